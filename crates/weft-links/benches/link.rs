@@ -1,6 +1,6 @@
-//! The hot path of a simulation: packets of four flows over one link, a
-//! little more than it carries, polled at every deadline; one element is one
-//! packet from its coming to its end.
+//! Hot path of a simulation: packets of four flows over one link, offered at
+//! slightly more than its capacity and polled at every deadline. One element is
+//! one packet, from arrival to departure.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
@@ -24,7 +24,8 @@ impl Feed {
         Feed {
             link: Link::new(&spec, Rng::new(1)),
             now: Instant::ZERO,
-            // A twentieth too much, so that the discipline has work.
+            // Five percent more than the capacity, so that the discipline has
+            // work.
             gap: gap.mul_f64(0.95),
             count: 0,
         }

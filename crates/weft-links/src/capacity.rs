@@ -1,27 +1,28 @@
 use crate::{Generated, GeneratedRates, Schedule, Trace};
 use weft_units::{Instant, Rate, Rng};
 
-/// How fast a link transmits, over the run.
+/// Transmission rate of a link over the run.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Capacity {
-    /// Always the same rate. Zero is an outage without end.
+    /// Constant rate. Zero is a permanent outage.
     Constant(Rate),
     /// Steps over time.
     Schedule(Schedule),
-    /// As somebody measured it.
+    /// Measured trace.
     Trace(Trace),
-    /// As a random process draws it.
+    /// Trace drawn from a random process.
     Generated(Generated),
 }
 
 impl Capacity {
-    /// Whether it is a constant rate of zero, over which nothing ever gets.
+    /// Whether the rate is constantly zero, so that no packet ever gets
+    /// through.
     #[must_use]
     pub fn is_zero(&self) -> bool {
         *self == Capacity::Constant(Rate::ZERO)
     }
 
-    /// Whether somebody chose each of its rates, unlike those of a trace.
+    /// Whether every rate was chosen by a person, unlike the rates of a trace.
     pub(crate) fn is_planned(&self) -> bool {
         match self {
             Capacity::Constant(_) | Capacity::Schedule(_) => true,
@@ -29,9 +30,8 @@ impl Capacity {
         }
     }
 
-    /// The rate that queues in bandwidth-delay products are sized by: the
-    /// highest one of a schedule, the mean of a trace, the typical one of a
-    /// generated trace.
+    /// Rate for sizing queues in bandwidth-delay products: the highest rate of
+    /// a schedule, the mean of a trace, the typical rate of a generated trace.
     #[must_use]
     pub fn reference(&self) -> Rate {
         match self {
@@ -61,9 +61,9 @@ impl From<Rate> for Capacity {
     }
 }
 
-/// Gives the changes of a capacity one after the other.
+/// Iterator over the changes of a capacity.
 pub(crate) enum Player {
-    /// Nothing changes any more.
+    /// No more changes.
     Ended,
     Steps {
         schedule: Schedule,
@@ -77,7 +77,7 @@ pub(crate) enum Player {
 }
 
 impl Player {
-    /// The player and the rate at the run's epoch.
+    /// Returns the player and the rate at the run's epoch.
     pub fn new(capacity: &Capacity, rng: &Rng) -> (Player, Rate) {
         match capacity {
             Capacity::Constant(rate) => (Player::Ended, *rate),
@@ -91,7 +91,7 @@ impl Player {
         }
     }
 
-    /// The next change: its time and rate.
+    /// Returns the next change: its time and rate.
     pub fn next(&mut self) -> Option<(Instant, Rate)> {
         match self {
             Player::Ended => None,

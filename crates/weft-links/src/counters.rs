@@ -1,60 +1,58 @@
 use std::fmt;
 use weft_units::Bytes;
 
-/// Why a packet ended on the link.
+/// Reason why a link dropped a packet.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum DropReason {
     /// The queue had no room for it on arrival.
     QueueFull,
     /// The queue discipline dropped it to keep the queue short.
     Aqm,
-    /// It was transmitted and lost on the way.
+    /// It was transmitted and lost on the line.
     RandomLoss,
-    /// It was transmitted and lost on the way, in a burst of losses.
+    /// It was transmitted and lost on the line, in a burst of losses.
     BurstLoss,
-    /// It was sent as often as its medium allows, and nobody answered.
+    /// It was sent as often as the medium allows, without an answer.
     Retries,
-    /// The link was down on its arrival, or went down before it was
-    /// transmitted.
+    /// The link was down when it arrived, or went down before the transmission.
     LinkDown,
 }
 
 /// A number of packets and their bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
-    /// How many, whatever their sizes.
+    /// Number of packets, regardless of size.
     pub packets: u64,
     /// Bytes of these packets, as given to the link.
     pub bytes: Bytes,
 }
 
-/// What a link has taken and given back so far:
-/// `sent = delivered + dropped + in flight`.
+/// Totals of a link so far: `sent = delivered + dropped + in flight`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
-    /// Given to the link.
+    /// Handed to the link.
     pub sent: Tally,
-    /// Given back as delivered.
+    /// Delivered.
     pub delivered: Tally,
-    /// Given back as dropped because the queue was full.
+    /// Dropped because the queue was full.
     pub queue_full: Tally,
-    /// Given back as dropped by the queue discipline.
+    /// Dropped by the queue discipline.
     pub aqm: Tally,
-    /// Given back as dropped by random loss.
+    /// Dropped by random loss.
     pub random_loss: Tally,
-    /// Given back as dropped by burst loss.
+    /// Dropped by burst loss.
     pub burst_loss: Tally,
-    /// Given back as dropped because nobody answered.
+    /// Dropped after the last retry.
     pub retries: Tally,
-    /// Given back as dropped because the link was down.
+    /// Dropped because the link was down.
     pub link_down: Tally,
-    /// Marked with congestion experienced by the queue discipline; each ends
-    /// as delivered or dropped too.
+    /// Marked "congestion experienced" by the queue discipline; each of these
+    /// is also delivered or dropped.
     pub marked: Tally,
 }
 
 impl DropReason {
-    /// The reason in snake case, for tables.
+    /// Reason in snake case, for tables.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -92,7 +90,7 @@ impl std::ops::Add for Tally {
 }
 
 impl Counters {
-    /// Everything given back as dropped, for whatever reason.
+    /// All dropped packets, for any reason.
     #[must_use]
     pub fn dropped(&self) -> Tally {
         self.queue_full

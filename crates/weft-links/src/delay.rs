@@ -14,8 +14,8 @@ pub struct VaryingDelay {
 }
 
 impl VaryingDelay {
-    /// Of this mean and standard deviation, Gaussian, cut off at three of them
-    /// and at zero. The generator is asked only where there is jitter.
+    /// Gaussian delay with this mean and standard deviation, truncated at three
+    /// deviations and at zero. Draws random numbers only if there is jitter.
     #[must_use]
     pub fn new(delay: Duration, jitter: Duration, rng: Rng) -> VaryingDelay {
         VaryingDelay {
@@ -26,7 +26,8 @@ impl VaryingDelay {
         }
     }
 
-    /// When it arrives that left at `sent`, not before those that left earlier.
+    /// Arrival time of a packet that left at `sent`; never before a packet that
+    /// left earlier.
     #[inline]
     pub fn arrival(&mut self, sent: Instant) -> Instant {
         let way = self.draw();
@@ -38,7 +39,7 @@ impl VaryingDelay {
         self.delay
     }
 
-    /// The shortest that jitter makes of this delay.
+    /// Shortest delay that jitter can produce.
     pub(crate) fn shortest(&self, delay: Duration) -> Duration {
         delay.saturating_sub(self.jitter.mul_f64(JITTER_SIGMAS))
     }

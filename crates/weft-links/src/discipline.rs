@@ -1,4 +1,5 @@
-//! Queue disciplines: who may wait, who leaves next, who is dropped or marked.
+//! Queue disciplines: which packets may wait, which one leaves next, which ones
+//! are dropped or marked.
 
 mod codel;
 mod droptail;
@@ -17,27 +18,27 @@ use pie::Pie;
 use std::fmt;
 use weft_units::{Bytes, Instant, Rng};
 
-/// The queue discipline of a link. Each keeps the parameters that its source
-/// recommends; the limit of the queue stands beside it.
+/// Queue discipline of a link. Each one uses the parameters that its source
+/// recommends; the limit of the queue is a separate setting.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Aqm {
-    /// First come, first served; a full queue drops what comes.
+    /// First in, first out; a full queue drops arriving packets.
     #[default]
     DropTail,
     /// Drops from the head while the delay stays above 5 ms (RFC 8289).
     CoDel(EcnMarking),
     /// Flows take turns, each under CoDel (RFC 8290).
     FqCodel(EcnMarking),
-    /// Drops at random what comes, so that the delay stays about 15 ms (RFC
-    /// 8033).
+    /// Drops arriving packets at random, so that the delay stays at about 15 ms
+    /// (RFC 8033).
     Pie(EcnMarking),
-    /// A queue for scalable flows (L4S) beside one for all others, coupled
-    /// (RFC 9332). It always marks.
+    /// Two coupled queues, one for scalable flows (L4S) and one for all others
+    /// (RFC 9332). Always marks.
     DualPi2,
 }
 
-/// A discipline and the packets that wait in it. Time never goes back from
-/// one call to the next.
+/// Queue discipline with its waiting packets. Time must not decrease from one
+/// call to the next.
 pub(crate) enum Discipline<P> {
     DropTail(DropTail<P>),
     CoDel(CoDel<P>),
@@ -57,8 +58,8 @@ impl<P> Discipline<P> {
         }
     }
 
-    /// Takes a packet that comes at `item.enqueued`. Whatever the limit has
-    /// no room for afterwards leaves by `exits`.
+    /// Takes a packet that arrives at `item.enqueued`. Packets that exceed the
+    /// limit leave through `exits`.
     pub fn push(&mut self, item: Item<P>, limit: Bytes, exits: &mut Exits<P>) {
         match self {
             Discipline::DropTail(q) => q.push(item, limit, exits),
@@ -69,8 +70,8 @@ impl<P> Discipline<P> {
         }
     }
 
-    /// The packet to transmit from `now` on. What is dropped in its place
-    /// leaves by `exits`.
+    /// Returns the packet to transmit from `now` on. Packets that the
+    /// discipline drops in its place leave through `exits`.
     pub fn pop(&mut self, now: Instant, exits: &mut Exits<P>) -> Option<Item<P>> {
         match self {
             Discipline::DropTail(q) => q.pop(),
@@ -81,7 +82,7 @@ impl<P> Discipline<P> {
         }
     }
 
-    /// Any waiting packet, without the discipline's judgement.
+    /// Removes any waiting packet, without asking the discipline.
     pub fn remove(&mut self) -> Option<Item<P>> {
         match self {
             Discipline::DropTail(q) => q.pop(),
@@ -92,7 +93,7 @@ impl<P> Discipline<P> {
         }
     }
 
-    /// Bytes that wait.
+    /// Bytes in the queue.
     pub fn backlog(&self) -> Bytes {
         match self {
             Discipline::DropTail(q) => q.fifo.bytes(),
@@ -103,7 +104,7 @@ impl<P> Discipline<P> {
         }
     }
 
-    /// Packets that wait.
+    /// Number of packets in the queue.
     pub fn len(&self) -> usize {
         match self {
             Discipline::DropTail(q) => q.fifo.len(),
@@ -114,7 +115,7 @@ impl<P> Discipline<P> {
         }
     }
 
-    /// When the first of those came that wait.
+    /// Arrival time of the oldest waiting packet.
     pub fn oldest(&self) -> Option<Instant> {
         match self {
             Discipline::DropTail(q) => q.fifo.oldest(),
@@ -130,7 +131,8 @@ impl<P> Discipline<P> {
     }
 }
 
-/// As in a link specification, with its `ecn` where it has the choice.
+/// Form of a link specification, with `ecn` where the discipline has that
+/// choice.
 impl fmt::Display for Aqm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

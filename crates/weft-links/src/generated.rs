@@ -1,5 +1,5 @@
 //! Capacity of wireless links as a random process, for runs without measured
-//! traces. `docs/models/links.md` has its statistics beside those of measured ones.
+//! traces. `docs/models/links.md` compares its statistics with measured ones.
 
 mod conditions;
 mod process;
@@ -12,34 +12,34 @@ use weft_units::{Duration, Rate, Rng};
 pub use conditions::{Motion, Network, Scale, Ways};
 use process::Process;
 
-/// Capacity of a kind of wireless link in a kind of motion, drawn anew for
-/// every seed. It never ends and never repeats.
+/// Capacity of a type of wireless link under a type of motion, drawn from the
+/// seed. It never ends and never repeats.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Generated {
-    /// How the device moves.
+    /// Motion of the device.
     pub motion: Motion,
-    /// What it is connected to.
+    /// Network that the device uses.
     pub network: Network,
-    /// What the two directions of a link have in common.
+    /// Correlation of the two directions of a link.
     pub ways: Ways,
-    /// How far it is from the profile of motion and network.
+    /// Scaling of the profile of motion and network.
     pub scale: Scale,
-    /// By what it is drawn, in every run; otherwise the link's generator gives
-    /// them.
+    /// Fixed seeds, the same in every run; without them the link's generator
+    /// provides seeds.
     pub seeds: Option<Seeds>,
 }
 
-/// By what the capacity of one direction is drawn.
+/// Seeds for the capacity of one direction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Seeds {
-    /// What both directions have in common.
+    /// Seed of the part that both directions share.
     pub both: u64,
-    /// What this one has for itself.
+    /// Seed of the part of this direction alone.
     pub own: u64,
 }
 
-/// The capacity of one link over time: the mean over each
-/// [`GeneratedRates::SLOT`], without end.
+/// Capacity of one link over time, without end: the mean over each
+/// [`GeneratedRates::SLOT`].
 #[derive(Clone, Debug)]
 pub struct GeneratedRates {
     process: Process,
@@ -59,10 +59,10 @@ pub struct GeneratedError {
 }
 
 impl Generated {
-    /// What the text form begins with.
+    /// Prefix of the text form.
     pub const PREFIX: &'static str = "generated:";
 
-    /// The capacity by this generator, unless it has seeds of its own.
+    /// Capacity from its own seeds, or from this generator if it has none.
     #[must_use]
     pub fn rates(&self, rng: &Rng) -> GeneratedRates {
         let seeded = |seed: Option<u64>| seed.map_or_else(|| rng.clone(), Rng::new);
@@ -79,9 +79,9 @@ impl Generated {
         }
     }
 
-    /// Seeds for what has none: `link` is the generator of both directions,
-    /// `place` that of all links with which this one has in common what its
-    /// directions have, or `link` again.
+    /// Fills in missing seeds: `link` is the generator of both directions,
+    /// `place` the generator shared with all links whose shared part is the
+    /// same, or `link` again.
     pub fn seed_by(&mut self, link: &Rng, place: &Rng, direction: &str) {
         self.seeds.get_or_insert_with(|| Seeds {
             both: place.stream("both ways").next_u64(),
@@ -89,7 +89,7 @@ impl Generated {
         });
     }
 
-    /// What it has where coverage is good, on average.
+    /// Mean capacity in good coverage.
     #[must_use]
     pub fn typical(&self) -> Rate {
         let typical = profile::of(self.motion, self.network).typical;
@@ -98,7 +98,7 @@ impl Generated {
 }
 
 impl GeneratedRates {
-    /// For how long a rate holds.
+    /// Time for which a rate holds.
     pub const SLOT: Duration = process::SLOT;
 }
 

@@ -33,7 +33,7 @@ pub use generated::{
     Generated, GeneratedError, GeneratedRates, Motion, Network, Scale, Seeds, Ways,
 };
 pub use loss::GilbertElliott;
-// A kind of medium is exported by the folder of all kinds only.
+// Each kind of medium is exported only by the folder of all kinds.
 pub use medium::*;
 pub use packet::{Departure, Ecn, FlowId, PacketInfo, TrafficClass};
 pub use queue::QueueLimit;

@@ -5,22 +5,22 @@ use crate::{DropReason, LineStep, LinkSpec};
 use std::collections::VecDeque;
 use weft_units::{Duration, Instant, Rng};
 
-/// The way from the transmitter to the other end: propagation, jitter, loss.
-/// What comes out is in the order of what went in.
+/// Line from the transmitter to the other end: propagation, jitter, loss.
+/// Packets leave it in the order in which they entered.
 pub(crate) struct Line<P> {
     way: VaryingDelay,
-    /// The shortest time that a packet sent from now on can take.
+    /// Shortest time that a packet sent from now on can take.
     shortest: Duration,
     losses: Losses,
-    /// Changes that are still to come, the next one last.
+    /// Future changes, the next one last.
     steps: Vec<LineStep>,
     packets: VecDeque<Travelling<P>>,
 }
 
-/// A transmitted packet on its way.
+/// Transmitted packet that has not arrived yet.
 pub(crate) struct Travelling<P> {
     pub at: Instant,
-    /// Why it will not arrive, if it will not.
+    /// Reason why it will not arrive, if it is lost.
     pub lost: Option<DropReason>,
     pub item: Item<P>,
     pub queued_for: Duration,
@@ -70,12 +70,12 @@ impl<P> Line<P> {
         self.way.delay()
     }
 
-    /// The shortest time that a packet sent from now on can take.
+    /// Shortest time that a packet sent from now on can take.
     pub fn shortest(&self) -> Duration {
         self.shortest
     }
 
-    /// Asked for with every packet, so found out when something changes.
+    /// Caches the shortest time, which every packet needs.
     fn note_shortest(&mut self) {
         let later = self.steps.iter().filter_map(|step| step.delay);
         let delay = later.fold(self.way.delay(), Duration::min);

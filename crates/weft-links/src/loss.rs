@@ -2,27 +2,27 @@ use crate::DropReason;
 use std::fmt;
 use weft_units::Rng;
 
-/// Losses in bursts: a link is good or bad, and each packet is lost with the
-/// probability of its state (Gilbert 1960, Elliott 1963). The state may
-/// change after each transmitted packet, however long the next one takes to
-/// come. All are probabilities, 0 to 1.
+/// Losses in bursts: a link is in a good or a bad state, and each packet is
+/// lost with the probability of that state (Gilbert 1960, Elliott 1963). The
+/// state may change after each transmitted packet, regardless of the time until
+/// the next one. All fields are probabilities, 0 to 1.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct GilbertElliott {
-    /// From good to bad, after a packet.
+    /// Transition from good to bad, after a packet.
     pub to_bad: f64,
-    /// From bad to good, after a packet.
+    /// Transition from bad to good, after a packet.
     pub to_good: f64,
-    /// Of a loss in the bad state.
+    /// Loss in the bad state.
     pub bad_loss: f64,
-    /// Of a loss in the good state.
+    /// Loss in the good state.
     pub good_loss: f64,
 }
 
 impl GilbertElliott {
-    /// The model that loses this share of all packets, 0 to 1, in bursts of
-    /// so many on average, at least one: all in the bad state and none in the
-    /// good one. `None` if the good state would have to be left more often
-    /// than after each packet: bursts are too short for so many losses.
+    /// Model that loses this share of all packets, 0 to 1, in bursts of this
+    /// mean length, at least one: every packet in the bad state and none in the
+    /// good one. `None` if the bursts are too short for so many losses, because
+    /// the good state would have to end more often than after each packet.
     #[must_use]
     pub fn of_bursts(share: f64, mean_length: f64) -> Option<GilbertElliott> {
         let to_good = 1.0 / mean_length;
@@ -36,8 +36,8 @@ impl GilbertElliott {
         })
     }
 
-    /// Share of packets in the bad state, in the long run. A link that never
-    /// changes its state is good.
+    /// Long-term share of packets in the bad state. A link that never changes
+    /// its state is good.
     #[must_use]
     pub fn bad_share(&self) -> f64 {
         let moves = self.to_bad + self.to_good;
@@ -48,7 +48,7 @@ impl GilbertElliott {
         }
     }
 
-    /// Share of packets that are lost, in the long run.
+    /// Long-term share of lost packets.
     #[must_use]
     pub fn mean_loss(&self) -> f64 {
         let bad = self.bad_share();
@@ -56,11 +56,11 @@ impl GilbertElliott {
     }
 }
 
-/// The losses of one link.
+/// Loss process of one link.
 pub(crate) struct Losses {
     random: f64,
     random_rng: Rng,
-    /// Packets for which nothing was drawn, because none could be lost.
+    /// Packets that drew no random number, because none of them could be lost.
     undrawn: u64,
     bursts: Option<GilbertElliott>,
     burst_rng: Rng,
@@ -87,8 +87,8 @@ impl Losses {
         losses
     }
 
-    /// A packet's fate at random depends on how many went before it, not on
-    /// how many of those could be lost.
+    /// The random fate of a packet depends on the number of packets before it,
+    /// not on the number of those that could be lost.
     pub fn set_random(&mut self, random: f64) {
         self.random = random;
         if random > 0.0 {
@@ -97,14 +97,14 @@ impl Losses {
         }
     }
 
-    /// Begins in the state of a link that has been running for ever.
+    /// Starts in the steady state of a link that has been running forever.
     pub fn set_bursts(&mut self, bursts: Option<GilbertElliott>) {
         self.bursts = bursts;
         let bad = bursts.is_some_and(|m| self.burst_rng.chance(m.bad_share()));
         self.state = if bad { State::Bad } else { State::Good };
     }
 
-    /// Why the next packet is lost, if it is.
+    /// Reason for the loss of the next packet, if it is lost.
     pub fn judge(&mut self) -> Option<DropReason> {
         let in_burst = self.bursts.is_some_and(|model| {
             let (loss, change, other) = match self.state {
@@ -131,7 +131,7 @@ impl Losses {
     }
 }
 
-/// As in a link specification, in its form with all probabilities.
+/// Form of a link specification with all probabilities.
 impl fmt::Display for GilbertElliott {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let all = [self.to_bad, self.to_good, self.bad_loss, self.good_loss];

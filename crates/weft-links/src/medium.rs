@@ -1,6 +1,6 @@
-//! What carries packets between stations: one closed type, a folder for each
-//! kind. Whoever hosts a medium knows its stations by number and nothing of
-//! its kind.
+//! Media that carry packets between stations: one closed type, a folder for
+//! each kind. A host of a medium addresses its stations by number and never
+//! depends on its kind.
 
 mod ids;
 mod keys;
@@ -41,19 +41,18 @@ use token_ring::TokenRing;
 use weft_units::{Deadline, Duration, Instant, Rng};
 use wifi::Wifi;
 
-/// A medium and the packets of its stations, each in the queue of its station
-/// until the medium serves it.
+/// Medium and the packets of its stations. Each packet waits in the queue of
+/// its station until the medium serves it.
 ///
-/// Stations that can get in each other's way share a *channel*, which has one
-/// deadline: a cell has one channel, the directions of a wired medium are two.
+/// Stations that can block each other share a *channel*, which has one
+/// deadline. A cell has one channel; a wired medium has one for each direction.
 ///
-/// Order of calls: any, with `now` never going back. Poll a channel until
+/// Order of calls: any, with `now` never decreasing. Poll a channel until
 /// `None` whenever its deadline is reached and after every call that changes
-/// something for one of its stations. A station or channel that the medium
-/// does not have is a mistake of the caller and panics.
+/// one of its stations. Panics if the medium has no such station or channel.
 pub struct Medium<P>(Kind<P>);
 
-// A box would put a pointer before every packet of the kind that is used most.
+// A box would put a pointer before every packet of the most common kind.
 #[expect(clippy::large_enum_variant, reason = "media are few and live long")]
 enum Kind<P> {
     Wired(Wired<P>),
@@ -63,7 +62,7 @@ enum Kind<P> {
     TokenRing(TokenRing<P>),
 }
 
-/// `$what` of the model, whatever its kind.
+/// Evaluates `$what` on the model of any kind.
 macro_rules! of {
     ($medium:expr, $model:ident => $what:expr) => {
         match $medium {
@@ -77,8 +76,8 @@ macro_rules! of {
 }
 
 impl<P> Medium<P> {
-    /// A medium at the run's epoch: every station is up and has nothing to
-    /// send.
+    /// Creates a medium at the run's epoch: every station is up and has no
+    /// packets.
     #[must_use]
     pub fn new(spec: &MediumSpec, rng: &Rng) -> Medium<P> {
         Medium(match spec.kind() {
@@ -90,21 +89,22 @@ impl<P> Medium<P> {
         })
     }
 
-    /// One for the stations of a cell together, two of a wired medium.
+    /// All channels: one for the stations of a cell together, two for a wired
+    /// medium.
     pub fn channels(&self) -> impl Iterator<Item = ChannelId> + use<P> {
         let count = of!(&self.0, model => model.channel_count());
         (0..count).map(ChannelId)
     }
 
-    /// The channel that the station sends on.
+    /// Channel that the station sends on.
     #[must_use]
     #[inline]
     pub fn channel_of(&self, station: StationId) -> ChannelId {
         of!(&self.0, model => model.channel_of(station))
     }
 
-    /// Gives a packet to the queue of the station that sends it, for the
-    /// station that is to receive it. Its size alone will do for `info`.
+    /// Adds a packet to the queue of the sending station, for the receiving
+    /// station. `info` can be just a size.
     #[inline]
     pub fn enqueue(
         &mut self,
@@ -117,23 +117,24 @@ impl<P> Medium<P> {
         of!(&mut self.0, model => model.enqueue(now, from, to, info.into(), packet));
     }
 
-    /// The next packet of the channel that has ended by `now`, and the station
-    /// that sent it: those of one station in order of time.
+    /// Returns the next packet of the channel that has ended by `now`, with its
+    /// sender. Packets of one station come in order of time.
     #[inline]
     pub fn poll(&mut self, now: Instant, channel: ChannelId) -> Option<(StationId, Departure<P>)> {
         of!(&mut self.0, model => model.poll(now, channel))
     }
 
-    /// When [`Medium::poll`] may have something to give, if ever without
-    /// another call.
+    /// Time at which [`Medium::poll`] may return a packet without another call
+    /// before, if any.
     #[must_use]
     #[inline]
     pub fn poll_timeout(&self, channel: ChannelId) -> Option<Deadline> {
         of!(&self.0, model => model.poll_timeout(channel))
     }
 
-    /// Switches a station off: its packets that wait or are being transmitted
-    /// are dropped, as is what comes; what has left the medium still arrives.
+    /// Switches a station off. Waiting packets, the packet in transmission and
+    /// later arrivals are dropped; packets that have left the medium still
+    /// arrive.
     pub fn cut(&mut self, now: Instant, station: StationId) {
         of!(&mut self.0, model => model.cut(now, station));
     }
@@ -143,53 +144,53 @@ impl<P> Medium<P> {
         of!(&mut self.0, model => model.restore(now, station));
     }
 
-    /// Changes the one-way propagation delay of what the station transmits
-    /// from now on; its packets keep their order.
+    /// Changes the one-way propagation delay of packets that the station
+    /// transmits from now on; their order stays the same.
     pub fn set_delay(&mut self, now: Instant, station: StationId, delay: Duration) {
         self.port_mut(now, station).line_mut().set_delay(delay);
     }
 
-    /// Changes the probability, 0 to 1, that a packet which the station
-    /// transmits from now on is lost on its way.
+    /// Changes the loss probability, 0 to 1, of packets that the station
+    /// transmits from now on.
     pub fn set_loss(&mut self, now: Instant, station: StationId, loss: f64) {
         let line = self.port_mut(now, station).line_mut();
         line.losses().set_random(loss);
     }
 
-    /// What the medium was to a station until `now`.
+    /// Service that a station got from the medium until `now`.
     pub fn service_time(&mut self, now: Instant, station: StationId) -> ServiceTime {
         of!(&mut self.0, model => model.service_time(now, station))
     }
 
-    /// What a channel of a cell was used for until `now`: `used` by one
-    /// exchange of frames or by resource blocks (each its part of the whole),
-    /// `idle` while nobody sent, as stations waited for their turns or had
-    /// nothing to send, and `blocked` by transmissions at the same time and by
-    /// strangers. `None` where there is no cell.
+    /// Use of a cell's channel until `now`: `used` by one exchange of frames or
+    /// by resource blocks (each its part of the whole), `idle` while no station
+    /// sent, because stations waited for their turns or had no packets, and
+    /// `blocked` by simultaneous transmissions and overlapping networks. `None`
+    /// for media without a cell.
     pub fn channel_time(&mut self, now: Instant, channel: ChannelId) -> Option<ServiceTime> {
         of!(&mut self.0, model => model.channel_time(now, channel))
     }
 
-    /// Of a channel on which one sends to many, what was used until `now` for
-    /// what was sent to this station; `None` where nobody counts that.
+    /// Time that a channel with one sender and many receivers spent on packets
+    /// for this station until `now`; `None` where the medium does not count it.
     pub fn carried_to(&mut self, now: Instant, station: StationId) -> Option<Duration> {
         of!(&mut self.0, model => model.carried_to(now, station))
     }
 
-    /// What a station did with its turns, if it is one of a cell.
+    /// Transmission counters of a station, if it belongs to a cell.
     #[must_use]
     pub fn radio(&self, station: StationId) -> Option<RadioCounters> {
         of!(&self.0, model => model.radio(station))
     }
 
-    /// What the medium holds of a station: waiting, being transmitted,
+    /// Packets of a station on the medium: waiting, being transmitted,
     /// travelling, or ended but not polled yet.
     #[must_use]
     pub fn in_flight(&self, station: StationId) -> Tally {
         of!(&self.0, model => model.in_flight(station))
     }
 
-    /// What the medium has taken from a station and given back.
+    /// Packets that a station has handed to the medium, by outcome.
     #[must_use]
     pub fn counters(&self, station: StationId) -> &Counters {
         self.port(station).counters()
@@ -207,8 +208,8 @@ impl<P> Medium<P> {
         self.port(station).line().delay()
     }
 
-    /// The medium as one whose stations have a capacity each that is known
-    /// beforehand, if it is of that kind.
+    /// The wired medium, whose stations each have a known capacity; `None` for
+    /// another kind.
     #[must_use]
     pub fn wired(&self) -> Option<&Wired<P>> {
         match &self.0 {
@@ -219,7 +220,7 @@ impl<P> Medium<P> {
         }
     }
 
-    /// The same, to change it.
+    /// Mutable form of [`Medium::wired`].
     #[must_use]
     pub fn wired_mut(&mut self) -> Option<&mut Wired<P>> {
         match &mut self.0 {

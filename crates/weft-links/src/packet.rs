@@ -3,22 +3,22 @@ use weft_units::{Bytes, Duration, Instant};
 
 pub use weft_units::Ecn;
 
-/// What a link must know of a packet. A size alone will do: flow zero, not
-/// ECN-capable.
+/// Properties of a packet that a link needs. A plain size converts to a packet
+/// of flow zero that is not ECN-capable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PacketInfo {
     /// Bytes on the link, headers included.
     pub size: Bytes,
-    /// The flow that it belongs to, for disciplines that keep flows apart.
+    /// Flow of the packet, for disciplines that separate flows.
     pub flow: FlowId,
-    /// Its ECN field.
+    /// ECN field.
     pub ecn: Ecn,
-    /// How urgent it is, for media that keep classes apart.
+    /// Urgency, for media that separate classes.
     pub class: TrafficClass,
 }
 
-/// How urgent a packet is: the access categories of IEEE 802.11-2016, table
-/// 10-1. Media without categories take all alike.
+/// Urgency of a packet: the access categories of IEEE 802.11-2016, table 10-1.
+/// Media without categories treat all classes alike.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum TrafficClass {
     /// `background`: AC_BK.
@@ -32,39 +32,39 @@ pub enum TrafficClass {
     Voice,
 }
 
-/// A flow on a link, as a router tells flows apart by addresses, ports and
-/// protocol. Any number that the caller keeps for one.
+/// Flow on a link; routers identify flows by addresses, ports and protocol. The
+/// caller chooses the number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct FlowId(pub u64);
 
 /// The end of a packet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Departure<P> {
-    /// It reached the other end.
+    /// The packet reached the other end.
     Delivered {
-        /// What was enqueued.
+        /// Packet as it was enqueued.
         packet: P,
-        /// When its last bit arrived.
+        /// Arrival time of its last bit.
         at: Instant,
-        /// How long it waited before its transmission began.
+        /// Waiting time before its transmission began.
         queued_for: Duration,
-        /// Its ECN field on arrival: [`Ecn::Ce`] when it was marked.
+        /// ECN field on arrival: [`Ecn::Ce`] when it was marked.
         ecn: Ecn,
     },
-    /// It did not.
+    /// The packet was dropped.
     Dropped {
-        /// What was enqueued.
+        /// Packet as it was enqueued.
         packet: P,
-        /// When it was dropped; for a random loss, when it would have
+        /// Time of the drop; for a random loss, the time at which it would have
         /// arrived.
         at: Instant,
-        /// What the link had against it.
+        /// Reason for the drop.
         reason: DropReason,
     },
 }
 
 impl PacketInfo {
-    /// A packet of flow zero that is not ECN-capable.
+    /// Packet of flow zero that is not ECN-capable.
     #[must_use]
     pub const fn new(size: Bytes) -> PacketInfo {
         PacketInfo {
@@ -75,19 +75,19 @@ impl PacketInfo {
         }
     }
 
-    /// The same packet of another flow.
+    /// Copy with another flow.
     #[must_use]
     pub const fn with_flow(self, flow: FlowId) -> PacketInfo {
         PacketInfo { flow, ..self }
     }
 
-    /// The same packet of another class.
+    /// Copy with another class.
     #[must_use]
     pub const fn with_class(self, class: TrafficClass) -> PacketInfo {
         PacketInfo { class, ..self }
     }
 
-    /// The same packet with another ECN field.
+    /// Copy with another ECN field.
     #[must_use]
     pub const fn with_ecn(self, ecn: Ecn) -> PacketInfo {
         PacketInfo { ecn, ..self }
@@ -95,7 +95,7 @@ impl PacketInfo {
 }
 
 impl TrafficClass {
-    /// All, the least urgent one first.
+    /// All variants, the least urgent one first.
     pub const ALL: [TrafficClass; 4] = [
         TrafficClass::Background,
         TrafficClass::BestEffort,
@@ -103,7 +103,7 @@ impl TrafficClass {
         TrafficClass::Voice,
     ];
 
-    /// As in scenario files.
+    /// Name in scenario files.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

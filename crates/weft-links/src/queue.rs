@@ -2,51 +2,50 @@ use crate::{Capacity, Counters, DropReason, Ecn, PacketInfo};
 use std::collections::VecDeque;
 use weft_units::{Bytes, Duration, Instant, Rate};
 
-/// How much may wait for transmission, [`QueueLimit::LEAST`] whatever is
-/// configured. The packet being transmitted does not count; an idle link always
-/// takes a packet.
+/// Limit of the queue, at least [`QueueLimit::LEAST`] whatever is configured.
+/// The packet being transmitted does not count; an idle link always takes a
+/// packet.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum QueueLimit {
-    /// So many bytes.
+    /// Limit in bytes.
     Bytes(Bytes),
-    /// What the link transmits in this time at its present capacity (in an
-    /// outage: at the capacity before it; by a trace: at its mean capacity).
-    /// When the capacity falls, what waits stays and newcomers are refused
-    /// until there is room.
+    /// Bytes that the link transmits in this time at its present capacity (in
+    /// an outage: at the capacity before it; for a trace: at its mean
+    /// capacity). When the capacity falls, waiting packets stay, and new ones
+    /// are refused until there is room.
     Time(Duration),
-    /// So many bandwidth-delay products: [`Capacity::reference`] times twice
-    /// the one-way delay, both as configured. The bytes stay the same when the
-    /// capacity changes.
+    /// Limit in bandwidth-delay products: [`Capacity::reference`] times twice
+    /// the one-way delay, both as configured. The number of bytes does not
+    /// follow the capacity.
     Bdp(f64),
 }
 
-/// The limit of a queue and what it comes to at present.
+/// Limit of a queue, as configured and in bytes at present.
 pub(crate) struct Limit {
     configured: QueueLimit,
     bytes: Bytes,
 }
 
-/// A packet with what the link must know of it.
+/// Packet with the properties that the link needs.
 pub(crate) struct Item<P> {
     pub packet: P,
     pub info: PacketInfo,
     pub enqueued: Instant,
 }
 
-/// Packets in the order of their arrival, and their bytes.
+/// Packets in the order of arrival, and their total bytes.
 pub(crate) struct Fifo<P> {
     items: VecDeque<Item<P>>,
     bytes: Bytes,
 }
 
-/// Where the packets go that end before their transmission, and who counts
-/// the marks.
+/// Packets that end before their transmission, and the counters.
 pub(crate) struct Exits<P> {
     pub refused: VecDeque<Refused<P>>,
     pub counters: Counters,
 }
 
-/// A packet that ended before its transmission.
+/// Packet that ended before its transmission.
 pub(crate) struct Refused<P> {
     pub item: Item<P>,
     pub at: Instant,
@@ -54,12 +53,12 @@ pub(crate) struct Refused<P> {
 }
 
 impl QueueLimit {
-    /// An Ethernet frame of 1500 bytes of payload, its header included: less
-    /// would hold no full packet (half of 0.5 Mbit/s and 30 ms is 938 bytes, in
-    /// Sander et al.).
+    /// Ethernet frame with 1500 bytes of payload, header included. A smaller
+    /// queue holds no full packet (half of 0.5 Mbit/s and 30 ms is 938 bytes,
+    /// in Sander et al.).
     pub const LEAST: Bytes = Bytes(1514);
 
-    /// What is configured, which may be less than [`QueueLimit::LEAST`].
+    /// Configured limit, which may be below [`QueueLimit::LEAST`].
     pub(crate) fn configured(self, capacity: &Capacity, delay: Duration) -> Bytes {
         let reference = capacity.reference();
         match self {
@@ -83,7 +82,7 @@ impl Limit {
         }
     }
 
-    /// The link now transmits at `rate`.
+    /// Adjusts the limit to a new rate of the link.
     pub fn on_rate(&mut self, rate: Rate) {
         if let QueueLimit::Time(time) = self.configured
             && rate > Rate::ZERO
@@ -98,7 +97,7 @@ impl Limit {
 }
 
 impl<P> Item<P> {
-    /// How long it has been waiting.
+    /// Waiting time so far.
     pub fn age(&self, now: Instant) -> Duration {
         now.saturating_since(self.enqueued)
     }
@@ -123,12 +122,12 @@ impl<P> Fifo<P> {
         Some(item)
     }
 
-    /// How long the first packet has been waiting; zero if there is none.
+    /// Waiting time of the first packet; zero if there is none.
     pub fn age(&self, now: Instant) -> Duration {
         self.items.front().map_or(Duration::ZERO, |i| i.age(now))
     }
 
-    /// When the first packet came.
+    /// Arrival time of the first packet.
     pub fn oldest(&self) -> Option<Instant> {
         Some(self.items.front()?.enqueued)
     }
@@ -158,8 +157,8 @@ impl<P> Exits<P> {
         self.refused.push_back(Refused { item, at, reason });
     }
 
-    /// Marks an ECN-capable packet. One that came with a mark counts too: the
-    /// discipline has signalled congestion by it.
+    /// Marks an ECN-capable packet. A packet that was already marked counts
+    /// too, because the discipline used it to signal congestion.
     pub fn mark(&mut self, item: &mut Item<P>) {
         item.info.ecn = Ecn::Ce;
         self.counters.marked.add(item.info.size);

@@ -1,18 +1,18 @@
 use std::sync::Arc;
 use weft_units::{Duration, Instant, Rate};
 
-/// Capacity in steps, counted from the run's epoch. Zero is an outage: what
-/// waits stays in the queue. Copies share the steps.
+/// Capacity in steps, counted from the run's epoch. Zero is an outage: waiting
+/// packets stay in the queue. Clones share the steps.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Schedule {
     steps: Arc<[(Duration, Rate)]>,
     period: Option<Duration>,
 }
 
-/// A schedule that has no meaning; the caller built it wrongly.
+/// Invalid schedule, an error of the caller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ScheduleError {
-    /// There is no rate for the beginning.
+    /// The start has no rate.
     #[error("the first step of a capacity schedule must begin at time zero: add one")]
     NoBeginning,
     /// Steps are not in order of time.
@@ -24,11 +24,11 @@ pub enum ScheduleError {
 }
 
 impl Schedule {
-    /// The rate of each step from its beginning until the next one; the last
-    /// one stays for ever.
+    /// Schedule of steps. Each rate holds until the next step; the last one
+    /// holds forever.
     ///
     /// # Errors
-    /// When the first step is not at zero or the steps are not increasing.
+    /// If the first step is not at zero or the steps are not increasing.
     pub fn new(steps: Vec<(Duration, Rate)>) -> Result<Schedule, ScheduleError> {
         if steps.first().is_none_or(|s| s.0 != Duration::ZERO) {
             return Err(ScheduleError::NoBeginning);
@@ -42,10 +42,10 @@ impl Schedule {
         })
     }
 
-    /// The same steps again and again, each round `period` long.
+    /// Repeats the steps, each round `period` long.
     ///
     /// # Errors
-    /// When the period does not reach beyond the beginning of the last step.
+    /// If the period does not reach beyond the beginning of the last step.
     pub fn repeat_every(mut self, period: Duration) -> Result<Schedule, ScheduleError> {
         if self.steps.last().is_none_or(|s| s.0 >= period) {
             return Err(ScheduleError::PeriodTooShort);
@@ -54,19 +54,19 @@ impl Schedule {
         Ok(self)
     }
 
-    /// The steps: when each begins and its rate.
+    /// Steps: start and rate of each.
     #[must_use]
     pub fn steps(&self) -> &[(Duration, Rate)] {
         &self.steps
     }
 
-    /// How long a round is, if it repeats.
+    /// Length of a round, if the schedule repeats.
     #[must_use]
     pub fn period(&self) -> Option<Duration> {
         self.period
     }
 
-    /// The rate at `at`, and the next step after it: its time and rate.
+    /// Rate at `at`, and the next step after it: its time and rate.
     #[must_use]
     pub fn at(&self, at: Instant) -> (Rate, Option<(Instant, Rate)>) {
         let since = at.saturating_since(Instant::ZERO).as_nanos();
@@ -79,7 +79,7 @@ impl Schedule {
         (self.steps[next - 1].1, self.step(round, next))
     }
 
-    /// Step `index` of a round, in which the one after the last is the first
+    /// Step `index` of a round; the index after the last one is the first step
     /// of the next round.
     pub(crate) fn step(&self, round: u64, index: usize) -> Option<(Instant, Rate)> {
         let begin = |round| Instant::ZERO + self.period.map_or(Duration::ZERO, |p| p * round);

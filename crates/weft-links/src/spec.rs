@@ -14,64 +14,66 @@ pub use error::SpecError;
 /// RFC 8867's default bottleneck queue.
 const DEFAULT_QUEUE: QueueLimit = QueueLimit::Time(Duration::from_millis(300));
 
-/// One direction of a link, as a person writes it:
+/// One direction of a link in its text form:
 /// `rate=5mbit,delay=25ms,loss=1%,queue=2bdp,jitter=5ms`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LinkSpec {
-    /// `rate=5mbit`, `trace=FILE` or `trace=generated:walking/lte`: how fast
-    /// it transmits. One of them is required in text; schedules are set in
-    /// code.
+    /// Transmission rate: `rate=5mbit`, `trace=FILE` or
+    /// `trace=generated:walking/lte`. The text form requires one of them;
+    /// schedules are available in code only.
     pub capacity: Capacity,
-    /// `delay=25ms`: one-way propagation, apart from the queue. Default zero.
+    /// `delay=25ms`: one-way propagation delay without the queue. Default zero.
     pub delay: Duration,
     /// `jitter=5ms`: standard deviation of the propagation delay, Gaussian,
     /// truncated at three of them and at zero delay, without reordering
     /// (RFC 8868). Default none.
     pub jitter: Duration,
     /// `loss=1%`: probability, 0 to 1, that a transmitted packet is lost,
-    /// each for itself. Default zero.
+    /// independently of others. Default zero.
     pub loss: f64,
     /// `burst-loss=2%/5`: losses in bursts, beside the random ones. Default
     /// none.
     pub burst_loss: Option<GilbertElliott>,
-    /// `queue=2bdp|60kB|300ms`: what may wait. Default 300 ms (RFC 8867).
+    /// `queue=2bdp
+    /// 60kB
+    /// 300ms`: limit of the queue. Default 300 ms (RFC 8867).
     pub queue: QueueLimit,
     /// `aqm=droptail|codel|fq_codel|pie|dualpi2`, `ecn=on|off`: the queue discipline and whether it
     /// marks. Default drop-tail.
     pub aqm: Aqm,
     /// `burst=30kB`: depth of a token bucket that fills at the link's rate
-    /// while nothing is transmitted; what it covers is transmitted at once.
+    /// while the link is idle; packets that it covers are transmitted at once.
     /// Default none.
     pub burst: Bytes,
-    /// Changes of delay and loss during the run, in order of time; set in
-    /// code. Default none.
+    /// Changes of delay and loss during the run, in order of time; available in
+    /// code only. Default none.
     pub line_steps: Vec<LineStep>,
 }
 
-/// From a time on the way from the transmitter to the other end is another.
+/// Change of the line from the transmitter to the other end, from a time on.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LineStep {
-    /// When, counted from the run's epoch: it holds for what leaves the
+    /// Time since the run's epoch; applies to packets that leave the
     /// transmitter from then on.
     pub at: Duration,
-    /// One-way propagation; `None`: as before.
+    /// One-way propagation delay; `None`: unchanged.
     pub delay: Option<Duration>,
-    /// Probability, 0 to 1, that a packet is lost; `None`: as before.
+    /// Probability, 0 to 1, that a packet is lost; `None`: unchanged.
     pub loss: Option<f64>,
 }
 
 impl LinkSpec {
-    /// The keys of a link specification as text.
+    /// Keys of a link specification in text form.
     pub const KEYS: &[&str] = keys::KEYS;
 
-    /// The remedy for a link [without any capacity](Capacity::is_zero), which is a
-    /// mistake in what people write; code may have one.
+    /// Remedy for a link [without any capacity](Capacity::is_zero), which is an
+    /// error in a specification that a person wrote; code may create one.
     pub const NEVER_CARRIES: &str = "rate=0: such a link never carries anything: give it a rate, or \
                                      loss=100% for one that loses everything; for outages use a trace \
                                      with zeros, or `steps` in a scenario file";
 
-    /// A link of this capacity and one-way delay, without loss and jitter,
-    /// and with the default queue.
+    /// Link with this capacity and one-way delay, without loss and jitter, and
+    /// with the default queue.
     #[must_use]
     pub fn new(capacity: impl Into<Capacity>, delay: Duration) -> LinkSpec {
         LinkSpec {
@@ -87,9 +89,8 @@ impl LinkSpec {
         }
     }
 
-    /// What the way is to a packet that leaves the transmitter at this time:
-    /// its propagation delay without jitter, and the probability, 0 to 1, that
-    /// it is lost for itself.
+    /// Propagation delay without jitter, and probability, 0 to 1, of a random
+    /// loss for a packet that leaves the transmitter at this time.
     #[must_use]
     pub fn line_at(&self, at: Instant) -> (Duration, f64) {
         let steps = self.line_steps.iter();
@@ -99,16 +100,16 @@ impl LinkSpec {
         })
     }
 
-    /// What may wait for transmission as it is configured, at the capacity that
-    /// stands for all ([`Capacity::reference`]); a queue is [`QueueLimit::LEAST`]
-    /// at least.
+    /// Configured limit of the queue at the reference capacity
+    /// ([`Capacity::reference`]); a real queue has at least
+    /// [`QueueLimit::LEAST`].
     #[must_use]
     pub fn configured_queue(&self) -> Bytes {
         self.queue.configured(&self.capacity, self.delay)
     }
 
-    /// How long the last packet waits in a full queue; `None` where the capacity
-    /// changes.
+    /// Waiting time of the last packet in a full queue; `None` where the
+    /// capacity changes.
     #[must_use]
     pub fn longest_wait(&self) -> Option<Duration> {
         let Capacity::Constant(rate) = self.capacity else {
@@ -118,12 +119,13 @@ impl LinkSpec {
     }
 
     /// Reads a specification that may name a trace file. This crate reads no
-    /// files: `read` gives the text of the one named, for example
-    /// `|file| std::fs::read_to_string(file)`.
+    /// files: `read` returns the text of the named file, for example `
+    /// file
+    /// std::fs::read_to_string(file)`.
     ///
     /// # Errors
-    /// With the key, the value and the remedy; with line and column for a
-    /// trace.
+    /// Names the key, the value and the remedy; for a trace also line and
+    /// column.
     pub fn parse<E: Display>(
         text: &str,
         mut read: impl FnMut(&str) -> Result<String, E>,
@@ -133,7 +135,7 @@ impl LinkSpec {
     }
 }
 
-/// The values as read; each at most once.
+/// Values as read; each key at most once.
 #[derive(Default)]
 struct Parts<'a> {
     rate: Option<Rate>,
@@ -148,10 +150,10 @@ struct Parts<'a> {
     burst: Option<Bytes>,
 }
 
-/// What gives the text of a file.
+/// Function that returns the text of a file.
 type Read<'a> = &'a mut dyn FnMut(&str) -> Result<String, String>;
 
-/// Without traces in files: for those, [`LinkSpec::parse`].
+/// Rejects trace files; use [`LinkSpec::parse`] for those.
 impl FromStr for LinkSpec {
     type Err = SpecError;
 

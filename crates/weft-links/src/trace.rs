@@ -1,4 +1,4 @@
-//! Measured capacity, from text that the caller has read.
+//! Measured capacity, from text that the caller provides.
 
 mod csv;
 mod mahimahi;
@@ -12,10 +12,10 @@ use weft_units::{Duration, Rate};
 
 pub use statistics::TraceStatistics;
 
-/// The longest trace that is taken for meant: a day. Chosen by us.
+/// Longest accepted trace: a day. Chosen by us.
 const MAX_SECONDS: u64 = 86_400;
 
-/// Capacity as somebody measured it, over and over. Copies share it.
+/// Measured capacity, repeated forever. Clones share it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Trace {
     name: Arc<str>,
@@ -23,7 +23,7 @@ pub struct Trace {
     mean: Rate,
 }
 
-/// A trace that cannot be played; the message names the place and the remedy.
+/// Trace that cannot be used; the message names the place and the remedy.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("trace '{trace}', line {line}, column {column}: {problem}")]
 pub struct TraceError {
@@ -33,20 +33,20 @@ pub struct TraceError {
     pub line: usize,
     /// The character in the line, from one.
     pub column: usize,
-    /// What is wrong there.
+    /// Problem at this place.
     pub problem: TraceProblem,
 }
 
-/// What is wrong with a trace.
+/// Problem in a trace.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TraceProblem {
-    /// There is no line with numbers.
+    /// No line has numbers.
     #[error("the trace is empty: give one with at least one line of numbers")]
     Empty,
     /// A value is missing on the last line.
     #[error("the trace ends early, {missing} is missing: complete the line or remove it")]
     EndsEarly {
-        /// What should stand there.
+        /// Missing value.
         missing: &'static str,
     },
     /// A line has another number of columns.
@@ -56,18 +56,18 @@ pub enum TraceProblem {
         found: usize,
         /// Columns on every line of this format.
         expected: usize,
-        /// What the format wants.
+        /// Form that the format requires.
         remedy: &'static str,
     },
-    /// A title of a column.
+    /// Invalid title of a column.
     #[error("'{value}': {remedy}")]
     NotATitle {
         /// Text in the file.
         value: String,
-        /// Titles that would do.
+        /// Valid titles.
         remedy: &'static str,
     },
-    /// The text of another format.
+    /// Text in another format.
     #[error("this is {format}: {remedy}")]
     OtherFormat {
         /// The format, with its article.
@@ -80,45 +80,45 @@ pub enum TraceProblem {
     NotANumber {
         /// Text in the file.
         value: String,
-        /// What the format wants.
+        /// Form that the format requires.
         remedy: &'static str,
     },
-    /// Less than zero.
+    /// Negative value.
     #[error("'{value}' is negative: {remedy}")]
     Negative {
         /// Text in the file.
         value: String,
-        /// What the format wants.
+        /// Form that the format requires.
         remedy: &'static str,
     },
-    /// A time before that of the line before.
+    /// A time before that of the previous line.
     #[error("time goes back from {before} to {value}: sort the lines by time")]
     Backwards {
         /// Text in the file.
         value: String,
-        /// The time on the line before.
+        /// Time on the previous line.
         before: String,
     },
-    /// A time that is that of the line before.
+    /// A time equal to that of the previous line.
     #[error("the line before has the time {value}, too: keep one of the two")]
     Repeated {
         /// Text in the file.
         value: String,
     },
-    /// A value beyond what is taken for meant.
+    /// A value beyond the accepted range.
     #[error("'{value}' is too much: {remedy}")]
     TooLarge {
         /// Text in the file.
         value: String,
-        /// The most that can be written.
+        /// Largest accepted value.
         remedy: &'static str,
     },
-    /// All of it happens at time zero.
+    /// All data is at time zero.
     #[error("the trace has no duration: its last line must be later than zero")]
     NoDuration,
 }
 
-/// A place in the text, for errors.
+/// Position in the text, for errors.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     trace: &'a str,
@@ -127,12 +127,12 @@ struct Place<'a> {
 }
 
 impl Trace {
-    /// Reads the text of a trace: of Mahimahi if its name ends in `.up` or
-    /// `.down`, a table if in `.csv`, and otherwise a table if its first line has
-    /// several columns.
+    /// Reads the text of a trace: in Mahimahi's format if the name ends in
+    /// `.up` or `.down`, as a table if it ends in `.csv`, and otherwise as a
+    /// table if the first line has several columns.
     ///
     /// # Errors
-    /// As [`Trace::mahimahi`] and [`Trace::csv`].
+    /// As for [`Trace::mahimahi`] and [`Trace::csv`].
     pub fn parse(name: &str, text: &str) -> Result<Trace, TraceError> {
         let text = without_mark(text);
         let ends = |suffix: &str| name.to_ascii_lowercase().ends_with(suffix);
@@ -157,42 +157,43 @@ impl Trace {
         }
     }
 
-    /// Reads a trace of Mahimahi: a line is the millisecond at which 1504
-    /// bytes can leave; the last one is also the length of the trace. Here
-    /// they leave evenly over that millisecond.
+    /// Reads a Mahimahi trace: each line is a millisecond at which 1504 bytes
+    /// can leave; the last one is also the length of the trace. Here the bytes
+    /// leave evenly over that millisecond.
     ///
     /// # Errors
-    /// With line and column of the first thing that is wrong.
+    /// Line and column of the first problem.
     pub fn mahimahi(name: &str, text: &str) -> Result<Trace, TraceError> {
         mahimahi::parse(name, without_mark(text))
     }
 
     /// Reads a table of times and rates, each of which holds until the time of
     /// the next line, the last one as long as the one before it (one second if
-    /// it is alone). A line of titles names the units; without it columns
-    /// separated by a comma or semicolon are seconds and bytes per second, by
-    /// spaces or tabs seconds and Mbit/s. Six columns separated by spaces are
-    /// the log of a download, with its bytes and milliseconds at the end.
+    /// it is alone). A line of titles names the units. Without titles, columns
+    /// separated by a comma or semicolon are seconds and bytes per second;
+    /// columns separated by spaces or tabs are seconds and Mbit/s. Six columns
+    /// separated by spaces are the log of a download, with its bytes and
+    /// milliseconds at the end.
     ///
     /// # Errors
-    /// With line and column of the first thing that is wrong.
+    /// Line and column of the first problem.
     pub fn csv(name: &str, text: &str) -> Result<Trace, TraceError> {
         csv::parse(name, without_mark(text))
     }
 
-    /// As in the link specification.
+    /// Name in the link specification.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The capacity over the time of the trace, which repeats.
+    /// Capacity over the length of the trace, which repeats.
     #[must_use]
     pub fn schedule(&self) -> &Schedule {
         &self.schedule
     }
 
-    /// How long the trace is before it begins again.
+    /// Length of the trace before it repeats.
     #[must_use]
     pub fn length(&self) -> Duration {
         self.schedule.period().unwrap_or_default()
@@ -204,8 +205,8 @@ impl Trace {
         self.mean
     }
 
-    /// Mean capacity of each whole `window` from the beginning; a window
-    /// without length has none.
+    /// Mean capacity of each whole `window` from the start; empty for a window
+    /// of zero length.
     #[must_use]
     pub fn windows(&self, window: Duration) -> Vec<Rate> {
         let Some(whole) = self.length().as_nanos().checked_div(window.as_nanos()) else {
@@ -238,7 +239,7 @@ impl Trace {
         Some(trace)
     }
 
-    /// Beginning, end and rate of each step of a round.
+    /// Start, end and rate of each step of a round.
     fn stretches(&self) -> impl Iterator<Item = (Duration, Duration, Rate)> {
         let steps = self.schedule.steps();
         let ends = steps.iter().skip(1).map(|s| s.0).chain([self.length()]);
@@ -256,7 +257,8 @@ impl Place<'_> {
         }
     }
 
-    /// A number from zero to `most`, in digits with or without a point.
+    /// Reads a number from zero to `most`, in digits with an optional decimal
+    /// point.
     fn number(self, value: &str, most: f64, remedy: &'static str) -> Result<f64, TraceError> {
         let text = || value.to_owned();
         let number = value.strip_prefix('-').unwrap_or(value);
@@ -279,7 +281,7 @@ impl Place<'_> {
 }
 
 impl TraceError {
-    /// Adds the value as the file has it.
+    /// Adds the value as written in the file.
     fn with_value(mut self, written: &str) -> TraceError {
         match &mut self.problem {
             TraceProblem::NotANumber { value, .. }
@@ -291,31 +293,31 @@ impl TraceError {
     }
 }
 
-/// Without the byte order mark that some programs write before a text
-/// (Unicode 16.0 section 23.8).
+/// Text without the byte order mark that some programs write (Unicode 16.0
+/// section 23.8).
 fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
-/// Lines that say nothing: empty ones and comments.
+/// Whether a line is empty or a comment.
 fn is_blank(line: &str) -> bool {
     let line = line.trim();
     line.is_empty() || line.starts_with('#')
 }
 
-/// The lines that say something, with their numbers.
+/// Lines with content, and their numbers.
 fn content(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let numbered = (1..).zip(text.lines());
     numbered.filter(|(_, line)| !is_blank(line))
 }
 
-/// The comment on the line before this one, if it is one.
+/// Comment on the previous line, if it is one.
 fn comment_before(text: &str, line: usize) -> Option<&str> {
     let before = text.lines().nth(line.checked_sub(2)?)?;
     before.trim_start().starts_with('#').then_some(before)
 }
 
-/// The place after the last line, where there should be more.
+/// Position after the last line, where data is missing.
 fn end<'a>(trace: &'a str, text: &str) -> Place<'a> {
     let line = text.lines().count().max(1);
     Place {

@@ -7,9 +7,8 @@ use weft_units::{Bytes, Duration, Instant, Rate, Rng};
 /// nanoseconds, so that service is exact integer arithmetic.
 const WORK_PER_BYTE: u128 = 8 * 1_000_000_000;
 
-/// What transmits one packet after the other, in virtual time: free =
-/// max(free, arrival) + size / rate, with every change of capacity at its own
-/// time.
+/// Transmitter of one packet after the other, in virtual time: free = max(free,
+/// arrival) + size / rate, with every change of capacity at its own time.
 pub(crate) struct Transmitter<P> {
     player: Player,
     rate: Rate,
@@ -19,15 +18,15 @@ pub(crate) struct Transmitter<P> {
     carry: Carry,
 }
 
-/// Work beyond the packet that ended at `at`, because ends are rounded up to
-/// a nanosecond. A packet that begins right then takes it over: many packets
+/// Work beyond the packet that ended at `at`, because ends are rounded up to a
+/// nanosecond. A packet that begins exactly then takes it over, so many packets
 /// together are as exact as one.
 struct Carry {
     at: Instant,
     work: u128,
 }
 
-/// What happens next at the transmitter.
+/// Next event of the transmitter.
 pub(crate) enum Step<P> {
     /// The last bit of a packet left it.
     Sent {
@@ -35,11 +34,11 @@ pub(crate) enum Step<P> {
         item: Item<P>,
         queued_for: Duration,
     },
-    /// It has another capacity.
+    /// The capacity changed.
     RateChanged { at: Instant },
 }
 
-/// The packet being transmitted: `work` is left as of `since`.
+/// Packet in transmission, with the `work` remaining as of `since`.
 struct Service<P> {
     item: Item<P>,
     work: u128,
@@ -48,8 +47,7 @@ struct Service<P> {
     queued_for: Duration,
 }
 
-/// Tokens saved while nothing was transmitted, in units of work, as of
-/// `since`.
+/// Tokens saved during idle time, in units of work, as of `since`.
 struct Bucket {
     depth: u128,
     saved: u128,
@@ -83,7 +81,7 @@ impl<P> Transmitter<P> {
         self.rate
     }
 
-    /// Whether a packet that comes now begins at once.
+    /// Whether an arriving packet starts at once.
     pub fn is_idle(&self) -> bool {
         self.service.is_none() && self.rate > Rate::ZERO
     }
@@ -96,24 +94,24 @@ impl<P> Transmitter<P> {
         self.service.as_ref().map(|s| s.item.info.size)
     }
 
-    /// When the present transmission ends if the rate stays.
+    /// End of the present transmission at a constant rate.
     pub fn finish(&self) -> Option<Instant> {
         self.service.as_ref()?.finish
     }
 
-    /// The next change of capacity.
+    /// Time of the next change of capacity.
     pub fn next_change(&self) -> Option<Instant> {
         self.next_rate.map(|(at, _)| at)
     }
 
-    /// Whether anything happens until `now`: [`Transmitter::step`] has it then.
+    /// Whether [`Transmitter::step`] has an event until `now`.
     #[inline]
     pub fn is_due(&self, now: Instant) -> bool {
         let is_due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
         is_due(self.finish()) || is_due(self.next_change())
     }
 
-    /// The next thing that happens until `now`.
+    /// Returns the next event until `now`.
     pub fn step(&mut self, now: Instant) -> Option<Step<P>> {
         let change = self.next_rate.filter(|(at, _)| *at <= now);
         let finish = self.finish().filter(|at| *at <= now);
@@ -141,7 +139,7 @@ impl<P> Transmitter<P> {
         }
     }
 
-    /// Begins with a packet; the transmitter must be idle.
+    /// Starts a packet; the transmitter must be idle.
     pub fn start(&mut self, at: Instant, item: Item<P>) {
         let mut work = self.bucket.pay(work_of(item.info.size), self.rate, at);
         if self.carry.at == at {
@@ -156,23 +154,22 @@ impl<P> Transmitter<P> {
         });
     }
 
-    /// From now on the capacity is `rate`, in place of any schedule.
+    /// Sets the capacity to `rate` from now on, in place of any schedule.
     pub fn set_capacity(&mut self, at: Instant, rate: Rate) {
         self.player = Player::Ended;
         self.next_rate = None;
         self.change_rate(at, rate);
     }
 
-    /// The packet in transmission, which is not transmitted.
+    /// Removes the packet in transmission.
     pub fn abort(&mut self, at: Instant) -> Option<Item<P>> {
         let service = self.service.take()?;
         self.bucket.since = at;
         Some(service.item)
     }
 
-    /// How long it takes from `now` at the present rate to transmit what is
-    /// left of the present packet and `backlog` after it; `None` in an
-    /// outage.
+    /// Time from `now`, at the present rate, to transmit the rest of the
+    /// present packet and `backlog` after it; `None` in an outage.
     pub fn time_for(&self, now: Instant, backlog: Bytes) -> Option<Duration> {
         let left = self.service.as_ref().map_or(0, |s| {
             s.work.saturating_sub(work_done(self.rate, s.since, now))
@@ -199,7 +196,7 @@ impl<P> Transmitter<P> {
 }
 
 impl Bucket {
-    /// Saves what the idle transmitter could have done since the last time.
+    /// Adds the tokens for the idle time since the last call.
     fn fill(&mut self, rate: Rate, at: Instant) {
         if self.depth > 0 {
             let more = work_done(rate, self.since, at);
@@ -208,7 +205,7 @@ impl Bucket {
         }
     }
 
-    /// What is left of `work` after the saved tokens have paid for it.
+    /// Returns the rest of `work` that the saved tokens do not cover.
     fn pay(&mut self, work: u128, rate: Rate, at: Instant) -> u128 {
         self.fill(rate, at);
         let paid = self.saved.min(work);
@@ -230,8 +227,8 @@ fn end(at: Instant, work: u128, rate: Rate) -> Option<Instant> {
     at.as_nanos().checked_add(nanos).map(Instant::from_nanos)
 }
 
-/// Rounded up; `None` at rate zero and where it leaves no room on the clock
-/// for the propagation after it.
+/// Transmission time, rounded up; `None` at rate zero and where it leaves no
+/// room on the clock for the propagation after it.
 fn time_for(work: u128, rate: Rate) -> Option<Duration> {
     let rate = rate.as_bps();
     if rate == 0 {

@@ -1,5 +1,5 @@
-//! A packet's way over a link must not allocate: a simulation has tens of
-//! millions of them.
+//! Checks that forwarding a packet over a link does not allocate: a simulation
+//! has tens of millions of packets.
 
 use weft_links::{Ecn, FlowId, Link, LinkSpec, PacketInfo};
 use weft_testing::allocation::{Counting, measure};
@@ -8,8 +8,8 @@ use weft_units::{Bytes, Duration, Instant, Rng};
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Sends packets of four flows, half as many again as the link carries, and
-/// takes out what ends.
+/// Sends packets of four flows at 1.5 times the link's capacity, and takes out
+/// those that end.
 fn run(link: &mut Link<u64>, now: &mut Instant, packets: u64) {
     for packet in 0..packets {
         *now += Duration::from_micros(800);

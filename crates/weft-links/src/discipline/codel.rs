@@ -4,13 +4,13 @@ use crate::DropReason;
 use crate::queue::{Exits, Fifo, Item};
 use weft_units::{Bytes, Duration, Instant};
 
-/// The standing queue that is acceptable (RFC 8289 section 4).
+/// Acceptable standing delay (RFC 8289 section 4).
 const TARGET: Duration = Duration::from_millis(5);
-/// How long the delay must stay above the target; about the longest round
-/// trip that is expected (RFC 8289 section 4).
+/// Time for which the delay must stay above the target; about the longest
+/// expected round trip (RFC 8289 section 4).
 const INTERVAL: Duration = Duration::from_millis(100);
-/// After a pause of less than so many intervals the next cycle begins with
-/// the rate of drops of the one before (RFC 8289 section 5.5).
+/// Intervals. After a shorter pause, the next dropping cycle starts at the drop
+/// rate of the previous one (RFC 8289 section 5.5).
 const MEMORY_INTERVALS: u64 = 16;
 
 /// A queue under CoDel (RFC 8289 section 5).
@@ -20,17 +20,17 @@ pub(crate) struct CoDel<P> {
     marking: EcnMarking,
 }
 
-/// CoDel's state of one queue.
+/// CoDel state of one queue.
 #[derive(Default)]
 pub(super) struct Control {
-    /// When the delay will have been above the target for an interval.
+    /// Time at which the delay will have exceeded the target for an interval.
     above_until: Option<Instant>,
-    /// When the next drop is due, while it drops.
+    /// Time of the next drop, while dropping.
     next_drop: Instant,
     dropping: bool,
     count: u64,
     last_count: u64,
-    /// The longest packet so far: so much may always wait.
+    /// Longest packet so far; this many bytes may always wait.
     longest: Bytes,
 }
 
@@ -62,8 +62,8 @@ impl<P> CoDel<P> {
 }
 
 impl Control {
-    /// The next packet of a queue to transmit. What is dropped before it
-    /// leaves by `exits`.
+    /// Returns the next packet of a queue to transmit. Packets dropped before
+    /// it leave through `exits`.
     pub fn pop<P>(
         &mut self,
         fifo: &mut Fifo<P>,
@@ -103,7 +103,7 @@ impl Control {
         }
     }
 
-    /// Begins to drop, with the packet at hand.
+    /// Starts dropping, with the current packet.
     fn begin(&mut self, now: Instant) {
         self.dropping = true;
         let recent = now.saturating_since(self.next_drop) < INTERVAL * MEMORY_INTERVALS;
@@ -113,7 +113,8 @@ impl Control {
         self.next_drop = now + self.spacing();
     }
 
-    /// The control law: drops come closer with the root of their number.
+    /// Control law: the interval between drops shrinks with the square root of
+    /// their number.
     fn spacing(&self) -> Duration {
         INTERVAL.mul_f64(1.0 / (self.count as f64).sqrt())
     }
@@ -129,7 +130,7 @@ impl Control {
             return Some((item, Verdict::Keep));
         }
         let until = *self.above_until.get_or_insert(now + INTERVAL);
-        // The interval must pass: on its first packet it has just begun.
+        // The interval has just started at its first packet; it must pass.
         let verdict = match now >= until {
             true => Verdict::MayDrop,
             false => Verdict::Keep,

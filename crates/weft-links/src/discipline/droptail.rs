@@ -2,7 +2,7 @@ use crate::DropReason;
 use crate::queue::{Exits, Fifo, Item};
 use weft_units::Bytes;
 
-/// First come, first served; what finds no room is dropped.
+/// First in, first out; drops packets that find no room.
 pub(crate) struct DropTail<P> {
     pub fifo: Fifo<P>,
 }
@@ -25,7 +25,7 @@ impl<P> DropTail<P> {
     }
 }
 
-/// Whether `size` more bytes keep the backlog within the limit.
+/// Whether the backlog stays within the limit with `size` more bytes.
 pub(super) fn fits(backlog: Bytes, size: Bytes, limit: Bytes) -> bool {
     backlog.0.saturating_add(size.0) <= limit.0
 }

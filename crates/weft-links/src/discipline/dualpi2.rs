@@ -5,10 +5,10 @@ use weft_units::{Bytes, Duration, Instant};
 
 // RFC 9332 appendix A.1, figure 2, in its names.
 
-/// Coupling factor k: a scalable flow gets k times the root of the
-/// probability that a classic one gets.
+/// Coupling factor k: the marking probability of a scalable flow is k times the
+/// square root of the drop probability of a classic one.
 const COUPLING: f64 = 2.0;
-/// Delay that the classic queue is steered to.
+/// Target delay of the classic queue.
 const TARGET: Duration = Duration::from_millis(15);
 /// Tupdate: the lesser of the target and a third of the longest round trip.
 const UPDATE: Duration = Duration::from_millis(15);
@@ -16,14 +16,14 @@ const RTT_MAX_S: f64 = 0.1;
 /// Integral and proportional gain per second of delay.
 const ALPHA: f64 = 0.1 * 0.015 / (RTT_MAX_S * RTT_MAX_S);
 const BETA: f64 = 0.3 / RTT_MAX_S;
-/// Most that classic packets are dropped: 1 / k squared. There p' is 1 / k
-/// and every scalable packet is marked.
+/// Highest drop probability of classic packets is 1 / k squared. There p' is 1
+/// / k and every scalable packet is marked.
 const MAX_BASE: f64 = 1.0 / COUPLING;
-/// The ramp of the scalable queue's own marking: its beginning and length.
+/// Ramp of the scalable queue's own marking: start and length.
 const RAMP_FROM: Duration = Duration::from_micros(800);
 const RAMP_RANGE: Duration = Duration::from_micros(400);
-/// Th_len: with no more packets than this the scalable queue marks nothing of
-/// its own.
+/// Th_len: with at most this many packets, the scalable queue does no marking
+/// of its own.
 const RAMP_FREE_PACKETS: usize = 1;
 
 // The weights of the two queues while both have packets, as deployed (Linux
@@ -31,18 +31,18 @@ const RAMP_FREE_PACKETS: usize = 1;
 const CLASSIC_WEIGHT: i64 = 10;
 const SCALABLE_WEIGHT: i64 = 90;
 
-/// Two queues, one for scalable flows (L4S) with hardly any delay and one for
+/// Two queues, one for scalable flows (L4S) with very little delay and one for
 /// classic flows, coupled so that flows of both kinds get equal rates (RFC
 /// 9332). Both share the limit.
 pub(crate) struct DualPi2<P> {
     scalable: Fifo<P>,
     classic: Fifo<P>,
-    /// p': what the controller moves.
+    /// p', the output of the controller.
     base: f64,
     old_delay: Duration,
-    /// When the controller moves next, while it is not at rest.
+    /// Time of the next controller update, while it is active.
     next_update: Option<Instant>,
-    /// Above zero it is the classic queue's turn.
+    /// Positive: the classic queue is next.
     classic_credit: i64,
     scalable_sum: Sum,
     classic_sum: Sum,
@@ -130,8 +130,8 @@ impl<P> DualPi2<P> {
         exits: &mut Exits<P>,
     ) -> (Item<P>, Option<DropReason>) {
         let coupled = (COUPLING * self.base).min(1.0);
-        // Marking all is not enough: now scalable packets are dropped as
-        // often as classic ones (RFC 9332 appendix A.2).
+        // Marking everything was not enough: drop scalable packets as often as
+        // classic ones (RFC 9332 appendix A.2).
         if coupled >= 1.0 && self.scalable_sum.passes(self.classic_probability()) {
             return (item, Some(DropReason::Aqm));
         }
@@ -164,8 +164,8 @@ impl<P> DualPi2<P> {
         self.base * self.base
     }
 
-    /// Moves the controller as often as it is due until `now`; between two
-    /// calls the queues have stood still.
+    /// Applies all controller updates that are due until `now`. The queues do
+    /// not change between two calls.
     fn update(&mut self, now: Instant) {
         while let Some(at) = self.next_update.filter(|at| *at <= now) {
             let delay = self.classic.age(at).max(self.scalable.age(at));
@@ -191,7 +191,7 @@ impl Sum {
     }
 }
 
-/// The probability of a mark at this delay.
+/// Marking probability at this delay.
 fn ramp(delay: Duration) -> f64 {
     let over = delay.saturating_sub(RAMP_FROM);
     (over.as_secs_f64() / RAMP_RANGE.as_secs_f64()).min(1.0)

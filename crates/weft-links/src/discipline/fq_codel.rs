@@ -22,7 +22,7 @@ pub(crate) struct FqCodel<P> {
     /// Numbers of the other active queues, in the order of their turns.
     old: VecDeque<usize>,
     marking: EcnMarking,
-    /// Makes the flows that share a queue differ from seed to seed.
+    /// Random value that makes different flows share a queue in each seed.
     perturbation: u64,
     bytes: Bytes,
     packets: usize,
@@ -95,8 +95,8 @@ impl<P> FqCodel<P> {
                 return Some(item);
             }
             list.pop_front();
-            // An empty new queue waits behind the old ones, so that a flow
-            // cannot always be new (RFC 8290 section 4.2).
+            // An emptied new queue moves behind the old ones, so that a flow
+            // cannot stay new (RFC 8290 section 4.2).
             if from_new && !self.old.is_empty() {
                 self.old.push_back(number);
             } else {

@@ -3,18 +3,18 @@ use crate::queue::{Exits, Item};
 use std::fmt;
 use weft_units::Instant;
 
-/// Whether a discipline marks ECN-capable packets where it would drop others.
+/// Whether a discipline marks ECN-capable packets instead of dropping them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum EcnMarking {
-    /// It drops all alike.
+    /// Drops every packet alike.
     #[default]
     Off,
-    /// It marks them.
+    /// Marks ECN-capable packets.
     On,
 }
 
-/// Marks a packet where that is allowed and possible; drops it by `exits`
-/// otherwise.
+/// Marks a packet if marking is on and the packet is ECN-capable; otherwise
+/// drops it through `exits`.
 pub(super) fn signal<P>(
     mut item: Item<P>,
     marking: EcnMarking,
@@ -29,7 +29,7 @@ pub(super) fn signal<P>(
     None
 }
 
-/// As in a link specification.
+/// Form of a link specification.
 impl fmt::Display for EcnMarking {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -4,18 +4,18 @@ use crate::DropReason;
 use crate::queue::{Exits, Fifo, Item};
 use weft_units::{Bytes, Duration, Instant, Rng};
 
-/// The delay that it steers to, QDELAY_REF (RFC 8033 section 4.2).
+/// Target delay, QDELAY_REF (RFC 8033 section 4.2).
 const TARGET: Duration = Duration::from_millis(15);
 /// T_UPDATE (RFC 8033 section 4.2).
 const UPDATE: Duration = Duration::from_millis(15);
-/// A burst of this length passes before the first drop (RFC 8033 section 4.4).
+/// Longest burst that passes before the first drop (RFC 8033 section 4.4).
 const MAX_BURST: Duration = Duration::from_millis(150);
 /// Weights of the deviation and of its trend, per second (RFC 8033 section
 /// 4.2).
 const ALPHA: f64 = 0.125;
 const BETA: f64 = 1.25;
-/// Below each of these probabilities the controller moves by this part of
-/// its step (RFC 8033 section 4.2).
+/// Factor on the controller's step below each of these probabilities (RFC 8033
+/// section 4.2).
 const SCALES: [(f64, f64); 6] = [
     (0.000_001, 1.0 / 2048.0),
     (0.000_01, 1.0 / 512.0),
@@ -24,31 +24,30 @@ const SCALES: [(f64, f64); 6] = [
     (0.01, 1.0 / 8.0),
     (0.1, 1.0 / 2.0),
 ];
-/// The most that a probability above the last scale rises at once (RFC 8033
+/// Largest increase at once of a probability above the last scale (RFC 8033
 /// section 5.5).
 const MOST_RISE: f64 = 0.02;
-/// What stays of the probability when there is no delay (RFC 8033 section
-/// 4.2).
+/// Decay of the probability per update without delay (RFC 8033 section 4.2).
 const DECAY: f64 = 0.98;
-/// So much may always wait: two packets of MEAN_PKTSIZE, and below this
-/// probability so much delay (RFC 8033 section 4.1 and appendix A).
+/// Bytes that may always wait, two packets of MEAN_PKTSIZE; and the probability
+/// below which half the target delay may (RFC 8033 section 4.1 and appendix A).
 const FREE_BYTES: Bytes = Bytes(2 * 1024);
 const FREE_PROBABILITY: f64 = 0.2;
-/// The sum of probabilities before which nothing is dropped, and at which
-/// something is (RFC 8033 section 5.4).
+/// Sums of probabilities: below the first no packet is dropped, at the second
+/// one is (RFC 8033 section 5.4).
 const FIRST_CHANCE: f64 = 0.85;
 const LAST_CHANCE: f64 = 8.5;
 /// Above this probability ECN-capable packets are dropped too (RFC 8033
 /// section 5.1).
 const MOST_MARKING: f64 = 0.1;
 
-/// A queue under PIE (RFC 8033). It is active as soon as a packet waits; the
+/// Queue under PIE (RFC 8033). Active from the first waiting packet on; its
 /// delay is the age of the first packet.
 pub(crate) struct Pie<P> {
     pub fifo: Fifo<P>,
     marking: EcnMarking,
     rng: Rng,
-    /// When the controller moves next, while it is active.
+    /// Time of the next controller update, while it is active.
     next_update: Option<Instant>,
     probability: f64,
     /// Sum of the probabilities since the last drop.
@@ -123,8 +122,8 @@ impl<P> Pie<P> {
         }
     }
 
-    /// Moves the controller as often as it is due until `now`; between two
-    /// calls the queue has stood still.
+    /// Applies all controller updates that are due until `now`. The queue does
+    /// not change between two calls.
     fn update(&mut self, now: Instant) {
         while let Some(at) = self.next_update.filter(|at| *at <= now) {
             let delay = self.fifo.age(at);

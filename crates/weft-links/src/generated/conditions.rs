@@ -1,4 +1,4 @@
-/// How a device moves.
+/// Motion of a device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Motion {
     /// On a desk.
@@ -9,51 +9,52 @@ pub enum Motion {
     Driving,
 }
 
-/// What a device is connected to.
+/// Network that a device uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Network {
     /// Access points with gaps between them.
     Wifi,
     /// A cellular carrier with good coverage.
     Lte,
-    /// Another one, with less capacity.
+    /// A second carrier, with less capacity.
     Lte2,
 }
 
-/// What the two directions of a link have in common.
+/// Correlation of the two directions of a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Ways {
-    /// WiFi everything, since both directions take turns on one channel;
-    /// cellular what was measured, and coverage where nothing was.
+    /// WiFi: identical, because both directions take turns on one channel.
+    /// Cellular: as measured, and where no measurement exists, common coverage
+    /// only.
     #[default]
     AsMeasured,
-    /// Everything: they have the same capacity.
+    /// Identical capacity.
     Together,
-    /// Nothing.
+    /// Independent capacities.
     Apart,
 }
 
-/// How much worse or better than its profile a generated link is.
+/// Scaling of a generated link relative to its profile.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Scale {
-    /// Its capacity, in per cent of the profile's, 1 to 1000.
+    /// Capacity, in percent of the profile's, 1 to 1000.
     pub rate: u32,
-    /// How long fades, handovers and outages last, in per cent of the
-    /// profile's, 1 to 1000; as much time lies between two of them.
+    /// Length of fades, handovers and outages, in percent of the profile's, 1
+    /// to 1000; the time between two of them stays the same.
     pub dips: u32,
 }
 
 impl Scale {
-    /// As the profile is.
+    /// The profile itself.
     pub const PROFILE: Scale = Scale {
         rate: 100,
         dips: 100,
     };
 
-    /// What a part of a link specification may say.
+    /// Range of the percentages in a link specification.
     const PER_CENT: std::ops::RangeInclusive<u32> = 1..=1000;
 
-    /// Takes a part such as `rate=50%`; whether it was one.
+    /// Takes a part such as `rate=50%`; returns whether it was one.
     pub(super) fn take(&mut self, part: &str) -> bool {
         let read = || {
             let (name, share) = part.split_once('=')?;
@@ -76,16 +77,16 @@ impl Scale {
 }
 
 impl Ways {
-    /// Those that are told, with what tells them in a link specification.
+    /// Variants that have a name in link specifications, with that name.
     pub const TOLD: [(Ways, &'static str); 2] =
         [(Ways::Together, "together"), (Ways::Apart, "apart")];
 }
 
 impl Motion {
-    /// All of them.
+    /// All variants.
     pub const ALL: [Motion; 3] = [Motion::Stationary, Motion::Walking, Motion::Driving];
 
-    /// As in a link specification.
+    /// Name in a link specification.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -97,10 +98,10 @@ impl Motion {
 }
 
 impl Network {
-    /// All of them.
+    /// All variants.
     pub const ALL: [Network; 3] = [Network::Wifi, Network::Lte, Network::Lte2];
 
-    /// As in a link specification.
+    /// Name in a link specification.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

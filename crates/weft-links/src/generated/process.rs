@@ -2,30 +2,30 @@ use super::conditions::Scale;
 use super::profile::{Common, Dips, Profile, Wander};
 use weft_units::{Duration, Rate, Rng};
 
-/// For how long a rate holds. Chosen by us: about what a scheduler of a cell
-/// averages over, and far less than a call notices.
+/// Time for which a rate holds. Chosen by us: about the averaging time of a
+/// cell's scheduler, and far shorter than a call notices.
 pub(super) const SLOT: Duration = Duration::from_millis(100);
 
 /// Capacity as a product: the typical rate, a slow and a fast component
-/// (log-normal, each correlated over its own time), and dips.
+/// (log-normal, each with its own correlation time), and dips.
 #[derive(Clone, Debug)]
 pub(super) struct Process {
     profile: &'static Profile,
-    /// Of the profile's typical rate.
+    /// Fraction of the profile's typical rate.
     rate: f64,
-    /// Seconds since the beginning.
+    /// Seconds since the start.
     now: f64,
     slow: Component,
     fast: Component,
-    /// Both directions are gone at the same time.
+    /// Whether dips hit both directions at the same time.
     dips_together: bool,
     fades: Coverage,
     handovers: Coverage,
     outages: Coverage,
 }
 
-/// An autoregressive normal process of variance one, of which a share is that
-/// of both directions.
+/// Autoregressive normal process of variance one, a share of which both
+/// directions have in common.
 #[derive(Clone, Debug)]
 struct Component {
     common: Walk,
@@ -33,26 +33,26 @@ struct Component {
     share: f64,
 }
 
-/// An autoregressive normal process of variance one.
+/// Autoregressive normal process of variance one.
 #[derive(Clone, Debug)]
 struct Walk {
     rng: Rng,
     value: f64,
 }
 
-/// The dip that comes next or is going on, in seconds.
+/// Next or present dip, in seconds.
 #[derive(Clone, Debug)]
 struct Coverage {
     rng: Rng,
     begin: f64,
     end: f64,
-    /// So many times as long as the profile says.
+    /// Factor on the length that the profile gives.
     longer: f64,
 }
 
 impl Process {
-    /// One of two directions: what they have in `common` is drawn by the first
-    /// generator, the rest by the second.
+    /// Capacity of one of two directions: the first generator draws the part in
+    /// `common`, the second one the rest.
     pub fn new(
         profile: &'static Profile,
         scale: Scale,
@@ -79,7 +79,7 @@ impl Process {
         }
     }
 
-    /// The mean capacity over the next slot.
+    /// Returns the mean capacity over the next slot.
     pub fn next_slot(&mut self) -> Rate {
         let length = SLOT.as_secs_f64();
         let profile = self.profile;
@@ -105,7 +105,7 @@ impl Process {
 }
 
 impl Component {
-    /// The next factor, of mean one.
+    /// Returns the next factor, of mean one.
     fn next(&mut self, wander: &Wander, length: f64) -> f64 {
         let keep = (-length / wander.time).exp();
         let (common, own) = (self.common.next(keep), self.own.next(keep));
@@ -121,7 +121,7 @@ impl Walk {
         Walk { rng, value }
     }
 
-    /// Another cell: another level.
+    /// Draws a new level, for another cell.
     fn draw(&mut self) {
         self.value = self.rng.normal();
     }
@@ -145,7 +145,7 @@ impl Coverage {
         coverage
     }
 
-    /// What is left of the capacity over `length` seconds from `now`.
+    /// Remaining share of the capacity over `length` seconds from `now`.
     fn over(&mut self, now: f64, length: f64, dips: &Dips) -> f64 {
         if now > self.end + dips.ramp {
             self.draw(dips, now);

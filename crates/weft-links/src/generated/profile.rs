@@ -1,41 +1,40 @@
 use super::conditions::{Motion, Network, Ways};
 use weft_units::Rate;
 
-/// What a kind of link is like. All numbers are fitted by us to the
-/// statistics in docs/models/links.md, by hand; times are in seconds.
+/// Parameters of a type of link. All numbers are fitted by us to the statistics
+/// in docs/models/links.md, by hand; times are in seconds.
 #[derive(Debug)]
 pub(super) struct Profile {
-    /// Mean where coverage is good.
+    /// Mean in good coverage.
     pub typical: Rate,
-    /// Distance, shadowing, load of the cell.
+    /// Variation from distance, shadowing and load of the cell.
     pub slow: Wander,
-    /// Fading, the scheduler's turns.
+    /// Variation from fading and the scheduler's turns.
     pub fast: Wander,
-    /// The most that the link carries, as a multiple of the typical rate.
+    /// Maximum capacity, as a multiple of the typical rate.
     pub ceiling: f64,
     /// Bad coverage.
     pub fades: Dips,
-    /// To another cell or access point: nothing for a moment, then another
-    /// level.
+    /// Moves to another cell or access point: a short gap, then another level.
     pub handovers: Dips,
     /// No coverage.
     pub outages: Dips,
-    /// What both directions have in common unless told otherwise.
+    /// Correlation of both directions, unless the specification overrides it.
     pub common: Common,
 }
 
-/// What the two directions of a link have in common.
+/// Correlation of the two directions of a link.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Common {
-    /// Shares, 0 to 1, of the variance of the slow and the fast component.
+    /// Shared part, 0 to 1, of the variance of the slow and the fast component.
     pub slow: f64,
     pub fast: f64,
-    /// Fades, handovers and outages.
+    /// Whether fades, handovers and outages are shared.
     pub dips: bool,
 }
 
 impl Common {
-    /// This, unless something else is told.
+    /// This correlation, unless `ways` overrides it.
     pub fn told(self, ways: Ways) -> Common {
         match ways {
             Ways::AsMeasured => self,
@@ -47,33 +46,33 @@ impl Common {
 
 const EVERYTHING: Common = common(1.0, 1.0, true);
 const NOTHING: Common = common(0.0, 0.0, false);
-/// Fitted by us to the two pairs that were measured both ways at once
-/// (docs/models/links.md): the level goes partly together, and while one
-/// direction stops the other one goes on.
+/// Fitted by us to the two pairs with measurements of both directions
+/// (docs/models/links.md): the level is partly shared; one direction can stop
+/// while the other continues.
 const AS_MEASURED: Common = common(0.5, 0.0, false);
-/// Chosen by us where nothing was measured both ways: the level as driving, and
-/// no coverage is none in both directions.
+/// Chosen by us where no measurement covers both directions: the level as for
+/// driving, and no coverage in one direction means none in the other.
 const COVERAGE: Common = common(0.5, 0.0, true);
 
-/// A component of the capacity's logarithm.
+/// Component of the logarithm of the capacity.
 #[derive(Debug)]
 pub(super) struct Wander {
     /// Standard deviation of the logarithm.
     pub deviation: f64,
-    /// After this time the correlation is 1/e.
+    /// Time in seconds after which the correlation is 1/e.
     pub time: f64,
 }
 
-/// Stretches with less capacity.
+/// Periods with less capacity.
 #[derive(Debug)]
 pub(super) struct Dips {
     /// Mean time from one to the next, exponential.
     pub every: f64,
     /// Mean length, exponential.
     pub lasts: f64,
-    /// What is left of the capacity.
+    /// Remaining share of the capacity.
     pub floor: f64,
-    /// How long the capacity takes to fall before and to rise after.
+    /// Time over which the capacity falls before and rises after.
     pub ramp: f64,
 }
 

@@ -125,7 +125,7 @@ fn who_moves_loses_coverage_and_who_stays_does_not() {
     }
 }
 
-/// What both directions of a link have, by its seed.
+/// Capacities of both directions of a link with this seed.
 fn both_ways(generated: Generated, seed: u64) -> [Vec<Rate>; 2] {
     ["forward", "backward"].map(|direction| {
         let mut generated = generated;
@@ -154,7 +154,7 @@ fn who_walks_out_of_coverage_has_none_in_either_direction() {
     for network in [Network::Lte, Network::Lte2] {
         for (ways, expected) in [
             (Ways::AsMeasured, 1.0..=1.0),
-            // By chance: a slot in a hundred or two is out.
+            // Coincidence: one slot in 100 to 200 is an outage.
             (Ways::Apart, 0.0..=0.1),
         ] {
             let generated = Generated {

@@ -15,7 +15,7 @@ fn share(lost: &[bool]) -> f64 {
     lost.iter().filter(|l| **l).count() as f64 / lost.len() as f64
 }
 
-/// Mean number of losses one after the other.
+/// Mean number of consecutive losses.
 fn mean_burst(lost: &[bool]) -> f64 {
     let bursts = lost.chunk_by(|a, b| a == b).filter(|run| run[0]);
     let lengths: Vec<usize> = bursts.map(<[bool]>::len).collect();
@@ -29,7 +29,8 @@ fn the_model_of_bursts_has_the_probabilities_of_its_arithmetic() {
     assert!((model.to_good - 0.2).abs() < 1e-12);
     assert!((model.to_bad - 0.2 * 2.0 / 98.0).abs() < 1e-12);
     assert!((model.mean_loss() - 0.02).abs() < 1e-12);
-    // Half of all in bursts of one: by turns. More cannot be in bursts of one.
+    // Half of all packets in bursts of one: they alternate. Bursts of one
+    // cannot lose more.
     let turns = GilbertElliott::of_bursts(0.5, 1.0).unwrap();
     assert_eq!((turns.to_bad, turns.to_good), (1.0, 1.0));
     assert_eq!(GilbertElliott::of_bursts(0.6, 1.0), None);

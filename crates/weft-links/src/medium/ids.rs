@@ -1,7 +1,7 @@
-/// Who sends on a medium and has a queue there, counted from zero.
+/// Sender on a medium, with a queue there; counted from zero.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct StationId(pub u16);
 
-/// What stations share on a medium, counted from zero.
+/// Resource that stations share on a medium; counted from zero.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct ChannelId(pub u16);

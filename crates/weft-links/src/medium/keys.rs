@@ -1,26 +1,27 @@
-//! What cells of all kinds have in common as people write them.
+//! Keys that cells of all kinds have in common in their text form.
 
 use crate::spec::values::{self, AqmName};
 use crate::{Aqm, EcnMarking, QueueLimit, SpecError};
 use weft_units::{Bytes, quantity};
 
-/// Keys and values, each pair once.
+/// Keys and values, each key once.
 pub(super) type Pairs<'t> = Vec<(&'t str, &'t str)>;
 
-/// What is written of a cell with one station.
+/// Text of a cell with one station.
 pub(super) struct Alone<'t> {
     pub cell: Pairs<'t>,
-    /// Of the station.
+    /// Keys of the station.
     pub there: Pairs<'t>,
-    /// Of the station on the way back, what is the same included.
+    /// Keys of the station in the reverse direction, including those that do
+    /// not differ.
     pub back: Pairs<'t>,
-    /// Whether anything says how long queues are.
+    /// Whether a key sets the length of a queue.
     pub has_queue: bool,
 }
 
 impl<'t> Alone<'t> {
-    /// Reads `medium=KIND,KEY=VALUE,...`, and what differs on the way `back`,
-    /// which may be nothing.
+    /// Reads `medium=KIND,KEY=VALUE,...`, and from `back` the keys that differ
+    /// in the reverse direction. `back` may be empty.
     pub fn read(
         (text, back): (&'t str, &'t str),
         kind: &'static str,
@@ -47,7 +48,7 @@ impl<'t> Alone<'t> {
     }
 }
 
-/// Of these keys only.
+/// Accepts only these keys.
 fn pairs<'t>(text: &'t str, known: &[&'static str]) -> Result<Pairs<'t>, SpecError> {
     let mut pairs: Pairs<'_> = Vec::new();
     for item in text.split(',').map(str::trim) {
@@ -68,7 +69,7 @@ fn pairs<'t>(text: &'t str, known: &[&'static str]) -> Result<Pairs<'t>, SpecErr
 /// A full packet of Ethernet without its check sequence (IEEE 802.3 clause 3.2.7).
 const PACKET: Bytes = Bytes(1514);
 
-/// What is said of a queue.
+/// Keys of a queue.
 #[derive(Default)]
 pub(super) struct QueueKeys {
     pub limit: Option<Bytes>,
@@ -77,7 +78,7 @@ pub(super) struct QueueKeys {
 }
 
 impl QueueKeys {
-    /// Whether the key is one of a queue.
+    /// Reads the key if it is one of a queue; returns whether it is.
     pub fn read(&mut self, key: &str, value: &str) -> Result<bool, SpecError> {
         match key {
             "queue" => match values::queue(value)? {
@@ -106,7 +107,7 @@ impl QueueKeys {
 
 pub(super) fn decibels(key: &'static str, value: &str) -> Result<f64, SpecError> {
     let number = value.strip_suffix("dB").and_then(quantity::decimal);
-    // Chosen by us: nothing that is received is further from the noise.
+    // Chosen by us: no received signal is further above the noise.
     let found = number.filter(|db| *db <= 100.0);
     found.ok_or_else(|| values::bad(key, value, "write decibels as 10dB, up to 100dB"))
 }

@@ -1,10 +1,9 @@
-//! A cell of LTE, FDD: a base station and its terminals. Each millisecond and
-//! in each direction a scheduler deals out resource blocks.
-//! `docs/models/lte.md` says what is modelled, by which clause, and how it was
-//! checked.
+//! LTE cell, FDD: a base station and its terminals. In each direction a
+//! scheduler assigns resource blocks every millisecond. `docs/models/lte.md`
+//! describes the model, its sources by clause and its validation.
 //!
-//! There is one event for each millisecond of a direction in which somebody
-//! has something to send, and none otherwise.
+//! Each millisecond in which a direction has packets is one event; idle
+//! milliseconds cost nothing.
 
 mod bearer;
 mod blocks;
@@ -32,8 +31,8 @@ use crate::{ChannelId, Departure, PacketInfo, ServiceTime, StationId, Tally};
 use carrier::{Carrier, Way};
 use weft_units::{Deadline, Duration, Instant, Rng};
 
-/// A cell. Its terminals are numbered as they are in the specification, and
-/// the base station comes after them. Uplink and downlink are a channel each.
+/// LTE cell. Terminals have the numbers of the specification, followed by the
+/// base station. Uplink and downlink are one channel each.
 pub(crate) struct Lte<P> {
     up: Carrier<P>,
     down: Carrier<P>,
@@ -52,7 +51,8 @@ impl<P> Lte<P> {
         }
     }
 
-    /// The direction that the station sends in, and its number there.
+    /// Carrier of the direction in which the station sends, and the station's
+    /// number there.
     fn of(&self, station: StationId) -> (&Carrier<P>, usize) {
         match station.0 == self.base_station {
             true => (&self.down, 0),

@@ -5,7 +5,7 @@ use super::service::ServiceTime;
 use crate::{Departure, PacketInfo, Tally};
 use weft_units::{Deadline, Duration, Instant};
 
-/// What a kind of medium does, as [`Medium`](crate::Medium) has it.
+/// Interface of a kind of medium, used by [`Medium`](crate::Medium).
 pub(crate) trait Model<P> {
     fn channel_count(&self) -> u16 {
         1
@@ -29,24 +29,24 @@ pub(crate) trait Model<P> {
     fn restore(&mut self, now: Instant, station: StationId);
     fn service_time(&mut self, now: Instant, station: StationId) -> ServiceTime;
 
-    /// Of a channel of a cell: when it carried one exchange, when nobody sent,
-    /// and when what was sent came to nothing.
+    /// Use of a cell's channel: carrying one exchange, idle, and wasted.
     fn channel_time(&mut self, _now: Instant, _channel: ChannelId) -> Option<ServiceTime> {
         None
     }
-    /// Of a station of a cell.
+    /// Transmission counters of a station of a cell.
     fn radio(&self, _station: StationId) -> Option<RadioCounters> {
         None
     }
-    /// How long the medium carried what others sent to a station, where it
-    /// deals out its time to receivers.
+    /// Time that the medium spent on packets for a station, where it assigns
+    /// its time to receivers.
     fn carried_to(&mut self, _now: Instant, _station: StationId) -> Option<Duration> {
         None
     }
 
     fn port(&self, station: StationId) -> &Port<P>;
-    /// To change its line from `now` on.
+    /// Port of the station, to change its line from `now` on.
     fn port_mut(&mut self, now: Instant, station: StationId) -> &mut Port<P>;
-    /// What it has of the station's packets, waiting to ended and not polled.
+    /// Packets of the station on the medium, from waiting to ended but not
+    /// polled.
     fn in_flight(&self, station: StationId) -> Tally;
 }

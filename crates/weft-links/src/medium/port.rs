@@ -4,11 +4,10 @@ use crate::queue::{Exits, Item, Refused};
 use crate::{Counters, DropReason, PacketInfo, Tally};
 use weft_units::{Bytes, Deadline, Duration, Instant};
 
-/// Where the packets of a station come in and go out, on every medium: a
-/// switch, the way from the medium to the receiver, and the counts. What
-/// happens in between, waiting and service, is the medium's: it takes a packet
-/// by [`Port::admit`] and hands it over by [`Port::send`] when it has
-/// transmitted it, or to [`Port::exits`].
+/// Entry and exit of a station's packets on every medium: a switch, the line
+/// from the medium to the receiver, and the counters. The medium itself decides
+/// waiting and service: it takes a packet with [`Port::admit`] and hands it
+/// over with [`Port::send`] after the transmission, or to [`Port::exits`].
 pub(crate) struct Port<P> {
     switch: Switch,
     line: Line<P>,
@@ -22,7 +21,7 @@ enum Switch {
 }
 
 impl<P> Port<P> {
-    /// One that is up.
+    /// Creates a port that is up.
     pub fn new(line: Line<P>) -> Port<P> {
         Port {
             switch: Switch::Up,
@@ -31,7 +30,7 @@ impl<P> Port<P> {
         }
     }
 
-    /// Takes a packet, unless the station is switched off.
+    /// Accepts a packet, unless the station is switched off.
     #[inline]
     pub fn admit(&mut self, now: Instant, info: PacketInfo, packet: P) -> Option<Item<P>> {
         self.exits.counters.sent.add(info.size);
@@ -47,17 +46,17 @@ impl<P> Port<P> {
         Some(item)
     }
 
-    /// Where those go that are not transmitted, or not received.
+    /// Exits for packets that are not transmitted or not received.
     pub fn exits(&mut self) -> &mut Exits<P> {
         &mut self.exits
     }
 
-    /// Takes a packet on its way whose last bit left at `at`.
+    /// Sends a packet, whose last bit left at `at`, down the line.
     pub fn send(&mut self, at: Instant, item: Item<P>, queued_for: Duration) {
         self.line.send(at, item, queued_for);
     }
 
-    /// The next packet that has ended by `now`, in order of time.
+    /// Returns the next packet that has ended by `now`, in order of time.
     #[inline]
     pub fn poll(&mut self, now: Instant) -> Option<Departure<P>> {
         let arrival = self.line.front().map(|t| t.at).filter(|at| *at <= now);
@@ -88,8 +87,8 @@ impl<P> Port<P> {
         }
     }
 
-    /// When the next of those packets ends that the medium has no part in any
-    /// more; every other one ends later.
+    /// Time at which the next packet ends that has already left the medium;
+    /// every other packet ends later.
     #[inline]
     pub fn poll_timeout(&self) -> Option<Deadline> {
         let deadline = |at, reason| Some(Deadline { at, reason });
@@ -100,13 +99,13 @@ impl<P> Port<P> {
         deadline(self.line.front()?.at, "arrival")
     }
 
-    /// The earliest arrival of a packet that leaves the medium at `at`.
+    /// Earliest arrival of a packet that leaves the medium at `at`.
     pub fn arrival(&self, at: Instant) -> Instant {
         at + self.line.shortest()
     }
 
-    /// Switches the station off: what it has on the medium is dropped, as is
-    /// what comes.
+    /// Switches the station off: its packets on the medium are dropped, and so
+    /// are later arrivals.
     pub fn cut(&mut self, now: Instant, held: impl Iterator<Item = Item<P>>) {
         self.switch = Switch::Down;
         for item in held {
@@ -134,8 +133,8 @@ impl<P> Port<P> {
         &self.exits.counters
     }
 
-    /// What the packets come to that travel, or have ended and were not polled
-    /// yet.
+    /// Number and size of the packets that are travelling, or that have ended
+    /// but were not polled yet.
     pub fn in_flight(&self) -> Tally {
         let travelling = self.line.iter().map(|t| t.item.info.size);
         let refused = self.exits.refused.iter().map(|r| r.item.info.size);

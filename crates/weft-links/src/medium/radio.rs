@@ -1,21 +1,21 @@
-/// What a station of a cell did with its turns.
+/// Transmission counters of a station of a cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RadioCounters {
     /// Transmissions: each of one frame or of an aggregate, or of one transport
     /// block.
     pub attempts: u64,
-    /// Of these, at the same time as another station's.
+    /// Transmissions at the same time as another station's.
     pub collisions: u64,
-    /// Frames that were sent, each as often as it was.
+    /// Frames sent, each attempt counted.
     pub frames: u64,
-    /// Of these, sent before.
+    /// Frames sent again.
     pub again: u64,
-    /// Transmissions of which nothing came through.
+    /// Transmissions without a single received frame.
     pub failed: u64,
 }
 
 impl RadioCounters {
-    /// Both together.
+    /// Sum of both.
     #[must_use]
     pub fn plus(&self, other: &RadioCounters) -> RadioCounters {
         RadioCounters {
@@ -27,7 +27,7 @@ impl RadioCounters {
         }
     }
 
-    /// What was added since `earlier`.
+    /// Difference to `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &RadioCounters) -> RadioCounters {
         RadioCounters {

@@ -1,20 +1,21 @@
 use weft_units::{Duration, Instant};
 
-/// What a medium was to one of its stations so far. The three make up the
-/// time since the medium's epoch, exactly; what a station could have had is
-/// `used + idle`.
+/// Service that a medium gave to one of its stations so far. The three times
+/// add up exactly to the time since the medium's epoch; a station could have
+/// used `used + idle`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ServiceTime {
     /// The medium transmitted the station's packets.
     pub used: Duration,
-    /// It was free to the station, which had nothing to send.
+    /// The medium was free for the station, which had no packets.
     pub idle: Duration,
-    /// The station could not have it: another one had, or it belonged to
-    /// nobody (an outage, a station that is cut off, the pause before a turn).
+    /// The medium was unavailable to the station: another one used it, or no
+    /// station could (an outage, a station that is switched off, the pause
+    /// before a turn).
     pub blocked: Duration,
 }
 
-/// What a medium is to a station at present.
+/// Present state of a medium for a station.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Service {
     Used,
@@ -30,13 +31,13 @@ pub(crate) struct Meter {
 }
 
 impl ServiceTime {
-    /// All of it: the age of the medium.
+    /// Sum of the three: the age of the medium.
     #[must_use]
     pub fn elapsed(&self) -> Duration {
         self.used + self.idle + self.blocked
     }
 
-    /// What was added since `earlier`.
+    /// Difference to `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &ServiceTime) -> ServiceTime {
         ServiceTime {
@@ -56,7 +57,7 @@ impl ServiceTime {
 }
 
 impl Meter {
-    /// From the run's epoch on.
+    /// Creates a meter that starts at the run's epoch.
     pub fn new(present: Service) -> Meter {
         Meter {
             present,
@@ -65,7 +66,7 @@ impl Meter {
         }
     }
 
-    /// The medium is `service` from `at` on; time does not go back.
+    /// Sets the state from `at` on; time does not decrease.
     #[inline]
     pub fn set(&mut self, at: Instant, service: Service) {
         if self.present != service {
@@ -75,7 +76,7 @@ impl Meter {
         }
     }
 
-    /// What has added up until `now`.
+    /// Returns the sums until `now`.
     pub fn until(&self, now: Instant) -> ServiceTime {
         let mut time = self.before;
         time.add(self.present, now.saturating_since(self.since));

@@ -10,7 +10,7 @@ use crate::{LinkSpec, SpecError};
 use weft_units::Duration;
 use weft_units::Rng;
 
-/// A medium to be made: its kind and what each station is like.
+/// Specification of a medium: its kind and its stations.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MediumSpec(KindSpec);
 
@@ -24,47 +24,48 @@ pub(super) enum KindSpec {
 }
 
 impl MediumSpec {
-    /// Two stations that share nothing: [`WiredDirection::Forward`](crate::WiredDirection)
-    /// is what the first one sends, `Backward` what the second one does.
+    /// Two stations that share nothing:
+    /// [`WiredDirection::Forward`](crate::WiredDirection) carries the packets
+    /// of the first one, `Backward` those of the second.
     #[must_use]
     pub fn wired(forward: LinkSpec, backward: LinkSpec) -> MediumSpec {
         MediumSpec(KindSpec::Wired(Box::new([forward, backward])))
     }
 
-    /// A WiFi cell: its stations in the order of the specification, and behind
-    /// them the access point.
+    /// WiFi cell: its stations in the order of the specification, followed by
+    /// the access point.
     ///
     /// # Errors
-    /// When there can be no such cell.
+    /// If the cell is impossible.
     pub fn wifi(spec: WifiSpec) -> Result<MediumSpec, WifiError> {
         spec.check()?;
         Ok(MediumSpec(KindSpec::Wifi(Box::new(spec))))
     }
 
-    /// A cell of LTE: its terminals in the order of the specification, and
-    /// behind them the base station.
+    /// LTE cell: its terminals in the order of the specification, followed by
+    /// the base station.
     ///
     /// # Errors
-    /// When there can be no such cell.
+    /// If the cell is impossible.
     pub fn lte(spec: LteSpec) -> Result<MediumSpec, LteError> {
         spec.check()?;
         Ok(MediumSpec(KindSpec::Lte(Box::new(spec))))
     }
 
-    /// A cell of one station, if this is one: a specification with
-    /// `medium=wifi` ([`WifiSpec`]) or `medium=lte` ([`LteSpec`]).
+    /// Reads a cell of one station, if the text has `medium=wifi`
+    /// ([`WifiSpec`]) or `medium=lte` ([`LteSpec`]).
     ///
     /// # Errors
-    /// With the key, the value and the remedy.
+    /// Names the key, the value and the remedy.
     pub fn cell(text: &str) -> Result<Option<MediumSpec>, SpecError> {
         MediumSpec::cell_with_way_back(text, "")
     }
 
-    /// The same, in which `back` has the keys of the station that differ on the
-    /// way back.
+    /// Reads a cell of one station like [`MediumSpec::cell`]; `back` has the
+    /// keys of the station that differ in the reverse direction.
     ///
     /// # Errors
-    /// With the key, the value and the remedy.
+    /// Names the key, the value and the remedy.
     pub fn cell_with_way_back(text: &str, back: &str) -> Result<Option<MediumSpec>, SpecError> {
         let mut items = text.split(',').filter_map(|item| item.split_once('='));
         let medium = items.find(|(key, _)| key.trim() == "medium");
@@ -80,8 +81,8 @@ impl MediumSpec {
     }
 
     /// Two stations that take turns on one channel, for tests: one sends a
-    /// packet at the capacity of `station`, and then `pass` goes by until the
-    /// other one can.
+    /// packet at the capacity of `station`, then the other one can send after
+    /// `pass`.
     #[cfg(any(test, feature = "testing"))]
     #[must_use]
     pub fn token_ring(station: LinkSpec, pass: Duration) -> MediumSpec {
@@ -91,7 +92,7 @@ impl MediumSpec {
         })))
     }
 
-    /// The WiFi cell, if it is one.
+    /// The WiFi cell, if the medium is one.
     #[must_use]
     pub fn wifi_spec(&self) -> Option<&WifiSpec> {
         match &self.0 {
@@ -100,7 +101,7 @@ impl MediumSpec {
         }
     }
 
-    /// The cell of LTE, if it is one.
+    /// The LTE cell, if the medium is one.
     #[must_use]
     pub fn lte_spec(&self) -> Option<&LteSpec> {
         match &self.0 {
@@ -109,7 +110,7 @@ impl MediumSpec {
         }
     }
 
-    /// How many stations there are.
+    /// Number of stations.
     #[must_use]
     pub fn station_count(&self) -> u16 {
         match &self.0 {
@@ -121,21 +122,22 @@ impl MediumSpec {
         }
     }
 
-    /// In order; of a cell the last one is what stands in its middle.
+    /// Stations in order; the last one of a cell is its access point or base
+    /// station.
     pub fn stations(&self) -> impl Iterator<Item = StationId> + use<> {
         (0..self.station_count()).map(StationId)
     }
 
-    /// Whether it carries packets from one of these stations to the other: in a
-    /// cell, those to and from the one in the middle, which is the last.
+    /// Whether the medium carries packets between these stations: in a cell,
+    /// only to and from the last one, its access point or base station.
     #[must_use]
     pub fn carries(&self, from: StationId, to: StationId) -> bool {
         let middle = StationId(self.station_count() - 1);
         from != to && (from == middle || to == middle)
     }
 
-    /// The link that only this station sends on, if there is one: then its
-    /// capacity is known beforehand. `None` where stations share.
+    /// Link on which only this station sends, with a known capacity. `None`
+    /// where stations share.
     #[must_use]
     pub fn link(&self, station: StationId) -> Option<&LinkSpec> {
         match &self.0 {
@@ -146,7 +148,7 @@ impl MediumSpec {
         }
     }
 
-    /// The same, to change it.
+    /// Mutable form of [`MediumSpec::link`].
     #[must_use]
     pub fn link_mut(&mut self, station: StationId) -> Option<&mut LinkSpec> {
         match &mut self.0 {
@@ -157,9 +159,9 @@ impl MediumSpec {
         }
     }
 
-    /// Gives the generated traces that have no seeds those that this generator
-    /// draws: each direction what is its own. What it has in common with the
-    /// other one, `place` draws: that of all media which have the same there, or
+    /// Gives seeds to generated traces that have none: this generator draws the
+    /// part of each direction alone, `place` the part that both directions
+    /// share. Pass the same `place` for all media with a common shared part, or
     /// this generator again.
     pub fn seed_traces(&mut self, rng: &Rng, place: &Rng) {
         match &mut self.0 {

@@ -6,26 +6,26 @@ use crate::queue::{Item, Limit};
 use crate::{Aqm, Capacity, Counters, PacketInfo, QueueLimit, Tally};
 use weft_units::{Bytes, Deadline, Duration, Instant, Rate, Rng};
 
-/// A station with one queue for all it sends, under a discipline and a limit.
-/// Service is the medium's: it takes a packet by [`Station::next`] and hands
-/// it over by [`Station::send`] when it has transmitted it.
+/// Station with one queue for all its packets, under a discipline and a limit.
+/// The medium serves it: it takes a packet with [`Station::next`] and hands it
+/// over with [`Station::send`] after the transmission.
 pub(crate) struct Station<P> {
     port: Port<P>,
     limit: Limit,
     queue: Discipline<P>,
 }
 
-/// Whether a packet that comes has to find room.
+/// Whether an arriving packet needs room in the queue.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Admission {
-    /// It waits, and the limit holds.
+    /// The packet waits, and the limit applies.
     Waits,
-    /// The medium takes it at once, and it needs no room.
+    /// The medium takes the packet at once, so it needs no room.
     GoesThrough,
 }
 
 impl<P> Station<P> {
-    /// A station that is up and has nothing to send.
+    /// Creates a station that is up and has no packets.
     pub fn new(limit: Limit, aqm: Aqm, line: Line<P>, rng: &Rng) -> Station<P> {
         Station {
             port: Port::new(line),
@@ -34,7 +34,7 @@ impl<P> Station<P> {
         }
     }
 
-    /// Takes a packet into the queue, or refuses it.
+    /// Adds a packet to the queue, or refuses it.
     #[inline]
     pub fn enqueue(&mut self, now: Instant, info: PacketInfo, packet: P, admission: Admission) {
         let Some(item) = self.port.admit(now, info, packet) else {
@@ -47,35 +47,35 @@ impl<P> Station<P> {
         self.queue.push(item, room, self.port.exits());
     }
 
-    /// The packet to transmit from `at` on.
+    /// Returns the packet to transmit from `at` on.
     pub fn next(&mut self, at: Instant) -> Option<Item<P>> {
         self.queue.pop(at, self.port.exits())
     }
 
-    /// Takes a packet on its way whose last bit left at `at`.
+    /// Sends a packet, whose last bit left at `at`, down the line.
     pub fn send(&mut self, at: Instant, item: Item<P>, queued_for: Duration) {
         self.port.send(at, item, queued_for);
     }
 
-    /// As [`Port::poll`].
+    /// Same as [`Port::poll`].
     #[inline]
     pub fn poll(&mut self, now: Instant) -> Option<Departure<P>> {
         self.port.poll(now)
     }
 
-    /// As [`Port::poll_timeout`].
+    /// Same as [`Port::poll_timeout`].
     #[inline]
     pub fn poll_timeout(&self) -> Option<Deadline> {
         self.port.poll_timeout()
     }
 
-    /// The earliest arrival of a packet that leaves the medium at `at`.
+    /// Earliest arrival of a packet that leaves the medium at `at`.
     pub fn arrival(&self, at: Instant) -> Instant {
         self.port.arrival(at)
     }
 
-    /// Switches the station off: what waits is dropped, as is what comes.
-    /// `in_service` is its packet that the medium was transmitting.
+    /// Switches the station off: waiting packets and later arrivals are
+    /// dropped. `in_service` is its packet in transmission.
     pub fn cut(&mut self, now: Instant, in_service: Option<Item<P>>) {
         let waiting = std::iter::from_fn(|| self.queue.remove());
         self.port.cut(now, in_service.into_iter().chain(waiting));
@@ -93,7 +93,7 @@ impl<P> Station<P> {
         self.limit = Limit::new(limit, capacity, self.line().delay());
     }
 
-    /// A limit in time is of this rate from now on.
+    /// Applies a limit in time to this rate from now on.
     pub fn limit_to_rate(&mut self, rate: Rate) {
         self.limit.on_rate(rate);
     }
@@ -110,7 +110,7 @@ impl<P> Station<P> {
         self.port.line_mut()
     }
 
-    /// Bytes that wait.
+    /// Bytes in the queue.
     pub fn backlog(&self) -> Bytes {
         self.queue.backlog()
     }
@@ -131,8 +131,9 @@ impl<P> Station<P> {
         &mut self.port
     }
 
-    /// What the station's packets come to that wait, are being transmitted
-    /// (`in_service`), travel, or have ended and were not polled yet.
+    /// Number and size of the station's packets that wait, are being
+    /// transmitted (`in_service`), are travelling, or have ended but were not
+    /// polled yet.
     pub fn in_flight(&self, in_service: Option<Bytes>) -> Tally {
         let waiting = Tally {
             packets: self.queue.len() as u64,

@@ -1,5 +1,5 @@
-//! What holds on every medium, whatever its kind; and of the two that have no
-//! tests elsewhere, the wired one and the one for tests.
+//! Properties that hold on every medium, and tests of the two media without
+//! tests of their own: the wired one and the one for tests.
 
 pub mod property;
 
@@ -45,7 +45,7 @@ proptest! {
     }
 }
 
-/// Everything until the medium is silent or this time.
+/// All packets until the medium is silent or this time is reached.
 fn run<P>(medium: &mut Medium<P>, end: Instant) -> Vec<(StationId, Departure<P>)> {
     let mut out = Vec::new();
     while let Some((channel, at)) = first(medium).filter(|(_, at)| *at <= end) {
@@ -125,7 +125,7 @@ fn a_trace_is_used_while_it_has_opportunities() {
     let bytes = arrivals(&out).len() as u64 * 752;
     let time = medium.service_time(at_ms(100), A);
     assert_eq!(time.idle, Duration::ZERO);
-    // 1504 bytes a millisecond of use, whatever is between.
+    // 1504 bytes per millisecond of use, whatever happens in between.
     assert_eq!(time.used, ms(bytes / 1504));
     assert_eq!(time.elapsed(), ms(100));
     let time = medium.service_time(at_ms(100), B);
@@ -159,7 +159,7 @@ fn a_ring_goes_on_when_the_station_that_gets_the_token_is_cut_off() {
     medium.enqueue(at_ms(0), A, B, FULL, 0);
     medium.enqueue(at_ms(0), A, B, FULL, 1);
     medium.enqueue(at_ms(0), B, A, FULL, 2);
-    // The token leaves A at 12 ms; at 13 ms B has nothing to send any more.
+    // The token leaves A at 12 ms; at 13 ms B's packet is gone.
     let mut out = run(&mut medium, at_ms(12));
     medium.cut(Instant::ZERO + Duration::from_micros(12_500), B);
     out.extend(run(&mut medium, at_ms(100)));
@@ -170,8 +170,8 @@ fn a_ring_goes_on_when_the_station_that_gets_the_token_is_cut_off() {
 
 #[test]
 fn disciplines_serve_a_station_of_a_ring_as_they_serve_a_link() {
-    // One flow of many packets and one of a single packet: with queues by
-    // flow the single one does not wait for the many.
+    // One flow of many packets and one of a single packet: with one queue per
+    // flow, the single packet does not wait for the many.
     let wait_of_the_single_one = |aqm: &str| {
         let station = format!("rate=1mbit,queue=100kB,aqm={aqm}").parse().unwrap();
         let spec = MediumSpec::token_ring(station, ms(1));
@@ -190,6 +190,7 @@ fn disciplines_serve_a_station_of_a_ring_as_they_serve_a_link() {
         out.iter().find(|a| a.1 == 19).map(|a| a.3)
     };
     assert_eq!(wait_of_the_single_one("droptail"), Some(ms(19 * 12)));
-    // A turn of 1514 bytes lets two of the many go before it (RFC 8290).
+    // A turn of 1514 bytes lets two packets of the large flow go first (RFC
+    // 8290).
     assert_eq!(wait_of_the_single_one("fq_codel"), Some(ms(2 * 12)));
 }

@@ -1,8 +1,8 @@
-//! Two stations that take turns, for tests: what no wired medium has, in its
-//! simplest form. Who holds the token sends one packet; then the token goes
-//! to the other station, if that one has something to send, and the passing
-//! takes time in which nobody sends. Nothing knows beforehand how fast a
-//! station is.
+//! Two stations that take turns, for tests: the simplest medium with properties
+//! that no wired medium has. The station with the token sends one packet; then
+//! the token moves to the other station, if that one has a packet. Passing the
+//! token takes time in which no station sends. No station has a rate that is
+//! known beforehand.
 
 use crate::line::Line;
 use crate::medium::model::Model;
@@ -15,13 +15,13 @@ use weft_units::{Deadline, Duration, Instant, Rate, Rng};
 
 const COUNT: usize = 2;
 
-/// A ring to be made.
+/// Specification of a ring.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct TokenRingSpec {
-    /// What each station is like. The holder sends at the capacity's
-    /// reference.
+    /// Specification of each station. The holder sends at the reference rate of
+    /// the capacity.
     pub station: LinkSpec,
-    /// How long the token is on its way.
+    /// Time that the token takes to the other station.
     pub pass: Duration,
 }
 
@@ -31,17 +31,17 @@ pub(crate) struct TokenRing<P> {
     now: Instant,
     stations: [Station<P>; COUNT],
     meters: [Meter; COUNT],
-    /// Who has the token, or gets it.
+    /// Station that has the token or gets it next.
     holder: usize,
     phase: Phase<P>,
 }
 
 enum Phase<P> {
-    /// Nobody has anything to send.
+    /// No station has a packet.
     Idle,
     /// The token is on its way to the holder.
     Passing { until: Instant },
-    /// The holder sends.
+    /// The holder is transmitting.
     Sending {
         item: Item<P>,
         queued_for: Duration,
@@ -86,7 +86,7 @@ impl<P> TokenRing<P> {
         now
     }
 
-    /// Gives the token to the other station, or leaves it where it is.
+    /// Passes the token to the other station, or keeps it in place.
     fn next_turn(&mut self, at: Instant) {
         let other = (self.holder + 1) % COUNT;
         if !self.stations[other].is_empty() {
@@ -99,7 +99,7 @@ impl<P> TokenRing<P> {
         }
     }
 
-    /// The holder sends if it has something to.
+    /// Starts a transmission if the holder has a packet.
     fn begin(&mut self, at: Instant) {
         self.phase = match self.stations[self.holder].next(at) {
             Some(item) => Phase::Sending {
@@ -107,7 +107,7 @@ impl<P> TokenRing<P> {
                 queued_for: item.age(at),
                 item,
             },
-            // It was cut while the token came.
+            // It was switched off before the token arrived.
             None if !self.stations[(self.holder + 1) % COUNT].is_empty() => {
                 return self.next_turn(at);
             }

@@ -1,11 +1,11 @@
-//! A cell of IEEE 802.11: stations around an access point that hear each other
-//! and take turns as DCF (802.11b and g) or EDCA (802.11n) has it.
-//! `docs/models/wifi.md` says what is modelled, by which clause, and how it
-//! was checked.
+//! Cell of IEEE 802.11: stations around an access point that hear each other
+//! and take turns by DCF (802.11b and g) or EDCA (802.11n).
+//! `docs/models/wifi.md` describes the model, its sources by clause and its
+//! validation.
 //!
-//! There are two events for each transmission opportunity, its beginning and
-//! its end, and none for slots, interframe spaces and answers: when the next
-//! transmission begins follows from the contenders' counters.
+//! Each transmission opportunity has two events, its beginning and its end.
+//! Slots, interframe spaces and answers have none: the time of the next
+//! transmission follows from the contenders' counters.
 
 mod contender;
 mod control;
@@ -37,56 +37,55 @@ use strangers::Strangers;
 use timing::Timing;
 use weft_units::{Deadline, Duration, Instant, Rng};
 
-/// A cell. Its stations are numbered as they are in the specification, and the
-/// access point comes after them.
+/// WiFi cell. Stations have the numbers of the specification, followed by the
+/// access point.
 pub(crate) struct Wifi<P> {
     now: Instant,
     timing: Timing,
     radios: Vec<Radio>,
     senders: Vec<Sender<P>>,
-    /// Senders with packets that the medium has no part in any more, in order.
+    /// Senders with packets that have left the medium, in order.
     leaving: Vec<usize>,
     contenders: Contenders,
     meters: Vec<Meter>,
-    /// What the channel is used for: one exchange, nothing, or a collision.
+    /// Use of the channel: one exchange, idle, or a collision.
     channel: Meter,
     counters: Vec<RadioCounters>,
     air: Air,
     strangers: Option<Strangers>,
-    /// How much stronger a signal must be at the access point to survive a
-    /// collision, in dB.
+    /// Margin in dB by which a signal at the access point survives a collision.
     capture: Option<f64>,
-    /// When it was busy last.
+    /// End of the last busy period.
     busy_until: Instant,
-    /// What is being transmitted; more than one thing is a collision.
+    /// Transmissions on the air; more than one is a collision.
     on_air: Vec<Transmission>,
 }
 
-/// How a station and the access point reach each other.
+/// Radio link between a station and the access point.
 struct Radio {
     up: Way,
     down: Way,
-    /// The station's at the access point, and the other way round.
+    /// Signal of the station at the access point, and the reverse.
     signal_up: Signal,
     signal_down: Signal,
 }
 
-/// The medium, as those hear it who hear all.
+/// State of the medium for stations that hear everything.
 #[derive(Clone, Copy)]
 enum Air {
-    /// The next transmission begins at this time, unless somebody else is
-    /// earlier.
+    /// The next transmission begins at this time, unless an earlier sender
+    /// appears.
     Idle { next: Option<Instant> },
-    /// Strangers transmit, and the next of those who do not hear them begins
-    /// at this time.
+    /// Overlapping networks transmit; the next sender that does not hear them
+    /// begins at time `next`.
     Strange {
         until: Instant,
         next: Option<Instant>,
     },
     Busy {
         until: Instant,
-        /// For those who do not transmit it is idle from then on: after an
-        /// answer that does not come, too, and after what nobody could decode.
+        /// End of the busy time for stations that do not transmit, also after a
+        /// missing answer or an undecodable frame.
         others_idle: Instant,
     },
 }
@@ -94,21 +93,21 @@ enum Air {
 struct Transmission {
     contender: usize,
     lane: usize,
-    /// Its rate among those that its sender may take.
+    /// Index of its rate in the sender's options.
     option: usize,
-    /// What it consists of, and of that, what survives noise.
+    /// Number of its frames, and of those that survive noise.
     frames: u32,
     intact: u32,
     begun: Instant,
-    /// The end of the data.
+    /// End of the data.
     ended: Instant,
-    /// How long the answer takes, from that on.
+    /// Duration of the answer after the data.
     answer: Duration,
     is_answered: bool,
 }
 
 impl Transmission {
-    /// With the answer, if there was one.
+    /// Duration including the answer, if there was one.
     fn took(&self) -> Duration {
         let data = self.ended.saturating_since(self.begun);
         match self.is_answered {
@@ -205,7 +204,7 @@ impl<P> Wifi<P> {
         self.timing.access.len()
     }
 
-    /// A sender may have packets to give back from now on.
+    /// Notes that a sender may have packets to return.
     fn note_leaving(&mut self, sender: usize) {
         let may_leave = self.senders[sender].port().poll_timeout().is_some();
         if let (true, Err(place)) = (may_leave, self.leaving.binary_search(&sender)) {
@@ -232,8 +231,8 @@ impl<P> Model<P> for Wifi<P> {
         if self.contenders.is_active(index) || !self.senders[from].has_work(category) {
             return;
         }
-        // What comes as an exchange ends came with its data, in truth, before
-        // the answer: the medium was busy.
+        // A packet that arrives at the end of an exchange really arrived during
+        // its data, before the answer: the medium was busy.
         let is_busy = matches!(self.air, Air::Busy { .. })
             || self.contenders.waits_for_strangers(index)
             || self.busy_until == now;

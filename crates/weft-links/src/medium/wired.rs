@@ -1,5 +1,5 @@
-//! A pair of links: two stations, each with a channel of its own, so that what
-//! one sends is no matter to the other.
+//! Pair of links: two stations, each with its own channel, so that their
+//! traffic is independent.
 
 mod link;
 
@@ -10,9 +10,9 @@ use super::port::Port;
 use crate::{Capacity, ChannelId, Departure, LinkSpec, PacketInfo, ServiceTime, StationId, Tally};
 use weft_units::{Deadline, Instant, Rng};
 
-/// A medium of two stations that share nothing. A direction is what one of
-/// them sends: queues, counts and service belong to a sender on every medium,
-/// and here each sender has one receiver.
+/// Medium of two stations that share nothing. A direction is named after its
+/// sender: queues, counters and service belong to a sender on every medium, and
+/// here each sender has one receiver.
 pub struct Wired<P> {
     links: [Link<P>; 2],
 }
@@ -20,17 +20,17 @@ pub struct Wired<P> {
 /// The directions of a wired medium, by the station that sends.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum WiredDirection {
-    /// What the first station sends, from left to right.
+    /// From the first station, from left to right.
     Forward,
-    /// What the second one sends, from right to left.
+    /// From the second station, from right to left.
     Backward,
 }
 
 impl WiredDirection {
-    /// Both, the forward one first.
+    /// Both directions, the forward one first.
     pub const ALL: [WiredDirection; 2] = [WiredDirection::Forward, WiredDirection::Backward];
 
-    /// As in tables, and the name of its random streams.
+    /// Name in tables and of its random streams.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -39,7 +39,7 @@ impl WiredDirection {
         }
     }
 
-    /// The other one.
+    /// Opposite direction.
     #[must_use]
     pub const fn reversed(self) -> WiredDirection {
         match self {
@@ -48,7 +48,7 @@ impl WiredDirection {
         }
     }
 
-    /// The one in which this station of a wired medium sends.
+    /// Direction in which this station of a wired medium sends.
     #[must_use]
     pub fn of(station: StationId) -> Option<WiredDirection> {
         WiredDirection::ALL
@@ -56,7 +56,7 @@ impl WiredDirection {
             .find(|d| d.station() == station)
     }
 
-    /// Who sends in it.
+    /// Sender in this direction.
     #[must_use]
     pub const fn station(self) -> StationId {
         StationId(self.index() as u16)
@@ -89,14 +89,14 @@ impl<P> Wired<P> {
         &self.links[direction.index()]
     }
 
-    /// A direction, to change it.
+    /// Mutable form of [`Wired::direction`].
     #[must_use]
     pub fn direction_mut(&mut self, direction: WiredDirection) -> &mut Link<P> {
         &mut self.links[direction.index()]
     }
 }
 
-/// Seeds for the generated traces that have none, by the generator of both
+/// Gives seeds to generated traces that have none, from the generator of both
 /// directions and that of their place.
 pub(super) fn seed_traces(specs: &mut [LinkSpec; 2], rng: &Rng, place: &Rng) {
     for (spec, direction) in specs.iter_mut().zip(WiredDirection::ALL) {

@@ -1,81 +1,80 @@
 use super::keys::KEYS;
 use crate::{GeneratedError, TraceError};
 
-/// A link specification that cannot be used; the message names the place and
-/// the remedy.
+/// Invalid link specification; the message names the place and the remedy.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SpecError {
-    /// Not `key=value`.
+    /// Text without the form `key=value`.
     #[error("'{item}' in a link specification is not KEY=VALUE: write for example rate=5mbit")]
     NotKeyValue {
-        /// What was written.
+        /// Text as written.
         item: String,
     },
-    /// No such key.
+    /// Unknown key.
     #[error("'{key}' is not a key of a link specification: the keys are {}", KEYS.join(", "))]
     UnknownKey {
-        /// What was written.
+        /// Key as written.
         key: String,
     },
-    /// No such key of a cell, or of a station.
+    /// Unknown key of a cell or a station.
     #[error("'{key}' is no key here: the keys are {known}")]
     NoSuchKey {
-        /// What was written.
+        /// Key as written.
         key: String,
-        /// What there is.
+        /// Known keys.
         known: String,
     },
-    /// A key was given twice.
+    /// Repeated key.
     #[error("'{key}' is given twice in the link specification: keep one")]
     Repeated {
-        /// As it stands before the `=`.
+        /// Key, without the `=`.
         key: &'static str,
     },
-    /// A key that must be there is not.
+    /// Missing required key.
     #[error("the link specification has no '{key}': add for example {example}")]
     Missing {
-        /// As it stands before the `=`.
+        /// Key, without the `=`.
         key: &'static str,
-        /// A value that would do.
+        /// Valid value.
         example: &'static str,
     },
-    /// The value of a key does not fit.
+    /// Invalid value of a key.
     #[error("{key}={value}: {remedy}")]
     BadValue {
-        /// As it stands before the `=`.
+        /// Key, without the `=`.
         key: &'static str,
-        /// What was written.
+        /// Value as written.
         value: String,
-        /// What can be written.
+        /// Valid values.
         remedy: &'static str,
     },
-    /// The file of a trace could not be read.
+    /// Unreadable trace file.
     #[error("trace={file} cannot be read: {cause}: check the path")]
     TraceUnread {
-        /// What was written.
+        /// File name as written.
         file: String,
-        /// What the reader said.
+        /// Error of the reader.
         cause: String,
     },
-    /// A trace in a file, where no file is read.
+    /// Trace file where no files are read.
     #[error("trace={file}: no file is read here: write rate=5mbit or trace=generated:walking/lte")]
     NoFiles {
-        /// What was written.
+        /// File name as written.
         file: String,
     },
-    /// The trace in a file cannot be played.
+    /// Invalid trace file.
     #[error(transparent)]
     Trace(#[from] TraceError),
-    /// No such generated trace.
+    /// Unknown generated trace.
     #[error(transparent)]
     Generated(#[from] GeneratedError),
-    /// Capacity was given twice.
+    /// Capacity given twice.
     #[error("the link specification has both rate and trace: keep one")]
     RateAndTrace,
 }
 
 impl SpecError {
-    /// The key whose value is to be changed; `None` where it is the whole.
+    /// Key of the wrong value; `None` if the whole specification is wrong.
     #[must_use]
     pub fn key(&self) -> Option<&str> {
         match self {

@@ -1,4 +1,4 @@
-/// What may stand before an `=` in a link specification.
+/// Keys of a link specification.
 pub const KEYS: &[&str] = &[
     "rate",
     "trace",

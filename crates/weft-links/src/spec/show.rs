@@ -3,7 +3,8 @@ use crate::{Aqm, Capacity, QueueLimit};
 use std::fmt;
 use weft_units::{Bytes, Duration, Rate};
 
-/// The text form; a schedule, which has none, is shown by its highest rate.
+/// Writes the text form; a schedule, which has none, appears as its highest
+/// rate.
 impl fmt::Display for LinkSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.capacity {

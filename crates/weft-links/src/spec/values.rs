@@ -4,13 +4,13 @@ use super::error::SpecError;
 use crate::{Aqm, EcnMarking, GilbertElliott, QueueLimit};
 use weft_units::{Bytes, Duration, Rate, quantity};
 
-/// Largest values that are taken for meant; chosen by us, so that arithmetic
-/// on the clock never comes near its range.
+/// Largest accepted values; chosen by us, so that arithmetic on the clock never
+/// comes near its range.
 const LONGEST: Duration = Duration::from_secs(3_600);
 const MAX_BDP: f64 = 1_000.0;
 const MAX_BURST_PACKETS: f64 = 1e6;
 
-/// A name of a queue discipline, whose ECN is another key.
+/// Name of a queue discipline; its ECN setting is a separate key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AqmName {
     DropTail,
@@ -38,8 +38,8 @@ pub(crate) fn loss(value: &str) -> Result<f64, SpecError> {
     percentage(value).ok_or_else(|| bad("loss", value, remedy))
 }
 
-/// `SHARE%/LENGTH`, or the chain's probabilities in percent: to bad, to good,
-/// loss when bad and, if not zero, loss when good.
+/// Reads `SHARE%/LENGTH`, or the chain's probabilities in percent: to bad, to
+/// good, loss when bad and, if not zero, loss when good.
 pub(crate) fn burst_loss(value: &str) -> Result<GilbertElliott, SpecError> {
     let remedy = "write 2%/5 (2% of all packets, in bursts of 5), or the probabilities to become \
                   bad and good again and of a loss when bad and when good: 0.4%/20%/100%/0%";
@@ -107,7 +107,7 @@ pub(crate) fn ecn(value: &str) -> Result<EcnMarking, SpecError> {
     }
 }
 
-/// The discipline of this name with what was said of ECN.
+/// Discipline with this name and ECN setting.
 pub(crate) fn aqm_with(name: AqmName, ecn: Option<EcnMarking>) -> Result<Aqm, SpecError> {
     let or = |default| ecn.unwrap_or(default);
     match (name, ecn) {

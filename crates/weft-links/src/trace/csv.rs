@@ -1,16 +1,15 @@
-//! Tables: a time and a rate on each line, in the units that a line of titles
-//! names.
+//! Tables: a time and a rate on each line, in the units that the titles name.
 
 use super::titles::{Columns, Separator};
 use super::{MAX_SECONDS, Place, Trace, TraceError, TraceProblem, content, end, transfers};
 use weft_units::{Duration, Rate};
 
-/// As the highest rate of a link specification, bits per second.
+/// Highest rate of a link specification, in bits per second.
 const MAX_RATE: f64 = 1e12;
-/// Highest rate of a table without titles whose unit is Mbit/s, bits per second.
-/// Chosen by us: more is a table in another unit.
+/// Highest rate of a table without titles in Mbit/s, as bits per second. Chosen
+/// by us: higher values mean another unit.
 const MAX_UNNAMED_MBPS: f64 = 1e10;
-/// Highest time in seconds: a clock that counts from 1970 in nanoseconds.
+/// Highest time in seconds: a clock that counts nanoseconds from 1970.
 const MAX_TIME: f64 = 1e19;
 
 /// Meaning of the columns without a line of titles: with commas and semicolons the
@@ -33,7 +32,7 @@ struct Row {
     column: usize,
 }
 
-/// Whether this line is one of a table with several columns.
+/// Whether this line belongs to a table with several columns.
 pub(super) fn is_table(line: &str) -> bool {
     Separator::of(line).is_some()
 }
@@ -86,7 +85,8 @@ fn trace(name: &str, text: &str, rows: &[Row]) -> Result<Trace, TraceError> {
     Trace::new(name, steps.collect(), length).ok_or_else(|| place.error(TraceProblem::NoDuration))
 }
 
-/// Each line is later than the one before it, and within a day of the first.
+/// Checks that each line is later than the one before it, and within a day of
+/// the first.
 fn check_order(
     place: Place<'_>,
     first: Option<&Row>,

@@ -1,8 +1,8 @@
 use super::{MAX_SECONDS, Place, Trace, TraceError, TraceProblem, content, end};
 use weft_units::{Bytes, Duration, Rate};
 
-/// What can leave at once: an Ethernet frame of 1500 bytes and the header of
-/// a TUN device (Netravali et al. 2015, Mahimahi's `link_queue`).
+/// Bytes that can leave at once: an Ethernet frame of 1500 bytes and the header
+/// of a TUN device (Netravali et al. 2015, Mahimahi's `link_queue`).
 const OPPORTUNITY: Bytes = Bytes(1504);
 const MILLISECOND: Duration = Duration::from_millis(1);
 const REMEDY: &str = "each line is a whole number of milliseconds, from 0 to a day";
@@ -31,7 +31,7 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Trace, TraceError> {
     let Some(length) = slots.last().copied() else {
         return Err(place.error(TraceProblem::Empty));
     };
-    // What leaves at the end of a round leaves at the beginning of the next.
+    // A packet at the end of a round leaves at the beginning of the next.
     slots.iter_mut().for_each(|ms| *ms %= length.max(1));
     slots.sort_unstable();
     Trace::new(name, steps(&slots, length), MILLISECOND * length)
@@ -57,7 +57,7 @@ fn millisecond(place: Place<'_>, value: &str) -> Result<u64, TraceError> {
     Ok(ms as u64)
 }
 
-/// The rate of each millisecond that differs from the one before.
+/// Rate of each millisecond that differs from the one before.
 fn steps(slots: &[u64], length: u64) -> Vec<(Duration, Rate)> {
     let mut steps: Vec<(Duration, Rate)> = Vec::new();
     let mut step = |ms: u64, rate| {

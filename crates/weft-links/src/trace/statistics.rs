@@ -1,27 +1,27 @@
 use weft_units::{Duration, Rate};
 
-/// Below this part of the mean a link counts as out. Chosen by us: a call
-/// over it would stall.
+/// Share of the mean below which a link counts as out. Chosen by us: a call
+/// over it would freeze.
 const OUT: f64 = 0.1;
 
-/// What a capacity is like over time, from its means over equal windows.
+/// Statistics of a capacity over time, from its means over equal windows.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TraceStatistics {
-    /// Over all windows.
+    /// Mean over all windows.
     pub mean: Rate,
     /// Standard deviation over mean.
     pub variation: f64,
-    /// Correlation of a window with the next one, -1 to 1.
+    /// Correlation of consecutive windows, -1 to 1.
     pub correlation: f64,
     /// Share of windows below a tenth of the mean.
     pub outage_share: f64,
-    /// Mean length of a row of such windows; zero if there is none.
+    /// Mean length of consecutive such windows; zero if there are none.
     pub outage_length: Duration,
 }
 
 impl TraceStatistics {
-    /// Of the means over windows of this length. No windows are like a link
-    /// that is always out.
+    /// Statistics of the means over windows of this length. An empty list
+    /// counts as a permanent outage.
     #[must_use]
     pub fn of(windows: &[Rate], window: Duration) -> TraceStatistics {
         let rates: Vec<f64> = windows.iter().map(|r| r.as_bps() as f64).collect();
@@ -46,7 +46,8 @@ impl TraceStatistics {
         }
     }
 
-    /// The mean of each value; outages are weighted by their number.
+    /// Mean of each value; outage lengths are weighted by the number of
+    /// outages.
     #[must_use]
     pub fn mean_of(all: &[TraceStatistics]) -> TraceStatistics {
         let count = all.len().max(1) as f64;

@@ -298,7 +298,7 @@ fn statistics_are_those_of_a_worked_example() {
     assert_eq!(none.variation, 0.0);
 }
 
-/// Bytes that a link of this trace has delivered after each millisecond, with
+/// Bytes delivered by a link with this trace after each millisecond, with
 /// packets always waiting.
 fn played(trace: Trace, until_ms: u64, size: u64) -> Vec<u64> {
     let mut spec = LinkSpec::new(Rate::ZERO, Duration::ZERO);
@@ -332,7 +332,7 @@ proptest! {
         let trace = Trace::parse("x.down", &text).unwrap();
         let delivered = played(trace, 150, 1504);
         for (t, bytes) in (0_u64..).zip(delivered) {
-            // Whole packets: everything of the milliseconds before this one.
+            // Whole packets: all of the milliseconds before this one.
             let rounds = (0..t).map(|ms| ms % 50);
             let due = rounds.map(|ms| slots.iter().filter(|s| **s % 50 == ms).count() as u64);
             prop_assert_eq!(bytes, 1504 * due.sum::<u64>(), "after {} ms", t);

@@ -1,9 +1,8 @@
-//! Columns of a table: how they are separated, and the units that their titles
-//! name.
+//! Columns of a table: their separator, and the units that their titles name.
 
 use super::{Place, TraceError, TraceProblem};
 
-/// Separates the columns of a line.
+/// Separator of the columns of a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Separator {
     Comma,
@@ -14,7 +13,7 @@ pub(super) enum Separator {
     Space,
 }
 
-/// Where a table has its times and rates.
+/// Positions of times and rates in a table.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Columns {
     pub separator: Separator,
@@ -24,7 +23,7 @@ pub(super) struct Columns {
     pub time: (usize, f64),
     /// Position of the rates, and bits per second of their unit.
     pub rate: (usize, f64),
-    /// Whether a line of titles says so.
+    /// Whether the columns come from a line of titles.
     pub named: bool,
 }
 
@@ -72,7 +71,7 @@ const TIME_UNITS: [(&str, f64); 21] = [
     ("minute", 60.0),
     ("minutes", 60.0),
 ];
-/// Multiples as links write them: powers of ten.
+/// Unit multiples, powers of ten.
 const MULTIPLES: [(&str, f64); 8] = [
     ("", 1.0),
     ("k", 1e3),
@@ -90,7 +89,7 @@ const TITLES: &str = "the titles must name one time and one rate with its unit, 
                       time_ms,rate_kbps";
 
 impl Separator {
-    /// The separator of this line; `None` of a single column.
+    /// Separator of this line; `None` for a single column.
     pub fn of(line: &str) -> Option<Separator> {
         let line = line.trim();
         if line.contains(';') {
@@ -111,7 +110,7 @@ impl Separator {
         line.contains(',').then_some(Separator::Comma)
     }
 
-    /// The columns, each with its first character in the line, from one.
+    /// Columns, each with its first character in the line, counted from one.
     pub fn fields(self, line: &str) -> Vec<(usize, &str)> {
         let parts: Vec<&str> = match self {
             Separator::Comma => line.split(',').collect(),
@@ -135,7 +134,7 @@ impl Separator {
         self.fields(line).len()
     }
 
-    /// A number with a point, where the comma can only be a decimal one.
+    /// Number with a decimal point, where a comma can only be a decimal comma.
     pub fn with_point(self, field: &str) -> String {
         match self {
             Separator::Comma => field.to_owned(),
@@ -150,8 +149,8 @@ fn is_word(field: &str) -> bool {
 }
 
 impl Columns {
-    /// Columns without titles: seconds, and of spaces Mbit/s, otherwise bytes per
-    /// second.
+    /// Columns without titles: seconds, and Mbit/s if separated by spaces,
+    /// otherwise bytes per second.
     pub fn unnamed(separator: Separator) -> Columns {
         let bits = match separator {
             Separator::Space | Separator::Tab => 1e6,
@@ -166,7 +165,7 @@ impl Columns {
         }
     }
 
-    /// Columns that a line of titles names; `None` where it is a line of numbers.
+    /// Columns of a line of titles; `None` for a line of numbers.
     pub fn of_titles(
         place: Place<'_>,
         line: &str,
@@ -210,7 +209,7 @@ impl Columns {
         }))
     }
 
-    /// Reads a comment above the numbers, if it names units.
+    /// Columns of a comment above the numbers, if it names units.
     pub fn of_comment(comment: &str, separator: Separator) -> Option<Columns> {
         let place = Place {
             trace: "",
@@ -221,7 +220,7 @@ impl Columns {
         Columns::of_titles(place, titles, separator).ok().flatten()
     }
 
-    /// The remedy for a line that does not fit.
+    /// Remedy for a line that does not fit.
     pub fn remedy(&self, unnamed: &'static str) -> &'static str {
         match self.named {
             true => {
@@ -233,13 +232,13 @@ impl Columns {
     }
 }
 
-/// The quantity of a column and its unit, by its title.
+/// Quantity and unit of a column, from its title.
 fn quantity(title: &str) -> Quantity {
     let title = title
         .trim_matches(['"', '\''])
         .replace("_per_", "/")
         .replace(" per ", "/");
-    // Bits and bytes are told apart by their letter alone.
+    // Only the letter distinguishes bits from bytes.
     let title = title
         .replace("B/", "byte/")
         .replace("Bps", "byteps")
@@ -263,8 +262,8 @@ fn quantity(title: &str) -> Quantity {
     }
 }
 
-/// Bits per second of a unit: `kbps`, `mbit/s`, `bytes/s`; `bytes` and `mbit` are
-/// of a second, too, also with a word for it behind.
+/// Bits per second of a unit: `kbps`, `mbit/s`, `bytes/s`. `bytes` and `mbit`
+/// count as per second, also with a word for it after them.
 fn bits(word: &str, next: Option<&str>) -> Option<f64> {
     const SECONDS: [&str; 4] = ["s", "sec", "second", "seconds"];
     let (amount, per) = match word.split_once('/') {
@@ -286,7 +285,7 @@ fn bits(word: &str, next: Option<&str>) -> Option<f64> {
     ];
     units.iter().find_map(|(unit, bits)| {
         let multiple = amount.strip_suffix(unit)?;
-        // A lone letter is a unit only with what it is per.
+        // A single letter is a unit only together with a "per".
         let known = MULTIPLES.iter().find(|(name, _)| *name == multiple)?;
         (per.is_some() || unit.len() > 1).then_some(known.1 * bits)
     })

@@ -1,6 +1,7 @@
-//! Logs of a download, as the public sets of Telenor (Riiser et al. 2013, HSDPA)
-//! and Ghent (van der Hooft et al. 2016, 4G) have them: six columns, of which
-//! the fifth is the bytes and the sixth the milliseconds of the last transfer.
+//! Logs of a download in the form of the public sets of Telenor (Riiser et al.
+//! 2013, HSDPA) and Ghent (van der Hooft et al. 2016, 4G): six columns, of
+//! which the fifth is the bytes and the sixth the milliseconds of the last
+//! transfer.
 
 use super::{MAX_SECONDS, Place, Trace, TraceError, TraceProblem, content, end};
 use weft_units::{Duration, Rate};
@@ -48,7 +49,7 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Trace, TraceError> {
     Trace::new(name, steps, length).ok_or_else(|| end(name, text).error(TraceProblem::NoDuration))
 }
 
-/// The first character of a field, from one.
+/// First character of a field, counted from one.
 fn column(line: &str, field: Option<&str>) -> usize {
     let bytes = field.map_or(0, |field| field.as_ptr() as usize - line.as_ptr() as usize);
     line[..bytes].chars().count() + 1

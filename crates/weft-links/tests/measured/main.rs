@@ -1,6 +1,6 @@
-//! Generated traces beside measured ones, which are other people's and are
-//! read where they lie; without them only the generated ones are looked at.
-//!
+//! Generated traces compared with measured ones. The measured traces have other
+//! owners and are read from their own directory; without them, the tests cover
+//! only the generated ones.
 //! `cargo test -p weft-links --test measured -- --nocapture` prints the table
 //! of docs/models/links.md.
 
@@ -9,15 +9,15 @@ use std::path::PathBuf;
 use weft_links::{Generated, GeneratedRates, Trace, TraceStatistics, Ways};
 use weft_units::{Duration, Rate, Rng};
 
-/// As the rows of the measured CSV traces.
+/// Time step of the measured CSV traces.
 const SECOND: Duration = Duration::from_secs(1);
-/// As the generated ones, for measured traces that are as fine.
+/// Time step of the generated traces, for measured traces of that resolution.
 const SLOT: Duration = GeneratedRates::SLOT;
-/// As most of the measured CSV traces are long.
+/// Length of most measured CSV traces, in seconds.
 const SECONDS: usize = 100;
 const SEEDS: u64 = 200;
 
-/// A generated trace and the measured ones that it is to resemble.
+/// Generated trace and the measured ones that it models.
 struct Pair {
     generated: &'static str,
     measured: &'static [&'static str],
@@ -120,7 +120,7 @@ fn statistics_of_measured(names: &[&str], window: Duration) -> Option<TraceStati
         .map(|all| TraceStatistics::mean_of(&all))
 }
 
-/// Means over the windows of a generated trace.
+/// Window means of a generated trace.
 fn windows(generated: Generated, seed: u64, window: Duration) -> Vec<Rate> {
     let slots = (window.as_nanos() / GeneratedRates::SLOT.as_nanos()) as usize;
     let rates: Vec<Rate> = generated
@@ -206,7 +206,7 @@ fn compare(pair: &Pair, window: Duration) -> (TraceStatistics, Option<TraceStati
     (generated, measured)
 }
 
-/// How the windows of two series go together (Pearson).
+/// Correlation of the windows of two series (Pearson).
 fn correlation(a: &[Rate], b: &[Rate]) -> f64 {
     let n = a.len().min(b.len());
     let mbps = |rates: &[Rate]| -> Vec<f64> { rates[..n].iter().map(|r| r.as_mbps()).collect() };
@@ -219,8 +219,8 @@ fn correlation(a: &[Rate], b: &[Rate]) -> f64 {
     product(&a, &b) / (product(&a, &a) * product(&b, &b)).sqrt()
 }
 
-/// Of the windows in which one direction has below a quarter of its mean, the
-/// share in which the other one has, too.
+/// Share of the windows below a quarter of the mean in one direction in which
+/// the other direction is also below a quarter of its mean.
 fn low_together(pairs: &[[Vec<Rate>; 2]]) -> f64 {
     let (mut low, mut both) = (0, 0);
     for ways in pairs {
@@ -306,7 +306,7 @@ fn measured_traces_are_all_read_with_their_volume() {
             let name = format!("{set}/{}", name.to_string_lossy());
             let text = fs::read_to_string(directory.join(&name)).expect("a text");
             let trace = Trace::parse(&name, &text).expect("a trace that can be played");
-            // Counted from the text in another way.
+            // Counted from the text in a second way.
             let bytes: u64 = match set {
                 "mahimahi" => 1504 * text.lines().count() as u64,
                 _ => text

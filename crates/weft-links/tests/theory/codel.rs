@@ -4,7 +4,7 @@ use weft_units::{Bytes, Duration, Instant, Rate, Rng};
 
 const SPAN: Duration = Duration::from_secs(60);
 
-/// One flow on 12 Mbps and 50 ms, after ten seconds.
+/// One flow over 12 Mbps and 50 ms, after ten seconds.
 fn one(kind: Kind, ecn: Ecn, aqm: &str) -> Result {
     let source = Source {
         kind,
@@ -43,7 +43,7 @@ fn codel_marks_what_can_be_marked_and_drops_none_of_it() {
     assert!(off.dropped > 0);
 }
 
-/// Times of the drops of a queue that always has a second's worth waiting.
+/// Drop times of a queue that always has a backlog of a second.
 fn drops_of_a_standing_queue() -> Vec<Duration> {
     let spec: LinkSpec = "rate=12mbit,queue=100s,aqm=codel".parse().expect("a spec");
     let mut link = Link::new(&spec, Rng::new(0));

@@ -4,9 +4,9 @@ use weft_units::{Bytes, Duration, Instant, Rate, Rng};
 
 #[test]
 fn overload_fills_the_queue_to_its_limit_and_no_further() {
-    // 100 ms at 12 Mbps, a packet a millisecond: 100 packets wait beside the
-    // one in transmission. The last place is taken right when it begins, so
-    // its packet waits for all of them, and whoever comes later waits less.
+    // 100 ms at 12 Mbps, a packet per millisecond: 100 packets wait beside the
+    // one in transmission. A packet that takes the last place just as one
+    // starts waits for all of them; a later one waits less.
     let source = Source {
         kind: Kind::Constant(Rate::from_mbps(24)),
         ecn: Ecn::NotEct,
@@ -38,7 +38,7 @@ fn reno_with_one_product_of_buffer_keeps_the_link_full() {
     assert!((11.7..=12.01).contains(&mbps), "{mbps} Mbps");
 }
 
-/// Times at which `count` packets that came together at `at` arrive.
+/// Arrival times of `count` packets that were enqueued together at `at`.
 fn arrivals(spec: &str, at: Instant, count: u32) -> Vec<Duration> {
     let spec: LinkSpec = spec.parse().expect("a link specification");
     let mut link = Link::new(&spec, Rng::new(0));
@@ -90,7 +90,7 @@ fn a_token_bucket_fills_at_its_rate_and_no_further_than_its_depth() {
     assert_eq!(last(&mut link, at(0), 4), Duration::from_millis(24));
     // 12 ms later one packet is saved, and the second takes 12 ms.
     assert_eq!(last(&mut link, at(36), 2), Duration::from_millis(12));
-    // However long it waits, no more than two are saved.
+    // Any idle time saves at most two.
     assert_eq!(last(&mut link, at(9_000), 3), Duration::from_millis(12));
     assert_eq!(link.counters().delivered.bytes, Bytes(9 * 1500));
 }

@@ -1,4 +1,4 @@
-//! Link models against what theory and their specifications say of them.
+//! Link models compared with theory and their specifications.
 
 mod codel;
 mod droptail;

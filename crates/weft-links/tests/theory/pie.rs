@@ -33,7 +33,7 @@ fn pie_holds_the_delay_of_responsive_flows_at_its_target() {
 
 #[test]
 fn pie_holds_its_target_against_a_constant_overload() {
-    // A quarter too much: in the long run a fifth must go.
+    // 25 % too much: in the long run a fifth must be dropped.
     let kind = Kind::Constant(Rate::from_mbps(30));
     let result = &run("pie", kind, Ecn::NotEct, 1)[0];
     let mean = result.mean_wait_ms();

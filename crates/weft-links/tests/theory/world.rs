@@ -1,5 +1,5 @@
-//! Flows over one link in virtual time: constant, of a Reno that knows
-//! nothing but its window, and scalable.
+//! Flows over one link in virtual time: constant rate, a Reno with only its
+//! window, and scalable.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,13 +10,13 @@ pub const PACKET: Bytes = Bytes(1500);
 
 #[derive(Clone, Copy)]
 pub enum Kind {
-    /// A packet every so often, whatever becomes of it.
+    /// A packet at fixed intervals, without reaction to losses.
     Constant(Rate),
-    /// Halves its window once a round trip on loss or mark, adds a packet a
-    /// round trip otherwise.
+    /// Halves its window once per round trip on a loss or mark, otherwise adds
+    /// a packet per round trip.
     Reno,
-    /// Takes half a packet off its window on every mark (RFC 9332 section
-    /// 1.2: two marks a round trip), adds a packet a round trip otherwise.
+    /// Reduces its window by half a packet on every mark (RFC 9332 section 1.2:
+    /// two marks a round trip), otherwise adds a packet per round trip.
     Scalable,
 }
 
@@ -33,7 +33,7 @@ pub struct Result {
     pub delivered: u64,
     pub dropped: u64,
     pub marked: u64,
-    /// Of delivered packets.
+    /// Waits of delivered packets.
     pub waits_ms: Vec<f64>,
 }
 
@@ -81,14 +81,14 @@ impl World {
             measure_from: Instant::ZERO + warm_up,
         };
         for flow in 0..sources.len() {
-            // Not all at the same time, as nobody does.
+            // Flows start at different times.
             let at = Instant::ZERO + Duration::from_micros(1_700 * flow as u64);
             world.at(at, Event::Send(flow));
         }
         world
     }
 
-    /// Runs for so long, one result per flow.
+    /// Runs for this span; one result per flow.
     pub fn run(mut self, span: Duration) -> Vec<Result> {
         let end = Instant::ZERO + span;
         loop {
@@ -199,8 +199,8 @@ impl Flow {
         }
         self.window = (self.window / 2.0).max(2.0);
         self.threshold = self.window;
-        // What is in flight now tells nothing new; the queue may add as much
-        // as the path has.
+        // Packets now in flight carry no new information; the queue may add as
+        // much as the path.
         self.recover_until = now + self.source.rtt * 2;
     }
 }
@@ -210,14 +210,14 @@ impl Result {
         self.waits_ms.iter().sum::<f64>() / self.waits_ms.len() as f64
     }
 
-    /// The wait that this share of packets stays below.
+    /// Wait that this share of packets does not exceed.
     pub fn wait_ms_at(&self, share: f64) -> f64 {
         let mut waits = self.waits_ms.clone();
         waits.sort_by(f64::total_cmp);
         waits[(share * (waits.len() - 1) as f64) as usize]
     }
 
-    /// Goodput over this time.
+    /// Goodput over this span.
     pub fn mbps(&self, span: Duration) -> f64 {
         (Bytes(self.delivered * PACKET.0) / span).as_mbps()
     }

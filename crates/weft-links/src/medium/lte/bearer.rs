@@ -1,6 +1,6 @@
-//! A queue and the acknowledged link behind it (3GPP TS 36.322, AM): packets
-//! are cut to fit transport blocks, blocks that were given up are sent again,
-//! and what comes out is in order.
+//! Queue with the acknowledged link behind it (3GPP TS 36.322, AM): packets are
+//! segmented to fit transport blocks, abandoned blocks are retransmitted, and
+//! packets leave in order.
 
 use super::timing::DECODING;
 use crate::Aqm;
@@ -11,22 +11,22 @@ use crate::{PacketInfo, Tally};
 use std::collections::VecDeque;
 use weft_units::{Bytes, Duration, Instant, Rng};
 
-/// Of one terminal in one direction.
+/// Bearer of one terminal in one direction.
 pub(super) struct Bearer<P> {
     limit: Bytes,
     queue: Discipline<P>,
-    /// The packet of which a part was sent.
+    /// Partially sent packet.
     head: Option<Head<P>>,
-    /// Those that were sent as a whole and are not given on.
+    /// Packets that were sent completely and are not delivered yet.
     sent: VecDeque<Sent<P>>,
-    /// What the receiver misses, from `base` on.
+    /// Units missing at the receiver, from `base` on.
     window: VecDeque<Pdu>,
     base: u64,
-    /// Before it, gaps were noticed by what came after them.
+    /// Number below which gaps were noticed, because later units arrived.
     noticed: u64,
-    /// To be sent again.
+    /// Units to retransmit.
     repeats: Vec<Repeat>,
-    /// Bytes that have ever left the queue, with their headers.
+    /// Bytes, with headers, that have ever left the queue.
     taken: u64,
 }
 
@@ -39,19 +39,19 @@ struct Head<P> {
 struct Sent<P> {
     item: Item<P>,
     waited: Duration,
-    /// The unit that has its end.
+    /// Unit that contains its end.
     last: u64,
 }
 
-/// What one transport block has of the bearer.
+/// The part of the bearer in one transport block.
 #[derive(Default)]
 struct Pdu {
-    /// Parts of it that are being transmitted.
+    /// Parts that are being transmitted.
     flying: u32,
-    /// Bytes that are to be sent again.
+    /// Bytes to retransmit.
     left: u64,
     received: bool,
-    /// When a later one was received.
+    /// Time at which a later unit was received.
     gap: Option<Instant>,
 }
 
@@ -60,7 +60,7 @@ struct Repeat {
     ready: Instant,
 }
 
-/// A part of a unit in a transport block.
+/// Part of a unit in a transport block.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
     pub bearer: usize,
@@ -68,18 +68,19 @@ pub(super) struct Part {
     bytes: u64,
 }
 
-/// MAC subheader of 3 bytes (3GPP TS 36.321, 6.1.2), RLC header of 2 (TS
+/// MAC subheader of 3 bytes (3GPP TS 36.321, 6.1.2) and RLC header of 2 (TS
 /// 36.322, 6.2.1.4).
 const PDU_HEADER: u64 = 5;
-/// PDCP header of 2 bytes (3GPP TS 36.323, 6.2.3), length in the RLC header of
-/// 1.5.
+/// PDCP header of 2 bytes (3GPP TS 36.323, 6.2.3) and 1.5 bytes for the length
+/// in the RLC header.
 const PACKET_HEADER: u64 = 4;
-/// t-Reordering of the default configuration (3GPP TS 36.331, 9.2.1.1): how long
-/// the receiver waits for HARQ before it asks.
+/// t-Reordering of the default configuration (3GPP TS 36.331, 9.2.1.1): time
+/// that the receiver waits for HARQ before it asks.
 const REORDERING: Duration = Duration::from_millis(35);
-/// How long its report takes, as a transport block does.
+/// Duration of its report, equal to that of a transport block.
 const STATUS: Duration = DECODING;
-/// t-PollRetransmit of the same, after which the sender repeats unasked.
+/// t-PollRetransmit of the default configuration; then the sender retransmits
+/// without a request.
 const POLL_RETRANSMIT: Duration = Duration::from_millis(45);
 
 impl<P> Bearer<P> {
@@ -97,32 +98,32 @@ impl<P> Bearer<P> {
         }
     }
 
-    /// Takes a packet into the queue, or refuses it.
+    /// Adds a packet to the queue, or refuses it.
     pub fn enqueue(&mut self, now: Instant, info: PacketInfo, packet: P, port: &mut Port<P>) {
         if let Some(item) = port.admit(now, info, packet) {
             self.queue.push(item, self.limit, port.exits());
         }
     }
 
-    /// Bytes that were never sent, with their headers.
+    /// Bytes, with headers, that have never been sent.
     pub fn fresh(&self) -> u64 {
         let head = self.head.as_ref().map_or(0, |head| head.left);
         let waiting = self.queue.backlog().0 + PACKET_HEADER * self.queue.len() as u64;
         head + waiting
     }
 
-    /// What [`Bearer::fresh`] has gone down by so far.
+    /// Total decrease of [`Bearer::fresh`] so far.
     pub fn taken(&self) -> u64 {
         self.taken
     }
 
-    /// Bytes that can be sent again.
+    /// Bytes that can be retransmitted.
     pub fn repeatable(&self, at: Instant) -> u64 {
         let ready = self.repeats.iter().filter(|r| r.ready <= at);
         ready.map(|r| self.unit(r.number).left + PDU_HEADER).sum()
     }
 
-    /// A block for these bytes has to be so large.
+    /// Block size that these bytes need.
     pub fn with_header(fresh: u64) -> u64 {
         match fresh {
             0 => 0,
@@ -130,12 +131,12 @@ impl<P> Bearer<P> {
         }
     }
 
-    /// When the next part can be sent again.
+    /// Time of the next possible retransmission.
     pub fn next_repeat(&self) -> Option<Instant> {
         self.repeats.iter().map(|r| r.ready).min()
     }
 
-    /// Puts into a block what has room, and gives the bytes that are left.
+    /// Fills a block and returns the bytes that do not fit.
     pub fn fill(
         &mut self,
         at: Instant,
@@ -183,7 +184,7 @@ impl<P> Bearer<P> {
         room - PDU_HEADER - bytes
     }
 
-    /// Takes what has room in this unit out of the queue: so many bytes.
+    /// Takes packets that fit this unit out of the queue; returns their bytes.
     fn take(&mut self, at: Instant, room: u64, number: u64, port: &mut Port<P>) -> u64 {
         let mut bytes = 0;
         while bytes < room {
@@ -215,8 +216,8 @@ impl<P> Bearer<P> {
         bytes
     }
 
-    /// A part has come, and was decoded at this time: gives on what is in
-    /// order now.
+    /// Handles a part that was decoded at this time: delivers the packets that
+    /// are now in order.
     pub fn receive(&mut self, decoded: Instant, part: Part, port: &mut Port<P>) {
         let unit = self.unit_mut(part.number);
         unit.flying -= 1;
@@ -246,7 +247,7 @@ impl<P> Bearer<P> {
         }
     }
 
-    /// A part was given up, which the sender knows at this time.
+    /// Handles an abandoned part; the sender knows it at this time.
     pub fn give_up(&mut self, known: Instant, part: Part) {
         let unit = self.unit_mut(part.number);
         unit.flying -= 1;
@@ -262,7 +263,7 @@ impl<P> Bearer<P> {
         }
     }
 
-    /// Everything, and nothing is on its way any more.
+    /// Removes all packets; then no packet is in transmission.
     pub fn clear(&mut self) -> impl Iterator<Item = Item<P>> {
         self.taken += self.fresh();
         self.base += self.window.len() as u64;
@@ -275,7 +276,7 @@ impl<P> Bearer<P> {
             .chain(std::iter::from_fn(move || queue.remove()))
     }
 
-    /// What waits or is on its way.
+    /// Packets that wait or are in transmission.
     pub fn held(&self) -> Tally {
         let head = self.head.iter().map(|head| head.item.info.size);
         let sent = self.sent.iter().map(|sent| sent.item.info.size);

@@ -1,5 +1,4 @@
-//! One direction of a cell: each millisecond its resource blocks are dealt
-//! out.
+//! One direction of a cell: assigns its resource blocks every millisecond.
 
 use super::bearer::Bearer;
 use super::grants::Grants;
@@ -15,7 +14,7 @@ use crate::medium::radio::RadioCounters;
 use crate::{Departure, LinkSpec, PacketInfo, ServiceTime, Tally, TrafficClass};
 use weft_units::{Deadline, Duration, Instant, Rate, Rng};
 
-/// Which way.
+/// Direction of a carrier.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     Up,
@@ -24,23 +23,23 @@ pub(super) enum Way {
 
 pub(super) struct Carrier<P> {
     way: Way,
-    /// Resource blocks in all, and how many are dealt out together.
+    /// Total number of resource blocks, and the number assigned together.
     blocks: u16,
     group: u16,
     bearers: LteBearers,
     terminals: Vec<Terminal<P>>,
-    /// One for each terminal, or that of the base station.
+    /// One port for each terminal, or the port of the base station.
     ports: Vec<Port<P>>,
     counters: Vec<RadioCounters>,
     scheduler: Scheduler,
     meter: Meter,
     now: Instant,
-    /// The millisecond that was dealt out last.
+    /// Last millisecond that was assigned.
     begun: Instant,
-    /// The one that is next.
+    /// Next millisecond to assign.
     next: Option<Instant>,
     candidates: Vec<Candidate>,
-    /// By terminal, what is dealt out at present.
+    /// Blocks in the present assignment, by terminal.
     dealt: Vec<u16>,
 }
 
@@ -74,7 +73,7 @@ impl<P> Carrier<P> {
         }
     }
 
-    /// A packet for or from this terminal.
+    /// Adds a packet for or from this terminal.
     pub fn enqueue(&mut self, now: Instant, terminal: usize, info: PacketInfo, packet: P) {
         let now = self.advance(now);
         let is_urgent = info.class >= TrafficClass::Video;
@@ -90,7 +89,7 @@ impl<P> Carrier<P> {
         self.next = self.next.into_iter().chain(next.map(whole)).min();
     }
 
-    /// Runs the carrier to `now`.
+    /// Advances the carrier to `now`.
     pub fn advance(&mut self, now: Instant) -> Instant {
         self.now = self.now.max(now);
         while let Some(at) = self.next.filter(|at| *at <= self.now) {
@@ -109,14 +108,13 @@ impl<P> Carrier<P> {
         self.now
     }
 
-    /// The first millisecond that can still be dealt out.
+    /// First millisecond that can still be assigned.
     fn following(&self) -> Instant {
         let next = whole(self.now + Duration::from_nanos(1));
         next.max(self.begun + TTI)
     }
 
-    /// Deals out a millisecond: first what is to be sent again, then what is
-    /// new.
+    /// Assigns a millisecond: first to retransmissions, then to new data.
     fn deal(&mut self, at: Instant) {
         let ports = &self.ports;
         self.meter.begin(at, |index| ports[index].is_up());
@@ -132,7 +130,8 @@ impl<P> Carrier<P> {
             let process: &Process = &terminal.processes[slot(at)];
             match process.due() {
                 None => self.wish(index, at),
-                // Those that a handover has put off may be too many.
+                // Retransmissions postponed by a handover may exceed the free
+                // blocks.
                 Some(_) if process.blocks > free => {}
                 Some(_) => {
                     self.dealt[index] = process.blocks;
@@ -150,7 +149,7 @@ impl<P> Carrier<P> {
         }
     }
 
-    /// Notes what a terminal wants.
+    /// Adds the demand of a terminal to the candidates.
     fn wish(&mut self, index: usize, at: Instant) {
         let terminal = &mut self.terminals[index];
         let Demand { urgent, all } = terminal.demand(at);
@@ -178,7 +177,7 @@ impl<P> Carrier<P> {
         }
     }
 
-    /// Deals out what is free, each as much as it can fill.
+    /// Assigns the free blocks; each candidate gets as many as it can fill.
     fn share(&mut self, at: Instant, mut free: u16) {
         self.scheduler.sort(at, &mut self.candidates);
         for candidate in &self.candidates {
@@ -225,7 +224,7 @@ impl<P> Carrier<P> {
         ended.fold(next, Deadline::earlier)
     }
 
-    /// Switches a station off, with all that it has.
+    /// Switches a station off and drops all its packets.
     pub fn cut(&mut self, now: Instant, port: usize) {
         let now = self.advance(now);
         self.close(now);
@@ -264,7 +263,7 @@ impl<P> Carrier<P> {
         self.meter.carrier()
     }
 
-    /// What the blocks for or from a terminal took.
+    /// Carrier time used by the blocks for or from a terminal.
     pub fn terminal_time(&mut self, now: Instant, terminal: usize) -> Duration {
         let now = self.advance(now);
         self.close(now);
@@ -284,7 +283,7 @@ impl<P> Carrier<P> {
         &mut self.ports[port]
     }
 
-    /// What there is of a station's packets.
+    /// Packets of a station on the carrier.
     pub fn in_flight(&self, port: usize) -> Tally {
         let own = match self.way {
             Way::Up => &self.terminals[port..=port],
@@ -324,8 +323,8 @@ fn terminal<P>(spec: &LteSpec, way: Way, index: usize, rng: &Rng) -> Terminal<P>
     }
 }
 
-/// How many of the blocks that are free an uplink that wants `needed` gets:
-/// the transform takes widths of 2, 3 and 5 (3GPP TS 36.211, 5.3.3).
+/// Number of free blocks that an uplink needing `needed` gets: the transform
+/// accepts widths that are products of 2, 3 and 5 (3GPP TS 36.211, 5.3.3).
 fn width(needed: u16, free: u16) -> u16 {
     let is_smooth = |width: &u16| {
         let rest = |n: u16, by: u16| {

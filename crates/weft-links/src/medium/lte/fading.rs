@@ -1,33 +1,34 @@
-//! A signal that changes: a function of time, drawn once.
+//! Fading signal: a function of time, drawn once.
 
 use super::spec::LteMotion;
 use crate::medium::waves::{Wave, sum, with_memory};
 use std::f64::consts::TAU;
 use weft_units::{Instant, Rng};
 
-/// Of one terminal in one direction.
+/// Fading of one terminal in one direction.
 pub(super) struct Fading {
     mean_db: f64,
-    /// Of the shadows, in dB.
+    /// Standard deviation of shadowing, in dB.
     deviation: f64,
     shadows: Vec<Wave>,
-    /// Those of each antenna, in phase and in quadrature.
+    /// In-phase and quadrature waves of each antenna.
     antennas: Vec<[Vec<Wave>; 2]>,
 }
 
-/// Sinusoids of a process; chosen by us: enough for a Rayleigh distribution
+/// Sinusoids per process; chosen by us: enough for a Rayleigh distribution
 /// (Zheng and Xiao 2003 need eight).
 const WAVES: u32 = 8;
 
-/// What a motion is in numbers.
+/// Parameters of a motion.
 struct Numbers {
-    /// Of the shadows, in dB.
+    /// Standard deviation of shadowing, in dB.
     deviation: f64,
-    /// After which their correlation is 1/e, in seconds.
+    /// Time in seconds after which the shadowing correlation is 1/e.
     memory: f64,
-    /// Of the Rayleigh fading, in Hz; none without antennas.
+    /// Doppler frequency of the Rayleigh fading, in Hz; unused without
+    /// antennas.
     doppler: f64,
-    /// That fade by themselves.
+    /// Number of independently fading antennas.
     antennas: usize,
 }
 
@@ -46,8 +47,8 @@ impl Numbers {
                 doppler: 5.0,
                 antennas: 2,
             },
-            // A delay spread of 357 ns makes half a band fade apart from the
-            // other half.
+            // With a delay spread of 357 ns, the two halves of a band fade
+            // independently.
             LteMotion::Driving => Numbers {
                 deviation: 8.0,
                 memory: 50.0 / 12.0,
@@ -62,7 +63,7 @@ impl Fading {
     pub fn new(mean_db: f64, motion: LteMotion, rng: &mut Rng) -> Fading {
         let numbers = Numbers::of(motion);
         let shadows = with_memory(numbers.memory, rng);
-        // Clarke's model: waves from all sides.
+        // Clarke's model: waves from all directions.
         let antenna = |rng: &mut Rng| {
             let turn = rng.unit();
             [0.0, 0.25].map(|quarter| {
@@ -83,7 +84,7 @@ impl Fading {
         }
     }
 
-    /// The signal above the noise in dB.
+    /// Signal above the noise, in dB.
     pub fn snr(&self, at: Instant) -> f64 {
         let seconds = at.saturating_since(Instant::ZERO).as_secs_f64();
         let shadow = self.deviation * sum(&self.shadows, seconds);

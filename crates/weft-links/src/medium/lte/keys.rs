@@ -1,4 +1,4 @@
-//! Cells as people write them: `KEY=VALUE`.
+//! Text form of cells: `KEY=VALUE`.
 
 use super::spec::{
     LteBandwidth, LteBearers, LteMotion, LteQuality, LteScheduler, LteSignal, LteSpec, LteTerminal,
@@ -23,7 +23,8 @@ const CELL: &[&str] = &[
     "ecn",
     "delay",
 ];
-/// Of these, what is said of a cell of one terminal beside the terminal's keys.
+/// Keys of the cell that a single-terminal cell accepts beside the terminal's
+/// keys.
 const OF_CELL: [&str; 8] = [
     "bandwidth",
     "scheduler",
@@ -36,10 +37,10 @@ const OF_CELL: [&str; 8] = [
 ];
 
 impl LteSpec {
-    /// What a link says of the cell that it has to itself, and not of its
+    /// Keys of a link's specification that describe its own cell, not its
     /// terminal.
     pub const OF_OWN_CELL: &[&str] = &OF_CELL;
-    /// What a link says of its terminal.
+    /// Keys of a link's specification that describe its terminal.
     pub const OF_TERMINAL: &[&str] = &[
         "cqi",
         "snr",
@@ -51,14 +52,14 @@ impl LteSpec {
         "handovers",
     ];
 
-    /// The cell of these keys and values, without any terminal:
-    /// `bandwidth=10MHz`, `scheduler=proportional-fair`, `errors=10%`,
-    /// `bearers=default`, `request-period=10ms`, `cqi-delay=4ms`, `drx=40ms`,
-    /// `delay=5ms`, and of the base station `queue=6MB`, `aqm=droptail` and
-    /// `ecn=off`. Each has its default.
+    /// Reads the cell, without terminals: `bandwidth=10MHz`,
+    /// `scheduler=proportional-fair`, `errors=10%`, `bearers=default`,
+    /// `request-period=10ms`, `cqi-delay=4ms`, `drx=40ms`, `delay=5ms`, and for
+    /// the base station `queue=6MB`, `aqm=droptail` and `ecn=off`. Each key has
+    /// a default.
     ///
     /// # Errors
-    /// With the key, the value and the remedy.
+    /// Names the key, the value and the remedy.
     pub fn of_keys<'k>(
         keys: impl IntoIterator<Item = (&'k str, &'k str)>,
     ) -> Result<LteSpec, SpecError> {
@@ -83,12 +84,12 @@ impl LteSpec {
         Ok(cell)
     }
 
-    /// A cell of one terminal, as [`LteSpec::from_str`] has it; `back` has the
-    /// keys of the terminal that differ on the way back, or nothing. What comes
-    /// back waits as these keys say.
+    /// Reads a cell of one terminal in the form of [`LteSpec::from_str`];
+    /// `back` has the terminal's keys that differ in the reverse direction and
+    /// may be empty. These keys also set the queue of the reverse direction.
     ///
     /// # Errors
-    /// With the key, the value and the remedy.
+    /// Names the key, the value and the remedy.
     pub fn of_one(text: &str, back: &str) -> Result<LteSpec, SpecError> {
         let keys = (LteSpec::OF_OWN_CELL, LteSpec::OF_TERMINAL);
         let alone = Alone::read((text, back), "lte", keys)?;
@@ -100,8 +101,8 @@ impl LteSpec {
         Ok(cell)
     }
 
-    /// Of a cell with one terminal: what comes back waits at the base station as
-    /// `back` has it, whose length counts if it `has_queue` said.
+    /// Sets the base station's queue of a single-terminal cell from `back`; its
+    /// length counts only if `has_queue`.
     pub fn queue_back(&mut self, back: &LteTerminal, has_queue: bool) {
         self.queue = if has_queue { back.queue } else { self.queue };
         self.aqm = back.aqm;
@@ -111,18 +112,18 @@ impl LteSpec {
 impl FromStr for LteSpec {
     type Err = SpecError;
 
-    /// A cell of one terminal: `medium=lte`, and with commas the keys of the
-    /// terminal and those of the cell but for its queue.
+    /// Reads a cell of one terminal: `medium=lte`, then the keys of the
+    /// terminal and those of the cell except its queue, separated by commas.
     fn from_str(text: &str) -> Result<LteSpec, SpecError> {
         LteSpec::of_one(text, "")
     }
 }
 
 impl LteTerminal {
-    /// The same terminal, which hears the base station as `back` has it.
+    /// Terminal with the downlink signal of `back`.
     ///
     /// # Errors
-    /// When they differ in what both ways have in common.
+    /// If the two differ in a property that both directions share.
     pub fn with_way_back(self, back: &LteTerminal) -> Result<LteTerminal, SpecError> {
         if back.handovers != self.handovers {
             let remedy = "a terminal changes its cell both ways: say it of the way there only";
@@ -132,12 +133,12 @@ impl LteTerminal {
         Ok(LteTerminal { down, ..self })
     }
 
-    /// The terminal of these keys and values, alike both ways: `cqi=12` or
-    /// `snr=15dB` with `motion=walking`, of which one is required, and
-    /// `rank=2`, `queue=6MB`, `aqm=droptail`, `ecn=off`, `handovers=30s/60s`.
+    /// Reads a terminal, alike in both directions: `cqi=12` or `snr=15dB` with
+    /// `motion=walking`, one of them required, and `rank=2`, `queue=6MB`,
+    /// `aqm=droptail`, `ecn=off`, `handovers=30s/60s`.
     ///
     /// # Errors
-    /// With the key, the value and the remedy.
+    /// Names the key, the value and the remedy.
     pub fn of_keys<'k>(
         keys: impl IntoIterator<Item = (&'k str, &'k str)>,
     ) -> Result<LteTerminal, SpecError> {
@@ -183,7 +184,7 @@ impl LteTerminal {
     }
 }
 
-/// The one of these names that was written.
+/// Finds the variant with this name.
 fn named<T: Copy>(
     key: &'static str,
     value: &str,
@@ -221,7 +222,7 @@ fn motion_of(value: &str) -> Result<LteMotion, SpecError> {
 
 fn errors(value: &str) -> Result<f64, SpecError> {
     let remedy = "write the share of first attempts that fail as 10%, from 0% to 50%";
-    // Chosen by us: nobody aims at more.
+    // Chosen by us: no operator aims at more.
     let share = values::percentage(value).filter(|share| *share <= 0.5);
     share.ok_or_else(|| values::bad("errors", value, remedy))
 }

@@ -1,18 +1,18 @@
-//! What the resource blocks of one direction were used for.
+//! Use of the resource blocks of one direction.
 
 use super::timing::TTI;
 use crate::ServiceTime;
 use weft_units::{Duration, Instant};
 
-/// Adds up blocks over time: one of 25 blocks for a millisecond is 40 us of
-/// the carrier. All sums are exact, to the nanosecond.
+/// Adds up blocks over time: one block of 25 for a millisecond is 40 us of the
+/// carrier. All sums are exact to the nanosecond.
 pub(super) struct Meter {
     blocks: u64,
-    /// The millisecond that was dealt out last.
+    /// Last millisecond that was assigned.
     begun: Instant,
-    /// Of its blocks, those of each terminal.
+    /// Blocks of each terminal in that millisecond.
     shares: Vec<u64>,
-    /// Until when all was added up.
+    /// End of the time that is already added up.
     since: Instant,
     carrier: ServiceTime,
     terminals: Vec<Duration>,
@@ -20,8 +20,8 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    /// Of so many resource blocks, for these terminals, whose packets so many
-    /// stations send: each its own, or one those of all.
+    /// Meter for this many resource blocks and terminals. `stations` send the
+    /// packets: one per terminal, or one for all.
     pub fn new(blocks: u16, terminals: usize, stations: usize) -> Meter {
         Meter {
             blocks: u64::from(blocks),
@@ -34,25 +34,25 @@ impl Meter {
         }
     }
 
-    /// Another millisecond begins, in which nobody has anything yet.
+    /// Starts the next millisecond, with no blocks assigned.
     pub fn begin(&mut self, at: Instant, is_up: impl Fn(usize) -> bool) {
         self.close(at, is_up);
         self.begun = at;
         self.shares.fill(0);
     }
 
-    /// Of it, a terminal has these blocks.
+    /// Assigns blocks of the present millisecond to a terminal.
     pub fn give(&mut self, terminal: usize, blocks: u16) {
         self.shares[terminal] += u64::from(blocks);
     }
 
-    /// A terminal sends no more.
+    /// Takes back the blocks of a terminal.
     pub fn take_back(&mut self, terminal: usize) {
         self.shares[terminal] = 0;
     }
 
-    /// Adds up what there is until now. A station that is switched off cannot
-    /// have what is left over.
+    /// Adds up the time until now. A station that is switched off cannot use
+    /// the free blocks.
     pub fn close(&mut self, now: Instant, is_up: impl Fn(usize) -> bool) {
         let end = now.min(self.begun + TTI);
         let within = end.saturating_since(self.since);
@@ -61,7 +61,7 @@ impl Meter {
         let (mut used, mut before) = (Duration::ZERO, 0);
         if within > Duration::ZERO {
             for (terminal, share) in self.shares.iter().enumerate() {
-                // Rounded so that the parts make up the whole.
+                // Rounded so that the parts add up to the whole.
                 let part = |blocks: u64| within.as_nanos() * blocks / self.blocks;
                 let own = part(before + share) - part(before);
                 before += share;
@@ -92,7 +92,7 @@ impl Meter {
         self.stations[index]
     }
 
-    /// What the terminal's packets had, whoever sent them.
+    /// Time used by packets of the terminal, in either direction.
     pub fn terminal(&self, index: usize) -> Duration {
         self.terminals[index]
     }

@@ -1,15 +1,15 @@
-//! What a sender knows of its channel, and what the channel makes of a block.
+//! Channel state at the sender, and block errors on the channel.
 
 use super::fading::Fading;
 use super::rates::Cqi;
 use super::spec::{LteQuality, LteSignal, LteSpec};
 use weft_units::{Duration, Instant, Rng};
 
-/// Of one terminal in one direction.
+/// Channel quality of one terminal in one direction.
 pub(super) struct Quality {
     channel: Channel,
     pub rank: usize,
-    /// Share of first attempts that fail where the channel is as reported.
+    /// Share of first attempts that fail on a channel as reported.
     errors: f64,
     rng: Rng,
 }
@@ -19,32 +19,31 @@ enum Channel {
     Fading(Box<Reports>),
 }
 
-/// What the receiver tells of a channel that changes.
+/// Receiver reports on a changing channel.
 struct Reports {
     fading: Fading,
     delay: Duration,
-    /// The number of the one that counts, from the run's epoch on, and what it
-    /// said: the SNR as the receiver sees it.
+    /// Number of the valid report, from the run's epoch on, and its SNR at the
+    /// receiver.
     latest: Option<(u64, f64)>,
-    /// What is added to reports so that the share of errors is the one that is
-    /// wanted, in dB.
+    /// Correction added to reports to reach the target share of errors, in dB.
     correction: f64,
     noise: Rng,
 }
 
 /// Chosen by us, of the periods in 3GPP TS 36.213, table 7.2.2-1A.
 const REPORT_EACH: Duration = Duration::from_millis(5);
-/// Deviation of what a receiver estimates, in dB; chosen by us.
+/// Standard deviation of a receiver's estimate, in dB; chosen by us.
 const REPORT_ERROR: f64 = 0.5;
-/// How much a failed block takes from the correction, in dB, and how far that
-/// may go; chosen by us.
+/// Change of the correction per failed block and its limit, in dB; chosen by
+/// us.
 const STEP: f64 = 0.5;
 const MOST: f64 = 10.0;
-/// dB within which errors become ten times as many or as few; chosen by us:
-/// a turbo code's waterfall is about that steep.
+/// dB for a tenfold change in errors; chosen by us: about as steep as a turbo
+/// code's waterfall.
 const DECADE: f64 = 1.0;
-/// What each further attempt adds by soft combining: one decade; chosen by us
-/// between chase combining (3, 1.8 and 1.2 dB) and no gain at all.
+/// Gain of each further attempt through soft combining: one decade; chosen by
+/// us between chase combining (3, 1.8 and 1.2 dB) and no gain.
 const COMBINING: f64 = DECADE;
 
 impl Quality {
@@ -69,8 +68,7 @@ impl Quality {
         }
     }
 
-    /// What the next block is sent with; `None` where nothing would come
-    /// through.
+    /// CQI of the next block; `None` if every block would fail.
     pub fn cqi(&mut self, at: Instant) -> Option<Cqi> {
         match &mut self.channel {
             Channel::Steady(cqi) => Some(*cqi),
@@ -78,8 +76,8 @@ impl Quality {
         }
     }
 
-    /// Whether a block fails that was sent `before` so often, and combined with
-    /// what came of it. A first attempt corrects what is made of reports.
+    /// Whether a block fails that was sent `before` times already and is
+    /// combined with those attempts. A first attempt adjusts the correction.
     pub fn fails(&mut self, at: Instant, cqi: Cqi, before: u32) -> bool {
         if self.errors == 0.0 {
             return false;
@@ -116,7 +114,7 @@ impl Reports {
         Cqi::of_snr(snr + self.correction)
     }
 
-    /// In balance at this share of errors.
+    /// Adjusts the correction; balanced at this share of errors.
     fn correct(&mut self, failed: bool, errors: f64) {
         let step = match failed {
             true => -STEP,

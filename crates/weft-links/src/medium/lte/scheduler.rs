@@ -1,28 +1,28 @@
-//! Who gets resource blocks first.
+//! Order in which terminals get resource blocks.
 
 use super::spec::LteScheduler;
 use weft_units::Instant;
 
-/// Of one direction.
+/// Scheduler of one direction.
 pub(super) struct Scheduler {
     kind: LteScheduler,
-    /// What each terminal has had, in bytes a millisecond; the mean over about
-    /// a window, which ends at `at`, in milliseconds.
+    /// Bytes per millisecond that each terminal got; the mean over about a
+    /// window that ends at `at`, in milliseconds.
     averages: Vec<f64>,
     at: u64,
-    /// Whose turn it is.
+    /// Terminal that is next in turn.
     turn: usize,
 }
 
-/// Somebody who has something to send.
+/// Terminal with data to send.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Candidate {
     pub terminal: usize,
-    /// Bytes that it could have in a millisecond.
+    /// Bytes that it could send in a millisecond.
     pub rate: f64,
-    /// Bytes that it wants.
+    /// Bytes that it wants to send.
     pub wanted: u64,
-    /// Whether it is for a dedicated bearer.
+    /// Whether they belong to a dedicated bearer.
     pub is_urgent: bool,
 }
 
@@ -39,7 +39,7 @@ impl Scheduler {
         }
     }
 
-    /// Sorts them, the first one first.
+    /// Sorts the candidates, the first to serve first.
     pub fn sort(&mut self, at: Instant, candidates: &mut [Candidate]) {
         let number = at.as_nanos() / 1_000_000;
         if number > self.at {
@@ -50,7 +50,7 @@ impl Scheduler {
         }
         let count = self.averages.len();
         let (averages, turn) = (&self.averages, self.turn);
-        // The least goes first.
+        // The smallest value is served first.
         let metric = |c: &Candidate| match self.kind {
             LteScheduler::ProportionalFair => -c.rate / averages[c.terminal].max(1e-6),
             LteScheduler::MaxRate => -c.rate,
@@ -61,13 +61,13 @@ impl Scheduler {
             let ((a_late, a), (b_late, b)) = (by(a), by(b));
             a_late.cmp(&b_late).then(a.total_cmp(&b))
         });
-        // Who is first now is last in the next round.
+        // The first terminal of this round is last in the next one.
         if let Some(first) = candidates.first() {
             self.turn = (first.terminal + 1) % count;
         }
     }
 
-    /// This terminal gets so many bytes now.
+    /// Records the bytes that this terminal gets now.
     pub fn serve(&mut self, terminal: usize, bytes: u64) {
         self.averages[terminal] += bytes as f64 / WINDOW;
     }

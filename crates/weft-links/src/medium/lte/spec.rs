@@ -2,83 +2,84 @@ use super::rates::Cqi;
 use crate::Aqm;
 use weft_units::{Bytes, Duration};
 
-/// A cell of LTE, FDD: a base station that deals out resource blocks to
-/// terminals, each millisecond and in each direction.
+/// LTE cell, FDD: a base station that assigns resource blocks to terminals,
+/// each millisecond and in each direction.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LteSpec {
-    /// Default 10 MHz each way.
+    /// Default 10 MHz in each direction.
     pub bandwidth: LteBandwidth,
     /// Default proportional-fair.
     pub scheduler: LteScheduler,
-    /// Share of the transport blocks that fail at the first attempt where the
-    /// channel is as it was reported. With zero none ever fails. Default 10 %,
-    /// what CQIs are defined by (3GPP TS 36.213, 7.2.3).
+    /// Share of transport blocks that fail at the first attempt on a channel as
+    /// reported. At zero no block ever fails. Default 10 %, the definition of
+    /// the CQIs (3GPP TS 36.213, 7.2.3).
     pub errors: f64,
-    /// Default one for all.
+    /// Default one bearer for all packets.
     pub bearers: LteBearers,
-    /// How often a terminal may ask for a grant. Default 10 ms (chosen by us,
-    /// of the periods in 3GPP TS 36.213, table 10.1.5-1).
+    /// Period of a terminal's opportunities to request a grant. Default 10 ms
+    /// (chosen by us, of the periods in 3GPP TS 36.213, table 10.1.5-1).
     pub request_period: Duration,
-    /// How old a CQI is when it begins to count; a terminal reports each 5 ms.
+    /// Age of a CQI when it takes effect; a terminal reports every 5 ms.
     /// Default 4 ms (chosen by us).
     pub cqi_delay: Duration,
-    /// The cycle of terminals that listen only for 10 ms of it when nothing
-    /// has come for 100 ms (3GPP TS 36.321, 5.7). Default none.
+    /// DRX cycle: after 100 ms without data, terminals listen for only 10 ms of
+    /// each cycle (3GPP TS 36.321, 5.7). Default none.
     pub drx: Option<Duration>,
-    /// One way between the base station and the rest of the network. Default
-    /// 5 ms (chosen by us).
+    /// One-way delay between the base station and the rest of the network.
+    /// Default 5 ms (chosen by us).
     pub delay: Duration,
-    /// What may wait at the base station for each terminal, on each bearer.
-    /// Default 6 MB (chosen by us: the GCC thesis's downloads lose nothing).
+    /// Queue limit at the base station for each terminal, on each bearer.
+    /// Default 6 MB (chosen by us: the GCC thesis's downloads lose no packets).
     pub queue: Bytes,
     /// The discipline of these queues. Default drop-tail.
     pub aqm: Aqm,
-    /// At least one. Packets go between one of them and the base station.
+    /// Terminals, at least one. Packets travel between a terminal and the base
+    /// station.
     pub terminals: Vec<LteTerminal>,
 }
 
-/// A terminal of a cell.
+/// Terminal of a cell.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LteTerminal {
-    /// What the base station hears of it.
+    /// Signal of the terminal at the base station.
     pub up: LteSignal,
-    /// What it hears.
+    /// Signal of the base station at the terminal.
     pub down: LteSignal,
-    /// What may wait at it, on each bearer. Default 6 MB (chosen by us, as the
-    /// base station's).
+    /// Queue limit at the terminal, on each bearer. Default 6 MB (chosen by us,
+    /// equal to the base station's).
     pub queue: Bytes,
-    /// Its queues' discipline. Default drop-tail.
+    /// Discipline of its queues. Default drop-tail.
     pub aqm: Aqm,
-    /// When it goes to another cell that is like this one: for 50 ms nothing
-    /// is sent, and nothing is lost (chosen by us). Default never.
+    /// Times of handovers to an identical cell: for 50 ms the terminal sends
+    /// nothing, and no packet is lost (chosen by us). Default none.
     pub handovers: Vec<Duration>,
 }
 
-/// How one end hears the other.
+/// Signal of one end at the other.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LteSignal {
-    /// How well.
+    /// Channel quality.
     pub quality: LteQuality,
-    /// How many transport blocks go side by side, 1 or 2 (spatial
-    /// multiplexing). Default 1.
+    /// Transport blocks sent side by side, 1 or 2 (spatial multiplexing).
+    /// Default 1.
     pub rank: u8,
 }
 
-/// How well one end hears the other.
+/// Channel quality at one end.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum LteQuality {
-    /// Always this channel quality indicator, 1 to 15.
+    /// Constant channel quality indicator, 1 to 15.
     Cqi(u8),
-    /// A signal that changes.
+    /// Fading signal.
     Fading {
-        /// Its mean above the noise, in dB.
+        /// Mean above the noise, in dB.
         snr: f64,
-        /// How it changes.
+        /// Motion that causes the fading.
         motion: LteMotion,
     },
 }
 
-/// How a signal changes, and so how fast a terminal moves.
+/// Fading of a signal, by the speed of the terminal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum LteMotion {
     /// `still`: log-normal, 1.5 dB, within seconds (chosen by us).
@@ -92,71 +93,72 @@ pub enum LteMotion {
     Driving,
 }
 
-/// What a cell has each way, as channel bandwidth (3GPP TS 36.101, 5.6).
+/// Channel bandwidth of a cell in each direction (3GPP TS 36.101, 5.6).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum LteBandwidth {
     /// 6 resource blocks.
     Mhz1_4,
-    /// 15.
+    /// 15 resource blocks.
     Mhz3,
-    /// 25.
+    /// 25 resource blocks.
     Mhz5,
-    /// 50.
+    /// 50 resource blocks.
     #[default]
     Mhz10,
-    /// 75.
+    /// 75 resource blocks.
     Mhz15,
-    /// 100.
+    /// 100 resource blocks.
     Mhz20,
 }
 
-/// Who gets resource blocks first; each gets as many as it can fill, and what
-/// is left goes on to the next.
+/// Order in which terminals get resource blocks. Each gets as many as it can
+/// fill; the next one gets the rest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum LteScheduler {
-    /// `proportional-fair`: whose channel is best, over what it has had.
+    /// `proportional-fair`: highest present rate relative to its past
+    /// throughput.
     #[default]
     ProportionalFair,
     /// `round-robin`: in turn.
     RoundRobin,
-    /// `max-rate`: whose channel is best.
+    /// `max-rate`: best channel first.
     MaxRate,
 }
 
-/// What a terminal's packets wait in.
+/// Queues of a terminal's packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum LteBearers {
-    /// `default`: one queue for all.
+    /// `default`: one queue for all packets.
     #[default]
     Default,
-    /// `dedicated`: video and voice have a queue of their own, which goes
-    /// before all others of the cell (QCI 2 beside QCI 9, 3GPP TS 23.203, table
+    /// `dedicated`: video and voice have their own queue, with priority over
+    /// all others of the cell (QCI 2 beside QCI 9, 3GPP TS 23.203, table
     /// 6.1.7).
     Dedicated,
 }
 
-/// A cell that cannot be.
+/// Invalid cell.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum LteError {
-    /// Nobody is there but the base station.
+    /// The cell has only a base station.
     #[error("a cell has a base station and at least one terminal: add one")]
     NoTerminal,
     /// The base station runs out of identifiers.
     #[error("a cell of {terminals} terminals: a base station has identifiers for {MOST_TERMINALS}")]
     TooManyTerminals {
-        /// How many there are.
+        /// Number of terminals.
         terminals: usize,
     },
-    /// A channel quality indicator that there is not.
+    /// Unknown channel quality indicator.
     #[error("there is no CQI {0}: there are 1 to 15")]
     NoSuchCqi(u8),
-    /// More layers than two antennas have, or none.
+    /// More layers than two antennas provide, or none.
     #[error("there is no rank {0}: there are 1 and 2")]
     NoSuchRank(u8),
 }
 
-/// C-RNTIs are 1 to 65523 (3GPP TS 36.321, 7.1); so many stations that there
-/// is a number for the base station as well.
+/// C-RNTIs are 1 to 65523 (3GPP TS 36.321, 7.1); with this limit, the base
+/// station has a station number as well.
 const MOST_TERMINALS: usize = 65_523;
 const QUEUE: Bytes = Bytes(6_000_000);
 const ERRORS: f64 = 0.1;
@@ -165,7 +167,7 @@ const CQI_DELAY: Duration = Duration::from_millis(4);
 const CORE_DELAY: Duration = Duration::from_millis(5);
 
 impl LteSpec {
-    /// A cell of these terminals, and all else by default.
+    /// Cell of these terminals, with default values otherwise.
     #[must_use]
     pub fn new(terminals: Vec<LteTerminal>) -> LteSpec {
         LteSpec {
@@ -183,10 +185,10 @@ impl LteSpec {
         }
     }
 
-    /// Whether there can be such a cell.
+    /// Checks that the cell is possible.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first problem.
     pub fn check(&self) -> Result<(), LteError> {
         let terminals = self.terminals.len();
         if terminals == 0 {
@@ -210,7 +212,7 @@ impl LteSpec {
 }
 
 impl LteTerminal {
-    /// One that hears and is heard like this.
+    /// Terminal with these signals.
     #[must_use]
     pub fn new(up: LteSignal, down: LteSignal) -> LteTerminal {
         LteTerminal {
@@ -224,7 +226,7 @@ impl LteTerminal {
 }
 
 impl LteSignal {
-    /// One block at a time, at a CQI that stays.
+    /// Constant CQI, one block at a time.
     #[must_use]
     pub const fn of_cqi(cqi: u8) -> LteSignal {
         LteSignal {
@@ -235,7 +237,7 @@ impl LteSignal {
 }
 
 impl LteBandwidth {
-    /// All, the narrowest first.
+    /// All variants, the narrowest first.
     pub const ALL: [LteBandwidth; 6] = [
         LteBandwidth::Mhz1_4,
         LteBandwidth::Mhz3,
@@ -245,7 +247,7 @@ impl LteBandwidth {
         LteBandwidth::Mhz20,
     ];
 
-    /// As in scenario files.
+    /// Name in scenario files.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -258,7 +260,7 @@ impl LteBandwidth {
         }
     }
 
-    /// Resource blocks each way.
+    /// Resource blocks in each direction.
     #[must_use]
     pub const fn blocks(self) -> u16 {
         match self {
@@ -271,7 +273,7 @@ impl LteBandwidth {
         }
     }
 
-    /// Resource blocks that the downlink deals out together (3GPP TS 36.213,
+    /// Resource blocks that the downlink assigns together (3GPP TS 36.213,
     /// table 7.1.6.1-1).
     pub(super) const fn group(self) -> u16 {
         match self {
@@ -284,14 +286,14 @@ impl LteBandwidth {
 }
 
 impl LteScheduler {
-    /// All, by their names.
+    /// All variants, by name.
     pub const ALL: [LteScheduler; 3] = [
         LteScheduler::ProportionalFair,
         LteScheduler::RoundRobin,
         LteScheduler::MaxRate,
     ];
 
-    /// As in scenario files.
+    /// Name in scenario files.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -303,10 +305,10 @@ impl LteScheduler {
 }
 
 impl LteMotion {
-    /// All, by their names.
+    /// All variants, by name.
     pub const ALL: [LteMotion; 3] = [LteMotion::Still, LteMotion::Walking, LteMotion::Driving];
 
-    /// As in scenario files.
+    /// Name in scenario files.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -318,10 +320,10 @@ impl LteMotion {
 }
 
 impl LteBearers {
-    /// All, by their names.
+    /// All variants, by name.
     pub const ALL: [LteBearers; 2] = [LteBearers::Default, LteBearers::Dedicated];
 
-    /// As in scenario files.
+    /// Name in scenario files.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! One terminal in one direction: its queues, and the blocks on their way.
+//! One terminal in one direction: its queues and the blocks in transmission.
 
 use super::bearer::{Bearer, Part};
 use super::grants::{FIRST_GRANT, Grants};
@@ -15,63 +15,62 @@ pub(super) struct Terminal<P> {
     /// The dedicated one first.
     pub bearers: [Bearer<P>; BEARERS],
     pub quality: Quality,
-    /// By the millisecond, modulo their number.
+    /// HARQ processes by the millisecond, modulo their number.
     pub processes: [Process; PROCESSES],
-    /// Of the uplink.
+    /// Grants, for the uplink.
     pub grants: Option<Grants>,
     pub presence: Presence,
 }
 
-/// A HARQ process: what was sent in one millisecond of eight, until it is
-/// decoded or given up.
+/// HARQ process: data sent in one millisecond of eight, until it is decoded or
+/// abandoned.
 #[derive(Default)]
 pub(super) struct Process {
-    /// What it was sent in.
+    /// Resource blocks of the transmission.
     pub blocks: u16,
     due: Instant,
     words: [Word; WORDS],
 }
 
-/// One transport block of it.
+/// Transport block of a process.
 #[derive(Default)]
 struct Word {
     parts: Vec<Part>,
-    /// That failed. Without any, there is nothing to be sent again.
+    /// Failed attempts. Zero means that no retransmission is pending.
     attempts: u32,
     cqi: Option<Cqi>,
 }
 
-/// When a terminal can be reached.
+/// Times at which a terminal is reachable.
 pub(super) struct Presence {
-    /// In order.
+    /// Handover times, in order.
     pub handovers: Vec<Instant>,
-    /// Of DRX, in the downlink.
+    /// DRX cycle, in the downlink.
     pub cycle: Option<Duration>,
-    /// When something was last sent.
+    /// Time of the latest transmission.
     pub active: Instant,
 }
 
-/// What a terminal wants of a millisecond, in bytes with headers.
+/// Demand of a terminal for one millisecond, in bytes with headers.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Demand {
     pub urgent: u64,
     pub all: u64,
 }
 
-/// Blocks side by side.
+/// Transport blocks side by side.
 const WORDS: usize = 2;
-/// Of maxHARQ-Tx in 3GPP TS 36.331, 6.3.2; chosen by us.
+/// Value for maxHARQ-Tx (3GPP TS 36.331, 6.3.2); chosen by us.
 const ATTEMPTS: u32 = 4;
-/// How long nothing is sent in a handover; chosen by us, of measurements that
-/// say 30 to 60 ms.
+/// Gap of a handover; chosen by us, from measurements of 30 to 60 ms.
 const HANDOVER: Duration = Duration::from_millis(50);
-/// drx-InactivityTimer and onDurationTimer; chosen by us, of the values in 3GPP
-/// TS 36.331, 6.3.2.
+/// drx-InactivityTimer and onDurationTimer; chosen by us, from the values in
+/// 3GPP TS 36.331, 6.3.2.
 const DRX_AFTER: Duration = Duration::from_millis(100);
 const DRX_ON: Duration = Duration::from_millis(10);
 
 impl Process {
-    /// When it is to be sent again, if it is.
+    /// Time of the retransmission, if one is pending.
     pub fn due(&self) -> Option<Instant> {
         let pending = self.words.iter().any(|word| word.attempts > 0);
         pending.then_some(self.due)
@@ -86,7 +85,7 @@ impl Process {
 }
 
 impl Presence {
-    /// The first time from `at` on at which the terminal can be reached.
+    /// First time from `at` on at which the terminal is reachable.
     pub fn reach(&self, at: Instant) -> Instant {
         let within = |from: Instant| from <= at && at < from + HANDOVER;
         let gap = self.handovers.iter().copied().find(|from| within(*from));
@@ -112,7 +111,7 @@ impl<P> Terminal<P> {
         std::array::from_fn(|bearer| self.bearers[bearer].fresh())
     }
 
-    /// What it can be given in this millisecond.
+    /// Data that it can send in this millisecond.
     pub fn demand(&mut self, at: Instant) -> Demand {
         let (taken, mut fresh) = (self.taken(), self.fresh());
         let mut first = 0;
@@ -134,9 +133,9 @@ impl<P> Terminal<P> {
         }
     }
 
-    /// Sends what is to be sent again and new blocks beside it, in so many
-    /// resource blocks, and gives the bytes of the new ones; `None` if there
-    /// was nothing.
+    /// Sends retransmissions, and new blocks beside them, in this many resource
+    /// blocks. Returns the bytes of the new blocks; `None` if there was nothing
+    /// to send.
     pub fn transmit(
         &mut self,
         at: Instant,
@@ -188,7 +187,7 @@ impl<P> Terminal<P> {
         Some(new)
     }
 
-    /// Puts what waits into a block, if anything does.
+    /// Puts waiting data into a block; returns whether there was any.
     fn fill(&mut self, at: Instant, blocks: u16, word: &mut Word, port: &mut Port<P>) -> bool {
         word.cqi = self.quality.cqi(at);
         let Some(cqi) = word.cqi else { return false };
@@ -199,8 +198,8 @@ impl<P> Terminal<P> {
         !word.parts.is_empty()
     }
 
-    /// The next time from `at` on at which something can be sent, if ever as
-    /// it is.
+    /// Next time from `at` on at which the terminal can send in its present
+    /// state, if any.
     pub fn next(&mut self, at: Instant) -> Option<Instant> {
         let (taken, fresh) = (self.taken(), self.fresh());
         let waiting = fresh.iter().any(|bytes| *bytes > 0);
@@ -215,7 +214,7 @@ impl<P> Terminal<P> {
                 }
             }
         });
-        // Most of the time that is all there is to know.
+        // In most cases no retransmission needs a look.
         let next = new.filter(|new| *new == at).or_else(|| {
             let again = self.processes.iter().filter_map(Process::due);
             let repeats = self.bearers.iter().filter_map(Bearer::next_repeat);
@@ -224,7 +223,7 @@ impl<P> Terminal<P> {
         Some(self.presence.reach(next?.max(at)))
     }
 
-    /// Gives up all that it has.
+    /// Drops all its packets.
     pub fn clear(&mut self) -> Vec<Item<P>> {
         self.processes.iter_mut().for_each(Process::clear);
         if let Some(grants) = &mut self.grants {
@@ -233,7 +232,7 @@ impl<P> Terminal<P> {
         self.bearers.iter_mut().flat_map(Bearer::clear).collect()
     }
 
-    /// What waits or is on its way.
+    /// Packets that wait or are in transmission.
     pub fn held(&self) -> Tally {
         let held = self.bearers.iter().map(Bearer::held);
         held.fold(Tally::default(), |all, one| all + one)

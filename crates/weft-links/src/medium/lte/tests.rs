@@ -1,4 +1,4 @@
-//! The cell against its tables, against theory, and by its rules.
+//! Tests of the cell against its tables, against theory, and by its rules.
 
 mod any;
 mod bearer;
@@ -10,8 +10,8 @@ use super::spec::{LteQuality, LteSignal, LteSpec, LteTerminal};
 use crate::{Departure, Medium, MediumSpec, StationId};
 use weft_units::{Bytes, Duration, Instant, Rng};
 
-/// A cell whose terminals hear and are heard at these CQIs, without errors and
-/// with nothing behind the base station.
+/// Cell whose terminals have these CQIs in both directions, without errors and
+/// without a network behind the base station.
 fn cell(cqis: &[u8], rank: u8) -> LteSpec {
     let terminal = |cqi: &u8| {
         let signal = LteSignal {
@@ -41,15 +41,15 @@ fn at_ms(n: u64) -> Instant {
     Instant::ZERO + ms(n)
 }
 
-/// Which way packets go.
+/// Direction of packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Towards {
     BaseStation,
     Terminals,
 }
 
-/// A medium that is run to its end, and what came of it: packet number, by
-/// whom, when.
+/// Medium that runs to its end, and its deliveries: packet number, sender,
+/// time.
 struct World {
     medium: Medium<u64>,
     terminals: u16,
@@ -69,7 +69,8 @@ impl World {
         }
     }
 
-    /// The number of the terminal is in the thousand millions of the packet.
+    /// Adds a packet; its number encodes the terminal in multiples of a
+    /// thousand million.
     fn enqueue(&mut self, at: Instant, towards: Towards, terminal: u16, number: u64) {
         let (base, other) = (StationId(self.terminals), StationId(terminal));
         let (from, to) = match towards {
@@ -96,8 +97,8 @@ impl World {
         }
     }
 
-    /// All terminals have more than they can send until the end; then the
-    /// Mbit/s that each got.
+    /// Keeps all terminals backlogged until the end; returns the Mbit/s of
+    /// each.
     fn saturate(&mut self, towards: Towards, seconds: u64, packets: u64) -> Vec<f64> {
         for number in 0..packets {
             for terminal in 0..self.terminals {
@@ -106,7 +107,7 @@ impl World {
         }
         self.run(at_ms(seconds * 1000));
         let mut rates = vec![0.0; usize::from(self.terminals)];
-        // The uplink has to ask first.
+        // The uplink has to request a grant first.
         let settled = self.delivered.iter().filter(|d| d.2 > at_ms(100));
         for (_, packet, _) in settled {
             let mbit = PACKET.0 as f64 * 8e-6;
@@ -115,7 +116,7 @@ impl World {
         rates
     }
 
-    /// Share of the downlink's resource blocks that each terminal had.
+    /// Share of the downlink's resource blocks for each terminal.
     fn shares(&mut self, end: Instant) -> Vec<f64> {
         let stations = (0..self.terminals).map(StationId);
         let times = stations.map(|id| self.medium.carried_to(end, id).expect("a terminal"));

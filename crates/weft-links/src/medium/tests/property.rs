@@ -1,11 +1,12 @@
-//! What holds on a medium of any kind: its kind's tests say which there are.
+//! Properties that hold on a medium of any kind; each kind's tests pass its
+//! specification.
 
 use crate::medium::{ChannelId, Medium, MediumSpec, StationId};
 use crate::{Departure, ServiceTime};
 use proptest::prelude::*;
 use weft_units::{Bytes, Duration, Instant, Rng};
 
-/// What is done with a station.
+/// Call for a station.
 #[derive(Clone, Debug)]
 pub enum Call {
     Enqueue(u64),
@@ -25,17 +26,17 @@ fn call() -> impl Strategy<Value = Call> {
     ]
 }
 
-/// What is done with a medium: how long after the call before, in microseconds,
-/// with which of its first two stations, and what.
+/// Calls for a medium: the microseconds since the previous call, one of the
+/// first two stations, and the call.
 pub fn calls() -> impl Strategy<Value = Vec<(u64, u16, Call)>> {
     prop::collection::vec((0_u64..20_000, 0_u16..2, call()), 1..200)
 }
 
-/// Packets end once, in order and in time, and the service makes up the
-/// elapsed time.
+/// Checks that every packet ends once, in order and in time, and that the
+/// service times add up to the elapsed time.
 ///
 /// # Errors
-/// Where it is not so.
+/// The first violation.
 pub fn holds(spec: &MediumSpec, calls: &[(u64, u16, Call)]) -> Result<(), TestCaseError> {
     let mut medium = Medium::new(spec, &Rng::new(1));
     let (mut now, mut next) = (Instant::ZERO, 0_u32);
@@ -99,7 +100,7 @@ fn other(station: StationId) -> StationId {
     StationId(1 - station.0)
 }
 
-/// The channel whose deadline is next, and when.
+/// Channel with the earliest deadline, and the deadline.
 pub fn first<P>(medium: &Medium<P>) -> Option<(ChannelId, Instant)> {
     let deadlines = medium.channels();
     let deadlines = deadlines.filter_map(|c| Some((c, medium.poll_timeout(c)?.at)));

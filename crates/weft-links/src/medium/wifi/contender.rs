@@ -1,21 +1,23 @@
-//! One category of a station that waits for its turn, and all of a cell.
+//! Contenders: one category of a station that waits for its turn, and all
+//! categories of a cell.
 
 use super::timing::{Access, Countdown, Timing};
 use weft_units::{Duration, Instant, Rng};
 
-/// All contenders of a cell, by sender, then by category. Most have nothing to
-/// send and nothing to count at any time, and who has not is not looked at.
+/// All contenders of a cell, by sender, then by category. Most are idle at any
+/// time; idle contenders cost nothing.
 pub(super) struct Contenders {
     all: Vec<Contender>,
-    /// Those that have something to send, or had when the medium fell idle
-    /// last, or slots to count.
+    /// Contenders with frames to send now or when the medium last became idle,
+    /// or with slots to count.
     awake: Vec<usize>,
-    /// To all others the medium has been idle since.
+    /// Start of the idle time for all other contenders.
     idle_since: IdleSince,
-    /// Strangers are on the air so long: who hears them waits.
+    /// End of the transmission of overlapping networks; contenders that hear
+    /// them wait.
     strangers_until: Option<Instant>,
     categories: usize,
-    /// By sender, how many of its categories have something to send.
+    /// Number of active categories, by sender.
     active: Vec<usize>,
     due: Vec<(usize, Instant)>,
 }
@@ -23,27 +25,28 @@ pub(super) struct Contenders {
 #[derive(Clone, Copy)]
 struct IdleSince {
     to_hearing: Instant,
-    /// To those who do not hear strangers.
+    /// Start of the idle time for contenders that do not hear overlapping
+    /// networks.
     to_hidden: Instant,
 }
 
-/// Backoff of one category of one station: slots that are still to pass once
-/// the medium has been idle for the IFS. It goes on, after a transmission,
-/// when nothing is left to send (10.3.4.3, 10.22.2.2).
+/// Backoff of one category of one station: the slots to count after the medium
+/// has been idle for the IFS. It also runs after a transmission with an empty
+/// queue (10.3.4.3, 10.22.2.2).
 pub(super) struct Contender {
     access: Access,
     slot: Duration,
     countdown: Countdown,
     hears_strangers: bool,
-    /// Whether it has something to send.
+    /// Whether it has frames to send.
     active: bool,
     /// The present contention window.
     window: u32,
-    /// Still to be counted at `ready`.
+    /// Slots to count from `ready` on.
     slots: u32,
-    /// When the IFS is over.
+    /// End of the IFS.
     ready: Instant,
-    /// What it has to send came then.
+    /// Time at which its frames arrived.
     since: Instant,
     /// Attempts without an answer.
     failures: u32,
@@ -51,7 +54,7 @@ pub(super) struct Contender {
 }
 
 impl Contenders {
-    /// Those of senders with so many categories.
+    /// Contenders of senders with this many categories.
     pub fn new(all: Vec<Contender>, categories: usize) -> Contenders {
         Contenders {
             active: vec![0; all.len() / categories],
@@ -67,32 +70,32 @@ impl Contenders {
         }
     }
 
-    /// Whether it has something to send.
+    /// Whether it has frames to send.
     pub fn is_active(&self, index: usize) -> bool {
         self.all[index].active
     }
 
-    /// Whether none of these hears strangers.
+    /// Whether none of these hears overlapping networks.
     pub fn are_hidden(&self, mut of: impl Iterator<Item = usize>) -> bool {
         of.all(|index| !self.all[index].hears_strangers)
     }
 
-    /// Whether a sender has something to send.
+    /// Whether a sender has frames to send.
     pub fn has_active(&self, sender: usize) -> bool {
         self.active[sender] > 0
     }
 
-    /// One of them; what it has to send is not changed here.
+    /// Mutable contender; callers do not change whether it is active.
     pub fn of(&mut self, index: usize) -> &mut Contender {
         &mut self.all[index]
     }
 
-    /// Whether it waits for strangers to end.
+    /// Whether it waits for the end of an overlapping network's transmission.
     pub fn waits_for_strangers(&self, index: usize) -> bool {
         self.strangers_until.is_some() && self.all[index].hears_strangers
     }
 
-    /// When one of them will transmit if the medium stays idle.
+    /// Time of its transmission if the medium stays idle.
     pub fn access_at(&self, index: usize) -> Option<Instant> {
         match self.waits_for_strangers(index) {
             true => None,
@@ -100,37 +103,39 @@ impl Contenders {
         }
     }
 
-    /// When the first of them will.
+    /// Time of the first transmission of all contenders.
     pub fn next_access(&self) -> Option<Instant> {
         let awake = self.awake.iter();
         awake.filter_map(|index| self.access_at(*index)).min()
     }
 
-    /// Until when strangers are on the air, if they are.
+    /// End of the transmission of overlapping networks, if there is one.
     pub fn strangers_until(&self) -> Option<Instant> {
         self.strangers_until
     }
 
-    /// The medium becomes busy at `at` by strangers, for so long.
+    /// Marks the medium as busy from `at` to `until` for contenders that hear
+    /// overlapping networks.
     pub fn yield_to_strangers(&mut self, at: Instant, until: Instant) {
         self.freeze(at, |_, contender| contender.hears_strangers);
         self.on_strangers(until);
     }
 
-    /// Strangers are on the air so long, beside somebody who does not hear
-    /// them: to those who do it is busy already.
+    /// Records a transmission of overlapping networks beside a hidden sender:
+    /// contenders that hear it already see a busy medium.
     pub fn on_strangers(&mut self, until: Instant) {
         self.strangers_until = Some(until);
     }
 
-    /// Strangers have ended, at this time, and nobody else is on the air.
+    /// Ends the transmission of overlapping networks at a time when the cell
+    /// itself is silent.
     pub fn on_strangers_gone(&mut self, at: Instant) {
         self.strangers_until = None;
         self.idle_since.to_hearing = at;
         self.wake(|contender| contender.hears_strangers);
     }
 
-    /// As [`Contender::activate`].
+    /// Same as [`Contender::activate`].
     pub fn activate(&mut self, index: usize, now: Instant, is_busy: bool) {
         let contender = &mut self.all[index];
         if contender.active {
@@ -144,14 +149,15 @@ impl Contenders {
         self.active[index / self.categories] += 1;
     }
 
-    /// It has nothing to send any more.
+    /// Marks it as having no more frames to send.
     pub fn deactivate(&mut self, index: usize) {
         let was_active = std::mem::take(&mut self.all[index].active);
         self.active[index / self.categories] -= usize::from(was_active);
     }
 
-    /// Those that transmit before `end`, and when: of a station the most
-    /// urgent one first. To be given back.
+    /// Returns the contenders that transmit before `end`, with their times: of
+    /// one station, the most urgent one first. Return the vector with
+    /// [`Contenders::give_back`].
     pub fn take_due(&mut self, end: Instant) -> Vec<(usize, Instant)> {
         let mut due = std::mem::take(&mut self.due);
         let access = |index: &usize| Some((*index, self.access_at(*index)?));
@@ -164,14 +170,14 @@ impl Contenders {
         due
     }
 
-    /// Takes back what [`Contenders::take_due`] has given.
+    /// Takes back the vector of [`Contenders::take_due`].
     pub fn give_back(&mut self, mut due: Vec<(usize, Instant)>) {
         due.clear();
         self.due = due;
     }
 
-    /// The medium becomes busy at `at`, for these not by their own doing. Who
-    /// waits for strangers knows it is.
+    /// Marks the medium as busy from `at` for those for which `is_other` holds.
+    /// Contenders that wait for overlapping networks already see a busy medium.
     pub fn freeze(&mut self, at: Instant, is_other: impl Fn(usize, &Contender) -> bool) {
         let strangers = self.strangers_until.is_some();
         for index in &self.awake {
@@ -183,8 +189,8 @@ impl Contenders {
         }
     }
 
-    /// Of the cell nobody has been on the air since `idle_since`, as far as
-    /// they are concerned; it is `now`, and strangers may still be.
+    /// Records that the cell has been silent since `idle_since`; overlapping
+    /// networks may still transmit at `now`.
     pub fn resume(&mut self, now: Instant, idle_since: Instant) {
         self.strangers_until = self.strangers_until.filter(|until| *until > now);
         let is_quiet = self.strangers_until.is_none();
@@ -195,7 +201,8 @@ impl Contenders {
         self.wake(|contender| is_quiet || !contender.hears_strangers);
     }
 
-    /// To these the medium is idle; who has nothing to do sleeps.
+    /// Starts the countdown of these contenders; removes idle ones from the
+    /// list.
     fn wake(&mut self, concerns: impl Fn(&Contender) -> bool) {
         let (all, idle_since) = (&mut self.all, self.idle_since);
         self.awake.retain(|index| {
@@ -218,7 +225,7 @@ impl IdleSince {
 }
 
 impl Contender {
-    /// One that has nothing to send, on a medium that falls idle at the run's
+    /// Contender without frames, on a medium that becomes idle at the run's
     /// epoch.
     pub fn new(timing: &Timing, category: usize, hears_strangers: bool, rng: Rng) -> Contender {
         let access = timing.access[category];
@@ -241,14 +248,14 @@ impl Contender {
         self.access.txop
     }
 
-    /// When it will transmit if the medium stays idle.
+    /// Time of its transmission if the medium stays idle.
     fn access_at(&self) -> Option<Instant> {
         let counted = self.ready + self.slot * u64::from(self.slots);
         self.active.then(|| counted.max(self.since))
     }
 
-    /// It has something to send from now on. On a busy medium this begins a
-    /// backoff, unless one is under way.
+    /// Marks it as having frames to send. On a busy medium this starts a
+    /// backoff, unless one is running.
     fn activate(&mut self, now: Instant, is_busy: bool) {
         (self.active, self.since) = (true, now);
         if is_busy && self.slots == 0 {
@@ -256,7 +263,8 @@ impl Contender {
         }
     }
 
-    /// The medium becomes busy at `at` by others: keeps what is left to count.
+    /// Stops the countdown at `at`, because others use the medium, and keeps
+    /// the remaining slots.
     fn freeze(&mut self, at: Instant) {
         if at < self.ready {
             return;
@@ -270,19 +278,20 @@ impl Contender {
         self.slots = left as u32;
     }
 
-    /// The medium has been idle since `idle_since`, as far as it is concerned.
+    /// Starts the countdown on a medium that has been idle since `idle_since`.
     pub fn resume(&mut self, idle_since: Instant) {
         self.ready = idle_since + self.access.ifs;
     }
 
-    /// Its frame was answered.
+    /// Handles the answer to its frame.
     pub fn on_answered(&mut self) {
         self.window = self.access.window_min;
         self.failures = 0;
         self.draw();
     }
 
-    /// Its frame was not; after so many attempts it begins anew.
+    /// Handles a missing answer; after this many attempts the contention window
+    /// starts at its minimum.
     pub fn on_unanswered(&mut self, attempts: u32) {
         self.failures += 1;
         if self.failures >= attempts {
@@ -291,8 +300,8 @@ impl Contender {
         self.widen();
     }
 
-    /// Another category of the same station had its turn at the same time
-    /// (10.22.2.4): a backoff as after a collision.
+    /// Starts a backoff as after a collision: a more urgent category of the
+    /// same station had its turn at the same time (10.22.2.4).
     pub fn on_internal_collision(&mut self) {
         self.widen();
     }

@@ -1,4 +1,4 @@
-//! Which rate a sender takes for a receiver.
+//! Rate control: the rate at which a sender transmits to a receiver.
 
 mod minstrel;
 mod report;
@@ -13,44 +13,44 @@ use report::PERIOD;
 pub(super) use report::{Frames, Report};
 use weft_units::{Instant, Rng};
 
-/// One way between a station and the access point.
+/// One direction between a station and the access point.
 pub(super) struct Way {
-    /// The rates that its sender may take, as their standard counts them.
+    /// Rates available to the sender, in the order of the standard.
     options: Vec<Choice>,
     control: Control,
     losses: Rng,
 }
 
-/// A rate, and what comes of frames at it.
+/// Rate with its frame losses.
 #[derive(Clone, Copy)]
 pub(super) struct Choice {
     pub modulation: Modulation,
-    /// None where losses are not modelled.
+    /// `None` where losses are not modelled.
     losses: Option<Losses>,
 }
 
 enum Control {
-    /// There is one rate only.
+    /// Single rate.
     Fixed,
     Ideal {
-        /// The period that is known, from the run's epoch on.
+        /// Period that is already evaluated, from the run's epoch on.
         period: Option<u64>,
         option: usize,
     },
     Minstrel(Box<Minstrel>),
 }
 
-/// One transmission.
+/// Single transmission.
 #[derive(Clone, Copy)]
 pub(super) struct Attempt {
-    /// Its rate among the options.
+    /// Index of its rate in the options.
     pub option: usize,
     pub choice: Choice,
     pub frames: Frames,
     snr: f64,
 }
 
-/// What `ideal` lets be lost of the table's frames.
+/// Loss that `ideal` tolerates for frames of the table's length.
 const TOLERATED: f64 = 0.1;
 const FRAME: u64 = 1458;
 
@@ -90,7 +90,7 @@ impl Way {
         }
     }
 
-    /// One that always has this modulation and loses nothing.
+    /// Direction with a fixed modulation and no losses.
     #[cfg(test)]
     pub fn without_losses(modulation: Modulation) -> Way {
         Way {
@@ -103,7 +103,7 @@ impl Way {
         }
     }
 
-    /// What is transmitted at `at` with.
+    /// Chooses the rate of a transmission at `at`.
     pub fn attempt(&mut self, at: Instant, signal: &Signal) -> Attempt {
         let (option, frames) = match &mut self.control {
             Control::Fixed => (0, Frames::AsMayBe),
@@ -126,14 +126,14 @@ impl Way {
         }
     }
 
-    /// Whether a frame of so many bytes survives it.
+    /// Whether a frame of this length survives the attempt.
     pub fn is_intact(&mut self, attempt: &Attempt, bytes: u64) -> bool {
         let losses = attempt.choice.losses;
         let lost = losses.map_or(0.0, |losses| losses.at(attempt.snr, bytes));
         lost == 0.0 || !self.losses.chance(lost)
     }
 
-    /// A transmission has ended.
+    /// Handles the end of a transmission.
     pub fn on_report(&mut self, report: Report) {
         if let Control::Minstrel(minstrel) = &mut self.control {
             minstrel.on_report(report);
@@ -141,13 +141,13 @@ impl Way {
     }
 }
 
-/// The fastest of which little is lost at this signal; with nothing of the
-/// kind the first, which is the most robust.
+/// Fastest rate with a tolerable loss at this signal; without one, the first
+/// and most robust rate.
 fn ideal(options: &[Choice], snr: f64) -> usize {
     let lost = |choice: &Choice| choice.losses.map_or(0.0, |l| l.at(snr, FRAME));
     let good = |(_, choice): &(usize, &Choice)| lost(choice) < TOLERATED;
     let options = options.iter().enumerate().filter(good);
-    // Of two as fast as each other, the more robust one.
+    // Of two equally fast rates, the more robust one.
     let best = options.max_by(|(_, a), (_, b)| {
         let bits = a.modulation.half_bits.cmp(&b.modulation.half_bits);
         bits.then(lost(b).total_cmp(&lost(a)))

@@ -1,4 +1,4 @@
-//! Cells as people write them: `KEY=VALUE`.
+//! Text form of cells: `KEY=VALUE`.
 
 use super::rate::{GuardInterval, WifiStandard};
 use super::signal::{WifiMotion, WifiSignal};
@@ -24,7 +24,7 @@ const CELL: &[&str] = &[
     "delay",
 ];
 impl WifiSpec {
-    /// What a link that has a cell to itself says of the cell.
+    /// Keys of a link's specification that describe its own cell.
     pub const OF_OWN_CELL: &[&str] = &[
         "standard",
         "guard",
@@ -34,14 +34,13 @@ impl WifiSpec {
         "delay",
     ];
 
-    /// The cell of these keys and values, without any station: `standard=n`,
-    /// `guard=short`, `ap-queue=fifo`, and of the access point `queue=3MB`,
-    /// `aqm=droptail`, `ecn=off`, and `capture=10dB`,
-    /// `interference=20%`, `busy-period=2ms`, `attempts=7` and `delay=1ms`.
-    /// Each has its default.
+    /// Reads the cell, without stations: `standard=n`, `guard=short`,
+    /// `ap-queue=fifo`, for the access point `queue=3MB`, `aqm=droptail` and
+    /// `ecn=off`, and `capture=10dB`, `interference=20%`, `busy-period=2ms`,
+    /// `attempts=7` and `delay=1ms`. Each key has a default.
     ///
     /// # Errors
-    /// With the key, the value and the remedy.
+    /// Names the key, the value and the remedy.
     pub fn of_keys<'k>(
         keys: impl IntoIterator<Item = (&'k str, &'k str)>,
     ) -> Result<WifiSpec, SpecError> {
@@ -66,12 +65,12 @@ impl WifiSpec {
         Ok(cell)
     }
 
-    /// A cell of one station, as [`WifiSpec::from_str`] has it; `back` has the keys
-    /// of the station that differ on the way back, or nothing. What comes back
-    /// waits as these keys say.
+    /// Reads a cell of one station in the form of [`WifiSpec::from_str`];
+    /// `back` has the station's keys that differ in the reverse direction and
+    /// may be empty. These keys also set the queue of the reverse direction.
     ///
     /// # Errors
-    /// With the key, the value and the remedy.
+    /// Names the key, the value and the remedy.
     pub fn of_one(text: &str, back: &str) -> Result<WifiSpec, SpecError> {
         let keys = (WifiSpec::OF_OWN_CELL, WifiStation::KEYS);
         let alone = Alone::read((text, back), "wifi", keys)?;
@@ -83,8 +82,8 @@ impl WifiSpec {
         Ok(cell)
     }
 
-    /// Of a cell with one station: what comes back waits at the access point as
-    /// `back` has it, whose length counts if it `has_queue` said.
+    /// Sets the access point's queue of a single-station cell from `back`; its
+    /// length counts only if `has_queue`.
     pub fn queue_back(&mut self, back: &WifiStation, has_queue: bool) {
         self.queue = if has_queue { back.queue } else { self.queue };
         self.aqm = back.aqm;
@@ -94,25 +93,24 @@ impl WifiSpec {
 impl FromStr for WifiSpec {
     type Err = SpecError;
 
-    /// A cell of one station: `medium=wifi`, and with commas the keys of the
-    /// station and `standard`, `guard`, `interference`, `busy-period`,
-    /// `attempts` and `delay` of the cell.
+    /// Reads a cell of one station: `medium=wifi`, then the keys of the station
+    /// and `standard`, `guard`, `interference`, `busy-period`, `attempts` and
+    /// `delay` of the cell, separated by commas.
     fn from_str(text: &str) -> Result<WifiSpec, SpecError> {
         WifiSpec::of_one(text, "")
     }
 }
 
 impl WifiStation {
-    /// What a link says of its station.
+    /// Keys of a link's specification that describe its station.
     pub const KEYS: &[&str] = &["rate", "snr", "motion", "strangers", "queue", "aqm", "ecn"];
 
-    /// The station of these keys and values: `rate=mcs7`, `rate=ideal` or
-    /// `rate=minstrel`, which is required, and `snr=40dB` or
-    /// `snr=40dB@10s/5dB@60s`, `motion=still`, `strangers=heard`,
-    /// `queue=1500kB`, `aqm=droptail`, `ecn=off`.
+    /// Reads a station: `rate=mcs7`, `rate=ideal` or `rate=minstrel`, one of
+    /// them required, and `snr=40dB` or `snr=40dB@10s/5dB@60s`, `motion=still`,
+    /// `strangers=heard`, `queue=1500kB`, `aqm=droptail`, `ecn=off`.
     ///
     /// # Errors
-    /// With the key, the value and the remedy.
+    /// Names the key, the value and the remedy.
     pub fn of_keys<'k>(
         standard: WifiStandard,
         keys: impl IntoIterator<Item = (&'k str, &'k str)>,
@@ -157,11 +155,11 @@ impl WifiStation {
         })
     }
 
-    /// The same station, to which the access point sends as `back` does to the
-    /// access point, and which receives it so.
+    /// Station with the rate control and signal of `back` in the direction from
+    /// the access point.
     ///
     /// # Errors
-    /// When they differ in what both ways have in common.
+    /// If the two differ in a property that both directions share.
     pub fn with_way_back(self, back: &WifiStation) -> Result<WifiStation, SpecError> {
         if back.strangers != self.strangers {
             let remedy = "a station hears strangers or does not: say it of the way there only";
@@ -210,7 +208,7 @@ fn way(value: &str) -> Result<Vec<(Duration, f64)>, SpecError> {
     ascends.then_some(points).ok_or_else(bad)
 }
 
-/// Below the noise it is negative.
+/// Reads a signal; below the noise it is negative.
 fn signal(value: &str) -> Result<f64, SpecError> {
     match value.strip_prefix('-') {
         Some(below) => Ok(-decibels("snr", below)?),
@@ -276,7 +274,7 @@ fn strangers(value: &str) -> Result<WifiStrangers, SpecError> {
     )
 }
 
-/// The one of these that is called so.
+/// Finds the variant with this name.
 fn named<T: Copy, const N: usize>(
     key: &'static str,
     value: &str,

@@ -1,4 +1,4 @@
-//! What one category of a station has for one receiver.
+//! Frames of one category of a station for one receiver.
 
 use super::control::{Attempt, Frames};
 use super::timing::Timing;
@@ -9,10 +9,10 @@ use crate::queue::Item;
 use std::collections::VecDeque;
 use weft_units::{Bytes, Duration, Instant};
 
-/// A queue, and in front of it the window of frames that were taken out of it
-/// and are not all delivered: those that are sent, those that are to be sent
-/// again, and those that the receiver holds back until the ones before them
-/// have come or were given up.
+/// Queue, preceded by the window of frames that were taken out of it and are
+/// not all delivered: frames in transmission, frames to retransmit, and frames
+/// that the receiver holds until the missing ones before them arrive or are
+/// abandoned.
 pub(super) struct Lane<P> {
     pub receiver: usize,
     pub queue: Discipline<P>,
@@ -21,7 +21,7 @@ pub(super) struct Lane<P> {
 
 struct Frame<P> {
     item: Item<P>,
-    /// How long it had waited at its first transmission.
+    /// Waiting time at its first transmission.
     queued_for: Option<Duration>,
     failures: u32,
     state: State,
@@ -30,26 +30,26 @@ struct Frame<P> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Waiting,
-    /// Whether it will have come through, if the whole is answered.
+    /// Whether it comes through, if the transmission is answered.
     OnAir {
         intact: bool,
     },
     Received,
 }
 
-/// Frames that go out together.
+/// Frames of one transmission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Burst {
     pub frames: u32,
-    /// Of these, sent before.
+    /// Retransmissions among them.
     pub again: u32,
-    /// Of all, what will have come through, if there is an answer.
+    /// Frames that come through if there is an answer.
     pub intact: u32,
-    /// As one PSDU.
+    /// Length as one PSDU.
     pub bytes: u64,
 }
 
-/// What a transmission may be.
+/// Limits of a transmission.
 #[derive(Clone, Copy)]
 struct Budget {
     frames: usize,
@@ -65,33 +65,34 @@ impl<P> Lane<P> {
         }
     }
 
-    /// Whether there is something to transmit.
+    /// Whether it has no frame to transmit.
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty() && self.window.iter().all(|f| f.state != State::Waiting)
     }
 
-    /// When the first of what is to be transmitted came.
+    /// Arrival time of the first frame to transmit.
     pub fn oldest(&self) -> Option<Instant> {
         let mut waiting = self.window.iter().filter(|f| f.state == State::Waiting);
         let first = waiting.next().map(|f| f.item.enqueued);
         first.or_else(|| self.queue.oldest())
     }
 
-    /// Sizes of what was taken out of the queue and is not delivered.
+    /// Sizes of the frames that were taken out of the queue and are not
+    /// delivered.
     pub fn held(&self) -> impl Iterator<Item = Bytes> {
         self.window.iter().map(|f| f.item.info.size)
     }
 
-    /// Everything.
+    /// Removes all packets.
     pub fn clear(&mut self) -> impl Iterator<Item = Item<P>> {
         let queue = &mut self.queue;
         let taken = self.window.drain(..).map(|f| f.item);
         taken.chain(std::iter::from_fn(move || queue.remove()))
     }
 
-    /// Takes the frames to transmit from `now` on: those that are to be sent
-    /// again first. `intact` says of a frame of this length, which ends after
-    /// so many bytes of the transmission, whether it will come through.
+    /// Takes the frames to transmit from `now` on, retransmissions first.
+    /// `intact` says whether a frame of this length, which ends after this many
+    /// bytes of the transmission, comes through.
     pub fn transmit(
         &mut self,
         now: Instant,
@@ -139,7 +140,7 @@ impl<P> Lane<P> {
         }
         match burst.frames {
             0 => None,
-            // Alone it goes without the delimiters of an aggregate.
+            // A single frame needs no delimiters of an aggregate.
             1 => {
                 let on_air = |f: &&Frame<P>| matches!(f.state, State::OnAir { .. });
                 let frame = self.window.iter().find(on_air)?;
@@ -150,8 +151,9 @@ impl<P> Lane<P> {
         }
     }
 
-    /// The transmission has ended, answered or not: gives on what has come in
-    /// order, and drops what was sent `attempts` times.
+    /// Handles the end of the transmission, answered or not: delivers the
+    /// frames that are in order, and drops those that were sent `attempts`
+    /// times.
     pub fn conclude(&mut self, at: Instant, is_answered: bool, attempts: u32, port: &mut Port<P>) {
         let mut index = 0;
         while let Some(frame) = self.window.get_mut(index) {
@@ -203,7 +205,7 @@ impl Budget {
         let modulation = attempt.choice.modulation;
         let time = match txop {
             Duration::ZERO => aggregation.time,
-            // The answer is within the opportunity.
+            // The opportunity includes the answer.
             txop => {
                 let answer = timing.sifs + modulation.block_ack;
                 aggregation.time.min(txop.saturating_sub(answer))

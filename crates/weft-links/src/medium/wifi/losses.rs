@@ -1,22 +1,21 @@
-//! What noise makes of frames: from the signal to the share that is lost.
+//! Frame losses from noise, as a function of the signal.
 
 use super::rate::WifiRate;
 
-/// The share of the frames at one rate that do not survive the noise, by the
-/// signal: AWGN and the standard's convolutional code, from a link-to-system
-/// table (Patidar et al. 2017).
+/// Frame loss of one rate by the signal: AWGN and the standard's convolutional
+/// code, from a link-to-system table (Patidar et al. 2017).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Losses {
-    /// dB above the noise at which each of [`LEVELS`] is lost.
+    /// Signal above the noise in dB at each loss of [`LEVELS`].
     thresholds: [f64; 5],
-    /// Above this it is less than one in a million.
+    /// Signal above which the loss is below one in a million.
     enough: f64,
 }
 
-/// Shares of frames of [`LENGTH`] bytes.
+/// Losses of frames of [`LENGTH`] bytes.
 const LEVELS: [f64; 5] = [0.9, 0.5, 0.1, 0.01, 0.001];
 const LENGTH: f64 = 1458.0;
-/// Of MCS 0 to 7.
+/// Thresholds of MCS 0 to 7.
 const THRESHOLDS: [[f64; 5]; 8] = [
     [-0.2, 0.3, 0.9, 1.5, 2.1],
     [2.7, 3.3, 3.9, 4.5, 5.1],
@@ -27,16 +26,17 @@ const THRESHOLDS: [[f64; 5]; 8] = [
     [16.9, 17.5, 18.3, 19.2, 20.1],
     [18.2, 18.8, 19.6, 20.5, 21.3],
 ];
-/// What two streams want more, in dB: they share the power, and disturb each
-/// other; chosen by us.
+/// Additional signal for two streams, in dB: they share the power and disturb
+/// each other; chosen by us.
 const SECOND_STREAM: f64 = 5.0;
-/// BPSK has half the bits of QPSK in a symbol, so it wants half the power.
+/// Gain in dB of BPSK, which has half the bits of QPSK per symbol and needs
+/// half the power.
 const HALF: f64 = 3.0;
 /// Decades from the last level to one in a million.
 const DECADES_LEFT: f64 = 3.0;
 
 impl Losses {
-    /// Of a rate; 802.11b is not in the table.
+    /// Losses of a rate; 802.11b is not in the table.
     pub fn of(rate: WifiRate) -> Option<Losses> {
         let (mcs, shift) = match rate {
             WifiRate::Mcs(mcs @ 0..8) => (mcs, 0.0),
@@ -60,18 +60,18 @@ impl Losses {
         })
     }
 
-    /// The probability that a frame of so many bytes is lost at this signal.
+    /// Probability that a frame of this length is lost at this signal.
     pub fn at(&self, snr: f64, bytes: u64) -> f64 {
         if snr >= self.enough {
             return 0.0;
         }
         let of_table = self.of_table(snr);
-        // Each byte survives by itself.
+        // Bytes survive independently.
         1.0 - (1.0 - of_table).powf(bytes as f64 / LENGTH)
     }
 
-    /// Of a frame of the table's length. Between levels, and beyond them, the
-    /// logarithm changes evenly with the signal.
+    /// Loss of a frame of the table's length. The logarithm is linear in the
+    /// signal between levels and beyond them.
     fn of_table(&self, snr: f64) -> f64 {
         let upper = self.thresholds.partition_point(|at| *at <= snr);
         let upper = upper.clamp(1, LEVELS.len() - 1);

@@ -1,4 +1,4 @@
-//! Rates: what a standard has, and how long a frame takes at each.
+//! Rates of each standard, and the airtime of a frame at each.
 
 use std::fmt;
 use weft_units::Duration;
@@ -26,7 +26,7 @@ pub enum GuardInterval {
     Short,
 }
 
-/// A rate as a standard names it.
+/// Rate by its name in the standard.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum WifiRate {
     /// 802.11b and g, in units of 500 kbit/s, as in the standard's Supported
@@ -37,24 +37,24 @@ pub enum WifiRate {
     Mcs(u8),
 }
 
-/// How frames are modulated at a rate.
+/// Modulation of frames at a rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Modulation {
-    /// Before the data: preamble and PHY header.
+    /// Time before the data: preamble and PHY header.
     pub preamble: Duration,
-    /// Bits beside the frame's: SERVICE and tail.
+    /// Bits in addition to the frame's: SERVICE and tail.
     pub extra_bits: u64,
-    /// Of one symbol, in halves: 802.11b has 5.5 a microsecond.
+    /// Bits per symbol, in half bits: 802.11b has 5.5 per microsecond.
     pub half_bits: u64,
     /// Length of a symbol.
     pub symbol: Duration,
-    /// Symbols together take a multiple of this.
+    /// The symbols together take a multiple of this time.
     pub granule: Duration,
-    /// Silence behind the frame that belongs to it (18.3.2.4).
+    /// Silence after the frame that counts as part of it (18.3.2.4).
     pub extension: Duration,
-    /// An ACK in answer.
+    /// Duration of an ACK.
     pub ack: Duration,
-    /// A BlockAck in answer.
+    /// Duration of a BlockAck.
     pub block_ack: Duration,
 }
 
@@ -71,10 +71,10 @@ const ACK: u64 = 14;
 const BLOCK_ACK: u64 = 32;
 
 impl WifiStandard {
-    /// All, by their names.
+    /// All variants, by name.
     pub const ALL: [WifiStandard; 3] = [WifiStandard::B, WifiStandard::G, WifiStandard::N];
 
-    /// As in scenario files.
+    /// Name in scenario files.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -84,7 +84,7 @@ impl WifiStandard {
         }
     }
 
-    /// The rates that it has, slowest first.
+    /// Rates of the standard, slowest first.
     #[must_use]
     pub fn rates(self) -> Vec<WifiRate> {
         match self {
@@ -94,7 +94,7 @@ impl WifiStandard {
         }
     }
 
-    /// The rate of this name, `54mbit` or `mcs7`, if the standard has it.
+    /// Rate with this name, `54mbit` or `mcs7`, if the standard has it.
     #[must_use]
     pub fn rate(self, name: &str) -> Option<WifiRate> {
         self.rates().into_iter().find(|r| r.to_string() == name)
@@ -112,7 +112,7 @@ impl fmt::Display for WifiRate {
 }
 
 impl Modulation {
-    /// That of a rate which the standard has.
+    /// Modulation of a rate of the standard.
     pub fn of(standard: WifiStandard, guard: GuardInterval, rate: WifiRate) -> Modulation {
         match rate {
             WifiRate::HalfMbit(half) if standard == WifiStandard::B => {
@@ -129,7 +129,7 @@ impl Modulation {
         }
     }
 
-    /// How long a frame of so many bytes is on the air.
+    /// Airtime of a frame of this length.
     pub fn airtime(&self, bytes: u64) -> Duration {
         let half_bits = 2 * (self.extra_bits + 8 * bytes);
         let symbols = half_bits.div_ceil(self.half_bits) * self.symbol.as_nanos();
@@ -138,7 +138,7 @@ impl Modulation {
         self.preamble + data + self.extension
     }
 
-    /// The largest frame that is on the air no longer than this.
+    /// Largest frame whose airtime fits in this time.
     pub fn bytes_within(&self, time: Duration) -> u64 {
         let data = time.saturating_sub(self.preamble + self.extension);
         let granule = self.granule.as_nanos();
@@ -146,7 +146,7 @@ impl Modulation {
         (symbols * self.half_bits / 2).saturating_sub(self.extra_bits) / 8
     }
 
-    /// Clause 16.2.2: a long preamble and header take 192 us.
+    /// DSSS modulation (clause 16.2.2): a long preamble and header take 192 us.
     fn dsss(half_mbit: u16) -> Modulation {
         Modulation {
             preamble: Duration::from_micros(192),
@@ -160,8 +160,8 @@ impl Modulation {
         }
     }
 
-    /// Clause 17.3.2: preamble 16 us, SIGNAL 4 us; clause 18.3.2.4: in this
-    /// band 6 us more.
+    /// OFDM modulation (clause 17.3.2): preamble 16 us, SIGNAL 4 us; in this
+    /// band 6 us more (clause 18.3.2.4).
     fn ofdm(bits: u64) -> Modulation {
         Modulation {
             preamble: Duration::from_micros(20),
@@ -175,9 +175,9 @@ impl Modulation {
         }
     }
 
-    /// Clause 19.3.2: legacy preamble and SIGNAL 20 us, HT-SIG 8, HT-STF 4, and
-    /// 4 for the HT-LTF of each stream. With a short guard interval the end of
-    /// the frame is rounded up to 4 us (19.4.3).
+    /// HT modulation (clause 19.3.2): legacy preamble and SIGNAL 20 us, HT-SIG
+    /// 8, HT-STF 4, and 4 for the HT-LTF of each stream. With a short guard
+    /// interval the end of the frame is rounded up to 4 us (19.4.3).
     fn ht(mcs: u8, guard: GuardInterval) -> Modulation {
         let streams = 1 + u64::from(mcs / 8);
         let symbol = match guard {
@@ -191,8 +191,8 @@ impl Modulation {
         }
     }
 
-    /// Answers come at the highest of 6, 12 and 24 Mbit/s that is not above
-    /// this rate (10.7.6.5).
+    /// Sets the durations of answers: they use the highest of 6, 12 and 24
+    /// Mbit/s that does not exceed this rate (10.7.6.5).
     fn answered(self, half_mbit: u16) -> Modulation {
         let basic = match half_mbit {
             48.. => 24,
@@ -208,8 +208,8 @@ impl Modulation {
     }
 }
 
-/// The rate of 802.11g, in half Mbit/s, that has the modulation of this MCS
-/// (10.7.6.5.2 asks for an answer by it).
+/// Rate of 802.11g, in half Mbit/s, with the modulation of this MCS; it
+/// determines the rate of answers (10.7.6.5.2).
 fn equivalent(mcs: u8) -> u16 {
     [12, 24, 36, 48, 72, 96, 108, 108][usize::from(mcs % 8)]
 }

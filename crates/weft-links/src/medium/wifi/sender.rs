@@ -1,4 +1,4 @@
-//! A station with its queues: who gets a place in them, and which is next.
+//! Station with its queues: admission of packets, and the order of service.
 
 use super::control::Attempt;
 use super::lane::{Burst, Lane};
@@ -10,32 +10,31 @@ use crate::medium::port::Port;
 use crate::{Aqm, LinkSpec, PacketInfo, Tally};
 use weft_units::{Bytes, Duration, Instant, Rate, Rng};
 
-/// A station or the access point: a lane for each category of each of its
-/// receivers.
+/// Station or access point: a lane for each category of each of its receivers.
 pub(super) struct Sender<P> {
     port: Port<P>,
-    /// By receiver, then by category.
+    /// Lanes by receiver, then by category.
     lanes: Vec<Lane<P>>,
     categories: usize,
     limit: Bytes,
-    /// What waits in all queues.
+    /// Bytes that wait in all queues.
     backlog: Bytes,
     order: ApQueue,
-    /// By category, the receiver whose turn it was last.
+    /// Latest receiver in turn, by category.
     latest: Vec<usize>,
-    /// By lane, the time of the medium that it may still have in this round.
+    /// Airtime credit in this round, in nanoseconds, by lane.
     credits: Vec<i64>,
 }
 
-/// What a sender is made of.
+/// Parameters of a sender.
 pub(super) struct SenderSetup<'a> {
-    /// The stations that it sends to.
+    /// Stations that it sends to.
     pub receivers: std::ops::Range<usize>,
     pub categories: usize,
     pub limit: Bytes,
     pub aqm: Aqm,
     pub order: ApQueue,
-    /// From the medium to the receiver.
+    /// Delay from the medium to the receiver.
     pub delay: Duration,
     pub rng: &'a Rng,
 }
@@ -71,7 +70,7 @@ impl<P> Sender<P> {
         &mut self.port
     }
 
-    /// Takes a packet for this receiver into its queue, or refuses it.
+    /// Adds a packet for this receiver to its queue, or refuses it.
     pub fn enqueue(
         &mut self,
         now: Instant,
@@ -95,12 +94,12 @@ impl<P> Sender<P> {
         self.backlog = elsewhere + queue.backlog();
     }
 
-    /// Whether the category has something to transmit.
+    /// Whether the category has frames to transmit.
     pub fn has_work(&self, category: usize) -> bool {
         self.of(category).any(|lane| !lane.is_empty())
     }
 
-    /// The lane of this category whose turn it is.
+    /// Chooses the next lane of this category.
     pub fn turn(&mut self, category: usize) -> Option<usize> {
         let index = self.next_lane(category)?;
         self.deal(index);
@@ -108,8 +107,9 @@ impl<P> Sender<P> {
         Some(index)
     }
 
-    /// Takes what this lane transmits from `now` on, if its discipline leaves
-    /// it anything. `intact` is as for [`Lane::transmit`].
+    /// Takes the frames that this lane transmits from `now` on, if its
+    /// discipline leaves any. `intact` has the same meaning as for
+    /// [`Lane::transmit`].
     pub fn transmit(
         &mut self,
         lane: usize,
@@ -130,8 +130,8 @@ impl<P> Sender<P> {
         &self.lanes[index]
     }
 
-    /// The transmission from this lane has ended, answered or not, and has
-    /// taken so long.
+    /// Handles the end of a transmission from this lane, answered or not, and
+    /// its duration.
     pub fn conclude(
         &mut self,
         at: Instant,
@@ -144,7 +144,7 @@ impl<P> Sender<P> {
         self.lanes[lane].conclude(at, is_answered, attempts, &mut self.port);
     }
 
-    /// Switches the station off, with all that it has.
+    /// Switches the station off and drops all its packets.
     pub fn cut(&mut self, now: Instant) {
         let held = self.lanes.iter_mut().flat_map(Lane::clear);
         self.port.cut(now, held);
@@ -164,8 +164,9 @@ impl<P> Sender<P> {
         self.lanes.iter().skip(category).step_by(self.categories)
     }
 
-    /// Whoever is next has credit: what it lacks is dealt to all of the
-    /// category, and nobody saves up what it does not use.
+    /// Raises the credit of the next lane to zero and gives the same amount to
+    /// all lanes of the category, up to zero: unused credit does not
+    /// accumulate.
     fn deal(&mut self, lane: usize) {
         let missing = (-self.credits[lane]).max(0);
         let own = (lane % self.categories..self.credits.len()).step_by(self.categories);
@@ -183,7 +184,7 @@ impl<P> Sender<P> {
         let next = match self.order {
             ApQueue::Fifo => waiting.min_by_key(|(index, lane)| (lane.oldest(), *index)),
             ApQueue::PerStation => waiting.min_by_key(|(index, _)| in_turn(*index)),
-            // With the same credit in turn.
+            // Lanes with equal credit take turns.
             ApQueue::Airtime => waiting.max_by_key(|(index, _)| {
                 let lane = index * self.categories + category;
                 (self.credits[lane].min(0), receivers - in_turn(*index))

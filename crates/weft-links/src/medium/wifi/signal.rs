@@ -1,38 +1,38 @@
-//! How a station and the access point receive each other.
+//! Signal between a station and the access point.
 
 use crate::medium::waves::{Wave, sum, with_memory};
 use weft_units::{Duration, Instant, Rng};
 
-/// A station's signal at the access point, or the access point's at the
+/// Signal of a station at the access point, or of the access point at the
 /// station.
 #[derive(Clone, PartialEq, Debug)]
 pub struct WifiSignal {
-    /// Where it is at which time since the run's epoch, in dB above the noise
-    /// of a receiver: at least one, in order. In between it changes evenly;
-    /// before the first and after the last it stays.
+    /// Signal at times since the run's epoch, in dB above the receiver's noise:
+    /// at least one point, in order. It changes linearly between points and is
+    /// constant before the first and after the last.
     pub points: Vec<(Duration, f64)>,
-    /// What is added to that.
+    /// Variation around these points.
     pub motion: WifiMotion,
 }
 
-/// How a signal changes beside the way that is given.
+/// Variation of a signal in addition to its given points.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum WifiMotion {
-    /// `still`: not at all.
+    /// `still`: none.
     #[default]
     Still,
-    /// `walking`: 3 dB that are forgotten within 2 s, and 2 dB within 50 ms,
+    /// `walking`: 3 dB with a memory of 2 s, and 2 dB with a memory of 50 ms,
     /// both normal in dB (chosen by us).
     Walking,
 }
 
-/// Of each part of [`WifiMotion::Walking`]: its deviation in dB, and after how
-/// many seconds its correlation is 1/e.
+/// Standard deviation in dB and correlation time in seconds (1/e) of each part
+/// of [`WifiMotion::Walking`].
 const SLOW: (f64, f64) = (3.0, 2.0);
 const FAST: (f64, f64) = (2.0, 0.05);
 
 impl WifiSignal {
-    /// One that stays as it is.
+    /// Constant signal.
     #[must_use]
     pub fn steady(snr: f64) -> WifiSignal {
         WifiSignal {
@@ -41,7 +41,7 @@ impl WifiSignal {
         }
     }
 
-    /// Whether it ever changes.
+    /// Whether it never changes.
     #[must_use]
     pub fn is_steady(&self) -> bool {
         self.points.len() == 1 && self.motion == WifiMotion::Still
@@ -49,10 +49,10 @@ impl WifiSignal {
 }
 
 impl WifiMotion {
-    /// All, by their names.
+    /// All variants, by name.
     pub const ALL: [WifiMotion; 2] = [WifiMotion::Still, WifiMotion::Walking];
 
-    /// As in scenario files.
+    /// Name in scenario files.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -62,10 +62,10 @@ impl WifiMotion {
     }
 }
 
-/// A signal as one run has it.
+/// Signal of one run.
 pub(super) struct Signal {
     points: Vec<(Duration, f64)>,
-    /// Deviations in dB of what moves.
+    /// Standard deviations in dB and waves of the varying parts.
     fading: Vec<(f64, Vec<Wave>)>,
 }
 
@@ -83,7 +83,7 @@ impl Signal {
         }
     }
 
-    /// In dB above the noise.
+    /// Signal above the noise in dB.
     pub fn snr(&self, at: Instant) -> f64 {
         let since = at.saturating_since(Instant::ZERO);
         let fading =

@@ -3,118 +3,118 @@ use super::signal::WifiSignal;
 use crate::Aqm;
 use weft_units::{Bytes, Duration};
 
-/// A cell of IEEE 802.11: stations around an access point, which hear each
-/// other.
+/// Cell of IEEE 802.11: stations around an access point, all within range of
+/// each other.
 #[derive(Clone, PartialEq, Debug)]
 pub struct WifiSpec {
-    /// What all of them speak. Default 802.11n.
+    /// Standard of all stations. Default 802.11n.
     pub standard: WifiStandard,
-    /// Of 802.11n. Default short.
+    /// Guard interval of 802.11n. Default short.
     pub guard: GuardInterval,
-    /// Those beside the access point, at least one. Packets go between one of
-    /// them and the access point.
+    /// Stations besides the access point, at least one. Packets travel between
+    /// one of them and the access point.
     pub stations: Vec<WifiStation>,
-    /// What may wait at the access point. Default 3 MB, 2000 full packets
-    /// (chosen by us: what the GCC thesis's rates and delays imply).
+    /// Queue limit at the access point. Default 3 MB, 2000 full packets (chosen
+    /// by us: the rates and delays of the GCC thesis imply it).
     pub queue: Bytes,
-    /// What has it. Default one for all stations.
+    /// Sharing of the access point's queue. Default one queue for all stations.
     pub ap_queue: ApQueue,
-    /// The discipline of the access point's queue, or of each of its queues.
+    /// Discipline of the access point's queue, or of each of its queues.
     /// Default drop-tail.
     pub aqm: Aqm,
-    /// How much stronger than all others together, in dB, a frame must arrive
-    /// at the access point to survive a collision; `None`: none does. Default
-    /// none.
+    /// Capture: the margin in dB over all other signals together with which a
+    /// frame at the access point survives a collision. With `None`, the
+    /// default, no frame does.
     pub capture: Option<f64>,
-    /// The share of the time, below 1, for which strangers hold the medium of
-    /// what the cell leaves them. Default zero.
+    /// Share, below 1, of the time left by the cell in which overlapping
+    /// networks occupy the medium. Default zero.
     pub interference: f64,
-    /// How long strangers hold it at a time, in the mean. Default 2 ms (chosen
-    /// by us: about an aggregate).
+    /// Mean length of a transmission of overlapping networks. Default 2 ms
+    /// (chosen by us: about an aggregate).
     pub busy_period: Duration,
-    /// How often a frame is sent before it is given up, at least once. Default
-    /// 7 (dot11ShortRetryLimit); drivers go on for longer, some up to 30 times.
+    /// Attempts per frame before it is dropped, at least one. Default 7
+    /// (dot11ShortRetryLimit); drivers try longer, some up to 30 times.
     pub attempts: u8,
     /// One-way delay of the wire behind the access point. Default zero.
     pub delay: Duration,
 }
 
-/// A station of a cell.
+/// Station of a cell.
 #[derive(Clone, PartialEq, Debug)]
 pub struct WifiStation {
-    /// What it sends at.
+    /// Rate control of the station.
     pub up: WifiRateControl,
-    /// What the access point sends to it at.
+    /// Rate control of the access point towards it.
     pub down: WifiRateControl,
-    /// Its signal at the access point, by which frames are lost, and by which
-    /// one of several at the same time can be received (`capture`). Default
-    /// 40 dB all the time (chosen by us: a few metres away), at which nothing
-    /// is lost.
+    /// Signal of the station at the access point. It determines frame losses,
+    /// and the capture of one of several simultaneous frames (`capture`).
+    /// Default constantly 40 dB (chosen by us: a few metres away), at which no
+    /// frame is lost.
     pub signal: WifiSignal,
-    /// The access point's at the station, where it is not the same: one that
-    /// sends at more power, or hears with less noise. What moves, moves both.
+    /// Signal of the access point at the station, where it differs because of
+    /// more power or less noise. Motion affects both signals.
     pub signal_back: Option<WifiSignal>,
-    /// Whether it and strangers hear each other. Default heard.
+    /// Whether the station and overlapping networks hear each other. Default
+    /// heard.
     pub strangers: WifiStrangers,
-    /// What may wait at it, in each category. Default 1.5 MB, 1000 full
+    /// Queue limit of the station, in each category. Default 1.5 MB, 1000 full
     /// packets (Linux's default length of a device's queue).
     pub queue: Bytes,
-    /// Its queues' discipline. Default drop-tail.
+    /// Discipline of its queues. Default drop-tail.
     pub aqm: Aqm,
 }
 
-/// What a sender takes its rate by.
+/// Rate control of a sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WifiRateControl {
-    /// It has this one.
+    /// This rate.
     Fixed(WifiRate),
-    /// `ideal`: the fastest of which less than a tenth of the frames is lost at
-    /// the signal that the receiver had some 50 ms ago at most.
+    /// `ideal`: the fastest rate with a loss below a tenth at the receiver's
+    /// signal, which is known with an age of up to 50 ms.
     Ideal,
-    /// `minstrel`: the one that brought most, as Linux's minstrel_ht finds it
-    /// by trying.
+    /// `minstrel`: the rate with the highest throughput, found by trying rates
+    /// like Linux's minstrel_ht.
     Minstrel,
 }
 
-/// What a station and strangers are to each other; the access point and they
-/// always hear each other.
+/// Relation of a station to overlapping networks (OBSS); the access point and
+/// those networks always hear each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum WifiStrangers {
-    /// `heard`: they wait for each other.
+    /// `heard`: both wait for each other.
     #[default]
     Heard,
-    /// `hidden`: it sends while they do, they begin while it does, and what
-    /// comes to the access point at the same time as they is lost.
+    /// `hidden`: neither waits for the other, and frames that arrive at the
+    /// access point during a transmission of an overlapping network are lost.
     Hidden,
 }
 
-/// How the packets for several stations wait at the access point.
+/// Organisation of the access point's queue for several stations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum ApQueue {
-    /// `fifo`: one limit for all. The next transmission is to the receiver of
-    /// the packet that has waited longest, and takes along what else waits
-    /// for the same receiver as far as the standard can aggregate it.
+    /// `fifo`: one limit for all. The next transmission serves the receiver of
+    /// the oldest packet, and takes along other packets for that receiver up to
+    /// the standard's aggregation limit.
     #[default]
     Fifo,
-    /// `per-station`: each station has a queue and a limit of its own, and
-    /// they are served in turn.
+    /// `per-station`: each station has its own queue and limit; the access
+    /// point serves them in turn.
     PerStation,
-    /// `airtime`: the same, but turns are dealt out so that stations for which
-    /// something waits get the same time of the medium, collisions and
-    /// failures counted in, whatever their rates.
+    /// `airtime`: a queue per station, served so that backlogged stations get
+    /// equal airtime, including collisions and failures, at any rate.
     Airtime,
 }
 
-/// A cell that cannot be.
+/// Invalid cell.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum WifiError {
-    /// Nobody is there but the access point.
+    /// The cell has only an access point.
     #[error("a cell has an access point and at least one station: add one")]
     NoStation,
     /// The access point runs out of association identifiers.
     #[error("a cell of {stations} stations: an access point has addresses for {MOST_STATIONS}")]
     TooManyStations {
-        /// How many there are.
+        /// Number of stations.
         stations: usize,
     },
     /// A rate that the cell's standard does not have.
@@ -122,15 +122,15 @@ pub enum WifiError {
         "802.11{} has no rate {rate}: it has {}", standard.as_str(), known_rates(*standard)
     )]
     NoSuchRate {
-        /// That of the cell.
+        /// Standard of the cell.
         standard: WifiStandard,
-        /// What was asked for, as written.
+        /// Rate in the specification, as written.
         rate: String,
     },
-    /// Strangers that come and go too often to be followed.
+    /// Overlapping networks that come and go too often to be modelled.
     #[error("strangers hold the medium for 10us at a time or longer: raise `busy-period`")]
     BusyPeriod,
-    /// A signal that would decide about losses that are not modelled.
+    /// A signal that would cause losses that are not modelled.
     #[error(
         "what noise does to 802.11b is not modelled: give its stations one of its rates and \
          a signal that stays"
@@ -141,7 +141,7 @@ pub enum WifiError {
 /// Association identifiers are 1 to 2007 (IEEE 802.11-2016, 9.4.1.8).
 const MOST_STATIONS: usize = 2007;
 const AP_QUEUE: Bytes = Bytes(3_000_000);
-/// dot11ShortRetryLimit's default.
+/// Default of dot11ShortRetryLimit.
 pub(super) const ATTEMPTS: u8 = 7;
 /// About a slot; chosen by us.
 const LEAST_BUSY_PERIOD: Duration = Duration::from_micros(10);
@@ -150,7 +150,7 @@ const SNR: f64 = 40.0;
 const STATION_QUEUE: Bytes = Bytes(1_500_000);
 
 impl WifiSpec {
-    /// A cell of these stations with an access point that has one queue.
+    /// Cell of these stations; its access point has one queue.
     #[must_use]
     pub fn new(standard: WifiStandard, stations: Vec<WifiStation>) -> WifiSpec {
         WifiSpec {
@@ -168,10 +168,10 @@ impl WifiSpec {
         }
     }
 
-    /// Whether there can be such a cell.
+    /// Checks that the cell is possible.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first problem.
     pub fn check(&self) -> Result<(), WifiError> {
         let stations = self.stations.len();
         if stations == 0 {
@@ -205,13 +205,13 @@ impl WifiSpec {
 }
 
 impl WifiStation {
-    /// One that sends and is sent to at this rate.
+    /// Station with this rate in both directions.
     #[must_use]
     pub fn new(rate: WifiRate) -> WifiStation {
         WifiStation::of(WifiRateControl::Fixed(rate))
     }
 
-    /// One with this choice of rates, both ways.
+    /// Station with this rate control in both directions.
     #[must_use]
     pub fn of(control: WifiRateControl) -> WifiStation {
         WifiStation {
@@ -225,14 +225,14 @@ impl WifiStation {
         }
     }
 
-    /// The access point's signal at it.
+    /// Signal of the access point at the station.
     pub(super) fn signal_down(&self) -> &WifiSignal {
         self.signal_back.as_ref().unwrap_or(&self.signal)
     }
 }
 
 impl WifiRateControl {
-    /// The rate, if it is always the same.
+    /// The rate, if it is fixed.
     #[must_use]
     pub const fn fixed(self) -> Option<WifiRate> {
         match self {
@@ -243,10 +243,10 @@ impl WifiRateControl {
 }
 
 impl WifiStrangers {
-    /// All, by their names.
+    /// All variants, by name.
     pub const ALL: [WifiStrangers; 2] = [WifiStrangers::Heard, WifiStrangers::Hidden];
 
-    /// As in scenario files.
+    /// Name in scenario files.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -257,10 +257,10 @@ impl WifiStrangers {
 }
 
 impl ApQueue {
-    /// All, by their names.
+    /// All variants, by name.
     pub const ALL: [ApQueue; 3] = [ApQueue::Fifo, ApQueue::PerStation, ApQueue::Airtime];
 
-    /// As in scenario files.
+    /// Name in scenario files.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -1,24 +1,25 @@
-//! Others on the same radio channel, of another cell or another kind.
+//! Overlapping networks (OBSS): other senders on the same radio channel.
 
 use super::rate::Modulation;
 use super::spec::WifiSpec;
 use weft_units::{Duration, Instant, Rng};
 
-/// Strangers who hold the medium now and then, for a share of the time that
-/// the cell leaves them: pauses and busy periods are exponential. They do not
-/// interrupt what they hear, and nobody who hears them interrupts them.
+/// Overlapping networks that occupy the medium for a share of the time that the
+/// cell leaves them; pauses and busy periods are exponential. They do not
+/// interrupt transmissions that they hear, and stations that hear them wait.
 pub(super) struct Strangers {
-    /// Means of the pauses and of the busy periods.
+    /// Mean lengths of pauses and busy periods.
     pause: Duration,
     busy: Duration,
     next: Instant,
-    /// Busy periods that count for what is on the air: from when until when.
+    /// Busy periods, start and end, that can overlap the present transmission.
     remembered: Vec<(Instant, Instant)>,
     rng: Rng,
 }
 
 impl Strangers {
-    /// Those of a cell; none if their share of the time is zero.
+    /// Overlapping networks of a cell; `None` if their share of the time is
+    /// zero.
     pub fn new(spec: &WifiSpec, rng: Rng) -> Option<Strangers> {
         let (share, busy) = (spec.interference, spec.busy_period);
         (share > 0.0).then(|| {
@@ -34,22 +35,22 @@ impl Strangers {
         })
     }
 
-    /// When they take the medium, if it is idle then.
+    /// Start of their next transmission, if the medium is idle then.
     pub fn next(&self) -> Instant {
         self.next
     }
 
-    /// The end of the last busy period that is not forgotten.
+    /// End of the last remembered busy period.
     pub fn until(&self) -> Option<Instant> {
         Some(self.remembered.last()?.1)
     }
 
-    /// They wait until then, if they wanted to begin before.
+    /// Postpones their next transmission to this time at the earliest.
     pub fn defer(&mut self, until: Instant) {
         self.next = self.next.max(until);
     }
 
-    /// They take it at `at`: until when. The pause after it begins then.
+    /// Starts a transmission at `at`, followed by a pause; returns its end.
     pub fn take(&mut self, at: Instant) -> Instant {
         let until = at + self.draw(self.busy);
         self.remembered.push((at, until));
@@ -57,13 +58,13 @@ impl Strangers {
         until
     }
 
-    /// What has ended by then is not asked for any more.
+    /// Forgets busy periods that ended before this time.
     pub fn forget(&mut self, before: Instant) {
         self.remembered.retain(|(_, until)| *until > before);
     }
 
-    /// Whether they transmit at some time of this span, in which they hear
-    /// nobody.
+    /// Whether they transmit during this span, in which they hear no station of
+    /// the cell.
     pub fn disturb(&mut self, from: Instant, to: Instant) -> bool {
         while self.next < to {
             self.take(self.next);
@@ -81,14 +82,14 @@ impl Strangers {
     }
 }
 
-/// What strangers do to one transmission that they do not hear.
+/// Effect of overlapping networks on one transmission that they do not hear.
 pub(super) struct Disturbance<'s> {
     strangers: Option<&'s mut Strangers>,
     modulation: Modulation,
     begun: Instant,
-    /// The end of the frames that were asked for; `None` before the first.
+    /// End of the checked frames; `None` before the first.
     reached: Option<Instant>,
-    /// Without its preamble the receiver has nothing of it.
+    /// Whether the preamble was hit, so that the receiver gets nothing.
     is_lost: bool,
 }
 
@@ -107,8 +108,8 @@ impl<'s> Disturbance<'s> {
         }
     }
 
-    /// Whether they hit the next frame of the transmission, which ends after so
-    /// many bytes of it.
+    /// Whether they hit the next frame of the transmission, which ends after
+    /// this many bytes of it.
     pub fn hits(&mut self, bytes: u64) -> bool {
         let Some(strangers) = self.strangers.as_deref_mut() else {
             return false;
@@ -130,8 +131,8 @@ mod tests {
     use super::super::{WifiSpec, WifiStandard};
     use super::*;
 
-    /// Aggregates at MCS 4 whose frames are hit by strangers that begin and end
-    /// at these microseconds.
+    /// Frames of an aggregate at MCS 4 that a transmission of overlapping
+    /// networks, between these microseconds, hits.
     fn hit(from: u64, until: u64) -> Vec<bool> {
         let mut spec = WifiSpec::new(WifiStandard::N, Vec::new());
         spec.interference = 0.5;

@@ -1,4 +1,4 @@
-//! The cell against closed forms of the literature.
+//! Tests of the cell against closed forms of the literature.
 
 mod anomaly;
 mod any;

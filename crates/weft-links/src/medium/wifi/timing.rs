@@ -1,66 +1,65 @@
-//! Times and limits of access to the medium.
+//! Times and limits of medium access.
 
 use super::rate::WifiStandard;
 use super::spec::ATTEMPTS;
 use crate::TrafficClass;
 use weft_units::Duration;
 
-/// How a standard's stations take turns.
+/// Access timing of a standard.
 #[derive(Clone, Debug)]
 pub(super) struct Timing {
     pub sifs: Duration,
     pub slot: Duration,
-    /// From the end of a frame to the conclusion that no answer comes
+    /// Time from the end of a frame until an answer counts as missing
     /// (10.3.2.9): SIFS, a slot and the start of a reception.
     pub ack_timeout: Duration,
-    /// What EIFS is longer than the IFS in its place: SIFS and an ACK at the
-    /// lowest mandatory rate (10.3.2.3.7).
+    /// Difference between EIFS and the IFS that it replaces: SIFS and an ACK at
+    /// the lowest mandatory rate (10.3.2.3.7).
     pub eifs_extra: Duration,
     pub countdown: Countdown,
-    /// A frame that was sent so often without an answer is given up.
+    /// Transmissions of a frame without an answer before it is dropped.
     pub attempts: u32,
     /// Bytes of a frame beside the packet.
     pub overhead: u64,
     pub aggregation: Option<Aggregation>,
-    /// By category, the most urgent one last; DCF has one.
+    /// Access parameters by category, the most urgent one last; DCF has one.
     pub access: Vec<Access>,
 }
 
-/// Which slots count, the one rule in which DCF and EDCA differ for the same
+/// Slots that count: the only rule in which DCF and EDCA differ with equal
 /// parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Countdown {
-    /// DCF counts a slot at its end (10.3.4.3), so not the one in which
-    /// another station begins.
+    /// DCF counts a slot at its end (10.3.4.3), so it skips the one in which
+    /// another station starts.
     Ends,
     /// EDCA counts a slot at its beginning (10.22.2.4).
     Begins,
 }
 
-/// What one category of traffic may do.
+/// Access parameters of one category.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Access {
     /// DIFS, or AIFS of the category.
     pub ifs: Duration,
     pub window_min: u32,
     pub window_max: u32,
-    /// An exchange of frames is no longer than this; zero: one exchange,
-    /// whatever its length.
+    /// Longest exchange of frames; zero: one exchange of any length.
     pub txop: Duration,
 }
 
-/// What an A-MPDU may be.
+/// Limits of an A-MPDU.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Aggregation {
     /// The window of a BlockAck.
     pub packets: usize,
     /// An HT A-MPDU (9.7.1).
     pub bytes: u64,
-    /// On the air.
+    /// Airtime.
     pub time: Duration,
 }
 
-/// An MPDU delimiter, and what frames in an A-MPDU are padded to (9.7.1).
+/// MPDU delimiter, and padding of frames in an A-MPDU (9.7.1).
 const DELIMITER: u64 = 4;
 const PADDED_TO: u64 = 4;
 
@@ -77,7 +76,7 @@ impl Timing {
         }
     }
 
-    /// Clause 16.
+    /// Timing of 802.11b (clause 16).
     fn b() -> Timing {
         let (sifs, slot) = (us(10), us(20));
         Timing {
@@ -100,7 +99,8 @@ impl Timing {
         }
     }
 
-    /// Clause 18 without stations of 802.11b, so with a short slot.
+    /// Timing of 802.11g (clause 18) without stations of 802.11b, so with a
+    /// short slot.
     fn g() -> Timing {
         let (sifs, slot) = (us(10), us(9));
         Timing {
@@ -118,8 +118,8 @@ impl Timing {
         }
     }
 
-    /// Clause 19 with the parameters of EDCA that an access point announces
-    /// by default (table 9-137).
+    /// Timing of 802.11n (clause 19) with the EDCA parameters that an access
+    /// point announces by default (table 9-137).
     fn n() -> Timing {
         let (sifs, slot) = (us(10), us(9));
         let access = |aifsn, window_min, window_max, txop| Access {
@@ -133,13 +133,13 @@ impl Timing {
             ack_timeout: sifs + slot + us(28),
             countdown: Countdown::Begins,
             // The MAC header has QoS control; CCMP adds 16 bytes, because HT
-            // goes with no older encryption.
+            // excludes older encryption.
             overhead: 26 + 8 + 4 + 16,
             aggregation: Some(Aggregation {
                 packets: 64,
                 bytes: 65_535,
-                // What drivers stop at (ath9k); the standard's limit is that
-                // of the legacy preamble, 5484 us.
+                // Limit in drivers (ath9k); the standard's limit is that of the
+                // legacy preamble, 5484 us.
                 time: us(4_000),
             }),
             access: vec![
@@ -152,7 +152,7 @@ impl Timing {
         }
     }
 
-    /// The category of a class: DCF has one for all.
+    /// Category of a traffic class; DCF has one for all.
     pub fn category(&self, class: TrafficClass) -> usize {
         match self.access.len() {
             1 => 0,
@@ -160,12 +160,12 @@ impl Timing {
         }
     }
 
-    /// Bytes of a packet's frame, alone.
+    /// Bytes of a packet's frame outside an aggregate.
     pub fn frame(&self, packet: u64) -> u64 {
         packet + self.overhead
     }
 
-    /// The same within an A-MPDU.
+    /// Bytes of a packet's frame within an A-MPDU.
     pub fn subframe(&self, packet: u64) -> u64 {
         (DELIMITER + self.frame(packet)).next_multiple_of(PADDED_TO)
     }

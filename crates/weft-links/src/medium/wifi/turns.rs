@@ -1,4 +1,4 @@
-//! Turns: who transmits when, and what comes of it.
+//! Turns on the medium: order and outcome of transmissions.
 
 use super::control::{Report, Way};
 use super::signal::Signal;
@@ -8,7 +8,7 @@ use crate::medium::service::Service;
 use weft_units::{Duration, Instant};
 
 impl<P> Wifi<P> {
-    /// Runs the medium to `now`.
+    /// Advances the medium to `now`.
     pub fn advance(&mut self, now: Instant) -> Instant {
         let now = self.now.max(now);
         loop {
@@ -27,7 +27,7 @@ impl<P> Wifi<P> {
         now
     }
 
-    /// Nobody of the cell is on the air: finds out who is next.
+    /// Finds the next sender; the cell is silent.
     pub fn contend(&mut self) {
         debug_assert!(self.strangers_at().is_none_or(|at| at >= self.busy_until));
         let next = self.contenders.next_access();
@@ -39,12 +39,13 @@ impl<P> Wifi<P> {
         };
     }
 
-    /// When strangers take the medium, if it is idle.
+    /// Start of the next transmission of overlapping networks, if the medium is
+    /// idle.
     fn strangers_at(&self) -> Option<Instant> {
         Some(self.strangers.as_ref()?.next())
     }
 
-    /// The medium was busy until then, as strangers hear it.
+    /// Tells overlapping networks that the medium was busy until then.
     pub fn defer_strangers(&mut self, until: Instant) {
         let most_urgent = self.timing.access.last().map(|access| access.ifs);
         if let (Some(strangers), Some(ifs)) = (&mut self.strangers, most_urgent) {
@@ -52,7 +53,7 @@ impl<P> Wifi<P> {
         }
     }
 
-    /// Strangers take the medium.
+    /// Starts a transmission of overlapping networks.
     fn yield_to_strangers(&mut self, at: Instant) {
         let Some(strangers) = &mut self.strangers else {
             return;
@@ -72,13 +73,12 @@ impl<P> Wifi<P> {
         self.measure(at);
     }
 
-    /// Of transmissions at the same time, the one that its receiver gets all
-    /// the same: to the access point, and so much stronger than all others
-    /// together.
+    /// Transmission that survives a collision: it goes to the access point and
+    /// is stronger than all others together by the capture margin.
     fn captured(&self) -> Option<usize> {
         let threshold = self.capture?;
         let categories = self.categories();
-        // None of them, if the access point itself sends.
+        // None of them survives if the access point itself sends.
         let signal = |t: &Transmission| {
             let radio = self.radios.get(t.contender / categories)?;
             Some(radio.signal_up.snr(t.begun))
@@ -90,7 +90,7 @@ impl<P> Wifi<P> {
         signals.iter().position(|db| is_stronger(*db))
     }
 
-    /// Those begin whose turn it is.
+    /// Starts the next transmission.
     fn begin(&mut self, at: Instant) {
         match self.strangers_at() {
             Some(strangers) if strangers <= at => self.yield_to_strangers(at),
@@ -98,13 +98,13 @@ impl<P> Wifi<P> {
         }
     }
 
-    /// Those transmit whose counters have come to their end.
+    /// Starts the transmissions of all contenders whose counters have expired.
     fn transmit_all(&mut self, at: Instant) {
         self.on_air.clear();
         if let Some(strangers) = &mut self.strangers {
             strangers.forget(at);
         }
-        // Who begins within the slot cannot have heard the first.
+        // Senders that start within the slot cannot have heard the first.
         let due = self.contenders.take_due(at + self.timing.slot);
         let is_hidden = self
             .contenders
@@ -113,11 +113,11 @@ impl<P> Wifi<P> {
             self.begin_of(*index, *begun, is_hidden);
         }
         self.contenders.give_back(due);
-        // Of some of them a discipline may have dropped all.
+        // A discipline may have dropped all frames of a contender.
         let on_air = self.on_air.iter().map(|t| t.contender);
         let is_hidden = self.contenders.are_hidden(on_air);
         self.air = match self.on_air.len() {
-            // Disciplines dropped all that was to be sent.
+            // Disciplines dropped all frames.
             0 => return self.contend(),
             1 => self.alone(),
             _ => self.collide(at),
@@ -134,10 +134,11 @@ impl<P> Wifi<P> {
         self.measure(at);
     }
 
-    /// The medium with one transmission.
+    /// State of the medium during a single transmission.
     fn alone(&self) -> Air {
         let transmission = &self.on_air[0];
-        // What it has announced is kept free (10.3.2.1), answer or not.
+        // The announced time stays reserved (10.3.2.1), with or without an
+        // answer.
         let others_idle = transmission.ended + transmission.answer;
         let until = match transmission.is_answered {
             true => others_idle,
@@ -146,7 +147,8 @@ impl<P> Wifi<P> {
         Air::Busy { until, others_idle }
     }
 
-    /// The medium with several of them, of which one is received at most.
+    /// State of the medium during a collision, in which at most one
+    /// transmission is received.
     fn collide(&mut self, at: Instant) -> Air {
         let categories = self.categories();
         let captured = self.captured();
@@ -170,8 +172,8 @@ impl<P> Wifi<P> {
         }
     }
 
-    /// A contender's turn has come, unless a more urgent category of the same
-    /// station has just begun, which is a collision to it.
+    /// Starts the transmission of a contender, unless a more urgent category of
+    /// the same station has just started, which counts as a collision.
     fn begin_of(&mut self, index: usize, begun: Instant, is_hidden: bool) {
         let categories = self.categories();
         let sender = index / categories;
@@ -187,8 +189,8 @@ impl<P> Wifi<P> {
         self.note_leaving(sender);
     }
 
-    /// What a category of this sender transmits from `begun` on. Where all
-    /// who transmit are hidden from strangers, these heed nobody.
+    /// Takes the frames that a category of this sender transmits from `begun`
+    /// on. If overlapping networks hear none of the senders, they do not wait.
     fn transmit(
         &mut self,
         index: usize,
@@ -201,7 +203,8 @@ impl<P> Wifi<P> {
         let timing = &self.timing;
         let mut strangers = self.strangers.as_mut().filter(|_| is_hidden);
         let sender = &mut self.senders[index];
-        // A discipline may drop all that a lane has; then it is the next one's.
+        // A discipline may drop all frames of a lane; then the next lane is
+        // served.
         while let Some(lane) = sender.turn(category) {
             let (way, signal) = way(&mut self.radios, index, sender.lane(lane).receiver);
             let attempt = way.attempt(begun, signal);
@@ -238,11 +241,11 @@ impl<P> Wifi<P> {
         None
     }
 
-    /// What was on the air has ended, with the answer if there was one.
+    /// Ends the transmissions on the air, with the answer if there was one.
     fn end(&mut self, at: Instant, others_idle: Instant) {
         let categories = self.categories();
         self.busy_until = at;
-        // Who does not hear the station hears the answer of the access point.
+        // Stations that do not hear the sender hear the access point's answer.
         let is_answered = self.on_air.iter().any(|t| t.is_answered);
         let on_air = self.on_air.iter().map(|t| t.contender);
         if is_answered || !self.contenders.are_hidden(on_air) {
@@ -278,9 +281,9 @@ impl<P> Wifi<P> {
             } else {
                 self.counters[index / categories].failed += 1;
                 contender.on_unanswered(attempts);
-                // The standard leaves open what a station makes of the rest of
-                // a longer frame than its own, which it cannot decode: for us
-                // all who collided go on together.
+                // The standard does not define how a station treats the
+                // undecodable rest of a longer frame than its own; here all
+                // collided stations continue together.
                 contender.resume(at + self.timing.ack_timeout);
             }
             if !sender.has_work(index % categories) {
@@ -293,9 +296,9 @@ impl<P> Wifi<P> {
         self.measure(at);
     }
 
-    /// Notes what the medium is to each station from `at` on. A collision is
-    /// nobody's use of it, and neither is the time in which stations wait for
-    /// their turns.
+    /// Records the state of the medium for each station from `at` on. A
+    /// collision counts as use by no station, and so does the time in which
+    /// stations wait for their turns.
     pub fn measure(&mut self, at: Instant) {
         let categories = self.categories();
         let alone = match &self.on_air[..] {
@@ -328,8 +331,8 @@ impl<P> Wifi<P> {
     }
 }
 
-/// The way from this sender to this receiver, and the signal on it: the access
-/// point comes after the stations.
+/// Rate control and signal from this sender to this receiver; the access point
+/// comes after the stations.
 fn way(radios: &mut [Radio], sender: usize, receiver: usize) -> (&mut Way, &Signal) {
     let is_up = sender < radios.len();
     let radio = &mut radios[if is_up { sender } else { receiver }];

@@ -10,14 +10,14 @@ use crate::{
 };
 use weft_units::{Bytes, Deadline, Duration, Instant, Rate, Rng};
 
-/// One direction of a wired medium: one station, and a transmitter of its own.
+/// One direction of a wired medium: one station with its own transmitter.
 ///
-/// Order of calls: any, with `now` never going back (an earlier `now` counts
-/// as the latest one). Poll until `None` whenever the deadline is reached and
+/// Order of calls: any, with `now` never decreasing (an earlier `now` counts as
+/// the latest one). Poll until `None` whenever the deadline is reached and
 /// after every call that changes something.
 ///
-/// A packet that a discipline drops when its turn comes is given back with
-/// the packet that was transmitted in its place, at the time of its drop.
+/// A packet that the discipline drops at its turn is returned together with the
+/// packet that was transmitted in its place, with the time of its drop.
 pub struct Link<P> {
     now: Instant,
     capacity: Capacity,
@@ -27,7 +27,7 @@ pub struct Link<P> {
 }
 
 impl<P> Link<P> {
-    /// A link that is up and empty at the run's epoch.
+    /// Creates a link that is up and empty at the run's epoch.
     #[must_use]
     pub fn new(spec: &LinkSpec, rng: Rng) -> Link<P> {
         let limit = Limit::new(spec.queue, &spec.capacity, spec.delay);
@@ -43,8 +43,7 @@ impl<P> Link<P> {
         link
     }
 
-    /// Gives a packet to the link's queue. Its size alone will do for
-    /// `info`.
+    /// Adds a packet to the link's queue. `info` can be just a size.
     #[inline]
     pub fn enqueue(&mut self, now: Instant, info: impl Into<PacketInfo>, packet: P) {
         let now = self.advance(now);
@@ -59,15 +58,15 @@ impl<P> Link<P> {
         }
     }
 
-    /// The next packet that has ended by `now`, in order of time.
+    /// Returns the next packet that has ended by `now`, in order of time.
     #[inline]
     pub fn poll(&mut self, now: Instant) -> Option<Departure<P>> {
         let now = self.advance(now);
         self.station.poll(now)
     }
 
-    /// When [`Link::poll`] may have something to give, if ever without
-    /// another call.
+    /// Time at which [`Link::poll`] may return a packet without another call
+    /// before, if any.
     #[must_use]
     #[inline]
     pub fn poll_timeout(&self) -> Option<Deadline> {
@@ -88,9 +87,9 @@ impl<P> Link<P> {
         }
     }
 
-    /// From now on the capacity is `rate`, in place of any schedule. A packet
-    /// in the middle of its transmission goes on at the new rate; zero is an
-    /// outage in which packets wait.
+    /// Sets the capacity to `rate` from now on, in place of any schedule. A
+    /// packet in transmission continues at the new rate; zero is an outage in
+    /// which packets wait.
     pub fn set_capacity(&mut self, now: Instant, rate: Rate) {
         let now = self.advance(now);
         self.capacity = Capacity::Constant(rate);
@@ -100,8 +99,9 @@ impl<P> Link<P> {
         self.measure(now);
     }
 
-    /// Switches the link off: what waits or is being transmitted is dropped,
-    /// as is what comes; what has left the transmitter still arrives.
+    /// Switches the link off: waiting packets, the packet in transmission and
+    /// later arrivals are dropped; packets that have left the transmitter still
+    /// arrive.
     pub fn cut(&mut self, now: Instant) {
         let now = self.advance(now);
         let in_service = self.transmitter.abort(now);
@@ -116,15 +116,15 @@ impl<P> Link<P> {
         self.measure(now);
     }
 
-    /// Changes the one-way propagation delay of what is transmitted from now
-    /// on. When it shrinks, packets queue up behind those on their way: order
-    /// is kept.
+    /// Changes the one-way propagation delay of packets transmitted from now
+    /// on. When it shrinks, packets queue up behind those on their way, so
+    /// order is kept.
     pub fn set_delay(&mut self, now: Instant, delay: Duration) {
         self.advance(now);
         self.station.line_mut().set_delay(delay);
     }
 
-    /// Changes the standard deviation of the propagation delay of what is
+    /// Changes the standard deviation of the propagation delay of packets
     /// transmitted from now on.
     pub fn set_jitter(&mut self, now: Instant, jitter: Duration) {
         self.advance(now);
@@ -138,26 +138,26 @@ impl<P> Link<P> {
         self.station.line_mut().losses().set_random(loss);
     }
 
-    /// Changes the losses in bursts of what is transmitted from now on.
+    /// Changes the burst losses of packets transmitted from now on.
     pub fn set_burst_loss(&mut self, now: Instant, model: Option<GilbertElliott>) {
         self.advance(now);
         self.station.line_mut().losses().set_bursts(model);
     }
 
-    /// Changes the limit of the queue; what waits stays.
+    /// Changes the limit of the queue; waiting packets stay.
     pub fn set_queue(&mut self, now: Instant, limit: QueueLimit) {
         self.advance(now);
         self.station.set_limit(limit, &self.capacity);
         self.limit_follows_rate();
     }
 
-    /// Whether the switch is on.
+    /// Whether the link is switched on.
     #[must_use]
     pub fn is_up(&self) -> bool {
         self.station.is_up()
     }
 
-    /// Capacity as of the latest call, whatever the switch.
+    /// Capacity as of the latest call, whether the link is up or not.
     #[must_use]
     pub fn capacity(&self) -> Rate {
         self.transmitter.rate()
@@ -176,41 +176,41 @@ impl<P> Link<P> {
         self.station.backlog()
     }
 
-    /// What may wait at present.
+    /// Present limit of the queue in bytes.
     #[must_use]
     pub fn queue_limit(&self) -> Bytes {
         self.station.limit()
     }
 
-    /// How long a packet enqueued at the time of the latest call would wait
-    /// at the present capacity; `None` in an outage with packets waiting.
+    /// Waiting time of a packet enqueued at the time of the latest call, at the
+    /// present capacity; `None` in an outage with packets waiting.
     #[must_use]
     pub fn queue_delay(&self) -> Option<Duration> {
         self.transmitter.time_for(self.now, self.station.backlog())
     }
 
-    /// When the queue runs empty if nothing more comes and the capacity stays,
-    /// at the earliest the time of the latest call; `None` in an outage with
-    /// packets waiting.
+    /// Time at which the queue runs empty without further packets and capacity
+    /// changes, at the earliest the time of the latest call; `None` in an
+    /// outage with packets waiting.
     #[must_use]
     pub fn empty_at(&self) -> Option<Instant> {
         Some(self.now + self.queue_delay()?)
     }
 
-    /// What the link has taken and given back.
+    /// Packets that the link has taken, by outcome.
     #[must_use]
     pub fn counters(&self) -> &Counters {
         self.station.counters()
     }
 
-    /// What the link holds: waiting, being transmitted, travelling, or ended
+    /// Packets on the link: waiting, being transmitted, travelling, or ended
     /// but not polled yet.
     #[must_use]
     pub fn in_flight(&self) -> Tally {
         self.station.in_flight(self.transmitter.size_in_service())
     }
 
-    /// What the link was to its packets until `now`.
+    /// Service that the link gave to its packets until `now`.
     pub fn service_time(&mut self, now: Instant) -> ServiceTime {
         let now = self.advance(now);
         self.meter.until(now)
@@ -225,7 +225,7 @@ impl<P> Link<P> {
         self.station.port_mut()
     }
 
-    /// Runs the transmitter to `now`.
+    /// Advances the transmitter to `now`.
     #[inline]
     fn advance(&mut self, now: Instant) -> Instant {
         let now = self.now.max(now);
@@ -268,7 +268,7 @@ impl<P> Link<P> {
         }
     }
 
-    /// Notes what the link is from `at` on.
+    /// Records the state of the link from `at` on.
     #[inline]
     fn measure(&mut self, at: Instant) {
         let blocked = self.transmitter.rate() == Rate::ZERO || !self.station.is_up();
@@ -280,7 +280,8 @@ impl<P> Link<P> {
         self.meter.set(at, service);
     }
 
-    /// A queue in time follows a schedule, not the swings of a trace.
+    /// Adjusts a queue limit in time to the rate of a schedule, but not to the
+    /// variation of a trace.
     fn limit_follows_rate(&mut self) {
         if self.capacity.is_planned() {
             self.station.limit_to_rate(self.transmitter.rate());

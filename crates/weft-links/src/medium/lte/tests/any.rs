@@ -1,4 +1,4 @@
-//! What holds on every medium.
+//! Properties that hold on every medium.
 
 use super::ms;
 use crate::medium::tests::property::{calls, holds};

@@ -1,4 +1,4 @@
-//! What a bearer makes of losses.
+//! Losses on a bearer.
 
 use super::super::bearer::{Bearer, Part};
 use super::{ENDLESS, at_ms, ms};
@@ -13,7 +13,7 @@ struct World {
 }
 
 impl World {
-    /// With packets of 991 bytes, 995 with their header.
+    /// Bearer with packets of 991 bytes, 995 with their header.
     fn with(packets: u32) -> World {
         let rng = Rng::new(1);
         let line = LinkSpec::new(Rate::ZERO, Duration::ZERO);
@@ -61,15 +61,15 @@ fn a_packet_that_is_cut_arrives_with_its_last_part() {
     assert_eq!(world.arrived(at_ms(100)), [(0, at_ms(11)), (1, at_ms(13))]);
 }
 
-/// The receiver sees the gap when something later comes, waits 35 ms for HARQ
-/// and asks; without anything later the sender repeats by itself after 45 ms.
+/// The receiver detects the gap when later data arrives, waits 35 ms for HARQ
+/// and asks; without later data the sender retransmits after 45 ms.
 #[test]
 fn what_was_given_up_is_sent_again_and_holds_back_what_comes_behind_it() {
     let mut world = World::with(3);
     let [first, second, third] = [0, 1, 2].map(|n| world.fill(at_ms(n), 1_000));
     world.receive(at_ms(5), &second);
     world.bearer.give_up(at_ms(28), first[0]);
-    // Noticed at 5 ms, asked for at 40, heard at 44.
+    // Detected at 5 ms, requested at 40, heard at 44.
     assert_eq!(world.bearer.next_repeat(), Some(at_ms(44)));
     assert_eq!(world.bearer.repeatable(at_ms(43)), 0);
     assert!(world.fill(at_ms(43), 1_000).is_empty());
@@ -80,7 +80,7 @@ fn what_was_given_up_is_sent_again_and_holds_back_what_comes_behind_it() {
     assert_eq!(world.arrived(at_ms(60)), [(0, at_ms(48)), (1, at_ms(48))]);
     world.bearer.give_up(at_ms(70), third[0]);
     assert_eq!(world.bearer.next_repeat(), Some(at_ms(70) + ms(45)));
-    // In two halves, of which one is given up again.
+    // In two halves, one of which is abandoned again.
     let halves = [115, 116].map(|n| world.fill(at_ms(n), 505));
     world.receive(at_ms(119), &halves[0]);
     world.bearer.give_up(at_ms(140), halves[1][0]);

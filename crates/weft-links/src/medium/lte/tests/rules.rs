@@ -1,5 +1,5 @@
 //! Rules of the cell one by one: HARQ, grants, reports, bearers, handovers,
-//! sleep, and what events there are.
+//! DRX, and events.
 
 use super::super::quality::Quality;
 use super::super::rates::Cqi;
@@ -10,8 +10,8 @@ use weft_units::{Bytes, Duration, Instant, Rng};
 
 const DOWN: ChannelId = ChannelId(1);
 
-/// Blocks that fail take their resource blocks once more, and hold back
-/// others; none is lost.
+/// Failed blocks take their resource blocks again and delay others; no packet
+/// is lost.
 #[test]
 fn a_tenth_of_the_blocks_is_sent_again_and_costs_a_tenth() {
     let rate = |errors: f64| {
@@ -27,7 +27,7 @@ fn a_tenth_of_the_blocks_is_sent_again_and_costs_a_tenth() {
     let (noisy, counters) = rate(0.1);
     assert_near("rate", noisy / clean, 0.9, 0.02);
     let first = (counters.attempts - counters.again) as f64;
-    // Of the second attempts, one in a hundred fails.
+    // One in a hundred second attempts fails.
     assert_near("failed", counters.failed as f64 / first, 0.1 + 0.001, 0.05);
     assert_near("again", counters.again as f64 / first, 0.1 + 0.001, 0.05);
 }
@@ -47,15 +47,15 @@ fn a_failed_block_comes_eight_milliseconds_later() {
         let of = |d: &&(StationId, u64, Instant)| d.2.saturating_since(at_ms(20 * d.1)) == ms(n);
         world.delivered.iter().filter(of).count()
     };
-    // The next millisecond, and four until it is decoded.
+    // The next millisecond, and four until decoding.
     let (once, twice, thrice) = (took(5), took(13), took(21));
     assert_eq!(once + twice + thrice, 5_000);
     assert_near("at once", once as f64 / 5_000.0, 0.9, 0.01);
     assert!(thrice <= 15, "{thrice}");
 }
 
-/// After four attempts, at margins below the CQI's threshold: the product of
-/// what each leaves.
+/// Loss after four attempts, at margins below the CQI's threshold: the product
+/// of the errors of each attempt.
 #[test]
 fn what_is_left_after_four_attempts_is_the_product_of_their_errors() {
     let signal = LteSignal {
@@ -86,8 +86,8 @@ fn what_is_left_after_four_attempts_is_the_product_of_their_errors() {
     assert_near("left", f64::from(left), expected, 0.05);
 }
 
-/// The outer loop makes the share of errors the one that is wanted, whatever
-/// the fading does to reports.
+/// The outer loop reaches the target share of errors, whatever the fading does
+/// to reports.
 #[test]
 fn reports_are_corrected_until_a_tenth_fails() {
     for motion in LteMotion::ALL {
@@ -112,8 +112,8 @@ fn reports_are_corrected_until_a_tenth_fails() {
 }
 
 /// A packet that fits the first grant: a request within 10 ms, the grant 4 ms
-/// later, the data 4 ms after that and 4 ms until it is decoded. With more to
-/// send, what is reported then comes 8 ms later.
+/// later, the data 4 ms after that, and 4 ms until decoding. With more to send,
+/// the reported rest comes 8 ms later.
 #[test]
 fn an_idle_uplink_asks_first() {
     for (size, low, high, longest) in [(60, 15.5, 18.5, 23), (1_000, 23.5, 26.5, 31)] {
@@ -134,12 +134,12 @@ fn an_idle_uplink_asks_first() {
     }
 }
 
-/// While there is something to send, reports go with it and grants come
-/// without being asked for.
+/// While there is data to send, reports travel with it and grants come without
+/// requests.
 #[test]
 fn a_busy_uplink_needs_no_requests() {
     let mut world = World::new(cell(&[12], 1), 1);
-    // 12 Mbit/s of the 22 that there are.
+    // 12 of the available 22 Mbit/s.
     for number in 0..4_000 {
         let at = at_ms(number);
         world.run(at);
@@ -200,11 +200,10 @@ fn a_handover_sends_nothing_and_loses_nothing() {
     let numbers: Vec<u64> = world.delivered.iter().map(|d| d.1).collect();
     assert_eq!(numbers, (0..2_000).collect::<Vec<_>>());
     for gap in [500, 1_000] {
-        // What was sent before arrives within 4 ms, what is sent after not
-        // before 4 ms.
+        // Earlier packets arrive within 4 ms, later ones not before 4 ms.
         let within = |d: &&(StationId, u64, Instant)| d.2 > at_ms(gap + 4) && d.2 < at_ms(gap + 54);
         assert_eq!(world.delivered.iter().filter(within).count(), 0);
-        // The first one may fail, and again.
+        // The first one may fail repeatedly.
         let mut arrivals = world.delivered.iter().map(|d| d.2);
         let after = arrivals.find(|at| *at > at_ms(gap + 4)).expect("one");
         assert!(after <= at_ms(gap + 54 + 16), "{after:?}");
@@ -226,7 +225,7 @@ fn a_terminal_that_sleeps_hears_once_in_a_cycle() {
     assert_eq!(times, [at_ms(15), at_ms(105), at_ms(1_124)]);
 }
 
-/// A millisecond in which nobody has anything is no event.
+/// An idle millisecond costs no event.
 #[test]
 fn there_are_events_only_while_somebody_has_something_to_send() {
     let mut world = World::new(cell(&[12, 12], 1), 1);
@@ -239,8 +238,8 @@ fn there_are_events_only_while_somebody_has_something_to_send() {
     assert!(world.medium.poll_timeout(DOWN).is_none());
 }
 
-/// Resource blocks are used or idle, to the nanosecond, and those that were
-/// used are somebody's.
+/// Resource blocks are used or idle, to the nanosecond, and every used one
+/// belongs to a terminal.
 #[test]
 fn blocks_add_up_to_the_run() {
     let mut spec = cell(&[12, 7, 3], 2);

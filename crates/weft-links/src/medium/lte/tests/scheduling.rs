@@ -1,4 +1,4 @@
-//! Schedulers against theory.
+//! Schedulers compared with theory.
 
 use super::super::scheduler::{Candidate, Scheduler};
 use super::super::spec::{LteMotion, LteQuality, LteScheduler, LteSpec};
@@ -9,8 +9,8 @@ fn with(scheduler: LteScheduler, spec: LteSpec) -> LteSpec {
     LteSpec { scheduler, ..spec }
 }
 
-/// Terminals alike share alike, and lose nothing by being many: as ns-3's
-/// `lte-pf-ff-mac-scheduler` has it.
+/// Equal terminals get equal shares, and their number costs nothing: as in
+/// ns-3's `lte-pf-ff-mac-scheduler`.
 #[test]
 fn terminals_alike_get_the_same_of_the_whole() {
     for scheduler in [LteScheduler::ProportionalFair, LteScheduler::RoundRobin] {
@@ -27,9 +27,9 @@ fn terminals_alike_get_the_same_of_the_whole() {
     }
 }
 
-/// On channels that stay, proportional fairness is equal shares of the
-/// resource blocks, as round robin is; the best one takes all where the sum
-/// is what counts.
+/// On constant channels, proportional fairness gives equal shares of the
+/// resource blocks, like round robin; with max-rate the best terminal takes
+/// all.
 #[test]
 fn unequal_terminals_have_equal_shares_of_the_blocks_or_the_best_has_all() {
     let cqis = [15, 10, 6, 3];
@@ -54,9 +54,9 @@ fn unequal_terminals_have_equal_shares_of_the_blocks_or_the_best_has_all() {
     }
 }
 
-/// Rates in proportion to Rayleigh fading's power, drawn anew each
-/// millisecond: who is served at his best gains 1 + 1/2 + ... + 1/N over round
-/// robin.
+/// Rates proportional to the power of Rayleigh fading, drawn again each
+/// millisecond: serving each terminal at its best gains 1 + 1/2 + ... + 1/N
+/// over round robin.
 #[test]
 fn proportional_fairness_gains_what_the_harmonic_numbers_say() {
     for count in [2, 4, 8] {
@@ -89,9 +89,9 @@ fn proportional_fairness_gains_what_the_harmonic_numbers_say() {
     }
 }
 
-/// In a cell whose terminals fade, with reports that are old and errors:
-/// proportional fairness carries more than round robin, and a far terminal
-/// keeps about its share of the blocks, unlike where only rates count.
+/// Fading terminals, with old reports and errors: proportional fairness carries
+/// more than round robin, and a far terminal keeps about its share of the
+/// blocks, unlike under max-rate.
 #[test]
 fn fading_terminals_gain_by_proportional_fairness_and_far_ones_keep_their_share() {
     let run = |scheduler| {
@@ -119,7 +119,7 @@ fn fading_terminals_gain_by_proportional_fairness_and_far_ones_keep_their_share(
     assert!(greedy.iter().any(|share| *share < 0.1));
 }
 
-/// Who wants little gets it, and what is left goes on.
+/// A terminal that wants little gets it, and the next one gets the rest.
 #[test]
 fn what_one_terminal_leaves_is_anothers() {
     for scheduler in LteScheduler::ALL {
@@ -137,7 +137,7 @@ fn what_one_terminal_leaves_is_anothers() {
         let longest =
             own.map(|(_, packet, at)| at.saturating_since(at_ms(20 * (packet % 1_000_000_000))));
         let longest = longest.max().expect("packets");
-        // The others' packets wait for seconds.
+        // The other terminals' packets wait for seconds.
         assert!(longest <= ms(8), "{}: {longest:?}", scheduler.as_str());
         let shares = world.shares(at_ms(4_000));
         assert_near("used", shares[0] + shares[1], 1.0, 0.002);

@@ -1,21 +1,21 @@
-//! Rates by what came of them, after Linux's minstrel_ht.
+//! Rate control by past results, after Linux's minstrel_ht.
 
 use super::report::{Frames, PERIOD, Report};
 use crate::medium::wifi::rate::Modulation;
 use crate::medium::wifi::timing::Timing;
 use weft_units::{Duration, Instant, Rng};
 
-/// What a sender has learnt of the rates to one receiver.
+/// Statistics of a sender about the rates to one receiver.
 pub(in crate::medium::wifi) struct Minstrel {
     rates: Vec<Rate>,
-    /// The best rate, the second best, and the most probable one.
+    /// Best rate, second best, and most probable one.
     chain: [usize; 3],
-    /// Transmissions in a row without an answer, by which the next one of the
-    /// chain is due.
+    /// Consecutive transmissions without an answer; the next rate of the chain
+    /// follows from it.
     unanswered: u32,
-    /// Mean length of what goes out together.
+    /// Mean number of frames in a transmission.
     frames: f64,
-    /// Frames until a rate is tried again.
+    /// Frames until the next trial of a rate.
     until_trial: f64,
     concluded: Instant,
     rng: Rng,
@@ -23,46 +23,47 @@ pub(in crate::medium::wifi) struct Minstrel {
 
 struct Rate {
     modulation: Modulation,
-    /// Access, preamble and answer.
+    /// Time for access, preamble and answer.
     overhead: Duration,
-    /// That a frame is delivered; none while nobody has tried.
+    /// Delivery probability of a frame; `None` before the first attempt.
     probability: Option<f64>,
     sent: u32,
     received: u32,
-    /// Periods in which it was not tried.
+    /// Periods without an attempt.
     skipped: u32,
 }
 
-/// Of the last period in the mean.
+/// Weight of the latest period in the mean.
 const WEIGHT: f64 = 0.25;
-/// Below this a rate is worth nothing, above the other nothing more.
+/// Probabilities: a rate below the first is unusable, above the second it gains
+/// nothing more.
 const USELESS: f64 = 0.1;
 const GOOD: f64 = 0.9;
-/// Above this there is nothing to learn from a trial, and of two rates the
-/// faster one is as safe.
+/// Probability above which a trial teaches nothing, and above which the faster
+/// of two rates is equally safe.
 const CERTAIN: f64 = 0.95;
-/// Bytes of the frame by which rates are compared.
+/// Frame length in bytes for comparing rates.
 const BYTES: u64 = 1200;
-/// Frames between trials, beside twice the mean length.
+/// Frames between trials, beyond twice the mean length.
 const BETWEEN_TRIALS: f64 = 16.0;
-/// A slower rate than the best is tried after so many periods only.
+/// Periods between trials of a rate slower than the best.
 const SKIPPED: u32 = 20;
-/// A rate of the chain is used again as often as fits in this, but not more
-/// often than [`MOST_RETRIES`].
+/// Time that bounds the repeated use of a rate of the chain, together with
+/// [`MOST_RETRIES`].
 const RETRY_TIME: Duration = Duration::from_millis(6);
 const MOST_RETRIES: u32 = 7;
-/// A rate of which less than one in [`BAD`] of more than [`ENOUGH`] frames
-/// came through is left at once.
+/// A rate is dropped at once if fewer than one in [`BAD`] of more than
+/// [`ENOUGH`] frames came through.
 const BAD: u32 = 5;
 const ENOUGH: u32 = 30;
-/// MCS of one stream: with one stream more their numbers go on.
+/// MCS per stream; the numbers of further streams continue after them.
 const PER_STREAM: usize = 8;
-/// Of the last transmission in the mean length; chosen by us.
+/// Weight of the latest transmission in the mean length; chosen by us.
 const WEIGHT_OF_LENGTH: f64 = 0.1;
 
 impl Minstrel {
     pub fn new(modulations: Vec<Modulation>, timing: &Timing, rng: Rng) -> Minstrel {
-        // Best effort: its rate is everybody's.
+        // Best effort, whose rate all categories use.
         let access = timing.access[timing.access.len().min(2) - 1];
         let backoff = timing.slot * u64::from(access.window_min) / 2;
         let rate = |modulation: Modulation| Rate {
@@ -89,7 +90,7 @@ impl Minstrel {
         }
     }
 
-    /// The rate of a transmission at `at`, and how much goes out.
+    /// Chooses the rate of a transmission at `at` and the number of frames.
     pub fn choose(&mut self, at: Instant) -> (usize, Frames) {
         if at.saturating_since(self.concluded) >= PERIOD {
             self.concluded = at;
@@ -122,7 +123,7 @@ impl Minstrel {
         rate.sent += sent;
         rate.received += received;
         self.until_trial -= f64::from(sent);
-        // A trial says nothing about the chain, nor about what waits.
+        // A trial says nothing about the chain or the waiting frames.
         if !self.chain.contains(&option) {
             return;
         }
@@ -137,7 +138,7 @@ impl Minstrel {
         }
     }
 
-    /// Takes what the period has shown into account.
+    /// Evaluates the period.
     fn conclude(&mut self) {
         for rate in &mut self.rates {
             if rate.sent == 0 {
@@ -177,7 +178,7 @@ impl Minstrel {
         self.chain = [best, best_but(Some(best)), safest.unwrap_or(0)];
     }
 
-    /// A rate to try, if the one whose turn it is is worth it.
+    /// Returns a rate to try, if the next candidate is worth it.
     fn trial(&mut self) -> Option<usize> {
         let option = self.rng.below(self.rates.len() as u64) as usize;
         let rate = &self.rates[option];
@@ -190,7 +191,7 @@ impl Minstrel {
         (!is_slower || rate.skipped >= SKIPPED).then_some(option)
     }
 
-    /// How often a rate of the chain is used in a row.
+    /// Number of consecutive attempts at a rate of the chain.
     fn retries(&self, option: usize) -> u32 {
         let once = self.rates[option].time(self.frames) * self.frames;
         let fit = RETRY_TIME.as_secs_f64() / once;
@@ -199,7 +200,7 @@ impl Minstrel {
 }
 
 impl Rate {
-    /// Frames a second, where `together` go out at once.
+    /// Frames per second with `together` frames in a transmission.
     fn throughput(&self, together: f64) -> f64 {
         match self.probability {
             Some(p) if p >= USELESS => p.min(GOOD) / self.time(together),
@@ -207,7 +208,7 @@ impl Rate {
         }
     }
 
-    /// Seconds that a frame costs.
+    /// Time of one frame in seconds.
     fn time(&self, together: f64) -> f64 {
         let data =
             self.modulation.airtime(BYTES) - self.modulation.preamble - self.modulation.extension;

@@ -1,25 +1,25 @@
-//! What is asked of a transmission, and what is heard of it.
+//! Order for a transmission, and report on it.
 
 use weft_units::Duration;
 
-/// How many frames go out together.
+/// Number of frames in a transmission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::medium::wifi) enum Frames {
-    /// As many as there are and may.
+    /// All waiting frames, up to the limit.
     AsMayBe,
-    /// To try a rate.
+    /// A single frame, for a trial.
     One,
 }
 
-/// What became of a transmission.
+/// Outcome of a transmission.
 #[derive(Clone, Copy)]
 pub(in crate::medium::wifi) struct Report {
     pub option: usize,
     pub sent: u32,
-    /// Of these, received and acknowledged.
+    /// Frames that were received and acknowledged.
     pub received: u32,
 }
 
-/// How old what `ideal` knows of the signal is at most, and how often Minstrel
-/// draws its conclusions (minstrel_ht in Linux).
+/// Maximum age of the signal that `ideal` knows, and Minstrel's update interval
+/// (minstrel_ht in Linux).
 pub(super) const PERIOD: Duration = Duration::from_millis(50);

@@ -1,5 +1,5 @@
 //! One slow station among fast ones: Heusse et al., Performance Anomaly of
-//! 802.11b (INFOCOM 2003). All get the same, and that is little.
+//! 802.11b (INFOCOM 2003). All stations get the same low throughput.
 
 use super::bianchi::{Chain, Times, times};
 use super::saturated::{Load, assert_near, cell, saturate, stations, upwards};
@@ -9,8 +9,8 @@ use crate::medium::wifi::timing::{Countdown, Timing};
 use crate::medium::wifi::{ApQueue, WifiStandard};
 use weft_units::Duration;
 
-/// What each of `n` stations gets, bits a microsecond, when one of them takes
-/// the times of `slow`: Bianchi's slots, of unequal length.
+/// Throughput of each of `n` stations in bits per microsecond when one of them
+/// has the times of `slow`: Bianchi's slots, of unequal length.
 fn each(chain: Chain, n: u32, bits: f64, fast: Times, slow: Times) -> f64 {
     let (tau, _) = chain.solve(n);
     let others = (1.0 - tau).powi(n as i32 - 1);
@@ -90,8 +90,8 @@ fn airtime_fairness_ends_the_anomaly_of_downloads() {
         println!("{}: {:?} Mbit/s", queue.as_str(), outcome.mbps);
         (times[2] / times.iter().sum::<f64>(), outcome.total())
     };
-    // As many packets of each go through the one queue, and those of the slow
-    // one take 1793 us, the others 89.
+    // Each station gets the same number of packets through the single queue; a
+    // packet of the slow one takes 1793 us, of the others 89.
     let (share, with_fifo) = slow_share(ApQueue::Fifo);
     assert!(share > 0.8, "{share}");
     assert!(with_fifo < 20.0, "{with_fifo}");

@@ -1,4 +1,4 @@
-//! What holds on every medium.
+//! Properties that hold on every medium.
 
 use crate::medium::tests::property::{calls, holds};
 use crate::{MediumSpec, WifiSpec, WifiStandard, WifiStation};

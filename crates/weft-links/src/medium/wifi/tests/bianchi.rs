@@ -1,7 +1,7 @@
-//! Saturated stations that all do the same, against Bianchi: Performance
-//! Analysis of the IEEE 802.11 Distributed Coordination Function (JSAC 18(3),
-//! 2000), and Bianchi and Tinnirello: Remarks on IEEE 802.11 DCF Performance
-//! Analysis (IEEE Communications Letters 9(8), 2005).
+//! Saturated equal stations, compared with Bianchi: Performance Analysis of the
+//! IEEE 802.11 Distributed Coordination Function (JSAC 18(3), 2000), and
+//! Bianchi and Tinnirello: Remarks on IEEE 802.11 DCF Performance Analysis
+//! (IEEE Communications Letters 9(8), 2005).
 
 use super::saturated::{assert_near, cell, custom, saturate, stations, upwards};
 use crate::medium::wifi::WifiStandard;
@@ -11,17 +11,17 @@ use weft_units::Duration;
 
 const TOLERANCE: f64 = 0.01;
 
-/// A chain of backoff stages. Nothing is ever given up.
+/// Chain of backoff stages, without a retry limit.
 #[derive(Clone, Copy)]
 pub struct Chain {
     /// CWmin + 1.
     pub window: f64,
-    /// How often it doubles.
+    /// Number of doublings of the window.
     pub doublings: i32,
     pub countdown: Countdown,
 }
 
-/// Times of a channel, microseconds.
+/// Durations on a channel, in microseconds.
 #[derive(Clone, Copy)]
 pub struct Times {
     pub slot: f64,
@@ -30,7 +30,7 @@ pub struct Times {
 }
 
 impl Chain {
-    /// The probability of transmission in a slot, given that of a collision.
+    /// Probability of a transmission in a slot, given that of a collision.
     pub fn tau(&self, p: f64) -> f64 {
         let stages = |share: &dyn Fn(f64) -> f64| -> f64 {
             let each = (0..self.doublings).map(|i| p.powi(i) * share(self.window * 2_f64.powi(i)));
@@ -40,13 +40,13 @@ impl Chain {
         match self.countdown {
             // 2000, equation 7: a slot in which others transmit counts.
             Countdown::Begins => 1.0 / (1.0 + stages(&|window| (window - 1.0) / 2.0)),
-            // 2005: one that was not drawn as zero, in which case it follows
-            // at once, has passed with the transmission before it.
+            // 2005: a nonzero draw has one slot counted with the preceding
+            // transmission; a zero transmits at once.
             Countdown::Ends => 1.0 / (1.0 + stages(&|window| window / 2.0 - 1.0)),
         }
     }
 
-    /// The fixed point of transmission and collision.
+    /// Fixed point of transmission and collision.
     pub fn solve(&self, n: u32) -> (f64, f64) {
         let collides = |tau: f64| 1.0 - (1.0 - tau).powi(n as i32 - 1);
         let (mut low, mut high) = (0.0, 1.0);
@@ -60,7 +60,8 @@ impl Chain {
         (self.tau(low), low)
     }
 
-    /// Bits a microsecond of so many stations that send so many bits each.
+    /// Bits per microsecond of this many stations, each sending frames of this
+    /// many bits.
     pub fn throughput(&self, n: u32, bits: f64, times: Times) -> f64 {
         let (tau, p) = self.solve(n);
         let n = f64::from(n);
@@ -74,7 +75,7 @@ impl Chain {
         } = times;
         let (successes, collision) = match self.countdown {
             Countdown::Begins => (alone, collision),
-            // Who has collided and draws zero goes on at once.
+            // A collided station that draws zero transmits at once.
             Countdown::Ends => {
                 let again = (n * tau - alone) * self.zero_after_collision(p);
                 (alone + again, collision + slot)
@@ -84,12 +85,12 @@ impl Chain {
         successes * bits / (quiet * slot + successes * success + collided * collision)
     }
 
-    /// Bits and time of a success with those that follow it at once.
+    /// Bits and time of a success including immediate successors.
     pub fn in_a_row(&self, bits: f64, success: f64, slot: f64) -> (f64, f64) {
         match self.countdown {
             Countdown::Begins => (bits, success),
-            // Who has just sent goes on at once if it draws zero, and a slot
-            // passes before anybody else can.
+            // A station that has just sent and draws zero transmits at once;
+            // any other station waits for a slot.
             Countdown::Ends => {
                 let again = 1.0 - 1.0 / self.window;
                 (bits / again, success / again + slot)
@@ -97,7 +98,7 @@ impl Chain {
         }
     }
 
-    /// The probability that a station whose frame has collided draws zero.
+    /// Probability that a station draws zero after a collision.
     fn zero_after_collision(&self, p: f64) -> f64 {
         let zero = |stage: i32| 1.0 / (self.window * 2_f64.powi(stage));
         let last = self.doublings - 1;
@@ -110,7 +111,7 @@ fn micros(time: Duration) -> f64 {
     time.as_nanos() as f64 / 1e3
 }
 
-/// What a success and a collision take with this timing, of frames of this
+/// Durations of a success and a collision with this timing, for frames of this
 /// length.
 pub fn times(timing: &Timing, modulation: &Modulation, bytes: u64) -> Times {
     let data = modulation.airtime(bytes);
@@ -122,8 +123,8 @@ pub fn times(timing: &Timing, modulation: &Modulation, bytes: u64) -> Times {
     }
 }
 
-/// The paper's own figures are of FHSS at 1 Mbit/s (table II): payload 8184
-/// bits, headers 272 and 128, an ACK 112 and 128, and no EIFS.
+/// Parameters of the paper's own figures, FHSS at 1 Mbit/s (table II): payload
+/// 8184 bits, headers 272 and 128, an ACK 112 and 128, and no EIFS.
 fn fhss(window: u32, doublings: u32) -> (Timing, Modulation) {
     let us = Duration::from_micros;
     let timing = Timing {
@@ -149,7 +150,7 @@ fn fhss(window: u32, doublings: u32) -> (Timing, Modulation) {
         symbol: us(1),
         granule: us(1),
         extension: Duration::ZERO,
-        // With both propagation delays of a microsecond.
+        // Including both propagation delays of a microsecond.
         ack: us(112 + 128 + 2),
         block_ack: Duration::ZERO,
     };
@@ -201,8 +202,9 @@ fn stations_of_fhss_have_the_throughput_of_2000() {
     }
 }
 
-/// Theory has one slot for all: who has sent in a collision goes on with those
-/// who have heard it, and not as soon as no answer has come.
+/// Timing of the theory, which has one slot grid for all: a station that sent
+/// in a collision continues with those that heard it, not as soon as its answer
+/// is missing.
 pub fn as_in_theory(timing: Timing) -> Timing {
     Timing {
         ack_timeout: timing.eifs_extra,
@@ -210,7 +212,8 @@ pub fn as_in_theory(timing: Timing) -> Timing {
     }
 }
 
-/// Stations of a standard that never give up, under either rule of counting.
+/// Compares stations without a retry limit with the closed form, under either
+/// rule of counting.
 fn against_closed_form(standard: WifiStandard, rate: &str, n: u32, countdown: Countdown) {
     let spec = stations(standard, &vec![rate; n as usize]);
     let timing = Timing {
@@ -258,7 +261,7 @@ fn stations_of_802_11b_have_the_throughput_of_2005() {
 
 #[test]
 fn who_has_collided_and_goes_on_before_others_changes_little() {
-    // A slot grid of its own for those who wait for an answer: ACKTimeout is
+    // A separate slot grid for stations that wait for an answer: ACKTimeout is
     // shorter than EIFS.
     let timing = Timing {
         attempts: u32::MAX,
@@ -276,7 +279,7 @@ fn who_has_collided_and_goes_on_before_others_changes_little() {
 
 #[test]
 fn who_gives_up_after_seven_attempts_carries_less_among_fifty() {
-    // Without a limit 22.4 Mbit/s.
+    // Without a retry limit 22.4 Mbit/s.
     let spec = stations(WifiStandard::G, &["54mbit"; 50]);
     let outcome = saturate(cell(&spec), &upwards(50, 1500), Duration::from_secs(10));
     let total = outcome.total();

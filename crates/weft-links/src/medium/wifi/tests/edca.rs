@@ -17,12 +17,12 @@ use weft_units::{Bytes, Duration, Instant, Rng};
 struct Group {
     chain: Chain,
     stations: i32,
-    /// Slots that AIFS has beyond the more urgent group's.
+    /// Slots by which its AIFS exceeds that of the more urgent group.
     later: usize,
 }
 
-/// What ends an idle medium: how often one of either group alone, how often
-/// several, and how many idle slots are before it.
+/// Ends of idle periods: how often one station of either group alone, how often
+/// several, and the number of idle slots before.
 struct Ends {
     alone: [f64; 2],
     collided: f64,
@@ -30,8 +30,8 @@ struct Ends {
 }
 
 impl Ends {
-    /// The share of the slots of the urgent group in which a station of either
-    /// transmits, by the number of idle slots before.
+    /// Share of the slots of the urgent group in which a station of either
+    /// group transmits, by the number of preceding idle slots.
     fn of(groups: [Group; 2], transmits: impl Fn(usize) -> [f64; 2]) -> Ends {
         let [a, b] = groups.map(|group| group.stations);
         let quiet = |tau: f64, n: i32| (1.0 - tau).powi(n);
@@ -65,11 +65,11 @@ impl Ends {
     }
 }
 
-/// More idle slots are not met.
+/// Longer idle periods do not occur.
 const SLOTS: usize = 200;
 
-/// As published: a station transmits in each slot that counts for it with the
-/// same probability, however many have passed.
+/// Published model: a station transmits with the same probability in each slot
+/// that counts for it, regardless of the slots before.
 fn as_published(groups: [Group; 2]) -> Ends {
     let [urgent, other] = groups;
     let (a, b) = (urgent.stations, other.stations);
@@ -97,8 +97,8 @@ fn as_published(groups: [Group; 2]) -> Ends {
     })
 }
 
-/// By slots and counters alone, without anything that is approximated: so many
-/// transmissions or collisions, drawn.
+/// Random simulation of slots and counters without approximations, for this
+/// many transmissions or collisions.
 fn by_slots(groups: [Group; 2], count: u32) -> Ends {
     let mut rng = Rng::new(1);
     let mut draw = |group: &Group, stage: i32| {
@@ -140,7 +140,7 @@ fn by_slots(groups: [Group; 2], count: u32) -> Ends {
     ends
 }
 
-/// Frames without aggregation, so that all take the same time.
+/// Compares frames without aggregation, which all take the same time.
 fn against_closed_form(urgent: TrafficClass, other: TrafficClass, each: u16) {
     let timing = Timing {
         aggregation: None,
@@ -165,8 +165,8 @@ fn against_closed_form(urgent: TrafficClass, other: TrafficClass, each: u16) {
     let rate = spec.stations[0].up.fixed().expect("a rate");
     let modulation = Modulation::of(WifiStandard::N, spec.guard, rate);
     let of_frame = times(&timing, &modulation, timing.frame(1500));
-    // Busy with the IFS of the urgent group behind it; a collision ends as
-    // late as an answer at the lowest rate would.
+    // Busy including the IFS of the urgent group; a collision ends as late as
+    // an answer at the lowest rate would.
     let spared = timing.access[0].ifs - timing.access[timing.category(urgent)].ifs;
     let spared = spared.as_nanos() as f64 / 1e3;
     let of_frame = Times {
@@ -190,8 +190,9 @@ fn against_closed_form(urgent: TrafficClass, other: TrafficClass, each: u16) {
     let found = [first, second].map(|range| range.iter().sum::<f64>());
     for (form, ends, tolerance) in [
         ("by slots", by_slots(groups, 3_000_000), [0.01, 0.02]),
-        // Stations do not depend on each other there, and the latter's slots
-        // come after several idle ones only: it has a few per cent too many.
+        // The model treats stations as independent, and slots of the other
+        // group follow several idle ones only: it gives that group a few
+        // percent too much.
         ("as published", as_published(groups), [0.03, 0.05]),
     ] {
         let expected = ends.throughput(of_frame);
@@ -221,7 +222,7 @@ fn inside_a_station_the_more_urgent_category_goes_first() {
         use crate::medium::model::Model;
         wifi.enqueue(at, StationId(0), StationId(1), info, packet);
     };
-    // While the first one is sent: the urgent one's turn comes 9 us before
+    // During the first transmission: the urgent one's turn comes 9 us before
     // that of best effort, and its largest backoff is 3 slots.
     give(1_000, BestEffort, 0);
     for packet in 1..200 {

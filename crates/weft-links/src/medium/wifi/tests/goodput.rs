@@ -1,4 +1,4 @@
-//! One station of 802.11n with aggregates, against the arithmetic of its
+//! One station of 802.11n with aggregates, compared with the arithmetic of its
 //! frames.
 
 use super::saturated::{assert_near, cell, saturate, stations, upwards};

@@ -1,4 +1,4 @@
-//! Stations that do not hear the strangers whom the access point hears.
+//! Stations that do not hear overlapping networks which the access point hears.
 
 use super::saturated::{Load, Outcome, assert_near, cell, saturate, stations, upwards};
 use crate::medium::tests::property::{calls, holds};
@@ -8,8 +8,8 @@ use crate::{
 use proptest::prelude::*;
 use weft_units::Duration;
 
-/// Of 802.11g at 54 Mbit/s with 1500 bytes, seconds: DIFS, a slot, the data,
-/// SIFS and ACK, the time-out of the answer.
+/// Times of 802.11g at 54 Mbit/s with 1500 bytes, in seconds: DIFS, a slot, the
+/// data, SIFS and ACK, the timeout of the answer.
 const DIFS: f64 = 28e-6;
 const SLOT: f64 = 9e-6;
 const DATA: f64 = 254e-6;
@@ -29,28 +29,27 @@ fn run(spec: &WifiSpec, seconds: u64) -> Outcome {
     saturate(cell(spec), &upwards(stations, 1500), span)
 }
 
-/// Strangers are a process with two states that forgets the past, so an
-/// attempt depends on the one before by what they do at its end only. Returns
-/// Mbit/s of a station that always has something to send; busy periods have
-/// this mean, in seconds.
+/// Mbit/s of a saturated station. Overlapping networks are a memoryless process
+/// with two states, so an attempt depends on the previous one only through the
+/// state at its end. Busy periods have this mean, in seconds.
 fn expected(share: f64, busy: f64) -> f64 {
     let begins = share / (busy * (1.0 - share));
     let both = 1.0 / busy + begins;
     let survives = (-begins * DATA).exp();
-    // Idle some time after it was idle, or busy.
+    // Probability of idle after some time, from idle or busy.
     let later = |was_idle: bool, decay: f64| match was_idle {
         true => 1.0 - share + share * decay,
         false => (1.0 - share) * (1.0 - decay),
     };
-    // Of e^(-both t) over the slots of a backoff.
+    // Mean of e^(-both t) over the slots of a backoff.
     let decay = |window: u32, fixed: f64| {
         let slots = (0..=window).map(|slots| (-both * SLOT * f64::from(slots)).exp());
         slots.sum::<f64>() / f64::from(window + 1) * (-both * fixed).exp()
     };
     let window = |attempt: u32| (16 << (attempt % 7)).min(1024) - 1;
-    // By the attempt that comes, the first one after a frame that was given up
-    // as the eighth, and by whether strangers are idle when the
-    // backoff before it begins: how often it happens.
+    // Frequency of each state: by the number of the next attempt, the first one
+    // after an abandoned frame as the eighth, and by whether overlapping
+    // networks are idle when its backoff starts.
     let mut often = [[0.0; 2]; 8];
     often[0][1] = 1.0;
     let (mut delivered, mut time) = (0.0, 0.0);
@@ -60,8 +59,8 @@ fn expected(share: f64, busy: f64) -> f64 {
             for was_idle in [false, true] {
                 let weight = often[attempt as usize][usize::from(was_idle)];
                 let idle = match attempt {
-                    // Who wanted to begin during the answer and the DIFS after
-                    // it does so then.
+                    // Networks that wanted to start during the answer and the
+                    // DIFS after it start now.
                     0 => {
                         let idle = (-begins * (ANSWER + DIFS)).exp();
                         let slots = decay(window(0), 0.0);
@@ -116,7 +115,7 @@ fn who_hears_strangers_loses_nothing_to_them_and_who_does_not_does() {
     assert!(hidden.total() < heard.total());
 }
 
-/// Downwards the access point waits for strangers, and they for it.
+/// Downwards the access point and overlapping networks wait for each other.
 #[test]
 fn what_comes_down_to_a_hidden_station_is_not_hit() {
     let mut spec = hidden(0.3);
@@ -132,7 +131,7 @@ fn what_comes_down_to_a_hidden_station_is_not_hit() {
     assert_eq!(to_hidden, down(&spec));
 }
 
-/// What is hit goes out again later, so with enough attempts nothing is lost.
+/// Frames that were hit are sent again, so with enough attempts none is lost.
 #[test]
 fn who_tries_often_enough_gives_nothing_up() {
     let mut spec = hidden(0.3);
@@ -142,8 +141,8 @@ fn who_tries_often_enough_gives_nothing_up() {
     assert_eq!(given_up(&spec), 0);
 }
 
-/// The first one hears strangers and waits for them, the second one does not:
-/// of what the first one sends nothing fails but what meets the second one.
+/// The first station hears overlapping networks and waits for them, the second
+/// does not: frames of the first fail only in collisions with the second.
 #[test]
 fn who_hears_strangers_is_not_hit_beside_one_who_does_not() {
     let mut spec = stations(WifiStandard::N, &["mcs4", "mcs4"]);
@@ -155,9 +154,9 @@ fn who_hears_strangers_is_not_hit_beside_one_who_does_not() {
     assert_eq!(beside.radio.failed, beside.radio.collisions);
 }
 
-/// Some collide with each other, one is captured, one waits for strangers, and
-/// queues drop what was to be sent: time does not go back (the cell asserts it),
-/// and each carries something.
+/// Some stations collide, one is captured, one waits for overlapping networks,
+/// and queues drop packets: time never decreases (the cell asserts it), and
+/// each station delivers packets.
 #[test]
 fn hidden_stations_and_others_share_a_cell() {
     let mut spec = stations(WifiStandard::N, &["mcs4", "mcs4", "mcs4"]);

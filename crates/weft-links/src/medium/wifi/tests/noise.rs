@@ -1,4 +1,4 @@
-//! Losses by the signal, and the choice of rates by them.
+//! Frame losses by signal, and rate control that adapts to them.
 
 use super::saturated::{Load, Outcome, assert_near, by_second, cell, saturate, stations, upwards};
 use crate::TrafficClass;
@@ -9,7 +9,7 @@ use crate::medium::wifi::{
 };
 use weft_units::{Duration, Instant, Rng};
 
-/// A cell of one station.
+/// Cell of one station.
 fn one(standard: WifiStandard, control: WifiRateControl, signal: WifiSignal) -> WifiSpec {
     let station = WifiStation {
         signal,
@@ -33,11 +33,11 @@ fn losses_are_those_of_the_table_and_between_them() {
     near(mcs(4).at(14.3, 1458), 0.001);
     // Half a decade between 0.1 and 0.01.
     near(mcs(4).at(13.1, 1458), 10_f64.powf(-1.5));
-    // Both halves have to survive.
+    // Both halves must survive.
     near(mcs(4).at(12.7, 2916), 1.0 - 0.9 * 0.9);
     // Two streams: 5 dB more.
     near(mcs(12).at(17.7, 1458), 0.1);
-    // A decade in 0.8 dB goes on, to one in a million.
+    // A decade in 0.8 dB continues, down to one in a million.
     near(mcs(4).at(15.1, 1458), 1e-4);
     near(mcs(4).at(16.69, 1458), 10_f64.powf(-3.0 - 2.39 / 0.8));
     assert_eq!(mcs(4).at(16.71, 1458), 0.0);
@@ -49,8 +49,8 @@ fn losses_are_those_of_the_table_and_between_them() {
     assert_eq!(Losses::of(WifiRate::HalfMbit(22)), None);
 }
 
-/// One station of g at 54 Mbit/s: with losses the window doubles, and a frame
-/// is given up after the seventh attempt.
+/// One station of 802.11g at 54 Mbit/s: losses double the window, and a frame
+/// is dropped after the seventh attempt.
 #[test]
 fn a_noisy_station_of_802_11g_carries_what_its_attempts_leave() {
     let rate = WifiStandard::G.rate("54mbit").expect("a rate");
@@ -62,8 +62,8 @@ fn a_noisy_station_of_802_11g_carries_what_its_attempts_leave() {
         );
         let p = Losses::of(rate).expect("in the table").at(snr, 1536);
         // After success DIFS 28, 254 of data, SIFS 10, ACK 34. Otherwise the
-        // time-out, SIFS 10, slot 9, start 20, in the place of SIFS and ACK.
-        // Before attempt i a backoff of half the window, slots of 9.
+        // timeout, SIFS 10, slot 9, start 20, replaces SIFS and ACK. Before
+        // attempt i a backoff of half the window, slots of 9.
         let (mut attempts, mut time, mut reached) = (0.0, 0.0, 1.0);
         for attempt in 0..7 {
             let window = f64::from((16 << attempt).min(1024) - 1);
@@ -95,7 +95,7 @@ fn a_noisy_station_of_802_11g_carries_what_its_attempts_leave() {
     }
 }
 
-/// Of an aggregate only what was lost goes again, and the rest is new.
+/// Only the lost frames of an aggregate are sent again, together with new ones.
 #[test]
 fn a_noisy_aggregate_carries_what_survives() {
     let rate = WifiStandard::N.rate("mcs7").expect("a rate");
@@ -114,8 +114,7 @@ fn a_noisy_aggregate_carries_what_survives() {
     }
 }
 
-/// At each signal, the fastest rate of which less than a tenth is lost by the
-/// table.
+/// Fastest rate with a loss below a tenth in the table, at each signal.
 const IDEAL: [(f64, &str); 7] = [
     (5.0, "mcs1"),
     // As fast as mcs3, and lost less often.
@@ -153,8 +152,8 @@ fn trying_finds_what_the_ideal_knows() {
                 "802.11{} at {snr} dB: {found:.3} of the ideal",
                 standard.as_str()
             );
-            // At 23 dB it takes mcs14, of which 17 % is lost, for better than
-            // mcs13: it counts no probability above 0.9.
+            // At 23 dB it prefers mcs14, with a loss of 17 %, to mcs13: it
+            // ignores probabilities above 0.9.
             assert!((0.87..1.05).contains(&found), "{snr} dB: {found}");
         }
     }
@@ -181,7 +180,7 @@ fn who_walks_away_and_returns_is_slower_and_faster_again() {
         };
         assert!(mean(0..3) > 100.0, "{control:?}");
         assert!((15.0..80.0).contains(&mean(8..12)), "{control:?}");
-        // Below 0 dB next to nothing comes through.
+        // Below 0 dB hardly any frame comes through.
         assert!(mean(19..21) < 2.0, "{control:?}");
         assert!((15.0..80.0).contains(&mean(28..32)), "{control:?}");
         assert!(mean(37..40) > 100.0, "{control:?}");
@@ -201,7 +200,7 @@ fn a_signal_keeps_to_its_way_and_walks_around_it() {
     let still = Signal::new(&way, &Rng::new(1));
     let found = [0, 10_000, 11_000, 20_000, 90_000].map(|ms| still.snr(at(ms)));
     assert_eq!(found, [40.0, 40.0, 37.0, 10.0, 10.0]);
-    // 3 and 2 dB of deviation; after 50 ms the fast part has lost 1 - 1/e.
+    // Deviations of 3 and 2 dB; after 50 ms the fast part has lost 1 - 1/e.
     let walking = WifiSignal {
         motion: WifiMotion::Walking,
         ..WifiSignal::steady(20.0)
@@ -228,8 +227,8 @@ fn a_signal_keeps_to_its_way_and_walks_around_it() {
 
 #[test]
 fn neighbours_of_a_noisy_station_keep_their_own_losses() {
-    // The losses of one are drawn from its own generator: one more station
-    // changes when it sends, and not that it loses nothing.
+    // Each station draws its losses from its own generator: a second station
+    // changes transmission times, not the absence of losses.
     let mut spec = stations(WifiStandard::N, &["mcs7"; 2]);
     spec.stations[1].signal = WifiSignal::steady(19.0);
     let outcome = saturate(cell(&spec), &upwards(2, 1500), Duration::from_secs(10));
@@ -241,7 +240,7 @@ fn neighbours_of_a_noisy_station_keep_their_own_losses() {
     );
 }
 
-/// The way back has a signal of its own, and what moves is the same both ways.
+/// The reverse direction has its own signal; motion affects both.
 #[test]
 fn a_station_hears_an_access_point_of_more_power_better() {
     let keys = |snr| [("rate", "ideal"), ("snr", snr), ("motion", "walking")];

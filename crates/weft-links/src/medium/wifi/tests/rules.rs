@@ -1,4 +1,4 @@
-//! Single rules of access, worked by hand.
+//! Single rules of access, computed by hand.
 
 use super::saturated::{cell, saturate, stations, upwards};
 use crate::medium::model::Model;
@@ -20,8 +20,8 @@ fn enqueue(wifi: &mut Wifi<usize>, us: u64, from: u16, to: u16, packet: usize) {
     wifi.enqueue(at_us(us), StationId(from), StationId(to), info, packet);
 }
 
-/// Ends of packets until this time: packet, end in microseconds, and the
-/// reason if it was dropped.
+/// Ends of packets until this time: packet, end in microseconds, and the reason
+/// if it was dropped.
 fn ends(wifi: &mut Wifi<usize>, until_us: u64) -> Vec<(usize, u64, Option<DropReason>)> {
     let mut ends = Vec::new();
     while let Some(deadline) = wifi.poll_timeout(CHANNEL) {
@@ -47,10 +47,10 @@ fn what_meets_an_idle_medium_goes_at_once() {
     let mut wifi = cell(&stations(WifiStandard::G, &["54mbit"]));
     enqueue(&mut wifi, 1_000, 0, 1, 0);
     assert_eq!(ends(&mut wifi, 9_000), [(0, 1_000 + EXCHANGE_G, None)]);
-    // The backoff after it has run out long ago, and so this goes at once, too.
+    // The backoff after it expired long ago, so this one is also sent at once.
     enqueue(&mut wifi, 10_000, 0, 1, 1);
     assert_eq!(ends(&mut wifi, 19_000), [(1, 10_000 + EXCHANGE_G, None)]);
-    // Within DIFS, 28 us, of the beginning it waits for the rest of it.
+    // Within DIFS, 28 us, of the start it waits for the rest of DIFS.
     let mut wifi = cell(&stations(WifiStandard::G, &["54mbit"]));
     enqueue(&mut wifi, 20, 0, 1, 0);
     assert_eq!(ends(&mut wifi, 9_000), [(0, 28 + EXCHANGE_G, None)]);
@@ -82,7 +82,7 @@ fn an_access_point_with_one_queue_serves_first_come_first_served() {
     };
     assert_eq!(order(&spec), [0, 1, 2, 3, 4, 5]);
     spec.ap_queue = ApQueue::PerStation;
-    // The first goes at once, and then in turn.
+    // The first is sent at once, the others in turn.
     assert_eq!(order(&spec), [0, 3, 4, 1, 2, 5]);
 }
 
@@ -99,7 +99,7 @@ fn an_access_point_with_one_queue_has_one_limit() {
         ends.retain(|(_, _, reason)| reason.is_some());
         ends.len()
     };
-    // One goes at once, and four wait.
+    // One is sent at once, and four wait.
     assert_eq!(dropped(&spec), 7);
     // The last one finds its own queue empty.
     spec.ap_queue = ApQueue::PerStation;
@@ -190,7 +190,7 @@ fn every_packet_of_a_crowd_ends_once() {
         &upwards(40, 200),
         Duration::from_secs(2),
     );
-    // Some are given up, and all loads go on.
+    // Some frames are abandoned, and every load still delivers.
     assert!(outcome.retries.iter().sum::<u64>() > 0);
     assert!(outcome.mbps.iter().all(|mbps| *mbps > 0.0));
 }
@@ -231,7 +231,7 @@ fn the_stronger_of_two_frames_survives_where_receivers_can_capture() {
     spec.capture = Some(10.0);
     let (strong, weak) = carried(&spec);
     assert!((1.1..1.6).contains(&(strong / weak)), "{strong} {weak}");
-    // Not if it is too near to the other one.
+    // No capture if the signals are too close.
     spec.stations[1].signal = WifiSignal::steady(31.0);
     let (strong, weak) = carried(&spec);
     assert!((0.97..1.03).contains(&(strong / weak)), "{strong} {weak}");
@@ -250,7 +250,7 @@ fn strangers_take_their_share_of_the_time() {
     assert!((0.235..0.265).contains(&share), "{share}");
     assert_eq!(channel.elapsed(), span);
     let beside = saturate(cell(&spec), &upwards(1, 1500), span).total();
-    // They wait for the end of an exchange, so it is a little less for them.
+    // They wait for the end of an exchange, so they get slightly less.
     let left = beside / alone;
     assert!((0.74..0.82).contains(&left), "{left}");
 }
@@ -332,7 +332,7 @@ fn the_way_back_of_a_cell_of_one_station_says_only_what_differs() {
     let rates = [slower.stations[0].up, slower.stations[0].down];
     let mcs = ["mcs7", "mcs4"].map(|rate| WifiStandard::N.rate(rate).unwrap());
     assert_eq!(rates, mcs.map(WifiRateControl::Fixed));
-    // Both ways alike: also the queue of the access point.
+    // Alike in both directions, including the queue of the access point.
     let alike = WifiSpec::of_one(text, "").unwrap();
     assert_eq!(
         (alike.queue, &alike.stations[0].signal_back),

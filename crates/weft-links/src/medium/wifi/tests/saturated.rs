@@ -1,4 +1,4 @@
-//! A cell in which senders always have something to send.
+//! Cell in which senders always have packets.
 
 use crate::medium::model::Model;
 use crate::medium::wifi::control::Way;
@@ -9,7 +9,7 @@ use crate::medium::wifi::{Radio, Wifi, WifiRate, WifiSignal, WifiSpec, WifiStand
 use crate::{ChannelId, Departure, PacketInfo, RadioCounters, StationId, TrafficClass};
 use weft_units::{Bytes, Duration, Instant, Rng};
 
-/// Packets of one size from one to another, without end.
+/// Endless packets of one size from one station to another.
 #[derive(Clone, Copy)]
 pub struct Load {
     pub from: u16,
@@ -18,13 +18,13 @@ pub struct Load {
     pub class: TrafficClass,
 }
 
-/// What came through after the first tenth of the run.
+/// Results after the first tenth of the run.
 pub struct Outcome {
-    /// Of each load, Mbit/s of packets.
+    /// Mbit/s of packets, per load.
     pub mbps: Vec<f64>,
-    /// Of each load, packets that were given up.
+    /// Abandoned packets, per load.
     pub retries: Vec<u64>,
-    /// Of the first station.
+    /// Counters of the first station.
     pub radio: RadioCounters,
 }
 
@@ -34,7 +34,7 @@ impl Outcome {
     }
 }
 
-/// Every station sends to the access point, which is the last one.
+/// Loads from every station to the access point, which is the last one.
 pub fn upwards(stations: u16, size: u64) -> Vec<Load> {
     let load = |from| Load {
         from,
@@ -51,7 +51,7 @@ pub fn stations(standard: WifiStandard, rates: &[&str]) -> WifiSpec {
     WifiSpec::new(standard, stations)
 }
 
-/// A cell whose stations follow this timing and send at this modulation.
+/// Cell whose stations have this timing and modulation.
 pub fn custom(timing: Timing, modulation: Modulation, count: u16) -> Wifi<usize> {
     let spec = stations(WifiStandard::G, &vec!["54mbit"; usize::from(count)]);
     let radio = |_| Radio {
@@ -69,7 +69,7 @@ pub fn cell(spec: &WifiSpec) -> Wifi<usize> {
     Wifi::new(spec, &Rng::new(1))
 }
 
-/// Runs the cell for so long and a tenth before. Packets are replaced as they
+/// Runs the cell for this span and a tenth before. Packets are replaced as they
 /// end.
 pub fn saturate(wifi: Wifi<usize>, loads: &[Load], span: Duration) -> Outcome {
     let begin = Instant::ZERO + span / 10;
@@ -89,7 +89,7 @@ pub fn saturate(wifi: Wifi<usize>, loads: &[Load], span: Duration) -> Outcome {
     }
 }
 
-/// Mbit/s of all in each second of a run.
+/// Total Mbit/s in each second of a run.
 pub fn by_second(wifi: Wifi<usize>, loads: &[Load], seconds: u64) -> Vec<f64> {
     let mut mbps = vec![0.0; seconds as usize];
     let end = Instant::ZERO + (Duration::from_secs(seconds) - Duration::from_nanos(1));
@@ -135,7 +135,7 @@ fn feed(
     wifi
 }
 
-/// Fails when the two differ by more than this share.
+/// Panics if the two differ by more than this share.
 pub fn assert_near(what: &str, found: f64, expected: f64, share: f64) {
     let off = found / expected - 1.0;
     println!(

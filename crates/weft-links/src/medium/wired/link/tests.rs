@@ -20,7 +20,7 @@ fn link(spec: &str) -> Link<u32> {
     Link::new(&spec.parse().unwrap(), Rng::new(1))
 }
 
-/// Everything until the link is silent, calling it only at its deadlines.
+/// All packets until the link is silent, polling only at its deadlines.
 fn drain(link: &mut Link<u32>) -> Vec<Departure<u32>> {
     let mut out = Vec::new();
     while let Some(deadline) = link.poll_timeout() {
@@ -80,7 +80,7 @@ fn the_ecn_field_passes_a_queue_that_does_not_mark() {
 fn a_late_caller_does_not_delay_the_packets_behind() {
     let mut link = link("rate=1mbit");
     link.enqueue(at_ms(0), FULL, 0);
-    // Nobody polls at 12 ms; the transmitter went on without.
+    // No poll at 12 ms; the transmitter worked without it.
     link.enqueue(at_ms(20), FULL, 1);
     assert_eq!(link.poll(at_ms(50)), Some(delivered(0, at_ms(12), ms(0))));
     assert_eq!(link.poll(at_ms(50)), Some(delivered(1, at_ms(32), ms(0))));
@@ -156,7 +156,7 @@ fn the_queue_holds_its_bytes_beside_the_packet_in_transmission() {
     let full = dropped(3, at_ms(0), DropReason::QueueFull);
     assert_eq!(link.poll(at_ms(0)), Some(full));
     assert_eq!(drain(&mut link).len(), 3);
-    // A packet beyond the limit still passes when nothing is before it.
+    // A packet larger than the limit still passes if no packet is before it.
     link.enqueue(at_ms(100), Bytes(9_000), 4);
     assert_eq!(drain(&mut link), [delivered(4, at_ms(172), ms(0))]);
 }
@@ -203,7 +203,7 @@ fn a_cut_drops_what_is_not_transmitted_and_a_restored_link_is_empty() {
     for packet in 0..3 {
         link.enqueue(at_ms(0), FULL, packet);
     }
-    // At 13 ms the first one is on its way and the second in transmission.
+    // At 13 ms the first packet is on its way and the second in transmission.
     link.cut(at_ms(13));
     link.enqueue(at_ms(14), FULL, 3);
     let expected = [
@@ -272,7 +272,7 @@ fn the_line_changes_at_its_steps() {
         step(300, None, Some(0.0)),
     ];
     let mut link = Link::new(&spec, Rng::new(1));
-    // 125 bytes take a millisecond; what counts is when they have left.
+    // 125 bytes take a millisecond; the time at which they have left counts.
     for (packet, at) in [98, 100, 250, 300].into_iter().enumerate() {
         link.enqueue(at_ms(at), Bytes(125), packet as u32);
     }

@@ -1,4 +1,4 @@
-//! What holds for any sequence of calls.
+//! Properties that hold for any sequence of calls.
 
 use super::{Departure, Link, ms};
 use crate::{
@@ -221,7 +221,7 @@ proptest! {
                 while let Some(departure) = link.poll(now) {
                     let (_, at, reason) = parts(&departure);
                     prop_assert!(at >= latest, "{at:?} after {latest:?}");
-                    // A drop by a discipline shows with the packet that was
+                    // A discipline's drop appears with the packet that was
                     // transmitted in its place.
                     let later = reason == Some(DropReason::Aqm) && at <= now;
                     prop_assert!(at == now || later, "polled in time: {at:?}, {reason:?}");

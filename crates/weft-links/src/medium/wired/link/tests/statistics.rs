@@ -4,7 +4,7 @@ use super::{Departure, Link, ms};
 use crate::{LinkSpec, QueueLimit};
 use weft_units::{Bytes, Duration, Instant, Rate, Rng};
 
-/// Mean wait in ms of packets of 125 bytes at 1 Mbps (1 ms each) that come at
+/// Mean wait in ms of packets of 125 bytes at 1 Mbps (1 ms each) that arrive at
 /// random with this load.
 fn mean_wait_ms(load: f64, seed: u64) -> f64 {
     let rng = Rng::new(seed);
@@ -61,7 +61,7 @@ fn jitter_is_gaussian_within_three_deviations() {
     let mut spec = LinkSpec::new(Rate::from_mbps(1), ms(50));
     spec.jitter = ms(5);
     let mut link = Link::new(&spec, Rng::new(9));
-    // So far apart that order never interferes: 100 ms, 1 ms of service.
+    // Far enough apart that order never interferes: 100 ms, 1 ms of service.
     let mut ways = Vec::new();
     for packet in 0..20_000_u64 {
         let now = Instant::ZERO + ms(100 * packet);
@@ -84,7 +84,7 @@ fn jitter_is_gaussian_within_three_deviations() {
 
 #[test]
 fn jitter_does_not_accumulate() {
-    // A saturated link: order forces each arrival to the latest draw so far,
+    // A saturated link: order delays each arrival to the latest draw so far,
     // yet the last of many is within three deviations of its own time.
     let mut spec = LinkSpec::new(Rate::from_mbps(1), ms(50));
     spec.jitter = ms(5);
