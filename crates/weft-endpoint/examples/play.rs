@@ -1,5 +1,5 @@
-//! Plays one participant and says how many pictures come each second, and over
-//! which links: `play URL ROOM NAME SECONDS LINK...`.
+//! Plays one participant and prints how many pictures arrive each second, and
+//! over which links: `play URL ROOM NAME SECONDS LINK...`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use weft_endpoint::caller::Track;
 use weft_endpoint::{Call, CallConfig, Event, NoEvent, Receiving};
 
-/// Pictures that each link brought, or a part of them.
+/// Pictures that each link delivered completely or in part.
 pub type Pictures = BTreeMap<String, u64>;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     play(url, room, name, time, links).map(|_| ())
 }
 
-/// Plays for so long.
+/// Plays for this time.
 pub fn play(
     url: &str,
     room: &str,

@@ -1,5 +1,6 @@
-//! Publishes the built-in clip and a tone over the links that are named:
-//! `publish URL ROOM SECONDS LINK...`, as in `publish http://127.0.0.1:8080 ride 10 wlan0 wwan0`.
+//! Publishes the built-in clip and a tone over the given links: `publish URL
+//! ROOM SECONDS LINK...`, for example `publish http://127.0.0.1:8080 ride 10
+//! wlan0 wwan0`.
 
 use std::error::Error;
 use std::time::{Duration, Instant};
@@ -24,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Publishes for so long; gives the figures of the last moment.
+/// Publishes for this time; returns the statistics at the end.
 pub fn publish(
     url: &str,
     room: &str,

@@ -1,8 +1,8 @@
-//! A call in a room, on threads of its own.
+//! A call in a room, on its own threads.
 //!
-//! One thread ([`run`]) decides; it never waits for the network. Requests run
-//! at desks ([`desk`]), the room's events are read on a thread of their own,
-//! and all of them tell it through one mailbox ([`inbox`]).
+//! One thread ([`run`]) makes all decisions; it never waits for the network.
+//! Requests run in request queues ([`desk`]), a separate thread reads the
+//! room's events, and all of them send messages to one mailbox ([`inbox`]).
 
 mod attempts;
 mod desk;
@@ -45,9 +45,9 @@ use inbox::{Frames, Mailbox, Wish};
 use run::{Conduct, Myself};
 pub use statistics::Statistics;
 
-/// A call that is going on: it publishes what it was given, receives the
-/// others, follows the links and comes back after faults by itself until it is
-/// [left](Call::leave). Dropping it ends it as well, and does not wait for that.
+/// Running call: it publishes its sources, receives the other participants,
+/// follows the links and recovers from faults until you [leave](Call::leave)
+/// it. Dropping it also ends it, without waiting.
 pub struct Call {
     events: Receiver<Event>,
     mailbox: Mailbox,
@@ -57,42 +57,45 @@ pub struct Call {
     threads: Option<Threads>,
 }
 
-/// Until they are waited for.
+/// Threads to join at the end.
 struct Threads {
     call: JoinHandle<Result<(), ConnectError>>,
     network: Driver<Command>,
 }
 
-/// Why there is no event.
+/// Reason why there is no event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoEvent {
-    /// Nothing has happened in time.
+    /// No event came in time.
     TimedOut,
     /// The call has ended; [`Call::leave`] says why.
     Ended,
 }
 
-/// Ends a call from anywhere, a signal's handler for example.
+/// Handle that ends a call from anywhere, such as a signal handler.
 #[derive(Clone)]
 pub struct Stopper(Mailbox);
 
 impl Stopper {
-    /// The call ends: [`Call::next_event`] says [`NoEvent::Ended`] when it has.
+    /// Ends the call: [`Call::next_event`] returns [`NoEvent::Ended`]
+    /// afterwards.
     pub fn stop(&self) {
         self.0.send(Wish::End);
     }
 }
 
 impl Call {
-    /// Temporal layers of VP8: a server may leave out two thirds or a half of
-    /// the pictures for slow receivers.
+    /// Temporal layers of VP8: a server may drop half or two thirds of the
+    /// pictures for slow receivers. Chosen by us.
     const LAYERS: u8 = 3;
 
-    /// Opens links, cameras and microphone, and begins. The server is asked
-    /// in the background: whether it answers is told by [events](Event).
+    /// Opens links, cameras and microphone, and starts the call. The connection
+    /// to the server is made in the background; [events](Event) report its
+    /// outcome.
     ///
     /// # Errors
-    /// If the configuration is wrong or the machine has not what it asks for.
+    /// If the configuration is wrong, or the machine lacks something that it
+    /// names.
     pub fn start(config: CallConfig) -> Result<Call, StartError> {
         let clock = Clock::start();
         if config.receiving == Receiving::Nobody && !config.send.publishes() {
@@ -100,7 +103,8 @@ impl Call {
         }
         let (events, heard) = outlet::outlet();
         let events = Arc::new(events);
-        // A camera that hangs holds its notices for ever, but not the call's end.
+        // A blocked camera keeps its `Notices` forever, which must not delay
+        // the call's end.
         let notices = Notices::new({
             let events = Arc::downgrade(&events);
             move |notice| {
@@ -147,15 +151,15 @@ impl Call {
         })
     }
 
-    /// What has happened; waits for it no longer than `limit`.
+    /// Returns the next event; waits for it for at most `limit`.
     ///
-    /// The call does not wait for who asks. Frames wait for some seconds' worth
-    /// and are dropped beyond that, counted in
-    /// [`Statistics::dropped_frames`]. Of everything else a thousand wait; what
-    /// is too much then is told as [`Event::Missed`].
+    /// The call never waits for its reader. Frames of a few seconds are
+    /// buffered; further ones are dropped and counted in
+    /// [`Statistics::dropped_frames`]. A thousand other events are buffered;
+    /// further ones are reported as [`Event::Missed`].
     ///
     /// # Errors
-    /// If nothing happened in time, or the call has ended.
+    /// If no event came in time, or the call has ended.
     pub fn next_event(&self, limit: Duration) -> Result<Event, NoEvent> {
         match self.events.recv_timeout(limit) {
             Ok(event) => {
@@ -169,7 +173,7 @@ impl Call {
         }
     }
 
-    /// The figures of this moment; none when the call has ended.
+    /// Returns the present statistics; `None` after the call has ended.
     #[must_use]
     pub fn statistics(&self) -> Option<Statistics> {
         let (reply, answer) = channel();
@@ -177,43 +181,45 @@ impl Call {
         answer.recv().ok()
     }
 
-    /// Schedules with this one from now on.
+    /// Sets the scheduler from now on.
     pub fn set_scheduler(&self, scheduler: SchedulerKind) {
         self.remote.send(Command::Schedule(scheduler));
     }
 
-    /// Spares the call this first from now on.
+    /// Sets the preference from now on.
     pub fn set_preference(&self, preference: Preference) {
         self.remote.send(Command::Prefer(preference));
     }
 
-    /// Protects with this from now on.
+    /// Sets the protection from now on.
     pub fn set_protection(&self, protection: ProtectionKind) {
         self.remote.send(Command::Protect(protection));
     }
 
-    /// Controls every path's rate with this from now on. What the controllers
-    /// so far know of their paths is lost.
+    /// Sets the congestion controller of every path from now on. The state of
+    /// the previous controllers is lost.
     pub fn set_controller(&self, controller: ControllerKind) {
         self.remote.send(Command::Control(controller));
     }
 
-    /// The clock by which frames are timed.
+    /// Clock of the frames' timestamps.
     #[must_use]
     pub fn clock(&self) -> Clock {
         self.clock
     }
 
-    /// Something that ends the call from another thread.
+    /// Returns a handle that ends the call from another thread.
     #[must_use]
     pub fn stopper(&self) -> Stopper {
         Stopper(self.mailbox.clone())
     }
 
-    /// Ends the call, with a goodbye as far as that is heard in half a second.
+    /// Ends the call and waits up to half a second for the last requests to the
+    /// server.
     ///
     /// # Errors
-    /// If the call had ended by itself: what the server refuses for good.
+    /// If the call had already ended, because the server refused it
+    /// permanently.
     pub fn leave(mut self) -> Result<(), ConnectError> {
         self.mailbox.send(Wish::End);
         let Some(Threads { call, network }) = self.threads.take() else {

@@ -1,4 +1,4 @@
-//! The endpoint's side of the network driver: which peer gets which frames.
+//! Application of the network driver: routes frames to and from the peers.
 
 mod following;
 mod media;
@@ -34,90 +34,91 @@ pub use news::{Listener, News};
 pub use patience::Patience;
 pub use report::PeerReport;
 
-/// A link without a path after this time carries nothing: several round trips
+/// Time after which a link without a path counts as silent: several round trips
 /// of the slowest networks. Chosen by us.
 const SILENT_AFTER: Duration = Duration::from_secs(5);
 
-/// How this endpoint sends.
+/// Sending parameters of an endpoint.
 #[derive(Clone, Debug)]
 pub struct Sending {
-    /// Which packets go over which path.
+    /// Scheduler: chooses the path of each packet.
     pub scheduler: SchedulerKind,
-    /// What its calls are spared first.
+    /// Preference: quality to protect first.
     pub preference: Preference,
-    /// How many repair packets there are, towards peers that know them.
+    /// Protection: amount of repair packets, for peers that support them.
     pub protection: ProtectionKind,
-    /// Of every path.
+    /// Congestion controller of every path.
     pub controller: weft_cc::ControllerKind,
-    /// Of the cameras.
+    /// Codec of the cameras.
     pub codec: Codec,
-    /// All cameras and the microphone together.
+    /// Maximum rate of all cameras and the microphone together.
     pub max_rate: Rate,
     /// RTCP canonical name.
     pub cname: String,
 }
 
-/// An offer that waits for its answer, by number.
+/// Number of an offer that waits for its answer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct OfferId(u64);
 
-/// What other threads ask of the endpoint.
+/// Command from another thread.
 pub enum Command {
-    /// Describe these sections.
+    /// Creates an offer for these sections.
     Offer {
-        /// What is sent and received, in order.
+        /// Sections to send and receive, in order.
         sections: Vec<Section>,
-        /// Its number, and the SDP.
+        /// Receives the offer's number and its SDP.
         reply: Sender<Result<(OfferId, String), CallError>>,
     },
-    /// There will be no answer to an offer.
+    /// Withdraws an offer that will get no answer.
     Withdraw(OfferId),
-    /// The answer to an offer has come. What happens then is told to `news`.
+    /// Accepts the answer to an offer. Later events go to `news`.
     Accept {
-        /// Each is answered once.
+        /// Offer; each accepts one answer.
         offer: OfferId,
-        /// In SDP.
+        /// Answer in SDP.
         answer: String,
-        /// Candidates that the answer does not name, tried after its own.
+        /// Candidates missing in the answer, tried after its own.
         more: Vec<SocketAddr>,
-        /// Who hears of the peer.
+        /// Listener for the peer's events.
         news: Listener,
-        /// The peer that is made of it.
+        /// Receives the new peer.
         reply: Sender<Result<PeerKey, CallError>>,
     },
-    /// An encoded picture of a camera, for every peer that we send to.
+    /// Sends an encoded picture of a camera to every peer.
     Video {
-        /// Its place among the encoders.
+        /// Index of its encoder.
         camera: usize,
-        /// One for all peers: each cuts it into packets of its own.
+        /// Frame shared by all peers; each splits it into packets.
         frame: VideoFrame,
     },
-    /// A piece of sound, likewise.
+    /// Sends a sound frame to every peer.
     Sound(SoundFrame),
-    /// Schedule with this one from now on, in every call.
+    /// Sets the scheduler of every call from now on.
     Schedule(SchedulerKind),
-    /// Spare this first from now on, in every call.
+    /// Sets the preference of every call from now on.
     Prefer(Preference),
-    /// Protect with this from now on, in every call.
+    /// Sets the protection of every call from now on.
     Protect(ProtectionKind),
-    /// Control every path's rate with this from now on, in every call.
+    /// Sets the congestion controller of every path in every call from now on.
     Control(ControllerKind),
-    /// The system says that links have changed.
+    /// Reports that the system's links have changed.
     LinksChanged,
-    /// End this peer.
+    /// Closes this peer.
     Close(PeerKey),
-    /// Figures of all peers.
+    /// Requests the statistics of all peers.
     Report(Sender<Vec<PeerReport>>),
-    /// End everything.
+    /// Stops the endpoint.
     Stop,
 }
 
-/// What a stream is among those of its connection that flow its way.
+/// Identity of a stream among the streams of its connection in the same
+/// direction.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Track {
-    /// Pictures of the camera with this place in the description.
+    /// Pictures of the camera at this index in the description.
     Camera(usize),
-    /// The microphone's.
+    /// Sound of the microphone.
     Sound,
 }
 
@@ -131,16 +132,16 @@ impl fmt::Display for Track {
     }
 }
 
-/// The endpoint cannot do this.
+/// Request that the endpoint cannot fulfil.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
-    /// What the peer says cannot be agreed on.
+    /// The peer's description is not acceptable.
     #[error("{0}")]
     Negotiation(#[from] NegotiationError),
-    /// The system gives no randomness.
+    /// The system provides no randomness.
     #[error("{0}")]
     Entropy(#[from] weft_net::EntropyError),
-    /// There is no such offer any more.
+    /// The offer does not exist, or not any more.
     #[error("this offer was answered already or never made")]
     UnknownOffer,
     /// The endpoint was stopped.
@@ -148,8 +149,8 @@ pub enum CallError {
     Ended,
 }
 
-/// Peers do not share sockets: two associations between the same two
-/// addresses could not be told apart.
+/// Peers do not share sockets: two associations between the same two addresses
+/// would be indistinguishable.
 struct Offered {
     offer: Offer,
     locals: Vec<Held>,
@@ -158,30 +159,30 @@ struct Offered {
 
 struct Counterpart {
     news: Listener,
-    /// The peer's own sockets.
+    /// Sockets of this peer.
     locals: Vec<Held>,
-    /// Paths that are usable, as far as their checks tell.
+    /// Paths that are usable according to their checks.
     live: BTreeMap<PathId, LinkId>,
-    /// Sending streams: cameras in order, and the microphone's.
+    /// Sending streams: cameras in order, then the microphone.
     cameras: Vec<StreamId>,
     microphone: Option<StreamId>,
     receivers: BTreeMap<StreamId, Track>,
     links: BTreeMap<PathId, String>,
     made: Instant,
-    /// For a path that leads to it.
+    /// Timeout without a path.
     patience: Patience,
-    /// That none has led there yet is told.
+    /// Whether the missing answer was reported.
     unanswered: bool,
     failed: bool,
 }
 
-/// The application on the driver.
+/// Application of the network driver.
 pub struct Caller {
     sending: Sending,
     certificate: Certificate,
     following: Following,
     publisher: Publisher<PeerKey>,
-    /// When the encoders hear next what their pictures may have.
+    /// Time of the next update of the encoders' budgets.
     next_bound: Instant,
     encoders: Encoders,
     offers: BTreeMap<OfferId, Offered>,
@@ -189,13 +190,13 @@ pub struct Caller {
     next_offer: u64,
 }
 
-/// How many cameras this endpoint has and what controls them.
+/// Controls of the encoders, one per camera.
 pub type Encoders = Vec<Arc<VideoControl>>;
 
-/// Starts an endpoint on these links; `encoders` are told what rate they have.
+/// Starts an endpoint on these links; `encoders` receive their rates.
 ///
 /// # Errors
-/// If the system gives no thread, readiness queue or randomness.
+/// If the system provides no thread, readiness queue or randomness.
 pub fn start(
     clock: Clock,
     links: Links,
@@ -226,13 +227,13 @@ pub fn start(
     Ok(driver)
 }
 
-/// An endpoint cannot start.
+/// Endpoint that cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum EndpointError {
-    /// No certificate can be made for DTLS.
+    /// The DTLS certificate cannot be created.
     #[error(transparent)]
     Certificate(#[from] weft_secure::CertificateError),
-    /// The system gives no thread or readiness queue.
+    /// The system provides no thread or readiness queue.
     #[error(transparent)]
     Driver(#[from] DriverError),
 }
@@ -352,7 +353,7 @@ impl Caller {
         self.allow();
     }
 
-    /// Links that have had the time to lead to a peer, and never did.
+    /// Links that had enough time to reach the peer, and never did.
     fn silent(&self, now: Instant, peer: &Counterpart) -> BTreeSet<String> {
         let old = |held: &&Held| now.saturating_since(held.since.max(peer.made)) >= SILENT_AFTER;
         let names = peer.locals.iter().filter(old);

@@ -1,4 +1,4 @@
-//! What a call is to be.
+//! Configuration of a call.
 
 use std::collections::BTreeSet;
 
@@ -12,84 +12,87 @@ use weft_units::{Codec, Rate};
 use crate::signalling::Server;
 use crate::sources::cameras::NamedCamera;
 
-/// A call: with whom, over what, and what is sent. [`CallConfig::new`] has the
-/// defaults; the fields may be changed before [`Call::start`].
+/// Configuration of a call: server, links and sources. [`CallConfig::new`] has
+/// the defaults; you can change the fields before [`Call::start`].
 ///
 /// [`Call::start`]: crate::Call::start
 pub struct CallConfig {
-    /// The server, what it asks of who comes, and whom to trust.
+    /// Server, its access token and the certificates to trust.
     pub server: Server,
-    /// The room: 1 to 64 letters, digits, `-`, `_` or `.`; made if it is new.
+    /// Room: 1 to 64 letters, digits, `-`, `_` or `.`; created if it does not
+    /// exist.
     pub room: String,
-    /// Who is received. Default: everybody.
+    /// Participants to receive. Default: everybody.
     pub receiving: Receiving,
-    /// What is sent, and over what.
+    /// Sources, links and sending parameters.
     pub send: SendConfig,
 }
 
-/// What an endpoint sends, how, and over which links. [`SendConfig::default`]
-/// has the defaults.
+/// Sources, sending parameters and links of an endpoint.
+/// [`SendConfig::default`] has the defaults.
 pub struct SendConfig {
-    /// What the others see: 1 to 64 printable characters. Default: `weft`.
+    /// Name that the others see: 1 to 64 printable characters. Default: `weft`.
     pub name: String,
-    /// The links, in the forms that [`LinkChoice`] reads: `wlan0`, an address,
+    /// Links, in the forms that [`LinkChoice`] reads: `wlan0`, an address,
     /// `5G=wwan0,metered,budget=2GB`. Default: none, which means every
-    /// interface that has an address and those to come, or for a server on this
-    /// machine the loopback address at which it is.
+    /// interface that has an address, now or later; for a server on this
+    /// machine, its loopback address.
     pub links: Vec<LinkChoice>,
-    /// Cameras that this crate opens, at most [`weft_rooms::MAX_CAMERAS`] with
-    /// those of `own`. Default: none.
+    /// Cameras that this crate opens, at most [`weft_rooms::MAX_CAMERAS`]
+    /// including those of `own`. Default: none.
     pub cameras: Vec<NamedCamera>,
-    /// A microphone that this crate opens. Default: none.
+    /// Microphone that this crate opens. Default: none.
     pub microphone: Option<MicrophoneSpec>,
-    /// Pictures and sound that this program makes itself. Default: none.
+    /// Pictures and sound from the embedding program. Default: none.
     pub own: OwnSources,
-    /// Of all cameras. Default: VP8, of which a server can leave out temporal
-    /// layers for slow receivers.
+    /// Codec of all cameras. Default: VP8, whose temporal layers a server can
+    /// drop for slow receivers.
     pub codec: Codec,
-    /// What gives way when the rate is low. Default: the size of the pictures.
+    /// Quality to reduce at low rates. Default: the size of the pictures.
     pub degradation: Degradation,
-    /// Which packets go over which path. Default: `weft`.
+    /// Scheduler: chooses the path of each packet. Default: `weft`.
     pub scheduler: SchedulerKind,
-    /// What the call is spared first where its links cannot give everything.
+    /// Quality to protect first where the links cannot carry everything.
     /// Default: balanced.
     pub preference: Preference,
-    /// How many repair packets there are, towards peers that know them.
-    /// Default: `weft`, as many as each path loses, and more while one is in doubt.
+    /// Protection: amount of repair packets, for peers that support them.
+    /// Default: `weft`, as many as each path loses, and more while a path is
+    /// suspect.
     pub protection: ProtectionKind,
-    /// Of every path. Default: GCC.
+    /// Congestion controller of every path. Default: GCC.
     pub controller: ControllerKind,
-    /// Bound on everything that is sent over all links together, with copies,
-    /// repair, retransmissions and the headers of IP and UDP
-    /// ([`weft_session::Config::send_limit`]). Default: [`SendConfig::MAX_RATE`].
+    /// Limit on everything sent over all links together, with copies, repair
+    /// packets, retransmissions and the headers of IP and UDP
+    /// ([`weft_session::Config::send_limit`]). Default:
+    /// [`SendConfig::MAX_RATE`].
     pub max_rate: Rate,
 }
 
-/// Pictures and sound that the embedding program makes itself. Both are asked
-/// for on threads of their own and may block.
+/// Pictures and sound from the embedding program. Each source runs on its own
+/// thread and may block.
 #[derive(Default)]
 pub struct OwnSources {
-    /// Cameras behind those that are named, each with what the others read at
-    /// its picture.
+    /// Cameras that follow the named ones, each with the caption that others
+    /// see.
     pub cameras: Vec<(Option<String>, Box<dyn Camera>)>,
-    /// In place of a named microphone.
+    /// Microphone that replaces a named one.
     pub microphone: Option<Box<dyn Microphone>>,
 }
 
-/// Whose pictures and sound a call receives.
+/// Participants whose pictures and sound a call receives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Receiving {
-    /// Everybody who publishes.
+    /// All participants who publish.
     #[default]
     Everybody,
-    /// Those with one of these names.
+    /// Participants with one of these names.
     Named(BTreeSet<String>),
-    /// Nobody: a call that publishes only.
+    /// No participant: a call that only publishes.
     Nobody,
 }
 
 impl Receiving {
-    /// Whether a participant of this name is received.
+    /// Whether a participant with this name is received.
     #[must_use]
     pub fn includes(&self, name: &str) -> bool {
         match self {
@@ -101,8 +104,8 @@ impl Receiving {
 }
 
 impl CallConfig {
-    /// A call in this room of the server at `url`, such as
-    /// `https://HOST:PORT`, that publishes nothing yet.
+    /// Call in this room of the server at `url`, such as `https://HOST:PORT`;
+    /// it publishes nothing yet.
     pub fn new(url: impl Into<String>, room: impl Into<String>) -> CallConfig {
         CallConfig {
             server: Server {
@@ -136,11 +139,11 @@ impl Default for SendConfig {
 }
 
 impl SendConfig {
-    /// Most that is sent unless told: what 720p of a moving scene takes with
-    /// some room. Chosen by us.
+    /// Default limit of the sending rate: 720p of a moving scene with some
+    /// headroom. Chosen by us.
     pub const MAX_RATE: Rate = Rate::from_mbps(4);
 
-    /// Whether there is something to send.
+    /// Whether there is a source to publish.
     #[must_use]
     pub fn publishes(&self) -> bool {
         let own = &self.own;

@@ -1,4 +1,4 @@
-//! A connection to a server: our offer, its answer.
+//! Connection to a server: our offer and its answer.
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
@@ -9,38 +9,39 @@ use weft_peer::{PeerKey, Section};
 use super::caller::{CallError, Command, Listener, OfferId, ask};
 use crate::signalling::{Created, MAX_REACHED, SignallingError};
 
-/// Ports of a server's answer that are tried at other addresses. Chosen by us: a
-/// weft server has one.
+/// Ports of a server's answer that are also tried at other addresses. Chosen by
+/// us: a weft server has one.
 const MAX_PORTS: usize = 2;
 
-/// A connection under way; its news tell when it is up.
+/// Connection in progress; its news report when it is established.
 pub struct Connection {
-    /// Our side of it.
+    /// Local peer.
     pub peer: PeerKey,
-    /// The server's address of it, for [`Room::delete`](crate::signalling::Room::delete).
+    /// URL of the connection's resource on the server, for
+    /// [`Room::delete`](crate::signalling::Room::delete).
     pub location: String,
 }
 
-/// Why there is none.
+/// Reason why a connection failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    /// The server refuses, or does not answer.
+    /// The server refused the request, or did not answer.
     #[error(transparent)]
     Signalling(#[from] SignallingError),
-    /// The answer is none, or the endpoint has ended.
+    /// The answer is invalid, or the endpoint has ended.
     #[error(transparent)]
     Call(#[from] CallError),
-    /// A call has ended that was never established: the server answered requests, and
-    /// nothing came back over UDP.
+    /// A call ended without ever being established: the server answered
+    /// requests, but nothing came back over UDP.
     #[error("the call was not established: nothing came back over UDP on any link")]
     Unanswered,
 }
 
-/// Offers these sections through `exchange` and accepts the answer; without one
-/// the offer is withdrawn.
+/// Offers these sections through `exchange` and accepts the answer; without an
+/// answer, withdraws the offer.
 ///
 /// # Errors
-/// If there is no answer, or none that can be accepted.
+/// If there is no answer, or it is not acceptable.
 pub fn connect(
     remote: &Remote<Command>,
     sections: Vec<Section>,
@@ -66,11 +67,11 @@ pub fn connect(
     Ok(Connection { peer, location })
 }
 
-/// Candidates that the answer does not name: the media ports at the addresses
-/// where HTTP has reached the server. They lead there where the server does not
-/// know its public address, and through NAT64, which translates the addresses
-/// of requests and not those inside of an answer. Where HTTP ends at a proxy
-/// elsewhere, checks at these are not answered.
+/// Candidates missing in the answer: its media ports at the addresses that
+/// answered HTTP. They work where the server does not know its public address,
+/// and through NAT64, which translates the addresses of requests but not those
+/// inside an answer. If HTTP ends at a proxy on another machine, the checks get
+/// no answer.
 fn more_candidates(answer: &str, reached: &[IpAddr]) -> Vec<SocketAddr> {
     let named: BTreeSet<SocketAddr> = answer.lines().filter_map(udp_candidate).collect();
     let mut ports: Vec<u16> = Vec::new();
@@ -85,8 +86,7 @@ fn more_candidates(answer: &str, reached: &[IpAddr]) -> Vec<SocketAddr> {
     pairs.filter(|address| !named.contains(address)).collect()
 }
 
-/// Address of a line of a description that is a candidate over UDP (RFC 8839
-/// section 5.1).
+/// Address of a description line with a UDP candidate (RFC 8839 section 5.1).
 fn udp_candidate(line: &str) -> Option<SocketAddr> {
     let mut words = line.strip_prefix("a=candidate:")?.split_whitespace();
     let protocol = words.nth(2)?;

@@ -1,5 +1,5 @@
-//! A sender whose viewers come straight to it: whoever embeds it carries offers
-//! and answers, and no media server stands between.
+//! Sender with direct connections to its viewers: the embedding program carries
+//! offers and answers, without a media server.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -20,10 +20,10 @@ use crate::links::{self, Board, LinkChange, Links};
 use crate::notice::Notices;
 use crate::start::{Started, start};
 
-/// One sender, and those who watch it. A viewer asks for an
-/// [offer](Direct::offer), whose [answer](Direct::accept) makes the connection.
+/// Sender and its viewers. A viewer requests an [offer](Direct::offer); its
+/// [answer](Direct::accept) creates the connection.
 pub struct Direct {
-    /// Until it is waited for.
+    /// Driver to join at the end.
     driver: Mutex<Option<Driver<Command>>>,
     sections: Vec<Section>,
     publishing: Publishing,
@@ -32,55 +32,55 @@ pub struct Direct {
     began: Instant,
 }
 
-/// What happens between the sender and a viewer, who has the name that
-/// [`Direct::offer`] was given.
+/// Event between the sender and a viewer, whom the name given to
+/// [`Direct::offer`] identifies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DirectEvent {
-    /// A viewer sees what is sent.
+    /// A viewer sees the pictures.
     Connected {
-        /// The name that their offer was made under.
+        /// Name of the viewer's offer.
         viewer: String,
     },
     /// A viewer has answered the offer, but for some seconds nothing has come
-    /// back over UDP on any link. It is gone on trying.
+    /// back over UDP on any link. Attempts continue.
     Unanswered {
-        /// The name that their offer was made under.
+        /// Name of the viewer's offer.
         viewer: String,
     },
-    /// A viewer is gone, or never came.
+    /// A viewer has left, or never connected.
     Ended {
-        /// The name that their offer was made under.
+        /// Name of the viewer's offer.
         viewer: String,
-        /// A sentence without its end, for people.
+        /// Reason for people, a sentence without its full stop.
         reason: String,
     },
-    /// A link came to lead to a viewer, ceased to, or fell silent.
+    /// A link to a viewer came up, went down, or became suspect.
     Link {
-        /// The name that their offer was made under.
+        /// Name of the viewer's offer.
         viewer: String,
-        /// As it was chosen, or as its interface is called.
+        /// Configured name of the link, or name of its interface.
         link: String,
-        /// What it became to this viewer.
+        /// Change of the link for this viewer.
         change: LinkChange,
     },
 }
 
-/// A viewer's answer cannot be used.
+/// Answer of a viewer that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum AnswerError {
-    /// Nobody of this name was made an offer, or it was too long ago.
+    /// No pending offer has this name; it never existed or has expired.
     #[error("no offer was made to this viewer")]
     UnknownViewer,
-    /// An offer is good for one answer.
+    /// The offer has already been answered.
     #[error("it has its answer already")]
     Answered,
-    /// The answer is none, or the sender has ended.
+    /// The answer is invalid, or the sender has ended.
     #[error(transparent)]
     Call(#[from] CallError),
 }
 
-/// The viewers, and who hears of them.
+/// Viewers and the callback for their events.
 #[derive(Clone)]
 struct Viewers {
     all: Arc<Mutex<BTreeMap<String, Viewer>>>,
@@ -94,17 +94,18 @@ enum Viewer {
 }
 
 impl Direct {
-    /// There is no server to leave temporal layers out.
+    /// Without a server, temporal layers have no use.
     const LAYERS: u8 = 1;
 
-    /// Opens links, cameras and microphone, and begins. Where no link is
-    /// named, it is every interface, or the address `here` of this machine if
-    /// viewers come from there only.
+    /// Opens links, cameras and microphone, and starts sending. Without
+    /// configured links it uses every interface, or the address `here` of this
+    /// machine if viewers come only from there.
     ///
-    /// `hear` is told what happens, on threads of the sender; it must not block.
+    /// `hear` receives the events, on threads of the sender; it must not block.
     ///
     /// # Errors
-    /// If the configuration is wrong, or the machine has not what it asks for.
+    /// If the configuration is wrong, or the machine lacks something that it
+    /// names.
     pub fn start(
         config: SendConfig,
         here: Option<IpAddr>,
@@ -137,14 +138,14 @@ impl Direct {
         })
     }
 
-    /// What is sent, as others see it.
+    /// Tracks of the sender, as others see them.
     #[must_use]
     pub fn publishing(&self) -> &Publishing {
         &self.publishing
     }
 
-    /// An offer to a viewer of this name, which is new, as SDP. It waits for its
-    /// answer for [30 s](Patience).
+    /// Creates an offer in SDP for a new viewer with this name. It waits for
+    /// its answer for [30 s](Patience).
     ///
     /// # Errors
     /// If the sender has ended.
@@ -161,7 +162,7 @@ impl Direct {
         Ok(sdp)
     }
 
-    /// A viewer's answer to the offer, as SDP.
+    /// Accepts a viewer's answer in SDP.
     ///
     /// # Errors
     /// If no offer waits for it, or it cannot be used.
@@ -183,7 +184,7 @@ impl Direct {
         match self.viewers.lock().get_mut(viewer) {
             Some(entry) => *entry = Viewer::Up(peer),
             None => {
-                // It was closed meanwhile.
+                // The viewer was closed in the meantime.
                 self.viewers.remote.send(Command::Close(peer));
                 return Err(AnswerError::UnknownViewer);
             }
@@ -193,7 +194,7 @@ impl Direct {
         Ok(())
     }
 
-    /// A viewer goes; nothing, if there is none of this name.
+    /// Closes a viewer, if one with this name exists.
     pub fn close(&self, viewer: &str) {
         let command = match self.viewers.lock().remove(viewer) {
             Some(Viewer::Up(peer)) => Command::Close(peer),
@@ -203,14 +204,14 @@ impl Direct {
         self.viewers.remote.send(command);
     }
 
-    /// How many viewers there are, those included who have not answered yet.
+    /// Number of viewers, including those without an answer so far.
     #[must_use]
     pub fn viewers(&self) -> usize {
         self.viewers.lock().len()
     }
 
-    /// The figures of this moment, without those of a room; none when the
-    /// sender has ended.
+    /// Returns the present statistics, without those of a room; `None` after
+    /// the sender has ended.
     #[must_use]
     pub fn statistics(&self) -> Option<Statistics> {
         Some(Statistics {
@@ -220,13 +221,13 @@ impl Direct {
         })
     }
 
-    /// Says goodbye to everybody and ends. Dropping it does so as well, and does
-    /// not wait for that.
+    /// Closes all viewers and ends, waiting for the threads. Dropping it also
+    /// ends it, without waiting.
     pub fn leave(&self) {
         self.viewers.remote.send(Command::Stop);
         let driver = self.driver.lock().map(|mut driver| driver.take());
         if let Ok(Some(driver)) = driver {
-            // The panic hook has told of one that panicked.
+            // The panic hook has already reported a panic of the driver.
             let _ = driver.join();
         }
     }
@@ -249,7 +250,7 @@ impl Viewers {
         (self.hear)(event);
     }
 
-    /// Forgets those who asked for an offer and never answered it.
+    /// Removes viewers that never answered their offer.
     fn forget_unanswered(&self, clock: Clock) {
         let now = clock.now();
         let mut gone = Vec::new();
@@ -266,7 +267,7 @@ impl Viewers {
         }
     }
 
-    /// Says what happens to a viewer, until it ends.
+    /// Reports the events of a viewer until it ends.
     fn follow(&self, viewer: &str, peer: PeerKey, incoming: &Receiver<News>) {
         let name = || viewer.to_owned();
         let mut board = Board::default();

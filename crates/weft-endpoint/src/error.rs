@@ -1,4 +1,4 @@
-//! Why a call does not begin.
+//! Errors that prevent the start of a call.
 
 use weft_media::{CameraError, MicrophoneError, VideoError};
 
@@ -8,23 +8,23 @@ use crate::signalling::SignallingError;
 use crate::sources::cameras::CamerasError;
 use crate::sources::sound::SoundError;
 
-/// A call cannot begin. As text it says what is wrong and what to do.
+/// Reason why a call cannot start. The text names the problem and the remedy.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
-    /// Nobody is to be received, and there is nothing to send.
+    /// The call would neither receive nor send.
     #[error("there is nothing to send and nobody to receive; name a camera or a microphone")]
     NothingToDo,
-    /// The links cannot be had together, or there is none.
+    /// The links conflict, or there is none.
     #[error(transparent)]
     Choice(#[from] ChoiceError),
-    /// None of the links is there, or one can never be.
+    /// No link is present, or a link can never exist.
     #[error(transparent)]
     Links(#[from] LinksError),
-    /// The server's address or certificate is none.
+    /// The server's address or certificate file is invalid.
     #[error(transparent)]
     Server(#[from] SignallingError),
-    /// The cameras cannot be had together.
+    /// The cameras conflict.
     #[error(transparent)]
     Cameras(#[from] CamerasError),
     /// A camera cannot be opened.
@@ -33,7 +33,7 @@ pub enum StartError {
     /// A microphone cannot be opened.
     #[error(transparent)]
     Microphone(#[from] MicrophoneError),
-    /// The system gives no sockets, threads or randomness.
+    /// The system provides no sockets, threads or randomness.
     #[error(transparent)]
     Endpoint(#[from] caller::EndpointError),
     /// A camera's pictures cannot be encoded.
@@ -44,17 +44,17 @@ pub enum StartError {
     Sound(#[from] SoundError),
 }
 
-/// Who can mend it.
+/// Person who can fix a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blame {
-    /// Who has written the configuration.
+    /// Author of the configuration.
     Configuration,
-    /// Who runs the machine.
+    /// Administrator of the machine.
     Machine,
 }
 
 impl StartError {
-    /// Who can mend it.
+    /// Person who can fix it.
     #[must_use]
     pub fn blame(&self) -> Blame {
         match self {

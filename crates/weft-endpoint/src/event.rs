@@ -1,4 +1,4 @@
-//! What happens in a call, for the program that it is embedded in.
+//! Events of a call, for the embedding program.
 
 use std::fmt;
 use std::time::Duration;
@@ -12,123 +12,126 @@ use crate::links::{LinkChange, LinkTrouble};
 use crate::notice::Notice;
 use crate::signalling::{Participant, SignallingError};
 
-/// What happens in a call. As text it is one sentence for people, with what to
-/// do where something is wrong; [`Event::is_for_people`] says for which that
-/// is worth showing. Nothing here ends the call: what goes wrong is tried again.
+/// Event of a call. Its text is one sentence for people, with the remedy if
+/// something is wrong; [`Event::is_for_people`] says whether to show it. No
+/// event ends the call: failed operations are retried.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event {
-    /// The room has taken us in, for the first time or after the server was
-    /// started again.
+    /// The room has admitted us, for the first time or after a restart of the
+    /// server.
     Joined {
-        /// What the room calls us.
+        /// Our id in the room.
         id: String,
     },
-    /// Somebody came, or was there before.
+    /// A participant joined, or was already present.
     ParticipantCame(Participant),
-    /// Somebody publishes something else than before.
+    /// A participant changed their publication.
     ParticipantChanged(Participant),
-    /// Somebody is not in the room any more.
+    /// A participant left the room.
     ParticipantLeft(Participant),
-    /// What we publish reaches the server.
+    /// Our publication reaches the server.
     Publishing {
-        /// Under this name.
+        /// Name of the publication.
         name: String,
     },
     /// The server answers requests, but for some seconds nothing has come back
-    /// over UDP on any link. It is gone on trying; told once, and only before the
-    /// first connection. A call that ends then ends with
+    /// over UDP on any link. Attempts continue. Reported once, and only before
+    /// the first connection. A call that ends in this state returns
     /// [`ConnectError::Unanswered`].
     Unanswered,
-    /// The connection that publishes is lost; another one is made.
+    /// The publishing connection failed; a new one is being made.
     PublishingFailed {
-        /// A sentence without its end, for people.
+        /// Reason for people, a sentence without its full stop.
         reason: String,
     },
-    /// The server has ended what we publish; it is published again.
+    /// The server ended our publication; it is being published again.
     PublicationEnded,
-    /// A link of ours came to carry what we publish, ceased to, or fell silent.
+    /// A link of our publication came up, went down, or became suspect.
     Link {
-        /// As it was chosen, or as its interface is called.
+        /// Configured name of the link, or name of its interface.
         link: String,
-        /// What it became to the connection that publishes.
+        /// Change of the link for the publishing connection.
         change: LinkChange,
     },
-    /// A link of ours carries nothing, for some seconds or since a captive portal
-    /// was found on it. Told once each time.
+    /// One of our links has carried nothing for some seconds, or since a
+    /// captive portal was found on it. Reported once per outage.
     LinkTrouble {
-        /// As it was chosen, or as its interface is called.
+        /// Configured name of the link, or name of its interface.
         link: String,
-        /// Why, and what to do.
+        /// Reason and remedy.
         trouble: LinkTrouble,
     },
-    /// A participant's pictures and sound are on their way.
+    /// Media of a participant is being received.
     Playing(Participant),
     /// A participant cannot be played; it is tried again.
     CannotPlay {
-        /// What people call them; several may have the same.
+        /// Name of the participant; several may have the same.
         name: String,
-        /// What the server or this endpoint refused.
+        /// Refusal of the server or of this endpoint.
         error: ConnectError,
     },
-    /// More participants publish than are received at once. Told once.
+    /// More participants publish than a call receives at once. Reported once.
     Crowded {
-        /// Those who are received.
+        /// Number of participants received.
         played: usize,
     },
-    /// The connection that plays a participant is lost; another one is made.
+    /// The connection that plays a participant failed; a new one is being made.
     PlayingFailed {
-        /// What people call them; several may have the same.
+        /// Name of the participant; several may have the same.
         name: String,
-        /// A sentence without its end, for people.
+        /// Reason for people, a sentence without its full stop.
         reason: String,
     },
-    /// A participant is not played any more.
+    /// Playback of a participant has ended.
     PlayingEnded {
-        /// Theirs in the room, which nobody else has.
+        /// Id of the participant in the room, which is unique.
         id: String,
     },
     /// A frame is due: pictures are encoded ([`ReceivedFrame::codec`]), sound is
     /// Opus.
     Frame(PlayedFrame),
-    /// The server cannot be reached or does not do what it should; it is asked
-    /// again. Told when it begins and when it becomes another fault.
+    /// The server cannot be reached or misbehaves; requests are retried.
+    /// Reported when the fault starts and when its kind changes.
     Fault(SignallingError),
-    /// Nothing was heard of the room for a while; it is asked again.
+    /// The room's event stream has been silent for a while; it is being
+    /// reopened.
     RoomSilent,
     /// The server answers again.
     FaultEnded {
-        /// How long it did not.
+        /// Duration of the fault.
         lasted: Duration,
     },
-    /// Something about our own links, cameras or sound.
+    /// Report about our own links, cameras or sound.
     Notice(Notice),
-    /// Other events were not told, since too many waited for
-    /// [`Call::next_event`](crate::Call::next_event). What they would have said
-    /// of people and links has [`Call::statistics`](crate::Call::statistics).
+    /// Events were dropped, because too many were waiting for
+    /// [`Call::next_event`](crate::Call::next_event).
+    /// [`Call::statistics`](crate::Call::statistics) has the resulting state of
+    /// participants and links.
     Missed {
-        /// Those since the last one that was told.
+        /// Number of events dropped since the last report.
         events: u64,
     },
 }
 
-/// A frame of a participant that is due.
+/// Frame of a participant that is due.
 #[derive(Debug)]
 pub struct PlayedFrame {
-    /// The participant's id.
+    /// Id of the participant.
     pub from: String,
-    /// Which of their streams.
+    /// Stream of the frame.
     pub track: Track,
-    /// When it came out, in the time of [`Call::clock`](crate::Call::clock).
+    /// Time of its release from the jitter buffer, on
+    /// [`Call::clock`](crate::Call::clock).
     pub at: Instant,
-    /// Encoded, whole, in the order of decoding.
+    /// Complete encoded frame, in decoding order.
     pub frame: ReceivedFrame,
-    /// The links that brought it, each once.
+    /// Links that delivered it, without repetition.
     pub links: Vec<String>,
 }
 
 impl Event {
-    /// Whether its text is worth showing to whoever runs the program.
+    /// Whether its text is worth showing to the user of the program.
     #[must_use]
     pub fn is_for_people(&self) -> bool {
         !matches!(

@@ -1,12 +1,12 @@
-//! A call over several links, to embed: cameras and sound into a room of a
-//! weft server, everybody else out of it.
+//! Call over several links, to embed: sends cameras and sound to a room of a
+//! weft server and receives the other participants.
 //!
-//! [`Call`] is the whole of it. It takes a [`CallConfig`], runs on threads of
-//! its own and says what happens as [`Event`]s. It follows links that come and
-//! go, adapts pictures to what the links carry, and after any fault that may
-//! pass (of a link, of the server, of the room) it tries again by itself. It
-//! prints nothing, ends no process and holds no state outside of itself, but
-//! that TLS has one provider for the process.
+//! [`Call`] is the entry point. It takes a [`CallConfig`], runs on its own
+//! threads and reports [`Event`]s. It follows links that appear and disappear,
+//! adapts pictures to the links' capacity, and recovers by itself from every
+//! temporary fault of a link, the server or the room. It prints nothing, never
+//! exits the process and keeps no global state except the process-wide TLS
+//! provider.
 //!
 //! ```no_run
 //! use std::time::Duration;
@@ -33,25 +33,25 @@
 //! # }
 //! ```
 //!
-//! What is received is encoded; [`Recording`] keeps it, `weft_media` has
-//! decoders. Pictures and sound may also come from the program itself
-//! ([`OwnSources`]). [`Call::statistics`] has the figures of every path, and
-//! what came from whom. Who takes no events for a while misses some, and is
-//! told how many ([`Event::Missed`]); the call never waits.
+//! Received media stays encoded; [`Recording`] stores it, and `weft_media` has
+//! decoders. The program can also provide pictures and sound itself
+//! ([`OwnSources`]). [`Call::statistics`] has the statistics of every path and
+//! the totals per participant. A program that reads events too slowly misses
+//! some and learns how many ([`Event::Missed`]); the call never waits.
 //!
-//! [`Direct`] sends without a room: viewers come straight to it, with offers and
+//! [`Direct`] sends without a room: viewers connect directly, with offers and
 //! answers that the program carries.
 //!
 //! # Below a call
 //!
-//! Who makes connections otherwise than in a room of a weft server uses what
-//! [`Call`] consists of: [`caller`] turns offers and answers into connections
-//! over all links, [`sources`] feeds cameras and sound to them, [`signalling`]
-//! speaks WHIP and WHEP, [`watch`] decodes and measures.
+//! To make connections outside a room of a weft server, use the parts of
+//! [`Call`]: [`caller`] turns offers and answers into connections over all
+//! links, [`sources`] feeds them with cameras and sound, [`signalling`]
+//! implements WHIP and WHEP, [`watch`] decodes and measures.
 //!
-//! Threads: the call's, one per camera, per encoder, per microphone and for
-//! requests, and the network's driver. They talk through channels; nothing is
-//! locked for longer than a copy.
+//! Threads: one each for the call, every camera, every encoder, every
+//! microphone and the requests, and the network driver. They communicate
+//! through channels; no lock is held for longer than a copy.
 
 #![forbid(unsafe_code)]
 

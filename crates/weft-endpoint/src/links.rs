@@ -1,4 +1,4 @@
-//! The links of this endpoint: where they are now, and what they may carry.
+//! Links of this endpoint: their present addresses and their budgets.
 
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, UdpSocket};
@@ -23,40 +23,41 @@ pub use change::LinkChange;
 pub use choice::{ChoiceError, Scope, links_or_all, loopback};
 pub use trouble::LinkTrouble;
 
-/// ICE network cost: the first link named is the cheapest (libwebrtc's scale
-/// of 0 to 999; 10 apart, so that the order shows and nothing more).
+/// Difference in ICE network cost between consecutive links: the first
+/// configured link is the cheapest (libwebrtc's scale of 0 to 999; a small step
+/// that only expresses the order).
 const COST_STEP: u16 = 10;
-/// Peers that send on one path only leave metered links and backups alone.
+/// Costs that keep single-path senders away from metered links and backups.
 const METERED_COST: u16 = 250;
 const BACKUP_COST: u16 = 500;
 
-/// A socket on a link, and what the association has to know of it.
+/// Socket on a link, with the address for the association.
 pub struct Access {
-    /// Where it is, and what it costs.
+    /// Address and cost.
     pub local: LocalAddress,
-    /// The socket, tied to the link.
+    /// Socket bound to the link.
     pub socket: UdpSocket,
 }
 
-/// A link's policy and what it has carried.
+/// Policy of a link and the bytes that it has carried.
 #[derive(Clone, Debug)]
 pub struct LinkFigures {
-    /// As it was named.
+    /// Configured name.
     pub name: String,
-    /// What its owner wants of it.
+    /// Policy set by the user.
     pub policy: Policy,
-    /// In both directions, with the headers of IP and UDP.
+    /// Bytes in both directions, with the headers of IP and UDP.
     pub carried: Bytes,
-    /// Of its budget, if it has one.
+    /// Rest of its budget, if it has one.
     pub left: Option<Bytes>,
 }
 
-/// None of the links is there, or one can never be.
+/// No link is present, or a link can never exist.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct LinksError(String);
 
-/// The links as they were named, or as they came.
+/// Links, configured or discovered.
 #[derive(Clone, Debug)]
 pub struct Links {
     specs: Vec<LinkChoice>,
@@ -65,11 +66,11 @@ pub struct Links {
 }
 
 impl Links {
-    /// Checks that one link at least is there now, says which are waited for,
-    /// and warns of those whose sockets cannot be tied to their interface.
+    /// Checks that at least one link is present, reports the missing ones, and
+    /// warns of links whose sockets cannot be bound to their interface.
     ///
     /// # Errors
-    /// If none is there, or one can never be.
+    /// If no link is present, or a link can never exist.
     pub fn check(
         specs: Vec<LinkChoice>,
         scope: Scope,
@@ -107,26 +108,26 @@ impl Links {
         })
     }
 
-    /// Whether any of them can come or go.
+    /// Whether any link can appear or disappear.
     #[must_use]
     pub fn may_change(&self) -> bool {
         let fixed = |s: &LinkChoice| matches!(s.target, Target::Address(ip) if ip.is_loopback());
         self.scope == Scope::Every || !self.specs.iter().all(fixed)
     }
 
-    /// A link's name.
+    /// Name of a link.
     #[must_use]
     pub fn name(&self, link: LinkId) -> &str {
         self.spec(link).map_or("", |spec| &spec.name)
     }
 
-    /// What its owner wants of a link.
+    /// Policy set by the user.
     #[must_use]
     pub fn policy(&self, link: LinkId) -> Policy {
         self.spec(link).map(|s| s.policy).unwrap_or_default()
     }
 
-    /// Whether it carries whatever there is, from the start.
+    /// Whether the link carries any traffic from the start.
     #[must_use]
     pub fn is_regular(&self, link: LinkId) -> bool {
         self.spec(link).is_none_or(LinkChoice::is_regular)
@@ -140,12 +141,12 @@ impl Links {
         (0..).map(LinkId).zip(&self.specs)
     }
 
-    /// Addresses that stand for every peer on tunnelled links.
+    /// Addresses that represent every peer on tunnelled links.
     pub fn vias(&self) -> impl Iterator<Item = SocketAddr> {
         self.specs.iter().filter_map(|s| s.via)
     }
 
-    /// Where the links are now, those left out whose budget is used up.
+    /// Present attachments of the links, without those whose budget is spent.
     pub fn present(&mut self) -> Vec<(LinkId, Attachment)> {
         if self.scope == Scope::Every {
             self.take_new(weft_net::interface_names().unwrap_or_default());
@@ -158,8 +159,9 @@ impl Links {
         places.collect()
     }
 
-    /// As many links as the room shows. Interfaces that a system makes and
-    /// unmakes count once by their names.
+    /// Adds new interfaces, up to the number of links that a room shows. An
+    /// interface that the system removes and recreates counts once, by its
+    /// name.
     fn take_new(&mut self, names: Vec<String>) {
         for name in names {
             let known = self.specs.iter().any(|s| s.name == name);
@@ -170,7 +172,7 @@ impl Links {
         }
     }
 
-    /// A socket there; none if the link has just gone.
+    /// Opens a socket; `None` if the link has just disappeared.
     #[must_use]
     pub fn open(&self, link: LinkId, place: Attachment) -> Option<Access> {
         let spec = self.spec(link)?;
@@ -188,14 +190,14 @@ impl Links {
         Some(Access { local, socket })
     }
 
-    /// Counts what a link has carried. True if its budget is used up by it.
+    /// Adds carried bytes; returns true if they use up the link's budget.
     pub fn count(&mut self, link: LinkId, bytes: Bytes) -> bool {
         let before = self.is_spent(link);
         *self.carried.entry(link).or_default() += bytes;
         !before && self.is_spent(link)
     }
 
-    /// Whether there is a budget to keep.
+    /// Whether any link has a budget.
     #[must_use]
     pub fn have_budget(&self) -> bool {
         self.specs.iter().any(|s| s.budget.is_some())
@@ -205,14 +207,14 @@ impl Links {
         self.carried.get(&link).copied().unwrap_or_default()
     }
 
-    /// Whether its budget is used up.
+    /// Whether the budget of a link is spent.
     #[must_use]
     pub fn is_spent(&self, link: LinkId) -> bool {
         let budget = self.spec(link).and_then(|s| s.budget);
         budget.is_some_and(|budget| self.carried(link) >= budget)
     }
 
-    /// Policies, what was carried, what is left.
+    /// Policies, carried bytes and remaining budgets.
     #[must_use]
     pub fn figures(&self) -> Vec<LinkFigures> {
         let figures = |(id, spec): (LinkId, &LinkChoice)| {

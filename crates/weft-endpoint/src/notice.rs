@@ -1,4 +1,4 @@
-//! What an endpoint says of its links, cameras and sound while it runs.
+//! Reports of an endpoint about its links, cameras and sound.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -11,84 +11,85 @@ use weft_net::{LinkError, WatchError};
 use crate::sources::sound::SoundError;
 use crate::sources::video::Load;
 
-/// What happens to an endpoint's own links, cameras and sound. As text it is
-/// one sentence for people, with what to do.
+/// Report about an endpoint's own links, cameras and sound. Its text is one
+/// sentence for people, with the remedy.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Notice {
-    /// A link that was named is not there; it joins the call when it comes.
+    /// A configured link is missing; it joins the call when it appears.
     LinkAwaited {
-        /// As it was chosen, or as its interface is called.
+        /// Configured name of the link, or name of its interface.
         link: String,
-        /// Why it is not there.
+        /// Reason why it is missing.
         error: LinkError,
     },
-    /// There is no right to tie a link's sockets to its interface: only the
-    /// source address is fixed, and the system's routes decide the rest.
+    /// Permission to bind a link's sockets to its interface is missing: only
+    /// the source address is fixed, and the system's routes decide the rest.
     LinkUntied {
-        /// As it was chosen, or as its interface is called.
+        /// Configured name of the link, or name of its interface.
         link: String,
     },
-    /// A link came.
+    /// A link appeared.
     LinkArrived {
-        /// As it was chosen, or as its interface is called.
+        /// Configured name of the link, or name of its interface.
         link: String,
-        /// Those that calls use from now on.
+        /// Addresses that calls use from now on.
         addresses: Vec<IpAddr>,
     },
-    /// A link went.
+    /// A link disappeared.
     LinkLeft {
-        /// As it was chosen, or as its interface is called.
+        /// Configured name of the link, or name of its interface.
         link: String,
     },
-    /// A link has used up its budget and carries nothing more.
+    /// A link has used up its budget and carries no more traffic.
     BudgetSpent {
-        /// As it was chosen, or as its interface is called.
+        /// Configured name of the link, or name of its interface.
         link: String,
     },
-    /// The system does not tell when links come and go.
+    /// The system does not report link changes.
     LinksUnwatched(WatchError),
-    /// A camera gives no more pictures.
+    /// A camera stopped.
     CameraEnded(CameraError),
-    /// The microphone gives no more sound.
+    /// The microphone stopped.
     SoundEnded(SoundError),
-    /// There is a file already where a recording is to begin; it is left alone.
+    /// The recording's file already exists and is left untouched.
     RecordingElsewhere {
-        /// The path that was asked for.
+        /// Path as requested.
         taken: PathBuf,
-        /// Where it is recorded instead.
+        /// Path used instead.
         path: PathBuf,
     },
-    /// A recording has as many files as it may; newcomers are not recorded.
+    /// The recording has reached its limit of files; newcomers are not
+    /// recorded.
     RecordingFull {
-        /// Its files.
+        /// Number of files.
         files: usize,
     },
-    /// Who is recorded sends H.264, which WebM cannot hold.
+    /// The recorded participant sends H.264, which WebM cannot hold.
     RecordingOfSound {
-        /// The file, which gets the sound.
+        /// File that gets only the sound.
         path: PathBuf,
     },
-    /// A recording has ended for which nobody sent anything.
+    /// A recording ended without any media.
     NothingRecorded {
-        /// The file that there is not.
+        /// File that was not created.
         path: PathBuf,
     },
-    /// A file cannot be written any more; the call goes on.
+    /// Writing a file failed; the call continues.
     RecordingFailed(
-        /// What the system says.
+        /// Message of the system.
         String,
     ),
-    /// An encoder does not keep up with its camera.
+    /// An encoder is slower than its camera.
     TooSlow {
         /// Share of the pictures that were not encoded, 0 to 1.
         missed: f64,
     },
-    /// An encoder that was too slow keeps up with its camera again.
+    /// An encoder keeps up with its camera again.
     FastEnough,
 }
 
-/// The load of an encoder.
+/// Conversion of an encoder's load.
 impl From<Load> for Notice {
     fn from(load: Load) -> Notice {
         match load {
@@ -172,24 +173,24 @@ fn absence(error: &LinkError) -> String {
     }
 }
 
-/// Who is told of notices. Clones tell the same. It is called on any of the
-/// endpoint's threads, the network's too, and must not block.
+/// Callback for notices; clones share it. Called on any thread of the endpoint,
+/// including the network thread; must not block.
 #[derive(Clone)]
 pub struct Notices(Arc<dyn Fn(Notice) + Send + Sync>);
 
 impl Notices {
-    /// Tells this function.
+    /// Calls this function.
     pub fn new(tell: impl Fn(Notice) + Send + Sync + 'static) -> Notices {
         Notices(Arc::new(tell))
     }
 
-    /// Drops every notice, for who has no use for them.
+    /// Drops every notice.
     #[must_use]
     pub fn ignored() -> Notices {
         Notices::new(drop)
     }
 
-    /// Tells of one.
+    /// Reports a notice.
     pub fn tell(&self, notice: Notice) {
         (self.0)(notice);
     }

@@ -1,34 +1,34 @@
-//! What has come from others, counted.
+//! Received media per participant.
 
 use weft_session::ReceivedFrame;
 use weft_units::{Freezes, Instant};
 
 use crate::caller::Track;
 
-/// What has come from one participant, over all connections that played them.
+/// Totals received from one participant, over all connections.
 #[derive(Clone, Debug, Default)]
 pub struct Received {
-    /// Packets of sound.
+    /// Sound packets.
     pub audio_packets: u64,
     /// Octets of pictures and sound.
     pub bytes: u64,
-    /// Their cameras, in order.
+    /// Cameras, in order.
     pub cameras: Vec<ReceivedCamera>,
 }
 
-/// What has come from one camera.
+/// Totals received from one camera.
 #[derive(Clone, Debug, Default)]
 pub struct ReceivedCamera {
-    /// Whole pictures that were due.
+    /// Complete pictures that were due.
     pub frames: u64,
-    /// Octets of these, encoded.
+    /// Encoded size of these pictures, in octets.
     pub bytes: u64,
-    /// Of a display that shows each picture when it comes out.
+    /// Freezes of a display that shows each picture at its release time.
     pub freezes: Freezes,
 }
 
 impl Received {
-    /// A frame came out at this time.
+    /// Records a frame that was released at this time.
     pub(crate) fn on_frame(&mut self, track: Track, at: Instant, frame: &ReceivedFrame) {
         let bytes = frame.data.len() as u64;
         self.bytes += bytes;

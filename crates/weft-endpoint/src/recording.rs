@@ -1,6 +1,6 @@
-//! What is received, on disk: one file per camera, each with the sound, so
-//! that each plays by itself in whatever plays videos. Players show one track
-//! of pictures of a file.
+//! Recording of received media: one file per camera, each with the sound, so
+//! that every file plays by itself. Players show only one video track of a
+//! file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -16,50 +16,53 @@ use crate::event::{Event, PlayedFrame};
 use crate::notice::{Notice, Notices};
 use crate::signalling::Participant;
 
-/// The first participant's first camera gets the file that was named,
-/// everything else a file beside it with their name in it. A file that is there
-/// already is left alone: a sender that is started again keeps what it has.
+/// Recorder of a call. The first participant's first camera goes to the given
+/// file, everything else to files beside it with the participant's name.
+/// Existing files are left untouched, so a restarted call keeps its earlier
+/// recordings.
 pub struct Recording {
     path: PathBuf,
     used: BTreeSet<PathBuf>,
-    /// That there are too many files was told.
+    /// Whether the limit of files was reported.
     is_full: bool,
-    /// By participant and place of the camera.
+    /// Files by participant and camera index.
     files: BTreeMap<(String, usize), Recorder>,
-    /// Who sends pictures that a recording cannot hold, by camera.
+    /// Cameras whose pictures a recording cannot hold.
     without_pictures: BTreeSet<(String, usize)>,
-    /// Why the first recording that failed did.
+    /// Error of the first recording that failed.
     failed: Option<RecorderError>,
     notices: Notices,
 }
 
-/// Most of a name that goes into a file's, in characters of four octets at most: a
-/// file's has 255 octets (`NAME_MAX`), and a number may follow. Chosen by us.
+/// Maximum length of a participant's name in a file name, in characters of up
+/// to four octets: a file name has 255 octets (`NAME_MAX`), and a number may
+/// follow. Chosen by us.
 const MAX_TITLE: usize = 40;
 
-/// Files of one recording: participants may come and go without end. Chosen by us.
+/// Maximum number of files of a recording, since participants may come and go
+/// without end. Chosen by us.
 const MAX_FILES: usize = 1000;
 
-/// What is received cannot be recorded there, or not wholly.
+/// Recording that is impossible or incomplete.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordingError {
-    /// It is to be another format.
+    /// The path has another extension than `.webm`.
     #[error("{}: recordings are WebM; name a file that ends in .webm", .0.display())]
     NotWebm(PathBuf),
-    /// It is to be where nothing can be.
+    /// The path is in no existing directory.
     #[error("{}: the directory is not there; make it first", .0.display())]
     NoDirectory(PathBuf),
-    /// A file could not be written to its end.
+    /// A file could not be written completely.
     #[error("what is recorded is not whole: {0}")]
     Incomplete(RecorderError),
 }
 
 impl Recording {
-    /// A recording of what comes from now on, which begins with this file.
-    /// What becomes of its files is told as notices.
+    /// Starts a recording whose first file has this path. Notices report the
+    /// fate of its files.
     ///
     /// # Errors
-    /// If there can be no such file.
+    /// If the file cannot exist.
     pub fn new(path: &Path, notices: Notices) -> Result<Recording, RecordingError> {
         if path.extension().is_none_or(|e| e != "webm") {
             return Err(RecordingError::NotWebm(path.to_owned()));
@@ -79,7 +82,7 @@ impl Recording {
         })
     }
 
-    /// Takes what there is to record in an event of a call.
+    /// Records the media of an event, if it has any.
     pub fn on_event(&mut self, event: &Event) {
         match event {
             Event::Playing(participant) => self.begin(participant),
@@ -127,8 +130,8 @@ impl Recording {
         }
     }
 
-    /// Makes the next file that nobody has: not even another program that makes
-    /// some at the same time.
+    /// Creates the next file name that does not exist yet, safely against other
+    /// programs doing the same.
     fn create(&self, name: &str, tracks: Tracks) -> Result<(PathBuf, Recorder), RecorderError> {
         for path in self.files_for(name) {
             match Recorder::create_new(&path, tracks) {
@@ -172,7 +175,7 @@ impl Recording {
         (1..).map(candidate)
     }
 
-    /// Writes a frame that came out `at` this time; sound into each of the
+    /// Writes a frame released at this time; sound goes to each of the
     /// participant's files.
     fn take(&mut self, id: &str, track: Track, at: Instant, frame: &ReceivedFrame) {
         if let Track::Camera(place) = track
@@ -201,7 +204,8 @@ impl Recording {
         }
     }
 
-    /// WebM has no H.264: the recording goes on, or begins, with the sound.
+    /// Continues or starts the recording with sound only, because WebM has no
+    /// H.264.
     fn leave_out_pictures(&mut self, camera: (String, usize)) {
         if !self.without_pictures.insert(camera.clone()) {
             return;
@@ -232,17 +236,17 @@ impl Recording {
         }
     }
 
-    /// The call matters more than its record.
+    /// Reports the failure once; the call itself continues.
     fn on_failure(&mut self, error: RecorderError) {
         self.notices
             .tell(Notice::RecordingFailed(error.to_string()));
         self.failed.get_or_insert(error);
     }
 
-    /// Ends every file, and says so if there is none.
+    /// Closes every file, and reports if there is none.
     ///
     /// # Errors
-    /// If not everything was written.
+    /// If a file is incomplete.
     pub fn finish(mut self) -> Result<(), RecordingError> {
         for (_, recorder) in std::mem::take(&mut self.files) {
             if let Err(error) = recorder.finish() {
@@ -260,13 +264,13 @@ impl Recording {
     }
 }
 
-/// The files of all cameras of a participant.
+/// Files of all cameras of a participant.
 fn files_of(id: &str) -> RangeInclusive<(String, usize)> {
     (id.to_owned(), 0)..=(id.to_owned(), usize::MAX)
 }
 
-/// What a file beside the first one is called after: the participant, and
-/// which of their cameras if it is not the first.
+/// Title of a file beside the first one: the participant, and the camera's
+/// number unless it is the first.
 fn title(participant: &Participant, place: usize) -> String {
     let name = &participant.name;
     let camera = participant.publishing.cameras.get(place);

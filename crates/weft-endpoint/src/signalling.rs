@@ -1,4 +1,4 @@
-//! WHIP and WHEP as a client, and the room's list of participants.
+//! Client for WHIP, WHEP and the room's list of participants.
 
 mod error;
 mod exchange;
@@ -20,74 +20,72 @@ pub use links::LinkFault;
 pub use room::{Room, escaped};
 pub use trust::Trust;
 
-/// The server writes to an event stream at least every 15 s; two misses and a
-/// little more mean that nothing comes through.
+/// Silence after which an event stream counts as dead: the server writes at
+/// least every 15 s, so two writes and a margin are missing.
 pub const SILENCE: Duration = Duration::from_secs(35);
 
-/// Addresses of a server that are tried beside those that it tells: one for
-/// each family over a few links. Chosen by us.
+/// Maximum number of server addresses tried in addition to its candidates: one
+/// per address family over a few links. Chosen by us.
 pub const MAX_REACHED: usize = 4;
 
-/// Who we are in a room.
+/// Our identity in a room.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// What the others see.
+    /// Id that the others see.
     pub id: String,
-    /// What proves it, for who comes back and who publishes.
+    /// Secret that proves it on reconnecting and publishing.
     pub secret: String,
 }
 
-/// A server, and how it is reached.
+/// Server and the way to authenticate with it.
 #[derive(Clone, Debug, Default)]
 pub struct Server {
-    /// Its root, such as `https://HOST:PORT`.
+    /// Root URL, such as `https://HOST:PORT`.
     pub url: String,
-    /// What it asks of who comes, if it does.
+    /// Access token, if the server requires one.
     pub token: Option<String>,
-    /// Whose certificate is good.
+    /// Certificates to trust.
     pub trust: Trust,
 }
 
-/// What an endpoint reads of somebody in the room (of a
-/// [`weft_rooms::Participant`]); the rest, which newer servers may know more
-/// of, it passes over.
+/// Participant, as an endpoint reads it from the room (a
+/// [`weft_rooms::Participant`]). Unknown fields of newer servers are ignored.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Participant {
-    /// Unique in the room.
+    /// Unique id in the room.
     pub id: String,
-    /// What people call them.
+    /// Display name.
     pub name: String,
-    /// What they publish.
+    /// Published tracks.
     #[serde(default)]
     pub publishing: Publishing,
 }
 
-/// What happens in a room.
+/// Event of a room.
 #[derive(Clone, Debug)]
 pub enum RoomEvent {
-    /// We are in it.
+    /// We have joined the room.
     Welcome {
-        /// Who we are there.
+        /// Our identity there.
         own: Identity,
-        /// All that are there, we among them.
+        /// All participants, including us.
         participants: Vec<Participant>,
     },
-    /// Somebody came, or publishes something else.
+    /// A participant joined or changed their publication.
     Changed(Participant),
-    /// Somebody of this id went.
+    /// The participant with this id left.
     Left(String),
-    /// Nothing of interest, but the stream is alive.
+    /// Keep-alive of the stream.
     Alive,
 }
 
-/// A session description that came back, and where its resource is.
+/// Session description from the server, with its resource.
 pub struct Created {
-    /// The answer, in SDP.
+    /// Answer in SDP.
     pub sdp: String,
-    /// The resource's address, on the server that was asked.
+    /// URL of the resource, on the same server.
     pub location: String,
-    /// Addresses at which HTTP has reached the server, at most
-    /// [`MAX_REACHED`].
+    /// Addresses of the server that answered HTTP, at most [`MAX_REACHED`].
     pub reached: Vec<IpAddr>,
 }
 

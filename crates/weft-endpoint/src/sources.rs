@@ -1,4 +1,4 @@
-//! Cameras and a microphone, each on a thread of its own with what encodes it.
+//! Cameras and a microphone, each on its own thread with its encoder.
 
 pub mod cameras;
 pub mod feed;

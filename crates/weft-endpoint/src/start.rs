@@ -1,4 +1,4 @@
-//! Sources and network together: an endpoint that sends.
+//! Start of a sending endpoint: sources and network together.
 
 use std::sync::Arc;
 
@@ -18,28 +18,28 @@ use crate::sources::feed::Feed;
 use crate::sources::sound;
 use crate::sources::video::{self, VideoControl, VideoSetup};
 
-/// An endpoint that sends.
+/// Running endpoint that sends.
 pub struct Started {
-    /// It runs until it is told to stop.
+    /// Driver, which runs until it is stopped.
     pub driver: Driver<Command>,
-    /// What is to be offered: cameras in order, then the microphone.
+    /// Sections to offer: cameras in order, then the microphone.
     pub sections: Vec<Section>,
-    /// The same as it is shown in a room.
+    /// Tracks in the form that a room shows.
     pub publishing: Publishing,
 }
 
-/// What to send.
+/// Sources to send.
 struct Sources {
-    /// The cameras, in order.
+    /// Cameras, in order.
     feeds: Vec<Feed>,
-    /// What the others shall read at each picture.
+    /// Caption of each camera.
     names: Vec<Option<String>>,
-    /// Where the sound is from; `None`: none is sent.
+    /// Source of the sound, if any.
     microphone: Option<Box<dyn Microphone>>,
 }
 
 impl Sources {
-    /// Opens the named cameras; those that the program makes itself come after.
+    /// Opens the named cameras, followed by those of the embedding program.
     fn open(
         cameras: &[NamedCamera],
         microphone: Option<&MicrophoneSpec>,
@@ -92,13 +92,13 @@ impl Sources {
     }
 }
 
-/// Opens cameras and microphone, starts the endpoint and everything that feeds
-/// it. Where the codec has them, pictures get this many temporal layers: three
-/// where a server may leave some out.
+/// Opens cameras and microphone, starts the endpoint and its encoders. If the
+/// codec has temporal layers, pictures get this many: three where a server may
+/// drop some.
 ///
 /// # Errors
-/// If a source cannot be had, the system gives no sockets or threads, or there
-/// is no encoder.
+/// If a source cannot be opened, the system provides no sockets or threads, or
+/// a codec has no encoder.
 pub fn start(
     clock: Clock,
     links: Links,

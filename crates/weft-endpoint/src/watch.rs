@@ -1,5 +1,4 @@
-//! What a player sees of one incoming stream of pictures, measured from the
-//! decoded pixels.
+//! Measurement of one received video stream, from the decoded pixels.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
@@ -12,52 +11,51 @@ use weft_net::Clock;
 use weft_session::ReceivedFrame;
 use weft_units::{Codec, Duration, Instant};
 
-/// One picture shown.
+/// One displayed picture.
 #[derive(Clone, Copy, Debug)]
 pub struct Sight {
-    /// When it was decoded, in the time of the clock that was given.
+    /// Decoding time, on the given clock.
     pub at: Instant,
     /// Frame number from its stamp, if it has one.
     pub number: Option<u32>,
-    /// From capture to here, by the stamp's wall clock.
+    /// Time from capture to display, by the stamp's wall clock.
     pub latency: Option<Duration>,
-    /// From capture until its last packet came.
+    /// Time from capture to the arrival of its last packet.
     pub complete: Option<Duration>,
-    /// As it came.
+    /// Encoded size.
     pub bytes: usize,
-    /// Pixels across.
+    /// Width in pixels.
     pub width: usize,
-    /// Pixels down.
+    /// Height in pixels.
     pub height: usize,
 }
 
-/// Everything seen so far.
+/// Results so far.
 #[derive(Debug)]
 pub struct Sights {
-    /// Those that nobody took yet.
+    /// Pictures that were not taken yet.
     pub all: Vec<Sight>,
-    /// How bad single pictures looked by themselves ([`Brisque`]), one every
-    /// two seconds, that nobody took yet; none without a model.
+    /// Quality scores of single pictures ([`Brisque`]), one every two seconds,
+    /// that were not taken yet; empty without a model.
     pub scores: Vec<f64>,
-    /// How often and for how long the picture stood still.
+    /// Number and duration of freezes.
     pub freezes: Freezes,
-    /// Frames without a picture.
+    /// Frames that could not be decoded.
     pub undecodable: u64,
 }
 
-/// How often a picture is judged; chosen by us: one of 720p takes longer than
-/// pictures are apart.
+/// Interval of quality scores; chosen by us: scoring a 720p picture takes
+/// longer than the time between pictures.
 const JUDGED_EVERY: Duration = Duration::from_secs(2);
 
-/// Most octets of frames that wait for the decoder, but for the last one: some
-/// seconds. Chosen by us.
+/// Octets of frames that may wait for the decoder, not counting the last one: a
+/// few seconds. Chosen by us.
 const WAITING_BYTES: usize = 8 << 20;
 
-/// Pictures that wait to be taken ([`Watcher::take`]): those of some minutes. Chosen
-/// by us.
+/// Pictures that may wait for [`Watcher::take`]: a few minutes. Chosen by us.
 const WAITING_SIGHTS: usize = 10_000;
 
-/// A decoder on a thread of its own, and what it has seen.
+/// Decoder on its own thread, with its measurements.
 #[derive(Clone)]
 pub struct Watcher {
     frames: Sender<ReceivedFrame>,
@@ -65,20 +63,20 @@ pub struct Watcher {
     sights: Arc<Mutex<Sights>>,
 }
 
-/// Frames that the decoder has not taken yet.
+/// Frames that wait for the decoder.
 #[derive(Default)]
 struct Waiting {
     bytes: AtomicUsize,
-    /// One was dropped: the next ones cannot be decoded until a keyframe comes.
+    /// Whether a frame was dropped, so that frames are undecodable until the
+    /// next keyframe.
     is_behind: AtomicBool,
 }
 
 impl Watcher {
-    /// A decoder that waits for frames, and judges some of the pictures where
-    /// there is a model.
+    /// Starts a decoder, and scores some pictures if there is a model.
     ///
     /// # Errors
-    /// If there is none for this codec.
+    /// If the codec has no decoder.
     pub fn start(
         clock: Clock,
         codec: Codec,
@@ -93,7 +91,7 @@ impl Watcher {
             undecodable: 0,
         }));
         let judge = judge.map(|judge| {
-            // One waits at most: who judges is slower than who decodes.
+            // At most one picture waits: scoring is slower than decoding.
             let (pictures, incoming) = sync_channel(1);
             let shared = Arc::clone(&sights);
             spawn("judge", move || judge_all(&judge, &incoming, &shared));
@@ -114,8 +112,8 @@ impl Watcher {
         })
     }
 
-    /// A frame whose time has come. If the decoder is too far behind, it counts as
-    /// undecodable, and so do those after it until there is a keyframe.
+    /// Decodes a frame that is due. If the decoder is too far behind, the frame
+    /// counts as undecodable, and so do further ones until a keyframe.
     pub fn show(&self, frame: ReceivedFrame) {
         let is_full = self.waiting.bytes.load(Ordering::Relaxed) >= WAITING_BYTES;
         let is_behind = self.waiting.is_behind.load(Ordering::Relaxed) && !frame.keyframe;
@@ -132,19 +130,19 @@ impl Watcher {
         let _ = self.frames.send(frame);
     }
 
-    /// The pictures since this was asked last.
+    /// Takes the pictures since the last call.
     #[must_use]
     pub fn take(&self) -> Vec<Sight> {
         std::mem::take(&mut hold(&self.sights).all)
     }
 
-    /// The scores since this was asked last.
+    /// Takes the scores since the last call.
     #[must_use]
     pub fn take_scores(&self) -> Vec<f64> {
         std::mem::take(&mut hold(&self.sights).scores)
     }
 
-    /// Looks at everything at once; the decoder waits meanwhile.
+    /// Reads all results at once, while the decoder waits.
     pub fn look<T>(&self, at: impl FnOnce(&Sights) -> T) -> T {
         at(&hold(&self.sights))
     }
@@ -191,7 +189,7 @@ fn decode(
         sights.freezes.on_picture(now);
         let number = seen.map(|s| s.number);
         if sights.all.len() >= WAITING_SIGHTS {
-            // Nobody takes them: the older half goes.
+            // Without a reader, drop the older half.
             sights.all.drain(..WAITING_SIGHTS / 2);
             sights.scores.clear();
         }
@@ -207,7 +205,7 @@ fn decode(
         let is_due = judged.is_none_or(|last| now.saturating_since(last) >= JUDGED_EVERY);
         if let Some(judge) = judge.filter(|_| is_due) {
             judged = Some(now);
-            // Who still judges the one before has this one left out.
+            // While the previous picture is being scored, this one is skipped.
             let _ = judge.try_send(picture);
         }
     }

@@ -1,4 +1,5 @@
-//! The examples against a server, on loopback with two addresses as links.
+//! Tests of the examples against a server, on loopback with two addresses as
+//! links.
 
 #[allow(dead_code, reason = "its main function is not run here")]
 #[path = "../examples/play.rs"]
@@ -13,7 +14,7 @@ use std::time::Duration;
 use weft_server::{Server, ServerConfig};
 use weft_testing::where_the_machine_keeps_up;
 
-/// The publisher's. The player is there for two seconds less.
+/// Run time of the publisher. The player runs two seconds less.
 const TIME: Duration = Duration::from_secs(8);
 
 #[test]
@@ -50,7 +51,8 @@ fn pictures_go_from_the_publisher_to_the_player_over_both_links() {
                 "link {link} brought {came} pictures: {pictures:?}"
             );
         }
-        // The clip has 30 a second; both links may bring parts of one.
+        // The clip has 30 pictures a second; both links may deliver parts of
+        // one.
         let all: u64 = pictures.values().sum();
         assert!(all <= 2 * 30 * TIME.as_secs(), "{pictures:?}");
     });

@@ -1,14 +1,14 @@
-//! Pace of the attempts to play somebody.
+//! Rate limit of attempts to play participants.
 
 use std::time::{Duration, Instant};
 
-/// Attempts to play somebody that may follow each other at once, and then each
-/// [`ATTEMPT`]: a full room at the beginning, and later those who come. Chosen by us.
+/// Attempts in a burst; afterwards one per [`ATTEMPT`]. Covers a full room at
+/// the beginning, and later arrivals. Chosen by us.
 const ATTEMPTS: u32 = 256;
-/// See [`ATTEMPTS`].
+/// Interval that allows one more attempt; see [`ATTEMPTS`].
 const ATTEMPT: Duration = Duration::from_millis(100);
 
-/// Attempts that may be made now.
+/// Token bucket of attempts.
 pub(super) struct Attempts {
     at: Instant,
     left: u32,
@@ -24,7 +24,7 @@ impl Attempts {
         }
     }
 
-    /// Makes one, if it may be.
+    /// Takes an attempt; returns whether one was available.
     pub fn take(&mut self, now: Instant) -> bool {
         let passed = now.saturating_duration_since(self.at);
         let earned = u32::try_from(passed.as_millis() / ATTEMPT.as_millis()).unwrap_or(ATTEMPTS);
@@ -37,7 +37,8 @@ impl Attempts {
         taken
     }
 
-    /// Notes that somebody is not played for want of room; whether for the first time.
+    /// Records that a participant was skipped because the call is full; returns
+    /// whether it is the first time.
     pub fn first_refused(&mut self) -> bool {
         !std::mem::replace(&mut self.refused, true)
     }

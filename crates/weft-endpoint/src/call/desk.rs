@@ -1,5 +1,5 @@
-//! Requests to the server, one after the other on a thread of their own: a
-//! server that does not answer holds up nothing else.
+//! Requests to the server, one after the other on a separate thread: a server
+//! that does not answer blocks nothing else.
 
 use std::sync::mpsc::{SyncSender, TrySendError, channel, sync_channel};
 use std::thread;
@@ -7,14 +7,14 @@ use std::time::Duration;
 
 type Errand = Box<dyn FnOnce() + Send>;
 
-/// Takes errands and does them in order.
+/// Queue that runs requests in order.
 pub struct Desk {
     errands: SyncSender<Errand>,
     refused: u64,
 }
 
 impl Desk {
-    /// A desk where so many errands may wait.
+    /// Starts a queue with room for this many waiting requests.
     pub fn open(waiting: usize) -> Desk {
         let (errands, incoming) = sync_channel::<Errand>(waiting);
         thread::Builder::new()
@@ -27,20 +27,20 @@ impl Desk {
         }
     }
 
-    /// Takes an errand; false, and counted, if too many wait already.
+    /// Adds a request; returns false, and counts it, if too many are waiting.
     pub fn take(&mut self, errand: impl FnOnce() + Send + 'static) -> bool {
         let taken = self.errands.try_send(Box::new(errand)).is_ok();
         self.refused += u64::from(!taken);
         taken
     }
 
-    /// Errands that were not taken.
+    /// Number of refused requests.
     pub fn refused(&self) -> u64 {
         self.refused
     }
 
-    /// Waits until everything is done, at most for `limit`. What is not done
-    /// then ends with the process.
+    /// Waits up to `limit` until all requests are done. Unfinished ones end
+    /// with the process.
     pub fn close(self, limit: Duration) {
         let (done, finished) = channel();
         let last: Errand = Box::new(move || {
@@ -50,7 +50,7 @@ impl Desk {
             Ok(()) => {
                 let _ = finished.recv_timeout(limit);
             }
-            // It is busy beyond hope, or its thread is gone.
+            // The queue is full, or its thread has ended.
             Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {}
         }
     }

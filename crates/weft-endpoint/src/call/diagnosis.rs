@@ -1,4 +1,4 @@
-//! Links that carry nothing, and why.
+//! Diagnosis of links that carry nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::thread;
@@ -11,7 +11,8 @@ use crate::links::LinkTrouble;
 use crate::signalling::LinkFault;
 
 impl Conduct {
-    /// Finds out why links carry nothing, once for each time that one does not.
+    /// Starts a diagnosis for each link that has stopped carrying packets, once
+    /// per outage.
     pub(super) fn look_at_links(&mut self, reports: &[PeerReport]) {
         let is_up = |link: &str| reports.iter().any(|report| report.is_up(link));
         let silent = reports.iter().flat_map(|report| &report.silent);
@@ -46,7 +47,7 @@ impl Conduct {
     }
 
     pub(super) fn on_trouble(&mut self, link: String, trouble: LinkTrouble) {
-        // It may have recovered meanwhile.
+        // The link may have recovered in the meantime.
         if self.diagnosis.asked.contains(&link) {
             self.diagnosis.found.insert(link.clone(), trouble.clone());
             self.tell(Event::LinkTrouble { link, trouble });

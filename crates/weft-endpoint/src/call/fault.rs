@@ -1,8 +1,8 @@
-//! Faults that last: said when they begin and when they end.
+//! Persistent faults, reported once when they start and once when they end.
 
 use std::time::{Duration, Instant};
 
-/// One thing that may be at fault.
+/// State of one possible fault.
 #[derive(Default)]
 pub struct Fault(Option<Present>);
 
@@ -12,7 +12,8 @@ struct Present {
 }
 
 impl Fault {
-    /// It is at fault of this kind. True if that is news.
+    /// Records a fault of this kind; returns true if it is new or of another
+    /// kind.
     pub fn begins(&mut self, now: Instant, kind: &str) -> bool {
         let since = self.0.as_ref().map_or(now, |present| present.since);
         let news = self.0.as_ref().is_none_or(|present| present.kind != kind);
@@ -21,7 +22,7 @@ impl Fault {
         news
     }
 
-    /// It is not any more. How long it was, if that is news.
+    /// Records the end of the fault; returns its duration if there was one.
     pub fn ends(&mut self, now: Instant) -> Option<Duration> {
         self.0.take().map(|present| now - present.since)
     }

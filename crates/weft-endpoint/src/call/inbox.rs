@@ -1,5 +1,5 @@
-//! What the call's thread is told, by whom ever: bounded, where others decide how
-//! much comes.
+//! Messages to the call's thread. Their number is bounded where other machines
+//! control it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -12,43 +12,43 @@ use crate::connect::{ConnectError, Connection};
 use crate::links::LinkTrouble;
 use crate::signalling::{RoomEvent, SignallingError};
 
-/// Frames that may wait to be taken: some seconds of a few participants.
-/// Chosen by us.
+/// Frames that may wait for the application: a few seconds from a few
+/// participants. Chosen by us.
 pub const WAITING_FRAMES: usize = 1000;
 
-/// Most octets of these frames, but for the last one: 8 s of four cameras at 4 Mbit/s
-/// each. Chosen by us.
+/// Octets of these frames, not counting the last one: 8 s of four cameras at 4
+/// Mbit/s each. Chosen by us.
 const WAITING_BYTES: usize = 16 << 20;
 
-/// What a connection was asked for with; each is new.
+/// Number of a connection request; never reused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ticket(pub u64);
 
-/// What the call's thread is told.
+/// Message to the call's thread.
 pub enum Wish {
-    /// From the room's event stream with this number, which waits to be told
-    /// whether to continue.
+    /// Event from the event stream with this number, whose thread waits for the
+    /// answer whether to continue.
     Room(u32, RoomEvent, Sender<bool>),
     RoomLost(u32, SignallingError),
-    /// What became of a connection that was asked for.
+    /// Result of a connection request.
     Made(Ticket, Result<Connection, ConnectError>),
-    /// A connection has something to say.
+    /// News of a connection.
     News(Ticket, News),
-    /// Why a link carries nothing.
+    /// Reason why a link carries nothing.
     Diagnosed(String, LinkTrouble),
-    /// Somebody wants the figures.
+    /// Request for the statistics.
     Figures(Sender<Statistics>),
     End,
 }
 
-/// The way to the call's thread, for any other.
+/// Sender of messages to the call's thread.
 #[derive(Clone)]
 pub struct Mailbox {
     wishes: Sender<Wish>,
     frames: Arc<Frames>,
 }
 
-/// How many frames wait, and how large they are together.
+/// Number and size of the waiting frames.
 #[derive(Default)]
 pub struct Frames {
     waiting: AtomicUsize,
@@ -57,8 +57,8 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// Whether another of so many octets may wait; if not, it is counted as
-    /// dropped.
+    /// Admits a frame of this size; if it does not fit, counts it as dropped
+    /// and returns false.
     pub fn admit(&self, bytes: usize) -> bool {
         let is_full = self.waiting.load(Ordering::Relaxed) >= WAITING_FRAMES
             || self.bytes.load(Ordering::Relaxed) >= WAITING_BYTES;
@@ -71,31 +71,31 @@ impl Frames {
         true
     }
 
-    /// One that was admitted, of so many octets, waits no more.
+    /// Removes an admitted frame of this size from the count.
     pub fn release(&self, bytes: usize) {
         self.waiting.fetch_sub(1, Ordering::Relaxed);
         self.bytes.fetch_sub(bytes, Ordering::Relaxed);
     }
 
-    /// One that was admitted, of so many octets, is dropped.
+    /// Removes an admitted frame of this size and counts it as dropped.
     pub fn drop_one(&self, bytes: usize) {
         self.release(bytes);
         self.dropped.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Those that nobody gets.
+    /// Frames dropped before delivery.
     pub fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }
 }
 
-/// The call's end of it.
+/// Receiver of the call's messages.
 pub struct Inbox {
     incoming: Receiver<Wish>,
     frames: Arc<Frames>,
 }
 
-/// A mailbox and what comes out of it.
+/// Creates the two ends of a mailbox.
 pub fn mail() -> (Mailbox, Inbox) {
     let (wishes, incoming) = channel();
     let frames = Arc::<Frames>::default();
@@ -107,8 +107,8 @@ pub fn mail() -> (Mailbox, Inbox) {
 }
 
 impl Mailbox {
-    /// Hands over a wish; false if nobody takes it any more. A frame too many
-    /// is a counted drop.
+    /// Sends a message; returns false if the receiver is gone. Frames beyond
+    /// the bound are dropped and counted.
     pub fn send(&self, wish: Wish) -> bool {
         if let Wish::News(_, News::Frame { frame, .. }) = &wish
             && !self.frames.admit(frame.data.len())
@@ -118,12 +118,12 @@ impl Mailbox {
         self.wishes.send(wish).is_ok()
     }
 
-    /// How many frames wait.
+    /// Bound on waiting frames.
     pub fn frames(&self) -> &Frames {
         &self.frames
     }
 
-    /// Hears of a connection.
+    /// Creates a listener for the news of a connection.
     pub fn listener(&self, ticket: Ticket) -> Listener {
         let mailbox = self.clone();
         Listener::new(move |news| {
@@ -133,17 +133,18 @@ impl Mailbox {
 }
 
 impl Inbox {
-    /// A frame counts as waiting until it is released.
+    /// Returns the next message. A frame counts as waiting until it is
+    /// released.
     pub fn next(&self, limit: Duration) -> Result<Wish, RecvTimeoutError> {
         self.incoming.recv_timeout(limit)
     }
 
-    /// How many frames wait, for who takes them in the end.
+    /// Bound on waiting frames, for the final consumer.
     pub fn frames(&self) -> Arc<Frames> {
         Arc::clone(&self.frames)
     }
 
-    /// Frames that came while too many waited.
+    /// Frames dropped because too many were waiting.
     pub fn dropped_frames(&self) -> u64 {
         self.frames.dropped()
     }

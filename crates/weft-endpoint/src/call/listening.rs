@@ -4,12 +4,12 @@ use std::time::Instant;
 
 use crate::signalling::SILENCE;
 
-/// The event stream that counts.
+/// Present event stream.
 pub(super) struct Listening {
     pub number: u32,
-    /// When it last spoke.
+    /// Time of its last event.
     pub heard: Instant,
-    /// When another one is begun.
+    /// Time of the next reconnect.
     pub again: Option<Instant>,
 }
 

@@ -1,6 +1,6 @@
-//! Events on their way to the embedding program. What happens does not wait for
-//! it: it may let so many wait, and what is too much then is counted and told
-//! as [`Event::Missed`] when there is room again.
+//! Events for the embedding program. The call never waits for the program: the
+//! queue is bounded, and events that do not fit are counted and reported as
+//! [`Event::Missed`] when there is room.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -8,19 +8,19 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use super::inbox::WAITING_FRAMES;
 use crate::event::Event;
 
-/// Events other than frames that may wait at least: those of a room in which
-/// everybody comes and goes, with their links. Frames have a bound of their
-/// own, which leaves these room. Chosen by us.
+/// Guaranteed room for events other than frames: a full room whose participants
+/// all join and leave, with their links. Frames have a separate bound, which
+/// leaves this room. Chosen by us.
 pub const WAITING_EVENTS: usize = 1000;
 
-/// Where events go.
+/// Bounded sender of events.
 pub struct Outlet {
     events: SyncSender<Event>,
-    /// Not told since the last one that was.
+    /// Events dropped since the last [`Event::Missed`].
     missed: AtomicU64,
 }
 
-/// An outlet and what comes out of it.
+/// Creates a sender and its receiver.
 pub fn outlet() -> (Outlet, Receiver<Event>) {
     let (events, heard) = sync_channel(WAITING_FRAMES + WAITING_EVENTS);
     let missed = AtomicU64::new(0);
@@ -28,13 +28,13 @@ pub fn outlet() -> (Outlet, Receiver<Event>) {
 }
 
 impl Outlet {
-    /// Tells whoever embeds the call; who does not listen any more misses
-    /// nothing. False if too much waits.
+    /// Sends an event; returns false if the queue is full. After the receiver
+    /// is gone, events are discarded without counting.
     pub fn tell(&self, event: Event) -> bool {
         let events = self.missed.swap(0, Ordering::Relaxed);
         let is_told = (events == 0 || self.put(Event::Missed { events })) && self.put(event);
         if !is_told {
-            // What was owed still is, unless that was told.
+            // Count this event; `put` has restored the earlier count if needed.
             self.missed.fetch_add(1, Ordering::Relaxed);
         }
         is_told

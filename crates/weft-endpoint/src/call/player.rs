@@ -12,21 +12,21 @@ use super::fault::Fault;
 use super::inbox::Ticket;
 use crate::connect::Connection;
 
-/// A connection that plays a participant, or is to.
+/// Connection that plays a participant, or an attempt at one.
 pub(super) struct Player {
-    /// What was asked for, as they published then.
+    /// Tracks requested, as published at that time.
     pub wanted: Publishing,
     pub state: State,
     pub fault: Fault,
-    /// The link of each path that it ever had.
+    /// Link of every path so far.
     pub links: BTreeMap<PathId, String>,
 }
 
-/// How far it is.
+/// Progress of the connection.
 pub(super) enum State {
     Asked(Ticket),
     Made(Ticket, Connection),
-    /// Failed, and tried again then.
+    /// Failed; retried at this time.
     Missing(Instant),
 }
 
@@ -39,7 +39,7 @@ impl Player {
         matches!(self.state, State::Missing(at) if now >= at)
     }
 
-    /// Its connection, if there is one.
+    /// The connection's peer, if it exists.
     pub fn peer(&self) -> Option<PeerKey> {
         match &self.state {
             State::Made(_, connection) => Some(connection.peer),
@@ -47,7 +47,7 @@ impl Player {
         }
     }
 
-    /// The links that brought a frame, each once.
+    /// Links that delivered the frame, without repetition.
     pub fn links_of(&self, frame: &ReceivedFrame) -> Vec<String> {
         let mut links: Vec<String> = Vec::new();
         for share in &frame.paths {

@@ -1,4 +1,4 @@
-//! Everybody else: one connection plays one participant.
+//! Playback of the other participants, one connection each.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -17,12 +17,12 @@ use crate::connect::{ConnectError, Connection, connect};
 use crate::event::{Event, PlayedFrame};
 use crate::signalling::Participant;
 
-/// Participants who are played at once: more than a room has by default
-/// (`--max-participants`). Chosen by us.
+/// Maximum number of participants played at once: more than a room has by
+/// default (`--max-participants`). Chosen by us.
 const MAX_PLAYED: usize = 128;
 
 impl Conduct {
-    /// Plays everybody who publishes and is not played yet.
+    /// Starts playback of all participants who publish and are not played yet.
     pub(super) fn play_missing(&mut self, now: Instant) {
         let wanted = |p: &&Participant| {
             self.own.receiving.includes(&p.name)
@@ -40,7 +40,8 @@ impl Conduct {
         }
     }
 
-    /// Somebody publishes whom there is no room for. Told once.
+    /// Reports, once, that a participant cannot be played because the call is
+    /// full.
     fn on_crowd(&mut self) {
         if self.attempts.first_refused() {
             self.tell(Event::Crowded { played: MAX_PLAYED });
@@ -76,7 +77,7 @@ impl Conduct {
         }
     }
 
-    /// Whom the connection of this ticket plays.
+    /// Participant that the connection of this ticket plays.
     pub(super) fn player_of(&self, ticket: Ticket) -> Option<String> {
         let found = self.players.iter().find(|(_, player)| player.has(ticket));
         found.map(|(id, _)| id.clone())
@@ -102,7 +103,7 @@ impl Conduct {
         };
         let now = Instant::now();
         player.state = State::Missing(now + RETRY);
-        // They may be about to publish: that is tried again without a word.
+        // The participant may be about to publish; retry without an event.
         let passing = matches!(&error, ConnectError::Signalling(e) if e.is_passing());
         if !passing && player.fault.begins(now, &error.to_string()) {
             let name = self.name_of(id);
@@ -154,7 +155,7 @@ impl Conduct {
         received.on_frame(track, at, frame);
     }
 
-    /// What a participant is called; their id when they have gone.
+    /// Name of a participant, or their id after they have left.
     fn name_of(&self, id: &str) -> String {
         let other = self.others.get(id);
         other.map_or_else(|| id.to_owned(), |p| p.name.clone())

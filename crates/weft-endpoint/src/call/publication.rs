@@ -1,4 +1,4 @@
-//! The connection that publishes.
+//! Connection for our own publication.
 
 use std::time::Instant;
 
@@ -6,18 +6,18 @@ use super::inbox::Ticket;
 use crate::connect::Connection;
 use crate::links::Board;
 
-/// What we publish.
+/// Our own publication.
 #[derive(Default)]
 pub(super) struct Publication {
     pub state: State,
-    /// The server has shown it.
+    /// Whether the server has listed it.
     pub shown: bool,
-    /// Not tried before.
+    /// Earliest time of the next attempt.
     pub again: Option<Instant>,
     pub board: Board,
 }
 
-/// How far it is.
+/// Progress of the connection.
 #[derive(Default)]
 pub(super) enum State {
     #[default]
@@ -27,7 +27,7 @@ pub(super) enum State {
 }
 
 impl Publication {
-    /// Whether this ticket is its own.
+    /// Whether the ticket belongs to this connection.
     pub fn has(&self, ticket: Ticket) -> bool {
         matches!(self.state, State::Asked(own) | State::Made(own, _) if own == ticket)
     }

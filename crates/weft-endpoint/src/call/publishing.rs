@@ -1,4 +1,4 @@
-//! Our own publication: asked for, made, ended.
+//! Start and end of our own publication.
 
 use std::time::Instant;
 
@@ -12,7 +12,8 @@ use crate::connect::{ConnectError, Connection, connect};
 use crate::event::Event;
 
 impl Conduct {
-    /// Asks for it, if it is missing and there is something to publish.
+    /// Requests the publication if it is missing and there are tracks to
+    /// publish.
     pub(super) fn publish(&mut self, now: Instant) {
         let Some(own) = self.own.identity.clone() else {
             return;

@@ -1,4 +1,4 @@
-//! The room's events: who is there and what they publish.
+//! Events of the room: participants and their publications.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::channel;
@@ -14,12 +14,13 @@ use crate::connect::ConnectError;
 use crate::event::Event;
 use crate::signalling::{Participant, RoomEvent, SignallingError, escaped};
 
-/// Participants who are remembered: several rooms full. Chosen by us.
+/// Maximum number of remembered participants: several full rooms. Chosen by us.
 pub(super) const MAX_KNOWN: usize = 1000;
 
 impl Conduct {
-    /// A thread that reads the room's events until they end. What an earlier
-    /// one still says, if it hangs on a dead link, no longer counts.
+    /// Starts a thread that reads the room's events until they end. Events of
+    /// an earlier thread, which may hang on a dead link, are ignored from now
+    /// on.
     pub(super) fn listen_to_room(&mut self) {
         self.listening = Listening {
             number: self.listening.number + 1,
@@ -35,7 +36,7 @@ impl Conduct {
         }
         thread::spawn(move || {
             let told = mailbox.clone();
-            // One event at a time: what the server sends beyond that waits in TCP.
+            // One event at a time: further ones wait in TCP.
             let ended = room.events(&query, own.as_ref(), move |event| {
                 let (heard, goes_on) = channel();
                 told.send(Wish::Room(stream, event, heard)) && goes_on.recv() == Ok(true)
@@ -48,7 +49,7 @@ impl Conduct {
         });
     }
 
-    /// Listens anew when it is time.
+    /// Reconnects the event stream when it is due.
     pub(super) fn listen_again(&mut self, now: Instant) {
         if self.listening.again.is_some_and(|at| now >= at) {
             self.listen_to_room();
@@ -77,7 +78,7 @@ impl Conduct {
         Ok(())
     }
 
-    /// Takes an event of the current stream.
+    /// Handles an event of the present stream.
     pub(super) fn on_room(&mut self, event: RoomEvent) -> Result<(), ConnectError> {
         let now = Instant::now();
         self.listening.heard = now;
@@ -93,8 +94,8 @@ impl Conduct {
                 }
                 all.into_values().for_each(|p| self.take_in(p));
                 if self.own.identity.as_ref() != Some(&own) {
-                    // The server does not know us any more: it was started
-                    // again, or we were away for long. So our connections are gone.
+                    // The server does not recognise us: it was restarted, or we
+                    // were away for long. Our connections are gone.
                     self.end_connections();
                     let id = own.id.clone();
                     self.own.identity = Some(own);
@@ -125,8 +126,8 @@ impl Conduct {
         }
     }
 
-    /// Somebody is here, as they are now. When more are here than anybody could
-    /// follow, newcomers are passed over.
+    /// Adds or updates a participant. Newcomers beyond [`MAX_KNOWN`] are
+    /// ignored.
     fn take_in(&mut self, participant: Participant) {
         let id = participant.id.clone();
         if self.others.len() >= MAX_KNOWN && !self.others.contains_key(&id) {
@@ -142,8 +143,8 @@ impl Conduct {
         }
     }
 
-    /// Who came without a camera, or with fewer, is played from the beginning:
-    /// what a connection carries was agreed on when it was made.
+    /// Restarts playback of a participant who has added a camera or sound: a
+    /// connection's tracks are fixed when it is made.
     fn play_anew_with_more(&mut self, participant: &Participant) {
         let player = self.players.get(&participant.id);
         if player.is_some_and(|p| participant.publishing.has_more_than(&p.wanted)) {
@@ -151,8 +152,8 @@ impl Conduct {
         }
     }
 
-    /// What the server shows of us. When it has ended our publication, since
-    /// nothing came for long, we may hear of it here only.
+    /// Handles the server's view of our own publication. This may be the only
+    /// sign that the server has ended it for inactivity.
     fn on_own_publishing(&mut self, shown: &Publishing) {
         let shown = !shown.is_nothing();
         if self.publication.shown && !shown {

@@ -1,4 +1,4 @@
-//! What decides: what came, what should be there, the figures.
+//! Main loop of a call: messages, connections and statistics.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,45 +26,45 @@ use crate::links::LinkTrouble;
 use crate::received::Received;
 use crate::signalling::{Identity, Participant, Room, SignallingError};
 
-/// Between attempts to reach the server or to play somebody again.
+/// Pause between attempts to reach the server or to play a participant.
 pub(super) const RETRY: Duration = Duration::from_secs(1);
-/// Between figures for the room.
+/// Interval of the link statistics for the room.
 const FIGURES: Duration = Duration::from_secs(1);
-/// For the last requests, when the call ends. The server finds out by itself,
-/// too, and a program is to end within a second of being asked to.
+/// Time for the last requests when the call ends. The server also detects the
+/// end by itself, and a program should exit within a second.
 const LAST_REQUESTS: Duration = Duration::from_millis(500);
-/// Requests that may wait: a room's worth of participants.
+/// Requests that may wait: one per participant of a room.
 const ERRANDS: usize = 128;
 
-/// Who we are and what we want.
+/// Local participant.
 pub struct Myself {
     pub name: String,
-    /// What is published.
+    /// Tracks to publish.
     pub sections: Vec<Section>,
     pub receiving: Receiving,
     pub identity: Option<Identity>,
 }
 
-/// Whether anything has come back over UDP on any connection.
+/// Whether any packet has come back over UDP on any connection.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Answer {
     #[default]
     Awaited,
-    /// For so long that it was told.
+    /// Long enough without an answer that it was reported.
     Missed,
     Had,
 }
 
-/// The server's room, and who asks it.
+/// Request queues of the server's room.
 pub(super) struct Desks {
     pub room: Room,
     pub connections: Desk,
-    /// One set waits at most; the next replaces what could not be told.
+    /// Holds one set at most; a newer set replaces an unsent one.
     figures: Desk,
 }
 
-/// A call, as the thread that decides has it. More than fifteen fields: it is the
-/// whole state of a call, and each field is kept by a file of its own here.
+/// State of a call, owned by its main loop. More than fifteen fields: each is
+/// maintained by its own file in this folder.
 pub struct Conduct {
     pub(super) desks: Desks,
     pub(super) remote: Remote<Command>,
@@ -76,9 +76,9 @@ pub struct Conduct {
     pub(super) players: BTreeMap<String, Player>,
     pub(super) others: BTreeMap<String, Participant>,
     pub(super) attempts: Attempts,
-    /// Of everybody who was ever played, up to a bound.
+    /// Totals per participant, for a bounded number of participants.
     pub(super) received: BTreeMap<String, Received>,
-    /// With the server.
+    /// Fault of the server.
     pub(super) fault: Fault,
     pub(super) answer: Answer,
     pub(super) diagnosis: Diagnosis,
@@ -118,7 +118,7 @@ impl Conduct {
         }
     }
 
-    /// Goes on until it is to end, or cannot go on.
+    /// Runs until the call ends or cannot continue.
     pub fn run(&mut self, inbox: &Inbox) -> Result<(), ConnectError> {
         self.listen_to_room();
         let mut next_figures = Instant::now() + FIGURES;
@@ -159,7 +159,7 @@ impl Conduct {
                     true => self.on_room(event),
                     false => Ok(()),
                 };
-                // A stream that has ended does not wait.
+                // The thread of an ended stream does not wait for the answer.
                 let _ = heard.send(is_current);
                 done
             }
@@ -191,14 +191,14 @@ impl Conduct {
         }
         match (self.player_of(ticket), made) {
             (Some(id), made) => self.on_played(&id, made),
-            // Nobody wants it any more.
+            // The request is obsolete.
             (None, Ok(connection)) => self.end(connection),
             (None, Err(_)) => {}
         }
         Ok(())
     }
 
-    /// Makes the connections that should be there.
+    /// Makes the missing connections.
     pub(super) fn catch_up(&mut self, now: Instant) {
         self.publish(now);
         self.play_missing(now);
@@ -209,8 +209,8 @@ impl Conduct {
         Ticket(self.next_ticket)
     }
 
-    /// Ends a connection here, and there when its turn comes. The server
-    /// forgets by itself what it is not told to.
+    /// Closes a connection locally and queues the request to the server. If the
+    /// request is lost, the server times the connection out.
     pub(super) fn end(&mut self, connection: Connection) {
         self.remote.send(Command::Close(connection.peer));
         let room = self.desks.room.clone();
@@ -220,7 +220,7 @@ impl Conduct {
         });
     }
 
-    /// Tells whoever embeds the call.
+    /// Sends an event to the embedding program.
     pub(super) fn tell(&self, event: Event) {
         let bytes = match &event {
             Event::Frame(played) => Some(played.frame.data.len()),
@@ -231,7 +231,7 @@ impl Conduct {
         }
     }
 
-    /// The server cannot be reached, or not yet.
+    /// Reports that the server cannot be reached.
     pub(super) fn on_fault(&mut self, error: SignallingError) {
         let error = match self.diagnosis.media_flows {
             true => error.while_media_flows(),
@@ -242,8 +242,8 @@ impl Conduct {
         }
     }
 
-    /// Told once, and not when there has been a connection: then it is that one
-    /// which has failed.
+    /// Reports missing UDP answers once, and only before the first connection;
+    /// after that, the connection itself reports its failure.
     pub(super) fn on_unanswered(&mut self) {
         if self.answer == Answer::Awaited {
             self.answer = Answer::Missed;
@@ -257,7 +257,7 @@ impl Conduct {
         }
     }
 
-    /// Tells the room how the links are.
+    /// Reports the state of the links to the room.
     fn tell_figures(&mut self, reports: &[PeerReport]) {
         let Some(publication) = self.publication.connection() else {
             return;
@@ -276,7 +276,7 @@ impl Conduct {
         }
     }
 
-    /// Everything, for who asks; none when the network's thread has ended.
+    /// All statistics; `None` after the network thread has ended.
     fn figures(&self, dropped_frames: u64) -> Option<Statistics> {
         let playing = |(id, player): (&String, &Player)| Some((player.peer()?, id.clone()));
         Some(Statistics {
@@ -299,7 +299,7 @@ impl Conduct {
         self.end_publication();
     }
 
-    /// Says goodbye, as far as it is heard in time.
+    /// Closes all connections and waits a limited time for the last requests.
     pub fn leave(mut self) {
         self.end_connections();
         self.remote.send(Command::Stop);

@@ -8,32 +8,33 @@ use crate::links::LinkTrouble;
 use crate::received::Received;
 use crate::signalling::Participant;
 
-/// Figures of a call at one moment.
+/// Statistics of a call at one moment.
 #[derive(Clone, Debug, Default)]
 pub struct Statistics {
-    /// Since the call began.
+    /// Time since the call began.
     pub elapsed: Duration,
-    /// Every connection that there is.
+    /// All present connections.
     pub peers: Vec<PeerReport>,
-    /// Which of them publishes.
+    /// Connection that publishes.
     pub publication: Option<PeerKey>,
-    /// Which of them play whom: participants' ids.
+    /// Connections that play a participant, with the participant's id.
     pub players: BTreeMap<PeerKey, String>,
-    /// Everybody else who is in the room.
+    /// Other participants in the room.
     pub participants: Vec<Participant>,
-    /// What has come from others, by participants' ids, those who have left
-    /// included. Frames that were dropped are not counted.
+    /// Totals received, by participant id, including participants who have
+    /// left. Dropped frames do not count.
     pub received: BTreeMap<String, Received>,
-    /// Why links carry nothing, by their names, as far as it was found out.
+    /// Diagnosed reasons why links carry nothing, by link name.
     pub troubles: BTreeMap<String, LinkTrouble>,
-    /// Frames that came while too many waited for [`Call::next_event`](crate::Call::next_event).
+    /// Frames dropped because too many were waiting for
+    /// [`Call::next_event`](crate::Call::next_event).
     pub dropped_frames: u64,
-    /// Requests that were not made, since earlier ones hung.
+    /// Requests skipped because earlier ones were blocked.
     pub refused_requests: u64,
 }
 
 impl Statistics {
-    /// The connection that publishes.
+    /// Connection that publishes.
     #[must_use]
     pub fn published(&self) -> Option<&PeerReport> {
         let key = self.publication?;

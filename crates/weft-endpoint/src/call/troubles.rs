@@ -1,21 +1,21 @@
-//! Links that carry nothing.
+//! Links that carry nothing, and the reasons found.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::links::LinkTrouble;
 
-/// Links without a path, and the reasons that were found.
+/// Diagnoses of links without a path.
 #[derive(Default)]
 pub(super) struct Diagnosis {
-    /// Links whose trouble is being found out, or known.
+    /// Links with a running or finished diagnosis.
     pub asked: BTreeSet<String>,
     pub found: BTreeMap<String, LinkTrouble>,
-    /// Whether a path carries packets, as of the last figures.
+    /// Whether a path carried packets in the last statistics.
     pub media_flows: bool,
 }
 
 impl Diagnosis {
-    /// Why links carry nothing, by their names.
+    /// Reasons why links carry nothing, by link name.
     pub fn troubles(&self) -> &BTreeMap<String, LinkTrouble> {
         &self.found
     }

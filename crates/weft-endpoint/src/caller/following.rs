@@ -1,4 +1,5 @@
-//! Links that come and go during a call, and what they have carried.
+//! Links that appear and disappear during a call, and the bytes that they
+//! carry.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -10,30 +11,30 @@ use weft_units::{Bytes, Duration, Instant};
 use crate::links::Links;
 use crate::notice::{Notice, Notices};
 
-/// Interfaces are looked up this often where the system does not tell of
-/// changes.
+/// Polling interval of interfaces where the system does not report changes.
 const LOOK: Duration = Duration::from_secs(1);
-/// The same where bytes are counted against a budget: at 20 Mbps half a
-/// megabyte. Chosen by us.
+/// Polling interval while a budget is counted: half a megabyte at 20 Mbps.
+/// Chosen by us.
 const COUNT: Duration = Duration::from_millis(200);
-/// From the first word of a change to the look: a link comes with a few of
-/// them. Chosen by us.
+/// Delay between the first report of a change and the look at it: a new link
+/// causes several reports. Chosen by us.
 const SETTLE: Duration = Duration::from_millis(10);
-/// Ports that may be tried for a socket: as many links of one address as there
-/// may be links, each with a few peers. Chosen by us.
+/// Ports to try for a socket: several links with the same address, each with a
+/// few peers. Chosen by us.
 const PORTS: usize = 64;
 
-/// A socket of a peer's or an offer's.
+/// Socket of a peer or an offer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Held {
     pub addr: SocketAddr,
     pub link: LinkId,
     pub place: Attachment,
-    /// When it was opened.
+    /// Time at which it was opened.
     pub since: Instant,
 }
 
-/// The links, where they were found last, and what their sockets have carried.
+/// Links, their last known interfaces, and the bytes that their sockets have
+/// carried.
 pub(super) struct Following {
     pub links: Links,
     pub next_look: Instant,
@@ -54,19 +55,19 @@ impl Following {
         }
     }
 
-    /// The system says that something has changed.
+    /// Schedules a look after the system reported a change.
     pub fn look_soon(&mut self, now: Instant) {
         self.next_look = self.next_look.min(now + SETTLE);
     }
 
-    /// Opens a socket there, if that is possible now, on a port that no other
-    /// link of the same address has.
+    /// Opens a socket, if possible, on a port that no other link with the same
+    /// address uses.
     pub fn open(
         &self,
         context: &mut Context<'_>,
         (link, place): (LinkId, Attachment),
     ) -> Option<(Held, LocalAddress)> {
-        // Kept until the end, so that the system gives another port.
+        // Kept open until the end, so that the system picks another port.
         let mut taken = Vec::new();
         while taken.len() < PORTS {
             let access = self.links.open(link, place)?;
@@ -75,7 +76,7 @@ impl Following {
                 taken.push(access.socket);
                 continue;
             }
-            // A socket that cannot be watched is a path less.
+            // Without a watch on the socket, its path is missing.
             context.add_socket(access.socket).ok()?;
             let since = context.now;
             let held = Held {
@@ -89,7 +90,7 @@ impl Following {
         None
     }
 
-    /// Closes a socket; what it has carried is counted.
+    /// Closes a socket and counts the bytes that it carried.
     pub fn close(&mut self, context: &mut Context<'_>, held: Held) {
         self.count(context, held);
         self.counted.remove(&held.addr);
@@ -105,7 +106,7 @@ impl Following {
         }
     }
 
-    /// Says what came and went since the last time.
+    /// Reports links that appeared or disappeared since the last call.
     pub fn tell_changes(&mut self, present: &[(LinkId, Attachment)]) {
         let here: BTreeSet<LinkId> = present.iter().map(|(link, _)| *link).collect();
         for link in here.difference(&self.here) {
@@ -115,7 +116,7 @@ impl Following {
             self.notices.tell(Notice::LinkArrived { link, addresses });
         }
         let gone = self.here.difference(&here);
-        // That a budget is used up has been said.
+        // The spent budget was already reported.
         for link in gone.filter(|link| !self.links.is_spent(**link)) {
             let link = self.links.name(*link).to_owned();
             self.notices.tell(Notice::LinkLeft { link });

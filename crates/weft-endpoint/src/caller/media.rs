@@ -1,4 +1,4 @@
-//! Pictures and sound for every peer, at the rate that all of them can take.
+//! Pictures and sound for every peer, at a rate that all of them can take.
 
 use weft_net::Context;
 use weft_session::Frame;
@@ -8,9 +8,8 @@ use super::Caller;
 use crate::sources::sound::SoundFrame;
 use crate::sources::video::VideoFrame;
 
-/// How often the encoders hear what their next pictures may have: as often as
-/// feedback comes from a peer of several paths, so that no picture is made by
-/// what was before the last one.
+/// Update interval of the encoders' budgets: as often as a multipath peer sends
+/// feedback, so that every picture uses the newest state.
 const BOUND_EVERY: Duration = Duration::from_millis(10);
 
 impl Caller {
@@ -39,12 +38,12 @@ impl Caller {
                 captured_at: frame.taken_at,
                 audio_level: None,
             };
-            // The stream is the peer's own.
+            // The stream belongs to the peer, so this cannot fail.
             let _ = peer.send_frame(now, *stream, &frame);
         }
     }
 
-    /// Says to the encoders what the next pictures may have.
+    /// Updates the byte budgets of the next pictures.
     pub(super) fn bound_pictures(&mut self, context: &mut Context<'_>) {
         let now = context.now;
         for key in self.peers.keys() {
@@ -77,12 +76,12 @@ impl Caller {
                 captured_at: sound.taken_at,
                 audio_level: Some(sound.level),
             };
-            // The stream is the peer's own.
+            // The stream belongs to the peer, so this cannot fail.
             let _ = peer.send_frame(now, stream, &frame);
         }
     }
 
-    /// Hands over to the encoders what they may do now.
+    /// Passes the publisher's allowances to the encoders.
     pub(super) fn allow(&self) {
         for (camera, control) in self.encoders.iter().enumerate() {
             control.set(self.publisher.allowance(camera));

@@ -1,4 +1,4 @@
-//! What a peer's owner hears of it.
+//! Events of a peer for its owner.
 
 use std::sync::mpsc::Sender;
 
@@ -11,42 +11,42 @@ use weft_units::{Instant, PathId};
 
 use super::{Caller, Track};
 
-/// What a peer's owner hears of it.
+/// Event of a peer for its owner.
 #[derive(Debug)]
 pub enum News {
     /// Media can flow.
     Connected,
-    /// For a while no path has led there; it is gone on trying.
+    /// No path has reached the peer for a while; attempts continue.
     Unanswered,
-    /// It never will, or no more.
+    /// The connection failed for good, before or after it was established.
     Failed(String),
-    /// A path changed: its link, and its state.
+    /// A path changed its state.
     Path {
-        /// As the session counts them.
+        /// Path number in the session.
         path: PathId,
-        /// The link's name.
+        /// Name of its link.
         link: String,
-        /// Its state from now on.
+        /// New state.
         state: PathState,
     },
-    /// A frame that is due, and when it came out.
+    /// A frame is due.
     Frame {
-        /// Of which stream.
+        /// Stream of the frame.
         track: Track,
-        /// Whole, with the paths that brought it.
+        /// Complete frame, with the paths that delivered it.
         frame: ReceivedFrame,
-        /// When it came out.
+        /// Time of its release from the jitter buffer.
         at: Instant,
     },
-    /// The peer has ended its stream.
+    /// The peer has closed the connection.
     Ended,
 }
 
-/// Who is told. It is called on the network's thread and must not block.
+/// Receiver of a peer's events. Called on the network thread; must not block.
 pub struct Listener(Box<dyn FnMut(News) + Send>);
 
 impl Listener {
-    /// Tells this function.
+    /// Calls this function.
     pub fn new(hear: impl FnMut(News) + Send + 'static) -> Listener {
         Listener(Box::new(hear))
     }
@@ -58,7 +58,7 @@ impl Listener {
 
 impl From<Sender<News>> for Listener {
     fn from(sender: Sender<News>) -> Listener {
-        // Who does not listen any more misses nothing.
+        // A receiver that is gone misses nothing.
         Listener::new(move |news| {
             let _ = sender.send(news);
         })
@@ -89,7 +89,7 @@ impl Caller {
             Event::Ice(IceEvent::PathDown { path, .. } | IceEvent::PathSilent { path }) => {
                 counterpart.live.remove(&path);
                 if counterpart.live.is_empty() {
-                    // There may be a link that was held back.
+                    // Links that were held back may be needed now.
                     self.following.look_soon(now);
                 }
                 let link = counterpart.links.get(&path).cloned().unwrap_or_default();
@@ -135,7 +135,7 @@ impl Caller {
                 counterpart.news.tell(News::Ended);
             }
             SessionEvent::PathStateChanged { path, state } => {
-                // Whether it is there at all says the association.
+                // Only the association knows whether the path still exists.
                 let link = counterpart.links.get(&path);
                 let link = link.filter(|_| counterpart.live.contains_key(&path));
                 if let Some(link) = link.filter(|_| state != PathState::Down).cloned() {

@@ -1,4 +1,4 @@
-//! Offers, and the peers that their answers make.
+//! Offers, and the peers that their answers create.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -57,8 +57,8 @@ impl Caller {
         Ok((id, sdp))
     }
 
-    /// Where a new connection begins: who only receives leaves metered links
-    /// and backups alone while there is another.
+    /// Links for a new connection: a receive-only connection avoids metered
+    /// links and backups while another link exists.
     fn places(&mut self, sends: bool) -> Vec<(LinkId, Attachment)> {
         let links = &mut self.following.links;
         let mut present = links.present();
@@ -100,7 +100,8 @@ impl Caller {
             peer.add_remote_candidate(context.now, candidate);
         }
         for (index, addr) in more.iter().enumerate() {
-            // Less than any that the server has told (RFC 8445 section 5.1.2).
+            // Below the priority of any candidate in the answer (RFC 8445
+            // section 5.1.2).
             let priority = u32::from(u16::MAX).saturating_sub(index as u32);
             let candidate = RemoteCandidate {
                 addr: *addr,
@@ -143,7 +144,7 @@ impl Counterpart {
             failed: false,
         }
     }
-    /// What each stream is.
+    /// Identity of each stream.
     pub(super) fn tracks(&self) -> BTreeMap<StreamId, Track> {
         let cameras = self.cameras.iter().zip(0..);
         let cameras = cameras.map(|(stream, place)| (*stream, Track::Camera(place)));

@@ -1,4 +1,4 @@
-//! What is given up: offers that nobody answers, peers that no path leads to.
+//! Timeouts: offers without an answer, peers without a path.
 
 use weft_net::Context;
 use weft_peer::{AWAY, Peer};
@@ -7,37 +7,38 @@ use weft_units::{Duration, Instant};
 
 use super::{Caller, News, OfferId};
 
-/// How long an offer waits for its answer and a peer for a path: as long as
+/// Time that an offer waits for its answer and a peer for a path: as long as
 /// consent lasts (RFC 7675 section 5.1), and as the server waits.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// After so long without any path the owner hears of it: several round trips of
-/// the slowest networks. Chosen by us.
+/// Time without any path after which the owner is notified: several round trips
+/// of the slowest networks. Chosen by us.
 const TOLD_AFTER: Duration = Duration::from_secs(5);
 
-/// Since when something has been waited for.
+/// Start of a wait.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience(Instant);
 
 impl Patience {
-    /// A wait that begins now.
+    /// Starts a wait now.
     #[must_use]
     pub fn from(now: Instant) -> Patience {
         Patience(now)
     }
 
-    /// What was waited for is there: the next wait begins at the earliest now.
+    /// Restarts the wait.
     pub fn renew(&mut self, now: Instant) {
         self.0 = now;
     }
 
-    /// Whether it has lasted for long enough.
+    /// Whether the wait has reached its limit.
     #[must_use]
     pub fn is_over(&self, now: Instant) -> bool {
         self.waited(now) >= PATIENCE
     }
 
-    /// The same of a peer that was there before, if it waits as well.
+    /// Whether the wait for a peer has reached its limit, which is longer for a
+    /// peer that was connected and keeps its state for a reconnect.
     #[must_use]
     pub fn is_over_for(&self, now: Instant, peer: &Peer) -> bool {
         let waits = peer.is_connected() && peer.session().level() == Level::Full;
@@ -47,7 +48,7 @@ impl Patience {
         }
     }
 
-    /// How long it lasts.
+    /// Duration of the wait so far.
     #[must_use]
     pub fn waited(&self, now: Instant) -> Duration {
         now.saturating_since(self.0)
@@ -55,7 +56,7 @@ impl Patience {
 }
 
 impl Caller {
-    /// Lets nothing wait for ever.
+    /// Ends offers and peers whose wait has reached its limit.
     pub(super) fn give_up(&mut self, context: &mut Context<'_>) {
         let now = context.now;
         let overdue = self.offers.iter().filter(|(_, o)| o.patience.is_over(now));

@@ -1,4 +1,4 @@
-//! One peer's figures.
+//! Statistics of one peer.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,31 +11,31 @@ use super::Track;
 use crate::links::LinkFigures;
 use crate::sources::video::CameraReport;
 
-/// One peer's figures.
+/// Statistics of one peer.
 #[derive(Clone, Debug)]
 pub struct PeerReport {
-    /// The peer that the figures are of, since it was made.
+    /// Peer that the statistics describe, since it was created.
     pub peer: PeerKey,
-    /// Its session's: paths, streams, the rate that they may send at.
+    /// Statistics of its session: paths, streams, the allowed rate.
     pub stats: Stats,
-    /// The link of each path.
+    /// Link of each path.
     pub links: BTreeMap<PathId, String>,
-    /// All links of the endpoint, in order, whether there is a path or not.
+    /// All links of the endpoint, in order, with or without a path.
     pub all_links: Vec<LinkFigures>,
-    /// Links that have had a socket for some seconds, and no path.
+    /// Links with a socket for some seconds, but no path.
     pub silent: BTreeSet<String>,
     /// Whether media can flow.
     pub connected: bool,
-    /// Of the cameras that it gets, in order.
+    /// Cameras that the peer receives, in order.
     pub cameras: Vec<CameraReport>,
-    /// What its streams are, those that it sends and those that it gets.
+    /// Identities of its streams, sent and received.
     pub tracks: BTreeMap<StreamId, Track>,
 }
 
 impl PeerReport {
-    /// The links as a room shows them. Several paths may run over one link, to
-    /// networks of the peer's, and earlier ones have: the best state counts,
-    /// the rates of those that live add up.
+    /// Links as a room shows them. A link can have several paths, to different
+    /// networks of the peer, and had earlier ones: the best state counts, and
+    /// the rates of the live paths add up.
     #[must_use]
     pub fn link_reports(&self) -> Vec<LinkReport> {
         self.all_links.iter().map(|own| self.link(own)).collect()
@@ -78,7 +78,7 @@ impl PeerReport {
     }
 }
 
-/// The better, the smaller.
+/// Rank (the smaller, the better) and state in the room.
 fn state(state: PathState) -> (u8, LinkState) {
     match state {
         PathState::Up => (0, LinkState::Up),
@@ -87,7 +87,7 @@ fn state(state: PathState) -> (u8, LinkState) {
     }
 }
 
-/// To three decimals: more would be noise.
+/// Rounds to three decimals; more would be noise.
 fn round(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0
 }

@@ -1,4 +1,4 @@
-//! The sockets of each peer, as links come and go.
+//! Sockets of each peer while links appear and disappear.
 
 use weft_ice::LinkId;
 use weft_net::{Attachment, Context};
@@ -8,14 +8,15 @@ use super::following::Held;
 use super::{Caller, Counterpart};
 use crate::links::Links;
 
-/// Who only receives tries the reserves when the regular links have brought
-/// nothing about for so long: ICE's first checks are over then. Chosen by us.
+/// Time after which a receive-only connection tries metered links and backups,
+/// if the regular links reached nothing: ICE's first checks are over then.
+/// Chosen by us.
 const RESERVES_AFTER: Duration = Duration::from_secs(3);
 
 impl Caller {
-    /// Every peer gets a socket at each new place of a link; the paths of
-    /// those that went away end at once, and what they held goes out on the
-    /// others.
+    /// Gives every peer a socket at each new address of a link. Paths of links
+    /// that disappeared end at once, and their packets in flight move to other
+    /// paths.
     pub(super) fn follow_links(&mut self, context: &mut Context<'_>) {
         let held = self.peers.values().flat_map(|c| &c.locals);
         let held = held.chain(self.offers.values().flat_map(|o| &o.locals));
@@ -63,10 +64,10 @@ impl Caller {
 }
 
 impl Counterpart {
-    /// Whether metered links and backups are opened to this peer. Where we
-    /// send, the session's scheduler sees to it that they carry what they may;
-    /// what the other side sends is the other side's to schedule, so who only
-    /// receives opens them when no regular link brings anything.
+    /// Whether this peer gets sockets on metered links and backups. For
+    /// outgoing media, the session's scheduler limits their use. The other side
+    /// schedules incoming media, so a receive-only connection opens them only
+    /// when no regular link works.
     fn wants_reserves(
         &self,
         now: Instant,

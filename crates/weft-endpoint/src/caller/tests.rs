@@ -9,7 +9,7 @@ use super::*;
 use crate::links::Scope;
 use crate::notice::Notices;
 
-/// An endpoint on loopback.
+/// Endpoint on loopback.
 fn endpoint() -> Driver<Command> {
     let link = "127.0.0.1".parse().expect("a link");
     let sending = Sending {
@@ -32,7 +32,7 @@ fn endpoint() -> Driver<Command> {
     .expect("an endpoint")
 }
 
-/// An offer and the port of its socket.
+/// Offer and the port of its socket.
 fn offer(driver: &Driver<Command>) -> (OfferId, u16) {
     let sections = vec![Section::new(MediaKind::Audio, StreamDirection::Receive)];
     let offered = ask(&driver.remote, |reply| Command::Offer { sections, reply });
@@ -45,8 +45,8 @@ fn offer(driver: &Driver<Command>) -> (OfferId, u16) {
     (id, port.parse().expect("a number"))
 }
 
-/// Whether the endpoint holds a socket on this port, after all that it was
-/// told before.
+/// Whether the endpoint holds a socket on this port, after all earlier
+/// commands.
 fn is_held(driver: &Driver<Command>, port: u16) -> bool {
     ask(&driver.remote, Command::Report).expect("a report");
     UdpSocket::bind(("127.0.0.1", port)).is_err()

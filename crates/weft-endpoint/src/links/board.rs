@@ -1,4 +1,4 @@
-//! Which links lead to the server, as far as media knows.
+//! Links to the server that work, judged by media.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -8,17 +8,17 @@ use weft_units::PathId;
 
 use super::change::LinkChange;
 
-/// The usable paths of the publication, and the links that had one.
+/// Usable paths of the publication, and links that had one.
 #[derive(Default)]
 pub struct Board {
     usable: BTreeMap<String, BTreeMap<PathId, PathState>>,
-    /// Links that carried something once and do not, and since when.
+    /// Links that worked before and do not now, with the start of the outage.
     down: BTreeMap<String, Instant>,
 }
 
 impl Board {
-    /// A path of a link has this state now, and what that means for the link:
-    /// several paths may run over one, and the best counts.
+    /// Records the new state of a path and returns the resulting change of its
+    /// link. Several paths may use one link; the best state counts.
     pub fn on_path(
         &mut self,
         now: Instant,
@@ -54,13 +54,13 @@ impl Board {
         }
     }
 
-    /// The connection is another one: its paths are new.
+    /// Resets the paths for a new connection.
     pub fn clear(&mut self) {
         self.usable.clear();
     }
 }
 
-/// The state of a link with these usable paths.
+/// State of a link with these usable paths.
 fn best(paths: &BTreeMap<PathId, PathState>) -> PathState {
     let mut states = paths.values();
     match states.clone().next() {

@@ -1,30 +1,29 @@
 use std::fmt;
 use std::time::Duration;
 
-/// What happened to a link, as far as media knows.
+/// Change of a link, judged by media.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkChange {
-    /// It leads to the server.
+    /// The link reaches the server.
     Up,
-    /// It leads there again.
+    /// The link reaches the server again.
     Again {
-        /// After so long.
+        /// Duration of the outage.
         down: Duration,
     },
-    /// Nothing is heard over it for the moment. Checks are on their way: some
-    /// 200 ms later it is [`Trusted`](LinkChange::Trusted) or down.
+    /// The link is silent at the moment. Checks are running: within about 200
+    /// ms it becomes [`Trusted`](LinkChange::Trusted) or down.
     Suspect,
-    /// It was suspect, and something is heard over it.
+    /// The suspect link is heard again.
     Trusted,
-    /// It leads there no more.
+    /// The link does not reach the server any more.
     Down,
-    /// It leads there no more, and was the last one that did. The call waits
-    /// and goes on by itself.
+    /// The last working link went down. The call waits and continues by itself.
     AllDown,
 }
 
 impl LinkChange {
-    /// Whether the link leads to the server now, as far as is known.
+    /// Whether the link reaches the server, as far as known.
     #[must_use]
     pub fn is_up(self) -> bool {
         !matches!(self, LinkChange::Down | LinkChange::AllDown)

@@ -1,23 +1,23 @@
-//! Which links a call has.
+//! Selection of a call's links.
 
 use std::net::{IpAddr, Ipv4Addr};
 
 use weft_net::{LinkChoice, LinkError, Target};
 
-/// Which links belong to the call.
+/// Links that belong to the call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scope {
-    /// Those that were named.
+    /// Configured links only.
     Named,
-    /// Every interface, and those to come.
+    /// Every interface, now or later.
     Every,
 }
 
-/// The links that were named; or where the peer is on this machine, the address
-/// at which it is; or every interface that has an address, and those to come.
+/// Returns the configured links; without any, the loopback address for a peer
+/// on this machine, or every interface that has an address, now or later.
 ///
 /// # Errors
-/// If a link is named twice, or there is none.
+/// If a link is configured twice, or there is none.
 pub fn links_or_all(
     named: &[LinkChoice],
     loopback: Option<IpAddr>,
@@ -44,7 +44,7 @@ pub fn links_or_all(
     Ok((names.into_iter().map(spec).collect(), Scope::Every))
 }
 
-/// The address of this machine that a server's URL means, if it does.
+/// Loopback address that a server's URL refers to, if it does.
 #[must_use]
 pub fn loopback(url: &str) -> Option<IpAddr> {
     let host = url.split_once("://")?.1;
@@ -59,7 +59,8 @@ pub fn loopback(url: &str) -> Option<IpAddr> {
     }
 }
 
-/// Two paths over one link are no two links, and figures are told by name.
+/// Two entries for the same link do not make two links, and statistics are
+/// keyed by name.
 fn same_link(one: &LinkChoice, other: &LinkChoice) -> ChoiceError {
     let name = other.name.clone();
     if one.target == other.target {
@@ -70,21 +71,21 @@ fn same_link(one: &LinkChoice, other: &LinkChoice) -> ChoiceError {
     }
 }
 
-/// Links that cannot be had together, or none at all.
+/// Links that conflict, or no links at all.
 #[derive(Debug, thiserror::Error)]
 pub enum ChoiceError {
-    /// Two of them are the same interface or address.
+    /// Two links are the same interface or address.
     #[error("link `{name}` is link `{first}` once more; name it once")]
     Twice {
-        /// The second one's name.
+        /// Name of the second link.
         name: String,
-        /// The first one's.
+        /// Name of the first link.
         first: String,
     },
-    /// Two of them have one name.
+    /// Two links have the same name.
     #[error("two links are called `{0}`; give one another name: NAME=INTERFACE")]
     SameName(String),
-    /// None is named, and no interface has an address.
+    /// No link is configured, and no interface has an address.
     #[error("no network interface has an address; connect one, or name a link")]
     NoInterface,
     /// The system does not list its interfaces.

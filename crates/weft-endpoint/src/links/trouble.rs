@@ -3,25 +3,26 @@ use std::fmt;
 use weft_net::RouteFault;
 use weft_rooms::TroubleKind;
 
-/// Why a link carries nothing. As text it is a clause for people, with the
+/// Reason why a link carries nothing. Its text is a clause for people, with the
 /// remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LinkTrouble {
-    /// This machine keeps its packets, or drops what comes back.
+    /// Routing on this machine blocks outgoing packets, or drops the answers.
     Route(RouteFault),
-    /// TCP reaches the server over it; UDP does not come back.
+    /// TCP reaches the server over the link; UDP does not come back.
     UdpBlocked,
-    /// Something else answers in the server's place.
+    /// A captive portal answers instead of the server.
     CaptivePortal {
-        /// How it answers, as the continuation of "it answers".
+        /// Its answer, as the continuation of "it answers".
         answer: String,
     },
-    /// Nothing comes back over it, for a reason that this machine cannot see.
+    /// Nothing comes back over the link, for a reason that this machine cannot
+    /// determine.
     Silent,
 }
 
 impl LinkTrouble {
-    /// The kind alone, as the room and programs read it.
+    /// Kind of trouble, as the room and programs read it.
     #[must_use]
     pub fn kind(&self) -> TroubleKind {
         match self {

@@ -20,7 +20,7 @@ fn participant(id: &str, name: &str, cameras: &[Option<&str>]) -> Participant {
     }
 }
 
-/// As much of a keyframe as the recorder looks at: its size.
+/// Beginning of a keyframe that the recorder reads: its size.
 fn keyframe(side: u8) -> ReceivedFrame {
     let at = Instant::from_nanos(1_000_000_000);
     ReceivedFrame {
@@ -98,7 +98,7 @@ fn pictures_go_to_the_file_of_their_camera_and_sound_to_each() {
     let at = Instant::from_nanos(1_000_000_000);
     let mut sound = keyframe(1);
     sound.data = vec![0xfc; SOUND as usize];
-    // Of the van only the second camera is seen, of Kim both.
+    // Only the second camera of the van sends, and both of Kim's.
     recording.take("p1", Track::Camera(1), at, &keyframe(64));
     recording.take("p1", Track::Camera(7), at, &keyframe(64));
     recording.take("p1", Track::Sound, at, &sound);

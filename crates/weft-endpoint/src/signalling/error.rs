@@ -1,141 +1,141 @@
-//! What a server says no with, and what to do.
+//! Errors of requests to a server, with the remedy.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The server said no, or nothing.
+/// Request that the server refused or did not answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SignallingError {
-    /// This is no address.
+    /// Invalid URL.
     #[error("`{0}` is no server address; write it like http://127.0.0.1:8080 or https://HOST:PORT")]
     Url(String),
-    /// This is what people copy from a browser.
+    /// URL copied from a browser, with parts that do not belong.
     #[error("`{url}` is more than the server's address: {}", .part.remedy())]
     UrlParts {
-        /// All of what was given.
+        /// URL as given.
         url: String,
-        /// What it has too much.
+        /// Part that does not belong.
         part: UrlPart,
     },
-    /// Nobody answers, or not with HTTP.
+    /// No answer, or not in HTTP.
     #[error("cannot reach {url}: {error}; is the server running there?")]
     Unreachable {
-        /// The root that was asked.
+        /// Root URL of the server.
         url: String,
-        /// What the system says.
+        /// Message of the system.
         error: String,
     },
     /// Requests fail while media flows: the server is running.
     #[error("requests to {url} fail: {error}; pictures and sound still flow")]
     OnlyMedia {
-        /// The root that was asked.
+        /// Root URL of the server.
         url: String,
         /// Message of the system.
         error: String,
     },
-    /// No such host is known here, or there is no network to ask.
+    /// The host is unknown, or there is no network to resolve it.
     #[error(
         "cannot find the host of {url}: {error}; is its name spelt right, and is there a network?"
     )]
     UnknownHost {
-        /// The root that was asked.
+        /// Root URL of the server.
         url: String,
-        /// What the system says.
+        /// Message of the system.
         error: String,
     },
-    /// Somebody answers who is not the server for all that is known.
+    /// The certificate does not prove the server's identity.
     #[error("{url} does not prove who it is: {error}; {}", .fault.remedy())]
     Certificate {
-        /// The root that was asked.
+        /// Root URL of the server.
         url: String,
-        /// What TLS says.
+        /// Message of TLS.
         error: String,
-        /// What is wrong.
+        /// Problem of the certificate.
         fault: CertificateFault,
     },
-    /// Something else answers in the server's place.
+    /// A captive portal answers instead of the server.
     #[error(
         "{}instead of the server at {url} a captive portal seems to answer, {answer}; log in to \
          this network, for example with a browser",
         over(.link.as_deref())
     )]
     CaptivePortal {
-        /// The root that was asked.
+        /// Root URL of the server.
         url: String,
-        /// The link, where the request went over one that was named.
+        /// Name of the link, if the request used a configured one.
         link: Option<String>,
-        /// How it answers, as the continuation of "it answers".
+        /// Its answer, as the continuation of "it answers".
         answer: String,
     },
-    /// The file of [`Trust::File`](super::Trust::File) is none.
+    /// The file of [`Trust::File`](super::Trust::File) is invalid.
     #[error("{path}: {error}; name a file with a certificate in PEM")]
     Authority {
-        /// As it was named.
+        /// Path as given.
         path: String,
-        /// What is wrong.
+        /// Problem of the file.
         error: String,
     },
-    /// The server's own words.
+    /// The server refused the request.
     #[error("the server refuses {what}: {}", with_remedy(.error, .remedy))]
     Refused {
-        /// What was asked for.
+        /// Request that was refused.
         what: &'static str,
-        /// The status of HTTP.
+        /// HTTP status.
         status: u16,
-        /// What is wrong, a sentence.
+        /// Problem, a sentence.
         error: String,
-        /// What to do, a sentence; may be empty.
+        /// Remedy, a sentence; may be empty.
         remedy: String,
-        /// What kind of refusal, in a word, where the server says it: of a token
-        /// that is not for this.
+        /// Kind of refusal in a word, if the server gives one: a token that
+        /// does not allow the request.
         kind: Option<String>,
     },
-    /// It speaks HTTP, but not WHIP (RFC 9725 section 4.2).
+    /// The server speaks HTTP, but not WHIP (RFC 9725 section 4.2).
     #[error("the server's answer to {0} has no Location; is {1} a WHIP server?")]
     NoLocation(&'static str, String),
-    /// The room's events are none, or too long.
+    /// The room's event stream is invalid or exceeds a limit.
     #[error("the room's events at {url} cannot be read: {error}; is it a weft server?")]
     Events {
-        /// The root that was asked.
+        /// Root URL of the server.
         url: String,
-        /// Reason in words.
+        /// Problem in words.
         error: String,
     },
-    /// The resource would be on another server, which the token and the
-    /// participant's secret were not given for.
+    /// The resource is on another server, which must not get the token and the
+    /// participant's secret.
     #[error(
         "{url} names a resource on another server, `{location}`; the token stays with the server \
          that it was given for: name that server if you trust it"
     )]
     ForeignLocation {
-        /// The root that was asked.
+        /// URL of the request.
         url: String,
-        /// The address of the resource.
+        /// URL of the resource.
         location: String,
     },
-    /// The server sends us elsewhere.
+    /// The server redirects the request.
     #[error(
         "{url} redirects to `{to}`; redirects are not followed: name that server if you trust it"
     )]
     Redirected {
-        /// The root that was asked.
+        /// URL of the request.
         url: String,
-        /// The address that it redirects to.
+        /// Target of the redirect.
         to: String,
     },
 }
 
-/// The link at the beginning of a sentence.
+/// Link as a prefix of a sentence.
 fn over(link: Option<&str>) -> String {
     link.map_or_else(String::new, |link| format!("link `{link}`: "))
 }
 
-/// What an address has beside the server's own.
+/// Part of a URL that goes beyond the server's root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UrlPart {
-    /// A query or fragment, as in the page's address with a token.
+    /// Query or fragment, as in the page's URL with a token.
     Query,
-    /// A room, as in its page's address.
+    /// Room, as in its page's URL.
     Room,
 }
 
@@ -152,21 +152,21 @@ impl UrlPart {
     }
 }
 
-/// Why a certificate proves nothing.
+/// Reason why a certificate is not valid for the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CertificateFault {
-    /// Nobody who is trusted vouches for it.
+    /// No trusted authority signed it.
     Unknown,
-    /// It is for other names.
+    /// It has other names.
     OtherNames,
-    /// It is not valid yet by the clock of this machine.
+    /// It is not valid yet, according to this machine's clock.
     NotValidYet {
-        /// Year that the clock says.
+        /// Year of the clock.
         year: u64,
     },
-    /// Its time is over by the clock of this machine.
+    /// It has expired, according to this machine's clock.
     Expired {
-        /// Year that the clock says.
+        /// Year of the clock.
         year: u64,
     },
 }
@@ -223,7 +223,8 @@ impl CertificateFault {
 }
 
 impl SignallingError {
-    /// Worth trying again: the network or the server may come back.
+    /// Whether a retry may succeed, because the network or the server may
+    /// recover.
     #[must_use]
     pub fn is_passing(&self) -> bool {
         match self {
@@ -237,15 +238,16 @@ impl SignallingError {
             }
             | SignallingError::Events { .. } => true,
             SignallingError::Refused { status, kind, .. } => {
-                // 403: not yet welcomed again by a server that was started anew. One
-                // of a kind is of a token, which will never do.
+                // 403: a restarted server has not admitted us yet. With a kind,
+                // it concerns the token, and a retry cannot help.
                 (*status == 403 && kind.is_none()) || matches!(status, 404 | 409) || *status >= 500
             }
             _ => false,
         }
     }
 
-    /// Says of a server that media reaches only that requests fail.
+    /// Adjusts the error for a server that media still reaches: only requests
+    /// fail.
     #[must_use]
     pub fn while_media_flows(self) -> SignallingError {
         match self {
@@ -257,8 +259,8 @@ impl SignallingError {
         }
     }
 
-    /// What to compare to know whether it is the same trouble as before: what
-    /// the system says of a dead network changes from one second to the next.
+    /// Key for comparing errors: the system's messages about a dead network
+    /// change from one second to the next.
     #[must_use]
     pub fn kind(&self) -> String {
         match self {
@@ -269,7 +271,7 @@ impl SignallingError {
         }
     }
 
-    /// Whether what was asked for is at fault, not the server or the way to it.
+    /// Whether the request itself is wrong, not the server or the network.
     #[must_use]
     pub fn is_of_asker(&self) -> bool {
         matches!(
@@ -285,7 +287,7 @@ impl SignallingError {
     }
 }
 
-/// A server's two sentences in one: what is wrong, then what to do.
+/// Joins a server's problem and remedy into one sentence.
 #[must_use]
 pub fn with_remedy(error: &str, remedy: &str) -> String {
     let error = error.trim_end_matches('.');

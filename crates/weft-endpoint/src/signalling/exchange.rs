@@ -1,4 +1,4 @@
-//! Requests that are made over the next link when one fails over the first.
+//! Requests that fail over to the next link.
 
 use std::time::{Duration, Instant, SystemTime};
 
@@ -11,38 +11,38 @@ use weft_units::printable;
 use super::error::{CertificateFault, SignallingError};
 use super::links::{LinkConnector, LinkFault, OpenError, Unresolved, Used, take_used};
 
-/// A whole request and its answer, with all its attempts: the server answers
-/// within its own bound of 5 s. Chosen by us.
+/// Time for a request with all its attempts: the server answers within 5 s.
+/// Chosen by us.
 const REQUEST: Duration = Duration::from_secs(10);
 
-/// Longest answer: as much as weft's server takes of an offer. The longest that
-/// it gives, of four cameras and sound with 64 candidates, has 12 KiB. Chosen
-/// by us.
+/// Longest answer: the size that weft's server accepts for an offer. Its own
+/// longest answer, for four cameras and sound with 64 candidates, has 12 KiB.
+/// Chosen by us.
 pub(super) const MAX_ANSWER: u64 = 64 << 10;
 
-/// Most octets of an answer's headers. The server sends a few hundred. Chosen
-/// by us.
+/// Maximum size of an answer's headers in octets. The server sends a few
+/// hundred. Chosen by us.
 const MAX_HEADERS: usize = 16 << 10;
 
-/// Most characters of a server's sentence that are shown. Chosen by us.
+/// Maximum number of characters shown of a server's message. Chosen by us.
 const MAX_WORDS: usize = 300;
 
-/// An answer that takes longer, once there is a connection, is asked for over
-/// the next link. Chosen by us: several round trips of the slowest networks,
-/// and a call is connected within 5 s if the second link is good.
+/// Time for an answer on an open connection before the request moves to the
+/// next link. Chosen by us: several round trips of the slowest networks, and
+/// short enough that a call connects within 5 s if the second link works.
 pub(super) const ANSWER: Duration = Duration::from_secs(2);
 
-/// Time for one attempt at a request.
+/// Timeouts of one attempt at a request.
 #[derive(Clone, Copy)]
 pub(super) struct Patience {
-    /// For each part of it, once there is a connection.
+    /// For each part of the answer, on an open connection.
     answer: Duration,
-    /// For all of it.
+    /// For the whole attempt.
     left: Duration,
 }
 
 impl Patience {
-    /// Gives a request this much time.
+    /// Applies the timeouts to a request.
     pub fn of<B>(self, request: RequestBuilder<B>) -> RequestBuilder<B> {
         request
             .config()
@@ -61,17 +61,17 @@ impl Patience {
 pub(super) struct Exchange {
     pub agent: Agent,
     pub links: LinkConnector,
-    /// The server's root.
+    /// Root URL of the server.
     pub base: String,
 }
 
-/// Why an attempt over one link failed.
+/// Reason why an attempt over one link failed.
 enum Failure {
-    /// No answer; another attempt may have one.
+    /// No answer; another attempt may succeed.
     Broken(LinkFault, Box<SignallingError>),
-    /// An answer that is not a weft server's.
+    /// An answer that does not come from a weft server.
     Foreign(LinkFault, Box<SignallingError>),
-    /// The server's own refusal, or none that another link could mend.
+    /// A refusal of the server, or an error that no other link can avoid.
     Final(Box<SignallingError>),
 }
 
@@ -79,7 +79,7 @@ impl Exchange {
     pub fn new(links: LinkConnector, base: String) -> Exchange {
         let config = Agent::config_builder()
             .http_status_as_error(false)
-            // A redirect would take the token and the secret elsewhere.
+            // A redirect would send the token and the secret to another server.
             .max_redirects(0)
             .max_redirects_will_error(false)
             .max_response_header_size(MAX_HEADERS)
@@ -91,13 +91,13 @@ impl Exchange {
         }
     }
 
-    /// Makes a request, and again over the next link if one fails: no answer in
-    /// time, a connection that breaks, an answer that is somebody else's. A good
-    /// one is of the media type `kind`, where it has a body; `take` reads that.
+    /// Sends a request, and retries it over the next link after a timeout, a
+    /// broken connection or a foreign answer. A valid answer with a body has
+    /// the media type `kind`; `take` reads it.
     ///
-    /// A server that has taken an offer already makes a second connection of
-    /// it, which takes over from the first (docs/protocol/http.md); the first
-    /// never comes up and is forgotten.
+    /// If the server had already accepted an offer, the retry creates a second
+    /// connection, which replaces the first (docs/protocol/http.md); the first
+    /// one times out.
     pub fn ask<T>(
         &self,
         what: &'static str,
@@ -114,7 +114,7 @@ impl Exchange {
             if left.is_zero() {
                 break;
             }
-            // The last one has all the time that there is.
+            // The last attempt gets all the remaining time.
             let answer = match attempt < self.links.count() {
                 true => ANSWER.min(left),
                 false => left,
@@ -147,7 +147,8 @@ impl Exchange {
             if let Some(link) = link {
                 self.links.fail(link, fault);
             }
-            // The first failure counts, but a foreign answer says more.
+            // The first failure is reported, but a foreign answer is more
+            // specific.
             told = Some(match told {
                 Some(before) if !is_foreign => before,
                 _ => error,
@@ -161,7 +162,7 @@ impl Exchange {
         Err(*told.expect("there was an attempt"))
     }
 
-    /// Whether an answer is a weft server's, and a good one.
+    /// Whether an answer comes from a weft server and is successful.
     fn judge(
         &self,
         what: &'static str,
@@ -192,7 +193,7 @@ impl Exchange {
             }
             return Err(portal(format!("with a redirect to {to}")));
         }
-        // RFC 6585 section 6.
+        // Status of captive portals (RFC 6585 section 6).
         let strange = expected.is_some_and(|e| !kind.is_empty() && !kind.starts_with(e));
         if status == 511 || (response.status().is_success() && (is_page || strange)) {
             return Err(portal(format!(
@@ -216,7 +217,7 @@ impl Exchange {
         })
     }
 
-    /// No answer, or one that is no HTTP.
+    /// Handles a missing answer, or one that is not HTTP.
     fn broken(&self, error: &ureq::Error) -> Failure {
         let told = self.unreachable(error);
         let fault = match error {
@@ -228,7 +229,7 @@ impl Exchange {
         };
         match told {
             SignallingError::Unreachable { .. } => Failure::Broken(fault, Box::new(told)),
-            // Every link was tried for a connection.
+            // The connector has tried every link.
             _ => Failure::Final(Box::new(told)),
         }
     }
@@ -266,13 +267,13 @@ fn words(error: &ureq::Error) -> String {
     })
 }
 
-/// A server's words, as they are shown: on one line, and not too many of them.
+/// A server's message for display: on one line, and of limited length.
 pub(super) fn shortened(words: &str) -> String {
     let words: String = words.chars().take(MAX_WORDS).collect();
     printable(&words).to_string()
 }
 
-/// Host of an address; none if it names none.
+/// Host of a URL, if it has one.
 fn host(url: &str) -> Option<String> {
     let url: Uri = url.parse().ok()?;
     url.host().map(str::to_owned)
@@ -287,14 +288,14 @@ struct Problem {
     kind: Option<String>,
 }
 
-/// The server's refusal in its own words.
+/// Refusal in the server's own words.
 fn refusal(what: &'static str, status: u16, body: &str) -> SignallingError {
     let problem = serde_json::from_str(body).unwrap_or_else(|_| Problem {
         error: format!("HTTP status {status}"),
         remedy: "is this a weft server?".to_owned(),
         kind: None,
     });
-    // The server's remedy is for those with a page.
+    // The server's remedy is written for users of the page.
     let remedy = match status {
         401 => "give the server's token".to_owned(),
         _ => shortened(&problem.remedy),

@@ -1,21 +1,20 @@
-//! The address that guests are sent, as a browser takes it.
+//! Invitation link, as sent to guests for their browser.
 
 use percent_encoding::percent_decode_str;
 
-/// A server, a room there, and perhaps a token for it:
-/// `https://HOST:PORT/r/ROOM?token=TOKEN`.
+/// Server, room and optional token: `https://HOST:PORT/r/ROOM?token=TOKEN`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invitation {
-    /// The server's root, such as `https://HOST:PORT`.
+    /// Root URL of the server, such as `https://HOST:PORT`.
     pub server: String,
-    /// The room.
+    /// Room.
     pub room: String,
-    /// What opens its door.
+    /// Access token.
     pub token: Option<String>,
 }
 
 impl Invitation {
-    /// Reads an address; `None` if it names no room.
+    /// Parses a URL; `None` if it has no room.
     #[must_use]
     pub fn parse(address: &str) -> Option<Invitation> {
         let (server, rest) = address.split_once("/r/")?;

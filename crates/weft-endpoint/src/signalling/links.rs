@@ -1,5 +1,5 @@
-//! HTTP over the call's own links: a connection to the server goes over the
-//! first link that brings it about, and ends when that link dies.
+//! HTTP over the call's own links: a connection uses the first link that
+//! reaches the server, and ends when that link goes down.
 
 mod dns;
 mod health;
@@ -30,15 +30,15 @@ use race::{Connection, Failures, Race, Target};
 use source::{Source, Way};
 pub(super) use transport::{Unresolved, Used, take_used};
 
-/// A connection that takes longer than this does not come about. Chosen by us.
+/// Time limit for opening a connection. Chosen by us.
 const CONNECT: Duration = Duration::from_secs(5);
 
-/// Opens the connections of HTTP. Clones share what is known of the links.
+/// Opens HTTP connections over the links. Clones share the state of the links.
 #[derive(Clone)]
 pub struct LinkConnector(Arc<Shared>);
 
 struct Shared {
-    /// None: wherever the routes lead.
+    /// Configured links; empty for the system's routes.
     links: Vec<LinkChoice>,
     /// Fallback when no link leads to the server.
     otherwise: Otherwise,
@@ -77,7 +77,7 @@ impl LinkConnector {
         }))
     }
 
-    /// Connections over one link and nothing else.
+    /// Restricts connections to one link.
     pub fn alone(&self, link: &str) -> Option<LinkConnector> {
         Some(LinkConnector(Arc::new(Shared {
             links: vec![self.choice(link)?.clone()],
@@ -88,18 +88,20 @@ impl LinkConnector {
         })))
     }
 
-    /// The link of this name, unless it has appeared during the call.
+    /// Configured link with this name; `None` for a link that appeared during
+    /// the call.
     pub fn choice(&self, link: &str) -> Option<&LinkChoice> {
         self.0.links.iter().find(|choice| choice.name == link)
     }
 
-    /// Address of the server, if a connection has led there.
+    /// Address of the server, after a successful connection.
     pub fn server(&self) -> Option<IpAddr> {
         self.0.names.last()
     }
 
-    /// What the call's media says of a link. The connections over a dead one
-    /// end at once, so that who reads from them goes on over another.
+    /// Reports the state of a link according to media. Connections over a link
+    /// that is down are closed at once, so that their readers continue over
+    /// another link.
     pub fn tell(&self, link: &str, up: bool) {
         let Some(index) = self.0.links.iter().position(|l| l.name == link) else {
             return;
@@ -117,7 +119,7 @@ impl LinkConnector {
         }
     }
 
-    /// A request over this link was answered from this address.
+    /// Records a successful request over this link to this address.
     pub fn succeed(&self, link: Option<usize>, server: Option<IpAddr>) {
         let mut state = self.state();
         state.health.entry(link).or_default().succeed();
@@ -127,12 +129,13 @@ impl LinkConnector {
         }
     }
 
-    /// Addresses from which the server has answered, the last new one first.
+    /// Addresses that have answered, the newest first.
     pub fn reached(&self) -> Vec<IpAddr> {
         self.state().reached.clone()
     }
 
-    /// A request over this link failed: others are tried first for a while.
+    /// Records a failed request over this link: other links are tried first for
+    /// a while.
     pub fn fail(&self, link: Option<usize>, fault: LinkFault) {
         let now = Instant::now();
         self.state()
@@ -142,13 +145,12 @@ impl LinkConnector {
             .fail(now, fault);
     }
 
-    /// The room's events come over this connection.
+    /// Marks this connection as the room's event stream.
     pub fn listen(&self, used: Used) {
         self.state().listening = Some(used);
     }
 
-    /// Nothing has come of the room for a while: the link of its events is
-    /// avoided from now on, and the connection ends.
+    /// Closes a silent event stream and avoids its link from now on.
     pub fn distrust_listening(&self) {
         let Some(used) = self.state().listening.take() else {
             return;
@@ -159,12 +161,12 @@ impl LinkConnector {
         }
     }
 
-    /// How many links there are to try.
+    /// Number of configured links.
     pub fn count(&self) -> usize {
         self.0.links.len()
     }
 
-    /// The link's name; none for the system's routes.
+    /// Name of the link; `None` for the system's routes.
     pub fn name(&self, link: Option<usize>) -> Option<&str> {
         Some(&self.0.links.get(link?)?.name)
     }
@@ -189,8 +191,8 @@ impl LinkConnector {
         Arc::clone(&self.0.tls)
     }
 
-    /// Connects over the links, those without trouble first, and when none of
-    /// them leads there, wherever the routes do.
+    /// Connects over the links, those without recent faults first, and finally
+    /// over the system's routes.
     fn open(&self, target: &Target, limit: Duration) -> Result<Connection, OpenError> {
         let ways = self.ways();
         let (won, failures) = match ways.is_empty() {
@@ -220,8 +222,8 @@ impl LinkConnector {
         Ok(connection)
     }
 
-    /// Remembers which links failed. A certificate of somebody else's is a
-    /// captive portal's where another link leads to the server.
+    /// Records the failures of links. A foreign certificate counts as a captive
+    /// portal's if another link reaches the server.
     fn blame(&self, failures: Failures, is_connected: bool) {
         for (link, error) in failures {
             let fault = match error {
@@ -234,7 +236,7 @@ impl LinkConnector {
         }
     }
 
-    /// The links that are here now, those without trouble first.
+    /// Available links, those without recent faults first.
     fn ways(&self) -> Vec<Way> {
         let links = self.0.links.iter().enumerate();
         let ways = links.map(|(index, spec)| Way {

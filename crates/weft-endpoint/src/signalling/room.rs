@@ -22,10 +22,10 @@ use super::stream::read_events;
 use super::{Created, Identity, RoomEvent, SILENCE, Server};
 use crate::links::LinkTrouble;
 
-/// Carries what proves who we are.
+/// Header with the participant's secret.
 const SECRET: &str = "Weft-Secret";
 
-/// The server's side of a room, over HTTP.
+/// Client of one room on a server.
 #[derive(Clone)]
 pub struct Room {
     exchange: Exchange,
@@ -34,11 +34,11 @@ pub struct Room {
 }
 
 impl Room {
-    /// A room of the server, asked over these links in turn; over none of
-    /// them: wherever the routes lead. Nothing is asked yet.
+    /// Creates a client of a room that tries these links in order; without
+    /// links it uses the system's routes. Sends no request yet.
     ///
     /// # Errors
-    /// If the address or the certificate to trust is none.
+    /// If the URL or the trusted certificate is invalid.
     pub fn new(
         server: &Server,
         links: Vec<LinkChoice>,
@@ -53,25 +53,25 @@ impl Room {
         })
     }
 
-    /// What the call's media says of a link: requests leave one that is dead.
+    /// Reports the state of a link according to media: requests leave a link
+    /// that is down.
     pub fn on_link(&self, link: &str, up: bool) {
         self.exchange.links.tell(link, up);
     }
 
-    /// Nothing has come of the room for a while: requests leave the link of its
-    /// events.
+    /// Moves requests away from the link of a silent event stream.
     pub fn on_silence(&self) {
         self.exchange.links.distrust_listening();
     }
 
-    /// Links over which requests fail, while others carry them.
+    /// Links over which requests fail while others work.
     #[must_use]
     pub fn link_faults(&self) -> BTreeMap<String, LinkFault> {
         self.exchange.links.faults()
     }
 
-    /// Finds out why a link carries no media: its routes, then a request over
-    /// it. It may take some seconds.
+    /// Diagnoses why a link carries no media: checks its routes, then sends a
+    /// request over it. May take some seconds.
     #[must_use]
     pub fn diagnose(&self, link: &str) -> LinkTrouble {
         let links = &self.exchange.links;
@@ -93,7 +93,7 @@ impl Room {
             request.header("Authorization", self.authorization()).call()
         };
         match alone.ask("to ask", Some("application/json"), send, |_, _| Ok(())) {
-            // Whatever it says, it is the server that says it.
+            // Any answer, even a refusal, comes from the server.
             Ok(()) | Err(SignallingError::Refused { .. }) => LinkTrouble::UdpBlocked,
             Err(SignallingError::CaptivePortal { answer, .. }) => {
                 LinkTrouble::CaptivePortal { answer }
@@ -116,7 +116,7 @@ impl Room {
             .unwrap_or_default()
     }
 
-    /// Publishes this offer under a name, or as the participant who we are.
+    /// Publishes this offer under a name, or as our own participant.
     ///
     /// # Errors
     /// If the server refuses or cannot be reached.
@@ -130,8 +130,8 @@ impl Room {
         self.post("to publish", &url, own, offer)
     }
 
-    /// Plays what a participant publishes, as the participant who we are; else
-    /// as somebody new, who is shown as long as that lasts.
+    /// Plays a participant's publication as our own participant; otherwise as a
+    /// new one, which is listed during the playback.
     ///
     /// # Errors
     /// If the server refuses or cannot be reached.
@@ -196,7 +196,7 @@ impl Room {
         self.exchange.ask("to end", None, send, |_, _| Ok(()))
     }
 
-    /// Tells the room how our links are.
+    /// Reports the state of our links to the room.
     ///
     /// # Errors
     /// If the server refuses or cannot be reached.
@@ -215,8 +215,8 @@ impl Room {
             .ask("the links' figures", None, send, |_, _| Ok(()))
     }
 
-    /// Reads the room's events until the connection ends or `take` says stop. The
-    /// next one is read when `take` has returned.
+    /// Reads the room's events until the connection ends or `take` returns
+    /// false. Reads the next event after `take` returns.
     ///
     /// # Errors
     /// If the server refuses or cannot be reached.
@@ -258,9 +258,8 @@ impl Room {
         })
     }
 
-    /// The address of a resource that the server names in its answer to `url`.
-    /// Requests about it carry the token, so it has to be on the server that
-    /// the token was given for.
+    /// URL of a resource named in the server's answer to `url`. Requests for it
+    /// carry the token, so it must be on the same server.
     pub(super) fn resolve(&self, url: &str, location: &str) -> Result<String, SignallingError> {
         let foreign = || SignallingError::ForeignLocation {
             url: self.base().to_owned(),
@@ -284,7 +283,7 @@ impl Room {
         if location.starts_with('/') {
             return Ok(format!("{own}{location}"));
         }
-        // Beside what was asked for (RFC 3986 section 5.2.3).
+        // Relative to the requested resource (RFC 3986 section 5.2.3).
         let path = &url[own.len()..];
         let path = &path[..path.find(['?', '#']).unwrap_or(path.len())];
         let folder = &path[..path.rfind('/').map_or(0, |slash| slash + 1)];
@@ -293,8 +292,8 @@ impl Room {
     }
 }
 
-/// The body of an event stream, once its beginning has come: a path that loses
-/// large packets lets the header through and not the room's list.
+/// Body of an event stream after its first bytes: a path that loses large
+/// packets passes the headers but not the room's list.
 fn begin(
     response: Response<Body>,
     used: Option<&Used>,
@@ -320,8 +319,8 @@ fn begin(
     }
 }
 
-/// The server's root: requests put paths of their own behind it. What people
-/// copy from a browser, a token and a room's page, has its options here.
+/// Root URL of the server, for requests to append their paths. Rejects URLs
+/// copied from a browser with a token or a room, and names the right options.
 fn base(url: &str) -> Result<String, SignallingError> {
     let base = url.trim_end_matches('/');
     let host = base
@@ -341,14 +340,15 @@ fn base(url: &str) -> Result<String, SignallingError> {
     Err(SignallingError::UrlParts { url, part })
 }
 
-/// Scheme, host and port, as they are written in an address with a scheme.
+/// Scheme, host and port, as written in a URL with a scheme.
 fn origin(url: &str) -> &str {
     let host = url.find("://").map_or(0, |i| i + 3);
     let path = url[host..].find(['/', '?', '#']);
     &url[..path.map_or(url.len(), |i| host + i)]
 }
 
-/// Scheme, host and port, to compare (RFC 6454 section 4); none if it has none.
+/// Scheme, host and port for comparison (RFC 6454 section 4); `None` if
+/// missing.
 fn place(uri: &Uri) -> Option<(&str, String, u16)> {
     let scheme = uri.scheme_str()?;
     let usual = match scheme {
@@ -360,14 +360,14 @@ fn place(uri: &Uri) -> Option<(&str, String, u16)> {
     Some((scheme, host, uri.port_u16().unwrap_or(usual)))
 }
 
-/// All but the unreserved characters (RFC 3986 section 2.3).
+/// All characters except the unreserved ones (RFC 3986 section 2.3).
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
     .remove(b'_')
     .remove(b'~');
 
-/// Text as one segment of a path or one value of a query.
+/// Text escaped as one path segment or one query value.
 #[must_use]
 pub fn escaped(text: &str) -> String {
     utf8_percent_encode(text, RESERVED).to_string()

@@ -1,5 +1,5 @@
-//! The room's event stream, read within bounds: a server may send what it likes
-//! for as long as it likes.
+//! Reader of the room's event stream with bounds on size, rate and time: a
+//! server may send anything.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::thread;
@@ -11,32 +11,32 @@ use weft_units::printable;
 
 use super::{Identity, Participant, RoomEvent, SILENCE};
 
-/// Longest event, in octets: the welcome of weft's server stays below it
+/// Longest event, in octets: the welcome of weft's server is shorter
 /// (SECURITY.md).
 const MAX_EVENT: usize = 1 << 20;
 
-/// Octets of events that are read in a second. A full room in which everybody
-/// tells figures each second has 40 KiB of them. Chosen by us.
+/// Octets of events read per second. A full room in which everybody sends
+/// statistics each second has 40 KiB. Chosen by us.
 const RATE: f64 = (1 << 20) as f64;
 
-/// Octets that may come at once: a few welcomes. Chosen by us.
+/// Octets in a burst: a few welcomes. Chosen by us.
 const BURST: f64 = (4 << 20) as f64;
 
-/// An event counts as so many octets at least, which makes 1,024 of them a second.
+/// Minimum cost of an event in octets, which allows 1,024 events per second.
 /// Chosen by us.
 const LEAST: usize = 1 << 10;
 
-/// Longest name that is kept, in characters: as long as weft's server allows.
+/// Longest accepted name, in characters: the limit of weft's server.
 const MAX_NAME: usize = 64;
 
-/// Longest id or secret that is kept, in octets. Those of weft's server have up
-/// to 32. Chosen by us.
+/// Longest accepted id or secret, in octets. Those of weft's server are at most
+/// 32 octets long. Chosen by us.
 const MAX_ID: usize = 128;
 
-/// Reads events until the stream ends or `take` says stop.
+/// Reads events until the stream ends or `take` returns false.
 ///
 /// # Errors
-/// If reading fails, a line is too long, or no event comes for too long.
+/// If reading fails, a line is too long, or no event arrives for too long.
 pub(super) fn read_events(
     stream: impl Read,
     mut take: impl FnMut(RoomEvent) -> bool,
@@ -75,7 +75,8 @@ pub(super) fn read_events(
     Ok(())
 }
 
-/// A line without its end, of `most` octets; none at the end of the stream.
+/// Next line without its end, up to `most` octets; `None` at the end of the
+/// stream.
 fn next_line(stream: &mut impl BufRead, most: usize) -> io::Result<Option<String>> {
     let began = Instant::now();
     let mut line = Vec::new();
@@ -110,10 +111,10 @@ fn next_line(stream: &mut impl BufRead, most: usize) -> io::Result<Option<String
     String::from_utf8(line).map(Some).map_err(invalid)
 }
 
-/// How fast events are read. A server that sends more waits in TCP.
+/// Rate limit of reading. A faster server waits in TCP.
 struct Pace {
     at: Instant,
-    /// Octets that may be read at once.
+    /// Octets that can be read at once.
     left: f64,
 }
 
@@ -125,7 +126,7 @@ impl Pace {
         }
     }
 
-    /// How long to wait after reading so many octets.
+    /// Time to wait after reading this many octets.
     fn wait(&mut self, now: Instant, octets: usize) -> Duration {
         let earned = now.saturating_duration_since(self.at).as_secs_f64() * RATE;
         self.at = now;
@@ -172,14 +173,14 @@ pub(super) fn room_event(name: &str, data: &str) -> Option<RoomEvent> {
     }
 }
 
-/// An id or secret that may stand in addresses, headers and figures.
+/// Id or secret that is safe in URLs, headers and statistics.
 fn id(text: String) -> Option<String> {
     let fits = text.len() <= MAX_ID && text.bytes().all(|octet| octet.is_ascii_graphic());
     fits.then_some(text)
 }
 
-/// Somebody with an id, names that can be shown, and as many cameras as anybody
-/// may have.
+/// Participant with a valid id, displayable names, and a bounded number of
+/// cameras.
 fn bounded(mut participant: Participant) -> Option<Participant> {
     let shown = |name: &str| {
         let name: String = name.chars().take(MAX_NAME).collect();

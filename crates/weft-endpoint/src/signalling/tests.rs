@@ -87,7 +87,7 @@ fn an_address_out_of_a_browser_is_refused_with_what_is_too_much() {
     }
 }
 
-/// A Raspberry Pi has no clock that runs while it is off.
+/// A Raspberry Pi has no battery-backed clock.
 #[test]
 fn a_wrong_clock_is_looked_at_before_the_certificate() {
     use rustls::CertificateError::{Expired, ExpiredContext, NotValidYet, NotValidYetContext};
@@ -134,7 +134,7 @@ fn nobody_listening_is_worth_another_try() {
     );
 }
 
-/// A server that answers one request with this.
+/// Server that gives this answer to one request.
 fn answering(answer: &str) -> String {
     use std::io::{Read, Write};
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback");
@@ -182,7 +182,7 @@ fn a_token_that_will_never_do_is_not_tried_again() {
     };
     let watching = refused(r#"{"error":"It is for watching.","kind":"token_watch_only"}"#);
     assert!(!watching.is_passing());
-    // A server that was started anew does not know us yet.
+    // A restarted server does not know us yet.
     assert!(refused(r#"{"error":"There is another."}"#).is_passing());
 }
 

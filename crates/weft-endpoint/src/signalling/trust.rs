@@ -1,4 +1,4 @@
-//! How a server proves who it is.
+//! Verification of a server's certificate.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,16 +13,16 @@ use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme
 
 use super::SignallingError;
 
-/// Whose certificates are good.
+/// Trusted certificates.
 #[derive(Clone, Debug, Default)]
 pub enum Trust {
-    /// Those that the public authorities vouch for.
+    /// Certificates signed by the public authorities.
     #[default]
     Public,
-    /// Those in this file (PEM): an authority's, or the server's own.
+    /// Certificates in this file (PEM): of an authority, or the server's own.
     File(PathBuf),
-    /// Anybody's: whoever stands between can read and change what is said,
-    /// and with it the keys of the call.
+    /// Any certificate: a man in the middle can read and change the signalling,
+    /// including the keys of the call.
     Anybody,
 }
 
@@ -52,7 +52,7 @@ impl Trust {
         Ok(Arc::new(config))
     }
 
-    /// The authorities; none: nothing is checked.
+    /// Trusted authorities; `None` disables the check.
     fn roots(&self) -> Result<Option<RootCertStore>, SignallingError> {
         let mut roots = RootCertStore::empty();
         match self {
@@ -82,9 +82,8 @@ impl Trust {
     }
 }
 
-/// Checks certificates as usual, and blames the name before the issuer: a
-/// certificate for other names is not the server's, and captive portals show
-/// such certificates.
+/// Verifies certificates as usual, but reports a wrong name before an unknown
+/// issuer: captive portals show certificates with other names.
 #[derive(Debug)]
 struct NamesFirst(Arc<WebPkiServerVerifier>);
 
@@ -130,7 +129,7 @@ impl ServerCertVerifier for NamesFirst {
     }
 }
 
-/// Takes any certificate, as [`Trust::Anybody`] wants it.
+/// Accepts any certificate, for [`Trust::Anybody`].
 #[derive(Debug)]
 struct Unverified(Arc<CryptoProvider>);
 

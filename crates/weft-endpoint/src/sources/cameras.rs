@@ -1,4 +1,4 @@
-//! Cameras as the command line names them.
+//! Cameras from the command line.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,46 +7,46 @@ use std::str::FromStr;
 use weft_media::{CameraSpec, SpecError};
 use weft_rooms::MAX_CAMERAS;
 
-/// A camera and what the others shall read at its picture.
+/// Camera with its caption.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedCamera {
-    /// None: the others see none.
+    /// Caption; `None` for no caption.
     pub name: Option<String>,
-    /// The device, file or clip that gives its pictures.
+    /// Device, file or clip of the pictures.
     pub spec: CameraSpec,
 }
 
-/// Cameras that cannot be had together.
+/// Cameras that conflict.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CamerasError {
-    /// A call has not room for so many.
+    /// More cameras than a call supports.
     #[error(
         "{0} cameras are named, and a call has {MAX_CAMERAS} at most; leave some out, or join \
          with the others as another participant"
     )]
     TooMany(usize),
-    /// Two of them are one device.
+    /// Two cameras are the same device.
     #[error(
         "{spec}: the device {device} is named already, and gives its pictures once; leave one out"
     )]
     SameDevice {
-        /// The second of them.
+        /// The second camera.
         spec: String,
-        /// What both are.
+        /// Shared device.
         device: String,
     },
-    /// Two of them have this name.
+    /// Two cameras have this name.
     #[error("{0}: another camera has this name already; choose another one")]
     SameName(String),
 }
 
-/// What fits beside a picture. Chosen by us.
+/// Maximum length of a caption. Chosen by us.
 const MAX_NAME: usize = 32;
 
 impl FromStr for NamedCamera {
     type Err = SpecError;
 
-    /// `[NAME=]SRC`; what has a slash before its first `=` is a path.
+    /// Parses `[NAME=]SRC`; text with a slash before its first `=` is a path.
     fn from_str(text: &str) -> Result<NamedCamera, SpecError> {
         let named = text.split_once('=').filter(|(name, _)| !name.contains('/'));
         let Some((name, source)) = named else {
@@ -70,10 +70,10 @@ impl FromStr for NamedCamera {
     }
 }
 
-/// Whether these cameras can be sent together.
+/// Checks that these cameras can be sent together.
 ///
 /// # Errors
-/// If not: why.
+/// The conflict.
 pub fn check(cameras: &[NamedCamera]) -> Result<(), CamerasError> {
     if cameras.len() > MAX_CAMERAS {
         return Err(CamerasError::TooMany(cameras.len()));
@@ -99,7 +99,7 @@ pub fn check(cameras: &[NamedCamera]) -> Result<(), CamerasError> {
     Ok(())
 }
 
-/// The device behind all its links, such as those in `/dev/v4l/by-id`.
+/// Device behind symbolic links such as those in `/dev/v4l/by-id`.
 fn device(spec: &CameraSpec) -> Option<PathBuf> {
     match spec {
         CameraSpec::Device { path, .. } => {

@@ -1,4 +1,4 @@
-//! A camera on a thread of its own, for any number of encoders.
+//! Camera on its own thread, for any number of encoders.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -8,19 +8,19 @@ use weft_media::{Camera, CameraError, CameraSpec, Format, Pace, Picture, stamp};
 use weft_net::Clock;
 use weft_units::{Duration, Instant};
 
-/// A picture and when it was taken.
+/// Picture with its capture time.
 #[derive(Clone, Debug)]
 pub struct Shot {
-    /// Counts this camera's pictures from zero: a taker that was slow sees
-    /// which it missed.
+    /// Number of the picture, from zero for each camera; gaps show missed
+    /// pictures.
     pub index: u64,
-    /// What is seen.
+    /// Captured picture.
     pub picture: Arc<Picture>,
-    /// When the camera gave it.
+    /// Capture time.
     pub taken_at: Instant,
 }
 
-/// A camera that is not running yet.
+/// Camera that is not running yet.
 pub struct Feed {
     camera: Box<dyn Camera>,
     clock: Clock,
@@ -28,12 +28,13 @@ pub struct Feed {
     takers: Vec<SyncSender<Shot>>,
 }
 
-/// A slow encoder misses pictures rather than seeing old ones.
+/// Pictures that wait for an encoder; a slow encoder skips pictures rather than
+/// using old ones.
 const WAITING_SHOTS: usize = 2;
 
 impl Feed {
     /// Opens the camera. Pictures of the built-in clip carry a stamp with their
-    /// number and time, by which they can be told when they are seen again.
+    /// number and time, to recognise them after decoding.
     ///
     /// # Errors
     /// If it cannot be opened.
@@ -45,7 +46,7 @@ impl Feed {
         })
     }
 
-    /// Takes a camera that is open.
+    /// Uses a camera that is already open.
     #[must_use]
     pub fn of(camera: Box<dyn Camera>, clock: Clock) -> Feed {
         Feed {
@@ -56,8 +57,8 @@ impl Feed {
         }
     }
 
-    /// Writes a stamp into every picture, with its number and time, by which it
-    /// can be told when it is seen again.
+    /// Stamps every picture with its number and time, to recognise it after
+    /// decoding.
     #[must_use]
     pub fn stamped(self) -> Feed {
         Feed {
@@ -66,20 +67,21 @@ impl Feed {
         }
     }
 
-    /// Size and pace of the pictures.
+    /// Size and rate of the pictures.
     #[must_use]
     pub fn format(&self) -> Format {
         self.camera.format()
     }
 
-    /// Every picture from the start on, dropped when the taker is slow.
+    /// Receiver of all pictures from the start; skips pictures while it is
+    /// full.
     pub fn subscribe(&mut self) -> Receiver<Shot> {
         let (sender, receiver) = sync_channel(WAITING_SHOTS);
         self.takers.push(sender);
         receiver
     }
 
-    /// Runs until the camera ends or nobody takes its pictures any more.
+    /// Runs until the camera ends or all receivers are gone.
     pub fn start(mut self, on_end: impl FnOnce(CameraError) + Send + 'static) {
         thread::Builder::new()
             .name("camera".to_owned())
@@ -102,7 +104,7 @@ impl Feed {
             let captured = self.camera.capture()?;
             let taken_at = self.clock.now();
             if index == 0 {
-                // A camera may take its time to begin, which is not caught up.
+                // A delay at the start of a camera is not caught up.
                 due = due.max(taken_at + interval);
             }
             let mut picture = captured.picture;
@@ -131,9 +133,9 @@ impl Feed {
     }
 }
 
-/// Sleeps until `due`; returns it, or the present if that is long past.
+/// Sleeps until `due`; returns it, or the present time if it is long past.
 pub(super) fn wait_until(clock: &Clock, due: Instant) -> Instant {
-    /// After a pause this long (a suspended machine) nothing is caught up.
+    /// Pause after which nothing is caught up (a suspended machine).
     const LOST: Duration = Duration::from_millis(500);
     let now = clock.now();
     if now < due {
@@ -153,7 +155,7 @@ mod tests {
 
     use super::*;
 
-    /// A camera that takes its time for its first picture.
+    /// Camera whose first picture takes a while.
     struct Slow(u64);
 
     impl Camera for Slow {

@@ -1,4 +1,4 @@
-//! A microphone and its Opus encoder on a thread of their own.
+//! Microphone and its Opus encoder on their own thread.
 
 use std::thread;
 
@@ -8,41 +8,41 @@ use weft_units::{AudioLevel, Duration, Instant, Rate};
 
 use super::feed::wait_until;
 
-/// The rate of the sound: transparent speech, good music (RFC 7587 section
-/// 3.1.1 recommends 28 to 40 kbps for fullband speech).
+/// Rate of the sound: transparent speech, good music (RFC 7587 section 3.1.1
+/// recommends 28 to 40 kbps for fullband speech).
 pub const RATE: Rate = Rate::from_kbps(40);
-/// Ticks of one frame and its length (RFC 7587 section 4.1).
+/// Ticks and duration of one frame (RFC 7587 section 4.1).
 const FRAME_TICKS: u32 = 960;
 const FRAME: Duration = Duration::from_millis(20);
 
-/// One Opus packet on its way to the network.
+/// Opus packet on its way to the network.
 #[derive(Debug)]
 pub struct SoundFrame {
-    /// One Opus packet of 20 ms.
+    /// Opus packet of 20 ms.
     pub data: Vec<u8>,
-    /// How loud it is.
+    /// Audio level.
     pub level: AudioLevel,
-    /// RTP's, of 48 kHz.
+    /// RTP timestamp, at 48 kHz.
     pub timestamp: u32,
-    /// When its last sample was taken.
+    /// Capture time of its last sample.
     pub taken_at: Instant,
 }
 
-/// Sound cannot be sent.
+/// Reason why sound cannot be sent.
 #[derive(Debug, thiserror::Error)]
 pub enum SoundError {
-    /// The microphone gives no more.
+    /// The microphone stopped.
     #[error(transparent)]
     Microphone(#[from] MicrophoneError),
-    /// It cannot be encoded.
+    /// Encoding failed.
     #[error(transparent)]
     Opus(#[from] OpusError),
 }
 
-/// Runs until the microphone ends or `send` says that nobody listens.
+/// Runs until the microphone ends or `send` returns false.
 ///
 /// # Errors
-/// If there is no encoder.
+/// If no encoder can be created.
 pub fn start(
     mut microphone: Box<dyn Microphone>,
     clock: Clock,

@@ -1,4 +1,4 @@
-//! An encoder on a thread of its own, as the publisher allows it.
+//! Encoder on its own thread, controlled by the publisher.
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -14,17 +14,17 @@ use weft_units::{Bytes, Codec, Instant, Rate};
 
 use super::feed::Shot;
 
-/// Hands over what an encoder may do, and what it makes of its camera.
+/// Shared control of an encoder, and its statistics.
 #[derive(Debug)]
 pub struct VideoControl {
     rate_bps: AtomicU64,
-    /// `NO_BUDGET` for none.
+    /// Byte budget of the next picture; `NO_BUDGET` for none.
     budget_bytes: AtomicU64,
     keyframe_requests: AtomicU32,
     report: Mutex<CameraReport>,
 }
 
-/// No picture is as large.
+/// Larger than any picture.
 const NO_BUDGET: u64 = u64::MAX;
 
 impl Default for VideoControl {
@@ -38,29 +38,29 @@ impl Default for VideoControl {
     }
 }
 
-/// What an encoder makes of its camera.
+/// Statistics of an encoder.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CameraReport {
-    /// Pixels of the last picture, across.
+    /// Width of the last picture in pixels.
     pub width: u32,
-    /// Pixels of the last picture, down.
+    /// Height of the last picture in pixels.
     pub height: u32,
-    /// Pictures per second that are meant to be encoded.
+    /// Target pictures per second.
     pub fps: f64,
-    /// Of the last picture.
+    /// Quantizer of the last picture.
     pub quantizer: u8,
-    /// Pictures that the encoder made, since it began.
+    /// Pictures encoded since the start.
     pub encoded: u64,
     /// Pictures dropped by rate control.
     pub dropped: u64,
-    /// Pictures left out before they were encoded.
+    /// Pictures skipped before encoding.
     pub skipped: u64,
-    /// Pictures missed since the encoder was at work on an earlier one.
+    /// Pictures missed because the encoder was busy with an earlier one.
     pub missed: u64,
 }
 
 impl VideoControl {
-    /// What the encoder may do from now on.
+    /// Sets the encoder's allowance from now on.
     pub fn set(&self, allowance: Allowance) {
         let Allowance {
             rate,
@@ -83,7 +83,7 @@ impl VideoControl {
         }
     }
 
-    /// What was made so far.
+    /// Present statistics.
     #[must_use]
     pub fn report(&self) -> CameraReport {
         *self.lock()
@@ -96,35 +96,34 @@ impl VideoControl {
     }
 }
 
-/// An encoded picture on its way to the network.
+/// Encoded picture on its way to the network.
 #[derive(Debug)]
 pub struct VideoFrame {
-    /// Its octets, and whether it is a keyframe.
+    /// Encoded bytes, and whether it is a keyframe.
     pub encoded: EncodedFrame,
-    /// RTP's, of 90 kHz.
+    /// RTP timestamp, at 90 kHz.
     pub timestamp: u32,
-    /// When it was taken.
+    /// Capture time.
     pub taken_at: Instant,
 }
 
-/// What is encoded and how.
+/// Setup of an encoder.
 #[derive(Clone, Copy, Debug)]
 pub struct VideoSetup {
-    /// What the camera gives: size and pictures per second.
+    /// Size and rate of the camera's pictures.
     pub format: Format,
-    /// Of pictures, or there is no encoder.
+    /// Video codec; other codecs have no encoder.
     pub codec: Codec,
-    /// Temporal layers, where the codec has them.
+    /// Temporal layers, if the codec has them.
     pub layers: u8,
-    /// What gives way when the rate is low.
+    /// Quality to reduce at low rates.
     pub degradation: Degradation,
 }
 
-/// Encodes `shots` until they end; `send` says whether anybody
-/// still takes the frames.
+/// Encodes `shots` until they end; `send` returns whether a receiver is left.
 ///
 /// # Errors
-/// If there is no such encoder.
+/// If the codec has no encoder.
 pub fn start(
     setup: VideoSetup,
     control: Arc<VideoControl>,
@@ -179,16 +178,16 @@ fn encode(
     }
 }
 
-/// Change in how well an encoder keeps up with its camera.
+/// Change in whether an encoder keeps up with its camera.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Load {
-    /// It misses too large a share of the pictures, 0 to 1.
+    /// The encoder misses too many pictures; the share, 0 to 1.
     TooHigh(f64),
-    /// It keeps up again.
+    /// The encoder keeps up again.
     Fine,
 }
 
-/// Pictures that an encoder took and missed.
+/// Counts taken and missed pictures.
 #[derive(Default)]
 struct LoadMeter {
     taken: u64,
@@ -197,12 +196,13 @@ struct LoadMeter {
 }
 
 impl LoadMeter {
-    /// Pictures over which is judged: ten seconds at 30 fps.
+    /// Pictures per decision: ten seconds at 30 fps.
     const WINDOW: u64 = 300;
-    /// A larger share of missed pictures is seen by everybody. Chosen by us.
+    /// Share of missed pictures that is clearly visible. Chosen by us.
     const TOO_MANY: f64 = 0.1;
 
-    /// A picture came after so many that were missed; the load, when it changes.
+    /// Records a picture and the missed ones before it; returns the load when
+    /// it changes.
     fn on_picture(&mut self, missed: u64) -> Option<Load> {
         self.taken += 1;
         self.missed += missed;
@@ -225,7 +225,7 @@ impl LoadMeter {
     }
 }
 
-/// An encoder, and what decides before each picture.
+/// Encoder with its control before each picture.
 struct Studio {
     encoder: VideoEncoder,
     control: EncoderControl,
@@ -239,7 +239,7 @@ impl Studio {
             width,
             height,
             fps: whole(fps),
-            // There is one before the first picture.
+            // Set before the first picture.
             rate: Rate::ZERO,
             temporal_layers: setup.layers.min(setup.codec.temporal_layers()),
         };
@@ -274,7 +274,7 @@ impl Studio {
         self.encoder.set_fps(whole(form.fps))?;
         let present = self.encoder.config();
         let same_size = (picture.width, picture.height) == (present.width, present.height);
-        // Another size begins anew by itself.
+        // A new size restarts the encoder anyway.
         if start == Start::Restart && same_size {
             self.encoder.restart()?;
         }
@@ -300,14 +300,15 @@ impl CameraReport {
     }
 }
 
-/// At least one picture per second, for encoders that count whole ones.
+/// Rounds to at least one picture per second, for encoders that need an
+/// integer.
 fn whole(fps: f64) -> u32 {
     fps.round().max(1.0) as u32
 }
 
 fn shrunk<'a>(scaler: &mut Option<Scaler>, picture: &'a Picture, form: Form) -> Cow<'a, Picture> {
     let from = (picture.width, picture.height);
-    // A camera may change its size; it is not made larger.
+    // A camera may change its size; pictures are never enlarged.
     let to = (
         from.0.min(form.width as usize),
         from.1.min(form.height as usize),

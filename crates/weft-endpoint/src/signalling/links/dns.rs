@@ -1,4 +1,4 @@
-//! Questions to one DNS server over one link.
+//! DNS queries to one server over one link.
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream, UdpSocket};
@@ -11,33 +11,33 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use super::source::Source;
 
-/// Before a question is sent again. Chosen by us: a second round trip of the
+/// Time before a query is repeated. Chosen by us: above a round trip of the
 /// slowest networks.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// How long addresses of one family wait for the other's (RFC 8305 section 3,
-/// Resolution Delay).
+/// Time that addresses of one family wait for the other family (RFC 8305
+/// section 3, Resolution Delay).
 const OTHER_FAMILY: Duration = Duration::from_millis(50);
 
 /// Largest answer over UDP without EDNS (RFC 1035 section 2.3.4), with room for
-/// servers that send more all the same.
+/// servers that send more.
 const DATAGRAM: usize = 4096;
 
-/// Why a server gave no address.
+/// Reason why a server returned no address.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum DnsError {
-    /// The system's words.
+    /// Error of the system.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// There is no such name, or it has no address.
+    /// The name does not exist, or has no address.
     #[error("no such host")]
     NoSuchHost,
-    /// The server cannot say.
+    /// The server failed.
     #[error("the DNS server answers {0}")]
     Failed(Rcode),
 }
 
-/// One question for the addresses of one family.
+/// Query for the addresses of one family.
 struct Question<'a> {
     name: &'a Name<Vec<u8>>,
     kind: Rtype,
@@ -45,8 +45,8 @@ struct Question<'a> {
     answer: Option<Result<Vec<IpAddr>, DnsError>>,
 }
 
-/// Asks a server over this source address for the addresses of a name, of the
-/// families that the link has.
+/// Queries a server from this source address for the addresses of a name, in
+/// the families that the link has.
 pub(super) fn ask(
     source: &Source,
     server: SocketAddr,
@@ -61,7 +61,7 @@ pub(super) fn ask(
     )?;
     source.bind(&socket)?;
     let socket = UdpSocket::from(socket);
-    // The system drops what comes from elsewhere.
+    // The system drops packets from other addresses.
     socket.connect(server)?;
     let mut rng = weft_net::rng().map_err(io::Error::other)?;
     let questions = kinds.iter().map(|kind| Question {
@@ -111,7 +111,7 @@ pub(super) fn ask(
     outcome(questions)
 }
 
-/// All addresses, or the most telling reason why there are none.
+/// All addresses, or the most informative error.
 fn outcome(questions: Vec<Question>) -> Result<Vec<IpAddr>, DnsError> {
     let mut found = Vec::new();
     let mut reason = None;
@@ -148,8 +148,7 @@ impl Question<'_> {
         builder.finish()
     }
 
-    /// Whether a message answers this question: its number, and the question
-    /// itself.
+    /// Whether a message answers this query: same id, same question.
     fn is_answered_by(&self, message: &Message<[u8]>) -> bool {
         let header = message.header();
         let same = message
@@ -184,7 +183,8 @@ impl Question<'_> {
         Ok(found)
     }
 
-    /// Asks again over TCP, since the answer was cut (RFC 7766 section 5).
+    /// Repeats the query over TCP, because the answer was truncated (RFC 7766
+    /// section 5).
     fn over_tcp(
         &self,
         source: &Source,
@@ -221,12 +221,12 @@ impl Question<'_> {
     }
 }
 
-/// Addresses of one family that are used: two for each of eight links are more
-/// than anybody has. Chosen by us.
+/// Maximum number of addresses used per family: above two for each of a few
+/// links. Chosen by us.
 const MAX_ADDRESSES: usize = 8;
 
-/// A name on the network that means this machine is a block list's answer, or
-/// an attack (DNS rebinding).
+/// Whether the address is on another machine. A public name that points to this
+/// machine comes from a block list or an attack (DNS rebinding).
 fn is_elsewhere(address: &IpAddr) -> bool {
     !address.is_loopback() && !address.is_unspecified() && !address.is_multicast()
 }

@@ -1,31 +1,30 @@
-//! Order in which requests try the links: those without recent trouble first.
+//! Order in which requests try the links: those without recent faults first.
 
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// How long a link is avoided after its first failure; twice as long after
-/// each further one. Chosen by us.
+/// Time for which a link is avoided after its first failure; doubled after each
+/// further one. Chosen by us.
 const FIRST_PAUSE: Duration = Duration::from_secs(2);
 
-/// Longest that a link is avoided. Chosen by us: a minute after a captive portal
-/// has let us in, its link is tried.
+/// Longest time for which a link is avoided. Chosen by us: its link is retried
+/// within a minute after the login at a captive portal.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-/// Why requests fail over a link.
+/// Reason why requests fail over a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LinkFault {
-    /// Something else answers in the server's place: a captive portal, or a
-    /// proxy that the network forces on its users.
+    /// A captive portal or a transparent proxy answers instead of the server.
     Portal {
         /// Its answer, as the continuation of "it answers".
         answer: String,
     },
-    /// Connections open, and then answers do not come: large packets are lost
-    /// (a path MTU black hole), or the link has just died.
+    /// Connections open, but answers do not arrive: large packets are lost (a
+    /// path MTU black hole), or the link has just gone down.
     Stalled,
     /// Connections are refused or break.
     Broken(
-        /// The system's words.
+        /// Message of the system.
         String,
     ),
 }
@@ -47,10 +46,10 @@ impl fmt::Display for LinkFault {
     }
 }
 
-/// State of one link, as far as requests are concerned.
+/// State of one link for requests.
 #[derive(Default)]
 pub(super) struct Health {
-    /// Media says that it does not lead to the server.
+    /// Down according to media.
     pub down: bool,
     pub fault: Option<LinkFault>,
     failures: u32,
@@ -65,7 +64,7 @@ impl Health {
         self.fault = Some(fault);
     }
 
-    /// A request was answered over it.
+    /// Records a successful request.
     pub fn succeed(&mut self) {
         let down = self.down;
         *self = Health {

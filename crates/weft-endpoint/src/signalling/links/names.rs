@@ -8,41 +8,41 @@ use std::time::Instant;
 use super::resolver::{self, Resolv};
 use super::source::Way;
 
-/// Addresses found for a name, and for which link: none: for every link.
+/// Addresses found for a name, and the link that found them; `None` for every
+/// link.
 pub(super) struct Answer {
     pub link: Option<usize>,
     pub addresses: Result<Vec<IpAddr>, String>,
 }
 
-/// Addresses of the server's name. The one that led there last is
-/// kept: it is the server that has our room, and it is there when nobody
-/// answers for its name any more.
+/// Addresses of the server's name. Remembers the last address that worked: it
+/// belongs to the server that has our room, and stays valid during DNS outages.
 #[derive(Clone, Default)]
 pub(super) struct Names(Arc<Mutex<Option<(String, IpAddr)>>>);
 
 impl Names {
-    /// The address that led to this host last.
+    /// Last working address of this host.
     pub fn remembered(&self, host: &str) -> Option<IpAddr> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known = known.as_ref().filter(|(name, _)| name == host);
         known.map(|(_, address)| *address)
     }
 
-    /// The address that led to the server last.
+    /// Last working address of the server.
     pub fn last(&self) -> Option<IpAddr> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.as_ref().map(|(_, address)| *address)
     }
 
-    /// This address led to the host.
+    /// Remembers a working address of the host.
     pub fn remember(&self, host: &str, address: IpAddr) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         *known = Some((host.to_owned(), address));
     }
 
-    /// Asks everybody who may know the host, each on a thread of its own: the
-    /// DNS servers of each link over that link, and the system. Returns how
-    /// many answers will come.
+    /// Queries all sources of the host's addresses, each on its own thread: the
+    /// DNS servers of each link over that link, and the system. Returns the
+    /// number of answers to expect.
     pub fn look_up(
         &self,
         host: &str,
@@ -84,7 +84,8 @@ impl Names {
     }
 }
 
-/// The system's way, with its cache and its services (nsswitch.conf(5)).
+/// Resolves through the system, with its cache and its services
+/// (nsswitch.conf(5)).
 fn by_system(host: &str) -> Result<Vec<IpAddr>, String> {
     let found = (host, 0).to_socket_addrs().map_err(|e| e.to_string())?;
     Ok(found.map(|address| address.ip()).collect())

@@ -1,4 +1,4 @@
-//! Attempts to reach the server over every link: the first that succeeds wins.
+//! Connection attempts over every link: the first success wins.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpStream};
@@ -14,21 +14,21 @@ use socket2::{Domain, Protocol, Socket, TcpKeepalive, Type};
 use super::names::{Answer, Names};
 use super::source::{Source, Way};
 
-/// Before the next link is tried beside the one that does not answer
-/// (RFC 8305 section 5, Connection Attempt Delay).
+/// Delay before the next link is tried in parallel (RFC 8305 section 5,
+/// Connection Attempt Delay).
 pub(super) const STAGGER: Duration = Duration::from_millis(250);
 
-/// Before a link with trouble is tried beside those without. Chosen by us: a
-/// captive portal answers at once, a good link may take a second to.
+/// Delay before links with recent faults are tried in parallel. Chosen by us: a
+/// captive portal answers at once, while a good link may take a second.
 const LAST_RESORT: Duration = Duration::from_secs(2);
 
-/// Octets that are not acknowledged for this long went into a dead link:
-/// four retransmissions at the least timeout (RFC 6298 section 5.5; Linux begins
-/// at 200 ms). Chosen by us.
+/// Time after which unacknowledged data means a dead link: four retransmissions
+/// at the shortest timeout (RFC 6298 section 5.5; Linux begins at 200 ms).
+/// Chosen by us.
 const UNACKNOWLEDGED: Duration = Duration::from_secs(3);
 
-/// A connection that is silent for this long is asked whether it lives, so that
-/// one that only listens notices the end of its link. Chosen by us.
+/// Idle time before keep-alive probes, so that a connection that only reads
+/// notices a dead link. Chosen by us.
 const IDLE: Duration = Duration::from_secs(2);
 
 /// Server to connect to.
@@ -36,32 +36,32 @@ const IDLE: Duration = Duration::from_secs(2);
 pub(super) struct Target {
     pub host: String,
     pub port: u16,
-    /// None: without TLS.
+    /// TLS configuration; `None` without TLS.
     pub tls: Option<Arc<ClientConfig>>,
 }
 
-/// Connection that won, TLS included.
+/// Winning connection, TLS included.
 pub(super) struct Connection {
     pub link: Option<usize>,
     pub stream: Arc<TcpStream>,
     pub tls: Option<Box<ClientConnection>>,
 }
 
-/// Why there is no connection.
+/// Reason why no connection was opened.
 #[derive(Debug, thiserror::Error)]
 pub(in super::super) enum OpenError {
-    /// The system's words.
+    /// Error of the system.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// The other end is not the server, for all that is known.
+    /// The other end did not prove to be the server.
     #[error("{0}")]
     Tls(#[from] rustls::Error),
-    /// Nobody knows the host.
+    /// The host cannot be resolved.
     #[error("{0}")]
     UnknownHost(String),
 }
 
-/// Attempt that waits for its turn.
+/// Waiting attempt.
 struct Attempt {
     avoided: bool,
     /// Position among the addresses that its link can reach.
@@ -88,12 +88,12 @@ pub(super) struct Race<'a> {
     begun: Instant,
     limit: Duration,
     waiting: Vec<Attempt>,
-    /// Pairs of way and server that were begun or wait.
+    /// Pairs of route and server address that were started or wait.
     known: Vec<(usize, IpAddr)>,
     running: usize,
     lookups: usize,
     unknown: Option<String>,
-    /// Explicit failures so far.
+    /// Failures so far.
     failures: Failures,
     steps: Sender<Step>,
     results: Receiver<Step>,
@@ -118,8 +118,8 @@ impl<'a> Race<'a> {
         }
     }
 
-    /// Runs it. Each attempt begins a little after the one before it, or when
-    /// that has failed. The failures are those before the end.
+    /// Runs the race. Each attempt starts shortly after the previous one, or
+    /// when that one fails. Returns all failures before the end.
     pub fn run(mut self, names: &Names) -> (Result<Connection, OpenError>, Failures) {
         let won = self.win(names);
         (won, self.failures)
@@ -163,8 +163,7 @@ impl<'a> Race<'a> {
         }
     }
 
-    /// Begins to look the host up. An address that led to it before is good at
-    /// once.
+    /// Starts to resolve the host. A remembered address is available at once.
     fn look_up(&mut self, names: &Names) {
         let host = self.target.host.as_str();
         if let Ok(address) = host.parse() {
@@ -188,13 +187,13 @@ impl<'a> Race<'a> {
         }
     }
 
-    /// Attempts at these addresses: over every link, first over the one that
-    /// found them.
+    /// Adds attempts at these addresses over every link, first over the link
+    /// that found them.
     pub fn add(&mut self, found_by: Option<usize>, addresses: &[IpAddr]) {
         for (number, way) in self.ways.iter().enumerate() {
             let own = found_by.is_none() || found_by == way.link;
             let reachable = addresses.iter().filter(|server| way.reaches(server));
-            // Another link's answers come after this one's.
+            // Addresses found by other links come after its own.
             let places = if own { 0.. } else { addresses.len().. };
             for (server, place) in reachable.zip(places) {
                 if self.known.contains(&(number, *server)) {
@@ -209,12 +208,12 @@ impl<'a> Race<'a> {
                 });
             }
         }
-        // Links in turn with their first addresses, then with their second
-        // ones (RFC 8305 section 4).
+        // Each link with its first address in turn, then each with its second
+        // (RFC 8305 section 4).
         self.waiting.sort_by_key(|a| (a.avoided, a.place, a.way));
     }
 
-    /// When the first attempt that waits may begin.
+    /// Earliest start of the first waiting attempt.
     fn next_due(&self, next_start: Instant) -> Option<Instant> {
         let first = self.waiting.first()?;
         let others = self.running > 0 || self.lookups > 0;
@@ -233,7 +232,7 @@ impl<'a> Race<'a> {
         self.running += 1;
         thread::spawn(move || {
             let outcome = connect(link, source.as_ref(), server, &target, deadline);
-            // A loser finds nobody waiting, and its connection closes.
+            // The race is over for a loser; its connection closes.
             let _ = steps.send(Step::Tried {
                 way: number,
                 outcome,
@@ -241,8 +240,8 @@ impl<'a> Race<'a> {
         });
     }
 
-    /// The most telling reason: TLS with somebody else, then what the system
-    /// said first.
+    /// Most informative failure: a TLS error, otherwise the first error of the
+    /// system.
     fn lost(&mut self) -> OpenError {
         let is_tls = |(_, error): &(_, OpenError)| matches!(error, OpenError::Tls(_));
         let told = self.failures.iter().position(is_tls);
@@ -290,7 +289,7 @@ fn connect(
     Ok(Connection { link, stream, tls })
 }
 
-/// Time until then, if there is any.
+/// Remaining time, if there is any.
 fn left(deadline: Instant) -> io::Result<Duration> {
     let left = deadline.saturating_duration_since(Instant::now());
     match left.is_zero() {
@@ -320,7 +319,7 @@ fn handshake(
             return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
         }
         if let Err(error) = tls.process_new_packets() {
-            // So that the other end hears why.
+            // Tells the other end the reason.
             let _ = tls.write_tls(&mut io);
             return Err(error.into());
         }

@@ -1,4 +1,4 @@
-//! DNS servers of each link, and the files that say how names are looked up.
+//! DNS servers of each link, and the configuration files of name resolution.
 
 use std::fs;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, SocketAddrV6};
@@ -11,14 +11,14 @@ use domain::base::{Name, Rtype};
 use super::dns::{self, DnsError};
 use super::source::Source;
 
-/// There while systemd-resolved runs; it knows the servers of each link.
+/// Exists while systemd-resolved runs, which knows the servers of each link.
 const RESOLVED: &str = "/run/systemd/resolve";
 
-/// DNS servers that are asked, as the system's resolver has it (resolv.conf(5),
+/// Maximum number of DNS servers, as in the system's resolver (resolv.conf(5),
 /// MAXNS).
 const MAX_SERVERS: usize = 3;
 
-/// The part of resolv.conf(5) that is used here.
+/// Used settings of resolv.conf(5).
 #[derive(Default, Debug, PartialEq, Eq)]
 pub(super) struct Resolv {
     pub servers: Vec<SocketAddr>,
@@ -31,16 +31,16 @@ impl Resolv {
         let file = |path: &str| fs::read_to_string(path).unwrap_or_default();
         let mut read = Resolv::parse(&file("/etc/resolv.conf"));
         if read.servers.is_empty() {
-            // The file names a stub on this machine, which asks over links of
-            // its own choice.
+            // The file names a stub on this machine, which queries over links
+            // of its own choice.
             let behind = Resolv::parse(&file(&format!("{RESOLVED}/resolv.conf")));
             read.servers = behind.servers;
         }
         read
     }
 
-    /// Servers on this machine are left out: a socket that is bound to a link
-    /// does not reach them, and they ask over whatever link they like.
+    /// Parses the file. Leaves out servers on this machine: a socket bound to a
+    /// link does not reach them, and they query over any link.
     pub fn parse(text: &str) -> Resolv {
         let mut read = Resolv {
             ndots: 1,
@@ -50,7 +50,7 @@ impl Resolv {
             let mut words = line.split_whitespace();
             match words.next() {
                 Some("nameserver") => read.servers.extend(words.next().and_then(server)),
-                // The last one counts.
+                // The last line counts.
                 Some("search" | "domain") => {
                     read.search = words.map(str::to_owned).collect();
                 }
@@ -65,8 +65,8 @@ impl Resolv {
         read
     }
 
-    /// Names to ask for, in turn: with a dot or more as it is first, else with
-    /// the search list first.
+    /// Names to query in order: a host with a dot first as it is, others first
+    /// with the search list.
     pub fn candidates(&self, host: &str) -> Vec<Name<Vec<u8>>> {
         let whole = host.strip_suffix('.');
         let searched = self.search.iter().filter(|_| whole.is_none());
@@ -82,9 +82,9 @@ impl Resolv {
     }
 }
 
-/// A server of a list, unless it is on this machine.
+/// Server of a list, unless it is on this machine.
 fn server(text: &str) -> Option<SocketAddr> {
-    /// RFC 1035 section 4.2.
+    /// DNS port (RFC 1035 section 4.2).
     const DNS: u16 = 53;
     let (address, scope) = text.split_once('%').unwrap_or((text, ""));
     let address: IpAddr = address.parse().ok()?;
@@ -99,7 +99,7 @@ fn server(text: &str) -> Option<SocketAddr> {
     })
 }
 
-/// Number of an interface, which may be written as such or as its name.
+/// Number of an interface, given as a number or a name.
 fn scope_id(scope: &str) -> Option<u32> {
     let named = || fs::read_to_string(Path::new("/sys/class/net").join(scope).join("ifindex"));
     scope
@@ -108,7 +108,8 @@ fn scope_id(scope: &str) -> Option<u32> {
         .or_else(|| named().ok()?.trim().parse().ok())
 }
 
-/// The link's own servers, where systemd-resolved knows them; else everybody's.
+/// Servers of the link, if systemd-resolved knows them; otherwise the system's
+/// servers.
 fn servers(source: &Source, resolv: &Resolv) -> Vec<SocketAddr> {
     let own = source
         .interface
@@ -134,8 +135,8 @@ fn own_servers(interface: &str) -> Option<Vec<SocketAddr>> {
     Some(told_servers(&String::from_utf8_lossy(&told.stdout)))
 }
 
-/// `Link 3 (wlan0): 192.168.1.1 fe80::1%3`, a server perhaps with
-/// `#NAME` or a port.
+/// Servers of a line such as `Link 3 (wlan0): 192.168.1.1 fe80::1%3`; a server
+/// may have a `#NAME` or a port.
 fn told_servers(text: &str) -> Vec<SocketAddr> {
     let after = text.lines().filter_map(|line| line.split_once("): "));
     let words = after.flat_map(|(_, servers)| servers.split_whitespace());
@@ -143,7 +144,7 @@ fn told_servers(text: &str) -> Vec<SocketAddr> {
     servers.take(MAX_SERVERS).collect()
 }
 
-/// Asks the servers of a link in turn for the addresses that it can reach.
+/// Queries the servers of a link in order for addresses that it can reach.
 pub(super) fn look_up(
     sources: &[Source],
     resolv: &Resolv,
@@ -166,7 +167,7 @@ pub(super) fn look_up(
     let reachable: Vec<(&Source, SocketAddr)> = reachable.collect();
     let mut reason = DnsError::NoSuchHost;
     for (number, (source, server)) in reachable.iter().enumerate() {
-        // Each has its share of the time that is left.
+        // Each server gets its share of the remaining time.
         let left = deadline.saturating_duration_since(Instant::now());
         let share = left / (reachable.len() - number) as u32;
         let until = Instant::now() + share;
@@ -184,17 +185,15 @@ pub(super) fn look_up(
     Err(reason)
 }
 
-/// Whether names like this are asked for over the network: not this machine's
-/// (RFC 6761 section 6.3), and not those of multicast DNS (RFC 6762 section 3),
-/// which the system knows.
+/// Whether to query the name in DNS. Names of this machine (RFC 6761 section
+/// 6.3) and of multicast DNS (RFC 6762 section 3) are left to the system.
 pub(super) fn is_for_dns(host: &str) -> bool {
     let host = host.trim_end_matches('.').to_ascii_lowercase();
     let of = |domain: &str| host == domain || host.ends_with(&format!(".{domain}"));
     !of("localhost") && !of("local") && !host.is_empty()
 }
 
-/// Addresses that the hosts file gives a name (hosts(5)): they come before all
-/// others.
+/// Addresses of a name in the hosts file (hosts(5)), which has priority.
 pub(super) fn in_hosts_file(host: &str) -> Vec<IpAddr> {
     listed(&fs::read_to_string("/etc/hosts").unwrap_or_default(), host)
 }

@@ -1,4 +1,4 @@
-//! Ways to the server: one for each link, and the system's routes.
+//! Routes to the server: one for each link, and the system's routes.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -8,11 +8,11 @@ use weft_net::{Link, LinkChoice};
 
 /// One link, or the system's routes.
 pub(super) struct Way {
-    /// None: wherever the routes lead.
+    /// Link number; `None` for the system's routes.
     pub link: Option<usize>,
-    /// Addresses that its sockets are bound to; none for the routes.
+    /// Addresses to bind its sockets to; empty for the system's routes.
     pub sources: Vec<Source>,
-    /// Tried after the others, since it has had trouble.
+    /// Whether it is tried last, because of recent faults.
     pub avoided: bool,
 }
 
@@ -35,7 +35,7 @@ impl Way {
     }
 }
 
-/// Interface and address that a socket is bound to, as the link's media sockets are.
+/// Interface and address to bind a socket to, the same as for the link's media.
 #[derive(Clone)]
 pub(super) struct Source {
     pub interface: Option<Vec<u8>>,
@@ -43,7 +43,7 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// The link's addresses; none if it is away.
+    /// Addresses of the link; empty if it is absent.
     pub fn all_of(spec: &LinkChoice) -> Vec<Source> {
         let Ok(link) = Link::open(spec, 0) else {
             return Vec::new();
@@ -56,7 +56,7 @@ impl Source {
         sources.collect()
     }
 
-    /// Ties a socket to it, on any port.
+    /// Binds a socket to it, on any port.
     pub fn bind(&self, socket: &Socket) -> io::Result<()> {
         if let Some(interface) = &self.interface {
             socket.bind_device(Some(interface))?;

@@ -22,7 +22,7 @@ fn at(address: SocketAddr) -> Target {
     }
 }
 
-/// A server on loopback, and a connection to it with its other end.
+/// Server on loopback, for connections with access to both ends.
 struct Rig {
     listener: TcpListener,
     target: Target,
@@ -35,7 +35,7 @@ impl Rig {
         Rig { listener, target }
     }
 
-    /// The connection and its other end, and the address that it comes from.
+    /// Both ends of a connection, and its source address.
     fn open(&self, links: &LinkConnector) -> ([Arc<TcpStream>; 2], String) {
         let opened = links.open(&self.target, CONNECT).expect("a connection");
         let (other, from) = self.listener.accept().expect("its other end");
@@ -50,7 +50,7 @@ fn connections_leave_a_link_that_dies_and_may_come_back() {
     let ([first, _other], from) = rig.open(&links);
     assert_eq!(from, "127.0.0.2");
 
-    // A thread that reads, as that of the event stream does.
+    // A reading thread, like that of the event stream.
     let reader = thread::spawn(move || (&*first).read(&mut [0]).expect("the end"));
     links.tell("b", true);
     links.tell("unknown", false);
@@ -67,7 +67,7 @@ fn connections_leave_a_link_that_dies_and_may_come_back() {
 #[test]
 fn a_link_that_is_away_is_passed_over_and_the_routes_come_last() {
     let rig = Rig::new();
-    // RFC 5737: no address of any machine.
+    // Documentation address, which no machine has (RFC 5737).
     let (_, from) = rig.open(&links(&["away=192.0.2.1", "b=127.0.0.3"]));
     assert_eq!(from, "127.0.0.3");
     assert_eq!(rig.open(&links(&["away=192.0.2.1"])).1, "127.0.0.1");
@@ -85,7 +85,7 @@ fn a_link_that_failed_comes_last_for_a_while_and_first_again_after_an_answer() {
     links.succeed(Some(0), None);
     assert_eq!(rig.open(&links).1, "127.0.0.2");
     assert!(links.faults().is_empty());
-    // If all have failed, there is nothing to wait for.
+    // If all links have failed, there is no reason to wait.
     let began = Instant::now();
     links.fail(Some(0), LinkFault::Stalled);
     links.fail(Some(1), LinkFault::Stalled);
@@ -113,7 +113,7 @@ fn a_pause_grows_with_each_failure_up_to_a_minute() {
 
 #[test]
 fn one_that_does_not_answer_holds_the_next_up_for_a_moment_only() {
-    // A listener whose queue is full drops what comes: so does a dead link.
+    // A listener with a full queue drops packets, like a dead link.
     let full = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
     let any: SocketAddr = "127.0.0.1:0".parse().expect("an address");
     full.bind(&any.into()).expect("loopback");
@@ -159,7 +159,7 @@ fn a_name_that_led_to_the_server_leads_there_when_nobody_knows_it_any_more() {
     let rig = Rig::new();
     let links = links(&["127.0.0.1"]);
     let named = Target {
-        // RFC 6761 section 6.4: no resolver knows it.
+        // No resolver knows it (RFC 6761 section 6.4).
         host: "weft.invalid".to_owned(),
         ..rig.target.clone()
     };

@@ -1,4 +1,4 @@
-//! Connections over links, as the HTTP library uses them.
+//! Transport over links for the HTTP library.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -17,31 +17,31 @@ use ureq::unversioned::transport::{
 use super::race::Target;
 use super::{CONNECT, LinkConnector};
 
-/// Connection that a request went over.
+/// Connection of a request.
 #[derive(Clone)]
 pub(in super::super) struct Used {
-    /// None: the system's routes.
+    /// Link number; `None` for the system's routes.
     pub link: Option<usize>,
     pub stream: Weak<TcpStream>,
-    /// Address that it leads to.
+    /// Address of the other end.
     pub server: Option<IpAddr>,
 }
 
 thread_local! {
-    /// The connection that this thread's request was sent over. The library
-    /// calls the transport on the thread of the request and gives no other way
-    /// to learn which connection it took from its pool.
+    /// Connection of this thread's last request. The library calls the
+    /// transport on the thread of the request and has no other way to tell
+    /// which pooled connection it used.
     static USED: RefCell<Option<Used>> = const { RefCell::new(None) };
 }
 
-/// Takes the connection that this thread's last request was sent over; none if
-/// there was no connection.
+/// Takes the connection of this thread's last request; `None` if there was
+/// none.
 pub(in super::super) fn take_used() -> Option<Used> {
     USED.take()
 }
 
-/// Resolver for the library, whose addresses nobody uses: the connector looks
-/// names up for each link.
+/// Resolver for the library, with unused addresses: the connector resolves
+/// names for each link.
 #[derive(Debug)]
 pub(in super::super) struct Unresolved;
 
@@ -94,7 +94,7 @@ impl Connector for LinkConnector {
     }
 }
 
-/// A connection over one link.
+/// Connection over one link.
 pub struct LinkTransport {
     links: LinkConnector,
     link: Option<usize>,
@@ -144,8 +144,8 @@ impl Transport for LinkTransport {
         Ok(amount > 0)
     }
 
-    /// Nothing may wait to be read on a connection that nobody uses, and its
-    /// link must be good.
+    /// Whether a pooled connection can be reused: nothing waits to be read, and
+    /// its link is not avoided.
     fn is_open(&mut self) -> bool {
         if self.links.is_avoided(self.link) || self.stream.set_nonblocking(true).is_err() {
             return false;
@@ -160,7 +160,7 @@ impl Transport for LinkTransport {
     }
 }
 
-/// A socket says "would block" when its time-out has passed.
+/// Converts "would block", the socket's error after its timeout.
 fn in_time(error: io::Error, timeout: &NextTimeout) -> ureq::Error {
     match error.kind() {
         io::ErrorKind::WouldBlock => ureq::Error::Timeout(timeout.reason),

@@ -41,7 +41,7 @@ fn what_a_room_tells_is_kept_as_far_as_it_can_be_shown() {
     }
 }
 
-/// Gives these octets again and again, and counts them.
+/// Repeats these octets forever, and counts them.
 struct Endless<'a> {
     octets: &'a [u8],
     given: &'a mut usize,
@@ -86,7 +86,7 @@ fn a_flood_of_events_is_read_at_a_pace() {
     let later = now + flood + Duration::from_secs(60);
     assert_eq!(pace.wait(later, 1 << 20), Duration::ZERO);
 
-    // A full room's welcome, and then what all its people tell.
+    // The welcome of a full room, followed by everybody's statistics.
     let mut pace = Pace::new(now);
     assert_eq!(pace.wait(now, 1 << 20), Duration::ZERO);
     let figures = (0..6_000).map(|n| pace.wait(now + Duration::from_millis(n * 10), 400));

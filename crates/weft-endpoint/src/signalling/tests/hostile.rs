@@ -1,4 +1,4 @@
-//! Servers that do what they can to harm who asks them.
+//! Malicious servers.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use super::super::{Room, Server, SignallingError, Trust};
 
-/// A server that reads the head of each request and then does this. Says what it
-/// was asked.
+/// Server that reads the head of each request and then calls `answer`. Returns
+/// its URL and the received requests.
 fn serving(answer: impl Fn(&mut TcpStream) + Send + Sync + 'static) -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
     let url = format!("http://{}", listener.local_addr().expect("bound"));
@@ -25,8 +25,7 @@ fn serving(answer: impl Fn(&mut TcpStream) + Send + Sync + 'static) -> (String, 
     (url, requests)
 }
 
-/// One that answers with this once and then with `more` for as long as it is
-/// taken.
+/// Server that sends `begin` once and then `more` until the client stops.
 fn endless(begin: &'static str, more: &'static str, pause: Duration) -> String {
     let more = match pause {
         Duration::ZERO => more.repeat((64 << 10) / more.len()),
@@ -53,7 +52,7 @@ fn room_at(url: &str) -> Room {
 
 const CREATED: &str = "HTTP/1.1 201 Created\r\nlocation: /whip/r/1\r\n";
 
-/// How long it takes to be refused what is too long or too slow.
+/// Time until an endless or slow answer is refused.
 fn refused_after(url: &str, ask: impl Fn(&Room) -> Option<SignallingError>) -> Duration {
     let begun = Instant::now();
     let error = ask(&room_at(url)).expect("an error");

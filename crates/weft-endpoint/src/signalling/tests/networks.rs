@@ -1,5 +1,5 @@
-//! Requests over two links of which the first leads somewhere else: the server
-//! sees by the address which link a connection comes over.
+//! Requests over two links, the first of which is faulty: the server
+//! distinguishes the links by address.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -13,7 +13,7 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use crate::signalling::{CertificateFault, LinkFault, Room, Server, SignallingError, Trust};
 
-/// A call is connected within this time if its second link is good.
+/// Limit for connecting a call over a working second link.
 const CONNECTED: Duration = Duration::from_secs(5);
 
 const CREATED: &str = "HTTP/1.1 201 Created\r\nlocation: /whip/r/1\r\n\
@@ -26,16 +26,16 @@ const WELCOME: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\
 #[derive(Clone, Copy, Debug)]
 enum First {
     Answers(&'static str),
-    /// Takes the request and says nothing.
+    /// Reads the request and never answers.
     Stalls,
-    /// Says that it is an event stream, and then nothing.
+    /// Sends the head of an event stream, and then nothing.
     StallsAfterHead,
-    /// Ends the connection.
+    /// Closes the connection.
     Breaks,
 }
 
-/// A server that treats 127.0.0.2 like this and serves everybody else. Says
-/// what it is asked, and over which link.
+/// Server that treats 127.0.0.2 in this way and answers all others. Returns its
+/// URL and the requests by address.
 fn serve(first: First) -> (String, Receiver<(String, String)>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
     let address = listener.local_addr().expect("bound");
@@ -157,7 +157,7 @@ fn a_request_that_fails_over_one_link_is_answered_over_the_next() {
         let is_portal = matches!(fault, LinkFault::Portal { .. });
         assert_eq!(is_portal, matches!(first, First::Answers(_)), "{fault:?}");
         assert!(!faults.contains_key("b"), "{faults:?}");
-        // The link is left alone after its failure.
+        // The link is avoided after its failure.
         drop(room);
         let over_first = requests.try_iter().filter(|(from, _)| from == "127.0.0.2");
         assert_eq!(over_first.count(), 1, "{first:?}");
@@ -213,11 +213,11 @@ fn a_server_that_has_moved_is_told_with_its_new_address() {
     );
 }
 
-/// A certificate for this name, and what serves with it.
+/// Certificate for this name, and the server configuration with it.
 fn certificate(name: &str) -> (String, Arc<ServerConfig>) {
     let made = rcgen::generate_simple_self_signed([name.to_owned()]).expect("a certificate");
     let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).expect("a key");
-    // Another test may have set it.
+    // Another test may have installed it.
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     let config = ServerConfig::builder()
         .with_no_client_auth()
@@ -225,8 +225,8 @@ fn certificate(name: &str) -> (String, Arc<ServerConfig>) {
     (made.cert.pem(), Arc::new(config.expect("they fit")))
 }
 
-/// A server that shows 127.0.0.3 its own certificate, and the others, those by
-/// the system's routes among them, somebody else's.
+/// Server that shows 127.0.0.3 its own certificate, and all other addresses,
+/// including the system's routes, a foreign one.
 fn serve_tls(others: Arc<ServerConfig>, own: Arc<ServerConfig>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
     let address = listener.local_addr().expect("bound");
@@ -267,7 +267,8 @@ fn a_certificate_of_somebody_elses_over_one_link_is_a_captive_portals() {
     let portal = faults.get("a").map(ToString::to_string).unwrap_or_default();
     assert!(portal.contains("captive portal"), "{faults:?}");
 
-    // Alone it cannot be told from a wrong address, but it is not the server's.
+    // With a single link, it looks like a wrong address, but it is not the
+    // server's certificate.
     let alone = room(&url, &["a=127.0.0.2"], trust);
     let error = alone
         .publish("name=a", None, "v=0")

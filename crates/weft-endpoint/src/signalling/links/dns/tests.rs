@@ -15,7 +15,7 @@ fn name(text: &str) -> Name<Vec<u8>> {
     Name::vec_from_str(text).expect("a name")
 }
 
-/// Answers a question for A with these aliases and addresses.
+/// Answers an A query with these aliases and addresses.
 fn reply(question: &[u8], rcode: Rcode, addresses: &[Ipv4Addr]) -> Vec<u8> {
     let question = Message::from_octets(question).expect("a message");
     let builder = MessageBuilder::new_vec();
@@ -29,7 +29,7 @@ fn reply(question: &[u8], rcode: Rcode, addresses: &[Ipv4Addr]) -> Vec<u8> {
         for address in addresses {
             answer.push((&alias, 60, A::new(*address))).unwrap();
         }
-        // Nobody asked for this one.
+        // No query asked for this name.
         answer
             .push((name("other.test"), 60, A::new([192, 0, 2, 9].into())))
             .unwrap();
@@ -37,7 +37,7 @@ fn reply(question: &[u8], rcode: Rcode, addresses: &[Ipv4Addr]) -> Vec<u8> {
     answer.finish()
 }
 
-/// A server on loopback that gives these answers to each question.
+/// Server on loopback that gives these answers to each query.
 fn serve(answers: impl Fn(&[u8]) -> Vec<Vec<u8>> + Send + 'static) -> SocketAddr {
     let socket = UdpSocket::bind("127.0.0.1:0").expect("a port");
     let address = socket.local_addr().expect("bound");
@@ -67,7 +67,7 @@ fn asked(server: SocketAddr) -> Result<Vec<IpAddr>, DnsError> {
 fn an_alias_is_followed_and_only_its_addresses_count() {
     let addresses = [[203, 0, 113, 10].into(), Ipv4Addr::LOCALHOST];
     let server = serve(move |question| vec![reply(question, Rcode::NOERROR, &addresses)]);
-    // Names that mean this machine are left out.
+    // Addresses of this machine are left out.
     let expected = [IpAddr::from([203, 0, 113, 10])];
     assert_eq!(asked(server).expect("an address"), expected);
 }
