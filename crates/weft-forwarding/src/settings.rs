@@ -135,7 +135,7 @@ impl Settings {
         let start = Rate::from_bps(START_RATE.as_bps() / publications.max(1) as u64);
         config.session.path_limits.start = start.max(LEAST_START_RATE);
         config.session.path_limits.max = MAX_PATH_RATE;
-        config.session.backlog = Backlog::Waits;
+        config.session.backlog = Backlog::Waits { known: Rate::ZERO };
         config.session.max_rate = max_rate;
         config.public.clone_from(&self.public);
         config

@@ -276,6 +276,11 @@ impl Peer {
         self.pump(now);
     }
 
+    /// Changes how what waits leaves ([`Session::set_backlog`]).
+    pub fn set_backlog(&mut self, backlog: weft_session::Backlog) {
+        self.session.set_backlog(backlog);
+    }
+
     /// Bounds what is sent over all paths together.
     pub fn set_max_rate(&mut self, now: Instant, rate: weft_units::Rate) {
         self.session.set_max_rate(now, rate);

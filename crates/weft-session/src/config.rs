@@ -116,7 +116,12 @@ pub enum Backlog {
     /// They leave at the controller's pace, and the application sends less while
     /// they wait ([`Session::queue_time`](crate::Session::queue_time)): a
     /// forwarder, which cannot make pictures smaller.
-    Waits,
+    ///
+    Waits {
+        /// Rate that the paths together are known to carry, zero where nothing is
+        /// known: the backlog leaves at no less than this.
+        known: Rate,
+    },
 }
 
 /// How much of multipath the two sides negotiated.

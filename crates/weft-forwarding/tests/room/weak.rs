@@ -108,3 +108,26 @@ fn a_viewer_with_a_third_of_the_rate_sees_fewer_pictures() {
 fn a_viewer_with_a_fifth_of_the_rate_sees_some_pictures() {
     weak_viewer("600kbit", 2.5, 0.3, Duration::from_millis(4_500));
 }
+
+/// A newcomer's guess floods its link, and its congestion controller then stays at a
+/// quarter of what the link carries for seconds. The base layer arrives all the same.
+#[test]
+fn a_weak_newcomer_sees_the_base_layer_after_two_seconds() {
+    for seed in 1..5 {
+        let downlink = "rate=600kbit,burst=30kB,delay=5ms,queue=200ms";
+        let mut room = Room::new(seed, &[STRONG, downlink]);
+        // Of 1.4 Mbit/s and 30 pictures a second, the base layer has a quarter.
+        room.pictures = (Duration::from_nanos(33_333_333), Layers::Three);
+        room.publish(&ada());
+        room.run(seconds(1));
+        room.link = Some(1);
+        room.play(&ada());
+        room.run(seconds(5));
+        let [from, until] = [3, 5].map(|at| Instant::ZERO + seconds(at));
+        let shown = room.clients[1].record.shown_between(from, until);
+        assert!(
+            (12..=45).contains(&shown),
+            "seed {seed}: {shown} pictures in two seconds"
+        );
+    }
+}

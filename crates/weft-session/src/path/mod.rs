@@ -261,10 +261,13 @@ impl Path {
         };
         let pacing = match backlog {
             Backlog::LeavesSoon => pacing.max(needed),
-            Backlog::Waits if self.queue.bytes() > self.controller.target_rate() * SHORT => {
-                self.controller.target_rate()
+            Backlog::Waits { known } => {
+                let rate = self.controller.target_rate().max(known);
+                match self.queue.bytes() > rate * SHORT {
+                    true => rate,
+                    false => pacing,
+                }
             }
-            Backlog::Waits => pacing,
         };
         self.sending.pacer.set_rate(now, pacing);
     }

@@ -25,7 +25,7 @@ use std::collections::VecDeque;
 use weft_units::{Deadline, Duration, Instant, PathId, Rate, Rng, Ssrc, StreamId};
 
 use crate::ablation::Ablation;
-use crate::config::{Config, Level, Naming, ReceiveStreamConfig, SendStreamConfig};
+use crate::config::{Backlog, Config, Level, Naming, ReceiveStreamConfig, SendStreamConfig};
 use crate::event::{Event, Input, Output};
 use crate::few::Few;
 use crate::path::Path;
@@ -255,6 +255,11 @@ impl Session {
     #[must_use]
     pub fn preference(&self) -> Preference {
         self.config.preference
+    }
+
+    /// Changes how what waits leaves.
+    pub fn set_backlog(&mut self, backlog: Backlog) {
+        self.config.backlog = backlog;
     }
 
     /// Bounds what is sent over all paths together.

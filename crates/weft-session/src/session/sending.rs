@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use weft_units::{Bytes, Duration, Instant, PathId, StreamId};
+use weft_units::{Bytes, Duration, Instant, PathId, Rate, StreamId};
 use weft_wire::payload::format_of;
 use weft_wire::rtp::ForwardedPacket;
 
@@ -333,13 +333,29 @@ impl Session {
         self.refresh_paths_due();
     }
 
+    /// Treatment of what waits for one path, whose part of a known rate is that of its
+    /// target rate.
+    pub(super) fn backlog_of(&self, path: &Path) -> Backlog {
+        let Backlog::Waits { known } = self.config.backlog else {
+            return self.config.backlog;
+        };
+        if known == Rate::ZERO {
+            return self.config.backlog;
+        }
+        let target = |path: &Path| path.controller.target_rate().as_bps() as f64;
+        let all: f64 = self.paths.values().map(target).sum();
+        Backlog::Waits {
+            known: known.mul_f64(target(path) / all.max(1.0)),
+        }
+    }
+
     /// How long what waits takes to leave the pacers, the longest over all
     /// paths: what a forwarder should stop for.
     #[must_use]
     pub fn queue_time(&self) -> Duration {
-        let rate = |p: &Path| match self.config.backlog {
+        let rate = |p: &Path| match self.backlog_of(p) {
             Backlog::LeavesSoon => p.controller.pacing_rate(),
-            Backlog::Waits => p.controller.target_rate(),
+            Backlog::Waits { known } => p.controller.target_rate().max(known),
         };
         let drain = |p: &Path| rate(p).time_for(p.queue.bytes());
         self.paths

@@ -82,7 +82,9 @@ impl Session {
             true => Spacing::Spread,
             false => Spacing::Controller,
         };
-        let backlog = self.config.backlog;
+        let Some(backlog) = self.paths.get(&id).map(|path| self.backlog_of(path)) else {
+            return;
+        };
         let Some(path) = self.paths.get_mut(&id) else {
             return;
         };
