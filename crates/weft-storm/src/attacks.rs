@@ -1,7 +1,7 @@
 //! What attacks do to the calls of others: one after another, with everything
 //! else the same.
 
-use weft_testing::pictures::FRAME_INTERVAL;
+use weft_testing::pictures::{FRAME_INTERVAL, Layers};
 use weft_units::{Duration, Instant, Rate};
 
 use crate::hostile::{Attack, Kind};
@@ -119,6 +119,7 @@ fn plan(kind: Option<Kind>) -> Plan {
         name,
         part,
         speech: Speech::Native,
+        layers: Layers::One,
         links: vec![link_of("rate=8mbit,delay=15ms", true)],
     };
     let whom = "publisher";

@@ -2,6 +2,7 @@
 //! in the evening as in the morning.
 
 use weft_testing::allocation::tally;
+use weft_testing::pictures::Layers;
 use weft_units::{Duration, Instant};
 
 use crate::member::{Part, Speech};
@@ -57,6 +58,7 @@ fn plan(hours: u64) -> Plan {
         name: name.to_owned(),
         part,
         speech: Speech::Native,
+        layers: Layers::One,
         links: vec![link_of("rate=8mbit,delay=15ms", true)],
     };
     let mut deeds = Vec::new();

@@ -27,6 +27,7 @@ use member::Part;
 use plan::Plan;
 use processor::Pace;
 use screen::{Screen, Shown};
+use watch::Extremes;
 use world::{Counts, World};
 
 /// How a run went.
@@ -37,8 +38,8 @@ pub struct Outcome {
     /// Of every datagram with its time.
     pub digest: u64,
     pub counts: Counts,
-    /// Longest that a screen stood still that should not have.
-    pub longest_still: weft_units::Duration,
+    /// How close it came to its bounds.
+    pub extremes: Extremes,
     /// The largest share of a viewer's pictures that attacks took away.
     pub most_taken_away: f64,
     /// The most pictures of one viewer that they took away.
@@ -60,7 +61,7 @@ pub fn run(seed: u64, tells: bool) -> Outcome {
         violations: std::mem::take(&mut world.watch.violations),
         digest: world.watch.digest(),
         counts: world.counts,
-        longest_still: world.watch.longest_still,
+        extremes: world.watch.extremes,
         most_taken_away: 0.0,
         most_pictures_taken: 0,
     };

@@ -12,6 +12,7 @@ use weft_storm::attacks::{Effect, forward, under};
 use weft_storm::hostile::Kind;
 use weft_storm::plan::Budgets;
 use weft_storm::processor::Pace;
+use weft_storm::watch::Extremes;
 use weft_storm::{Outcome, day, run};
 use weft_testing::allocation::Counting;
 use weft_units::Duration;
@@ -106,7 +107,8 @@ fn main() -> ExitCode {
 fn seeds(from: u64, count: u64, jobs: u64, verbose: bool) -> bool {
     let (next, last) = (AtomicU64::new(from), from + count);
     let (sender, outcomes) = mpsc::channel::<Outcome>();
-    let (mut failed, mut pictures, mut datagrams, mut still) = (0, 0, 0, Duration::ZERO);
+    let (mut failed, mut pictures, mut datagrams) = (0, 0, 0);
+    let mut extremes = Extremes::default();
     let (mut share, mut taken, mut defects) = (0.0_f64, 0, 0);
     // Defects on request are not to be told of.
     std::panic::set_hook(Box::new(|panic| {
@@ -131,7 +133,7 @@ fn seeds(from: u64, count: u64, jobs: u64, verbose: bool) -> bool {
         for outcome in &outcomes {
             pictures += outcome.counts.pictures;
             datagrams += outcome.counts.datagrams;
-            still = still.max(outcome.longest_still);
+            extremes = extremes.worst(outcome.extremes);
             share = share.max(outcome.most_taken_away);
             taken = taken.max(outcome.most_pictures_taken);
             defects += outcome.counts.defects;
@@ -147,7 +149,17 @@ fn seeds(from: u64, count: u64, jobs: u64, verbose: bool) -> bool {
         }
     });
     let passed = count - failed;
-    println!("{datagrams} datagrams, {pictures} pictures, a screen stood still for {still:?}");
+    let Extremes {
+        still,
+        fewest,
+        oldest,
+        together,
+    } = extremes;
+    println!(
+        "{datagrams} datagrams, {pictures} pictures; over good links a screen stood still for \
+         {still:?}, showed {fewest} pictures in a second and one {oldest:?} old, and {together} \
+         bytes were sent together"
+    );
     println!(
         "{defects} defects on request; attacks took at most {:.1} % of a viewer's pictures, and {taken}",
         share * 100.0

@@ -15,6 +15,7 @@ use weft_units::{Codec, Duration, Ecn, Instant, MediaKind, Rate, Rng};
 use weft_wire::payload::Form;
 
 use crate::network::Datagram;
+use crate::plan::MemberPlan;
 use crate::screen::Screen;
 use crate::server::Server;
 
@@ -94,6 +95,8 @@ pub struct Stay {
     /// As the room knows them.
     pub id: String,
     pub call: Option<Call>,
+    /// The connection that another one took over from, until the server ends it.
+    pub old: Option<Call>,
 }
 
 /// A media connection.
@@ -105,20 +108,25 @@ pub struct Call {
     pub ports: Vec<SocketAddr>,
     /// Since when it is up.
     pub up: Option<Instant>,
+    /// Which connection of the member's it is.
+    pub number: u64,
 }
 
 impl Member {
-    pub fn new(name: &str, part: Part, speech: Speech, links: Vec<usize>, rng: &Rng) -> Member {
+    pub fn new(plan: &MemberPlan, links: Vec<usize>, rng: &Rng) -> Member {
+        let MemberPlan { name, layers, .. } = plan;
+        let layers = *layers;
         Member {
-            name: name.to_owned(),
-            part,
-            speech,
+            name: name.clone(),
+            part: plan.part.clone(),
+            speech: plan.speech,
             links,
             screen: Screen::default(),
             stay: None,
             due: None,
             connections: 0,
-            camera: Source::new(BEGINNING, rng.stream(&format!("camera of {name}"))),
+            camera: Source::new(BEGINNING, rng.stream(&format!("camera of {name}")))
+                .with(FRAME_INTERVAL, layers),
             next_picture: None,
         }
     }
@@ -127,10 +135,11 @@ impl Member {
     pub fn go_on(&mut self, now: Instant, server: &mut Server, kit: &Kit, ports: Vec<SocketAddr>) {
         self.due = None;
         if self.stay.is_none() {
-            self.stay = server
-                .join(now, &self.name)
-                .ok()
-                .map(|id| Stay { id, call: None });
+            self.stay = server.join(now, &self.name).ok().map(|id| Stay {
+                id,
+                call: None,
+                old: None,
+            });
         }
         let Some(stay) = self.stay.as_mut().filter(|stay| stay.call.is_none()) else {
             return;
@@ -172,21 +181,41 @@ impl Member {
             return;
         };
         self.screen.begin_again();
-        (self.next_picture, self.camera.keyframe_wanted) = (None, true);
+        if stay.old.is_none() {
+            (self.next_picture, self.camera.keyframe_wanted) = (None, true);
+        }
         stay.call = Some(Call {
             resource,
             publisher,
             peer,
             ports,
             up: None,
+            number: self.connections,
         });
+    }
+
+    /// Publishes once more, as a page that is open twice does: the new connection
+    /// takes over when it is up.
+    pub fn take_over(
+        &mut self,
+        now: Instant,
+        server: &mut Server,
+        kit: &Kit,
+        ports: Vec<SocketAddr>,
+    ) {
+        let Some(stay) = &mut self.stay else { return };
+        if self.part != Part::Publishes || stay.old.is_some() || stay.call.is_none() {
+            return;
+        }
+        stay.old = stay.call.take();
+        self.go_on(now, server, kit, ports);
     }
 
     /// Leaves as one should.
     pub fn leave(&mut self, now: Instant, server: &mut Server) -> Vec<Datagram> {
         let mut farewells = Vec::new();
         if let Some(mut stay) = self.stay.take() {
-            if let Some(mut call) = stay.call.take() {
+            for mut call in stay.call.take().into_iter().chain(stay.old.take()) {
                 server.close(now, &call.resource);
                 call.peer.close(now);
                 while let Some(output) = call.peer.poll_output() {
@@ -202,6 +231,10 @@ impl Member {
     /// A viewer whose publisher came back as somebody new plays that one: the
     /// room tells.
     pub fn follow(&mut self, now: Instant, server: &mut Server) {
+        if let Some(stay) = &mut self.stay {
+            let is_there = |old: &Call| server.resources.contains_key(&old.resource);
+            stay.old = stay.old.take().filter(is_there);
+        }
         let (Part::Plays(whom), Some(call)) = (&self.part, self.call()) else {
             return;
         };
@@ -242,15 +275,29 @@ impl Member {
         self.stay.as_ref()?.call.as_ref()
     }
 
+    /// The connection that pictures are expected over, with the one before it.
+    pub fn calls(&self) -> impl Iterator<Item = &Call> {
+        let stay = self.stay.iter();
+        stay.flat_map(|stay| stay.call.iter().chain(&stay.old))
+    }
+
+    fn calls_mut(&mut self) -> impl Iterator<Item = &mut Call> {
+        let stay = self.stay.iter_mut();
+        stay.flat_map(|stay| stay.call.iter_mut().chain(&mut stay.old))
+    }
+
     fn call_mut(&mut self) -> Option<&mut Call> {
         self.stay.as_mut()?.call.as_mut()
     }
 
     pub fn poll_timeout(&self) -> Option<Instant> {
-        let call = self.call();
-        let peer = call.and_then(|c| c.peer.poll_timeout()).map(|d| d.at);
-        let frame = call.and(self.next_picture);
-        self.due.into_iter().chain(peer).chain(frame).min()
+        let peers = self.calls().filter_map(|c| c.peer.poll_timeout());
+        let frame = self.calls().next().and(self.next_picture);
+        self.due
+            .into_iter()
+            .chain(peers.map(|d| d.at))
+            .chain(frame)
+            .min()
     }
 
     /// What the connection waits for.
@@ -259,27 +306,32 @@ impl Member {
     }
 
     pub fn handle_datagram(&mut self, now: Instant, datagram: &Datagram) {
-        if let Some(call) = self.call_mut() {
-            let Datagram { from, to, bytes } = datagram;
+        let Datagram { from, to, bytes } = datagram;
+        if let Some(call) = self.calls_mut().find(|call| call.ports.contains(to)) {
             call.peer
                 .handle_datagram(now, *to, *from, Ecn::NotEct, bytes);
         }
     }
 
     pub fn handle_timeout(&mut self, now: Instant) {
-        let Some(call) = self.stay.as_mut().and_then(|stay| stay.call.as_mut()) else {
-            return;
-        };
-        if call.peer.poll_timeout().is_some_and(|d| d.at <= now) {
-            call.peer.handle_timeout(now);
+        for call in self.calls_mut() {
+            if call.peer.poll_timeout().is_some_and(|d| d.at <= now) {
+                call.peer.handle_timeout(now);
+            }
         }
-        if self.next_picture.is_some_and(|at| at <= now) {
-            self.next_picture = Some(now + FRAME_INTERVAL);
-            let picture = self.camera.capture(now);
-            let frame = Frame {
-                keyframe: picture.keyframe,
-                ..Frame::new(&picture.data, picture.timestamp, now)
-            };
+        if self.next_picture.is_none_or(|at| at > now) || self.calls().next().is_none() {
+            return;
+        }
+        self.next_picture = Some(now + FRAME_INTERVAL);
+        let picture = self.camera.capture(now);
+        let frame = Frame {
+            keyframe: picture.keyframe,
+            temporal_layer: picture.temporal_layer,
+            layer_sync: picture.layer_sync,
+            non_reference: picture.temporal_layer == Some(2),
+            ..Frame::new(&picture.data, picture.timestamp, now)
+        };
+        for call in self.calls_mut().filter(|call| call.up.is_some()) {
             for agreed in call.peer.streams().to_vec() {
                 let sent = call.peer.send_frame(now, agreed.stream, &frame);
                 sent.expect("the stream was negotiated");
@@ -288,12 +340,20 @@ impl Member {
     }
 
     /// What they want sent; whether the connection is over.
-    pub fn drain(&mut self, now: Instant, out: &mut Vec<Datagram>) {
+    pub fn drain(&mut self, now: Instant, out: &mut Vec<(u64, Datagram)>) {
+        if let Some(old) = self.stay.as_mut().and_then(|stay| stay.old.as_mut()) {
+            while let Some(output) = old.peer.poll_output() {
+                out.extend(datagram(output).map(|datagram| (old.number, datagram)));
+            }
+        }
         let mut lost = false;
         while let Some(output) = self.call_mut().and_then(|c| c.peer.poll_output()) {
             match output {
                 Output::Event(event) => lost |= self.on_event(now, event),
-                transmit @ Output::Transmit { .. } => out.extend(datagram(transmit)),
+                transmit @ Output::Transmit { .. } => {
+                    let number = self.connections;
+                    out.extend(datagram(transmit).map(|datagram| (number, datagram)));
+                }
             }
         }
         if lost {
@@ -304,10 +364,14 @@ impl Member {
     fn on_event(&mut self, now: Instant, event: Event) -> bool {
         match event {
             Event::Association(AssociationEvent::Connected { .. }) => {
+                // Who looks on notices nothing of a connection that takes over.
+                let before = self.stay.as_ref().and_then(|stay| stay.old.as_ref());
+                let since = before.and_then(|old| old.up).unwrap_or(now);
                 if let Some(call) = self.call_mut() {
-                    call.up = Some(now);
+                    call.up = Some(since);
                 }
                 if self.part == Part::Publishes {
+                    self.camera.keyframe_wanted = true;
                     self.next_picture.get_or_insert(now);
                 }
             }

@@ -27,7 +27,7 @@ pub struct Datagram {
 }
 
 /// What a link does to datagrams beside losing and delaying them.
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub struct Mangling {
     /// Probability that one comes twice.
     pub doubles: f64,

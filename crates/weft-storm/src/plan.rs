@@ -2,6 +2,7 @@
 //! what becomes of them, and who means harm.
 
 use weft_links::LinkSpec;
+use weft_testing::pictures::Layers;
 use weft_units::{Duration, Instant, Rate, Rng};
 
 use crate::hostile::{Attack, Kind};
@@ -23,6 +24,7 @@ pub struct MemberPlan {
     pub name: String,
     pub part: Part,
     pub speech: Speech,
+    pub layers: Layers,
     pub links: Vec<LinkPlan>,
 }
 
@@ -30,6 +32,8 @@ pub struct MemberPlan {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Deed {
     Joins(usize),
+    /// Publishes over another connection, which takes over.
+    TakesOver(usize),
     Leaves(usize),
     /// Is gone without a word.
     Crashes(usize),
@@ -151,13 +155,26 @@ impl Plan {
             name: name.to_owned(),
             part,
             speech,
+            layers: match rng.chance(0.5) {
+                true => Layers::Three,
+                false => Layers::One,
+            },
             links,
         });
         self.deeds.push((at(rng.unit()), Deed::Joins(place)));
         let end = self.length.as_secs_f64();
         let mut when = between(rng, 1.5, 6.0);
         while when < end - 1.0 {
-            let back = when + between(rng, 0.1, 2.5);
+            let back = when
+                + match rng.chance(0.2) {
+                    true => between(rng, 2.5, 5.0),
+                    false => between(rng, 0.1, 2.5),
+                };
+            if rng.chance(0.3) {
+                self.deeds.push((at(when), Deed::TakesOver(place)));
+                when = back;
+                continue;
+            }
             let (deed, undone) = match rng.below(10) {
                 0 => (Deed::Leaves(place), Deed::Joins(place)),
                 1 | 2 => (Deed::Crashes(place), Deed::Joins(place)),
@@ -180,6 +197,7 @@ impl Plan {
             name: name.to_owned(),
             part: Part::Plays("publisher 0".to_owned()),
             speech: Speech::Native,
+            layers: Layers::One,
             links: vec![any_link(rng)],
         });
         let end = self.length.as_secs_f64();

@@ -1,5 +1,7 @@
 //! What becomes of pictures on a viewer's screen.
 
+use std::collections::VecDeque;
+
 use weft_testing::pictures::Stamp;
 use weft_units::{Duration, Freezes, Instant};
 
@@ -19,12 +21,18 @@ pub struct Screen {
     pub wrong: Option<String>,
     /// Number of the last one of this connection.
     last: Option<u64>,
+    /// Numbers of the last few, which others may refer to.
+    recent: VecDeque<u64>,
 }
+
+/// Pictures that one may refer back over: four of three layers, and some more.
+const RECENT: usize = 16;
 
 impl Screen {
     /// Another connection: its pictures begin with a keyframe.
     pub fn begin_again(&mut self) {
         self.last = None;
+        self.recent.clear();
     }
 
     /// A frame came out.
@@ -42,6 +50,15 @@ impl Screen {
         if self.last >= Some(number) && !again {
             self.wrong = Some(format!("frame {number} after {:?}", self.last));
         }
+        if !stamp.keyframe && self.last.is_some() && !self.recent.contains(&stamp.needs) {
+            let (needs, recent) = (stamp.needs, &self.recent);
+            self.wrong = Some(format!("frame {number} without {needs}, after {recent:?}"));
+        }
+        if stamp.keyframe {
+            self.recent.clear();
+        }
+        self.recent.truncate(RECENT);
+        self.recent.push_front(number);
         self.last = Some(number);
         self.freezes.on_picture(now);
         self.shown.push(Shown {
@@ -54,6 +71,13 @@ impl Screen {
     pub fn count(&self, from: Instant, to: Instant) -> usize {
         let within = |s: &&Shown| (from..to).contains(&s.at);
         self.shown.iter().filter(within).count()
+    }
+
+    /// How many were shown from then on, and the age of the oldest.
+    pub fn since(&self, from: Instant) -> (usize, Duration) {
+        let later = &self.shown[self.shown.partition_point(|s| s.at < from)..];
+        let age = |s: &Shown| s.at.saturating_since(s.captured);
+        (later.len(), later.iter().map(age).max().unwrap_or_default())
     }
 
     /// When the first one after this time was.

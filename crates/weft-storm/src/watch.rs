@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hasher};
 use std::net::SocketAddr;
 
+use weft_forwarding::ResourceId;
 use weft_units::{Duration, Instant};
 use weft_wire::rtp;
 
@@ -21,7 +22,19 @@ const MOST_UNHEARD: Duration = Duration::from_secs(5);
 /// Longest that a screen stands still while its viewer and its publisher have
 /// each a good link that stays. A path is known to be dead within 200 ms, and
 /// what was lost with it has to come again, or a keyframe.
-pub const MOST_STILL: Duration = Duration::from_secs(2);
+pub const MOST_STILL: Duration = Duration::from_millis(600);
+/// Fewest pictures that a viewer sees in a second of such a call, of 30.
+pub const FEWEST: usize = 20;
+/// Oldest picture that is shown in such a call, from capture to display.
+pub const OLDEST: Duration = Duration::from_millis(500);
+/// Most that one connection sends to one address within [`TOGETHER`]: a keyframe is
+/// paced.
+const MOST_TOGETHER: u64 = 26_000;
+/// See [`MOST_TOGETHER`].
+const TOGETHER: Duration = Duration::from_millis(5);
+/// How long the connection of a browser is kept when nothing comes from it: consent
+/// (RFC 7675 section 5.1) and a little.
+const MOST_KEPT: Duration = Duration::from_secs(CONSENT.as_nanos() / 1_000_000_000 + 3);
 /// What one input may cost on the counted processor.
 const MOST_TIME: Duration = Duration::from_millis(8);
 /// Memory that one input may take, whatever becomes of it.
@@ -51,8 +64,48 @@ pub struct Watch {
     /// All addresses that members ever spoke from.
     pub ports: BTreeSet<SocketAddr>,
     pub datagrams: u64,
+    pub extremes: Extremes,
+    /// When something was sent on a way, and how much since then.
+    together: HashMap<(Context, SocketAddr), (Instant, u64)>,
+    /// Connections of browsers that are gone, and since when.
+    gone: Vec<(Instant, ResourceId)>,
+}
+
+/// How close a run came to its bounds.
+#[derive(Clone, Copy, Debug)]
+pub struct Extremes {
     /// The longest time that a screen stood still though it should not.
-    pub longest_still: Duration,
+    pub still: Duration,
+    /// The fewest pictures that were shown in a second.
+    pub fewest: usize,
+    /// The oldest picture that was shown.
+    pub oldest: Duration,
+    /// The most octets that were sent on one way together.
+    pub together: u64,
+}
+
+impl Default for Extremes {
+    fn default() -> Extremes {
+        Extremes {
+            still: Duration::ZERO,
+            fewest: usize::MAX,
+            oldest: Duration::ZERO,
+            together: 0,
+        }
+    }
+}
+
+impl Extremes {
+    /// The worst of both.
+    #[must_use]
+    pub fn worst(self, other: Extremes) -> Extremes {
+        Extremes {
+            still: self.still.max(other.still),
+            fewest: self.fewest.min(other.fewest),
+            oldest: self.oldest.max(other.oldest),
+            together: self.together.max(other.together),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Default)]
@@ -103,6 +156,7 @@ impl Watch {
         let hash = self.note(now, datagram);
         let context = incarnation << 32 | peer.0;
         self.on_protected(now, context, datagram, hash);
+        self.on_media(now, context, datagram);
         let heard = self.heard.entry(datagram.to).or_default();
         heard.sent += datagram.bytes.len() as u64;
         let Some(at) = heard.at else {
@@ -124,6 +178,7 @@ impl Watch {
     pub fn on_sent_by_member(&mut self, now: Instant, context: Context, datagram: &Datagram) {
         let hash = self.note(now, datagram);
         self.on_protected(now, 1 << 63 | context, datagram, hash);
+        self.on_media(now, 1 << 63 | context, datagram);
     }
 
     /// An index is used once: the same bytes may go twice, others may not (RFC
@@ -153,8 +208,35 @@ impl Watch {
         }
     }
 
+    /// What is sent at once stays below what links keep.
+    fn on_media(&mut self, now: Instant, context: Context, datagram: &Datagram) {
+        if !is_media(&datagram.bytes) {
+            return;
+        }
+        let way = self.together.entry((context, datagram.to));
+        let (since, sent) = way.or_insert((now, 0));
+        if now.saturating_since(*since) > TOGETHER {
+            (*since, *sent) = (now, 0);
+        }
+        *sent += datagram.bytes.len() as u64;
+        let sent = *sent;
+        if sent > MOST_TOGETHER && self.extremes.together <= MOST_TOGETHER {
+            let to = datagram.to;
+            self.complain(now, format!("{sent} bytes together to {to}"));
+        }
+        self.extremes.together = self.extremes.together.max(sent);
+    }
+
     /// The server's books and its memory.
     pub fn on_server(&mut self, now: Instant, server: &Server) {
+        let is_kept = |(at, resource): &(Instant, ResourceId)| {
+            now.saturating_since(*at) > MOST_KEPT && server.resources.contains_key(resource)
+        };
+        if let Some((_, kept)) = self.gone.iter().find(|gone| is_kept(gone)) {
+            let what = format!("{kept:?} of a browser is kept {MOST_KEPT:?} after its end");
+            self.gone.clear();
+            self.complain(now, what);
+        }
         let census = server.plane.census();
         if !census.agrees() {
             self.complain(now, format!("the plane's counts differ: {census:?}"));
@@ -198,12 +280,46 @@ impl Watch {
         }
     }
 
-    /// A screen has shown nothing for so long though it should have.
+    /// A call whose both ends have good links: its screen has shown nothing for
+    /// `still`.
     pub fn on_still(&mut self, now: Instant, name: &str, still: Duration) {
-        if still > MOST_STILL && self.longest_still <= MOST_STILL {
+        if still > MOST_STILL && self.extremes.still <= MOST_STILL {
             self.complain(now, format!("{name} has seen nothing for {still:?}"));
         }
-        self.longest_still = self.longest_still.max(still);
+        self.extremes.still = self.extremes.still.max(still);
+    }
+
+    /// Such a call in the last second: pictures, and the age of the oldest.
+    pub fn on_second(&mut self, now: Instant, name: &str, (count, oldest): (usize, Duration)) {
+        if count < FEWEST && self.extremes.fewest >= FEWEST {
+            self.complain(now, format!("{name} has seen {count} pictures in a second"));
+        }
+        if oldest > OLDEST && self.extremes.oldest <= OLDEST {
+            self.complain(now, format!("{name} was shown a picture {oldest:?} old"));
+        }
+        self.extremes.fewest = self.extremes.fewest.min(count);
+        self.extremes.oldest = self.extremes.oldest.max(oldest);
+    }
+
+    /// A viewer and its publisher whose links lose nothing: so many numbers did not
+    /// come.
+    pub fn on_gaps(&mut self, now: Instant, name: &str, missing: u64) {
+        if missing > 0 {
+            self.complain(
+                now,
+                format!("{name} lacks {missing} packets that nothing lost"),
+            );
+        }
+    }
+
+    /// A browser is gone without a word.
+    pub fn on_gone(&mut self, now: Instant, resource: &ResourceId) {
+        self.gone.push((now, resource.clone()));
+    }
+
+    /// The server is another one, and so are its connections.
+    pub fn on_server_crash(&mut self) {
+        self.gone.clear();
     }
 
     /// What went to those who were only said to have sent something.

@@ -10,18 +10,18 @@ use weft_secure::testing;
 use weft_units::{Duration, Instant, Rng};
 
 use crate::hostile::Intruder;
-use crate::member::{Kit, Member, Part};
-use crate::network::{Network, SERVER};
+use crate::member::{Kit, Member, Speech};
+use crate::network::{Mangling, Network, SERVER};
 use crate::plan::{Budgets, Deed, LinkPlan, Plan};
 use crate::processor::{Pace, Processor};
 use crate::screen::Screen;
 use crate::server::Server;
 use crate::watch::Watch;
 
+mod look;
+
 /// How often what must hold is looked at.
 const LOOK: Duration = Duration::from_millis(100);
-/// After its beginnings a call is to go on.
-const BEGINNINGS: Duration = Duration::from_secs(3);
 /// How long nobody is there at the end: whoever was gone without a word is
 /// forgotten by then, after consent (30 s), [`weft_peer::AWAY`] (180 s) and the
 /// room's grace (10 s).
@@ -37,6 +37,8 @@ enum Owner {
 struct LinkState {
     owner: Owner,
     good: bool,
+    /// Loses nothing, and keeps the order.
+    is_clean: bool,
     up_since: Option<Instant>,
 }
 
@@ -70,6 +72,7 @@ pub struct Counts {
     pub server_crashes: u64,
     pub defects: u64,
     pub cuts: u64,
+    pub takeovers: u64,
     pub attacks: u64,
     pub pictures: u64,
     pub datagrams: u64,
@@ -112,10 +115,7 @@ impl World {
             let links = member.links.iter();
             let links = links.map(|link| world.add_link(Owner::Member(place), link).0);
             let links = links.collect();
-            let (name, part) = (&member.name, member.part.clone());
-            world
-                .members
-                .push(Member::new(name, part, member.speech, links, &rng));
+            world.members.push(Member::new(member, links, &rng));
         }
         for (place, (attack, link)) in plan.attacks.iter().enumerate() {
             let (link, ip) = world.add_link(Owner::Intruder(place), link);
@@ -135,6 +135,7 @@ impl World {
         self.links.push(LinkState {
             owner,
             good: link.good,
+            is_clean: link.good && link.spec.loss == 0.0 && link.mangling == Mangling::default(),
             up_since: Some(Instant::ZERO),
         });
         self.network.add(&link.spec, link.mangling)
@@ -153,6 +154,7 @@ impl World {
         let end = Instant::ZERO + self.plan.length;
         self.run_until(end);
         self.tell(World::state);
+        self.look_for_gaps();
         for place in 0..self.members.len() {
             // Every other one leaves as one should.
             match place % 2 {
@@ -293,8 +295,8 @@ impl World {
         let mut out = Vec::new();
         for (place, member) in self.members.iter_mut().enumerate() {
             member.drain(now, &mut out);
-            let context = (place as u64) << 32 | member.connections;
-            for datagram in out.drain(..) {
+            for (number, datagram) in out.drain(..) {
+                let context = (place as u64) << 32 | number;
                 self.watch.on_sent_by_member(now, context, &datagram);
                 self.network.send(now, datagram);
             }
@@ -319,7 +321,7 @@ impl World {
 
     /// Addresses that members speak from.
     fn ports(&self) -> Vec<SocketAddr> {
-        let calls = self.members.iter().filter_map(Member::call);
+        let calls = self.members.iter().flat_map(Member::calls);
         calls.flat_map(|call| call.ports.iter().copied()).collect()
     }
 
@@ -332,6 +334,12 @@ impl World {
                     self.counts.joins += 1;
                     self.go_on(place);
                 }
+            }
+            Deed::TakesOver(place) => {
+                self.counts.takeovers += 1;
+                let ports = self.new_ports(place);
+                let member = &mut self.members[place];
+                member.take_over(now, &mut self.server, &self.kit, ports);
             }
             Deed::Leaves(place) => self.leave(place),
             Deed::Crashes(place) => self.crash(place),
@@ -359,6 +367,7 @@ impl World {
                 self.server = server(&self.kit, self.plan.budgets, self.pace);
                 self.server.processor.free_at = now;
                 self.server_since = now;
+                self.watch.on_server_crash();
                 let mut rng = self.kit.rng.stream("server crash");
                 for member in &mut self.members {
                     // They are told by their event streams, which break.
@@ -374,13 +383,19 @@ impl World {
         self.watch.on_spent(self.now, &self.server.processor.spent);
     }
 
-    fn go_on(&mut self, place: usize) {
-        let member = &mut self.members[place];
-        // Another socket each time.
+    /// Another socket on each link each time.
+    fn new_ports(&mut self, place: usize) -> Vec<SocketAddr> {
+        let member = &self.members[place];
         let port = 4_000 + (member.connections % 1_000) as u16;
         let ips = member.links.iter().map(|link| self.network.ip(*link));
         let ports: Vec<SocketAddr> = ips.map(|ip| SocketAddr::new(ip, port)).collect();
         self.watch.ports.extend(&ports);
+        ports
+    }
+
+    fn go_on(&mut self, place: usize) {
+        let ports = self.new_ports(place);
+        let member = &mut self.members[place];
         member.go_on(self.now, &mut self.server, &self.kit, ports);
     }
 
@@ -395,6 +410,11 @@ impl World {
     fn crash(&mut self, place: usize) {
         let member = &mut self.members[place];
         self.counts.crashes += u64::from(member.stay.is_some());
+        if let (Speech::Browser, Some(call)) = (member.speech, member.call())
+            && call.up.is_some()
+        {
+            self.watch.on_gone(self.now, &call.resource);
+        }
         member.crash(self.now, &mut self.server);
     }
 
@@ -434,47 +454,6 @@ impl World {
         };
         self.members.iter().map(of).collect()
     }
-
-    fn look(&mut self) {
-        let now = self.now;
-        self.tell(World::state);
-        for member in &mut self.members {
-            member.follow(now, &mut self.server);
-        }
-        self.watch.on_server(now, &self.server);
-        for viewer in &self.members {
-            let Part::Plays(whom) = &viewer.part else {
-                continue;
-            };
-            let publisher = self.members.iter().find(|m| {
-                let id = m.stay.as_ref().map(|stay| &stay.id);
-                m.name == *whom && id == viewer.call().map(|call| &call.publisher)
-            });
-            let Some(since) = publisher.and_then(|publisher| {
-                let both = [self.fine_since(viewer)?, self.fine_since(publisher)?];
-                both.into_iter().max()
-            }) else {
-                continue;
-            };
-            let last = last_shown(&viewer.screen).unwrap_or(Instant::ZERO);
-            let still = now.saturating_since(since.max(last));
-            self.watch.on_still(now, &viewer.name, still);
-        }
-    }
-
-    /// Since when a member can be expected to send or to see pictures: their
-    /// connection is past its beginnings, and a good link has stayed.
-    fn fine_since(&self, member: &Member) -> Option<Instant> {
-        let up = member.call()?.up? + BEGINNINGS;
-        let links = member.links.iter().map(|link| &self.links[*link]);
-        let good = links.filter(|link| link.good);
-        let stayed = good.filter_map(|link| link.up_since).min()?;
-        Some(up.max(stayed + BEGINNINGS).max(self.server_since))
-    }
-}
-
-fn last_shown(screen: &Screen) -> Option<Instant> {
-    screen.shown.last().map(|shown| shown.at)
 }
 
 fn server(kit: &Kit, budgets: Budgets, pace: Pace) -> Server {

@@ -13,16 +13,18 @@ pub const FRAME_INTERVAL: Duration = Duration::from_nanos(33_333_333);
 const LAYERS: [(u8, f64); 4] = [(0, 1.6), (2, 0.8), (1, 0.8), (2, 0.8)];
 /// Pictures of the pattern that refer to the base layer only.
 const LAYER_SYNC: [bool; 4] = [false, true, true, false];
+/// Distance from each picture of the pattern back to the one that it refers to.
+const REFERENCE: [u64; 4] = [4, 1, 2, 1];
 
-/// Number and time follow what a VP8 keyframe begins with.
+/// Offset of the stamp: behind the header of a VP8 keyframe.
 const STAMP: usize = 10;
 
 /// Makes pictures of the size that the rate asks for.
 #[derive(Debug)]
 pub struct Source {
-    /// What the session wants.
+    /// Rate that the session asks for.
     pub rate: Rate,
-    /// The next picture is to be one.
+    /// Whether the next picture is a keyframe.
     pub keyframe_wanted: bool,
     interval: Duration,
     layers: Layers,
@@ -50,7 +52,7 @@ pub struct Picture {
     pub timestamp: u32,
     /// Can be decoded without any other.
     pub keyframe: bool,
-    /// If the source makes some.
+    /// Temporal layer, if the source has several.
     pub temporal_layer: Option<u8>,
     /// Refers to the base layer only.
     pub layer_sync: bool,
@@ -58,7 +60,7 @@ pub struct Picture {
     pub captured_at: Instant,
 }
 
-/// What stands in a picture that came out.
+/// Stamp in a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     /// Counts a source's pictures from zero.
@@ -67,6 +69,8 @@ pub struct Stamp {
     pub captured: Instant,
     /// Whether it is a keyframe.
     pub keyframe: bool,
+    /// Number of the picture that it refers to; its own for a keyframe.
+    pub needs: u64,
 }
 
 impl Source {
@@ -112,6 +116,11 @@ impl Source {
             Layers::One => (None, 1.0),
             Layers::Three => (Some(LAYERS[place].0), LAYERS[place].1),
         };
+        let needs = match (keyframe, self.layers) {
+            (true, _) => self.number,
+            (false, Layers::One) => self.number - 1,
+            (false, Layers::Three) => self.number - REFERENCE[place],
+        };
         let mean = (self.rate * self.interval).0 as f64;
         let factor = match keyframe {
             true => 3.0,
@@ -122,6 +131,7 @@ impl Source {
         data[0] = u8::from(!keyframe);
         data[STAMP..][..8].copy_from_slice(&self.number.to_be_bytes());
         data[STAMP + 8..][..8].copy_from_slice(&now.as_nanos().to_be_bytes());
+        data[STAMP + 16..][..8].copy_from_slice(&needs.to_be_bytes());
         let ticks = (self.interval.as_secs_f64() * 90_000.0).round() as u64;
         let timestamp = (self.number * ticks) as u32;
         self.number += 1;
@@ -137,7 +147,7 @@ impl Source {
 }
 
 impl Stamp {
-    /// That of a whole picture; none where it is too short for one.
+    /// Reads the stamp of a whole picture; `None` if the picture is too short.
     #[must_use]
     pub fn of(data: &[u8]) -> Option<Stamp> {
         let word = |at: usize| Some(u64::from_be_bytes(*data.get(at..)?.first_chunk()?));
@@ -145,6 +155,7 @@ impl Stamp {
             number: word(STAMP)?,
             captured: Instant::from_nanos(word(STAMP + 8)?),
             keyframe: data[0] & 1 == 0,
+            needs: word(STAMP + 16)?,
         })
     }
 }
@@ -165,6 +176,10 @@ mod tests {
                 number,
                 captured: now,
                 keyframe: [0, 100].contains(&number),
+                needs: match number {
+                    0 | 100 => number,
+                    _ => number - 1,
+                },
             };
             assert_eq!(Stamp::of(&picture.data), Some(stamp));
             assert_eq!(picture.keyframe, stamp.keyframe);
@@ -173,6 +188,34 @@ mod tests {
         }
         // Ten seconds, and a log-normal mean that is 2 % above the median.
         assert!((1_240_000..1_320_000).contains(&bytes), "{bytes} bytes");
-        assert_eq!(Stamp::of(&[0; 25]), None);
+        assert_eq!(Stamp::of(&[0; 33]), None);
+    }
+
+    #[test]
+    fn pictures_of_three_layers_refer_to_lower_layers_only() {
+        let source = Source::new(Rate::from_mbps(1), Rng::new(1));
+        let mut source = source.with(FRAME_INTERVAL, Layers::Three);
+        let mut seen = Vec::new();
+        for number in 0..11 {
+            source.keyframe_wanted |= number == 6;
+            let picture = source.capture(Instant::ZERO);
+            let stamp = Stamp::of(&picture.data).expect("a stamp");
+            let layer = picture.temporal_layer.expect("a layer");
+            seen.push((layer, stamp.needs, picture.layer_sync));
+        }
+        let expected = [
+            (0, 0, false),
+            (2, 0, true),
+            (1, 0, true),
+            (2, 2, false),
+            (0, 0, false),
+            (2, 4, true),
+            (0, 6, false),
+            (2, 6, true),
+            (1, 6, true),
+            (2, 8, false),
+            (0, 6, false),
+        ];
+        assert_eq!(seen, expected);
     }
 }

@@ -56,6 +56,7 @@ impl Record {
             number,
             captured,
             keyframe,
+            ..
         } = Stamp::of(data).expect("a whole picture");
         self.keyframe_in |= keyframe;
         assert!(self.keyframe_in, "a delta frame before any keyframe");
