@@ -1,5 +1,5 @@
-//! Embeds the page that Vite has built into `web/dist`: writes a table of
-//! its files for `src/page.rs`.
+//! Embeds the page that Vite has built in `web/dist`: writes a table of its
+//! files for `src/page.rs`.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

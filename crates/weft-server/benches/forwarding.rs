@@ -1,8 +1,8 @@
-//! What it costs the server to forward a packet: one publisher, many players,
-//! over loopback. The figures are processor time of the server's media thread,
-//! kernel included, over packets forwarded: what other programs do disturbs
-//! them little, unlike packets a second of wall time. On loopback the sender
-//! pays for the kernel's receiving half as well, up to the player's socket.
+//! Server cost of forwarding a packet: one publisher, many players, over
+//! loopback. The results are processor time of the server's media thread,
+//! including the kernel, per forwarded packet. Other programs disturb this less
+//! than packets per second of wall time. On loopback the sender also pays for
+//! the kernel's receiving half, up to the player's socket.
 //!
 //! `cargo bench -p weft-server --bench forwarding [-- PLAYERS...]`; Linux only.
 
@@ -23,14 +23,14 @@ use weft_session::{Delivery, Event as SessionEvent, Frame};
 use weft_testing::pictures::FRAME_INTERVAL;
 use weft_units::{Deadline, Instant, MediaKind, Rate};
 
-/// What is published: below the rate at which the server starts a path, so
-/// that nothing is thinned.
+/// Published rate: below the server's initial rate of a path, so that nothing
+/// is thinned.
 const RATE: Rate = Rate::from_mbps(2);
-/// Frames of 2 Mbps in packets of 1,200 bytes at most.
+/// Frames of 2 Mbps in packets of at most 1,200 bytes.
 const PACKETS_PER_FRAME: u32 = 8;
 const WARM_UP: StdDuration = StdDuration::from_secs(3);
 const MEASURED: StdDuration = StdDuration::from_secs(10);
-/// The thread that forwards.
+/// Name of the forwarding thread.
 const MEDIA_THREAD: &str = "weft-media";
 
 fn main() {
@@ -64,7 +64,7 @@ fn main() {
 struct Figures {
     at: StdInstant,
     forwarded: u64,
-    /// Nanoseconds that the media thread ran.
+    /// Running time of the media thread in nanoseconds.
     processor: u64,
 }
 
@@ -153,7 +153,7 @@ impl Room {
     }
 }
 
-/// Nanoseconds that this thread of ours has run, by the scheduler's account
+/// Running time of one of our threads in nanoseconds, from the scheduler
 /// (proc(5), `/proc/pid/schedstat`).
 fn processor_time(name: &str) -> u64 {
     let tasks = std::fs::read_dir("/proc/self/task").expect("Linux lists threads");
@@ -172,7 +172,7 @@ enum Order {
     Stop,
 }
 
-/// The publisher and all players, on one driver.
+/// Publisher and all players, on one driver.
 struct Clients {
     clock: Clock,
     certificate: Certificate,
@@ -199,8 +199,8 @@ impl Clients {
         config
     }
 
-    /// As much of VP8 as anybody but a decoder looks at (RFC 6386 section
-    /// 9.1).
+    /// Beginning of a VP8 frame that everything except a decoder reads (RFC
+    /// 6386 section 9.1).
     fn send_frame(&mut self, context: &mut Context<'_>) {
         let now = context.now;
         let Some(peer) = self.publisher.and_then(|key| context.peer(key)) else {

@@ -1,7 +1,7 @@
-//! Joins and leaves for real: a server of its own process on loopback, to which
-//! a publisher and two viewers come again and again, of whom some are gone
-//! without a word. What it holds at the end is what it held in the middle, and
-//! when all are gone no descriptor is left.
+//! Endurance test: a publisher and two viewers join and leave a server process
+//! on loopback again and again; some of them vanish without closing. The server
+//! must hold the same memory at the end as in the middle, and no descriptor
+//! after the last participant.
 //!
 //! `make endurance`; Linux only.
 
@@ -19,15 +19,15 @@ use std::net::SocketAddr;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-/// Who is gone without a word is forgotten after so long (30 s of consent, 180 s
-/// of `weft_peer::AWAY`, and the room's grace of 10 s); before that there are more
-/// of them each minute.
+/// Time after which a vanished client is forgotten (30 s of consent, 180 s of
+/// `weft_peer::AWAY`, and the room's grace of 10 s); before that their number
+/// grows each minute.
 const SETTLED: Duration = Duration::from_secs(240);
-/// Most that may be held more, in KiB: what allocators keep for later.
+/// Allowed growth in KiB, for memory that the allocator keeps.
 const GROWTH: u64 = 4 << 10;
-/// Calls go through as many rooms.
+/// Number of rooms that the calls use in turn.
 const ROOMS: u64 = 20;
-/// Pictures that a viewer sees of each call.
+/// Pictures that a viewer sees in each call.
 const PICTURES: u64 = 15;
 
 fn main() -> ExitCode {
@@ -58,7 +58,7 @@ fn main() -> ExitCode {
     println!("{calls} calls; {before} KiB in the middle, {after} KiB at the end");
     let gone = room::waited(SETTLED, || server.figure("weft_participants") == 0);
     let gone = gone && room::waited(SETTLED, || server.figure("weft_playbacks") == 0);
-    // Connections of HTTP end by themselves.
+    // HTTP connections time out by themselves.
     let closed = room::waited(Duration::from_secs(60), || server.descriptors() <= at_first);
     let left = server.descriptors();
     println!("{at_first} descriptors at first, {left} when all are gone");
@@ -68,10 +68,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// A publisher and two viewers come, see each other and go; of five calls one
-/// ends without a word.
+/// Runs a call of a publisher and two viewers; one call in five vanishes
+/// without closing.
 fn call(server: &Server, number: u64) {
-    // Those who are gone without a word still have their places.
+    // Vanished participants still occupy their places.
     let (room, name) = (number % ROOMS, format!("ada{number}"));
     let events = Events::open(
         server.address,
@@ -85,7 +85,7 @@ fn call(server: &Server, number: u64) {
     let place = format!("POST /whep/r{room}/{name}?name=eve");
     let viewers = [(); 2].map(|()| {
         let viewer = Endpoint::start(&["127.0.0.1"], Source::cameras(&[None]).silent());
-        // Played is what is connected.
+        // Only a connected publication can be played.
         let played = room::waited(Duration::from_secs(10), || {
             let answer = server.request(&place, &viewer.offer_to_receive());
             let is_there = answer.status == 201;
@@ -117,7 +117,7 @@ fn median(held: &[u64]) -> u64 {
     held[held.len() / 2]
 }
 
-/// The program `serve` beside this one.
+/// Process of the program `serve` beside this one.
 struct Server {
     child: Child,
     address: SocketAddr,
@@ -162,7 +162,7 @@ impl Server {
         std::fs::read_dir(folder).expect("the server runs").count()
     }
 
-    /// What it has of the machine's memory, in KiB.
+    /// Resident memory of the server in KiB.
     fn resident(&self) -> u64 {
         let path = format!("/proc/{}/status", self.child.id());
         let text = std::fs::read_to_string(path).expect("the server runs");
@@ -174,13 +174,13 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It ends with its input.
+        // The server exits at the end of its input.
         drop(self.child.stdin.take());
         let _ = self.child.wait();
     }
 }
 
-/// As the endpoint waits in tests.
+/// Waits in the same way as the endpoint in tests.
 mod room {
     use std::time::{Duration, Instant};
 

@@ -1,5 +1,5 @@
-//! The server alone: `serve [ADDRESS]`, by default on a free port of loopback.
-//! Prints its address and ends with its input.
+//! Server alone: `serve [ADDRESS]`, by default on a free port of loopback.
+//! Prints its address and exits at the end of its input.
 
 use std::io::Read as _;
 use std::net::{Ipv4Addr, SocketAddr};

@@ -4,20 +4,21 @@ use axum::http::uri::Authority;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// An origin (RFC 6454) whose pages may use WHIP, WHEP and the rooms' interface
-/// from their visitors' browsers, by a bearer token and never by cookies.
+/// Origin (RFC 6454) whose pages may use WHIP, WHEP and the rooms' interface
+/// from their visitors' browsers, with a bearer token and never with cookies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AllowedOrigin(Kind);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Kind {
-    /// `*`.
+    /// Every origin, `*`.
     Any,
-    /// As browsers write it: lower case, without the scheme's own port.
+    /// One origin in the browsers' form: lower case, without the default port
+    /// of the scheme.
     One(String),
 }
 
-/// This is not an origin.
+/// Invalid origin.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
     "`{0}` is not an origin; write it like https://dashboard.example or http://127.0.0.1:3000, without a path, or * for every origin"
@@ -65,16 +66,15 @@ impl AllowedOrigin {
     }
 }
 
-/// The origin of a page elsewhere that one of these allows to ask. The server's
-/// own page is none: its cookie counts.
+/// Origin of a page on another site that this list allows. `None` for the
+/// server's own page, whose cookie counts.
 pub(crate) fn allowed_origin<'h>(
     origins: &[AllowedOrigin],
     headers: &'h HeaderMap,
 ) -> Option<&'h str> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     let origin = text(ORIGIN)?;
-    // Fetch Metadata, where the browser sends it; otherwise by the name that was
-    // asked.
+    // Fetch Metadata if the browser sends it; otherwise the requested name.
     let is_own = match headers.get("sec-fetch-site") {
         Some(site) => site == "same-origin",
         None => origin.split_once("://").map(|(_, host)| host) == text(HOST),

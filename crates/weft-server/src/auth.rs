@@ -14,30 +14,31 @@ use std::sync::Arc;
 use std::time::SystemTime;
 use weft_units::Instant;
 
-/// The cookie that carries the token for the page, which opens streams and
-/// sends requests without headers of its own.
+/// Cookie with the token for the page, whose event streams and requests have no
+/// headers of their own.
 const COOKIE: &str = "weft_token";
 
-/// What a request wants to do.
+/// Access that a request needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wish<'a> {
-    /// This, in this room.
+    /// This permission in this room.
     In(&'a str, May),
-    /// To see what operators see.
+    /// Access to the operator's statistics.
     Figures,
 }
 
-/// What somebody may do who was let in.
+/// Access of an admitted request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// All that there is: the server's own token was shown, or it has none.
+    /// Full access: with the server's own token, or without any token required.
     Everywhere,
-    /// What a signed token grants.
+    /// Access granted by a signed token.
     Granted(Grant),
 }
 
-/// Who may come in: whoever shows the operator's token, of which only the hash
-/// is kept, or one that was signed with the key. Everybody, if there is neither.
+/// Access control: admits the operator's token, of which only the hash is
+/// stored, and tokens signed with the key. Without either, it admits every
+/// request.
 #[derive(Clone, Default)]
 pub(crate) struct Gate {
     token: Option<digest::Digest>,
@@ -56,7 +57,8 @@ impl Gate {
         }
     }
 
-    /// Whether a request with these headers from this address may go on.
+    /// Checks whether a request with these headers from this address is
+    /// admitted.
     pub(crate) async fn check(
         &self,
         (now, from): (Instant, Option<IpAddr>),
@@ -83,8 +85,8 @@ impl Gate {
         }
     }
 
-    /// A token for a guest of somebody who was let in: no more and no longer
-    /// than they may themselves. None where everybody may come in.
+    /// Signs a token for a guest of an admitted participant, with at most the
+    /// participant's permission and time. `None` where no token is needed.
     pub(crate) fn invite(&self, host: &Access, wanted: Grant) -> Result<Option<String>, Problem> {
         if self.is_open() {
             return Ok(None);
@@ -97,8 +99,8 @@ impl Gate {
         Ok(Some(key.sign(&grant)))
     }
 
-    /// Revokes a signed token, given whole or by its id, and those that descend
-    /// from it. Returns its id.
+    /// Revokes a signed token, given as a whole or by its id, and all its
+    /// descendants. Returns its id.
     pub(crate) fn revoke(&self, given: &str, now: SystemTime) -> Result<TokenId, Problem> {
         let given = given.trim();
         let key = self.key.as_ref().ok_or_else(no_signed)?;
@@ -114,16 +116,16 @@ impl Gate {
         Ok(id)
     }
 
-    /// The `Set-Cookie` header for a page that was opened with `?token=`, if
-    /// this server gave it. One whose time is over is, so that its bearer is
-    /// told that.
+    /// `Set-Cookie` header for a page that was opened with `?token=`, if this
+    /// server issued the token. An expired one is also set, so that the page
+    /// can say so.
     pub(crate) async fn cookie_for(
         &self,
         asker: (Instant, Option<IpAddr>),
         given: &str,
         secure: bool,
     ) -> Option<String> {
-        // A right token that cannot stand in a cookie is for other clients.
+        // A valid token that does not fit into a cookie is for other clients.
         let plain = given
             .bytes()
             .all(|b| b.is_ascii_graphic() && !b";,\"\\".contains(&b));
@@ -138,13 +140,13 @@ impl Gate {
         })
     }
 
-    /// Whether there is no token to ask for.
+    /// Whether no token is required.
     pub(crate) fn is_open(&self) -> bool {
         self.token.is_none() && self.key.is_none()
     }
 
-    /// Returns the access that a token gives. A token that may be a guess of the
-    /// operator's waits for its turn, or is refused unseen.
+    /// Returns the access that a token gives. A token that could be a guess of
+    /// the operator's waits for its turn, or is refused unchecked.
     async fn read(
         &self,
         (now, from): (Instant, Option<IpAddr>),
@@ -291,7 +293,7 @@ fn hash(token: &str) -> digest::Digest {
     digest::digest(&digest::SHA256, token.as_bytes())
 }
 
-/// Hashes first, so that the time tells neither content nor length.
+/// Compares hashes, so that the time reveals neither content nor length.
 fn same(wanted: &digest::Digest, given: &str) -> bool {
     constant_time::verify_slices_are_equal(wanted.as_ref(), hash(given).as_ref()).is_ok()
 }

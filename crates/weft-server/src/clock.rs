@@ -1,12 +1,12 @@
 use std::sync::Arc;
 use weft_units::Instant;
 
-/// The time since the server started; another one in tests.
+/// Time since the server started; tests use another clock.
 #[derive(Clone)]
 pub(crate) struct Clock(Arc<dyn Fn() -> Instant + Send + Sync>);
 
 impl Clock {
-    /// The machine's monotonic clock, from now on.
+    /// The machine's monotonic clock, starting now.
     pub(crate) fn machine() -> Clock {
         let epoch = std::time::Instant::now();
         Clock(Arc::new(move || Instant::ZERO + epoch.elapsed().into()))

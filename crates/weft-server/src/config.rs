@@ -7,41 +7,40 @@ use std::path::PathBuf;
 use weft_rooms::RegistryLimits;
 use weft_units::Rate;
 
-/// What a server needs to know.
+/// Configuration of a server.
 #[derive(Debug, Clone)]
 pub struct ServerConfig {
-    /// Where HTTP listens; port 0 takes a free one. Default
-    /// `127.0.0.1:8080`.
+    /// HTTP address; port 0 takes a free one. Default `127.0.0.1:8080`.
     pub listen: SocketAddr,
-    /// TLS or not. Default [`Security::Auto`].
+    /// TLS mode. Default [`Security::Auto`].
     pub security: Security,
-    /// The folder where the server keeps the certificate that it makes for
-    /// itself: `certificate.pem`, and `key.pem` for this user alone. Default
-    /// none: it makes another one at every start, and browsers ask each time.
+    /// State folder for the self-signed certificate: `certificate.pem`, and
+    /// `key.pem` with access for this user alone. Default none: the server
+    /// makes a new certificate at every start, and browsers warn each time.
     pub state: Option<PathBuf>,
-    /// What rooms, WHIP and WHEP ask for as bearer token. Default none:
-    /// everybody who can reach the server may join.
+    /// Bearer token for rooms, WHIP and WHEP. Default none: everybody who can
+    /// reach the server may join.
     pub token: Option<String>,
-    /// What tokens for one room and a time are signed with; those count beside
-    /// [`ServerConfig::token`]. Default none.
+    /// Signing key of tokens for one room and a limited time, which are valid
+    /// in addition to [`ServerConfig::token`]. Default none.
     pub token_key: Option<TokenKey>,
     /// Origins whose pages may use WHIP, WHEP and the rooms' interface with a
-    /// bearer token. `*` needs a token, since without one any page could do what
-    /// its visitors' place in the network lets them do. Default none.
+    /// bearer token. `*` requires a token, because without one any page could
+    /// use its visitors' network access. Default none.
     pub allowed_origins: Vec<AllowedOrigin>,
-    /// Another address for `/metrics` and `/healthz`, without a token, over plain
-    /// HTTP: for a monitor in a network of the operator's. Default none.
+    /// Additional address for `/metrics` and `/healthz`, without a token, over
+    /// plain HTTP: for monitoring in a private network. Default none.
     pub metrics: Option<SocketAddr>,
-    /// Where media comes and goes. Default [`MediaConfig::default`].
+    /// Media addresses. Default [`MediaConfig::default`].
     pub media: MediaConfig,
-    /// Folder in which the server opens a socket for its operator (`weft rooms`).
-    /// Default none.
+    /// Folder in which the server opens a socket for its operator (`weft
+    /// rooms`). Default none.
     pub admin: Option<PathBuf>,
-    /// Bounds. Default [`Limits::default`].
+    /// Limits. Default [`Limits::default`].
     pub limits: Limits,
-    /// Who is told what happens. Default nobody.
+    /// Receiver of server events. Default none.
     pub log: Log,
-    /// More routes, on paths that the server does not have itself. Default
+    /// Additional routes, on paths that the server does not use itself. Default
     /// none.
     pub extra: Option<axum::Router>,
 }
@@ -65,22 +64,24 @@ impl Default for ServerConfig {
     }
 }
 
-/// Where media comes and goes, over UDP: one port for all peers.
+/// Addresses of media, over UDP: one port for all peers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MediaConfig {
-    /// Local addresses, all of which peers are told. Default none given; if no
-    /// interface is, either: loopback if HTTP listens there only, otherwise
-    /// the addresses of the machine's own interfaces, eight at most.
+    /// Local addresses, all of which are offered to peers. Default none. If
+    /// neither addresses nor interfaces are given: loopback if HTTP listens
+    /// only there, otherwise at most eight addresses of the machine's own
+    /// interfaces.
     pub addresses: Vec<IpAddr>,
-    /// Network interfaces, all addresses of which peers are told: those of
-    /// containers and tunnels are only if they are named. Default none given.
+    /// Network interfaces, all of whose addresses are offered to peers.
+    /// Interfaces of containers and tunnels are used only if you name them.
+    /// Default none.
     pub interfaces: Vec<String>,
-    /// The first of these ports that is free, the same on each address; 0 takes
-    /// any free one. Default 0 alone.
+    /// Port range: the server takes the first port that is free on every
+    /// address; 0 takes any free one. Default only 0.
     pub ports: RangeInclusive<u16>,
-    /// What peers are told in place of the local addresses of the same family:
-    /// where a router translates each of them to one of ours, port by port
-    /// (1:1 NAT). Default none.
+    /// Addresses offered to peers in place of the local addresses of the same
+    /// family: for a router that translates each of them to one of ours, port
+    /// by port (1:1 NAT). Default none.
     pub public: Vec<IpAddr>,
 }
 
@@ -95,12 +96,12 @@ impl Default for MediaConfig {
     }
 }
 
-/// How the server proves who it is. Browsers give camera and microphone only
-/// to pages from loopback or over TLS.
+/// TLS mode and certificate of the server. Browsers allow camera and microphone
+/// only for pages from loopback or over TLS.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Security {
-    /// Plain HTTP on loopback, elsewhere TLS with a certificate that the
-    /// server makes for itself; browsers ask about it.
+    /// Plain HTTP on loopback, elsewhere TLS with a self-signed certificate,
+    /// about which browsers warn.
     Auto,
     /// TLS with this certificate chain and key.
     Certificate {
@@ -109,74 +110,77 @@ pub enum Security {
         /// Private key, PEM.
         key: PathBuf,
     },
-    /// Plain HTTP everywhere: for a proxy in front that does TLS.
+    /// Plain HTTP everywhere: for a TLS proxy in front.
     InsecureHttp,
 }
 
-/// Bounds of a server, so that strangers cannot use up the machine.
+/// Limits of a server, which protect the machine from strangers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Most rooms at a time. Default 1000.
+    /// Maximum number of rooms. Default 1000.
     pub rooms: usize,
-    /// Most participants in one room. Default 100. Bearers of signed tokens
-    /// do not get the last tenth, so that an operator can always come in.
+    /// Maximum number of participants in one room. Default 100. The last tenth
+    /// is not available to bearers of signed tokens, so that an operator can
+    /// always enter.
     pub participants_per_room: usize,
-    /// Most participants who came with the same signed token, or with one that
-    /// its bearers made for their guests. Default half of a room, so that one
-    /// token does not keep the others out.
+    /// Maximum number of participants with the same signed token, or with its
+    /// descendants for guests. Default half of a room, so that one token cannot
+    /// keep the others out.
     pub participants_per_token: Option<usize>,
-    /// Most media connections, to publish or to play, at a time.
+    /// Limits of media connections, for publishing and playing.
     pub media: MediaLimits,
-    /// Most participants from one address, or from one IPv6 network of 64
-    /// bits (twice as many from one of 56, four times from one of 48), in all
-    /// rooms. Default 300. Loopback is not counted.
+    /// Maximum number of participants from one address, or from one IPv6
+    /// network of 64 bits (twice as many from one of 56, four times from one of
+    /// 48), in all rooms. Default 300. Loopback is not counted.
     pub participants_per_address: usize,
-    /// Most HTTP connections at a time. Default 4096; further ones wait.
+    /// Maximum number of HTTP connections. Default 4096; further ones wait.
     pub http_connections: usize,
-    /// Most of them from one address, or from one IPv6 network, as with
-    /// participants. Default 256; further ones are closed. Loopback is not
-    /// counted: a proxy on this machine may speak for everybody.
+    /// Maximum number of HTTP connections from one address, or from one IPv6
+    /// network, as for participants. Default 256; further ones are closed.
+    /// Loopback is not counted, because a proxy on this machine may serve many
+    /// clients.
     pub http_connections_per_address: usize,
 }
 
-/// Bounds of media connections, so that nobody has all of them. In a room of
-/// n who all publish, each has n connections.
+/// Limits of media connections, so that no client can take all of them. In a
+/// room of n participants who all publish, each has n connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MediaLimits {
-    /// Most at a time. Default 2000; each costs about 200 kB. Newcomers do
-    /// not get the last tenth, bearers of signed tokens not two tenths more; the
-    /// same in a room.
+    /// Maximum number in total. Default 2000; each costs about 200 kB. The last
+    /// tenth is not available to newcomers, and two further tenths not to
+    /// bearers of signed tokens; the same applies per room.
     pub all: usize,
-    /// Most in one room. Default 1000.
+    /// Maximum number in one room. Default 1000.
     pub per_room: usize,
-    /// Most from one address, or from one IPv6 network, as with participants:
-    /// an office of ten in a room of fifty. Default 500. Loopback is not
-    /// counted, but the address is that a proxy there names.
+    /// Maximum number from one address, or from one IPv6 network, as for
+    /// participants: an office of ten in a room of fifty. Default 500. Loopback
+    /// is not counted, but the address that a proxy there reports is.
     pub per_address: usize,
-    /// Most of these that are not up yet: they are given up after 8 s when
-    /// nothing comes. Default 256.
+    /// Maximum number of these that are not established yet; they time out
+    /// after 8 s without packets. Default 256.
     pub coming_per_address: usize,
-    /// Most of those who show the same signed token, or one that its bearers
-    /// made for their guests. Default 500.
+    /// Maximum number with the same signed token, or with its descendants for
+    /// guests. Default 500.
     pub per_token: usize,
-    /// Most that is taken of one publisher, repair and copies over several links
-    /// included; the rest is dropped. Default 100 Mbit/s.
+    /// Maximum rate accepted from one publisher, including repair and copies
+    /// over several links; the excess is dropped. Default 100 Mbit/s.
     pub publisher: Rate,
-    /// Most that is sent to all players together before nobody else may publish
-    /// or play. Default none.
+    /// Rate sent to all players together at which new publications and
+    /// playbacks are refused. Default none.
     pub egress: Option<Rate>,
-    /// Most of one participant. Default 200: a full room, each asked for twice.
+    /// Maximum number of one participant. Default 200: a full room, each
+    /// requested twice.
     pub per_participant: usize,
 }
 
 impl Limits {
-    /// Bounds of the rooms.
+    /// Limits of the room registry.
     pub(crate) fn registry(&self) -> RegistryLimits {
         let most = self.participants_per_room;
         RegistryLimits {
             rooms: self.rooms,
             participants_per_room: most,
-            // Chosen by us. A room for one has no place to keep.
+            // Chosen by us. A room for one person has no place to reserve.
             kept_for_hosts: most.div_ceil(10).min(most.saturating_sub(1)),
         }
     }

@@ -1,16 +1,16 @@
-//! How many connections each address has: an IPv4 address, or an IPv6 network.
+//! Number of connections per address: an IPv4 address, or an IPv6 network.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Networks of IPv6 by their bits, and how many times as much one may have as an
-/// address of IPv4. One subscriber has 64 bits, or 56 or 48 (RFC 6177 section 2),
-/// but of these many others may be neighbours: those of a mobile network are.
-/// That four times is enough for them is chosen by us.
+/// IPv6 networks by prefix length, with the factor on the limit of an IPv4
+/// address. One subscriber has 64 bits, or 56 or 48 (RFC 6177 section 2), but a
+/// prefix of 56 or 48 bits may also cover many subscribers, as in mobile
+/// networks. The factor of four for them is chosen by us.
 const NETWORKS: [(u32, usize); 3] = [(64, 1), (56, 2), (48, 4)];
 
-/// Whose an address is, as far as that can be told from outside.
+/// Address prefix that may belong to one subscriber.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Holder {
     first: IpAddr,
@@ -18,8 +18,8 @@ pub(crate) struct Holder {
 }
 
 impl Holder {
-    /// Those whose the address may be, each with how many times as much as one
-    /// address it may have.
+    /// Prefixes that the address may belong to, each with its factor on the
+    /// limit of one address.
     pub fn of(address: IpAddr) -> impl Iterator<Item = (Holder, usize)> {
         let networks = match address {
             IpAddr::V4(_) => &[(32, 1)][..],
@@ -31,13 +31,14 @@ impl Holder {
         })
     }
 
-    /// Whether the address may be theirs.
+    /// Whether the prefix contains the address.
     pub fn has(&self, address: IpAddr) -> bool {
         masked(address, self.bits) == self.first
     }
 }
 
-/// The first address of the network of so many bits; those of IPv4 stand alone.
+/// First address of the IPv6 network of this prefix length; IPv4 addresses are
+/// unchanged.
 fn masked(address: IpAddr, bits: u32) -> IpAddr {
     match address {
         IpAddr::V6(v6) => IpAddr::V6((v6.to_bits() & !(u128::MAX >> bits)).into()),
@@ -45,14 +46,14 @@ fn masked(address: IpAddr, bits: u32) -> IpAddr {
     }
 }
 
-/// Counts connections by where they come from.
+/// Limit on the number of connections per prefix.
 #[derive(Clone)]
 pub(crate) struct Crowd {
     counts: Arc<Mutex<BTreeMap<Holder, usize>>>,
     most: usize,
 }
 
-/// A connection's place, as long as it lasts.
+/// Slot of a connection, freed on drop.
 pub(crate) struct Place {
     crowd: Crowd,
     from: Option<IpAddr>,
@@ -66,8 +67,8 @@ impl Crowd {
         }
     }
 
-    /// A place for one more from there, unless there are too many. Loopback is
-    /// not counted.
+    /// Takes a slot for a connection from this address, unless its prefix has
+    /// too many. Loopback is not counted.
     pub fn enter(&self, from: IpAddr) -> Option<Place> {
         let from = network(from.to_canonical());
         if let Some(from) = from {
@@ -101,8 +102,8 @@ impl Drop for Place {
     }
 }
 
-/// What is counted of an address: of IPv6 64 bits, the least that one subscriber
-/// has; none of loopback, where a proxy may speak for everybody.
+/// Counted part of an address: 64 bits of IPv6, the smallest prefix of a
+/// subscriber; `None` for loopback, where a proxy may serve many clients.
 pub(crate) fn network(address: IpAddr) -> Option<IpAddr> {
     (!address.is_loopback()).then(|| masked(address, 64))
 }
@@ -122,7 +123,7 @@ mod tests {
         assert!(crowd.enter(from("192.0.2.2")).is_some());
         drop(other);
         assert!(crowd.enter(from("192.0.2.1")).is_some());
-        // One network of a subscriber's.
+        // One network of a subscriber.
         let v6: Vec<_> = (1..=3)
             .map(|i| crowd.enter(from(&format!("2001:db8::{i}"))))
             .collect();

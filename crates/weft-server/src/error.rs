@@ -3,61 +3,62 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// Why a server does not start. [`ServerError::remedy`] says what to do.
+/// Reason why a server does not start. [`ServerError::remedy`] names the
+/// remedy.
 #[derive(Debug, Error)]
 pub enum ServerError {
     /// Another program listens there.
     #[error("{address} is taken by another program")]
     PortTaken {
-        /// What was asked for; port 0 asks for a free one.
+        /// Configured address; port 0 takes a free one.
         address: SocketAddr,
     },
     /// No interface of this machine has the address.
     #[error("this machine has no address {}", address.ip())]
     AddressUnavailable {
-        /// What was asked for; port 0 asks for a free one.
+        /// Configured address; port 0 takes a free one.
         address: SocketAddr,
     },
-    /// No interface is called that, or it has no address.
+    /// No interface has this name, or it has no address.
     #[error("this machine has no interface '{name}' with an address")]
     NoInterface {
-        /// What was asked for.
+        /// Configured name.
         name: String,
     },
-    /// The system does not let us listen there.
+    /// The system denies listening there.
     #[error("listening on {address} is not allowed")]
     NotAllowed {
-        /// What was asked for; port 0 asks for a free one.
+        /// Configured address; port 0 takes a free one.
         address: SocketAddr,
     },
-    /// Something else is wrong with listening.
+    /// Another problem with listening.
     #[error("cannot listen on {address}: {source}")]
     Listen {
-        /// What was asked for; port 0 asks for a free one.
+        /// Configured address; port 0 takes a free one.
         address: SocketAddr,
-        /// What the system says.
+        /// Error of the system.
         source: io::Error,
     },
     /// A certificate or key file cannot be read.
     #[error("cannot read {}: {reason}", path.display())]
     CertificateUnreadable {
-        /// As it was configured.
+        /// Configured path.
         path: PathBuf,
         /// Reason in words.
         reason: String,
     },
-    /// Certificate and key are readable and of no use.
+    /// Certificate and key are readable, but unusable.
     #[error("the certificate in {} cannot be used: {reason}", path.display())]
     CertificateUnusable {
-        /// The certificate's file.
+        /// File of the certificate.
         path: PathBuf,
         /// Reason in words.
         reason: String,
     },
-    /// The file with the key of tokens cannot be used.
+    /// The file of the signing key cannot be used.
     #[error("cannot use the key of tokens in {}: {reason}", path.display())]
     KeyUnreadable {
-        /// As it was configured.
+        /// Configured path.
         path: PathBuf,
         /// Reason in words.
         reason: String,
@@ -65,36 +66,36 @@ pub enum ServerError {
     /// The list of revoked tokens cannot be used.
     #[error("cannot read the list of revoked tokens in {}: {reason}", path.display())]
     ListUnreadable {
-        /// The list's file.
+        /// File of the list.
         path: PathBuf,
         /// Reason in words.
         reason: String,
     },
-    /// What the server has made for itself cannot be written down.
+    /// A generated file cannot be written.
     #[error("cannot keep the server's {what} in {}: {reason}", path.display())]
     NotKept {
-        /// What it has made.
+        /// Kind of file.
         what: &'static str,
-        /// Where it was to be.
+        /// Path of the file.
         path: PathBuf,
-        /// What the system says.
+        /// Error of the system.
         reason: String,
     },
-    /// Every origin is allowed, and nobody needs a token.
+    /// Every origin is allowed, and no token is required.
     #[error(
         "pages of every origin may use the server (allowed origin `*`), and it asks for no token"
     )]
     OpenToAnyOrigin,
-    /// The system gives no thread or no random numbers.
+    /// The system provides no thread or no random numbers.
     #[error("the system refuses what a server needs: {reason}")]
     System {
-        /// What it says.
+        /// Error of the system.
         reason: String,
     },
 }
 
 impl ServerError {
-    /// What the operator can do, a sentence.
+    /// Remedy for the operator, a sentence.
     #[must_use]
     pub fn remedy(&self) -> String {
         match self {

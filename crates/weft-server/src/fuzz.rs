@@ -1,4 +1,4 @@
-//! Body of the fuzz target `http`, which a test runs as well.
+//! Body of the fuzz target `http`, also run by a test.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -25,14 +25,14 @@ use crate::media_plane::{
 use crate::origin::Peer;
 use crate::routes::{self, App};
 
-/// What one request and its answer take at most between client and server.
+/// Capacity of the pipe for one request and its answer.
 const PIPE: usize = 1 << 20;
 
-/// Sends requests to the server's routes, before a real media plane without
-/// sockets. No byte of them is 255: that one ends each. The first byte says
-/// where a request goes, the rest is its body, or the whole of it. Each is
-/// answered, and what is refused never by a defect. Returns how many there were,
-/// and a thousandth of the bytes in them.
+/// Sends requests to the server's routes, in front of a real media plane
+/// without sockets. The byte 255 ends each request. The first byte selects the
+/// route; the rest is the body, or the whole request. Every request must get an
+/// answer, and no refusal may be an internal error. Returns the number of
+/// requests plus a thousandth of their bytes.
 ///
 /// # Panics
 /// If there is a defect.
@@ -53,10 +53,10 @@ pub fn fuzz_requests(data: &[u8]) -> usize {
     })
 }
 
-/// How often the server has its turn before a client gives up.
+/// Turns of the server before a client gives up.
 const TURNS: usize = 50;
 
-/// Whether there is nothing more to come of a request.
+/// Whether the request is complete.
 #[derive(PartialEq)]
 enum Whole {
     Yes,
@@ -66,9 +66,9 @@ enum Whole {
 struct Client {
     connections: mpsc::UnboundedSender<DuplexStream>,
     hub: Arc<Hub>,
-    /// Of media connections.
+    /// URLs of media connections.
     places: Vec<String>,
-    /// Event streams, which go on.
+    /// Open event streams.
     streams: Vec<DuplexStream>,
 }
 
@@ -132,14 +132,15 @@ impl Client {
         if let Some(place) = header(&answer, "location") {
             self.places.push(place.to_owned());
             let resource = place.rsplit('/').next().unwrap_or_default();
-            // As if a path had come up, so that it can be played.
+            // Simulates an established path, so that the publication can be
+            // played.
             self.hub.handle_media_event(Event::Connected {
                 resource: ResourceId(resource.to_owned()),
             });
         }
     }
 
-    /// What comes back until it ends; of an event stream the beginning.
+    /// Reads the answer to its end, or the beginning of an event stream.
     async fn exchange(&mut self, request: &[u8], whole: Whole) -> String {
         let (mut ours, theirs) = tokio::io::duplex(PIPE);
         let sent = self.connections.send(theirs);
@@ -151,7 +152,7 @@ impl Client {
             self.streams.push(ours);
         } else {
             if whole == Whole::Maybe {
-                // The rest never comes; but what is there is to be answered.
+                // The rest never comes, but an answer to the part must.
                 for _ in 0..TURNS {
                     tokio::task::yield_now().await;
                 }
@@ -168,7 +169,7 @@ fn header<'a>(answer: &'a str, name: &str) -> Option<&'a str> {
     line.and_then(|rest| rest.strip_prefix(": "))
 }
 
-/// Connections that are handed over.
+/// Listener for pipes.
 struct Pipes(mpsc::UnboundedReceiver<DuplexStream>);
 
 impl Listener for Pipes {
@@ -187,7 +188,7 @@ impl Listener for Pipes {
     }
 }
 
-/// A media plane whose time stands still, and whose datagrams go nowhere.
+/// Media plane with a fixed time and no network.
 struct WithoutSockets(Mutex<Plane>);
 
 impl WithoutSockets {

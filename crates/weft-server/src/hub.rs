@@ -35,11 +35,11 @@ use weft_units::{Deadline, Instant};
 #[cfg(test)]
 mod tests;
 
-/// Events that wait for one slow reader before it is cut off; it comes back
-/// and gets the whole state. Chosen by us: minutes of links' figures.
+/// Events queued for a slow reader before its stream is closed; on reconnecting
+/// it gets the whole state. Chosen by us: minutes of link statistics.
 const FEED_LENGTH: usize = 256;
 
-/// The state that all requests share.
+/// State shared by all requests.
 pub(crate) struct Hub {
     state: Mutex<State>,
     media: Arc<dyn MediaPlane>,
@@ -48,27 +48,27 @@ pub(crate) struct Hub {
     log: Log,
     refusals: Arc<Refusals>,
     limits: Limits,
-    /// How many participants there are.
+    /// Number of participants.
     population: watch::Sender<usize>,
-    /// The next deadline may have changed.
+    /// Notified when the next deadline may have changed.
     pub(crate) rescheduled: Notify,
 }
 
-/// Who comes to a room, to be there or to publish.
+/// Participant who enters a room or publishes.
 #[derive(Clone, Copy)]
 pub(crate) struct Arrival<'a> {
     pub(crate) room: &'a str,
     pub(crate) name: Option<&'a str>,
     pub(crate) kind: ParticipantKind,
-    /// Who they were before.
+    /// Id of an earlier visit.
     pub(crate) id: Option<&'a str>,
-    /// What the welcome gave to who they were.
+    /// Secret from the welcome of the earlier visit.
     pub(crate) secret: Option<&'a str>,
-    /// From where.
+    /// Origin of the request.
     pub(crate) origin: &'a Origin,
 }
 
-/// What a resource's path leads to.
+/// Role of a resource, according to its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RoleOf {
     Publish,
@@ -134,14 +134,14 @@ impl Hub {
         Ok((id, receiver))
     }
 
-    /// An event stream has ended.
+    /// Handles the end of an event stream.
     pub(crate) fn leave(&self, room: &str, id: &str) {
         let mut state = self.lock();
         state.registry.release(self.clock.now(), room, id);
         self.rescheduled.notify_one();
     }
 
-    /// Somebody's page goes away, for good or to be loaded again.
+    /// Handles a page that is being left or reloaded.
     pub(crate) fn part(&self, room: &str, id: &str, secret: Option<&str>) -> Result<(), Problem> {
         let proof = secret.map(proof_of);
         let now = self.clock.now();
@@ -150,8 +150,9 @@ impl Hub {
         Ok(())
     }
 
-    /// Somebody begins to publish: keeps a place in the room for them until
-    /// [`Hub::close`]. The room hears of somebody new with [`Hub::negotiated`].
+    /// Starts a publication and reserves a place in the room until
+    /// [`Hub::close`]. The room learns of a new participant with
+    /// [`Hub::negotiated`].
     pub(crate) fn open_publication(
         &self,
         who: &Arrival<'_>,
@@ -162,9 +163,9 @@ impl Hub {
         Ok(taken)
     }
 
-    /// Somebody begins to play, and has a place in the room as long as they do;
-    /// finds the publisher by id or name. The room hears of somebody new with
-    /// [`Hub::negotiated`].
+    /// Starts a playback, which reserves a place in the room while it lasts;
+    /// finds the publisher by id or name. The room learns of a new participant
+    /// with [`Hub::negotiated`].
     pub(crate) fn open_playback(
         &self,
         who: &Arrival<'_>,
@@ -184,9 +185,9 @@ impl Hub {
         Ok((resource, publisher))
     }
 
-    /// A connection is agreed on: the room hears of a participant who is new. An
-    /// earlier publication of the same participant goes on until this one is
-    /// connected.
+    /// Records the negotiated connection and announces a new participant to the
+    /// room. An earlier publication of the same participant continues until
+    /// this one is connected.
     pub(crate) fn negotiated(&self, resource: &ResourceId, agreed: &Negotiated) {
         let mut state = self.lock();
         let streams = agreed.streams.clone();
@@ -197,7 +198,7 @@ impl Hub {
         self.tell(&mut state);
     }
 
-    /// Whether the resource is there, in this room and role.
+    /// Checks that the resource exists in this room with this role.
     pub(crate) fn check(&self, room: &str, id: &ResourceId, role: RoleOf) -> Result<(), Problem> {
         let state = self.lock();
         let found = state.resources.find(id).filter(|r| r.room == room);
@@ -209,7 +210,7 @@ impl Hub {
         }
     }
 
-    /// Whether one more candidate or answer may be told of a connection now.
+    /// Checks the rate limit on candidates and answers for a connection.
     pub(crate) fn check_patch(&self, id: &ResourceId) -> Result<(), Problem> {
         let now = self.clock.now();
         match self.lock().resources.admits_patch(id, now) {
@@ -218,7 +219,7 @@ impl Hub {
         }
     }
 
-    /// A connection ends on request, or since it could not be made.
+    /// Closes a connection, on request or because it could not be made.
     pub(crate) fn close(&self, id: &ResourceId) {
         self.media.close(id.clone());
         let mut state = self.lock();
@@ -232,7 +233,7 @@ impl Hub {
         self.tell(&mut state);
     }
 
-    /// The publisher switches pictures or sound off or on.
+    /// Switches a publication's pictures or sound off or on.
     pub(crate) fn set_enabled(&self, id: &ResourceId, wanted: Enabled) -> Result<(), Problem> {
         let mut state = self.lock();
         state.check_pace_of(id, self.clock.now())?;
@@ -243,7 +244,7 @@ impl Hub {
         Ok(())
     }
 
-    /// A sender's figures of its links.
+    /// Records a sender's link statistics.
     pub(crate) fn set_links(&self, id: &ResourceId, links: Vec<LinkReport>) -> Result<(), Problem> {
         let mut state = self.lock();
         let now = self.clock.now();
@@ -259,8 +260,7 @@ impl Hub {
         Ok(())
     }
 
-    /// Somebody who is in a room as long as the server runs. Nobody is told
-    /// their secret.
+    /// Adds a permanent participant of this process. Nobody gets its secret.
     pub(crate) fn add_resident(
         &self,
         who: &Arrival<'_>,
@@ -274,7 +274,7 @@ impl Hub {
         Ok(id)
     }
 
-    /// The media plane tells something.
+    /// Handles an event of the media plane.
     pub(crate) fn handle_media_event(&self, event: Event) {
         let mut state = self.lock();
         match event {
@@ -311,7 +311,7 @@ impl Hub {
         self.tell(&mut state);
     }
 
-    /// Lets those leave whose time is over.
+    /// Removes participants whose time is over.
     pub(crate) fn handle_timeout(&self, now: Instant) {
         let mut state = self.lock();
         state.registry.handle_timeout(now);
@@ -326,21 +326,21 @@ impl Hub {
         self.clock.now()
     }
 
-    /// Rooms, participants, open event streams.
+    /// Number of rooms, participants and open event streams.
     pub(crate) fn counts(&self) -> (usize, usize, usize) {
         let state = self.lock();
         let (rooms, participants) = state.registry.count();
         (rooms, participants, state.feeds.len())
     }
 
-    /// Ends all event streams, for the server's end.
+    /// Closes all event streams, at the end of the server.
     pub(crate) fn shut(&self) {
         let mut state = self.lock();
         state.door = Door::Shut;
         state.feeds.clear();
     }
 
-    /// Lets nobody new in from now on, and tells those who are there how long
+    /// Admits no more newcomers, and tells the present participants how long
     /// they may stay.
     pub(crate) fn drain(&self, patience: Duration) {
         let mut state = self.lock();
@@ -353,10 +353,10 @@ impl Hub {
         self.log.tell(|| Happened::Draining { seconds });
     }
 
-    /// Waits until nobody is there any more.
+    /// Waits until all participants have left.
     pub(crate) async fn until_empty(&self) {
         let mut population = self.population.subscribe();
-        // The hub, which has the other end, is here.
+        // The hub itself holds the sender, so this cannot fail.
         let _ = population.wait_for(|count| *count == 0).await;
     }
 
@@ -368,7 +368,7 @@ impl Hub {
         &self.refusals
     }
 
-    /// Passes on what the registry has to tell.
+    /// Publishes the registry's changes.
     fn tell(&self, state: &mut State) {
         while let Some(RoomEvent { room, change }) = state.registry.poll_output() {
             if let Change::Left { id } | Change::Withdrawn { id } = &change {
@@ -409,8 +409,8 @@ impl Hub {
         }
     }
 
-    /// Nothing in here panics while it holds the lock with the state half
-    /// changed, so a poisoned lock is as good as any.
+    /// Ignores poisoning: no code panics while it holds the lock with the state
+    /// half changed.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

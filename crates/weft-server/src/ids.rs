@@ -1,12 +1,11 @@
 use crate::secret::unguessable;
 use std::sync::Arc;
 
-/// Ids for those who come: random, so that nobody who was not told one finds
-/// it; counted in tests.
+/// Source of participant ids: random and unpredictable; counted in tests.
 #[derive(Clone)]
 pub(crate) struct Ids(Arc<dyn Fn() -> String + Send + Sync>);
 
-/// Hexadecimal digits of an id: 64 bits, since an id proves nothing.
+/// Hexadecimal digits of an id: 64 bits, since an id gives no access.
 const DIGITS: usize = 16;
 
 impl Ids {

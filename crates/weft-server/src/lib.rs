@@ -1,10 +1,9 @@
 //! Conference server: HTTP, WHIP, WHEP, rooms, the embedded page.
 //!
-//! [`Server::start`] runs HTTP and the forwarding of media, each on threads of
-//! its own; [`Server::start_with`] puts HTTP before another media plane. The
-//! two are joined by channels: HTTP handlers send [`media_plane::Request`]s
-//! and the plane reports [`media_plane::Event`]s, so a slow request never
-//! delays a packet.
+//! [`Server::start`] runs HTTP and media forwarding, each on its own threads;
+//! [`Server::start_with`] uses another media plane. Channels join the two: HTTP
+//! handlers send [`media_plane::Request`]s, and the plane reports
+//! [`media_plane::Event`]s, so a slow request never delays a packet.
 
 #![forbid(unsafe_code)]
 

@@ -18,23 +18,23 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, Sleep};
 use tokio_rustls::TlsAcceptor;
 
-/// Longest TLS handshake. Chosen by us: many round trips of a bad link.
+/// Longest TLS handshake. Chosen by us: many round trips over a bad link.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
-/// Longest time in which nothing is written to a connection. Requests are
-/// answered within seconds, and event streams have a comment each quarter of a
-/// minute: a connection that is silent for longer has no request, or one that
-/// comes too slowly, or nobody who reads the answer. Chosen by us.
+/// Longest time without a write to a connection. Requests get an answer within
+/// seconds, and event streams send a comment every 15 seconds: a connection
+/// that is silent for longer has no request, sends one too slowly, or does not
+/// read the answer. Chosen by us.
 const SILENCE: Duration = Duration::from_secs(30);
-/// Longest request body: an SDP of a browser with many interfaces has 10 kB.
+/// Longest request body: the SDP of a browser with many interfaces has 10 kB.
 pub(crate) const MAX_BODY: usize = 64 * 1024;
-/// Most that is read of a request before something of the answer is written:
-/// the longest body and as much for headers, of which hyper alone would keep
-/// 400 kB. Chosen by us.
+/// Maximum number of bytes read before part of the answer is written: the
+/// longest body and the same for headers, of which hyper alone would accept 400
+/// kB. Chosen by us.
 const MOST_READ: usize = 2 * MAX_BODY;
 /// Pause when the system has no file descriptor for another connection.
 const EXHAUSTED_PAUSE: Duration = Duration::from_millis(100);
-/// The process, and the whole system, have no file descriptor left (EMFILE,
-/// ENFILE: the same numbers on all systems that weft runs on).
+/// Errors "no file descriptor left" for the process and the system (EMFILE,
+/// ENFILE: the same numbers on all systems that weft supports).
 const NO_DESCRIPTOR: [i32; 2] = [24, 23];
 /// First octet of every TLS connection: record type handshake (RFC 8446
 /// section 5.1).
@@ -42,22 +42,22 @@ const TLS_HANDSHAKE: u8 = 22;
 const NOT_TLS: &[u8] = b"HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\n\
 Connection: close\r\n\r\n{\"error\":\"This server speaks HTTPS.\",\"remedy\":\"Use https:// in the address.\"}";
 
-/// Accepts connections, with TLS or without, as many as are allowed at a
-/// time. Handshakes do not wait for each other.
+/// Accepts connections, with or without TLS, up to the limit. Handshakes do not
+/// wait for each other.
 pub(crate) struct Connections {
     ready: mpsc::Receiver<(Connection, SocketAddr)>,
     address: SocketAddr,
 }
 
-/// One connection.
+/// HTTP connection.
 pub(crate) struct Connection {
     io: Pin<Box<dyn Io>>,
-    /// Of its life, unless something is written.
+    /// Timer that closes the connection, restarted by every write.
     end: Pin<Box<Sleep>>,
-    /// Since something was written.
+    /// Bytes read since the last write.
     read: usize,
     place: Place,
-    /// Whether its place is somebody else's.
+    /// Whether its place was given to another connection.
     is_over: bool,
 }
 
@@ -136,8 +136,8 @@ async fn accept_all(
     }
 }
 
-/// Events and answers are small and wanted at once; who is gone without a word
-/// is found out. An option that the system lacks is done without.
+/// Sets socket options: events and answers are small and urgent, and vanished
+/// clients must be detected. Ignores options that the system lacks.
 fn prepare(stream: &TcpStream) {
     let _ = stream.set_nodelay(true);
     let socket = SockRef::from(stream);
@@ -147,12 +147,12 @@ fn prepare(stream: &TcpStream) {
 }
 
 impl Connection {
-    /// Whether somebody was let in over it.
+    /// Whether a client was admitted over it.
     pub(crate) fn known(&self) -> Known {
         self.place.known.clone()
     }
 
-    /// Fails when nothing was written for too long, or the place is needed.
+    /// Fails if the connection was silent for too long, or its place is needed.
     fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<io::Error> {
         if self.is_over || Pin::new(&mut self.place.ends).poll(cx).is_ready() {
             self.is_over = true;
@@ -307,7 +307,7 @@ mod tests {
             let (mut connection, mut other) = connection().await;
             let began = Instant::now();
             tokio::spawn(async move {
-                // A header that comes octet by octet.
+                // A header that arrives octet by octet.
                 while drip && other.write_all(b"G").await.is_ok() {
                     tokio::time::sleep(Duration::from_secs(1)).await;
                 }
@@ -316,7 +316,7 @@ mod tests {
             let mut read = Vec::new();
             let end = connection.read_to_end(&mut read).await;
             assert_eq!(end.unwrap_err().kind(), io::ErrorKind::TimedOut);
-            // SECURITY.md has the figure.
+            // SECURITY.md states this time.
             assert_eq!(began.elapsed().as_secs(), 30);
         }
     }
@@ -369,7 +369,7 @@ mod tests {
             let mut comment = [0; 9];
             other.read_exact(&mut comment).await.unwrap();
         }
-        // Nobody reads any more.
+        // The other end does not read any more.
         let began = Instant::now();
         let stuck = connection.write_all(&[0; 1000]).await;
         assert_eq!(stuck.unwrap_err().kind(), io::ErrorKind::TimedOut);

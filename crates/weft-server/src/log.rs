@@ -1,5 +1,5 @@
-//! What happens on a server, for its operator. Tokens, secrets and session
-//! descriptions are not among the fields, so they cannot be written.
+//! Events of a server, for its operator. Tokens, secrets and session
+//! descriptions are not among the fields, so they cannot appear in a log.
 
 use serde::Serialize;
 use std::fmt;
@@ -7,148 +7,148 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use weft_rooms::ParticipantKind;
 
-/// How much an operator wants to read.
+/// Verbosity of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
-    /// What keeps the server from doing its work.
+    /// Faults that stop the server from working.
     Error,
-    /// Who comes and goes, and who is refused.
+    /// Arrivals, departures and refusals.
     Info,
-    /// Each media connection.
+    /// Every media connection.
     Debug,
 }
 
-/// Something that happened.
+/// Event of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Happened {
-    /// Somebody came into a room.
+    /// A participant entered a room.
     Joined {
-        /// By the name in its address.
+        /// Name of the room as in its URL.
         room: String,
-        /// Theirs in the room.
+        /// Id of the participant in the room.
         id: String,
-        /// What they are called.
+        /// Name of the participant.
         name: String,
-        /// What they run.
+        /// Kind of client.
         kind: ParticipantKind,
     },
-    /// Somebody left.
+    /// A participant left.
     Left {
-        /// By the name in its address.
+        /// Name of the room as in its URL.
         room: String,
-        /// Theirs in the room.
+        /// Id of the participant in the room.
         id: String,
     },
-    /// A media connection is up.
+    /// A media connection was established.
     Connected {
-        /// By the name in its address.
+        /// Name of the room as in its URL.
         room: String,
-        /// Whose it is.
+        /// Id of its participant.
         id: String,
-        /// Whether it publishes; else it plays.
+        /// Whether it publishes; otherwise it plays.
         publishes: bool,
     },
     /// A media connection ended by itself.
     Ended {
-        /// By the name in its address.
+        /// Name of the room as in its URL.
         room: String,
-        /// Whose it was.
+        /// Id of its participant.
         id: String,
-        /// Whether it published; else it played.
+        /// Whether it published; otherwise it played.
         publishes: bool,
-        /// What ended it, in words.
+        /// Reason in words.
         reason: String,
     },
     /// A request was refused.
     Refused {
         /// HTTP status.
         status: u16,
-        /// Why, as whoever asked was told.
+        /// Error in the response.
         error: String,
-        /// From where; none from this machine.
+        /// Address of the client; `None` on this machine.
         #[serde(skip_serializing_if = "Option::is_none")]
         from: Option<IpAddr>,
     },
-    /// More requests were refused, which were only counted.
+    /// Further requests were refused and only counted.
     RefusedMore {
         /// HTTP status.
         status: u16,
-        /// Kind of refusal, where the status says too little.
+        /// Kind of refusal, if the status is not specific enough.
         #[serde(skip_serializing_if = "str::is_empty")]
         kind: &'static str,
-        /// Their number.
+        /// Number of refusals.
         times: u64,
-        /// Seconds in which they were.
+        /// Length of the interval in seconds.
         seconds: u64,
     },
     /// HTTP connections were not accepted.
     NotAccepted {
         /// Reason.
         reason: NotAccepted,
-        /// Their number in the seconds before.
+        /// Number of connections in the interval.
         times: u64,
-        /// Seconds in which they were; zero for the first one.
+        /// Length of the interval in seconds; zero for the first one.
         seconds: u64,
     },
-    /// The operator removed somebody.
+    /// The operator removed a participant.
     Removed {
-        /// By the name in its address.
+        /// Name of the room as in its URL.
         room: String,
-        /// Theirs in the room.
+        /// Id of the participant in the room.
         id: String,
     },
     /// The operator closed a room, or opened a closed one.
     Closed {
-        /// By the name in its address.
+        /// Name of the room as in its URL.
         room: String,
     },
     /// The operator revoked a token.
     Revoked {
-        /// Its id.
+        /// Id of the token.
         token: String,
     },
-    /// `weft rooms` does not reach this server.
+    /// `weft rooms` cannot reach this server.
     NoAdmin {
         /// Message of the system.
         error: String,
     },
-    /// The certificate was read again.
+    /// The certificate was reloaded.
     CertificateRead {
-        /// SHA-256, as browsers show it.
+        /// SHA-256 fingerprint, as browsers show it.
         fingerprint: String,
     },
-    /// The certificate could not be read again; the one before stays.
+    /// The certificate could not be reloaded; the previous one stays in use.
     CertificateNotRead {
         /// Reason in words.
         error: String,
     },
-    /// Nobody new is let in any more: the server is about to stop.
+    /// Newcomers are not admitted any more: the server is about to stop.
     Draining {
-        /// How long it waits for those there, in seconds.
+        /// Time to wait for the present participants, in seconds.
         seconds: u64,
     },
-    /// The media side ended by itself.
+    /// The media side failed.
     MediaEnded,
 }
 
-/// Reason for which an HTTP connection is not accepted.
+/// Reason why an HTTP connection is not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NotAccepted {
-    /// The process may open no more files.
+    /// The process has no file descriptor left.
     Descriptors,
-    /// There are as many as there may be; the others wait.
+    /// The total limit is reached; further connections wait.
     Limit,
-    /// Its address has as many as it may have.
+    /// Its address has reached its limit.
     Address,
-    /// A silent one without a token was closed for it.
+    /// A silent connection without a token was closed to make room.
     Replaced,
 }
 
 impl NotAccepted {
-    /// The reason in a word, for figures.
+    /// Reason in a word, for metrics.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -161,7 +161,7 @@ impl NotAccepted {
 }
 
 impl Happened {
-    /// Who wants to read it.
+    /// Verbosity from which it is logged.
     #[must_use]
     pub fn level(&self) -> Level {
         match self {
@@ -269,15 +269,15 @@ impl fmt::Display for Happened {
     }
 }
 
-/// Takes what happens, on whatever thread it does; must not block for long.
-/// Default: nobody.
+/// Receiver of events, called on any thread; must not block for long. Default:
+/// none.
 #[derive(Clone, Default)]
 pub struct Log(Option<Arc<Take>>);
 
 type Take = dyn Fn(&Happened) + Send + Sync;
 
 impl Log {
-    /// Tells `take`.
+    /// Passes events to `take`.
     pub fn new(take: impl Fn(&Happened) + Send + Sync + 'static) -> Log {
         Log(Some(Arc::new(take)))
     }

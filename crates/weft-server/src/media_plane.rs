@@ -1,8 +1,9 @@
-//! The border between HTTP and media: requests one way, events the other.
+//! Interface between HTTP and media: requests in one direction, events in the
+//! other.
 //!
-//! A media plane is anything that takes [`Request`]s: the forwarding one of
-//! `weft serve`, the single sender of `weft call`. A request is code that runs
-//! where the plane is and finds a [`Media`] there.
+//! A media plane is anything that takes [`Request`]s: the forwarding plane of
+//! `weft serve`, or the single sender of `weft call`. A request is a closure
+//! that runs on the plane's thread and gets a [`Media`].
 
 use tokio::sync::{mpsc, oneshot};
 use weft_forwarding::{Capacity, Plane, Publisher};
@@ -11,93 +12,91 @@ pub use weft_forwarding::{
 };
 use weft_net::{EntropyError, Network};
 
-/// What HTTP wants of the media plane. It does not wait for anything.
+/// Request to the media plane. It does not block.
 pub type Request = Box<dyn FnOnce(&mut dyn Media) + Send>;
 
-/// Takes requests. `send` never blocks.
+/// Receiver of requests. `send` never blocks.
 pub trait MediaPlane: Send + Sync {
-    /// Hands over a request; one that cannot be taken is dropped, which who
-    /// waits for its answer sees as [`MediaError::Gone`].
+    /// Sends a request. If it cannot be taken, it is dropped, and the caller
+    /// that waits for its answer gets [`MediaError::Gone`].
     fn send(&self, request: Request);
 }
 
-/// What a request can ask for. Session descriptions are SDP.
+/// Operations of a media plane. Session descriptions are SDP.
 ///
-/// What not every plane does is refused here, so that a plane does not have to
-/// know of it.
+/// Operations that not every plane supports are refused by default.
 pub trait Media {
-    /// Somebody publishes from now on; our answer comes back.
+    /// Starts a publication; returns our answer.
     ///
     /// # Errors
-    /// If the offer cannot be used, or nobody can publish here.
+    /// If the offer cannot be used, or this plane has no publications.
     fn publish(&mut self, publish: Publish) -> Result<Negotiated, MediaError> {
         let _ = publish;
         let reason = "this is a call to watch; it takes no other publisher".to_owned();
         Err(MediaError::WrongState { reason })
     }
 
-    /// Somebody plays what a participant publishes; our answer comes back, or
-    /// our offer if they made none.
+    /// Starts a playback of a participant's publication; returns our answer, or
+    /// our offer if the client sent none.
     ///
     /// # Errors
-    /// If there is nothing to play, or their offer cannot be used.
+    /// If there is nothing to play, or the offer cannot be used.
     fn play(&mut self, play: Play) -> Result<Negotiated, MediaError>;
 
-    /// The player's answer to our offer.
+    /// Accepts the player's answer to our offer.
     ///
     /// # Errors
     /// If no offer waits for it, or it cannot be used.
     fn answer(&mut self, resource: ResourceId, sdp: String) -> Result<(), MediaError>;
 
-    /// Candidates of the peer, or an ICE restart (RFC 8840 fragment,
+    /// Adds candidates of the peer, or restarts ICE (RFC 8840 fragment,
     /// `application/trickle-ice-sdpfrag`).
     ///
     /// # Errors
-    /// If the connection cannot take them, or they cannot be read.
+    /// If the connection cannot take them, or they are invalid.
     fn update_ice(
         &mut self,
         resource: &ResourceId,
         update: &IceUpdate,
     ) -> Result<Option<Restarted>, MediaError>;
 
-    /// The connection ends; unknown ones are ignored. No [`Event::Ended`]
-    /// follows.
+    /// Closes a connection; ignores unknown ones. No [`Event::Ended`] follows.
     fn close(&mut self, resource: &ResourceId);
 
-    /// Figures for the operator.
+    /// Statistics for the operator.
     fn stats(&mut self) -> Stats;
 }
 
-/// Somebody wants to publish.
+/// Request to publish.
 #[derive(Debug)]
 pub struct Publish {
-    /// The connection to make.
+    /// Connection to create.
     pub resource: ResourceId,
-    /// Its name, as in the address of the request.
+    /// Name of the room, as in the URL of the request.
     pub room: String,
-    /// The participant who publishes. What they publish already goes on until
-    /// the new connection is up, and is replaced by it.
+    /// Participant who publishes. An earlier publication continues until the
+    /// new connection is established, and is then replaced.
     pub participant: String,
-    /// Their offer.
+    /// Offer of the client.
     pub offer: String,
 }
 
-/// Somebody wants to play what a participant publishes.
+/// Request to play a participant's publication.
 #[derive(Debug)]
 pub struct Play {
-    /// The connection to make.
+    /// Connection to create.
     pub resource: ResourceId,
-    /// Its name, as in the address of the request.
+    /// Name of the room, as in the URL of the request.
     pub room: String,
-    /// The participant who publishes.
+    /// Participant who publishes.
     pub publisher: String,
-    /// The player's offer, or nothing if we are to offer.
+    /// Offer of the player; `None` if the server makes the offer.
     pub offer: Option<String>,
 }
 
 impl dyn MediaPlane {
-    /// Asks for something; the answer comes to the other end. An answer that
-    /// nobody waits for any more is no error.
+    /// Sends a request whose answer comes through the returned channel.
+    /// Dropping the channel is not an error.
     pub fn ask<T: Send + 'static>(
         &self,
         question: impl FnOnce(&mut dyn Media) -> T + Send + 'static,
@@ -109,13 +108,13 @@ impl dyn MediaPlane {
         answer
     }
 
-    /// [`Media::close`], without waiting.
+    /// Requests [`Media::close`] without waiting.
     pub fn close(&self, resource: ResourceId) {
         self.send(Box::new(move |media| media.close(&resource)));
     }
 }
 
-/// The forwarding of media, on its driver.
+/// Forwarding plane with its network.
 pub(crate) struct ForwardingMedia<'a, 'n> {
     pub(crate) plane: &'a mut Plane,
     pub(crate) network: &'a Network<'n>,
@@ -123,7 +122,7 @@ pub(crate) struct ForwardingMedia<'a, 'n> {
 }
 
 impl ForwardingMedia<'_, '_> {
-    /// Whether there is room for another connection.
+    /// Checks that another connection fits the capacity.
     fn admit(&self) -> Result<(), MediaError> {
         let load = self.network.load();
         self.capacity.admit(load.busy, load.sent)
@@ -182,17 +181,18 @@ impl Media for ForwardingMedia<'_, '_> {
     }
 }
 
-/// Without randomness nothing can be kept secret: as good as ended.
+/// Without randomness, no secret is possible; this counts as the end of the
+/// plane.
 fn gone(_: EntropyError) -> MediaError {
     MediaError::Gone
 }
 
-/// Where a media plane tells its events.
+/// Sender of a media plane's events.
 pub type EventSender = mpsc::UnboundedSender<Event>;
-/// Where the server takes them.
+/// Receiver of a media plane's events.
 pub type EventReceiver = mpsc::UnboundedReceiver<Event>;
 
-/// A channel for the events of a media plane.
+/// Creates the channel for the events of a media plane.
 #[must_use]
 pub fn events() -> (EventSender, EventReceiver) {
     mpsc::unbounded_channel()

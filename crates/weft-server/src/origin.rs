@@ -1,4 +1,4 @@
-//! Where a request comes from, for quotas.
+//! Origin of a request, for quotas.
 
 use crate::auth::{Access, Grant};
 use crate::crowd::network;
@@ -9,11 +9,11 @@ use axum::http::HeaderMap;
 use axum::serve::IncomingStream;
 use std::net::IpAddr;
 
-/// The other end of a connection.
+/// Other end of a connection.
 #[derive(Debug, Clone)]
 pub(crate) struct Peer {
     ip: IpAddr,
-    /// Whether somebody was let in over the connection.
+    /// Whether a client was admitted over the connection.
     pub(crate) known: Known,
 }
 
@@ -31,12 +31,12 @@ impl Connected<IncomingStream<'_, Connections>> for Peer {
     }
 }
 
-/// Who asks, as far as quotas go.
+/// Origin of a request, for quotas.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Origin {
-    /// Their address or network; none of this machine.
+    /// Address or network; `None` for this machine.
     pub(crate) network: Option<IpAddr>,
-    /// What the signed token grants that they showed.
+    /// Grant of the signed token in the request.
     pub(crate) grant: Option<Grant>,
 }
 
@@ -53,19 +53,19 @@ impl Origin {
     }
 }
 
-/// Returns the address that a request comes from; none of this machine.
+/// Returns the address that a request comes from; `None` for this machine.
 pub(crate) fn address_of(peer: &Peer, headers: &HeaderMap) -> Option<IpAddr> {
     let address = match peer.ip.to_canonical() {
-        // A proxy on this machine says for whom it speaks. Anybody else here who
-        // says so gives up that they are not counted.
+        // Trust `X-Forwarded-For` from a proxy on this machine. Another local
+        // client that sets it only becomes subject to the limits.
         ip if ip.is_loopback() => forwarded_for(headers),
         ip => Some(ip),
     };
     address.filter(|ip| !ip.is_loopback())
 }
 
-/// The last address in `X-Forwarded-For`: that which the nearest proxy saw; the
-/// ones before are what its client said.
+/// Last address in `X-Forwarded-For`, which the nearest proxy has seen; the
+/// ones before it were sent by its client.
 fn forwarded_for(headers: &HeaderMap) -> Option<IpAddr> {
     let last = headers.get_all("x-forwarded-for").into_iter().next_back()?;
     let address = last.to_str().ok()?.rsplit(',').next()?.trim();

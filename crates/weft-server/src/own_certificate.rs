@@ -1,4 +1,4 @@
-//! The certificate that a server makes for itself, and keeps as long as it fits.
+//! Self-signed certificate of a server, stored and reused while it is valid.
 
 use crate::error::ServerError;
 use crate::pem;
@@ -18,27 +18,27 @@ use tokio_rustls::rustls::crypto::aws_lc_rs;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use tokio_rustls::rustls::server::ParsedCertificate;
 
-/// The files of a kept certificate.
+/// Files of a stored certificate.
 const CERTIFICATE: &str = "certificate.pem";
 const KEY: &str = "key.pem";
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// How far the clocks of others may be behind ours; chosen by us.
+/// Margin for clients whose clock is behind ours; chosen by us.
 const BEFORE: Duration = DAY;
-/// The longest that Safari accepts, of private authorities too
+/// Longest validity that Safari accepts, also for private authorities
 /// (<https://support.apple.com/en-us/103769>).
 const LIFETIME: Duration = Duration::from_secs(825 * 24 * 60 * 60);
-/// A certificate that ends sooner than this is replaced at the start; chosen
-/// by us.
+/// A certificate that ends sooner than this is replaced at the start; chosen by
+/// us.
 const SPARE: Duration = Duration::from_secs(60 * 24 * 60 * 60);
 
-/// Why a certificate that an earlier start had kept was replaced. Its key was
-/// not, so copies of the old one that were given to senders still do.
+/// Reason why a stored certificate was replaced. Its key stays the same, so
+/// clients that trust the old certificate still accept the new one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Renewal {
-    /// It did not have these names, which the machine has now.
+    /// It lacks these present names of the machine.
     Names(Vec<String>),
-    /// It is not valid now, or not for long any more.
+    /// It is not valid now, or expires soon.
     Ending,
     /// It was valid for longer than browsers accept.
     Endless,
@@ -54,22 +54,22 @@ impl fmt::Display for Renewal {
     }
 }
 
-/// Where a kept certificate is.
+/// Paths of a stored certificate.
 pub(crate) struct Kept {
     pub(crate) certificate: PathBuf,
     pub(crate) key: PathBuf,
     pub(crate) renewal: Option<Renewal>,
 }
 
-/// A certificate for this start alone.
+/// Makes a certificate for this start alone.
 pub(crate) fn made(ip: IpAddr, now: UnixTime) -> Result<(Certificate, KeyPair), ServerError> {
     let key = KeyPair::generate().map_err(refused)?;
     Ok((signed(&names(ip), &key, now)?, key))
 }
 
-/// The certificate that an earlier start has made, or one that later starts
-/// will find: who has accepted it once is not asked again, as long as it names
-/// what the machine is called.
+/// Returns the stored certificate, or makes and stores one: a browser that
+/// accepted it does not warn again while the certificate has the machine's
+/// names.
 pub(crate) fn kept(ip: IpAddr, state: &Path, now: UnixTime) -> Result<Kept, ServerError> {
     keep(&names(ip), state, now)
 }
@@ -79,7 +79,7 @@ pub(crate) fn keep(names: &Names, state: &Path, now: UnixTime) -> Result<Kept, S
     let write = |path: &Path, content: String| {
         private_file::replace(path, &content).map_err(|error| not_kept(path, &error))
     };
-    // Two servers that start together must not each write one of the files.
+    // Two servers that start together must not write different files.
     let _alone = private_file::lock(state).map_err(|error| not_kept(state, &error))?;
     let mut renewal = None;
     if !(certificate.exists() && key.exists()) {
@@ -107,12 +107,12 @@ fn not_kept(path: &Path, error: &io::Error) -> ServerError {
     ServerError::not_kept("certificate of its own", path, error)
 }
 
-/// What a certificate has to name.
+/// Names that a certificate must have.
 pub(crate) struct Names {
-    /// Without one of these a certificate is no good.
+    /// Required names.
     pub(crate) needed: Vec<String>,
-    /// Of these one is enough: a machine has IPv6 addresses that change every
-    /// day (RFC 8981), and one that stays.
+    /// Names of which one is enough: a machine has a stable IPv6 address and
+    /// others that change every day (RFC 8981).
     pub(crate) one_of: Vec<String>,
 }
 
@@ -121,7 +121,7 @@ impl Names {
         self.needed.iter().chain(&self.one_of)
     }
 
-    /// Those that the certificate should have and has not.
+    /// Names that the certificate should have, but lacks.
     fn missing(&self, certificate: &ParsedCertificate<'_>) -> Vec<String> {
         let is_named = |name: &&String| {
             ServerName::try_from(name.as_str())
@@ -134,7 +134,7 @@ impl Names {
     }
 }
 
-/// What somebody may write to reach a server that listens on `ip`.
+/// Names that clients may use to reach a server that listens on `ip`.
 fn names(ip: IpAddr) -> Names {
     let present = match ip.is_unspecified() {
         true => weft_net::machine_addresses().unwrap_or_default(),
@@ -150,7 +150,7 @@ fn names(ip: IpAddr) -> Names {
     let mut needed = vec!["localhost".to_owned()];
     needed.extend(host_name());
     needed.extend(fixed.iter().map(IpAddr::to_string));
-    // Whoever listens on 0.0.0.0 is not reached over IPv6.
+    // A server on 0.0.0.0 is not reachable over IPv6.
     let one_of = one_of.iter().filter(|_| ip.is_ipv6());
     Names {
         needed,
@@ -158,7 +158,7 @@ fn names(ip: IpAddr) -> Names {
     }
 }
 
-/// The machine's name, if it can stand in a certificate.
+/// Host name of the machine, if it fits into a certificate.
 fn host_name() -> Option<String> {
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
     let name = name.trim();
@@ -166,10 +166,10 @@ fn host_name() -> Option<String> {
     (!name.is_empty() && name != "localhost" && name.chars().all(plain)).then(|| name.to_owned())
 }
 
-/// Why the certificate has to be replaced, if it has to. Asks what a client
-/// asks that trusts it and nothing else.
+/// Reason to replace the certificate, if there is one. Verifies it like a
+/// client that trusts it and nothing else.
 fn due(certificate: &CertificateDer<'_>, names: &Names, now: UnixTime) -> Option<Renewal> {
-    // What cannot be read is found by whoever uses it, who also says so.
+    // An unreadable certificate is reported where it is used.
     let parsed = ParsedCertificate::try_from(certificate).ok()?;
     let mut roots = RootCertStore::empty();
     roots.add(certificate.clone().into_owned()).ok()?;
@@ -195,7 +195,7 @@ fn signed(names: &Names, key: &KeyPair, now: UnixTime) -> Result<Certificate, Se
     let mut params = CertificateParams::new(all).map_err(refused)?;
     let from = Duration::from_secs(now.as_secs()).saturating_sub(BEFORE);
     params.not_before = date_time_ymd(1970, 1, 1) + from;
-    // Both ends belong to the time (RFC 5280 section 4.1.2.5).
+    // The validity includes both ends (RFC 5280 section 4.1.2.5).
     params.not_after = params.not_before + LIFETIME - Duration::from_secs(1);
     params.distinguished_name.push(DnType::CommonName, "weft");
     params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];

@@ -6,14 +6,14 @@ use axum::http::header::{
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 
-/// Path below `web/dist`, content.
+/// Paths below `web/dist`, with their contents.
 static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/page.rs"));
 
-/// Only our own files, no frames, no inline code.
+/// Content security policy: only our own files, no frames, no inline code.
 const POLICY: &str = "default-src 'self'; img-src 'self' data: blob:; media-src 'self' blob: mediastream:; \
 object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
-/// The page itself, which finds out by its address what to show.
+/// The page itself, which chooses its view by the URL.
 pub(crate) fn page(status: StatusCode) -> Response {
     let mut response = file("index.html").unwrap_or_else(|| StatusCode::NOT_FOUND.into_response());
     *response.status_mut() = status;
@@ -27,7 +27,7 @@ pub(crate) fn page(status: StatusCode) -> Response {
     response
 }
 
-/// A file of the page by its path, without a slash in front.
+/// File of the page by its path, without a leading slash.
 pub(crate) fn file(path: &str) -> Option<Response> {
     let (name, content) = FILES.iter().find(|(name, _)| *name == path)?;
     // Vite puts a hash of the content into the names in assets/.

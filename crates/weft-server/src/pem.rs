@@ -5,7 +5,7 @@ use std::path::Path;
 use tokio_rustls::rustls::pki_types::pem::{Error, PemObject};
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-/// The certificates in a file, at least one.
+/// Reads the certificates of a file, at least one.
 pub(crate) fn chain_of(path: &Path) -> Result<Vec<CertificateDer<'static>>, ServerError> {
     let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_file_iter(path)
         .and_then(Iterator::collect)
@@ -16,7 +16,7 @@ pub(crate) fn chain_of(path: &Path) -> Result<Vec<CertificateDer<'static>>, Serv
     }
 }
 
-/// The private key in a file.
+/// Reads the private key of a file.
 pub(crate) fn key_of(path: &Path) -> Result<PrivateKeyDer<'static>, ServerError> {
     PrivateKeyDer::from_pem_file(path).map_err(|error| ServerError::unreadable(path, words(error)))
 }

@@ -1,5 +1,5 @@
-//! Places for HTTP connections: when all are taken, silent ones of strangers give
-//! way to newcomers.
+//! Places for HTTP connections: when all are taken, silent connections of
+//! strangers are closed for newcomers.
 
 use crate::crowd::{Crowd, Holder, Place as Share, network};
 use crate::log::NotAccepted;
@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
-/// Connections of one address that give way at once. Chosen by us: to look for
-/// them takes time, so it is not done for each newcomer.
+/// Connections of one address that are closed at once. Chosen by us: searching
+/// takes time, so it is not done for each newcomer.
 const GIVE_WAY: usize = 64;
 
 /// Places of all connections.
@@ -25,20 +25,21 @@ pub(crate) struct Places {
 
 #[derive(Default)]
 struct Taken {
-    /// In the order of their arrival.
+    /// Entries in order of arrival.
     all: BTreeMap<u64, Entry>,
     next: u64,
 }
 
 struct Entry {
-    /// Its address; none on this machine, where a proxy may speak for everybody.
+    /// Its prefix; `None` on this machine, where a proxy may serve many
+    /// clients.
     from: Option<Holder>,
     known: Known,
     end: oneshot::Sender<()>,
 }
 
-/// Whether somebody was let in over a connection: with a token, or as a
-/// participant where none is asked for.
+/// Whether a client was admitted over a connection: with a token, or as a
+/// participant where none is required.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Known(Arc<AtomicBool>);
 
@@ -52,10 +53,10 @@ impl Known {
     }
 }
 
-/// A connection's place, as long as it lasts.
+/// Place of a connection, freed on drop.
 pub(crate) struct Place {
     pub(crate) known: Known,
-    /// Told when the place is somebody else's.
+    /// Notified when the place is given to another connection.
     pub(crate) ends: oneshot::Receiver<()>,
     number: u64,
     places: Places,
@@ -73,9 +74,9 @@ impl Places {
         }
     }
 
-    /// A place for a connection from there. None if its address has as many as
-    /// it may have: the connection is closed without an answer, which would cost
-    /// more. Waits while all places are taken by known connections.
+    /// Takes a place for a connection from this address. `None` if the address
+    /// has reached its limit: the connection is closed without an answer, which
+    /// would cost more. Waits while admitted connections hold all places.
     pub(crate) async fn enter(&self, from: IpAddr) -> Option<Place> {
         let Some(share) = self.crowd.enter(from) else {
             self.refusals.connection(NotAccepted::Address);
@@ -112,8 +113,8 @@ impl Places {
         })
     }
 
-    /// Ends connections of strangers, for want of what the reason says: the
-    /// oldest of the address that has most of them.
+    /// Closes connections of strangers for this reason: the oldest ones of the
+    /// address that has the most.
     pub(crate) fn make_room(&self, reason: NotAccepted) {
         let mut taken = self.lock();
         let mut strangers: BTreeMap<Holder, Vec<u64>> = BTreeMap::new();
@@ -160,7 +161,7 @@ mod tests {
         Places::new(all, 256, refusals)
     }
 
-    /// Connections as a server keeps them: until they are told to end.
+    /// Holds a connection like a server, until it is told to end.
     async fn hold(places: &Places, from: &str) -> tokio::task::JoinHandle<()> {
         let mut place = places.enter(ip(from)).await.unwrap();
         tokio::spawn(async move {
@@ -174,7 +175,7 @@ mod tests {
         let mut known = places.enter(ip("198.51.100.1")).await.unwrap();
         known.known.set();
         let other = hold(&places, "198.51.100.2").await;
-        // Seventeen addresses, each with as many as it may have.
+        // Seventeen addresses, each at its limit.
         for n in 0..17 * 256 {
             hold(&places, &format!("192.0.2.{}", n / 256)).await;
         }

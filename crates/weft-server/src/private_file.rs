@@ -1,17 +1,17 @@
-//! Files with secrets: for this user alone.
+//! Files with secrets, readable by this user alone.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
-/// A folder, and those above it.
+/// Creates a folder and its parents.
 pub(crate) fn folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// Makes the folder, and holds it until the file goes: several servers may share
-/// one.
+/// Creates the folder and locks it until the file is dropped: several servers
+/// may share one.
 pub(crate) fn lock(path: &Path) -> io::Result<File> {
     folder(path)?;
     let lock = File::create(path.join("lock"))?;
@@ -19,7 +19,7 @@ pub(crate) fn lock(path: &Path) -> io::Result<File> {
     Ok(lock)
 }
 
-/// Replaces a file, which is whole at any time.
+/// Replaces a file atomically.
 pub(crate) fn replace(path: &Path, content: &str) -> io::Result<()> {
     let new = path.with_extension("new");
     let _ = std::fs::remove_file(&new);
@@ -27,10 +27,10 @@ pub(crate) fn replace(path: &Path, content: &str) -> io::Result<()> {
     std::fs::rename(&new, path)
 }
 
-/// Makes a file, whole from the first moment, and its folder.
+/// Creates a file atomically, with its folder.
 ///
 /// # Errors
-/// [`io::ErrorKind::AlreadyExists`] if it is there.
+/// [`io::ErrorKind::AlreadyExists`] if it exists.
 pub(crate) fn create(path: &Path, content: &str) -> io::Result<()> {
     if path.exists() {
         return Err(io::ErrorKind::AlreadyExists.into());
@@ -38,7 +38,7 @@ pub(crate) fn create(path: &Path, content: &str) -> io::Result<()> {
     if let Some(parent) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
         folder(parent)?;
     }
-    // Of two who make it at the same time one is first, and the other is told.
+    // If two processes create it at the same time, one gets an error.
     let new = path.with_extension(format!("new{}", std::process::id()));
     let _ = std::fs::remove_file(&new);
     write_new(&new, content)?;

@@ -6,24 +6,24 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use weft_rooms::{HoldError, JoinError, UnknownParticipant};
 
-/// When to try again what there was no room for. Chosen by us: connections that
-/// nobody follows up are gone by then.
+/// Seconds after which to retry a request that was refused for lack of room.
+/// Chosen by us: abandoned connections are gone by then.
 const RETRY_SECONDS: &str = "10";
 
-/// A refusal as JSON: `{"error": .., "remedy": .., "kind": ..}`.
+/// Refusal as JSON: `{"error": .., "remedy": .., "kind": ..}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// HTTP status.
     pub status: StatusCode,
-    /// What is wrong, a sentence.
+    /// Problem, a sentence.
     pub error: String,
-    /// What to do, a sentence.
+    /// Remedy, a sentence.
     pub remedy: String,
-    /// A word for programs, where the status says too little.
+    /// Word for programs, if the status is not specific enough.
     pub kind: Option<&'static str>,
 }
 
-/// What was refused, for the operator: it stays with the response inside the
+/// Refusal for the operator's log: it stays with the response inside the
 /// server.
 #[derive(Debug, Clone)]
 pub(crate) struct Refusal {
@@ -40,7 +40,7 @@ struct Body<'a> {
 }
 
 impl Problem {
-    /// A refusal with this status.
+    /// Refusal with this status.
     #[must_use]
     pub fn new(status: StatusCode, error: impl Into<String>, remedy: impl Into<String>) -> Problem {
         Problem {
@@ -51,7 +51,7 @@ impl Problem {
         }
     }
 
-    /// With a word for programs.
+    /// Adds a word for programs.
     #[must_use]
     pub fn of_kind(self, kind: &'static str) -> Problem {
         let kind = Some(kind);
@@ -92,7 +92,7 @@ impl Problem {
 }
 
 impl Problem {
-    /// Somebody has as much as one may have.
+    /// Refusal for a reached limit.
     pub(crate) fn too_many(of: &str, what: &str) -> Problem {
         Problem::new(
             StatusCode::TOO_MANY_REQUESTS,
@@ -234,7 +234,7 @@ impl From<MediaError> for Problem {
     }
 }
 
-/// With a capital letter and a full stop.
+/// Text with a capital letter and a full stop.
 fn sentence(words: &str) -> String {
     let mut characters = words.chars();
     let first: String = characters

@@ -1,16 +1,16 @@
-//! Counts of refused requests and connections, for the log and the figures.
+//! Counts of refused requests and connections, for the log and the metrics.
 
 use crate::log::{Happened, Log, NotAccepted};
 use crate::repeated::{INTERVAL, Repeated};
 use std::net::IpAddr;
 
-/// Refused requests of one kind that are written down one by one in an interval.
-/// Chosen by us: enough to see what somebody does wrong.
+/// Refused requests of one kind that are logged individually in an interval.
+/// Chosen by us: enough to see what a client does wrong.
 const REQUESTS: u64 = 10;
-/// Refused connections, likewise: they all look the same.
+/// Refused connections that are logged individually: they all look the same.
 const CONNECTIONS: u64 = 1;
 
-/// Counts of what is refused.
+/// Counts of refusals.
 pub(crate) struct Refusals {
     /// By status and kind, of which there are a few dozen.
     requests: Repeated<(u16, &'static str)>,
@@ -27,7 +27,7 @@ impl Refusals {
         }
     }
 
-    /// A request was refused, with this error.
+    /// Records a refused request with this error.
     pub(crate) fn request(
         &self,
         (status, kind): (u16, &'static str),
@@ -43,7 +43,7 @@ impl Refusals {
         }
     }
 
-    /// A connection was not accepted.
+    /// Records a connection that was not accepted.
     pub(crate) fn connection(&self, reason: NotAccepted) {
         if self.connections.count(reason) {
             let (times, seconds) = (1, 0);
@@ -55,8 +55,8 @@ impl Refusals {
         }
     }
 
-    /// Writes down how many there were beside those that are written already.
-    /// To be called every [`INTERVAL`].
+    /// Logs the number of refusals that were not logged individually. Call it
+    /// every [`INTERVAL`].
     pub(crate) fn end_interval(&self) {
         let seconds = INTERVAL.as_secs();
         for ((status, kind), times) in self.requests.end_interval() {

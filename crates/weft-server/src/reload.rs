@@ -1,4 +1,4 @@
-//! The certificate of a running server is read again when its files change.
+//! Reloads the certificate of a running server when its files change.
 
 use crate::error::ServerError;
 use crate::log::{Happened, Log};
@@ -8,15 +8,15 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
 use tokio_rustls::TlsAcceptor;
 
-/// Time between two looks at the files. Chosen by us: a look is two system
+/// Interval of checks for changed files. Chosen by us: a check is two system
 /// calls, and a certificate is renewed days before the old one ends.
 pub(crate) const LOOK: Duration = Duration::from_secs(2);
 
-/// The certificate that new connections are shown.
+/// Certificate for new connections.
 pub(crate) struct Certificate {
     source: Source,
     acceptor: RwLock<TlsAcceptor>,
-    /// The files as they were read, and as they were at the last look.
+    /// State of the files when they were read, and at the last check.
     seen: Mutex<Seen>,
     log: Log,
 }
@@ -28,7 +28,7 @@ struct Seen {
 }
 
 /// Identity of both files, which changes when one is replaced, also behind a
-/// link (certbot, Kubernetes).
+/// symbolic link (certbot, Kubernetes).
 type State = [Option<Identity>; 2];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +40,7 @@ struct Identity {
 }
 
 impl Certificate {
-    /// Reads it for the first time.
+    /// Reads the certificate for the first time.
     pub(crate) fn read(source: Source, log: Log) -> Result<Option<(Arc<Self>, Tls)>, ServerError> {
         let now = state(&source);
         let Some(tls) = source.read()? else {
@@ -65,9 +65,9 @@ impl Certificate {
         acceptor.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Looks at the files, and reads them when they have changed and then stayed
-    /// as they are for a while: certificate and key are replaced one after the
-    /// other.
+    /// Checks the files, and reloads them when they have changed and then
+    /// stayed the same for a while: certificate and key are replaced one after
+    /// the other.
     pub(crate) fn look(&self) {
         let now = state(&self.source);
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -80,7 +80,8 @@ impl Certificate {
         }
     }
 
-    /// Reads the files now. If they cannot be used, the certificate stays.
+    /// Reloads the files now. If they cannot be used, the previous certificate
+    /// stays.
     pub(crate) fn read_again(&self) {
         if !self.source.lasts() {
             return;
@@ -114,7 +115,7 @@ fn state(source: &Source) -> Option<State> {
     Some(files.map(identity))
 }
 
-/// Identity of the file behind all links; none if there is no file.
+/// Identity of the file behind all symbolic links; `None` if there is no file.
 fn identity(file: &Path) -> Option<Identity> {
     use std::os::unix::fs::MetadataExt;
     let found = std::fs::metadata(file).ok()?;

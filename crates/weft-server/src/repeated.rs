@@ -1,5 +1,5 @@
-//! Events that strangers can cause without limit: the first few are logged one
-//! by one, the others counted.
+//! Events that strangers can cause without limit: the first few are logged
+//! individually, the others counted.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,7 +12,7 @@ pub(crate) const INTERVAL: Duration = Duration::from_secs(10);
 /// Counts by kind. Memory is bounded by the number of kinds, so a kind never
 /// contains text from a stranger.
 pub(crate) struct Repeated<K> {
-    /// Events of a kind that are logged one by one in an interval.
+    /// Events of a kind that are logged individually in an interval.
     at_once: u64,
     rows: Mutex<BTreeMap<K, Row>>,
 }

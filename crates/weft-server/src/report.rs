@@ -1,40 +1,40 @@
-//! Rooms and participants as their operator sees them.
+//! Rooms and participants in the operator's view.
 
 use crate::auth::TokenId;
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use weft_rooms::{ParticipantKind, Publishing};
 
-/// A room, for its operator.
+/// Room in the operator's view.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoomReport {
-    /// Its name.
+    /// Name of the room.
     pub room: String,
-    /// Seconds for which nobody comes in; none if it is open.
+    /// Seconds for which the room stays closed; `None` if it is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closed_for: Option<u64>,
-    /// Those in it, in the order of their arrival.
+    /// Participants in order of arrival.
     pub participants: Vec<ParticipantReport>,
 }
 
-/// A participant, for the operator.
+/// Participant in the operator's view.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParticipantReport {
-    /// Theirs in the room.
+    /// Id in the room.
     pub id: String,
-    /// The name that the others see.
+    /// Name that the others see.
     pub name: String,
-    /// Program that they use.
+    /// Kind of client.
     pub kind: ParticipantKind,
-    /// Streams that they send.
+    /// Published tracks.
     pub publishing: Publishing,
-    /// Seconds since they came.
+    /// Seconds since the arrival.
     pub seconds: u64,
-    /// Id of the signed token that they came with; none with the operator's, or
-    /// where none is asked for.
+    /// Id of the signed token; `None` with the operator's token, or where none
+    /// is required.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<TokenId>,
-    /// Their address, or IPv6 network; none on the server's machine.
+    /// Address, or IPv6 network; `None` on the server's machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<IpAddr>,
 }

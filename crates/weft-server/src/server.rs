@@ -27,30 +27,30 @@ use std::time::Duration;
 use tokio::sync::watch;
 use weft_rooms::{ParticipantKind, Publishing};
 
-/// How long requests may go on when the server ends.
+/// Time for running requests when the server ends.
 const LAST_REQUESTS: Duration = Duration::from_secs(2);
 
-/// A server, to be started.
+/// Entry point for starting a server.
 #[derive(Debug)]
 pub struct Server;
 
-/// A running server; dropping it ends it.
+/// Running server; dropping it ends it.
 pub struct ServerHandle {
-    /// Where HTTP listens.
+    /// Address of HTTP.
     pub local_addr: SocketAddr,
-    /// Where figures are to be had without a token, if anywhere.
+    /// Address of the metrics without a token, if configured.
     pub metrics_addr: Option<SocketAddr>,
-    /// What to open in a browser on this machine.
+    /// URL for a browser on this machine.
     pub url: String,
-    /// What to open on others, where the server listens on every address: one
-    /// for each that this machine has. Which of them others reach is theirs to
-    /// try.
+    /// URLs for other machines if the server listens on every address: one for
+    /// each address of this machine. Other machines may reach only some of
+    /// them.
     pub urls_elsewhere: Vec<String>,
-    /// SHA-256 of the certificate it shows, as browsers print it; none
+    /// SHA-256 fingerprint of its certificate, as browsers print it; `None`
     /// without TLS.
     pub fingerprint: Option<String>,
-    /// Why it shows another certificate of its own making than the last
-    /// start; none if it does not.
+    /// Reason why its self-signed certificate differs from that of the last
+    /// start; `None` if it does not.
     pub renewal: Option<Renewal>,
     hub: Arc<Hub>,
     certificate: Option<Arc<Certificate>>,
@@ -58,25 +58,26 @@ pub struct ServerHandle {
     media_ended: watch::Receiver<bool>,
     runtime: tokio::runtime::Handle,
     thread: Option<JoinHandle<()>>,
-    /// Ends after HTTP has.
+    /// Stopped after HTTP.
     forwarding: Option<Forwarding>,
 }
 
-/// A participant who belongs to the process and stays while it runs.
+/// Permanent participant of this process.
 #[derive(Debug, Clone)]
 pub struct Resident<'a> {
-    /// Its name, as in the address of the request.
+    /// Name of the room, as in its URL.
     pub room: &'a str,
-    /// What the others in the room see.
+    /// Name that the others see.
     pub name: &'a str,
-    /// What it runs.
+    /// Kind of client.
     pub kind: ParticipantKind,
-    /// What it publishes.
+    /// Published tracks.
     pub publishing: Publishing,
 }
 
 impl Server {
-    /// Starts a server that forwards media between those in its rooms.
+    /// Starts a server that forwards media between the participants of its
+    /// rooms.
     ///
     /// # Errors
     /// See [`ServerError`].
@@ -88,8 +89,8 @@ impl Server {
         Ok(handle)
     }
 
-    /// Starts a server before another media plane than the forwarding one.
-    /// `events` is the other end of what the plane tells its events to.
+    /// Starts a server with another media plane. The plane sends its events to
+    /// the other end of `events`.
     ///
     /// # Errors
     /// See [`ServerError`].
@@ -147,7 +148,7 @@ impl Server {
         let is_secure = certificate.is_some();
         let app = App {
             hub: Arc::clone(&hub),
-            // Behind a proxy names are the proxy's.
+            // Behind a proxy, requests have the proxy's names.
             only_loopback: address.ip().is_loopback()
                 && config.security != Security::InsecureHttp
                 && gate.is_open(),
@@ -212,18 +213,18 @@ impl Server {
 }
 
 impl ServerHandle {
-    /// Where media comes and goes, over UDP; none before another media plane
-    /// than the forwarding one.
+    /// Media addresses, over UDP; empty with another media plane than the
+    /// forwarding one.
     #[must_use]
     pub fn media_addresses(&self) -> &[SocketAddr] {
         self.forwarding.as_ref().map_or(&[], Forwarding::addresses)
     }
 
-    /// Puts a participant of this process into a room. Returns its id; players
-    /// find it by its name, too.
+    /// Adds a participant of this process to a room. Returns its id; players
+    /// also find it by its name.
     ///
     /// # Errors
-    /// If the names are no names, or the room is full.
+    /// If a name is invalid, or the room is full.
     pub fn add_resident(&self, resident: &Resident<'_>) -> Result<String, Problem> {
         let who = Arrival {
             room: resident.room,
@@ -236,9 +237,9 @@ impl ServerHandle {
         self.hub.add_resident(&who, resident.publishing.clone())
     }
 
-    /// Calls `tell`, on another thread, when the media plane has ended by itself:
-    /// nobody can be heard or seen any more, and the server is of no use. Not
-    /// called when the server ends first.
+    /// Calls `tell`, on another thread, if the media plane fails: no
+    /// participant can be heard or seen any more, and the server is useless.
+    /// Not called if the server ends first.
     pub fn when_media_ends(&self, tell: impl FnOnce() + Send + 'static) {
         let mut ended = self.media_ended.clone();
         self.runtime.spawn(async move {
@@ -248,9 +249,9 @@ impl ServerHandle {
         });
     }
 
-    /// Reads the certificate again, for new connections; where it cannot be used,
-    /// the one before stays, and the log says so. One of the server's own making
-    /// is renewed if it is time.
+    /// Returns a function that reloads the certificate for new connections; if
+    /// it cannot be used, the previous one stays, and the log says so. A
+    /// self-signed one is renewed if it is due.
     pub fn read_certificate(&self) -> impl Fn() + Send + 'static {
         let certificate = self.certificate.clone();
         move || {
@@ -260,8 +261,8 @@ impl ServerHandle {
         }
     }
 
-    /// Lets nobody new in, tells those in the rooms, and waits until they have
-    /// left, at most for `patience`. Then the server is to be shut down.
+    /// Admits no more newcomers, notifies the participants, and waits up to
+    /// `patience` until they have left. Shut the server down afterwards.
     pub fn drain(&self, patience: Duration) {
         self.hub.drain(patience);
         let hub = &self.hub;
@@ -270,7 +271,7 @@ impl ServerHandle {
             .block_on(async { tokio::time::timeout(patience, hub.until_empty()).await });
     }
 
-    /// Ends the server: event streams end, requests may finish.
+    /// Ends the server: closes event streams and lets requests finish.
     pub fn shutdown(mut self) {
         self.stop();
     }
@@ -303,7 +304,7 @@ struct Run {
     router: Router,
     hub: Arc<Hub>,
     events: EventReceiver,
-    /// Told when the events have ended.
+    /// Notified at the end of the events.
     media_ends: watch::Sender<bool>,
     stopped: watch::Receiver<bool>,
 }
@@ -356,7 +357,7 @@ impl Run {
     }
 }
 
-/// Lets those leave who stay away.
+/// Removes participants who do not come back.
 async fn watch_presence(hub: Arc<Hub>) {
     loop {
         let rescheduled = hub.rescheduled.notified();
@@ -373,7 +374,7 @@ async fn watch_presence(hub: Arc<Hub>) {
     }
 }
 
-/// Reads the certificate again when its files change.
+/// Reloads the certificate when its files change.
 async fn watch_certificate(certificate: Arc<Certificate>) {
     loop {
         tokio::time::sleep(reload::LOOK).await;
@@ -381,7 +382,7 @@ async fn watch_certificate(certificate: Arc<Certificate>) {
     }
 }
 
-/// Writes down how much was refused.
+/// Logs the number of refusals.
 async fn count_refusals(refusals: Arc<Refusals>) {
     loop {
         tokio::time::sleep(repeated::INTERVAL).await;
@@ -411,7 +412,7 @@ fn urls_elsewhere(listening: SocketAddr, tls: bool) -> Vec<String> {
     if !listening.ip().is_unspecified() {
         return Vec::new();
     }
-    // Without a list of them there is still the first address.
+    // Without the list of addresses, the first one remains.
     let own = weft_net::machine_addresses().unwrap_or_default();
     let reached = |ip: &IpAddr| !ip.is_loopback() && (ip.is_ipv4() || listening.is_ipv6());
     let address = |ip: IpAddr| SocketAddr::from((ip, listening.port()));

@@ -1,4 +1,4 @@
-//! The HTTP side over real sockets, before a media plane that only answers.
+//! HTTP side over real sockets, in front of a media plane that only answers.
 
 mod admission;
 mod certificate;

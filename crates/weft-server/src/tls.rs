@@ -11,19 +11,19 @@ use tokio_rustls::rustls::crypto::aws_lc_rs;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
 use tokio_rustls::rustls::{self, ServerConfig};
 
-/// What a server shows to prove who it is.
+/// TLS configuration of a server with its certificate.
 pub(crate) struct Tls {
     pub(crate) acceptor: TlsAcceptor,
     pub(crate) fingerprint: String,
     pub(crate) renewal: Option<Renewal>,
 }
 
-/// Where the certificate of a server comes from.
+/// Source of a server's certificate.
 pub(crate) struct Source {
     security: Security,
-    /// The address that it listens on.
+    /// Address of the server.
     ip: IpAddr,
-    /// The folder where it keeps one of its own making.
+    /// Folder of the self-signed certificate.
     state: Option<PathBuf>,
 }
 
@@ -60,7 +60,7 @@ impl Source {
         }
     }
 
-    /// The operator's files, which others renew.
+    /// Files configured by the operator, which other programs renew.
     pub(crate) fn files(&self) -> Option<[&Path; 2]> {
         match &self.security {
             Security::Certificate { certificate, key } => Some([certificate, key]),
@@ -68,8 +68,8 @@ impl Source {
         }
     }
 
-    /// Whether reading it again gives the same or a renewed one, and not just
-    /// another.
+    /// Whether reading it again gives the same or a renewed certificate, not an
+    /// unrelated one.
     pub(crate) fn lasts(&self) -> bool {
         self.security != Security::Auto || self.state.is_some()
     }
@@ -91,7 +91,7 @@ fn made(certificate: &rcgen::Certificate, key: &rcgen::KeyPair) -> Result<Tls, S
     accept_with(vec![certificate.der().clone()], key).map_err(|e| refused(e.to_string()))
 }
 
-/// SHA-256 of a certificate, as browsers show it.
+/// SHA-256 fingerprint of a certificate, as browsers show it.
 fn fingerprint_of(certificate: &CertificateDer<'_>) -> String {
     let hash = digest::digest(&digest::SHA256, certificate);
     let octets: Vec<String> = hash.as_ref().iter().map(|b| format!("{b:02X}")).collect();

@@ -1,5 +1,5 @@
-//! The operator's way into a running server: a Unix socket that only its user
-//! can open, with a line of JSON for a question and one for the answer.
+//! Operator access to a running server: a Unix socket that only its user can
+//! open, with one line of JSON per question and answer.
 
 mod socket;
 
@@ -13,13 +13,13 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Folder of the sockets in the server's own.
+/// Folder of the sockets in the server's state folder.
 const FOLDER: &str = "admin";
 /// Longest question. Chosen by us: names and a token.
 const LONGEST_QUESTION: u64 = 16 * 1024;
 /// Longest answer: a thousand full rooms of long names. Chosen by us.
 const LONGEST_ANSWER: u64 = 256 << 20;
-/// Longest wait for each other. Chosen by us.
+/// Timeout for the other side. Chosen by us.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Question to a running server.
@@ -30,21 +30,22 @@ pub enum Order {
     List,
     /// Removes a participant from a room.
     Remove {
-        /// The room's name.
+        /// Name of the room.
         room: String,
-        /// Id or name.
+        /// Id or name of the participant.
         participant: String,
-        /// For so long they do not come back, in seconds.
+        /// Time for which the participant cannot come back, in seconds.
         seconds: u64,
     },
     /// Removes everybody from a room.
     Close {
-        /// The room's name.
+        /// Name of the room.
         room: String,
-        /// For so long nobody comes in, in seconds; zero opens a closed room.
+        /// Time for which nobody can enter, in seconds; zero opens a closed
+        /// room.
         seconds: u64,
     },
-    /// Takes a signed token back.
+    /// Revokes a signed token.
     Revoke {
         /// The token, or its id.
         token: String,
@@ -55,11 +56,11 @@ pub enum Order {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
-    /// Rooms with somebody in them, and those that are closed.
+    /// Rooms with participants, and closed rooms.
     Rooms(Vec<RoomReport>),
     /// The participant was removed.
     Removed {
-        /// Theirs in the room.
+        /// Id of the participant in the room.
         id: String,
         /// The name that the others saw.
         name: String,
@@ -71,25 +72,25 @@ pub enum Answer {
     },
     /// The token was revoked.
     Revoked {
-        /// Its id.
+        /// Id of the token.
         id: TokenId,
         /// Participants who were removed.
         removed: usize,
     },
-    /// Nothing was done.
+    /// The request had no effect.
     Refused {
-        /// The problem, a sentence.
+        /// Problem, a sentence.
         error: String,
-        /// The remedy, a sentence.
+        /// Remedy, a sentence.
         remedy: String,
     },
 }
 
 /// Sockets of the servers that keep their state in this folder, running or not,
-/// with the address at which each listens.
+/// each with the server's address.
 ///
 /// # Errors
-/// If the folder cannot be read. One that is not there has none.
+/// If the folder cannot be read. A missing folder has no sockets.
 pub fn admin_sockets(state: &Path) -> io::Result<Vec<(String, PathBuf)>> {
     let entries = match std::fs::read_dir(state.join(FOLDER)) {
         Ok(entries) => entries,
@@ -108,11 +109,11 @@ pub fn admin_sockets(state: &Path) -> io::Result<Vec<(String, PathBuf)>> {
     Ok(found)
 }
 
-/// Asks the server behind a socket.
+/// Sends a question to the server behind a socket.
 ///
 /// # Errors
-/// [`io::ErrorKind::ConnectionRefused`] if no server runs behind it; others if
-/// this user may not, or the answer is none.
+/// [`io::ErrorKind::ConnectionRefused`] if no server runs behind it; another
+/// kind if this user has no permission, or the answer is invalid.
 pub fn admin_ask(socket: &Path, order: &Order) -> io::Result<Answer> {
     let mut stream = UnixStream::connect(socket)?;
     stream.set_read_timeout(Some(PATIENCE))?;

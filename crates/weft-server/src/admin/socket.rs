@@ -15,31 +15,31 @@ use std::time::{Duration, SystemTime};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 
-/// Longest time for which somebody is kept out: a day. For longer, revoke their
-/// token. Chosen by us.
+/// Longest time for which a participant is kept out: a day. To keep them out
+/// longer, revoke their token. Chosen by us.
 const LONGEST_BAR: u64 = 24 * 3600;
 
-/// A socket that is bound, and goes when this does.
+/// Bound socket, which is deleted on drop.
 pub(crate) struct Listening {
     listener: Listener,
     path: PathBuf,
 }
 
-/// Server that the orders are for.
+/// Server that executes the orders.
 pub(crate) struct Admin {
     pub(crate) hub: Arc<Hub>,
     pub(crate) gate: Gate,
 }
 
 impl Listening {
-    /// Binds the socket of the server that listens at `address`: the name is its
-    /// own, since no two servers have one address. A socket that an earlier
-    /// server has left there is replaced.
+    /// Binds the socket of the server that listens at `address`. The address
+    /// makes the name unique, since two servers cannot share one. Replaces the
+    /// socket of an earlier server.
     pub(crate) fn start(state: &Path, address: SocketAddr) -> io::Result<Listening> {
         let folder = state.join(FOLDER);
         private_file::folder(&folder)?;
-        // Nobody else gets into the folder, and so to a socket that is only
-        // about to get its mode.
+        // Other users must not enter the folder, and so not reach the socket
+        // before its mode is set.
         std::fs::set_permissions(&folder, Permissions::from_mode(0o700))?;
         let path = folder.join(format!("{address}.sock"));
         if Stream::connect(&path).is_ok() {
@@ -52,7 +52,7 @@ impl Listening {
         Ok(Listening { listener, path })
     }
 
-    /// Answers, one question of each connection after the other. Needs a tokio
+    /// Answers the questions of each connection in order. Needs a tokio
     /// runtime.
     pub(crate) async fn serve(self, admin: Admin) {
         let Ok(listener) = self.listener.try_clone().and_then(UnixListener::from_std) else {
@@ -64,7 +64,7 @@ impl Listening {
                     let answered = answer(stream, &admin);
                     let _ = tokio::time::timeout(PATIENCE, answered).await;
                 }
-                // No file descriptor is left: later there may be one.
+                // No file descriptor is left; retry later.
                 Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
             }
         }

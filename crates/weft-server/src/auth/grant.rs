@@ -1,4 +1,4 @@
-//! Tokens for one room and a time, signed with a key that the server has too.
+//! Tokens for one room and a limited time, signed with a key of the server.
 
 use crate::error::ServerError;
 use crate::private_file;
@@ -14,27 +14,27 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use weft_rooms::JoinError;
 
-/// Least length of a key: as long as the hash (RFC 7518 section 3.2).
+/// Minimum length of a key: the length of the hash (RFC 7518 section 3.2).
 const LEAST_KEY: usize = 32;
 
-/// What somebody may do in a room.
+/// Permission in a room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum May {
-    /// Be there and play what others publish.
+    /// Enter the room and play publications.
     Watch,
-    /// Publish, too.
+    /// Also publish.
     TakePart,
 }
 
-/// Most tokens that one descends from. Chosen by us: guests of guests invite
-/// others, and a token stays short enough for an address.
+/// Maximum number of ancestors of a token. Chosen by us: guests can invite
+/// guests, and a token stays short enough for a URL.
 const LONGEST_DESCENT: usize = 4;
-/// Longest id of a token, in characters. Chosen by us; ours have
-/// [`ID_DIGITS`].
+/// Maximum length of a token's id, in characters. Chosen by us; our own ids
+/// have [`ID_DIGITS`].
 const LONGEST_ID: usize = 64;
-/// Hexadecimal digits of the ids that we make: 64 bits, so that two are never
-/// the same. An id lets nobody in.
+/// Hexadecimal digits of our ids: 64 bits, so that two never collide. An id
+/// gives no access.
 const ID_DIGITS: usize = 16;
 
 /// Public name of a signed token: its `jti` (RFC 7519 section 4.1.7), or the
@@ -80,25 +80,25 @@ impl fmt::Display for TokenId {
     }
 }
 
-/// Permission that a token gives: enter one room, until a time. Participants
-/// who are in the room then stay until they go.
+/// Permission of a token: enter one room, until a time. Participants who are in
+/// the room at that time can stay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grant {
     room: String,
-    /// What they may do there.
+    /// Permission in the room.
     pub may: May,
-    /// Until when they may come in, to the second.
+    /// End of admission, to the second.
     pub until: SystemTime,
     id: TokenId,
-    /// Tokens whose bearers invited with it, the first one first.
+    /// Ancestors: tokens of the inviting participants, the first one first.
     via: Vec<TokenId>,
 }
 
 impl Grant {
-    /// Permission to enter this room, under a new id.
+    /// Permission to enter this room, with a new id.
     ///
     /// # Errors
-    /// [`JoinError::BadRoomName`] if that is no name of a room.
+    /// [`JoinError::BadRoomName`] if the name is invalid.
     pub fn new(room: &str, may: May, until: SystemTime) -> Result<Grant, JoinError> {
         Ok(Grant {
             room: weft_rooms::room_name(room)?,
@@ -109,7 +109,7 @@ impl Grant {
         })
     }
 
-    /// The room's name as addresses have it.
+    /// Name of the room as in its URL.
     #[must_use]
     pub fn room(&self) -> &str {
         &self.room
@@ -121,19 +121,19 @@ impl Grant {
         &self.id
     }
 
-    /// Ids of the token and of those that it descends from: bounds and
-    /// revocation of each of them apply to it.
+    /// Ids of the token and its ancestors: limits and revocation of each of
+    /// them apply to it.
     pub(crate) fn line(&self) -> impl Iterator<Item = &TokenId> {
         self.via.iter().chain([&self.id])
     }
 
-    /// Whether it is the token with this id, or descends from it.
+    /// Whether it is the token with this id, or a descendant of it.
     pub(crate) fn descends_from(&self, id: &TokenId) -> bool {
         self.line().any(|own| own == id)
     }
 
-    /// Permission for a guest of its bearer: no more and no longer than its own.
-    /// None if too many invitations lie between it and the first token.
+    /// Permission for a guest, at most as far and as long as this one. `None`
+    /// if the token has too many ancestors.
     pub(crate) fn invite(&self, wanted: &Grant) -> Option<Grant> {
         let via: Vec<TokenId> = self.line().cloned().collect();
         (via.len() <= LONGEST_DESCENT).then(|| Grant {
@@ -146,23 +146,23 @@ impl Grant {
     }
 }
 
-/// The claims of a token (RFC 7519 section 4).
+/// Claims of a token (RFC 7519 section 4).
 #[derive(Serialize, Deserialize)]
 struct Claims {
     room: String,
     may: May,
     /// Seconds since 1970.
     exp: u64,
-    /// Absent from tokens of earlier versions; other programs that sign with
-    /// our key may write anything.
+    /// Missing in tokens of earlier versions; other programs that use our key
+    /// may write anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     jti: Option<String>,
-    /// The tokens that it descends from; a claim of our own.
+    /// Ancestors of the token; a private claim.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     via: Vec<TokenId>,
 }
 
-/// How a token is signed (RFC 7515 section 4).
+/// Signature header of a token (RFC 7515 section 4).
 #[derive(Serialize, Deserialize)]
 struct Header {
     alg: Cow<'static, str>,
@@ -174,18 +174,18 @@ impl Header {
     };
 }
 
-/// Why a token lets nobody in.
+/// Reason why a token is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rejected {
-    /// Not signed with this key.
+    /// It is not signed with this key.
     NotOurs,
-    /// Signed, and its time is over.
+    /// It is signed, but expired.
     Expired,
-    /// Signed, and revoked.
+    /// It is signed, but revoked.
     Revoked,
 }
 
-/// What tokens are signed with: who has it can let everybody in.
+/// Signing key of tokens. Anyone who has it can grant access.
 #[derive(Clone)]
 pub struct TokenKey(String);
 
@@ -193,7 +193,7 @@ impl TokenKey {
     /// Reads a key from a file: a line of at least 32 characters.
     ///
     /// # Errors
-    /// If it cannot be read, or is too short.
+    /// If the file cannot be read, or the key is too short.
     pub fn read(path: &Path) -> Result<TokenKey, ServerError> {
         let unreadable = |reason: String| ServerError::KeyUnreadable {
             path: path.to_owned(),
@@ -209,7 +209,7 @@ impl TokenKey {
         }
     }
 
-    /// Reads a key, or makes one that later starts will find.
+    /// Reads a key, or makes one and stores it for later starts.
     ///
     /// # Errors
     /// If it cannot be read or written, or is too short.
@@ -222,12 +222,12 @@ impl TokenKey {
         }
     }
 
-    /// A new one, 256 bits.
+    /// Makes a new key of 256 bits.
     fn made() -> TokenKey {
         TokenKey(unguessable() + &unguessable())
     }
 
-    /// A token that grants this: a JWT, signed by HMAC with SHA-256 (RFC 7515
+    /// Signs a token with this grant: a JWT with HMAC and SHA-256 (RFC 7515
     /// section 3.1, RFC 7519).
     #[must_use]
     pub fn sign(&self, grant: &Grant) -> String {
@@ -244,7 +244,7 @@ impl TokenKey {
         format!("{signed}.{}", URL_SAFE_NO_PAD.encode(tag))
     }
 
-    /// Returns the permission that a token gives at this time.
+    /// Returns the permission of a token at this time.
     pub(crate) fn verify(&self, token: &str, now: SystemTime) -> Result<Grant, Rejected> {
         let grant = self.open(token)?;
         match now < grant.until {
@@ -253,8 +253,8 @@ impl TokenKey {
         }
     }
 
-    /// Returns the permission that a token gives or gave. Nothing of it is
-    /// parsed before its signature is known to be ours.
+    /// Returns the permission of a token, even if it has expired. Verifies the
+    /// signature before it parses any part.
     pub(crate) fn open(&self, token: &str) -> Result<Grant, Rejected> {
         let (signed, tag) = token.rsplit_once('.').ok_or(Rejected::NotOurs)?;
         let tag = URL_SAFE_NO_PAD.decode(tag).map_err(|_| Rejected::NotOurs)?;
@@ -289,9 +289,9 @@ impl TokenKey {
     }
 }
 
-/// A part of a token: JSON in base64url.
+/// Part of a token: JSON in base64url.
 fn written(part: &impl Serialize) -> String {
-    // Words and numbers can always be written.
+    // Strings and numbers always serialise.
     URL_SAFE_NO_PAD.encode(serde_json::to_vec(part).unwrap_or_default())
 }
 
@@ -302,7 +302,7 @@ fn read<T: DeserializeOwned>(part: &str) -> Result<T, Rejected> {
     serde_json::from_slice(&json).map_err(|_| Rejected::NotOurs)
 }
 
-/// Nobody is told the key by accident.
+/// Hides the key.
 impl fmt::Debug for TokenKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("TokenKey")

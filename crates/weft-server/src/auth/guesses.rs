@@ -1,5 +1,5 @@
-//! Guesses of the operator's token, slowed by the address that they come from.
-//! Signed tokens cannot be guessed, and are not slowed.
+//! Rate limit on guesses of the operator's token, by address. Signed tokens
+//! cannot be guessed and are not limited.
 
 use crate::crowd::Holder;
 use std::collections::BTreeMap;
@@ -8,24 +8,24 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use weft_units::{Duration as Span, Instant};
 
-/// Tokens that an address may try at once. Chosen by us: people who paste the
-/// wrong thing, and a page that asks several times.
+/// Burst of tokens that an address may try. Chosen by us: people who paste the
+/// wrong text, and a page that asks several times.
 const AT_ONCE: u64 = 20;
-/// Time between two tries then. Chosen by us: 86,400 guesses a day.
+/// Interval of further tries. Chosen by us: 86,400 guesses a day.
 const EVERY: Span = Span::from_secs(1);
-/// Most tries that wait for their turn, each up to this many times [`EVERY`].
-/// Chosen by us: the right token opens within seconds, whatever others at
-/// the same address try.
+/// Maximum number of waiting tries of an address; each waits for at most this
+/// many times [`EVERY`]. Chosen by us: the right token is admitted within
+/// seconds, regardless of other tries from the same address.
 const WAITING: u64 = 8;
-/// Most addresses that are remembered, of guesses and of right tokens. Chosen by
-/// us: a megabyte. Beyond it one is forgotten for each new one.
+/// Maximum number of remembered addresses, for guesses and for right tokens.
+/// Chosen by us: a megabyte. Beyond it, each new one replaces an old one.
 const MOST: usize = 10_000;
-/// Time for which an address that has shown the right token is not slowed.
-/// Chosen by us: a working day, so that an office is not kept out by one of its
-/// own.
+/// Time without a limit for an address that has shown the right token. Chosen
+/// by us: a working day, so that one person in an office cannot lock out the
+/// others.
 const TRUSTED: Span = Span::from_secs(12 * 3600);
 
-/// Tries of each address.
+/// Recent tries per address.
 #[derive(Default)]
 pub(crate) struct Guesses(Mutex<Tries>);
 
@@ -33,22 +33,23 @@ pub(crate) struct Guesses(Mutex<Tries>);
 struct Tries {
     /// Time of the next turn of each address that tried.
     due: BTreeMap<Holder, Instant>,
-    /// End of the time in which an address is not slowed, because it has shown the
-    /// right token.
+    /// End of the unlimited time of each address that has shown the right
+    /// token.
     trusted: BTreeMap<Holder, Instant>,
 }
 
-/// Turn of a try: the token is checked after a wait, or never.
+/// Decision about a try: check the token after a delay, or never.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
     After(Duration),
-    /// Not at all: too many wait.
+    /// Refuse it; too many are waiting.
     Never,
 }
 
 impl Guesses {
-    /// The turn of a try from this address that may be wrong. None is slowed
-    /// from this machine, where a proxy may speak for everybody.
+    /// Turn of a try from this address whose token may be wrong. Tries from
+    /// this machine are not limited, because a proxy may send them for many
+    /// clients.
     pub(crate) fn turn(&self, now: Instant, from: Option<IpAddr>) -> Turn {
         let mut tries = self.lock();
         let trusted = |holder| tries.trusted.get(&holder).is_some_and(|until| *until > now);
@@ -71,7 +72,7 @@ impl Guesses {
         Turn::After(ahead.saturating_sub(free).into())
     }
 
-    /// The address has shown the right token.
+    /// Records that the address has shown the right token.
     pub(crate) fn trust(&self, now: Instant, from: Option<IpAddr>) {
         if let Some(holder) = subscriber(from) {
             remember(&mut self.lock().trusted, holder, now + TRUSTED);
@@ -83,7 +84,7 @@ impl Guesses {
     }
 }
 
-/// The address, or the smallest network of it that one subscriber has.
+/// Address, or the smallest network of it that one subscriber has.
 fn subscriber(from: Option<IpAddr>) -> Option<Holder> {
     Holder::of(from?).next().map(|(holder, _)| holder)
 }
@@ -105,7 +106,7 @@ mod tests {
 
     const NOW: Instant = Instant::ZERO;
 
-    /// Seconds for which each of so many tries waits; none if it has no turn.
+    /// Delay in seconds of each of this many tries; `None` if it is refused.
     fn tries(guesses: &Guesses, now: Instant, from: &str, count: usize) -> Vec<Option<u64>> {
         let one = |_| match guesses.turn(now, ip(from)) {
             Turn::After(wait) => Some(wait.as_secs()),
@@ -122,7 +123,7 @@ mod tests {
         let waits: Vec<u64> = first.iter().flatten().copied().collect();
         assert_eq!(waits[20..], [1, 2, 3, 4, 5, 6, 7, 8]);
         assert_eq!(tries(&guesses, NOW, "192.0.2.2", 1), [Some(0)]);
-        // One a second from then on, however many try.
+        // From then on one per second, regardless of the number of tries.
         let all = (1..=100)
             .flat_map(|second| tries(&guesses, NOW + Span::from_secs(second), "192.0.2.1", 50));
         assert_eq!(all.flatten().count(), 100);

@@ -1,5 +1,4 @@
-//! Revoked tokens. The list is a file, so that they stay revoked after a
-//! restart.
+//! Revoked tokens, stored in a file to survive a restart.
 
 use super::grant::{Grant, TokenId};
 use crate::error::ServerError;
@@ -12,25 +11,25 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use thiserror::Error;
 
-/// File in the server's folder.
+/// File in the server's state folder.
 const FILE: &str = "revoked.json";
-/// Most tokens on the list, one megabyte. Chosen by us: to revoke more,
-/// change the key.
+/// Maximum number of tokens on the list, one megabyte. Chosen by us: to revoke
+/// more, change the key.
 const MOST: usize = 10_000;
-/// Time for which a token stays on the list whose end is not known: longer than
-/// we sign any (`weft token --hours`).
+/// Time for which a token with an unknown end stays on the list: longer than
+/// any token we sign (`weft token --hours`).
 pub(crate) const LONGEST: Duration = Duration::from_secs(366 * 24 * 3600);
 
-/// The list. Clones share it.
+/// List of revoked tokens. Clones share it.
 #[derive(Clone, Default)]
 pub(crate) struct Revoked {
-    /// File of the list; none if it is kept in memory only.
+    /// File of the list; `None` if it is only in memory.
     file: Option<PathBuf>,
     /// Ids, each with the end of the token in seconds since 1970.
     tokens: Arc<Mutex<BTreeMap<TokenId, u64>>>,
 }
 
-/// Reason for which a token was not revoked.
+/// Reason why a token was not revoked.
 #[derive(Debug, Error)]
 pub(crate) enum RevokeError {
     #[error("{MOST} tokens are on the list already")]
@@ -45,11 +44,11 @@ struct Content {
 }
 
 impl Revoked {
-    /// Reads the list from the server's folder, if it has one.
+    /// Reads the list from the server's state folder, if it has one.
     ///
     /// # Errors
-    /// If the list is there and cannot be read: without it, revoked tokens would
-    /// open rooms again.
+    /// If the list exists and cannot be read: without it, revoked tokens would
+    /// be admitted again.
     pub(crate) fn open(folder: Option<&Path>) -> Result<Revoked, ServerError> {
         let Some(file) = folder.map(|folder| folder.join(FILE)) else {
             return Ok(Revoked::default());
@@ -65,13 +64,13 @@ impl Revoked {
         })
     }
 
-    /// Whether the token, or one that it descends from, is revoked.
+    /// Whether the token or one of its ancestors is revoked.
     pub(crate) fn has(&self, grant: &Grant) -> bool {
         let tokens = self.lock();
         grant.line().any(|id| tokens.contains_key(id))
     }
 
-    /// Revokes a token that ends by itself at `until`. Tokens that have ended leave
+    /// Revokes a token that expires at `until`. Expired tokens are removed from
     /// the list.
     pub(crate) fn add(
         &self,
@@ -104,7 +103,7 @@ impl Revoked {
     }
 }
 
-/// The list in a file; an empty one if there is none.
+/// Reads the list of a file; empty if the file does not exist.
 fn read(file: &Path) -> io::Result<Content> {
     match std::fs::read_to_string(file) {
         Ok(json) => Ok(serde_json::from_str(&json)?),

@@ -1,4 +1,5 @@
-//! The media plane of `weft serve` on sockets: requests of HTTP in, events out.
+//! Media plane of `weft serve` on sockets: takes requests from HTTP and reports
+//! events.
 
 mod sockets;
 
@@ -13,8 +14,7 @@ use weft_net::{Clock, Driver, Network, Node, Remote};
 use weft_secure::Certificate;
 use weft_units::{Deadline, Ecn, Instant};
 
-/// A running forwarding plane; dropping it says goodbye to all peers and ends
-/// its thread.
+/// Running forwarding plane; dropping it closes all peers and ends its thread.
 pub(crate) struct Forwarding {
     addresses: Vec<SocketAddr>,
     remote: Remote<Order>,
@@ -22,7 +22,7 @@ pub(crate) struct Forwarding {
 }
 
 impl Forwarding {
-    /// Opens the media sockets and starts the plane; it tells `events`.
+    /// Opens the media sockets and starts the plane, which reports to `events`.
     pub(crate) fn start(
         config: &ServerConfig,
         events: EventSender,
@@ -58,12 +58,12 @@ impl Forwarding {
         })
     }
 
-    /// Where media comes and goes.
+    /// Media addresses.
     pub(crate) fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
 
-    /// The way for requests.
+    /// Sender of requests to the plane.
     pub(crate) fn plane(&self) -> Arc<dyn MediaPlane> {
         Arc::new(Requests(self.remote.clone()))
     }
@@ -73,15 +73,14 @@ impl Drop for Forwarding {
     fn drop(&mut self) {
         self.remote.send(Order::Stop);
         if let Some(driver) = self.driver.take() {
-            // One that panicked has been told of: its events have ended.
+            // A panic of the driver is reported by the end of its events.
             let _ = driver.join();
         }
     }
 }
 
-/// Lets the media thread come upon a defect when the file exists that
-/// `WEFT_DEFECT_FILE` names: for tests of what becomes of the process, and in
-/// development builds only.
+/// Makes the media thread panic when the file named by `WEFT_DEFECT_FILE`
+/// appears: for tests of the process's reaction, in development builds only.
 #[cfg(debug_assertions)]
 fn break_on_request(remote: &Remote<Order>) {
     let Some(file) = std::env::var_os("WEFT_DEFECT_FILE").map(std::path::PathBuf::from) else {
@@ -100,12 +99,12 @@ struct Requests(Remote<Order>);
 
 impl MediaPlane for Requests {
     fn send(&self, request: Request) {
-        // After the end the request is dropped, and its reply with it.
+        // After the end, the request and its reply channel are dropped.
         self.0.send(Order::Serve(request));
     }
 }
 
-/// What other threads ask of the plane.
+/// Command for the plane from another thread.
 enum Order {
     Serve(Request),
     Stop,
@@ -113,7 +112,7 @@ enum Order {
     Break,
 }
 
-/// The plane on its driver.
+/// Plane as the application of the network driver.
 struct PlaneNode {
     plane: Plane,
     events: EventSender,
@@ -137,10 +136,10 @@ impl Node for PlaneNode {
 
     fn handle_command(&mut self, network: &mut Network<'_>, order: Order) {
         match order {
-            // An answer that nobody waits for any more is no error, but its
-            // connection ends: HTTP closes it. So it does after a defect, which
-            // ends what the one asked for who came upon it: a connection is the
-            // plane's only when all of its description was understood.
+            // If nobody waits for the answer any more, HTTP closes the
+            // connection. The same happens after a panic, which ends only this
+            // request: the plane owns a connection only after all of its
+            // description was parsed.
             Order::Serve(request) => {
                 let mut media = ForwardingMedia {
                     plane: &mut self.plane,
@@ -179,7 +178,7 @@ impl Node for PlaneNode {
                     network.send(local, remote, ecn, &datagram);
                     self.plane.recycle(peer, datagram);
                 }
-                // Nobody may be there to hear it: the server is ending then.
+                // The receiver is gone while the server shuts down.
                 Output::Event(event) => {
                     let _ = self.events.send(event);
                 }

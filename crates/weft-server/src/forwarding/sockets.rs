@@ -6,13 +6,13 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 #[cfg(test)]
 mod tests;
 
-/// Most addresses that are offered to a peer: each makes a pair with each of
-/// the peer's, and an association has a bounded number of them.
+/// Maximum number of addresses offered to a peer: each forms a pair with each
+/// of the peer's addresses, and an association limits its pairs.
 const MAX_ADDRESSES: usize = 8;
 
-/// How interfaces of containers, virtual machines and tunnels begin: nobody
-/// beyond this machine, or beyond the tunnel, reaches their addresses, and they
-/// tell of what is none of a caller's business.
+/// Name prefixes of interfaces of containers, virtual machines and tunnels:
+/// their addresses are unreachable for other machines, and they reveal private
+/// details.
 const VIRTUAL: &[&str] = &[
     "docker",
     "br-",
@@ -94,8 +94,9 @@ fn of_interfaces(all: &[(String, IpAddr)], wanted: &[String]) -> Result<Vec<IpAd
     Ok(chosen)
 }
 
-/// What others can reach, as far as names of interfaces tell, IPv4 first: most
-/// peers have it. All, or loopback, if there is nothing else.
+/// Addresses that are reachable from other machines, judged by interface names,
+/// IPv4 first, because most peers have it. Falls back to all addresses, then to
+/// loopback.
 fn own(all: &[(String, IpAddr)]) -> Vec<IpAddr> {
     let outside = |(_, ip): &&(String, IpAddr)| !ip.is_loopback();
     let real = |(name, _): &&(String, IpAddr)| !VIRTUAL.iter().any(|v| name.starts_with(v));

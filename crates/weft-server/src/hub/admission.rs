@@ -10,8 +10,8 @@ use crate::secret::{proof_of, unguessable};
 use weft_rooms::{HoldError, Join, Joined, Publishing, Standing, Upload};
 
 impl Hub {
-    /// A place in the registry, which the room hears of when it is shown. Returns
-    /// the id, and the secret that proves it.
+    /// Takes a place in the registry, which the room sees when it is announced.
+    /// Returns the id and its secret.
     pub(super) fn join_registry(
         &self,
         state: &mut State,
@@ -70,8 +70,8 @@ impl Hub {
         Ok((joined.into_id(), secret))
     }
 
-    /// Holds who says to be there already, and proves it, in the room; who has
-    /// a name only is somebody new.
+    /// Holds a participant in the room who proves an earlier visit; a
+    /// participant with only a name is new.
     fn hold(&self, state: &mut State, who: &Arrival<'_>) -> Result<String, Problem> {
         let proof = who.secret.map(proof_of);
         let held = who.id.map(|id| state.registry.hold(who.room, id, proof));
@@ -85,8 +85,8 @@ impl Hub {
         }
     }
 
-    /// A media connection for somebody, whom it holds in the room, as far as
-    /// the quotas go. Returns it with their id.
+    /// Adds a media connection within the quotas and holds its participant in
+    /// the room. Returns the connection and the participant's id.
     pub(super) fn take(
         &self,
         state: &mut State,
@@ -116,7 +116,7 @@ impl Hub {
     }
 }
 
-/// Whether they prove to be a participant who is there.
+/// Whether the arrival proves to be a present participant.
 fn is_inside(state: &State, who: &Arrival<'_>) -> bool {
     let proof = who.secret.map(proof_of);
     who.id

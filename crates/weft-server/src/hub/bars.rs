@@ -5,24 +5,24 @@ use axum::http::StatusCode;
 use std::net::IpAddr;
 use weft_units::{Duration, Instant};
 
-/// Most bars at a time; of more the oldest ends. Chosen by us: an operator
-/// makes them by hand, and each lasts for minutes.
+/// Maximum number of bars; a further one replaces the oldest. Chosen by us: an
+/// operator makes them by hand, and each lasts for minutes.
 const MOST: usize = 1000;
 
 /// Rule that keeps newcomers out of a room.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Bar {
-    /// This participant's secret is void.
+    /// Voids the secret of this participant.
     Participant(String),
-    /// Newcomers with this signed token, and with those that descend from it.
+    /// Keeps out newcomers with this signed token or its descendants.
     Token(TokenId),
-    /// Newcomers from this address (IPv6: 64 bits).
+    /// Keeps out newcomers from this address (IPv6: 64 bits).
     Address(IpAddr),
-    /// All newcomers.
+    /// Keeps out all newcomers.
     Room,
 }
 
-/// Rules with their rooms, each until a time.
+/// Rules with their rooms and end times.
 #[derive(Default)]
 pub(super) struct Bars(Vec<(String, Bar, Instant)>);
 
@@ -38,8 +38,8 @@ impl Bars {
         }
     }
 
-    /// Whether a newcomer may enter this room; `id` is the participant that they
-    /// claim to be.
+    /// Checks that a newcomer may enter this room; `id` is the participant that
+    /// they claim to be.
     pub(super) fn check(
         &self,
         now: Instant,
@@ -62,7 +62,7 @@ impl Bars {
         }
     }
 
-    /// Returns the time for which a room stays closed.
+    /// Returns the remaining time for which a room is closed.
     pub(super) fn closed_for(&self, now: Instant, room: &str) -> Option<Duration> {
         let closed = self
             .0
@@ -72,7 +72,7 @@ impl Bars {
         left.filter(|left| *left > Duration::ZERO)
     }
 
-    /// Rooms that are closed.
+    /// Closed rooms.
     pub(super) fn closed(&self, now: Instant) -> impl Iterator<Item = &str> {
         self.0
             .iter()

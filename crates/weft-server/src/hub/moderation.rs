@@ -44,9 +44,9 @@ impl Hub {
         rooms.into_iter().map(report).collect()
     }
 
-    /// Removes a participant, by id or name, and keeps them out for so long:
-    /// their secret, and newcomers with their signed token, or from their
-    /// address if they have none. Returns their id and name.
+    /// Removes a participant, by id or name, and keeps them out for this time:
+    /// voids their secret, and bars newcomers with their signed token, or from
+    /// their address if they have none. Returns their id and name.
     pub(crate) fn remove(
         &self,
         room: &str,
@@ -67,13 +67,13 @@ impl Hub {
         Ok((id, name))
     }
 
-    /// Removes everybody from a room, and lets nobody in for so long. Returns
-    /// how many there were.
+    /// Removes everybody from a room and closes it for this time. Returns the
+    /// number of removed participants.
     pub(crate) fn close_room(&self, room: &str, length: Duration) -> usize {
         let mut state = self.lock();
         let now = self.clock.now();
         state.bars.add(now, room, Bar::Room, length);
-        // Also those whom the room does not show yet.
+        // Includes participants whom the room does not show yet.
         let all = state.guests.keys().filter(|(of, _)| of == room);
         let all: Vec<String> = all.map(|(_, id)| id.clone()).collect();
         for id in &all {
@@ -83,8 +83,8 @@ impl Hub {
         all.len()
     }
 
-    /// Ends everything that is held by a token, or by one that descends from it.
-    /// Returns how many participants that removes.
+    /// Ends everything admitted by a token or its descendants. Returns the
+    /// number of removed participants.
     pub(crate) fn end_token(&self, token: &TokenId) -> usize {
         let mut state = self.lock();
         let holders = state.guests.iter().filter(|(_, guest)| {
@@ -95,7 +95,7 @@ impl Hub {
         for (room, id) in &holders {
             self.expel(&mut state, room, id);
         }
-        // Connections of participants who came with another token.
+        // Event streams of participants who entered with another token.
         state.feeds.retain(|feed| {
             let grant = feed.origin.grant.as_ref();
             !grant.is_some_and(|grant| grant.descends_from(token))
@@ -112,7 +112,7 @@ impl Hub {
         holders.len()
     }
 
-    /// The participant leaves, and hears no more of the room. Their media
+    /// Removes the participant and closes their event streams. Their media
     /// connections end in [`Hub::tell`].
     fn expel(&self, state: &mut State, room: &str, id: &str) {
         state.registry.leave(room, id);

@@ -1,6 +1,6 @@
 use weft_units::{Duration, Instant};
 
-/// So many at once, and then one after each span.
+/// Rate limit: a burst, then one per interval.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Allowance {
     at_once: u64,
@@ -12,34 +12,33 @@ const fn allow(at_once: u64, per_second: u64) -> Allowance {
     Allowance { at_once, every }
 }
 
-/// Changes that a participant tells a room, by any connection: everybody there
-/// hears them, and a slow reader is cut off. Chosen by us: a sender tells of its
-/// links once a second, and people press buttons.
+/// Changes that a participant announces to a room, over any connection: every
+/// participant receives them, and slow readers are disconnected. Chosen by us:
+/// a sender reports its links once a second, and people press buttons.
 pub(super) const TOLD: Allowance = allow(10, 5);
-/// Newcomers of one address: everybody in their rooms hears of each. Chosen by
-/// us: an office that goes to a meeting.
+/// Newcomers from one address: everybody in their rooms learns of each. Chosen
+/// by us: an office that joins a meeting.
 pub(super) const COMING: Allowance = allow(100, 5);
-/// Media connections that a participant asks for: each takes time of the media
-/// thread, also when it ends at once. Chosen by us: a full room, each asked for
+/// Media connections that a participant requests: each costs time of the media
+/// thread, even if it ends at once. Chosen by us: a full room, each requested
 /// twice.
 pub(super) const OPENED: Allowance = allow(200, 5);
-/// Media connections that one address asks for. Chosen by us: an office of
+/// Media connections requested from one address. Chosen by us: an office of
 /// thirty in a room of thirty.
 pub(super) const OPENED_FROM: Allowance = allow(1000, 50);
-/// Candidates and answers for one media connection. Chosen by us: a browser with
-/// many interfaces sends two dozen.
+/// Candidates and answers for one media connection. Chosen by us: a browser
+/// with many interfaces sends two dozen.
 pub(super) const PATCHED: Allowance = allow(64, 5);
 
-/// Recent use of an allowance (the generic cell rate algorithm, ITU-T
-/// I.371).
+/// Recent use of an allowance (the generic cell rate algorithm, ITU-T I.371).
 #[derive(Debug, Clone, Default)]
 pub(super) struct Pace {
-    /// Time at which everything counted so far fits the rate.
+    /// Time at which everything counted so far conforms to the rate.
     due: Instant,
 }
 
 impl Pace {
-    /// Whether one more is allowed, which is then counted.
+    /// Counts one more if it is allowed; returns whether it is.
     pub(super) fn admits(&mut self, now: Instant, allowed: Allowance) -> bool {
         let fits = self.fits(now, allowed, 1);
         if fits {
@@ -48,19 +47,19 @@ impl Pace {
         fits
     }
 
-    /// Whether one more is allowed for a network with so many times the usual
-    /// allowance.
+    /// Whether one more is allowed, for a network with this multiple of the
+    /// usual allowance.
     pub(super) fn fits(&self, now: Instant, allowed: Allowance, times: u64) -> bool {
         let Allowance { at_once, every } = allowed;
         self.due.max(now) <= now + every / times * (at_once * times - 1)
     }
 
-    /// One more was done.
+    /// Counts one more.
     pub(super) fn count(&mut self, now: Instant, allowed: Allowance, times: u64) {
         self.due = self.due.max(now) + allowed.every / times;
     }
 
-    /// Whether it is as if nothing had been done.
+    /// Whether no recent use is left.
     pub(super) fn is_over(&self, now: Instant) -> bool {
         self.due <= now
     }

@@ -13,24 +13,24 @@ use weft_units::Instant;
 #[cfg(test)]
 mod tests;
 
-/// The media connections, as HTTP knows them.
+/// Media connections that HTTP has created.
 #[derive(Default)]
 pub(super) struct Resources {
     all: BTreeMap<ResourceId, Resource>,
     opened: u64,
 }
 
-/// One media connection.
+/// Media connection.
 #[derive(Debug, Clone)]
 pub(super) struct Resource {
     pub(super) room: String,
-    /// Who publishes or plays: a resource holds its participant in the room.
+    /// Participant who publishes or plays; the resource holds them in the room.
     pub(super) participant: String,
     pub(super) role: Role,
-    /// Whether it is up.
+    /// Whether the connection is established.
     connected: bool,
     origin: Origin,
-    /// How many were opened before it.
+    /// Number of connections opened before it.
     number: u64,
     patched: Pace,
 }
@@ -41,11 +41,11 @@ pub(super) enum Role {
         negotiated: Publishing,
         enabled: Enabled,
     },
-    /// To play what this participant publishes.
+    /// Plays this participant's publication.
     Play { publisher: String },
 }
 
-/// What a publisher has not switched off.
+/// Media that a publisher has not switched off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub(crate) struct Enabled {
     /// All cameras.
@@ -54,7 +54,7 @@ pub(crate) struct Enabled {
 }
 
 impl Role {
-    /// To publish, before anything is agreed on.
+    /// Role of a publication before negotiation.
     pub(super) const PUBLISH: Role = Role::Publish {
         negotiated: Publishing {
             cameras: Vec::new(),
@@ -67,7 +67,7 @@ impl Role {
     };
 }
 
-/// Whether somebody who wants a media connection is in the room already.
+/// Whether a client that requests a media connection is already in the room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Claim {
     Inside,
@@ -75,9 +75,10 @@ pub(super) enum Claim {
 }
 
 impl Resources {
-    /// Whether there is room for one more in this room from there. A tenth is for
-    /// those inside, who want to play what comes; two tenths are not for guests,
-    /// so that their host can come in. Chosen by us.
+    /// Checks the limits on another connection in this room from this origin. A
+    /// tenth is reserved for participants in the room, who play new
+    /// publications; two tenths are not available to guests, so that their host
+    /// can enter. Chosen by us.
     pub(super) fn check(
         &self,
         limits: &MediaLimits,
@@ -116,7 +117,7 @@ impl Resources {
         Ok(())
     }
 
-    /// Whether a participant may have one more.
+    /// Checks the limit on another connection of a participant.
     pub(super) fn check_participant(
         &self,
         limits: &MediaLimits,
@@ -154,8 +155,8 @@ impl Resources {
         self.all.get(id)
     }
 
-    /// Whether one more change of a connection is passed on. One that is not there
-    /// is nobody's.
+    /// Whether another change of a connection is within its rate limit. Changes
+    /// of unknown connections have none.
     pub(super) fn admits_patch(&mut self, id: &ResourceId, now: Instant) -> bool {
         let found = self.all.get_mut(id);
         found.is_none_or(|resource| resource.patched.admits(now, PATCHED))
@@ -165,14 +166,14 @@ impl Resources {
         self.all.remove(id)
     }
 
-    /// What was agreed on for a publication.
+    /// Records the negotiated tracks of a publication.
     pub(super) fn set_negotiated(&mut self, id: &ResourceId, agreed: Publishing) {
         if let Some(Role::Publish { negotiated, .. }) = self.role_mut(id) {
             *negotiated = agreed;
         }
     }
 
-    /// What the publisher sends of it. Whether it is a publication.
+    /// Records the enabled media; returns whether it is a publication.
     pub(super) fn set_enabled(&mut self, id: &ResourceId, wanted: Enabled) -> bool {
         let Some(Role::Publish { enabled, .. }) = self.role_mut(id) else {
             return false;
@@ -181,9 +182,9 @@ impl Resources {
         true
     }
 
-    /// A publication is up: it takes over from the same participant's earlier
-    /// ones, which are taken away and returned. A later one that is on its
-    /// way stays, and takes over in its turn.
+    /// Marks a publication as established: removes and returns the earlier ones
+    /// of the same participant. A later one that is still connecting stays and
+    /// replaces it in turn.
     pub(super) fn connect(&mut self, id: &ResourceId) -> Vec<ResourceId> {
         if let Some(resource) = self.all.get_mut(id) {
             resource.connected = true;
@@ -197,7 +198,7 @@ impl Resources {
         earlier.into_iter().map(|(id, _)| id).collect()
     }
 
-    /// What the participant's connected publications show together.
+    /// Tracks of all connected publications of the participant.
     pub(super) fn shown(&self, room: &str, participant: &str) -> Publishing {
         let mut shown = Publishing::default();
         for resource in self.all.values() {
@@ -217,14 +218,15 @@ impl Resources {
         shown
     }
 
-    /// Whether a publication of the participant is connected, whatever it shows.
+    /// Whether a publication of the participant is connected, with or without
+    /// tracks.
     pub(super) fn is_publishing(&self, room: &str, participant: &str) -> bool {
         let mut all = self.all.values();
         all.any(|r| r.connected && r.publishes_as(room, participant))
     }
 
-    /// Takes away what the participant publishes and plays, and what others play
-    /// of it.
+    /// Removes all publications and playbacks of the participant, and all
+    /// playbacks of them.
     pub(super) fn take_all_of(
         &mut self,
         room: &str,
@@ -233,7 +235,7 @@ impl Resources {
         self.take_all(|r| r.room == room && (r.participant == participant || r.plays(participant)))
     }
 
-    /// Takes away what was opened with a token, or with one that descends from it.
+    /// Removes all connections that a token or its descendants opened.
     pub(super) fn take_all_by(&mut self, token: &TokenId) -> Vec<(ResourceId, Resource)> {
         self.take_all(|r| r.origin.grant.iter().any(|g| g.descends_from(token)))
     }

@@ -1,4 +1,4 @@
-//! What the lock is around.
+//! State behind the hub's lock.
 
 use super::bars::{Bar, Bars};
 use super::pace::{Allowance, COMING, OPENED, OPENED_FROM, Pace, TOLD};
@@ -15,43 +15,44 @@ use tokio::sync::mpsc;
 use weft_rooms::{Change, Registry, Upload};
 use weft_units::Instant;
 
-/// Streams of events of one participant. Chosen by us: a page has one, and a
-/// few more that have broken without a word.
+/// Maximum number of event streams of one participant. Chosen by us: a page has
+/// one, and possibly a few more that broke silently.
 const MOST_FEEDS: usize = 8;
 
-/// What all requests share.
+/// State shared by all requests.
 pub struct State {
     pub registry: Registry,
     pub resources: Resources,
     pub feeds: Vec<Feed>,
-    /// The participants, by room and id.
+    /// Participants, by room and id.
     pub guests: BTreeMap<(String, String), Guest>,
-    /// How many came lately, by whose their address may be.
+    /// Recent arrivals, by prefix of the address.
     pub coming: Paces,
-    /// Requests for media connections lately, by the same.
+    /// Recent requests for media connections, by prefix of the address.
     pub opening: Paces,
     pub door: Door,
     pub bars: Bars,
 }
 
-/// What is known of a participant beside what the room is told.
+/// Private data of a participant, which the room does not see.
 pub struct Guest {
-    /// Where they came from, and with which token.
+    /// Address and token of the arrival.
     pub origin: Origin,
-    /// Time of their arrival.
+    /// Time of the arrival.
     pub since: Instant,
-    /// How much they told the room lately.
+    /// Recent announcements to the room.
     told: Pace,
-    /// Requests for media connections lately.
+    /// Recent requests for media connections.
     opened: Pace,
 }
 
-/// Recent use of an allowance by each address.
+/// Recent use of an allowance by each prefix.
 #[derive(Default)]
 pub struct Paces(BTreeMap<Holder, Pace>);
 
 impl Paces {
-    /// Whether one more is allowed from there, which is then counted.
+    /// Counts one more from this origin if it is allowed; returns whether it
+    /// is.
     fn admit(&mut self, origin: &Origin, now: Instant, allowed: Allowance) -> bool {
         self.0.retain(|_, pace| !pace.is_over(now));
         let holders = || origin.network.into_iter().flat_map(Holder::of);
@@ -68,14 +69,15 @@ impl Paces {
     }
 }
 
-/// Who may come in.
+/// Admission state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Door {
-    /// Everybody.
+    /// Admits everybody.
     Open,
-    /// Those who are in a room already: the server is about to stop.
+    /// Admits only participants who are already in a room: the server is about
+    /// to stop.
     Draining,
-    /// Nobody.
+    /// Admits nobody.
     Shut,
 }
 
@@ -86,7 +88,7 @@ pub struct Feed {
     pub sender: mpsc::Sender<Message>,
 }
 
-/// One event for a stream.
+/// Event for a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Message {
     pub(crate) event: &'static str,
@@ -103,8 +105,8 @@ impl Guest {
         }
     }
 
-    /// Returns the rule that keeps the same person out as a newcomer; none on this
-    /// machine without a signed token.
+    /// Returns the rule that keeps the same person out as a newcomer; `None` on
+    /// this machine without a signed token.
     pub fn bar(&self) -> Option<Bar> {
         let token = self
             .origin
@@ -116,7 +118,7 @@ impl Guest {
 }
 
 impl State {
-    /// Whether the room may be told one more change of this participant.
+    /// Checks the participant's rate limit on announcements.
     pub fn check_pace(&mut self, room: &str, id: &str, now: Instant) -> Result<(), Problem> {
         let who = (room.to_owned(), id.to_owned());
         let guest = self.guests.get_mut(&who);
@@ -126,7 +128,7 @@ impl State {
         }
     }
 
-    /// Whether the room may be told one more change by this resource.
+    /// Checks the rate limit on announcements of this resource's participant.
     pub fn check_pace_of(&mut self, id: &ResourceId, now: Instant) -> Result<(), Problem> {
         match self.resources.find(id).cloned() {
             Some(found) => self.check_pace(&found.room, &found.participant, now),
@@ -134,7 +136,7 @@ impl State {
         }
     }
 
-    /// Whether one more may come of this address now.
+    /// Checks the rate limit on arrivals from this address.
     pub fn check_coming(&mut self, origin: &Origin, now: Instant) -> Result<(), Problem> {
         match self.coming.admit(origin, now, COMING) {
             true => Ok(()),
@@ -142,7 +144,7 @@ impl State {
         }
     }
 
-    /// Whether this participant may ask for one more media connection now.
+    /// Checks the participant's rate limit on requests for media connections.
     pub fn check_opening(
         &mut self,
         (room, id): (&str, &str),
@@ -160,8 +162,8 @@ impl State {
         }
     }
 
-    /// A stream of events for a participant. Of so many the oldest ends: each
-    /// may have a welcome that nobody reads.
+    /// Opens an event stream for a participant. At the limit the oldest one is
+    /// closed: each may have an unread welcome.
     pub fn open_feed(&mut self, feed: Feed) {
         let of = |f: &Feed| f.room == feed.room && f.participant == feed.participant;
         if self.feeds.iter().filter(|f| of(f)).count() >= MOST_FEEDS
@@ -182,8 +184,8 @@ impl State {
         }
     }
 
-    /// Whether one more may come with this token. Its guests' tokens count as
-    /// it does: else an invitation would be a way round.
+    /// Checks the limit on participants of this token. Its guests' tokens count
+    /// towards it; otherwise invitations would circumvent the limit.
     pub fn check_token(&self, origin: &Origin, most: usize) -> Result<(), Problem> {
         let mut line = origin.grant.iter().flat_map(Grant::line);
         let grants = || self.guests.values().filter_map(|g| g.origin.grant.as_ref());
@@ -204,19 +206,20 @@ impl State {
         }
     }
 
-    /// Tells the room what the participant's connected publications show together;
-    /// `otherwise` is the state where none is connected.
+    /// Announces the tracks of the participant's connected publications to the
+    /// room; `otherwise` is the state if none is connected.
     pub fn show_publishing(&mut self, room: &str, participant: &str, otherwise: Upload) {
         let shown = self.resources.shown(room, participant);
         let upload = match self.resources.is_publishing(room, participant) {
             true => Upload::Connected,
             false => otherwise,
         };
-        // Somebody who is gone publishes nothing: no error.
+        // A participant who has left publishes nothing; this is not an error.
         let _ = self.registry.set_upload(room, participant, shown, upload);
     }
 
-    /// The hold of a publication that another one of theirs replaces.
+    /// Releases the hold of a publication that another one of the participant
+    /// replaces.
     pub fn release_publisher_of(&mut self, now: Instant, id: &ResourceId) {
         if let Some(found) = self.resources.find(id) {
             self.registry.release(now, &found.room, &found.participant);
@@ -231,7 +234,7 @@ pub fn message(event: &'static str, data: &Value) -> Message {
     }
 }
 
-/// `None` for what nobody in the room hears of.
+/// Message for the room; `None` for changes that it does not see.
 pub fn change_message(change: &Change) -> Option<Message> {
     Some(match change {
         Change::Joined(participant) => message("joined", &json!(participant)),

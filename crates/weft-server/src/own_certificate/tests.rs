@@ -21,8 +21,8 @@ fn only_of(path: &Path) -> CertificateDer<'static> {
     pem::chain_of(path).unwrap().remove(0)
 }
 
-/// What a client says that was given a copy of `trusted` and meets a server
-/// that shows `shown`.
+/// Result of a client that trusts `trusted` and connects to a server with
+/// `shown`.
 fn meets(
     trusted: &CertificateDer<'static>,
     shown: &CertificateDer<'static>,
@@ -62,7 +62,7 @@ fn it_stays_while_it_names_the_machine_and_is_replaced_in_time() {
     let names = named(&["192.0.2.7"], &[]);
     let keep = |unix_s| keep(&names, folder.path(), at(unix_s)).unwrap();
     let first = only_of(&keep(JULY).certificate);
-    // 824 days are left at first, and replaced it is in the last 60.
+    // 824 days are left at first, and it is replaced in the last 60.
     let later = keep(JULY + 763 * DAY_S);
     assert_eq!(later.renewal, None);
     assert_eq!(only_of(&later.certificate), first);
@@ -85,7 +85,7 @@ fn a_new_address_makes_a_new_certificate_that_old_copies_vouch_for() {
     );
     let second = only_of(&moved.certificate);
     meets(&first, &second, "198.51.100.4", JULY).unwrap();
-    // An address that went away is no reason.
+    // A removed address is not a reason.
     assert_eq!(keep(&named(&["198.51.100.4"], &[])).renewal, None);
 }
 
@@ -105,7 +105,7 @@ fn of_addresses_that_change_every_day_one_is_enough() {
 #[test]
 fn a_certificate_without_end_is_replaced() {
     let folder = tempfile::tempdir().unwrap();
-    // As earlier versions made them: from 1975 to 4096.
+    // Like those of earlier versions: from 1975 to 4096.
     let endless = rcgen::generate_simple_self_signed(["192.0.2.7".to_owned()]).unwrap();
     std::fs::write(folder.path().join(CERTIFICATE), endless.cert.pem()).unwrap();
     std::fs::write(folder.path().join(KEY), endless.signing_key.serialize_pem()).unwrap();

@@ -1,4 +1,4 @@
-//! Requests of pages of other sites that the operator allows (CORS, Fetch
+//! Requests from pages of other sites that the operator allows (CORS, Fetch
 //! standard section 3.2).
 
 use super::App;
@@ -13,23 +13,23 @@ use axum::http::{HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-/// Interfaces that pages elsewhere may be allowed to use.
+/// Paths that pages of other sites may be allowed to use.
 const PATHS: [&str; 3] = ["/whip/", "/whep/", "/api/rooms/"];
 const METHODS: &str = "GET, POST, PUT, PATCH, DELETE";
 /// Request headers that clients send.
 const TAKEN: &str = "Authorization, Content-Type, If-Match, Weft-Secret";
 /// Response headers that clients read (RFC 9725 section 4).
 const EXPOSED: &str = "Location, Link, ETag, Accept-Post, Retry-After, WWW-Authenticate";
-/// Seconds for which a browser keeps the answer; Chromium's most.
+/// Seconds for which a browser caches the answer; Chromium's maximum.
 const MAX_AGE: &str = "7200";
 
-/// The operator allows the page that asks, although it is of another site.
+/// Marks a request from an allowed page of another site.
 #[derive(Clone, Copy)]
 pub(super) struct FromAllowedOrigin;
 
-/// Answers preflights of allowed origins and lets their pages read answers.
-/// Their cookies count for nothing, so that a page has only what its visitor
-/// gave it: a token.
+/// Answers preflights of allowed origins and lets their pages read responses.
+/// Ignores their cookies, so that a page has only the token that its visitor
+/// entered.
 pub(super) async fn answer(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let path = request.uri().path();
     if !PATHS.iter().any(|prefix| path.starts_with(prefix)) || app.origins.is_empty() {

@@ -1,5 +1,4 @@
-//! Requests about a media connection that is there already: the part that
-//! WHIP and WHEP have in common.
+//! Requests for an existing media connection: the common part of WHIP and WHEP.
 
 use super::{App, Body, FRAGMENT, RoomName, ask, text_body};
 use crate::hub::{Hub, RoleOf};
@@ -13,19 +12,19 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use std::sync::Arc;
 
-/// A media connection that is in the room and has the role that the request's
-/// address says. Who knows its address may change it.
+/// Media connection that exists in the room and role of the request's URL.
+/// Anyone who knows its URL may change it.
 pub(super) struct Existing {
     pub(super) hub: Arc<Hub>,
     pub(super) resource: ResourceId,
 }
 
-/// One that publishes.
+/// Existing publication.
 pub(super) struct Publication(pub(super) Existing);
-/// One that plays.
+/// Existing playback.
 pub(super) struct Playback(pub(super) Existing);
 
-/// The parts of the address; WHEP's has a participant, too.
+/// Parts of the URL; WHEP's also has a participant.
 #[derive(Deserialize)]
 struct Address {
     room: RoomName,
@@ -44,13 +43,14 @@ impl Existing {
         })
     }
 
-    /// It ends on request.
+    /// Closes the connection.
     pub(super) fn end(self) -> StatusCode {
         self.hub.close(&self.resource);
         StatusCode::OK
     }
 
-    /// Candidates of the peer, or an ICE restart (RFC 9725 section 4.3).
+    /// Handles candidates of the peer, or an ICE restart (RFC 9725 section
+    /// 4.3).
     pub(super) async fn trickle(
         self,
         headers: &HeaderMap,
@@ -74,13 +74,13 @@ impl Existing {
     }
 }
 
-/// The header that names an ICE session.
+/// Header that names an ICE session.
 pub(super) fn entity_tag(ice_session: &str) -> HeaderMap {
     let tag = HeaderValue::from_str(&format!("\"{ice_session}\""));
     tag.into_iter().map(|tag| (ETAG, tag)).collect()
 }
 
-/// The sessions that `If-Match` names (RFC 9110 section 13.1.1). Weak tags match
+/// Sessions named by `If-Match` (RFC 9110 section 13.1.1). Weak tags match
 /// none.
 fn condition(headers: &HeaderMap) -> IceCondition {
     let values = headers.get_all(IF_MATCH).into_iter();

@@ -1,4 +1,4 @@
-//! What is looked at in every request, whatever it is for.
+//! Checks of every request.
 
 use super::App;
 use super::cors::FromAllowedOrigin;
@@ -14,12 +14,12 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use std::net::IpAddr;
 
-/// Whether who asks has shown the server's token, if it has one: for routes
-/// that tell others less.
+/// Whether the request has shown the server's token, if it requires one: for
+/// routes that hide details from others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Admitted(pub bool);
 
-/// Lets these routes know who asks.
+/// Adds [`Admitted`] to the requests of these routes.
 pub(super) fn told_who_asks(app: &App, routes: Router) -> Router {
     routes.layer(middleware::from_fn_with_state(app.clone(), tell))
 }
@@ -35,9 +35,9 @@ async fn tell(
     next.run(request).await
 }
 
-/// Refuses requests for names that are not of this machine, where nothing else
-/// keeps strangers out: a page from anywhere can have its own name lead to
-/// loopback, and the browser then lets it ask here (DNS rebinding).
+/// Refuses requests for foreign host names where no other check keeps strangers
+/// out. This prevents DNS rebinding: a page on the internet could point its own
+/// name at loopback and then send requests here from the browser.
 pub(super) async fn check_name(State(app): State<App>, request: Request, next: Next) -> Response {
     let name = request.headers().get(HOST).and_then(|h| h.to_str().ok());
     match app.only_loopback && !name.is_none_or(is_of_loopback) {
@@ -51,9 +51,9 @@ pub(super) async fn check_name(State(app): State<App>, request: Request, next: N
     }
 }
 
-/// Refuses what a page of another site has its visitor's browser ask for (Fetch
-/// Metadata, W3C): who visits it may reach a server that the page cannot, and
-/// be let in there. Following a link to us is none of that.
+/// Refuses cross-site requests (Fetch Metadata, W3C): a visitor's browser may
+/// reach a server that the page cannot, and be admitted there. Following a link
+/// to the page is allowed.
 pub(super) async fn check_site(request: Request, next: Next) -> Response {
     let is_allowed = request.extensions().get::<FromAllowedOrigin>().is_some();
     match !is_allowed && is_of_another_site(request.method(), request.headers()) {
@@ -73,8 +73,8 @@ fn is_of_another_site(method: &Method, headers: &HeaderMap) -> bool {
     says("sec-fetch-site", "cross-site") && !is_link
 }
 
-/// Names that browsers resolve to loopback themselves (RFC 6761 section 6.3),
-/// and addresses, which nobody can have lead elsewhere.
+/// Whether the host is an IP address, or a name that browsers always resolve to
+/// loopback (RFC 6761 section 6.3). Neither can be pointed elsewhere.
 fn is_of_loopback(authority: &str) -> bool {
     let Ok(authority) = authority.parse::<Authority>() else {
         return false;
@@ -84,12 +84,12 @@ fn is_of_loopback(authority: &str) -> bool {
     host == "localhost" || host.ends_with(".localhost") || address.parse::<IpAddr>().is_ok()
 }
 
-/// Most that is written down of a refusal, in characters: what was asked for may
-/// stand in it, and be as long as an address can be. Chosen by us.
+/// Maximum length of a logged refusal, in characters: it may contain the
+/// request's path, which has the length of a URL. Chosen by us.
 const MAX_WRITTEN: usize = 300;
 
-/// Writes down what was refused. That a connection has ended already which
-/// somebody ends is no news: a page that is left does both.
+/// Logs refusals. Closing a connection that has already ended is not logged: a
+/// page that is left does both.
 pub(super) async fn write_down(
     State(app): State<App>,
     ConnectInfo(peer): ConnectInfo<Peer>,
@@ -110,8 +110,8 @@ pub(super) async fn write_down(
     response
 }
 
-/// Whether a proxy in front says that its client speaks TLS. Whoever else says
-/// so only keeps their own cookie from plain HTTP.
+/// Whether a proxy reports that its client uses TLS. Another client that claims
+/// this only protects its own cookie from plain HTTP.
 pub(super) fn came_over_tls(headers: &HeaderMap) -> bool {
     let told = headers
         .get("x-forwarded-proto")

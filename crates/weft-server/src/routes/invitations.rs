@@ -1,4 +1,4 @@
-//! What one may do in a room, and tokens for guests.
+//! Permissions of a participant, and tokens for guests.
 
 use super::{App, Body, RoomName, json_body};
 use crate::auth::{Access, Grant, May};
@@ -12,7 +12,7 @@ use axum::{Extension, Json, Router};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Longest time of an invitation: a leap year. Chosen by us.
+/// Longest validity of an invitation: a leap year. Chosen by us.
 const LONGEST_HOURS: f64 = 8784.0;
 
 pub(super) fn routes() -> Router<App> {
@@ -21,15 +21,15 @@ pub(super) fn routes() -> Router<App> {
         .route("/api/rooms/{room}/invitation", post(invite))
 }
 
-/// What the one who asks may do, and until when they may come in.
+/// Permission of the requesting participant, and its end.
 #[derive(Serialize)]
 struct Answer {
     may: May,
-    /// Seconds since 1970; none for always.
+    /// Seconds since 1970; `None` without a limit.
     until: Option<u64>,
 }
 
-/// For pages that want to know before they ask for a camera.
+/// Permission query, for pages that want to know before they ask for a camera.
 async fn access(Extension(access): Extension<Access>) -> Json<Answer> {
     Json(match access {
         Access::Everywhere => Answer {
@@ -49,7 +49,7 @@ struct Wanted {
     hours: f64,
 }
 
-/// A token for guests; none where nobody needs one.
+/// Token for guests; `None` where no token is required.
 async fn invite(
     State(app): State<App>,
     Path(RoomName(room)): Path<RoomName>,

@@ -34,14 +34,14 @@ use std::sync::Arc;
 use std::time::Duration;
 use weft_rooms::ParticipantKind;
 
-/// Longest wait for the media plane, which answers within milliseconds.
+/// Timeout for the media plane, which answers within milliseconds.
 const MEDIA_TIMEOUT: Duration = Duration::from_secs(5);
 
 const SDP: &str = "application/sdp";
 const FRAGMENT: &str = "application/trickle-ice-sdpfrag";
 
-/// A room's name in an address. Upper and lower case are the same: who is told
-/// a name types it either way.
+/// Name of a room in a URL. Case is ignored, because people type names either
+/// way.
 #[derive(Deserialize)]
 #[serde(from = "String")]
 struct RoomName(String);
@@ -52,7 +52,7 @@ impl From<String> for RoomName {
     }
 }
 
-/// Who publishes or plays, by a request's query.
+/// Participant who publishes or plays, from the query of a request.
 #[derive(Deserialize)]
 struct Who {
     participant: Option<String>,
@@ -71,7 +71,7 @@ impl Who {
         })
     }
 
-    /// Clients like OBS know an address only: they are called what they are.
+    /// Clients like OBS have only a URL, so their name is their kind.
     fn arrival<'a>(
         &'a self,
         room: &'a str,
@@ -91,22 +91,22 @@ impl Who {
     }
 }
 
-/// What the handlers need.
+/// State for the handlers.
 #[derive(Clone)]
 pub(crate) struct App {
     pub(crate) hub: Arc<Hub>,
     pub(crate) gate: Gate,
     pub(crate) secure: bool,
-    /// Pages of these may ask although they are of another site.
+    /// Origins whose pages may send requests from another site.
     pub(crate) origins: Arc<[AllowedOrigin]>,
-    /// Whether only names of this machine's loopback lead here.
+    /// Whether only names of this machine's loopback are valid hosts.
     pub(crate) only_loopback: bool,
     pub(crate) figures: Arc<operator::Figures>,
 }
 
 impl App {
-    /// Checks the token of a request. The connection of a valid token is known
-    /// from then on.
+    /// Checks the token of a request. The connection of a valid token counts as
+    /// admitted from then on.
     async fn admit(
         &self,
         peer: &Peer,
@@ -122,7 +122,7 @@ impl App {
     }
 }
 
-/// All routes; `extra` are added as they are.
+/// All routes; `extra` are added unchanged.
 pub(crate) fn router(app: App, extra: Option<Router>) -> Router {
     let guarded = |may: May, routes: Router<App>| {
         routes.route_layer(middleware::from_fn_with_state((app.clone(), may), check))
@@ -149,12 +149,12 @@ pub(crate) fn router(app: App, extra: Option<Router>) -> Router {
         .layer(middleware::from_fn_with_state(app, guard::write_down))
 }
 
-/// What operators ask for, on an address of its own.
+/// Operator routes, for a separate address.
 pub(crate) fn operator_router(app: App) -> Router {
     operator::open_routes().with_state(app)
 }
 
-/// Lets those on who may do this in the room that the address names.
+/// Admits requests with this permission in the room of the URL.
 async fn check(
     State((app, may)): State<(App, May)>,
     names: RawPathParams,
@@ -170,7 +170,8 @@ async fn check(
             let origin = Origin::new(&peer, request.headers(), &access);
             request.extensions_mut().insert(origin);
             request.extensions_mut().insert(access);
-            // Without a token a connection is known that joined a room.
+            // Without tokens, a connection counts as admitted after joining a
+            // room.
             let path = request.uri().path();
             let joins = path.ends_with("/events")
                 || *request.method() == Method::POST && !path.ends_with("/invitation");
@@ -184,7 +185,8 @@ async fn check(
     }
 }
 
-/// With what to show, where nothing good was shown (RFC 6750 section 3).
+/// Adds the authentication challenge if no valid token was shown (RFC 6750
+/// section 3).
 fn refused(problem: Problem) -> Response {
     match problem.status {
         StatusCode::UNAUTHORIZED => ([(WWW_AUTHENTICATE, "Bearer")], problem).into_response(),
@@ -192,7 +194,7 @@ fn refused(problem: Problem) -> Response {
     }
 }
 
-/// Everything that is no interface is the page or a file of it.
+/// Serves the page or one of its files for every path that is not an interface.
 async fn page_or_problem(
     State(app): State<App>,
     ConnectInfo(peer): ConnectInfo<Peer>,
@@ -227,8 +229,8 @@ async fn page_or_problem(
     }
 }
 
-/// The page; where its address has the right token, the token moves into a
-/// cookie and out of the address.
+/// Serves the page. If its URL has a valid token, the token moves from the URL
+/// into a cookie.
 async fn with_cookie(app: &App, peer: &Peer, uri: &Uri, headers: &HeaderMap) -> Response {
     let pairs: Vec<&str> = uri
         .query()
@@ -266,10 +268,10 @@ async fn wrong_method() -> Response {
     .into_response()
 }
 
-/// A body, or why there is none.
+/// Request body, or the reason why there is none.
 type Body = Result<Bytes, BytesRejection>;
 
-/// A body of the media type as text.
+/// Request body of this media type as text.
 fn text_body(headers: &HeaderMap, body: Body, expected: &str) -> Result<String, Problem> {
     if !is_type(headers, expected) {
         return Err(Problem::bad_body(expected));
@@ -314,7 +316,7 @@ fn is_type(headers: &HeaderMap, expected: &str) -> bool {
     kind.trim().eq_ignore_ascii_case(expected)
 }
 
-/// Asks the media plane and waits for the answer.
+/// Sends a request to the media plane and waits for the answer.
 async fn ask<T: Send + 'static>(
     hub: &Hub,
     question: impl FnOnce(&mut dyn Media) -> Result<T, MediaError> + Send + 'static,
@@ -327,8 +329,8 @@ async fn ask<T: Send + 'static>(
     }
 }
 
-/// A resource under construction: closed again if the request fails, or its
-/// sender goes away meanwhile.
+/// Resource under construction: closed again if the request fails, or its
+/// client disconnects.
 struct Pending {
     hub: Arc<Hub>,
     resource: Option<ResourceId>,
@@ -355,8 +357,8 @@ impl Drop for Pending {
     }
 }
 
-/// 201 with a description, the place of the new resource, and the name of its
-/// ICE session if that can be restarted.
+/// Response 201 with a description, the URL of the new resource, and the name
+/// of its ICE session if it can be restarted.
 fn created(location: &str, agreed: Negotiated) -> Response {
     let Ok(location) = HeaderValue::from_str(location) else {
         return Problem::no_path(location).into_response();
@@ -371,7 +373,7 @@ fn created(location: &str, agreed: Negotiated) -> Response {
     (StatusCode::CREATED, headers, tag, agreed.sdp).into_response()
 }
 
-/// What an endpoint takes (RFC 9725 section 4.2).
+/// Response with the accepted media type (RFC 9725 section 4.2).
 fn accepts_sdp() -> Response {
     let headers = [
         ("accept-post", HeaderValue::from_static(SDP)),
@@ -380,14 +382,14 @@ fn accepts_sdp() -> Response {
     (StatusCode::NO_CONTENT, headers).into_response()
 }
 
-/// All but the unreserved characters (RFC 3986 section 2.3).
+/// All characters except the unreserved ones (RFC 3986 section 2.3).
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
     .remove(b'_')
     .remove(b'~');
 
-/// Text as one segment of a path.
+/// Text escaped as one path segment.
 fn escaped(text: &str) -> String {
     utf8_percent_encode(text, RESERVED).to_string()
 }

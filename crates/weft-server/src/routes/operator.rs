@@ -1,4 +1,4 @@
-//! What operators and their monitors ask for.
+//! Routes for operators and their monitoring.
 
 use super::{App, ask, refused};
 use crate::auth::Wish;
@@ -15,14 +15,14 @@ use axum::{Router, middleware};
 use std::fmt::Write as _;
 use weft_units::{Duration, Instant};
 
-/// The media side is asked for its figures so often at most, whoever asks here:
-/// to count takes time from packets. Chosen by us.
+/// Maximum age of the cached media statistics: collecting them takes time from
+/// packets. Chosen by us.
 const FRESH: Duration = Duration::from_secs(1);
 
-/// What the media side said last, and when.
+/// Latest statistics of the media side, with their time.
 pub(crate) type Figures = tokio::sync::Mutex<Option<(Instant, Stats)>>;
 
-/// For everybody: who may see figures shows the token, if there is one.
+/// Routes on the public address: statistics require the token, if there is one.
 pub(super) fn routes(app: App) -> Router<App> {
     let guard = middleware::from_fn_with_state(app, check);
     Router::new()
@@ -42,15 +42,15 @@ async fn check(
     }
 }
 
-/// For an address of the operator's own.
+/// Routes on the operator's own address.
 pub(super) fn open_routes() -> Router<App> {
     Router::new()
         .route("/metrics", get(metrics))
         .route("/healthz", get(health))
 }
 
-/// The media side's figures, not older than [`FRESH`]. Those who ask at the
-/// same time share an answer.
+/// Statistics of the media side, not older than [`FRESH`]. Simultaneous
+/// requests share an answer.
 async fn figures(app: &App) -> Result<Stats, Problem> {
     let mut kept = app.figures.lock().await;
     let now = app.hub.now();
@@ -64,13 +64,13 @@ async fn figures(app: &App) -> Result<Stats, Problem> {
     Ok(figures)
 }
 
-/// Well if the media side answers, or did within the last second.
+/// Healthy if the media side answers, or did within the last second.
 async fn health(State(app): State<App>) -> Result<&'static str, Problem> {
     figures(&app).await?;
     Ok("ok\n")
 }
 
-/// Prometheus text format 0.0.4.
+/// Metrics in the Prometheus text format 0.0.4.
 async fn metrics(State(app): State<App>) -> Result<Response, Problem> {
     let media = figures(&app).await?;
     let (rooms, participants, streams) = app.hub.counts();
@@ -139,7 +139,7 @@ async fn metrics(State(app): State<App>) -> Result<Response, Problem> {
     Ok((kind, text).into_response())
 }
 
-/// Counters with labels; these are words of ours.
+/// Writes counters whose labels are fixed words.
 fn write_refusals(text: &mut String, refusals: &Refusals) {
     let requests = refusals.requests().into_iter();
     let requests = requests

@@ -21,8 +21,8 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use weft_rooms::ParticipantKind;
 
-/// A comment goes out after this much silence, so that proxies and the page
-/// know that the stream lives.
+/// Silence after which a comment is sent, so that proxies and the page know
+/// that the stream is alive.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 pub(super) fn routes() -> Router<App> {
@@ -65,7 +65,7 @@ async fn events(
         messages,
     };
     let sse = Sse::new(stream).keep_alive(KeepAlive::new().interval(KEEP_ALIVE));
-    // Proxies that collect answers would hold the events back.
+    // Proxies that buffer responses would delay the events.
     let headers = [
         (CACHE_CONTROL.as_str(), "no-store"),
         ("x-accel-buffering", "no"),
@@ -78,7 +78,7 @@ struct Whom {
     id: String,
 }
 
-/// What a page asks for that is being left.
+/// Departure of a page that is being left.
 async fn part(
     State(app): State<App>,
     Path(RoomName(room)): Path<RoomName>,
@@ -96,7 +96,7 @@ async fn part(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// The events of a room; while it lives, its participant is present.
+/// Event stream of a room; while it lives, its participant is present.
 struct Presence {
     hub: Arc<Hub>,
     room: String,

@@ -1,5 +1,5 @@
-//! WHEP (draft-ietf-wish-whep-03): play by one HTTP request with an offer,
-//! or by two where the server offers.
+//! WHEP (draft-ietf-wish-whep-03): play with one HTTP request that has an
+//! offer, or with two where the server offers.
 
 use super::existing::Playback;
 use super::{
@@ -65,7 +65,7 @@ async fn end(Playback(playback): Playback) -> StatusCode {
     playback.end()
 }
 
-/// The answer to our offer, or candidates.
+/// Handles the answer to our offer, or candidates.
 async fn change(
     Playback(playback): Playback,
     headers: HeaderMap,

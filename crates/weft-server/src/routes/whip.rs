@@ -1,4 +1,4 @@
-//! WHIP (RFC 9725): publish by one HTTP request.
+//! WHIP (RFC 9725): publish with one HTTP request.
 
 use super::existing::Publication;
 use super::{
@@ -76,7 +76,7 @@ async fn links(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// The publisher switched its camera or microphone off or on.
+/// Switches the publisher's cameras or microphone off or on.
 async fn publishing(
     Publication(publication): Publication,
     headers: HeaderMap,

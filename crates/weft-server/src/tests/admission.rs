@@ -1,4 +1,4 @@
-//! One guest does not keep the others out.
+//! A guest cannot keep the others out.
 
 use super::client::request;
 use super::stub::{Rig, config};
@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 const SDP: (&str, &str) = ("content-type", "application/sdp");
 
-/// A server with an operator's token, and its key.
+/// Server with an operator's token, and its key.
 fn rig(limits: Limits) -> (Rig, TokenKey) {
     let folder = tempfile::tempdir().unwrap();
     let key = TokenKey::read_or_make(&folder.path().join("token.key")).unwrap();
@@ -25,7 +25,8 @@ fn token(key: &TokenKey, may: May) -> String {
     key.sign(&Grant::new("r", may, until).unwrap())
 }
 
-/// Joins the room; the connection ends, and the participant stays for a while.
+/// Joins the room; the connection ends, and the participant stays for the grace
+/// period.
 fn join(rig: &Rig, token: &str) -> u16 {
     let bearer = format!("Bearer {token}");
     let headers = [("authorization", &*bearer)];
@@ -39,7 +40,7 @@ fn publish(rig: &Rig, token: &str) -> u16 {
     request(rig.address(), "POST /whip/r?name=van", &headers, "v=0").status
 }
 
-/// A token for a guest of this one's bearer.
+/// Token for a guest of this token's bearer.
 fn invitation(rig: &Rig, token: &str) -> String {
     let bearer = format!("Bearer {token}");
     let headers = [
@@ -73,7 +74,7 @@ fn the_tokens_that_a_guest_makes_count_as_its_own() {
         join(&rig, &invited) == 200
     });
     assert_eq!(joined.count(), 50);
-    // The operator's guests are the operator's own business.
+    // The limit of a token does not apply to the operator's guests.
     let joined = (0..5).filter(|_| join(&rig, &invitation(&rig, "s3cret")) == 200);
     assert_eq!(joined.count(), 5);
 }

@@ -1,4 +1,4 @@
-//! A renewed certificate is read while the server runs.
+//! A running server reloads a renewed certificate.
 
 use super::client::exchange;
 use super::security::{connect_over_tls, page_over_tls};
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 
-/// A new certificate and its key in a folder, and its DER.
+/// Writes a new certificate and its key into a folder; returns the DER form.
 fn renew(folder: &Path) -> Vec<u8> {
     let made = rcgen::generate_simple_self_signed(["example.org".to_owned()]).unwrap();
     std::fs::create_dir_all(folder).unwrap();
@@ -69,7 +69,8 @@ fn a_certificate_behind_links_is_read_when_they_lead_elsewhere() {
     let (root, at) = (folder.path(), |name: &str| folder.path().join(name));
     let first = renew(&at("first"));
     let second = renew(&at("second"));
-    // As Kubernetes has it: files lead through a folder that is a link.
+    // Layout of Kubernetes: files lead through a folder that is a symbolic
+    // link.
     symlink("first", at("..data")).unwrap();
     for file in ["chain.pem", "key.pem"] {
         symlink(Path::new("..data").join(file), at(file)).unwrap();
@@ -79,7 +80,8 @@ fn a_certificate_behind_links_is_read_when_they_lead_elsewhere() {
     symlink("second", at("..data_new")).unwrap();
     std::fs::rename(at("..data_new"), at("..data")).unwrap();
     wait_for_long("the second", || shown(&rig) == second);
-    // As certbot has it: each file is a link, and one is replaced after the other.
+    // Layout of certbot: each file is a symbolic link, and one is replaced
+    // after the other.
     let third = renew(&at("third"));
     for file in ["key.pem", "chain.pem"] {
         symlink(Path::new("third").join(file), at("new")).unwrap();
@@ -88,7 +90,7 @@ fn a_certificate_behind_links_is_read_when_they_lead_elsewhere() {
     wait_for_long("the third", || shown(&rig) == third);
 }
 
-/// The files are looked at every two seconds.
+/// Waits longer than usual, because the files are checked every two seconds.
 fn wait_for_long(what: &str, mut done: impl FnMut() -> bool) {
     for _ in 0..4 {
         let began = std::time::Instant::now();

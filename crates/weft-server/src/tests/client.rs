@@ -1,4 +1,4 @@
-//! As much of an HTTP client as the tests need.
+//! Minimal HTTP client for the tests.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -17,7 +17,7 @@ impl Answer {
         self.headers.get(name).map_or("", String::as_str)
     }
 
-    /// Of a problem, which has to have a remedy.
+    /// Error of a problem, which must have a remedy.
     pub(crate) fn error(&self) -> String {
         let body: serde_json::Value = serde_json::from_str(&self.body).expect("a JSON problem");
         assert!(body["remedy"].as_str().is_some_and(|r| !r.is_empty()));
@@ -86,7 +86,7 @@ fn read_head(reader: &mut impl BufRead) -> (u16, BTreeMap<String, String>) {
     (status, headers.collect())
 }
 
-/// An open event stream; dropping it closes the connection.
+/// Open event stream; dropping it closes the connection.
 pub(crate) struct Events(BufReader<TcpStream>);
 
 impl Events {
@@ -109,7 +109,7 @@ impl Events {
         Events(reader)
     }
 
-    /// The next event, or nothing when the stream ends.
+    /// Returns the next event; `None` at the end of the stream.
     pub(crate) fn next(&mut self) -> Option<(String, serde_json::Value)> {
         let mut event = None;
         loop {
@@ -117,7 +117,7 @@ impl Events {
             if self.0.read_line(&mut line).unwrap() == 0 {
                 return None;
             }
-            // The last chunk, which is empty (RFC 9112 section 7.1).
+            // The last chunk is empty (RFC 9112 section 7.1).
             if line == "0\r\n" {
                 return None;
             }
@@ -130,7 +130,7 @@ impl Events {
         }
     }
 
-    /// The next event, which has to have this name.
+    /// Returns the data of the next event, which must have this name.
     pub(crate) fn expect(&mut self, name: &str) -> serde_json::Value {
         let (event, data) = self.next().expect("the stream goes on");
         assert_eq!(event, name, "{data}");

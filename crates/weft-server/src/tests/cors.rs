@@ -1,4 +1,4 @@
-//! Pages of other sites: those that the operator allows may ask with a token.
+//! Pages of other sites: allowed ones may send requests with a token.
 
 use super::client::{Answer, request};
 use super::stub::{Rig, config};
@@ -74,7 +74,7 @@ fn a_page_of_an_allowed_origin_publishes_and_reads_where() {
     );
 }
 
-/// The token of a visitor's own visit is not for the page.
+/// A page on another site cannot use the token of its visitor's own visit.
 #[test]
 fn a_cookie_opens_nothing_for_a_page_elsewhere() {
     let rig = Rig::with(allowing(&["https://studio.example"]));

@@ -7,7 +7,7 @@ use axum::routing::get;
 
 const SDP: (&str, &str) = ("content-type", "application/sdp");
 
-/// A participant who publishes without HTTP.
+/// Participant who publishes without HTTP.
 fn resident(rig: &Rig) {
     let publishing = Publishing {
         cameras: vec![Camera::default()],

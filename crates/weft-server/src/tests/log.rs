@@ -1,4 +1,4 @@
-//! What an operator reads, and what nobody does.
+//! Contents of the operator's log, and secrets that it must not have.
 
 use super::client::{Events, request};
 use super::stub::{Rig, config, wait_for};
@@ -110,7 +110,7 @@ fn one_that_is_about_to_stop_waits_for_those_there_and_lets_nobody_in() {
     let hub = rig.handle.hub();
     wait_for("her stream is gone", || hub.poll_timeout().is_some());
     rig.advance(weft_units::Duration::from_secs(10));
-    // Nobody is there: it does not wait.
+    // Without participants it does not wait.
     rig.handle.drain(Duration::from_secs(3600));
     assert!(
         lines(&written)
@@ -154,7 +154,7 @@ fn a_flood_of_refusals_is_a_few_lines_and_a_number() {
     let metrics = request(rig.address(), "GET /metrics", &figures, "").body;
     let row = "\nweft_requests_refused_total{status=\"401\",kind=\"token_missing\"} 2000\n";
     assert!(metrics.contains(row), "{metrics}");
-    // The next one is told again.
+    // The next one is logged again.
     request(rig.address(), "GET /metrics", &[], "");
     assert_eq!(lines(&written).len(), 12);
 }

@@ -207,7 +207,7 @@ fn a_revoked_token_ends_what_it_holds_and_opens_nothing_after_a_restart_either()
     });
     let id = grant.id().clone();
     assert_eq!(revoked, Answer::Revoked { id, removed: 2 });
-    // It has told of others before it ends.
+    // It has reported others before it ends.
     while eve.next().is_some() {}
     assert_eq!(place.rig.handle.hub().counts().1, 2, "Ada and Bob");
     let refused = (401, "token_revoked".to_owned());
@@ -245,7 +245,7 @@ fn a_question_that_is_none_is_answered_and_holds_nobody_up() {
         &("x".repeat(1 << 20) + "\n"),
     ] {
         let mut stream = UnixStream::connect(&place.socket).unwrap();
-        // The rest of a line that is too long is not read.
+        // The rest of an overlong line is not read.
         let _ = stream.write_all(words.as_bytes());
         let mut answer = String::new();
         let _ = stream.read_to_string(&mut answer);

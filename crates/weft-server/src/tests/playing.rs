@@ -1,4 +1,4 @@
-//! Nobody watches unseen.
+//! Viewers are always visible to the room.
 
 use super::client::{Events, request};
 use super::stub::{Rig, wait_for};
@@ -6,8 +6,8 @@ use crate::media_plane::{Event, ResourceId};
 use crate::{Camera, ParticipantKind, Publishing, Resident};
 use weft_units::Duration;
 
-/// A room with somebody who publishes, and Ada, who hears what happens; her id
-/// and secret.
+/// Room with a publisher, and Ada, who listens to its events; her id and
+/// secret.
 fn room(rig: &Rig) -> (Events, String, String) {
     let publishing = Publishing {
         cameras: vec![Camera::default()],

@@ -8,7 +8,7 @@ use weft_units::Duration;
 const SDP: (&str, &str) = ("content-type", "application/sdp");
 const JSON: (&str, &str) = ("content-type", "application/json");
 
-/// What a welcome gave to prove who one is, as a request's header.
+/// Request header with the secret from a welcome.
 fn secret(welcome: &serde_json::Value) -> (&'static str, String) {
     (
         "weft-secret",
@@ -112,7 +112,7 @@ fn one_who_comes_back_in_time_keeps_the_id_and_nobody_notices() {
     assert_eq!(ada.expect("joined")["name"], "Eve", "no event in between");
 }
 
-/// The page says that it is being left, and is not there to wait for an answer.
+/// The page reports that it is being left, and does not wait for an answer.
 #[test]
 fn one_who_says_goodbye_is_gone_at_once_and_a_reload_is_nobody_new() {
     let rig = Rig::start();
@@ -124,7 +124,7 @@ fn one_who_says_goodbye_is_gone_at_once_and_a_reload_is_nobody_new() {
     let leave = "DELETE /api/rooms/r/events?id=p2";
     let hub = rig.handle.hub();
 
-    // A reload: goodbye, and there again within the time.
+    // A reload: departure, and return within the grace period.
     assert_eq!(
         request(rig.address(), leave, &[(header, &known)], "").status,
         204
@@ -141,7 +141,7 @@ fn one_who_says_goodbye_is_gone_at_once_and_a_reload_is_nobody_new() {
     rig.advance(Duration::from_secs(60));
     assert_eq!(hub.counts().1, 2, "the goodbye is forgotten");
 
-    // For good.
+    // Final departure.
     assert_eq!(
         request(rig.address(), leave, &[(header, &known)], "").status,
         204
@@ -338,8 +338,8 @@ fn event_streams_end_with_the_server_which_frees_its_port() {
     assert!(std::net::TcpListener::bind(address).is_ok());
 }
 
-/// Three refused requests to publish and three to play, and then one that is
-/// taken: the room hears of the last one only.
+/// Three refused requests to publish and three to play, followed by an accepted
+/// one: the room learns of the last one only.
 #[test]
 fn the_room_hears_of_nobody_whose_request_is_refused() {
     let rig = Rig::start();

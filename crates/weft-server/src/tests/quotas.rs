@@ -1,4 +1,4 @@
-//! Nobody has all that there is.
+//! No client can take all resources.
 
 use super::client::{Answer, Events, request};
 use super::stub::{Rig, config, wait_for};
@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 const SDP: (&str, &str) = ("content-type", "application/sdp");
 
-/// Publishes in a room as somebody new, as a proxy tells of one who is there.
+/// Publishes in a room as a new participant; a proxy reports the address.
 fn publish(rig: &Rig, room: &str, from: &str) -> Answer {
     let line = format!("POST /whip/{room}?name=van");
     request(
@@ -115,7 +115,7 @@ fn an_address_does_not_fill_the_rooms_with_participants() {
         let line = format!("GET /api/rooms/{room}/events?name=x");
         request(rig.address(), &line, &[("x-forwarded-for", from)], "").status
     };
-    // Each stays for its time of grace, in rooms of their own.
+    // Each stays for its grace period, in a separate room.
     for room in ["a", "b", "c"] {
         assert_eq!(publish(&rig, room, "192.0.2.1").status, 201);
     }
@@ -136,7 +136,7 @@ fn who_asks_in_vain_leaves_nobody_behind() {
     }
     assert_eq!(rig.handle.hub().counts().1, 0);
     *rig.plane.refuse.lock().unwrap() = None;
-    // Each of them was told to a room, so an address has so many at once.
+    // Each of them was announced to a room, so the limit applies to an address.
     let line = "POST /whip/r?name=z";
     let come = || request(rig.address(), line, &[SDP, from], "v=0").status;
     let taken = (0..100).take_while(|_| come() == 201).count();
@@ -154,7 +154,7 @@ fn who_has_many_networks_of_ipv6_may_come_four_times_as_often_and_no_more() {
         let headers = [SDP, ("x-forwarded-for", &*from)];
         request(rig.address(), "POST /whip/r?name=z", &headers, "v=0").status
     };
-    // Each from a network of 56 bits of its own.
+    // Each from a separate network of 56 bits.
     let came = (0..255).map(|n| come(n << 8)).filter(|s| *s != 429).count();
     assert_eq!(came, 255);
     let more = (0..255).map(|n| come((n << 8) + 1));

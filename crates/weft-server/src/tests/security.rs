@@ -14,8 +14,8 @@ use tokio_rustls::rustls::{
     ClientConfig, ClientConnection, DigitallySignedStruct, Error, SignatureScheme, StreamOwned,
 };
 
-/// What a person does who accepts the browser's warning: takes any
-/// certificate, and remembers which.
+/// Verifier of a person who accepts the browser's warning: accepts any
+/// certificate, and records it.
 #[derive(Debug, Default)]
 pub(super) struct Trusting(std::sync::Mutex<Vec<u8>>);
 
@@ -65,7 +65,7 @@ pub(super) fn page_over_tls(port: u16) -> (u16, Vec<u8>) {
     (status, certificate)
 }
 
-/// A connection, and what it has seen of the certificate.
+/// Connection with the certificate that it has seen.
 pub(super) fn connect_over_tls(
     port: u16,
 ) -> (StreamOwned<ClientConnection, TcpStream>, Arc<Trusting>) {
@@ -269,7 +269,7 @@ fn a_taken_port_is_told_with_what_to_do() {
 
 #[test]
 fn an_address_of_another_machine_is_told() {
-    // TEST-NET-1 (RFC 5737): nobody has it.
+    // Address of TEST-NET-1 (RFC 5737), which no machine has.
     let elsewhere = ServerConfig {
         listen: "192.0.2.1:0".parse().unwrap(),
         ..config()
@@ -350,7 +350,7 @@ fn behind_a_proxy_that_does_tls_the_cookie_is_for_tls_only() {
     assert!(!cookie("https, http").contains("Secure"));
 }
 
-/// A page of another site, in the browser of somebody who can reach this server.
+/// Page of another site, in the browser of a visitor who can reach this server.
 #[test]
 fn pages_of_other_sites_may_lead_here_and_ask_for_nothing() {
     let rig = Rig::start();
@@ -368,7 +368,7 @@ fn pages_of_other_sites_may_lead_here_and_ask_for_nothing() {
     assert_eq!(asked(publish, "same-origin", "empty"), 201);
 }
 
-/// A page of somebody else's whose name leads to loopback (DNS rebinding).
+/// Page on the internet whose name points to loopback (DNS rebinding).
 #[test]
 fn on_loopback_without_a_token_other_names_are_refused() {
     let asked = |rig: &Rig, host: &str| {
@@ -382,7 +382,8 @@ fn on_loopback_without_a_token_other_names_are_refused() {
     assert_eq!(asked(&rig, "127.0.0.1:8080"), 201);
     let page = request(rig.address(), "GET /", &[("host", "evil.example")], "");
     assert_eq!(page.status, 421);
-    // The cookie of a token is another name's, and a proxy's name its own.
+    // The cookie of a token belongs to another name, and a proxy has its own
+    // names.
     let with_token = Rig::with(ServerConfig {
         token: Some("s3cret".to_owned()),
         ..config()

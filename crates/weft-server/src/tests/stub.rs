@@ -1,4 +1,4 @@
-//! A media plane that answers by rote and remembers what it was asked.
+//! Media plane with fixed answers that records its requests.
 
 use crate::media_plane::{
     Event, EventSender, IceCondition, IceUpdate, Media, MediaError, MediaPlane, Negotiated, Play,
@@ -17,7 +17,7 @@ use weft_units::Duration;
 pub(crate) struct Stub {
     pub(crate) log: Mutex<Vec<String>>,
     pub(crate) refuse: Mutex<Option<MediaError>>,
-    /// How often it was asked for figures.
+    /// Number of requests for statistics.
     pub(crate) figures: AtomicU64,
 }
 
@@ -109,7 +109,7 @@ impl Media for &Stub {
     }
 }
 
-/// A server on a free port of loopback, with a clock that stands still.
+/// Server on a free port of loopback, with a manual clock.
 pub(crate) struct Rig {
     pub(crate) handle: ServerHandle,
     pub(crate) plane: Arc<Stub>,
@@ -164,7 +164,7 @@ impl Rig {
         self.handle.local_addr
     }
 
-    /// Lets time pass and what is due happen.
+    /// Advances the clock and handles due timeouts.
     pub(crate) fn advance(&self, by: Duration) {
         self.clock.fetch_add(by.as_nanos(), Ordering::SeqCst);
         let hub = self.handle.hub();
@@ -175,7 +175,7 @@ impl Rig {
         self.events.send(event).unwrap();
     }
 
-    /// The media side is gone, with its end of the events.
+    /// Drops the media side with its sender of events.
     pub(crate) fn lose_media(self) -> ServerHandle {
         self.handle
     }
@@ -185,7 +185,7 @@ impl Rig {
     }
 }
 
-/// Waits for something that another thread does, at most five seconds.
+/// Waits up to five seconds for the work of another thread.
 pub(crate) fn wait_for(what: &str, mut done: impl FnMut() -> bool) {
     let start = std::time::Instant::now();
     while !done() {

@@ -8,7 +8,7 @@ fn key() -> TokenKey {
     TokenKey::read_or_make(&folder.path().join("token.key")).unwrap()
 }
 
-/// A server whose room `r` wants a token, and a token for a room.
+/// Server whose room `r` requires a token, and a function that signs tokens.
 fn guarded() -> (Rig, impl Fn(&str, May, i64) -> String) {
     let key = key();
     let rig = Rig::with(ServerConfig {
@@ -26,8 +26,7 @@ fn guarded() -> (Rig, impl Fn(&str, May, i64) -> String) {
     (rig, token)
 }
 
-/// What a request with this token is answered: the status and the kind of a
-/// problem.
+/// Response to a request with this token: the status and the kind of a problem.
 fn asked(rig: &Rig, line: &str, token: &str, body: &str) -> (u16, String) {
     let bearer = format!("Bearer {token}");
     let kind = match line.contains("/invitation") {
@@ -52,7 +51,7 @@ fn tokens_of_a_room_open_it_and_no_other_and_say_why_not() {
     let watch = token("r", May::Watch, 60);
     let problem = |status, kind: &str| (status, kind.to_owned());
     assert_eq!(asked(publish, &watch), problem(403, "token_watch_only"));
-    // Allowed, but nobody is there.
+    // Allowed, but there is no such participant.
     assert_eq!(asked("POST /whep/R/nobody", &watch).0, 404);
     let other = token("other", May::TakePart, 60);
     let elsewhere = problem(403, "token_other_room");
@@ -191,7 +190,7 @@ fn guesses_are_slowed_and_those_with_a_token_at_the_same_address_are_not() {
             .filter(|a| a.ends_with(words))
             .count()
     };
-    // Eight wait for a turn, of which the first have had it meanwhile.
+    // Eight wait for a turn; the first of them have had it in the meantime.
     assert!((20..=28).contains(&count(b"401")));
     assert_eq!(count(b"429"), 172);
     // A signed token cannot be guessed.

@@ -11,7 +11,7 @@ use weft_units::Rate;
 
 const TITLES: [Option<&str>; 3] = [Some("Front"), None, Some("Rear window")];
 
-/// What somebody publishes from now on.
+/// Next published tracks of a participant.
 fn next_change(events: &mut Events) -> Value {
     loop {
         let (event, mut told) = events.next().expect("the stream goes on");
@@ -43,7 +43,7 @@ fn every_camera_reaches_players_of_both_forms_in_its_own_place() {
         }
         assert!(seen.sounds > 0);
     }
-    // Each stream asks for its own keyframes.
+    // Each stream requests its own keyframes.
     let keyframes = publisher.seen().keyframes_sent;
     assert!((3..=15).contains(&keyframes), "{keyframes} keyframes");
     let one = room.play("ada", &["127.0.0.1"]);
@@ -73,7 +73,7 @@ fn a_slow_player_gets_its_rate_divided_among_the_cameras() {
     where_the_machine_keeps_up(|| {
         let room = Room::open();
         let _publisher = room.publish_from("ada", &["127.0.0.1"], Source::cameras(&[None; 2]));
-        // The base layers alone are a quarter of the 2.8 Mbps that are published.
+        // The base layers alone are a quarter of the published 2.8 Mbps.
         let relay = Relay::start(room.media(), Rate::from_kbps(1_200));
         let slow = room.play_offered("ada", &["127.0.0.1"], Some(&relay));
         let fast = room.play_offered("ada", &["127.0.0.1"], None);

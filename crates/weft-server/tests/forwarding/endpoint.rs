@@ -1,5 +1,5 @@
-//! A native endpoint on a driver of its own: sends numbered frames, checks
-//! those that it gets.
+//! Native endpoint on its own driver: sends numbered frames and checks the
+//! received ones.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -19,21 +19,21 @@ const SOUND_INTERVAL: Duration = Duration::from_millis(20);
 /// 1.4 Mbps at 30 frames a second.
 const FRAME_SIZE: usize = 6_000;
 
-/// What an endpoint has seen and done so far.
+/// Results of an endpoint so far.
 #[derive(Clone, Default)]
 pub(crate) struct Seen {
-    /// Numbers of the pictures that came, by the place of their stream.
+    /// Numbers of received pictures, by index of their stream.
     pub(crate) cameras: BTreeMap<usize, Vec<u64>>,
-    /// Pictures whose bytes are not those that were sent for this place.
+    /// Pictures whose bytes differ from those sent on this stream.
     pub(crate) spoiled: u64,
     pub(crate) sounds: u64,
     pub(crate) keyframes_sent: u64,
-    /// The peer ended the association.
+    /// The peer has closed the association.
     pub(crate) closed: bool,
 }
 
 impl Seen {
-    /// Of the first camera.
+    /// Frames of the first camera.
     pub(crate) fn frames(&self) -> Vec<u64> {
         self.of(0)
     }
@@ -43,26 +43,26 @@ impl Seen {
     }
 }
 
-/// What an endpoint sends.
+/// Sent tracks of an endpoint.
 pub(crate) struct Source {
     next: Option<u64>,
-    /// What is sent, or may come.
+    /// Codecs to send or to receive.
     codecs: Vec<Codec>,
     titles: Vec<Option<&'static str>>,
     cameras: Vec<Camera>,
     protection: ProtectionKind,
 }
 
-/// One of its streams of pictures.
+/// One of its video streams.
 #[derive(Clone)]
 struct Camera {
-    /// Place in the pattern of temporal layers.
+    /// Position in the pattern of temporal layers.
     phase: usize,
     keyframe_wanted: bool,
 }
 
 impl Source {
-    /// One camera, frames numbered from here.
+    /// Source with one camera, whose frames are numbered from here.
     pub(crate) fn new(first: u64) -> Source {
         Source {
             next: Some(first),
@@ -70,7 +70,7 @@ impl Source {
         }
     }
 
-    /// The same with one codec of pictures only.
+    /// Source with a single video codec.
     pub(crate) fn with(self, codec: Codec) -> Source {
         let codecs = vec![codec, Codec::Opus];
         Source { codecs, ..self }
@@ -83,7 +83,7 @@ impl Source {
         }
     }
 
-    /// So many cameras; to receive, too.
+    /// Source with one camera per title, also for receiving.
     pub(crate) fn cameras(titles: &[Option<&'static str>]) -> Source {
         let camera = Camera {
             phase: 0,
@@ -159,7 +159,7 @@ impl Endpoint {
         self.ask(|reply| Order::Offer(StreamDirection::Send, None, reply))
     }
 
-    /// The same through `relay` only.
+    /// Offer to send through `relay` only.
     pub(crate) fn offer_to_send_through(&self, relay: SocketAddr) -> String {
         self.ask(|reply| Order::Offer(StreamDirection::Send, Some(relay), reply))
     }
@@ -173,7 +173,7 @@ impl Endpoint {
         self.driver.remote.send(Order::Accept(answer.to_owned()));
     }
 
-    /// The answer to an offer; through `relay` only, if there is one.
+    /// Answer to an offer; through `relay` only, if there is one.
     pub(crate) fn answer(&self, offer: &str, location: &str, relay: Option<SocketAddr>) -> String {
         location.clone_into(&mut self.location.lock().unwrap());
         self.ask(|reply| Order::Answer(offer.to_owned(), relay, reply))
@@ -183,7 +183,7 @@ impl Endpoint {
         self.stats().paths
     }
 
-    /// Of its session, once there is one.
+    /// Statistics of its session, after it exists.
     pub(crate) fn stats(&self) -> Stats {
         self.ask(Order::Stats).expect("a session")
     }
@@ -198,7 +198,7 @@ impl Endpoint {
         answer.recv().unwrap()
     }
 
-    /// Waits until so many pictures came; the first and last number.
+    /// Waits for this many pictures; returns the first and last number.
     pub(crate) fn wait_for_frames(&self, count: u64) -> (u64, u64) {
         crate::room::wait_for(&format!("{count} frames"), || {
             self.seen.lock().unwrap().frames().len() as u64 >= count
@@ -207,7 +207,7 @@ impl Endpoint {
         (frames[0], frames[frames.len() - 1])
     }
 
-    /// Waits until so many pictures came of each of these cameras.
+    /// Waits for this many pictures from each of these cameras.
     pub(crate) fn wait_for_cameras(&self, cameras: usize, count: usize) -> Seen {
         crate::room::wait_for(&format!("{count} frames of {cameras} cameras"), || {
             let seen = self.seen.lock().unwrap();
@@ -264,7 +264,7 @@ impl Node {
         (place, stream): (usize, StreamId),
         number: u64,
     ) {
-        /// Three temporal layers as encoders have them.
+        /// Three temporal layers in the order of encoders.
         const LAYERS: [u8; 4] = [0, 2, 1, 2];
         let camera = &mut self.source.cameras[place];
         let keyframe = std::mem::take(&mut camera.keyframe_wanted);
@@ -301,8 +301,9 @@ fn streams_of(peer: &Peer, kind: MediaKind) -> Vec<StreamId> {
     found.map(|s| s.stream).collect()
 }
 
-/// As much of a VP8 frame as anybody but a decoder looks at (RFC 6386 section
-/// 9.1), then its camera, its number, and bytes that follow from it.
+/// Beginning of a VP8 frame that everything except a decoder reads (RFC 6386
+/// section 9.1), followed by its camera, its number, and bytes that depend on
+/// it.
 fn picture(codec: Codec, camera: usize, number: u64, keyframe: bool) -> Vec<u8> {
     if codec == Codec::H264 {
         return h264_picture(number, keyframe);
@@ -317,8 +318,9 @@ fn picture(codec: Codec, camera: usize, number: u64, keyframe: bool) -> Vec<u8> 
     data
 }
 
-/// The same of H.264 (ITU-T H.264 Annex B): parameter sets before a keyframe,
-/// and one slice without zeros, which would look like start codes.
+/// H.264 counterpart of [`picture`] (ITU-T H.264 Annex B): parameter sets
+/// before a keyframe, and one slice without zeros, which would look like start
+/// codes.
 fn h264_picture(number: u64, keyframe: bool) -> Vec<u8> {
     let mut data = Vec::new();
     if keyframe {
@@ -352,7 +354,8 @@ fn check(camera: usize, frame: &ReceivedFrame) -> Option<u64> {
     (frame.data == picture(frame.codec, camera, number, frame.keyframe)).then_some(number)
 }
 
-/// Nobody gets to the endpoint but through what it sends to.
+/// Removes candidates, so that the endpoint is reachable only through addresses
+/// that it sends from.
 fn without_candidates(sdp: &str) -> String {
     let lines = sdp.lines().filter(|l| !l.starts_with("a=candidate"));
     lines.flat_map(|l| [l, "\r\n"]).collect()
@@ -426,7 +429,7 @@ impl Application for Node {
                 self.next_sound = None;
             }
             PeerEvent::Session(SessionEvent::KeyframeRequested { stream }) => {
-                // It may be the last word of a connection that has been closed.
+                // It may be the last event of a closed connection.
                 let peer = context.peers().get(key);
                 let streams = peer.map(|p| streams_of(p, MediaKind::Video));
                 let place = streams.and_then(|all| all.iter().position(|s| *s == stream));

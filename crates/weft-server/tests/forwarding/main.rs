@@ -19,7 +19,7 @@ use weft_session::{PathState, ProtectionKind};
 use weft_testing::where_the_machine_keeps_up;
 use weft_units::{Codec, Rate};
 
-/// One second of pictures.
+/// Number of pictures in one second.
 const SECOND: u64 = 30;
 
 #[test]
@@ -36,7 +36,7 @@ fn frames_arrive_at_players_of_both_forms() {
             assert_eq!(seen.spoiled, 0, "frames whose bytes changed");
             assert!(seen.sounds > 2 * 50 / 2, "{} sounds", seen.sounds);
         }
-        // A sharp keyframe for each player that came, and no flood of them.
+        // A sharp keyframe for each new player, and no flood of them.
         let keyframes = publisher.seen().keyframes_sent;
         assert!((1..=5).contains(&keyframes), "{keyframes} keyframes");
         assert_eq!(room.metric("weft_publications"), 1);
@@ -99,12 +99,13 @@ fn a_slow_player_does_not_slow_the_other() {
     where_the_machine_keeps_up(|| {
         let room = Room::open();
         let _publisher = room.publish("ada", &["127.0.0.1"]);
-        // The base layer alone is a quarter of the 1.4 Mbps that are published.
+        // The base layer alone is a quarter of the published 1.4 Mbps.
         let relay = Relay::start(room.media(), Rate::from_kbps(600));
         let slow = room.play_offered("ada", &["127.0.0.1"], Some(&relay));
         let fast = room.play_offered("ada", &["127.0.0.1"], None);
         let (first, last) = fast.wait_for_frames(6 * SECOND);
-        // A twentieth is what moments without a processor cost on a busy machine.
+        // Up to 5 % is the cost of moments without a processor on a busy
+        // machine.
         let missed = last - first + 1 - 6 * SECOND;
         assert!(missed < 6 * SECOND / 20, "the fast player misses {missed}");
         let shown = slow.seen().frames();
@@ -120,7 +121,7 @@ fn a_slow_player_does_not_slow_the_other() {
 #[test]
 fn the_server_makes_lost_packets_again_and_forwards_them() {
     where_the_machine_keeps_up(|| {
-        /// Six packets a picture: one of them is lost in every fourth picture.
+        /// Six packets a picture: every fourth picture loses one of them.
         const ONE_IN: u64 = 24;
         let sent_again = |protection: ProtectionKind| {
             let room = Room::open();
@@ -128,8 +129,9 @@ fn the_server_makes_lost_packets_again_and_forwards_them() {
             let source = Source::new(0).protected(protection);
             let publisher = room.publish_through(&relay, source);
             let player = room.play("ada", &["127.0.0.1"]);
-            // The first losses teach the sender how much to protect, and the
-            // player how long to wait: what nothing refers to it leaves out.
+            // The first losses teach the sender the amount of protection, and
+            // the player its delay: it skips pictures that no other picture
+            // refers to.
             let (_, learnt) = player.wait_for_frames(3 * SECOND);
             let sent = || publisher.stats().senders[0];
             let before = sent();
@@ -145,8 +147,9 @@ fn the_server_makes_lost_packets_again_and_forwards_them() {
             println!("{protection}: {again} of {lost} lost packets sent again");
             again as f64 / lost
         };
-        // Nothing is sent again before the sender knows that it did not come
-        // back; without protection every loss is, those of repeats included.
+        // A packet is retransmitted only after the sender knows of its loss;
+        // without protection every loss is retransmitted, including lost
+        // retransmissions.
         let bare = sent_again(ProtectionKind::None);
         assert!(bare > 0.8, "{bare} of the losses without protection");
         let protected = sent_again(ProtectionKind::WebrtcTable);

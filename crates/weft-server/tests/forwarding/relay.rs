@@ -1,5 +1,5 @@
-//! A slow way to an endpoint: a queue of bounded length before a bounded rate
-//! from the server's side. From the endpoint's side nothing, or regular losses.
+//! Slow relay to an endpoint: a bounded queue and rate from the server's side.
+//! From the endpoint's side it forwards everything, or loses packets regularly.
 
 use std::collections::VecDeque;
 use std::net::{SocketAddr, UdpSocket};
@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use weft_units::{Bytes, Rate};
 
-/// What waits at most, at the rate of the relay.
+/// Maximum length of the queue, at the rate of the relay.
 const QUEUE: Duration = Duration::from_millis(150);
 
 pub(crate) struct Relay {
@@ -23,7 +23,7 @@ impl Relay {
         Relay::between(server, rate, u64::MAX)
     }
 
-    /// Loses one packet in so many of the pictures that the endpoint sends.
+    /// Loses one in this many video packets from the endpoint.
     pub(crate) fn losing(server: SocketAddr, one_in: u64) -> Relay {
         Relay::between(server, Rate::from_mbps(100), one_in)
     }
@@ -86,7 +86,8 @@ impl Relay {
     }
 }
 
-/// RTP (RFC 7983: 128 to 191) with more than sound or a report in it.
+/// Whether it is RTP (RFC 7983: 128 to 191) and too large for sound or a
+/// report.
 fn is_picture(datagram: &[u8]) -> bool {
     matches!(datagram.first(), Some(128..=191)) && datagram.len() > 500
 }

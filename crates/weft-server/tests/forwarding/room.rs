@@ -1,4 +1,4 @@
-//! A server with one room, and what endpoints do in it.
+//! Server with one room, and the endpoints' actions in it.
 
 use crate::client::{Answer, Events, request};
 use crate::endpoint::{Endpoint, Source};
@@ -6,12 +6,12 @@ use crate::relay::Relay;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use weft_server::{MediaConfig, Server, ServerConfig, ServerHandle};
 
-/// Of the test's own publisher.
+/// Packets per picture of the test's own publisher.
 const PACKETS_A_PICTURE: u64 = 6;
 
 pub(crate) struct Room(ServerHandle);
 
-/// A participant with an open event stream.
+/// Participant with an open event stream.
 pub(crate) struct Present {
     id: String,
     secret: String,
@@ -23,7 +23,7 @@ impl Room {
         Room::at(&[])
     }
 
-    /// With media on these addresses; of none it chooses.
+    /// Room with media on these addresses; empty: the server chooses.
     pub(crate) fn at(addresses: &[Ipv4Addr]) -> Room {
         let addresses = addresses.iter().map(|a| IpAddr::V4(*a)).collect();
         let config = ServerConfig {
@@ -41,7 +41,7 @@ impl Room {
         self.0.shutdown();
     }
 
-    /// Port of HTTP.
+    /// HTTP port.
     pub(crate) fn port(&self) -> u16 {
         self.0.local_addr.port()
     }
@@ -55,7 +55,7 @@ impl Room {
         request(self.0.local_addr, line, &headers, body)
     }
 
-    /// A publisher with one camera that is connected.
+    /// Connected publisher with one camera.
     pub(crate) fn publish(&self, name: &str, addresses: &[&str]) -> Endpoint {
         self.publish_from(name, addresses, Source::new(0))
     }
@@ -71,7 +71,7 @@ impl Room {
         endpoint
     }
 
-    /// A publisher who is present, and may change the connection.
+    /// Publisher who is present in the room and may replace the connection.
     pub(crate) fn publish_present(&self, who: &Present, source: Source) -> Endpoint {
         let endpoint = Endpoint::start(&["127.0.0.1"], source);
         self.publish_as(who, &endpoint);
@@ -85,7 +85,7 @@ impl Room {
         });
     }
 
-    /// A publisher all of whose packets go through the relay.
+    /// Publisher whose packets all pass through the relay.
     pub(crate) fn publish_through(&self, relay: &Relay, source: Source) -> Endpoint {
         let endpoint = Endpoint::start(&["127.0.0.1"], source);
         let offer = endpoint.offer_to_send_through(relay.address());
@@ -97,7 +97,7 @@ impl Room {
         endpoint
     }
 
-    /// A description of the server's, with the relay where it names itself.
+    /// Description of the server, with its address replaced by the relay's.
     fn relayed(&self, sdp: &str, relay: &Relay) -> String {
         let port = |port: u16| format!(" {port} typ host");
         let (direct, relayed) = (port(self.media().port()), port(relay.address().port()));
@@ -105,7 +105,7 @@ impl Room {
         sdp.replace(&direct, &relayed)
     }
 
-    /// Somebody who is in the room, and may publish more than once.
+    /// Participant in the room who may publish more than once.
     pub(crate) fn enter(&self, name: &str) -> Present {
         let path = format!("/api/rooms/r/events?name={name}");
         let mut events = Events::open(self.0.local_addr, &path);
@@ -118,7 +118,7 @@ impl Room {
         }
     }
 
-    /// The room's events after the welcome.
+    /// Events of the room after the welcome.
     pub(crate) fn listen(&self, name: &str) -> Events {
         let path = format!("/api/rooms/r/events?name={name}");
         let mut events = Events::open(self.0.local_addr, &path);
@@ -126,7 +126,7 @@ impl Room {
         events
     }
 
-    /// A connection of somebody present, who may have another one.
+    /// Connection of a present participant, who may have another one.
     pub(crate) fn publish_as(&self, who: &Present, endpoint: &Endpoint) {
         let answer = self.offer_as(who, &endpoint.offer_to_send());
         self.take(endpoint, &answer);
@@ -141,12 +141,12 @@ impl Room {
         request(self.0.local_addr, &line, &headers, offer)
     }
 
-    /// A player that offers to receive one camera.
+    /// Player that offers to receive one camera.
     pub(crate) fn play(&self, who: &str, addresses: &[&str]) -> Endpoint {
         self.play_cameras(who, addresses, 1)
     }
 
-    /// A player that offers to receive so many cameras.
+    /// Player that offers to receive this many cameras.
     pub(crate) fn play_cameras(&self, who: &str, addresses: &[&str], cameras: usize) -> Endpoint {
         let source = Source::cameras(&vec![None; cameras]).silent();
         let endpoint = Endpoint::start(addresses, source);
@@ -160,7 +160,7 @@ impl Room {
         endpoint.accept(&answer.body, answer.header("location"));
     }
 
-    /// A player that lets the server offer, maybe behind a relay.
+    /// Player that lets the server offer, optionally behind a relay.
     pub(crate) fn play_offered(
         &self,
         who: &str,
@@ -192,9 +192,10 @@ impl Room {
         line.unwrap().trim().parse().unwrap()
     }
 
-    /// Each picture once, in order, and none missing but what the server left
-    /// out by intent: a moment without a processor looks like a full link, and
-    /// thins what follows. Of a player that sees as much as others do.
+    /// Asserts that each picture arrives once, in order, and that only pictures
+    /// thinned by the server are missing: a moment without a processor looks
+    /// like a full link, and thins the next pictures. For a player that sees as
+    /// much as the others.
     pub(crate) fn assert_whole(&self, frames: &[u64]) {
         let once = frames.windows(2).all(|pair| pair[0] < pair[1]);
         assert!(once, "each once, in order: {frames:?}");
@@ -209,7 +210,7 @@ impl Room {
     }
 }
 
-/// Waits for something that other threads do, at most twenty seconds.
+/// Waits up to twenty seconds for the work of other threads.
 pub(crate) fn wait_for(what: &str, mut done: impl FnMut() -> bool) {
     let start = std::time::Instant::now();
     while !done() {

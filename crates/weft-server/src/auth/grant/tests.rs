@@ -31,7 +31,8 @@ fn a_token_is_signed_as_others_sign_it() {
     let grant = key.verify(token, before).unwrap();
     assert_eq!((grant.room(), grant.may), ("r", May::Watch));
     assert_eq!(key.verify(token, until), Err(Rejected::Expired));
-    // It has no id, as those of earlier versions: SHA-256 of what is signed.
+    // It has no id, like tokens of earlier versions: SHA-256 of the signed
+    // part.
     assert_eq!(grant.id().as_str(), "c076e93c2f31f361");
     let again = key.sign(&grant);
     assert_eq!(key.verify(&again, before), Ok(grant));
@@ -102,7 +103,7 @@ fn another_way_of_signing_is_none_even_with_the_right_tag() {
             Err(Rejected::NotOurs)
         );
     }
-    // As other libraries write it.
+    // In the form of other libraries.
     let header = URL_SAFE_NO_PAD.encode(r#"{"typ":"JWT","alg":"HS256"}"#);
     let signed = format!("{header}.{claims}");
     let tag = URL_SAFE_NO_PAD.encode(hmac::sign(&key.hmac(), signed.as_bytes()));

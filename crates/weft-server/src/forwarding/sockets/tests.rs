@@ -27,7 +27,7 @@ fn containers_and_tunnels_are_nobodys_business_unless_named() {
         missing.to_string(),
         "this machine has no interface 'wg1' with an address"
     );
-    // A machine inside a container has nothing else.
+    // A machine inside a container has only such an interface.
     let inside = machine(&[("lo", "127.0.0.1"), ("veth0", "172.17.0.2")]);
     assert_eq!(words(&own(&inside)), ["172.17.0.2"]);
     assert_eq!(words(&own(&machine(&[("lo", "127.0.0.1")]))), ["127.0.0.1"]);

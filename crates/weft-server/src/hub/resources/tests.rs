@@ -26,7 +26,7 @@ fn publish(resources: &mut Resources, names: &[&str]) {
 #[test]
 fn the_later_of_two_takes_over_whichever_is_up_first() {
     let mut resources = Resources::default();
-    // Opened in this order, which is not that of their names.
+    // Opened in this order, which is not alphabetical.
     publish(&mut resources, &["c", "a", "b"]);
     assert_eq!(resources.connect(&id("c")), []);
     assert_eq!(resources.connect(&id("b")), [id("a"), id("c")]);
