@@ -34,9 +34,7 @@ pub struct LinkSpec {
     /// `burst-loss=2%/5`: losses in bursts, beside the random ones. Default
     /// none.
     pub burst_loss: Option<GilbertElliott>,
-    /// `queue=2bdp
-    /// 60kB
-    /// 300ms`: limit of the queue. Default 300 ms (RFC 8867).
+    /// `queue=2bdp|60kB|300ms`: limit of the queue. Default 300 ms (RFC 8867).
     pub queue: QueueLimit,
     /// `aqm=droptail|codel|fq_codel|pie|dualpi2`, `ecn=on|off`: the queue discipline and whether it
     /// marks. Default drop-tail.
@@ -119,9 +117,8 @@ impl LinkSpec {
     }
 
     /// Reads a specification that may name a trace file. This crate reads no
-    /// files: `read` returns the text of the named file, for example `
-    /// file
-    /// std::fs::read_to_string(file)`.
+    /// files: `read` returns the text of the named file, for example
+    /// `|file| std::fs::read_to_string(file)`.
     ///
     /// # Errors
     /// Names the key, the value and the remedy; for a trace also line and

@@ -1,6 +1,6 @@
-//! `weft call`: straight to a browser. The page and the signalling come from
-//! a server in this process whose media plane is this one sender; no packet
-//! passes through a media server.
+//! `weft call`: a direct call to a browser. The page and the signalling come
+//! from a server in this process whose media plane is this one sender; no media
+//! server forwards packets.
 
 use std::net::IpAddr;
 use std::sync::mpsc::channel;
@@ -50,7 +50,7 @@ pub fn run(args: CallArgs) -> Result<(), Failure> {
     let plane = Arc::new(DirectPlane(Arc::clone(&direct)));
     let mut config = serve::config(args.page, router(&send.name, &publishing, &board));
     let own_certificate = config.security == Security::Auto;
-    // Whoever finds the port must not see what is sent.
+    // Other users of the network may find the port, but must not see the call.
     let made = (loopback.is_none() && config.token.is_none()).then(unguessable);
     config.token = config.token.or_else(|| made.clone());
     let server = Server::start_with(config, plane, incoming)?;
@@ -82,7 +82,7 @@ pub fn run(args: CallArgs) -> Result<(), Failure> {
         let Some(figures) = direct.statistics() else {
             break;
         };
-        // The latest viewer's: earlier ones may have gone without a word.
+        // The latest viewer: earlier ones may have vanished without closing.
         if let Some(report) = figures.peers.iter().rfind(|r| r.connected) {
             let links = report.link_reports();
             *board.lock().expect("nothing panics with the board in hand") = links;
@@ -99,7 +99,7 @@ pub fn run(args: CallArgs) -> Result<(), Failure> {
 fn router(name: &str, publishing: &Publishing, links: &Arc<Mutex<Vec<LinkReport>>>) -> Router {
     let (name, links) = (name.to_owned(), Arc::clone(links));
     let publishing = publishing.clone();
-    // Who does not show the token hears that there is a call, and no more.
+    // Without the token, a request learns only that there is a call.
     let call = move |Extension(Admitted(admitted)): Extension<Admitted>| {
         let links = links
             .lock()
@@ -116,8 +116,8 @@ fn router(name: &str, publishing: &Publishing, links: &Arc<Mutex<Vec<LinkReport>
     Router::new().route("/api/call", get(call))
 }
 
-/// A media plane with one publisher: this endpoint. Viewers have the names of
-/// their connections.
+/// Media plane with one publisher: this endpoint. The resource ids identify the
+/// viewers.
 struct DirectPlane(Arc<Direct>);
 
 impl MediaPlane for DirectPlane {
@@ -154,8 +154,8 @@ impl Media for &DirectPlane {
             })
     }
 
-    /// The browser's checks tell its addresses; `If-Match: *` asks for an ICE
-    /// restart.
+    /// The browser's connectivity checks reveal its addresses, so only an ICE
+    /// restart (`If-Match: *`) matters.
     fn update_ice(
         &mut self,
         _: &ResourceId,
@@ -180,7 +180,7 @@ impl Media for &DirectPlane {
     }
 }
 
-/// What happens to viewers, for the server; what happens to links, for people.
+/// Passes viewer events to the server, and reports link events to the user.
 fn on_event(server: &EventSender, event: DirectEvent) {
     let event = match event {
         DirectEvent::Connected { viewer } => MediaEvent::Connected {
@@ -206,7 +206,7 @@ fn on_event(server: &EventSender, event: DirectEvent) {
         }
         _ => return,
     };
-    // Nobody may be there to hear it: the server is ending then.
+    // The receiver is gone while the server shuts down.
     let _ = server.send(event);
 }
 

@@ -1,4 +1,4 @@
-//! The command line (a contract with scripts).
+//! Command line (a contract with scripts).
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -22,28 +22,31 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Two emulated links, one call over both, a plain WebRTC call beside it
+    /// Show a call over two emulated links, next to a plain WebRTC call
     Demo(DemoArgs),
-    /// Conference server and page
+    /// Run the conference server with its page
     Serve(ServeArgs),
-    /// Sign a token for one room and a time, for guests of a server with --token or --token-key
+    /// Sign a token for one room and a limited time, for a server with --token
+    /// or --token-key
     Token(TokenArgs),
-    /// Rooms of a server that runs on this machine: list them, remove somebody, close one, revoke a
-    /// token
+    /// Manage the rooms of a server on this machine: list rooms, remove a
+    /// participant, close a room, revoke a token
     Rooms(RoomsArgs),
-    /// Join a room over all links: publish cameras and sound, receive the others
+    /// Join a room over all links: publish cameras and sound, receive the
+    /// others
     Join(JoinArgs),
-    /// Call straight to a browser: serves its own page, no media server between
+    /// Call a browser directly: serves its own page, without a media server
     Call(CallArgs),
-    /// Experiments in virtual time: what would this call do on that network
+    /// Run experiments, in virtual time or with real packets
     Lab(crate::lab::args::LabArgs),
-    /// Links for other programs: a shell behind them, real packets
+    /// Run other programs behind emulated links, with real packets
     Emu(crate::emu::args::EmuArgs),
-    /// Links, privileges, codecs, clock: what works here and what to do
+    /// Check links, permissions, codecs and clock of this machine, and name
+    /// remedies
     Doctor(crate::doctor::DoctorArgs),
-    /// A script that lets a shell complete commands and options
+    /// Print a shell script that completes commands and options
     Completions(crate::manual::CompletionsArgs),
-    /// The pages for man, one for each command
+    /// Write manual pages, one for each command
     Manual(crate::manual::ManualArgs),
 }
 
@@ -52,16 +55,17 @@ const SERVER: &str = "Server";
 
 #[derive(Debug, Args)]
 pub struct DemoArgs {
-    /// No browser: receive the calls here, and print what was measured (as JSON)
+    /// Receive the calls here, without a browser, and print the measurements as
+    /// JSON
     #[arg(long)]
     pub headless: bool,
-    /// End after so many seconds (default: run until Ctrl-C; headless: 60)
+    /// Stop after this many seconds (default: run until Ctrl-C; headless: 60)
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub seconds: Option<u64>,
     /// Write the measurements to this file at the end
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Where the page is served
+    /// Address of the page
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080", value_parser = listen)]
     pub listen: SocketAddr,
     #[arg(
@@ -81,24 +85,26 @@ pub struct DemoArgs {
 
 #[derive(Debug, Args)]
 pub struct JoinArgs {
-    /// The server, such as https://HOST:PORT, or the address of an invitation, with room and token
+    /// URL of the server, such as https://HOST:PORT, or an invitation link with
+    /// room and token
     #[arg(value_name = "URL")]
     pub url: String,
-    /// The room, where the address has none
+    /// Room, if the URL has none
     #[arg(long, value_name = "R")]
     pub room: Option<String>,
     #[command(flatten)]
     pub send: SendArgs,
-    /// Record what is received to this .webm file; further participants and further cameras get
-    /// files beside it, each camera one with the sound. A file that is there already is left alone:
-    /// the next free name is taken. Of those who send H.264, which WebM cannot
-    /// hold, only the sound
+    /// Record received media to this .webm file; each further camera gets a
+    /// separate file with the sound, next to it. Existing files are kept: the
+    /// recording uses the next free name. Only the sound is recorded from
+    /// senders of H.264, which WebM cannot hold
     #[arg(help_heading = RECEIVING, long, value_name = "FILE")]
     pub record: Option<PathBuf>,
-    /// The server's bearer token
+    /// Bearer token of the server
     #[arg(help_heading = SERVER, long, value_name = "TOKEN", env = "WEFT_TOKEN", hide_env_values = true, value_parser = token)]
     pub token: Option<String>,
-    /// Trust the certificates in this file (PEM): of an authority, or a copy of the server's own
+    /// Trust the certificates in this file (PEM): of an authority, or a copy of
+    /// the server's own
     #[arg(
         help_heading = SERVER,
         long,
@@ -106,13 +112,13 @@ pub struct JoinArgs {
         conflicts_with = "insecure"
     )]
     pub ca: Option<PathBuf>,
-    /// Trust whoever answers, whatever the certificate: others on the way can listen in
+    /// Accept any certificate; an attacker on the network can then listen in
     #[arg(help_heading = SERVER, long)]
     pub insecure: bool,
-    /// Decode the pictures received (up to 1920x1080), as a screen would show them: the statistics
-    /// file then has their size, how long they took from the camera and, with Debian's
-    /// `opencv-data` installed, how bad they look by themselves (BRISQUE, 0 to 100; one picture
-    /// every two seconds)
+    /// Decode the received pictures (up to 1920x1080), and add their size,
+    /// their latency from the camera and, with Debian's `opencv-data`
+    /// installed, their quality (BRISQUE, 0 to 100, lower is better; one
+    /// picture every two seconds) to the statistics file
     #[arg(
         help_heading = RECEIVING,
         long,
@@ -120,7 +126,7 @@ pub struct JoinArgs {
         conflicts_with = "send_only"
     )]
     pub watch: bool,
-    /// Only publish, receive nobody
+    /// Only publish; receive no participant
     #[arg(help_heading = RECEIVING, long, conflicts_with = "record")]
     pub send_only: bool,
 }

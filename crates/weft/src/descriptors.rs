@@ -1,18 +1,18 @@
-//! How many files and sockets this process may have.
+//! Limit of file descriptors of this process.
 
-/// Raises the limit as far as the system lets everybody: a server has a socket
-/// for each connection, and the usual limit of 1,024 is for programs that wait
-/// by select(2). Where that is not allowed it stays as it is.
+/// Raises the limit to the hard limit: a server has a socket for each
+/// connection, and the usual limit of 1,024 exists for programs that use
+/// select(2). If that fails, the limit stays.
 pub fn raise_limit() {
     let mut limit = libc::rlimit {
         rlim_cur: 0,
         rlim_max: 0,
     };
-    // SAFETY: the structure is there to be written to.
+    // SAFETY: the structure is valid for writing.
     let known = unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) };
     if known == 0 && limit.rlim_cur < limit.rlim_max {
         limit.rlim_cur = limit.rlim_max;
-        // SAFETY: the structure is there to be read.
+        // SAFETY: the structure is valid for reading.
         unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limit) };
     }
 }
@@ -28,7 +28,7 @@ mod tests {
             rlim_cur: 0,
             rlim_max: 0,
         };
-        // SAFETY: the structure is there to be written to.
+        // SAFETY: the structure is valid for writing.
         let known = unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) };
         assert_eq!((known, limit.rlim_cur), (0, limit.rlim_max));
     }

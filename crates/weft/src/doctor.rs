@@ -1,4 +1,4 @@
-//! `weft doctor`: what works on this machine, and what to do where it does not.
+//! `weft doctor`: checks this machine and names remedies.
 
 use std::net::{IpAddr, UdpSocket};
 use std::os::unix::fs::PermissionsExt as _;
@@ -19,24 +19,24 @@ use crate::exit::{Failure, say, say_json};
 
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
-    /// The same as JSON, for programs
+    /// Print the result as JSON, for programs
     #[arg(long)]
     pub json: bool,
 }
 
-/// What was found out about one thing. Its names are a contract with programs
+/// Result of one check. Its field names are a contract with programs
 /// (docs/use/install.md).
 #[derive(Serialize)]
 struct Finding {
     name: &'static str,
-    /// Which one, where there are several.
+    /// Object of the check, if there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     of: Option<String>,
     state: State,
     text: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     remedy: Option<String>,
-    /// What was measured or is there, as the text says it.
+    /// Measured or found value, in the words of the text form.
     #[serde(skip_serializing_if = "Value::is_null")]
     value: Value,
 }
@@ -47,7 +47,7 @@ enum State {
     Ok,
     /// Calls work around it.
     Note,
-    /// It keeps calls from working.
+    /// It prevents calls.
     No,
 }
 
@@ -189,9 +189,9 @@ fn link(name: &str) -> Finding {
     finding.of(name)
 }
 
-/// Fault that keeps a link from servers elsewhere. The addresses of
-/// documentation (RFC 5737, RFC 3849) are routed as those of any network that
-/// this machine is not in. One address that leads out is enough.
+/// Routing fault that separates a link from external servers. Documentation
+/// addresses (RFC 5737, RFC 3849) are routed like any network outside this
+/// machine's own. One address with a route is enough.
 fn route_fault(link: &LinkChoice) -> Option<RouteFault> {
     let elsewhere = |own: IpAddr| match own {
         IpAddr::V4(_) => IpAddr::from([192, 0, 2, 1]),
@@ -205,7 +205,8 @@ fn route_fault(link: &LinkChoice) -> Option<RouteFault> {
     faults.all(|fault| fault.is_some()).then_some(first)
 }
 
-/// A timer that is late makes packets late: the pacer wants a few ms.
+/// Checks timers: a late timer delays packets, and the pacer needs a resolution
+/// of a few ms.
 fn relay_clock() -> Finding {
     const NAP: Duration = Duration::from_millis(2);
     const ROUNDS: u32 = 50;
@@ -328,11 +329,11 @@ fn emulator() -> Finding {
     }
 }
 
-/// A program that the emulator starts.
+/// Program that the emulator starts.
 struct Helper {
-    /// Any of them will do.
+    /// Alternative names.
     names: &'static [&'static str],
-    /// What cannot be done without it.
+    /// Feature that needs it.
     needed_for: &'static str,
     remedy: &'static str,
 }
@@ -397,7 +398,7 @@ fn helpers() -> Vec<Finding> {
     HELPERS.iter().map(finding).collect()
 }
 
-/// A client of the lab whose program is built or installed.
+/// Checks whether the program of a lab client is built or installed.
 fn client(client: &Client) -> Finding {
     let finding = match client.find() {
         Ok(()) => Finding::ok("client", format!("for the emulator: {client}")),

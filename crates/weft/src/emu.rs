@@ -1,5 +1,5 @@
-//! `weft emu`: the emulator by itself, for other people's programs, and programs
-//! that it runs itself: modelled applications, and a caller of browsers.
+//! `weft emu`: the emulator alone, for other programs and for its own: modelled
+//! applications, and a caller of browsers.
 
 mod app;
 pub mod args;
@@ -45,12 +45,12 @@ pub fn run(args: EmuArgs) -> Result<(), Failure> {
     }
 }
 
-/// The links, with the hosts at their ends.
+/// Emulated links with the hosts at their ends.
 struct Place {
     network: Network,
     inside: HostId,
     far: HostId,
-    /// Inside and at the other end, link by link.
+    /// Addresses inside and at the other end, link by link.
     addresses: Vec<(Addresses, Addresses)>,
 }
 
@@ -74,7 +74,8 @@ fn shell(args: &ShellArgs) -> Result<(), Failure> {
         File::create(path).map_err(refused)
     });
     let log = log.transpose()?;
-    // Before any thread: a user namespace can be entered by one alone.
+    // Before any thread starts: only a single-threaded process can enter a user
+    // namespace.
     let right = Right::find()?;
     right.take()?;
     note_signals();
@@ -96,7 +97,7 @@ fn shell(args: &ShellArgs) -> Result<(), Failure> {
     });
     let far = far.transpose()?;
     let status = match inside(args, &running, place.inside, variables) {
-        // It could not be started.
+        // The program could not be started.
         Err(failure @ (Failure::Run(_) | Failure::Machine(_))) => return Err(failure),
         ended => ended,
     };
@@ -115,8 +116,8 @@ fn shell(args: &ShellArgs) -> Result<(), Failure> {
     }
 }
 
-/// What the links are called. Their random streams go by it, so two of one
-/// name would lose the same packets.
+/// Names of the links. They select the random streams, so equal names would
+/// cause identical losses.
 fn names(links: &[NamedLink]) -> Result<Vec<String>, Failure> {
     let mut names: Vec<String> = Vec::new();
     for (index, link) in links.iter().enumerate() {
@@ -133,7 +134,7 @@ fn names(links: &[NamedLink]) -> Result<Vec<String>, Failure> {
     Ok(names)
 }
 
-/// What carries the packets of each link.
+/// Medium of each link.
 fn media(args: &ShellArgs) -> Result<Vec<MediumSpec>, Failure> {
     let medium = |(index, link): (usize, &NamedLink)| {
         let down = args.down.get(index).map(String::as_str);
@@ -170,7 +171,7 @@ fn place(args: &ShellArgs, links: Vec<(String, MediumSpec)>, right: Right) -> Pl
     }
 }
 
-/// What tells programs the addresses.
+/// Environment variables with the addresses, for programs.
 fn variables(addresses: &[(Addresses, Addresses)]) -> Vec<(String, String)> {
     let mut variables = Vec::new();
     let mut tell = |suffix: &str, (near, far): &(Addresses, Addresses)| {
@@ -186,7 +187,7 @@ fn variables(addresses: &[(Addresses, Addresses)]) -> Vec<(String, String)> {
     variables
 }
 
-/// Runs the program to its end, or until this process is asked to end.
+/// Runs the program to its end, or until this process gets a signal.
 fn inside(
     args: &ShellArgs,
     running: &Running,
@@ -210,7 +211,8 @@ fn inside(
         .envs(variables)
         .spawn()
         .map_err(|error| not_started(program, &error))?;
-    // Ctrl-C goes to all that share the terminal: it means the program.
+    // Ctrl-C reaches every process of the terminal; it is meant for the
+    // program.
     let is_shared = std::io::stdin().is_terminal();
     loop {
         let ended = child.try_wait();
@@ -228,7 +230,7 @@ fn inside(
     }
 }
 
-/// The program is missing on this machine, or it cannot be run.
+/// Error for a program that is missing or cannot be run.
 fn not_started(program: &OsString, error: &std::io::Error) -> Failure {
     let name = program.display();
     Failure::Machine(match error.kind() {

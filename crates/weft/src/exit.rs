@@ -1,4 +1,4 @@
-//! What a command says, and how it ends.
+//! Output and exit status of a command.
 
 use std::fmt::Display;
 use std::io::{ErrorKind, Write as _, stderr, stdout};
@@ -14,39 +14,38 @@ use weft_units::{is_printable, printable};
 
 use crate::options;
 
-/// Why a command did not do what it was asked to. The text says where and
-/// what to do.
+/// Reason why a command failed. The text names the place and the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The run was begun and went wrong: exit status 1.
+    /// The run started and failed: exit status 1.
     #[error("{0}")]
     Run(String),
-    /// An argument or file is wrong: exit status 2.
+    /// An argument or file is invalid: exit status 2.
     #[error("{0}")]
     Usage(String),
-    /// This machine cannot do it: exit status 3.
+    /// This machine lacks a requirement: exit status 3.
     #[error("{0}")]
     Machine(String),
-    /// It was asked to end: 128 and the signal's number, as shells have it.
+    /// The command was stopped by a signal: 128 plus its number, as in shells.
     #[error("ended by signal {0}")]
     Stopped(i32),
-    /// A program that was run for the user failed: its own exit status, or
-    /// 128 and the signal's number, as shells have it.
+    /// A program that was run for the user failed: its own exit status, or 128
+    /// plus the signal's number, as in shells.
     #[error("the program inside ended with {status}")]
     Program {
-        /// What it ended with.
+        /// Status of the program.
         status: ExitStatus,
     },
 }
 
-/// Writes a text to standard output, a line at least. What others said cannot
-/// tell the terminal anything ([`printable`]). A reader that has seen enough
-/// (`| head`) is no failure.
+/// Writes at least one line to standard output. Removes control characters that
+/// could affect the terminal ([`printable`]). A reader that closes the pipe
+/// (`| head`) is not a failure.
 pub fn say(text: impl Display) -> Result<(), Failure> {
     write_out(&lines_of(&text.to_string()))
 }
 
-/// Writes JSON to standard output, likewise.
+/// Writes JSON to standard output, with the same rules.
 pub fn say_json(json: impl Display) -> Result<(), Failure> {
     write_out(&json_for_terminals(&json.to_string()))
 }
@@ -62,7 +61,7 @@ fn write_out(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Lines of ours may be several; texts of others come without ends of lines.
+/// Sanitises each line of the text; foreign text inside it has no line breaks.
 fn lines_of(text: &str) -> String {
     let lines: Vec<String> = text.split('\n').map(|l| printable(l).to_string()).collect();
     lines.join("\n")
@@ -83,22 +82,22 @@ pub fn json_for_terminals(json: &str) -> String {
     text
 }
 
-/// Writes a text to standard error, as `eprintln!` does, which panics where
-/// nobody takes it any more: a call outlives the terminal it was started in. What
-/// others said cannot tell the terminal anything ([`printable`]).
+/// Writes a text to standard error. Unlike `eprintln!` it does not panic if the
+/// reader is gone: a call may outlive its terminal. Removes control characters
+/// that could affect the terminal ([`printable`]).
 macro_rules! complain {
     ($($words:tt)*) => {
         $crate::exit::write_complaint(format_args!($($words)*))
     };
 }
 
-/// Notices go to standard error.
+/// Notices for standard error.
 pub fn notices() -> Notices {
     Notices::new(|notice| complain!("weft: {}", options::of_notice(&notice)))
 }
 
 pub fn write_complaint(line: std::fmt::Arguments<'_>) {
-    // There is nobody to tell that nobody listens.
+    // A write error cannot be reported anywhere.
     let _ = writeln!(stderr(), "{}", lines_of(&line.to_string()));
 }
 

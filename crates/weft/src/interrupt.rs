@@ -12,9 +12,9 @@ use libc::{SIGHUP, SIGINT, SIGTERM, c_int};
 type Handler = Box<dyn FnMut() + Send>;
 static HANDLER: Mutex<Option<Handler>> = Mutex::new(None);
 
-/// Calls `handler` on Ctrl-C, SIGTERM or SIGHUP instead of ending the process
-/// at once; the second time the process ends, with what it runs in emulated
-/// networks. A SIGHUP that is ignored (nohup(1)) stays so.
+/// Calls `handler` on the first Ctrl-C, SIGTERM or SIGHUP; the second one ends
+/// the process, together with its programs in emulated networks. An ignored
+/// SIGHUP (nohup(1)) stays ignored.
 pub fn on_ctrl_c(handler: impl FnMut() + Send + 'static) {
     let mut slot = HANDLER.lock().expect("handlers do not panic");
     let first = slot.replace(Box::new(handler)).is_none();
@@ -24,7 +24,7 @@ pub fn on_ctrl_c(handler: impl FnMut() + Send + 'static) {
     }
     let mut asked = false;
     but_for_ignored_hang_ups(|| {
-        // Fails only if another handler is set, which nothing here does.
+        // Fails only if another handler is set, which never happens here.
         let _ = ctrlc::set_handler(move || {
             if std::mem::replace(&mut asked, true) {
                 weft_emu::end_all_programs();
@@ -37,12 +37,12 @@ pub fn on_ctrl_c(handler: impl FnMut() + Send + 'static) {
     });
 }
 
-/// Longest time from the request to end until the process ends. Chosen by us.
+/// Longest time from the signal to the end of the process. Chosen by us.
 const TO_END: Duration = Duration::from_millis(900);
 
-/// Ends the process with this status after `delay` and what ending takes, if it
-/// has not ended by itself: a server that hangs, a disk or a terminal that takes
-/// nothing cannot keep it.
+/// Ends the process with this status after `delay` plus the time for ending,
+/// unless it has ended by itself: a blocked server, disk or terminal cannot
+/// keep it alive.
 pub fn end_after(delay: Duration, status: i32) {
     thread::spawn(move || {
         thread::sleep(delay + TO_END);
@@ -50,27 +50,27 @@ pub fn end_after(delay: Duration, status: i32) {
     });
 }
 
-/// SIGHUP for a program that reads its files again: held back, until somebody
-/// takes it.
+/// SIGHUP for a program that reloads its files: blocked until a handler takes
+/// it.
 pub struct HangUps {
     set: libc::sigset_t,
     had_terminal: bool,
 }
 
-/// The terminal that a SIGHUP may have come from.
+/// Terminal that a SIGHUP may have come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Terminal {
-    /// It was closed: the program should end.
+    /// The terminal was closed: the program should end.
     Gone,
-    /// It is there, or there never was one: somebody sent the signal.
+    /// The terminal is open, or never existed: another program sent the signal.
     There,
 }
 
 impl HangUps {
-    /// Holds SIGHUP back from this thread and those that it starts from now on.
+    /// Blocks SIGHUP for this thread and the threads that it starts later.
     pub fn hold() -> HangUps {
         let mut set = MaybeUninit::uninit();
-        // SAFETY: the set is made empty before it is used, and only used here.
+        // SAFETY: the set is initialised before use, and only used here.
         let set = unsafe {
             libc::sigemptyset(set.as_mut_ptr());
             libc::sigaddset(set.as_mut_ptr(), SIGHUP);
@@ -86,11 +86,12 @@ impl HangUps {
         thread::spawn(move || {
             loop {
                 let mut signal = 0;
-                // SAFETY: both are valid, and the set holds SIGHUP only.
+                // SAFETY: both pointers are valid, and the set contains SIGHUP
+                // only.
                 if unsafe { libc::sigwait(&raw const self.set, &raw mut signal) } != 0 {
                     return;
                 }
-                // A terminal that was closed is none any more.
+                // A closed terminal is no terminal any more.
                 handler(match self.had_terminal && !stderr().is_terminal() {
                     true => Terminal::Gone,
                     false => Terminal::There,
@@ -100,7 +101,7 @@ impl HangUps {
     }
 }
 
-/// Becomes true with Ctrl-C.
+/// Flag that Ctrl-C sets.
 pub fn flag() -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     let asked = stop.clone();
@@ -108,8 +109,8 @@ pub fn flag() -> Arc<AtomicBool> {
     stop
 }
 
-/// The first of the signals that asked this process to end, or zero; SIGINT
-/// gives way to the others.
+/// First termination signal of this process, or zero; the others override
+/// SIGINT.
 static ASKED: AtomicI32 = AtomicI32::new(0);
 
 extern "C" fn note(signal: c_int) {
@@ -119,31 +120,31 @@ extern "C" fn note(signal: c_int) {
     }
 }
 
-/// From now on SIGINT, SIGTERM and SIGHUP do not end the process, but are
-/// there to be [`asked`] for. Programs that it starts have none of this.
+/// From now on SIGINT, SIGTERM and SIGHUP do not end the process but are
+/// recorded for [`asked`]. Child programs do not inherit this.
 pub fn note_signals() {
     let handler = note as extern "C" fn(c_int) as libc::sighandler_t;
     but_for_ignored_hang_ups(|| {
         for signal in [SIGINT, SIGTERM, SIGHUP] {
-            // SAFETY: the handler does nothing but use an atomic number.
+            // SAFETY: the handler only accesses an atomic number.
             unsafe { libc::signal(signal, handler) };
         }
     });
 }
 
-/// Sets handlers, but none for a SIGHUP that nobody here asked to ignore.
+/// Runs `set` to install handlers, but keeps an inherited "ignore" of SIGHUP.
 fn but_for_ignored_hang_ups(set: impl FnOnce()) {
-    // SAFETY: what it was is known only when it is replaced; until handlers
-    // are set, one that comes is ignored.
+    // SAFETY: the old disposition is known only after replacing it; a SIGHUP
+    // before the handlers are set is ignored.
     let before = unsafe { libc::signal(SIGHUP, libc::SIG_IGN) };
     set();
     if before == libc::SIG_IGN {
-        // SAFETY: as it was.
+        // SAFETY: restores the old disposition.
         unsafe { libc::signal(SIGHUP, libc::SIG_IGN) };
     }
 }
 
-/// The signal that was noted, if any.
+/// Recorded signal, if any.
 pub fn asked() -> Option<c_int> {
     Some(ASKED.load(Ordering::Relaxed)).filter(|signal| *signal != 0)
 }

@@ -1,4 +1,4 @@
-//! `weft join`: publish over all links, receive everybody else.
+//! `weft join`: publishes over all links and receives the other participants.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use crate::interrupt;
 use crate::options;
 use crate::statistics::StatsFile;
 
-/// Between lines of the statistics file.
+/// Interval of lines in the statistics file.
 const FIGURES: Duration = Duration::from_secs(1);
 
 pub fn run(args: JoinArgs) -> Result<(), Failure> {
@@ -40,7 +40,7 @@ pub fn run(args: JoinArgs) -> Result<(), Failure> {
         stats.watch(call.clock());
     }
     let stopper = call.stopper();
-    // Only a recording is not whole without its end.
+    // Only a recording is damaged if it is cut off.
     let late = i32::from(args.record.is_some());
     interrupt::on_ctrl_c(move || {
         interrupt::end_after(Duration::ZERO, late);
@@ -55,7 +55,7 @@ pub fn run(args: JoinArgs) -> Result<(), Failure> {
     ended.and(outlets.finish())
 }
 
-/// Where to: as the options say, or an invitation's address.
+/// Server, room and token, from the options or an invitation link.
 fn place(args: &JoinArgs) -> Result<Invitation, Failure> {
     let Some(invitation) = Invitation::parse(&args.url) else {
         let room = args.room.clone().ok_or_else(|| {
@@ -102,7 +102,7 @@ fn config(args: &JoinArgs, place: &Invitation) -> CallConfig {
     }
 }
 
-/// Where things are written.
+/// Output files.
 struct Outlets {
     name: String,
     publishes: bool,
@@ -111,7 +111,7 @@ struct Outlets {
 }
 
 impl Outlets {
-    /// Writes what the call says until it ends or its time is over.
+    /// Writes the call's output until it ends or its time is over.
     fn follow(&mut self, call: &Call, limit: Option<Duration>) {
         let end = limit.map(|limit| Instant::now() + limit);
         let mut next_figures = Instant::now() + FIGURES;
@@ -160,7 +160,7 @@ impl Outlets {
         }
     }
 
-    /// An error: what was to be written is not whole.
+    /// Closes the outputs; returns an error if one is incomplete.
     fn finish(self) -> Result<(), Failure> {
         let recording = self.recording.map_or(Ok(()), Recording::finish);
         let stats = self.stats.map_or(Ok(()), StatsFile::finish);
@@ -175,7 +175,7 @@ mod tests {
     use super::{Invitation, place};
     use crate::cli::{Cli, Command};
 
-    /// Where `weft join` goes with these words, or what it says.
+    /// Target of `weft join` with these arguments, or its error.
     fn place_of(words: &str) -> Result<Invitation, String> {
         let line = ["weft", "join"].into_iter().chain(words.split(' '));
         match Cli::try_parse_from(line).map(|cli| cli.command) {

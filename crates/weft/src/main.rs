@@ -1,4 +1,4 @@
-//! A video call over every link a machine has at once.
+//! Video call over every link that a machine has at once.
 #![cfg_attr(not(test), deny(clippy::print_stderr, clippy::print_stdout))]
 
 // First, for its macro.

@@ -1,5 +1,5 @@
-//! `weft completions` and `weft manual`: what the command line's definition
-//! says, for shells and for man.
+//! `weft completions` and `weft manual`: shell completions and manual pages
+//! from the definition of the command line.
 
 use std::io::{Write, stdout};
 use std::path::PathBuf;
@@ -13,28 +13,28 @@ const NAME: &str = "weft";
 
 #[derive(Debug, Args)]
 pub struct CompletionsArgs {
-    /// The shell that is to complete commands and options
+    /// Shell that should complete commands and options
     #[arg(value_enum)]
     pub shell: Shell,
 }
 
 #[derive(Debug, Args)]
 pub struct ManualArgs {
-    /// An existing folder for the pages, one for each command
+    /// Existing folder for the pages, one for each command
     #[arg(value_name = "FOLDER")]
     pub folder: PathBuf,
 }
 
-/// Of this command line.
+/// Prints completions for this command line.
 pub fn completions(args: &CompletionsArgs, mut line: Command) -> Result<(), Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut line, NAME, &mut script);
-    // Whoever closed the pipe has read enough.
+    // A closed pipe is not a failure.
     let _ = stdout().lock().write_all(&script);
     Ok(())
 }
 
-/// Of this command line.
+/// Writes manual pages for this command line.
 pub fn pages(args: &ManualArgs, line: Command) -> Result<(), Failure> {
     let folder = &args.folder;
     clap_mangen::generate_to(line, folder).map_err(|error| {

@@ -1,5 +1,5 @@
-//! Messages of the endpoint, with the options of the command line that follow
-//! their advice.
+//! Messages of the endpoint, with the command-line options that implement their
+//! advice.
 
 use weft_endpoint::connect::ConnectError;
 use weft_endpoint::links::ChoiceError;
@@ -7,9 +7,9 @@ use weft_endpoint::signalling::{CertificateFault, SignallingError, UrlPart, with
 use weft_endpoint::sources::cameras::CamerasError;
 use weft_endpoint::{Notice, StartError};
 
-/// For a token that is missing or wrong.
+/// Advice for a missing or wrong token.
 const TOKEN: &str = "name it with --token or in WEFT_TOKEN";
-/// For one that has expired.
+/// Advice for an expired token.
 const NEW_TOKEN: &str = "ask the person who runs the server for a new one (`weft token --room ROOM \
                          --hours 2` makes it), and give it with --token or in WEFT_TOKEN";
 
@@ -42,7 +42,7 @@ pub fn of_notice(notice: &Notice) -> String {
     }
 }
 
-/// That the machine is too slow, with the option that makes pictures smaller.
+/// Notice that the machine is too slow, with the option for smaller pictures.
 pub fn with_smaller(notice: &Notice, option: &str) -> String {
     format!("{notice}: {option}")
 }

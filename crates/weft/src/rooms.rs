@@ -1,4 +1,4 @@
-//! `weft rooms`: rooms of a server that runs on this machine.
+//! `weft rooms`: rooms of a server on this machine.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -13,51 +13,53 @@ use crate::state::state_folder;
 pub struct RoomsArgs {
     #[command(subcommand)]
     pub action: Action,
-    /// Folder with the server's state (default: $XDG_STATE_HOME/weft, ~/.local/state/weft); that of
-    /// the service is /var/lib/weft
+    /// Folder with the server's state (default: $XDG_STATE_HOME/weft,
+    /// ~/.local/state/weft); the service uses /var/lib/weft
     #[arg(long, global = true, value_name = "FOLDER")]
     pub state: Option<PathBuf>,
-    /// The server, by the address that it listens on, where several run
+    /// Address that the server listens on, if several servers run
     #[arg(long, global = true, value_name = "ADDRESS:PORT")]
     pub server: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum Action {
-    /// List rooms and participants, each with the id of their token
+    /// List rooms and participants, with the ids of their tokens
     List {
-        /// As JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Remove a participant: their connections end, and for some minutes nobody new comes into the
-    /// room with the same signed token, or from the same address if they had none
+    /// Remove a participant: their connections end, and for some minutes no
+    /// newcomer may use the same signed token, or the same address if they had
+    /// none
     Remove {
-        /// The room
+        /// Name of the room
         room: String,
-        /// Id, or name
+        /// Id or name of the participant
         participant: String,
         #[command(flatten)]
         bar: Bar,
     },
-    /// Remove everybody from a room, and let nobody in for some minutes; 0 opens it again
+    /// Remove everybody from a room and close it for some minutes; 0 opens it
+    /// again
     Close {
-        /// The room
+        /// Name of the room
         room: String,
         #[command(flatten)]
         bar: Bar,
     },
-    /// Revoke a signed token for good, with those that its bearers made for their guests: their
-    /// connections end, and they no longer open the room
+    /// Revoke a signed token permanently, including its bearers' tokens for
+    /// guests: their connections end, and the tokens are rejected
     Revoke {
-        /// The token, or its id
+        /// Token, or its id
         token: String,
     },
 }
 
 #[derive(Debug, Args)]
 pub struct Bar {
-    /// For how long nobody comes back, up to a day
+    /// Minutes before they can come back, up to a day
     #[arg(long, value_name = "N", default_value = "10", value_parser = clap::value_parser!(u64).range(0..=1440))]
     minutes: u64,
 }
@@ -139,7 +141,8 @@ fn list(room: &RoomReport) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Id, name, what they send, token, from where, and since when.
+/// Columns: id, name, published tracks, token, address, and time since the
+/// arrival.
 fn row(who: &ParticipantReport) -> [String; 6] {
     let publishing = &who.publishing;
     let sends = match (publishing.cameras.len(), publishing.audio) {
@@ -168,8 +171,8 @@ fn row(who: &ParticipantReport) -> [String; 6] {
     ]
 }
 
-/// Asks the server that is meant. A list is of all; and servers with the same
-/// state have the same key, so a token is revoked on all of them.
+/// Sends the order to the selected server. Lists cover all servers; servers
+/// with the same state share the key, so a token is revoked on all of them.
 fn ask_all(args: &RoomsArgs, order: &Order) -> Result<Vec<(String, Answer)>, Failure> {
     let folder = args.state.clone().or_else(state_folder).ok_or_else(|| {
         Failure::usage("there is no folder for the server's state: name it with --state")
@@ -179,7 +182,7 @@ fn ask_all(args: &RoomsArgs, order: &Order) -> Result<Vec<(String, Answer)>, Fai
     if let Some(wanted) = &args.server {
         sockets.retain(|(address, _)| address == wanted);
     }
-    // One that nobody listens at was left by a server that ended badly.
+    // A socket without a listener is left over from a crashed server.
     let probe = |socket: &Path| match std::os::unix::net::UnixStream::connect(socket) {
         Ok(_) => Ok(true),
         Err(error) if error.kind() == ErrorKind::ConnectionRefused => Ok(false),

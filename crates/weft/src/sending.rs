@@ -1,4 +1,4 @@
-//! The options of what is sent, which several commands take.
+//! Options of sending, shared by several commands.
 
 use std::path::PathBuf;
 
@@ -16,14 +16,14 @@ use crate::values::{rate, seconds};
 
 const MEDIA: &str = "Cameras and sound";
 
-/// What decides about packets, for who knows why.
+/// Options of packet scheduling and repair, for experts.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Expert")]
 pub struct ExpertArgs {
     #[arg(long, value_name = "NAME", default_value_t, help = schedulers())]
     pub scheduler: SchedulerKind,
-    /// What the call is spared first where its links cannot give everything: calm (still
-    /// pictures), pixels (coarse ones) or balanced
+    /// Preference if the links cannot carry everything: calm (few freezes,
+    /// lower resolution), pixels (high resolution, more freezes) or balanced
     #[arg(long, value_name = "WHAT", default_value_t)]
     pub prefer: Preference,
     #[arg(long, value_name = "NAME", default_value_t, help = protections())]
@@ -32,23 +32,23 @@ pub struct ExpertArgs {
     pub controller: ControllerKind,
 }
 
-/// What a call sends, how, and over what.
+/// Sources, sending parameters and links of a call.
 #[derive(Debug, Args)]
 pub struct MediaArgs {
-    // Brackets would be links to rustdoc.
+    // In a doc comment, brackets would be links to rustdoc.
     #[arg(
         help_heading = "Links",
         long = "link",
-        help = "A link: [NAME=]INTERFACE or [NAME=]ADDRESS, and after commas metered, budget=2GB, \
-                weight=0.5, backup; repeat for each (default: every interface)",
+        help = "Link: [NAME=]INTERFACE or [NAME=]ADDRESS, and after commas metered, budget=2GB, \
+                weight=0.5, backup; repeat for each link (default: every interface)",
         value_name = "IF|ADDR"
     )]
     pub links: Vec<LinkChoice>,
     #[arg(
         help_heading = MEDIA,
         long = "camera",
-        help = "A camera: clip[:SIZE][@FPS], /dev/videoN[:SIZE][@FPS] or FILE.y4m, SIZE being \
-                360p, 720p, 1080p or WIDTHxHEIGHT; with a name for the others in front as in \
+        help = "Camera: clip[:SIZE][@FPS], /dev/videoN[:SIZE][@FPS] or FILE.y4m, where SIZE is \
+                360p, 720p, 1080p or WIDTHxHEIGHT; put a caption in front, as in \
                 rear=/dev/video1; repeat for up to four",
         value_name = "[NAME=]SRC"
     )]
@@ -63,7 +63,7 @@ pub struct MediaArgs {
     #[arg(
         help_heading = MEDIA,
         help = format!(
-            "Video codec: {}; of vp8 a server can leave out temporal layers for slow receivers",
+            "Video codec: {}; with vp8 a server can drop temporal layers for slow receivers",
             either(&video_codecs())
         ),
         long,
@@ -72,28 +72,28 @@ pub struct MediaArgs {
         value_parser = video_codec
     )]
     pub codec: Codec,
-    /// What gives way when the rate is low: maintain-framerate (smaller pictures),
-    /// maintain-resolution (fewer), balanced or off
+    /// Reduction at low rates: maintain-framerate (smaller pictures),
+    /// maintain-resolution (fewer pictures), balanced or off
     #[arg(help_heading = MEDIA, long, value_name = "WHAT", default_value_t)]
     pub degradation: Degradation,
-    /// Bound on everything sent over all links together, such as 4mbit or 800kbit:
-    /// copies, repair and the headers of IP and UDP included
+    /// Limit on everything sent over all links together, including copies,
+    /// repair packets and the headers of IP and UDP, such as 4mbit or 800kbit
     #[arg(help_heading = MEDIA, long, value_name = "RATE", default_value = "4mbit", value_parser = rate)]
     pub max_rate: Rate,
     #[command(flatten)]
     pub expert: ExpertArgs,
 }
 
-/// What `join` and `call` send, and what is said of it.
+/// Sources and statistics of `join` and `call`.
 #[derive(Debug, Args)]
 pub struct SendArgs {
-    /// Write statistics, a line of JSON each second, to this file
+    /// Write statistics to this file, one line of JSON per second
     #[arg(long, value_name = "FILE")]
     pub stats: Option<PathBuf>,
-    /// End after so many seconds (default: run until Ctrl-C)
+    /// Stop after this many seconds (default: run until Ctrl-C)
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub seconds: Option<u64>,
-    /// The name that the others see
+    /// Name that the others see
     #[arg(long, value_name = "NAME", default_value = "weft", value_parser = shown_name)]
     pub name: String,
     #[command(flatten)]
@@ -101,7 +101,7 @@ pub struct SendArgs {
 }
 
 impl SendArgs {
-    /// What is sent, how, and over what.
+    /// Configuration of sending.
     pub fn config(&self) -> SendConfig {
         SendConfig {
             name: self.name.clone(),
@@ -111,7 +111,7 @@ impl SendArgs {
 }
 
 impl MediaArgs {
-    /// What is sent, how, and over what, without the name of who sends.
+    /// Configuration of sending, without the sender's name.
     pub fn config(&self) -> SendConfig {
         SendConfig {
             links: self.links.clone(),
@@ -157,7 +157,7 @@ pub fn video_codecs() -> Vec<&'static str> {
     Codec::of_kind(MediaKind::Video).map(Codec::name).collect()
 }
 
-/// Names to choose from.
+/// List of names in a sentence.
 pub fn either(names: &[&str]) -> String {
     match names {
         [others @ .., last] if !others.is_empty() => format!("{} or {last}", others.join(", ")),

@@ -29,7 +29,7 @@ pub fn run(args: ServeArgs) -> Result<(), Failure> {
     let own_certificate = config.security == Security::Auto;
     let is_open =
         config.token.is_none() && config.token_key.is_none() && !config.listen.ip().is_loopback();
-    // Before there are threads, which would take the signal.
+    // Before other threads start, which would receive the signal.
     let hang_ups = interrupt::HangUps::hold();
     let server = Server::start(config)?;
     tell_urls(&server, None)?;
@@ -56,7 +56,7 @@ pub fn run(args: ServeArgs) -> Result<(), Failure> {
     server.when_media_ends(move || {
         let _ = broken.send(End::Broken);
     });
-    // A sender lives in the handler: this waits.
+    // The handler keeps a sender, so this blocks.
     let ended = end.recv().unwrap_or(End::Asked);
     if ended == End::Asked && !args.drain.is_zero() {
         server.drain(args.drain);
@@ -71,15 +71,15 @@ pub fn run(args: ServeArgs) -> Result<(), Failure> {
     }
 }
 
-/// Why the server ends.
+/// Reason for the end of the server.
 #[derive(PartialEq, Eq)]
 enum End {
     Asked,
-    /// Nobody is heard or seen any more.
+    /// The media side failed.
     Broken,
 }
 
-/// A server as the command line asks for it, with routes of our own.
+/// Server configuration from the command line, with additional routes.
 pub fn config(args: PageArgs, extra: Router) -> ServerConfig {
     let security = match (args.certificate, args.key) {
         (Some(certificate), Some(key)) => Security::Certificate { certificate, key },
@@ -96,8 +96,8 @@ pub fn config(args: PageArgs, extra: Router) -> ServerConfig {
     }
 }
 
-/// Where to go, with the token that opens the door: this machine's address
-/// first, those for others below.
+/// Prints the URLs with the token: this machine's first, those for others
+/// below.
 pub fn tell_urls(server: &ServerHandle, token: Option<&str>) -> Result<(), Failure> {
     let query = token.map_or(String::new(), |token| format!("?token={token}"));
     let urls = [&server.url].into_iter().chain(&server.urls_elsewhere);
@@ -107,7 +107,7 @@ pub fn tell_urls(server: &ServerHandle, token: Option<&str>) -> Result<(), Failu
     Ok(())
 }
 
-/// What there is to know about a certificate that nobody vouches for.
+/// Prints the fingerprint of a self-signed certificate, and why it was renewed.
 pub fn tell_certificate(server: &ServerHandle) {
     let Some(fingerprint) = &server.fingerprint else {
         return;
@@ -128,8 +128,8 @@ pub fn tell_certificate(server: &ServerHandle) {
     );
 }
 
-/// Tells the page what is served here, where it is no single call: `rooms`, or
-/// the `demo` with rooms beside it.
+/// Tells the page the mode of this server, unless it is a single call: `rooms`,
+/// or the `demo` with rooms beside it.
 pub fn mode(served: &'static str) -> Router {
     let mode = move || async move { Json(serde_json::json!({ "mode": served })) };
     Router::new().route("/api/call", get(mode))

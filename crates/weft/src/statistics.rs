@@ -1,4 +1,4 @@
-//! Figures for the statistics file.
+//! Statistics file.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -20,10 +20,10 @@ use weft_endpoint::sources::video::CameraReport;
 use weft_endpoint::watch::Watcher;
 use weft_endpoint::{Event, PlayedFrame, Received, ReceivedCamera, Statistics};
 
-/// Why links carry nothing, by their names.
+/// Reasons why links carry nothing, by link name.
 type Troubles = BTreeMap<String, LinkTrouble>;
 
-/// What its owner wants of a link, and what is left of its budget.
+/// Policy of a link, and the rest of its budget.
 fn policy(link: &LinkFigures, troubles: &Troubles) -> Value {
     let LinkFigures { policy, left, .. } = link;
     json!({
@@ -51,41 +51,41 @@ pub fn state_name(state: PathState) -> &'static str {
     }
 }
 
-/// To three decimals: more would be noise.
+/// Rounds to three decimals; more would be noise.
 pub fn round(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0
 }
 
-/// One line of JSON a second, as long as the disk takes them.
+/// File with one line of JSON per second, until writing fails.
 pub struct StatsFile {
     path: PathBuf,
     file: BufWriter<File>,
-    /// Why there are no more lines.
+    /// Error that ended the file.
     failed: Option<String>,
     watching: Option<Watching>,
-    /// Decoded cameras, by participant and place.
+    /// Decoded cameras, by participant and index.
     watched: BTreeMap<(String, usize), Watched>,
 }
 
-/// Pictures are decoded, timed by this clock and, where there is a model,
-/// judged by it.
+/// Decoding of pictures, with the clock for their times and, if installed, the
+/// model for their scores.
 struct Watching {
     clock: Clock,
     judge: Option<Arc<Brisque>>,
 }
 
-/// A camera whose pictures are decoded, or were.
+/// Camera with decoded pictures, now or earlier.
 #[derive(Default)]
 struct Watched {
-    /// None when its participant is not received any more.
+    /// `None` after its participant's playback has ended.
     watcher: Option<Watcher>,
     shown: usize,
     undecodable: u64,
     height: Option<usize>,
 }
 
-/// Cameras that are decoded at once: two rooms' worth of what a machine of eight cores
-/// can decode. Chosen by us.
+/// Maximum number of cameras decoded at once: twice as many as a machine of
+/// eight cores can decode. Chosen by us.
 const MAX_WATCHED: usize = 32;
 
 impl StatsFile {
@@ -106,14 +106,14 @@ impl StatsFile {
         })
     }
 
-    /// Decodes what is received from now on.
+    /// Decodes received pictures from now on.
     pub fn watch(&mut self, clock: Clock) {
         // Without a model there are no scores, as `--help` says.
         let judge = Brisque::installed().ok().map(Arc::new);
         self.watching = Some(Watching { clock, judge });
     }
 
-    /// Has pictures decoded, if they are wanted.
+    /// Decodes the pictures of an event, if enabled.
     pub fn on_event(&mut self, event: &Event) {
         match event {
             Event::Frame(played) => self.on_frame(played),
@@ -122,8 +122,7 @@ impl StatsFile {
         }
     }
 
-    /// Has the frame decoded, if pictures are. Without a decoder there is
-    /// nothing to tell.
+    /// Decodes a frame, if enabled. A missing decoder is ignored.
     fn on_frame(&mut self, played: &PlayedFrame) {
         let (Some(watching), Track::Camera(place)) = (&self.watching, played.track) else {
             return;
@@ -144,7 +143,7 @@ impl StatsFile {
         }
     }
 
-    /// Keeps what was seen of them.
+    /// Keeps the results of a participant.
     fn on_playing_ended(&mut self, id: &str) {
         for (_, watched) in self.watched.iter_mut().filter(|((from, _), _)| from == id) {
             watched.undecodable = watched.undecodable();
@@ -152,8 +151,8 @@ impl StatsFile {
         }
     }
 
-    /// The call matters more than its figures: where they cannot be written
-    /// they end, and this is told once, here and by [`StatsFile::finish`].
+    /// Writes a line. If writing fails, the file ends and the call continues;
+    /// the error is reported once here and by [`StatsFile::finish`].
     pub fn write(&mut self, figures: &Statistics) {
         if self.failed.is_some() {
             return;
@@ -183,7 +182,7 @@ impl StatsFile {
         }
     }
 
-    /// Whether every line was written.
+    /// Returns an error unless every line was written.
     pub fn finish(self) -> Result<(), Failure> {
         match self.failed {
             Some(failed) => Err(Failure::Run(format!("the figures are not whole: {failed}"))),

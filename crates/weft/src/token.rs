@@ -1,4 +1,4 @@
-//! `weft token`: tokens for one room and a time.
+//! `weft token`: tokens for one room and a limited time.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -11,13 +11,14 @@ use crate::state::state_folder;
 
 #[derive(Debug, Args)]
 pub struct TokenArgs {
-    /// The room that it opens
+    /// Room that the token opens
     #[arg(long, value_name = "R")]
     pub room: String,
-    /// For how many hours from now; who is in the room then stays
+    /// Hours from now during which the token admits participants; those in the
+    /// room can stay longer
     #[arg(long, value_name = "N", value_parser = hours)]
     pub hours: Duration,
-    /// To watch only: who has it cannot publish
+    /// Allow watching only, not publishing
     #[arg(long)]
     pub watch: bool,
     #[command(flatten)]
@@ -26,9 +27,9 @@ pub struct TokenArgs {
 
 #[derive(Debug, Args)]
 pub struct TokenKeyArgs {
-    /// The key that tokens for rooms are signed with, a line of 32 characters or more (default:
-    /// token.key in $XDG_STATE_HOME/weft, ~/.local/state/weft); `serve` makes it, and lets nobody
-    /// in without a token if this is given
+    /// Key that signs tokens for rooms, a line of at least 32 characters
+    /// (default: token.key in $XDG_STATE_HOME/weft, ~/.local/state/weft);
+    /// `serve` makes it, and requires a token if this option is given
     #[arg(long, value_name = "FILE")]
     pub token_key: Option<PathBuf>,
 }
@@ -56,8 +57,8 @@ pub fn run(args: TokenArgs) -> Result<(), Failure> {
     say(token)
 }
 
-/// The key of a server that asks for tokens. One that was not asked for, and
-/// cannot be kept, is done without.
+/// Key of a server that requires tokens. If the key was not requested and
+/// cannot be stored, the server runs without one.
 pub fn key_of_server(
     args: &TokenKeyArgs,
     has_token: bool,

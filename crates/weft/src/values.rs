@@ -1,10 +1,10 @@
-//! Values of options.
+//! Parsers for values of options.
 
 use std::net::{IpAddr, SocketAddr};
 
 use weft_units::{Rate, quantity};
 
-/// An address with its port.
+/// Address with a port.
 pub fn listen(text: &str) -> Result<SocketAddr, String> {
     text.parse().map_err(|_| {
         format!(
@@ -24,7 +24,7 @@ pub fn metrics(text: &str) -> Result<SocketAddr, String> {
     })
 }
 
-/// An address that callers elsewhere can reach.
+/// Address that external callers can reach.
 pub fn public_address(text: &str) -> Result<IpAddr, String> {
     let parsed = text.parse::<IpAddr>().ok();
     let reachable = parsed.filter(|address| !address.is_unspecified() && !address.is_loopback());
@@ -36,8 +36,8 @@ pub fn public_address(text: &str) -> Result<IpAddr, String> {
     })
 }
 
-/// What fits into a header and into the page's cookie (RFC 6265 section 4.1.1):
-/// with another token nobody could come in.
+/// Token that fits into a header and the page's cookie (RFC 6265 section
+/// 4.1.1); any other would be unusable.
 pub fn token(text: &str) -> Result<String, String> {
     let fits = |b: u8| b.is_ascii_graphic() && !b";,\"\\".contains(&b);
     let remedy = "a token has at least one letter, digit or sign of ASCII, without spaces, quotes, \
@@ -47,14 +47,14 @@ pub fn token(text: &str) -> Result<String, String> {
         .ok_or_else(|| remedy.to_owned())
 }
 
-/// A rate as in link specifications: `4mbit`, `800kbit`.
+/// Rate in the form of link specifications: `4mbit`, `800kbit`.
 pub fn rate(text: &str) -> Result<Rate, String> {
     let parsed = quantity::rate(&text.to_ascii_lowercase());
     let parsed = parsed.filter(|rate| *rate > Rate::ZERO);
     parsed.ok_or_else(|| format!("`{text}` is no rate; write it like 4mbit or 800kbit"))
 }
 
-/// Whole seconds, one at least.
+/// Whole seconds, at least one.
 pub fn seconds(text: &str) -> Result<u64, String> {
     let remedy = "write whole seconds, such as 60";
     let whole: Option<u64> = text.parse().ok();

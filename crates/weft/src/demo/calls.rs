@@ -1,4 +1,4 @@
-//! The two calls and everything between their cameras and their viewers.
+//! The two calls, with everything between their cameras and their viewers.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -32,25 +32,27 @@ use weft_endpoint::sources::feed::Feed;
 use weft_endpoint::sources::video::{self, VideoControl, VideoFrame, VideoSetup};
 use weft_endpoint::watch::Watcher;
 
-/// The room of the demo, and its two participants.
+/// Room of the demo, and its two participants.
 const ROOM: &str = "demo";
 pub const WEFT: &str = "weft";
 pub const SINGLE: &str = "single:wifi";
 
-/// Most that a call sends: a sharp 720p picture. Either link alone carries it
-/// while it is good, so what the demo shows is the deaths and the congestion.
+/// Maximum sending rate of a call: a sharp 720p picture. Either link alone
+/// carries it while it is good, so the demo shows outages and congestion.
 const MAX_RATE: Rate = Rate::from_kbps(2500);
-/// Both calls must show a picture within this time, or the demo cannot run.
+/// Time limit for the first pictures of both calls; without them the demo
+/// cannot run.
 pub const SETUP: Duration = Duration::from_secs(20);
-/// Between attempts to connect anew.
+/// Pause before a reconnect.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// One call: a sender over its links, a viewer behind the server.
+/// Call: a sender over its links, a viewer behind the server.
 pub struct Call {
     pub name: &'static str,
     pub relays: BTreeMap<LinkName, RelayHandle>,
     pub watcher: Watcher,
-    /// From each picture's capture until the session had it.
+    /// Durations from the capture of each picture to its arrival in the
+    /// session.
     pub encoding: Arc<Mutex<Vec<weft_units::Duration>>>,
     pub scheduler: SchedulerKind,
     pub preference: Preference,
@@ -59,7 +61,7 @@ pub struct Call {
     sender: Driver<Command>,
 }
 
-/// Everything that runs during the demo.
+/// Parts that run during the demo.
 pub struct DemoRun {
     pub ride: Ride,
     pub calls: Vec<Call>,
@@ -68,7 +70,7 @@ pub struct DemoRun {
 }
 
 impl DemoRun {
-    /// Builds links, calls and viewers, and publishes both calls.
+    /// Creates links, calls and viewers, and publishes both calls.
     pub fn build(
         args: &DemoArgs,
         clock: Clock,
@@ -165,23 +167,23 @@ impl DemoRun {
         })
     }
 
-    /// Good links, in nobody's hand.
+    /// Makes both links good and gives them back to the script.
     pub fn reset_links(&mut self) {
         self.ride = Ride::default();
         self.apply(&self.ride.at(weft_units::Duration::ZERO));
     }
 
-    /// Takes no pictures until [`DemoRun::wake`]; the calls stay up.
+    /// Pauses the cameras until [`DemoRun::wake`]; the calls stay connected.
     pub fn rest(&self) {
         self.shutter.set_open(false);
     }
 
-    /// Takes pictures again.
+    /// Resumes the cameras.
     pub fn wake(&self) {
         self.shutter.set_open(true);
     }
 
-    /// Makes the links what the ride says.
+    /// Sets the links to this state of the ride.
     pub fn apply(&self, state: &RideState) {
         for call in &self.calls {
             for (name, relay) in &call.relays {
@@ -190,7 +192,7 @@ impl DemoRun {
         }
     }
 
-    /// Changes the weft call as it goes on.
+    /// Changes a setting of the running weft call.
     pub fn set_weft(&mut self, setting: Setting) {
         for call in self.calls.iter_mut().filter(|c| c.name == WEFT) {
             match setting {
@@ -226,7 +228,7 @@ impl DemoRun {
     pub fn end(self) {
         for call in self.calls {
             call.sender.remote.send(Command::Stop);
-            // The panic hook has told of one that panicked.
+            // The panic hook has already reported a panic of the driver.
             let _ = call.sender.join();
         }
         self.viewer.remote.send(Command::Stop);
@@ -235,7 +237,7 @@ impl DemoRun {
 }
 
 impl Call {
-    /// How it sends, for the page.
+    /// Settings of the sender, for the page.
     pub fn settings(&self) -> Vec<SettingTick> {
         vec![
             Setting::Scheduler(self.scheduler).show(),
@@ -245,7 +247,7 @@ impl Call {
         ]
     }
 
-    /// The sending peer's figures: the latest one's, while another ends.
+    /// Statistics of the sending peer; of the newest one while an old one ends.
     pub fn report(&self) -> Option<PeerReport> {
         ask(&self.sender.remote, Command::Report).ok()?.pop()
     }
@@ -261,8 +263,8 @@ fn start_relays(
     for (index, link) in links.iter().enumerate() {
         let name = format!("{call}/{}", link.as_str());
         let medium = MediumSpec::wired(link.spec(), link.spec());
-        // Each call has links of its own with the same script: they do not
-        // compete, so each shows what it would do alone.
+        // Each call has its own links with the same script: they do not
+        // compete, so each shows its performance alone.
         let relay = Relay::start(&name, &medium, target, index as u64).map_err(Failure::machine)?;
         relay.apply(&start.link(*link));
         relays.insert(*link, relay);
@@ -270,7 +272,7 @@ fn start_relays(
     Ok(relays)
 }
 
-/// Each link is a loopback socket whose packets all go through its relay.
+/// Links as loopback sockets whose packets all pass through a relay.
 fn specs(relays: &BTreeMap<LinkName, RelayHandle>) -> Vec<LinkChoice> {
     let spec = |(name, relay): (&LinkName, &RelayHandle)| LinkChoice {
         via: Some(relay.address()),
@@ -301,7 +303,7 @@ fn publish(remote: &Remote<Command>, room: &Room, name: &'static str) -> Result<
     keep(remote, StreamDirection::Send, exchange, |_| {})
 }
 
-/// The participant of a call: names in addresses have no colon.
+/// Participant of a call: names in URLs have no colon.
 pub fn participant(call: &str) -> &str {
     call.split(':').next().unwrap_or(call)
 }
@@ -314,8 +316,8 @@ fn watch(remote: &Remote<Command>, room: &Room, call: &Call) -> Result<(), Failu
     })
 }
 
-/// Makes a connection, and another one whenever it has ended: the server gives
-/// up a call whose links stay cut for long.
+/// Makes a connection, and reconnects whenever it ends: the server closes a
+/// call after a long outage of all its links.
 fn keep(
     remote: &Remote<Command>,
     direction: StreamDirection,
@@ -343,7 +345,7 @@ fn keep(
             (peer, incoming) = loop {
                 match made(&remote, &exchange) {
                     Ok(made) => break made,
-                    // The demo is over.
+                    // The demo has ended.
                     Err(ConnectError::Call(CallError::Ended)) => return,
                     Err(_) => thread::sleep(RETRY),
                 }
@@ -353,7 +355,8 @@ fn keep(
     Ok(())
 }
 
-/// The server knows the publisher only once its connection stands.
+/// Retries, because the server knows the publisher only after its connection is
+/// established.
 fn play_when_published(
     room: &Room,
     participant: &str,

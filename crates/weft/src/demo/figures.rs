@@ -1,4 +1,4 @@
-//! What is measured during the demo.
+//! Measurements during the demo.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration as StdDuration;
@@ -14,20 +14,20 @@ use super::settings::SettingTick;
 use crate::statistics::{round, state_name};
 use weft_endpoint::watch::{Sight, Sights};
 
-/// What the page hears four times a second.
+/// Message to the page, four times a second.
 #[derive(Clone, Debug, Serialize)]
 pub struct Tick {
-    /// Seconds since the demo began, or was begun anew.
+    /// Seconds since the start or restart of the demo.
     pub t: f64,
-    /// What state the links are in.
+    /// State of the links.
     pub phase: String,
     pub links: Vec<LinkTick>,
     pub calls: BTreeMap<&'static str, CallTick>,
-    /// Those of the weft call.
+    /// Settings of the weft call.
     pub settings: Vec<SettingTick>,
 }
 
-/// One link of the weft call.
+/// Link of the weft call.
 #[derive(Clone, Debug, Serialize)]
 pub struct LinkTick {
     pub name: &'static str,
@@ -36,13 +36,13 @@ pub struct LinkTick {
     pub capacity_mbps: f64,
     pub sent_mbps: f64,
     pub rtt_ms: Option<f64>,
-    /// None while no path of the call over it lives.
+    /// `None` while the call has no live path over the link.
     pub loss: Option<f64>,
     pub queue_ms: Option<f64>,
     pub state: &'static str,
 }
 
-/// One call as its viewer sees it.
+/// Call from its viewer's point of view.
 #[derive(Clone, Debug, Serialize)]
 pub struct CallTick {
     pub fps: usize,
@@ -51,30 +51,31 @@ pub struct CallTick {
     pub freeze_count: u32,
     pub e2e_ms: Option<f64>,
     pub throughput_mbps: f64,
-    /// Pixels of the newest picture.
+    /// Size of the newest picture in pixels.
     pub width: Option<usize>,
     pub height: Option<usize>,
 }
 
-/// The run so far.
+/// Measurements since the start.
 pub struct Figures {
     began: Instant,
     last_tick: Instant,
-    /// Bytes into each link of each call at the last tick.
+    /// Bytes sent into each link of each call at the last tick.
     last_sent: BTreeMap<(&'static str, LinkName), Bytes>,
-    /// Each link's totals: for its mean capacity, and whether it was up.
+    /// Totals of each link, for its mean capacity and its state.
     links: BTreeMap<LinkName, LinkTotals>,
     sent_at_begin: BTreeMap<(&'static str, LinkName), Bytes>,
     frames_at_begin: BTreeMap<&'static str, u64>,
-    /// Length and number of the freezes of each call before.
+    /// Length and number of each call's freezes before the start.
     freezes_at_begin: BTreeMap<&'static str, (Duration, u32)>,
 }
 
 #[derive(Default)]
 struct LinkTotals {
-    /// Per second of the run: mean capacity in Mbps over the second's ticks.
+    /// Mean capacity in Mbps, for each second of the run.
     capacity: Vec<Mean>,
-    /// Per second of the run: up at every tick of it.
+    /// Whether the link was up during the whole second, for each second of the
+    /// run.
     up: Vec<bool>,
 }
 
@@ -113,7 +114,7 @@ impl Figures {
         }
     }
 
-    /// Measures the present moment.
+    /// Measures the present state.
     pub fn tick(
         &mut self,
         now: Instant,
@@ -208,7 +209,7 @@ impl Figures {
         })
     }
 
-    /// The whole run.
+    /// Result of the whole run.
     pub fn result(&self, now: Instant, elapsed: StdDuration, run: &DemoRun) -> Value {
         let seconds = elapsed.as_secs_f64();
         let mut calls = serde_json::Map::new();
@@ -269,7 +270,7 @@ impl Figures {
         })
     }
 
-    /// Freezes since the beginning, one that lasts included, by the W3C's rule.
+    /// Freezes since the start, including the present one, by the W3C's rule.
     fn freezes(&self, call: &str, sights: &Sights, now: Instant) -> (Duration, u32) {
         let (total, count) = freezes(sights, self.began, now);
         let before = self.freezes_at_begin.get(call).copied();
@@ -330,7 +331,7 @@ impl LinkTotals {
     }
 }
 
-/// All freezes, one that lasts included.
+/// All freezes, including the present one.
 fn freezes(sights: &Sights, began: Instant, now: Instant) -> (Duration, u32) {
     let mut total = sights.freezes.total();
     let mut count = sights.freezes.count();
@@ -342,14 +343,14 @@ fn freezes(sights: &Sights, began: Instant, now: Instant) -> (Duration, u32) {
     (total, count)
 }
 
-/// What is no longer counted when measuring begins now: of a freeze that lasts
-/// the time so far, but not that there is one.
+/// Freezes to subtract if measuring starts now: a present freeze loses its time
+/// so far, but still counts.
 fn freezes_before(sights: &Sights, now: Instant) -> (Duration, u32) {
     let (total, _) = freezes(sights, now, now);
     (total, sights.freezes.count())
 }
 
-/// What became of many durations, in milliseconds.
+/// Statistics of a set of durations, in milliseconds.
 struct Times {
     mean: Option<f64>,
     p95: Option<f64>,
@@ -367,7 +368,7 @@ impl Times {
     }
 }
 
-/// Pictures by their stamped numbers: one shown twice counts once.
+/// Number of distinct pictures, by their stamped numbers.
 fn distinct(seen: &[&Sight]) -> usize {
     seen.iter()
         .filter_map(|s| s.number)

@@ -1,4 +1,4 @@
-//! `weft demo`: one call over two emulated links, a plain one beside it.
+//! `weft demo`: one call over two emulated links, next to a plain one.
 
 mod calls;
 mod figures;
@@ -33,7 +33,7 @@ use page::Board;
 use show::Show;
 use terminal::Screen;
 
-/// Headless runs last this long unless told: one whole ride.
+/// Default length of headless runs: one whole ride.
 const HEADLESS_SECONDS: u64 = 60;
 
 pub fn run(args: DemoArgs) -> Result<(), Failure> {
@@ -41,7 +41,7 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
     let board = Board::new();
     let mut listen = args.listen;
     if !listen.ip().is_loopback() {
-        // Its links are relays, which lead nowhere else.
+        // Its links are relays that reach only this machine.
         return Err(Failure::usage(format!(
             "--listen {listen}: the demo is for this machine alone; from another one forward the \
              port: ssh -L {port}:127.0.0.1:{port} HOST",
@@ -49,7 +49,7 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
         )));
     }
     if args.headless {
-        // Nobody opens the page: any port will do.
+        // No browser opens the page, so any port works.
         listen.set_port(0);
     }
     let json = args.json.as_deref().map(create).transpose()?;
@@ -101,8 +101,8 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The file for the measurements: a minute later it would be too late to learn
-/// that there can be none.
+/// Creates the file for the measurements at the start, so that an error appears
+/// now and not after the run.
 fn create(path: &Path) -> Result<File, Failure> {
     File::create(path).map_err(|error| {
         Failure::Usage(format!(
@@ -112,8 +112,8 @@ fn create(path: &Path) -> Result<File, Failure> {
     })
 }
 
-/// Notices of the endpoints go to the terminal; those that make the figures
-/// untrue to the page as well.
+/// Sends notices of the endpoints to the terminal, and those that distort the
+/// measurements also to the page.
 fn notices(board: &Board, size: &str) -> Notices {
     let (terminal, board, smaller) = (exit::notices(), board.clone(), smaller_than(size));
     Notices::new(move |notice| match notice {
@@ -135,7 +135,7 @@ fn notices(board: &Board, size: &str) -> Notices {
     })
 }
 
-/// The next smaller size of pictures; none where smaller ones save nothing.
+/// Next smaller picture size; `None` where a smaller size saves no time.
 fn smaller_than(size: &str) -> Option<&'static str> {
     let height = size.split_once('x').map(|(_, height)| height);
     match size.strip_suffix('p').or(height)?.parse::<u32>().ok()? {

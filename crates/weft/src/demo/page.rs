@@ -1,5 +1,5 @@
-//! What the demo's page asks for beside the rooms: ticks, the links' switches
-//! and the call's settings.
+//! Demo-specific interface of the page: ticks, the links' switches and the
+//! call's settings.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::convert::Infallible;
@@ -20,14 +20,13 @@ use super::figures::Tick;
 use super::ride::{LinkName, Override, UnknownName};
 use super::settings::Setting;
 
-/// Ticks kept for who comes while others watch: a minute of plots.
+/// Ticks kept for later visitors: a minute of plots.
 const HISTORY: usize = 240;
 
-/// Events that wait for a slow page before it is given up: the history, and as
-/// much again.
+/// Events queued for a slow page before it is disconnected: twice the history.
 const WAITING: usize = 2 * HISTORY;
 
-/// Between the demo and its page.
+/// Shared state of the demo and its page.
 #[derive(Clone)]
 pub struct Board {
     inner: Arc<Mutex<Inner>>,
@@ -37,44 +36,44 @@ pub struct Board {
 struct Inner {
     history: VecDeque<String>,
     visitors: BTreeMap<VisitorId, Sender<Message>>,
-    /// Visitors so far.
+    /// Number of visitors so far.
     came: VisitorId,
-    /// Whose hand is on a link.
+    /// Visitors who have switched a link.
     holds: BTreeMap<LinkName, VisitorId>,
     wishes: Vec<Wish>,
-    /// Encoders that do not keep up, and the newest report of one.
+    /// Number of encoders that are too slow, and the newest report of one.
     slow: usize,
     report: Slow,
 }
 
-/// Counts from one.
+/// Number of a visitor, from one.
 type VisitorId = u64;
 
-/// What a person wants of the demo.
+/// Action of a person on the page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wish {
-    /// A button of a link.
+    /// Switch of a link.
     Link(LinkName, Override),
-    /// A choice about the weft call.
+    /// Setting of the weft call.
     Set(Setting),
-    /// From the beginning, with every figure at zero.
+    /// Restart, with all measurements at zero.
     Restart,
 }
 
-/// How this machine keeps up with its cameras.
+/// Whether this machine is fast enough for its cameras.
 #[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
 struct Slow {
-    /// Share of the pictures that were missed, 0 to 1; none when it keeps up.
+    /// Share of missed pictures, 0 to 1; `None` if the machine is fast enough.
     missed: Option<f64>,
-    /// Size of pictures to start the demo with.
+    /// Picture size to use for a restart of the demo.
     smaller: Option<&'static str>,
 }
 
-/// A message to a page.
+/// Message to a page.
 #[derive(Clone, Debug)]
 enum Message {
     Tick(String),
-    /// After the ticks of before: who the page is.
+    /// Number of the visitor, after the earlier ticks.
     Visitor(VisitorId),
     /// The machine is too slow, or fast enough again.
     Slow(Slow),
@@ -105,8 +104,8 @@ impl Board {
         inner.tell(&Message::Tick(text));
     }
 
-    /// An encoder misses so large a share of its pictures that the figures are
-    /// those of the machine; a smaller size, if there is one, helps.
+    /// Reports an encoder that misses so many pictures that the measurements
+    /// describe the machine; a smaller size, if there is one, helps.
     pub fn tell_slow(&self, missed: f64, smaller: Option<&'static str>) {
         let mut inner = self.lock();
         inner.slow += 1;
@@ -118,7 +117,7 @@ impl Board {
         inner.tell(&Message::Slow(report));
     }
 
-    /// An encoder that was too slow keeps up again.
+    /// Reports that a slow encoder keeps up again.
     pub fn tell_fast(&self) {
         let mut inner = self.lock();
         inner.slow = inner.slow.saturating_sub(1);
@@ -132,13 +131,13 @@ impl Board {
         !self.lock().visitors.is_empty()
     }
 
-    /// What people did on the page since the last time.
+    /// Takes the actions since the last call.
     pub fn take_wishes(&self) -> Vec<Wish> {
         std::mem::take(&mut self.lock().wishes)
     }
 
-    /// Who finds nobody watching sees the demo from its beginning; who finds
-    /// others sees what they see.
+    /// Registers a visitor. The first one sees the demo from its start; further
+    /// ones see what the others see.
     fn listen(&self) -> Visit {
         let (sender, receiver) = channel(WAITING);
         let mut inner = self.lock();
@@ -162,8 +161,8 @@ impl Board {
         }
     }
 
-    /// A link in the hand of a visitor is let go when that one leaves; without
-    /// a visitor it stays as it is.
+    /// Switches a link. A visitor's switch is undone when the visitor leaves;
+    /// without a visitor it stays.
     fn switch(&self, name: LinkName, to: Override, visitor: Option<VisitorId>) -> Response {
         let mut inner = self.lock();
         if visitor.is_some_and(|id| !inner.visitors.contains_key(&id)) {
@@ -183,7 +182,7 @@ impl Board {
 }
 
 impl Inner {
-    /// Whoever does not listen any more is forgotten.
+    /// Sends a message to all visitors, and forgets disconnected ones.
     fn tell(&mut self, message: &Message) {
         self.visitors
             .retain(|_, visitor| visitor.try_send(message.clone()).is_ok());
@@ -208,7 +207,7 @@ impl Inner {
     }
 }
 
-/// One page that watches, until it is closed.
+/// Open page, until it is closed.
 struct Visit {
     id: VisitorId,
     board: Board,
@@ -245,7 +244,7 @@ impl Message {
     }
 }
 
-/// The routes under `/api`.
+/// Routes under `/api`.
 pub fn router(board: &Board) -> Router {
     Router::new()
         .route("/api/demo/events", get(events))
@@ -263,7 +262,7 @@ async fn events(State(board): State<Board>) -> impl IntoResponse {
 #[derive(Deserialize)]
 struct Switch {
     state: String,
-    /// The page that asks, by its event `visitor`.
+    /// Visitor number of the requesting page, from the event `visitor`.
     visitor: Option<VisitorId>,
 }
 
@@ -387,7 +386,7 @@ mod tests {
         };
         assert_eq!(told(&mut first), [slow]);
         assert_eq!(told(&mut late), [slow]);
-        // Two encoders: both have to keep up again.
+        // With two slow encoders, both must catch up.
         board.tell_slow(0.3, Some("360p"));
         board.tell_fast();
         assert_eq!(told(&mut first).len(), 1);

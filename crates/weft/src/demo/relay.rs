@@ -1,9 +1,9 @@
 //! Emulated access networks on loopback: a [`Relay`] is a NAT whose two
-//! directions run the models of `weft-links` on real UDP packets. No
-//! privileges are needed.
+//! directions run the models of `weft-links` on real UDP packets. It needs no
+//! privileges.
 //!
 //! All relays of the process share one thread, which lives as long as one of
-//! them does. It sleeps until a packet or the next departure is due.
+//! them. It sleeps until a packet arrives or the next departure is due.
 
 mod driver;
 mod nat;
@@ -21,10 +21,10 @@ use std::sync::Arc;
 use weft_links::{MediumSpec, WiredDirection};
 use weft_units::{Duration, Rate, Rng};
 
-/// Starts relays.
+/// Entry point for starting relays.
 pub struct Relay;
 
-/// A running relay, which ends with the handle.
+/// Running relay; dropping the handle ends it.
 pub struct RelayHandle {
     address: SocketAddr,
     key: usize,
@@ -32,39 +32,38 @@ pub struct RelayHandle {
     driver: Arc<Driver>,
 }
 
-/// A relay that cannot start.
+/// Error at the start of a relay.
 #[derive(Debug, thiserror::Error)]
 pub enum RelayError {
-    /// The emulated network ends on this machine only.
+    /// The target is not on this machine.
     #[error(
         "relay '{name}': {target} is not a loopback address: give the target on 127.0.0.1 or [::1]"
     )]
     NotLoopback {
-        /// The relay.
+        /// Name of the relay.
         name: String,
-        /// What was asked for.
+        /// Target as given.
         target: SocketAddr,
     },
-    /// No socket or thread from the system.
+    /// The system provides no socket or thread.
     #[error(
         "relay '{name}' cannot start: {source}; check the limit of open files and that loopback is up"
     )]
     System {
-        /// The relay.
+        /// Name of the relay.
         name: String,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
 }
 
 impl Relay {
-    /// Starts a relay over a wired medium: what is sent to
-    /// [`RelayHandle::address`] goes upwards to `target`, from one socket per
-    /// client address; what comes back goes downwards. `name` and `seed` choose
-    /// the random draws.
+    /// Starts a relay over a wired medium: packets to [`RelayHandle::address`]
+    /// travel upwards to `target`, from one socket per client address; answers
+    /// travel downwards. `name` and `seed` select the random numbers.
     ///
     /// # Errors
-    /// When the target is not on loopback, or the system gives no socket.
+    /// If the target is not on loopback, or the system provides no socket.
     pub fn start(
         name: &str,
         medium: &MediumSpec,
@@ -96,7 +95,7 @@ impl Relay {
 }
 
 impl RelayHandle {
-    /// Where clients send to.
+    /// Address for clients.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -117,7 +116,7 @@ impl RelayHandle {
         self.change(ways, Change::Loss(loss));
     }
 
-    /// Switches both directions off: what waits and what comes is dropped.
+    /// Switches both directions off: waiting packets and new ones are dropped.
     pub fn cut(&self) {
         self.change(&WiredDirection::ALL, Change::Cut);
     }
@@ -127,7 +126,7 @@ impl RelayHandle {
         self.change(&WiredDirection::ALL, Change::Restore);
     }
 
-    /// Brings both directions into a state of the ride.
+    /// Sets both directions to a state of the ride.
     pub fn apply(&self, state: &LinkState) {
         if !state.up {
             self.cut();
@@ -139,7 +138,7 @@ impl RelayHandle {
         self.restore();
     }
 
-    /// What it has done so far.
+    /// Returns the counters so far.
     #[must_use]
     pub fn counters(&self) -> RelayCounters {
         let Published {

@@ -1,69 +1,67 @@
-//! The ride of the demo: what happens to its two links, as a function of
-//! time. Pure: [`Ride::at`] says what the links are like, the caller brings
-//! its relays there.
+//! Ride of the demo: the state of its two links as a function of time. Pure:
+//! [`Ride::at`] returns the state, and the caller applies it to its relays.
 
 use std::fmt;
 use std::str::FromStr;
 use weft_links::{LinkSpec, QueueLimit};
 use weft_units::{Duration, Rate};
 
-/// After this the ride begins again. Chosen with the demo's measured run of
-/// the same length in mind, so that it meets every phase once.
+/// Length of the ride, which then repeats. Equal to the length of the demo's
+/// measured run, so that the run meets every phase once.
 pub const PERIOD: Duration = Duration::from_secs(60);
 
-/// Waiting room of both links: what an access network's modem has where its
-/// maker cared (RFC 8868 tests with 70 ms and up). Chosen by us.
+/// Queue of both links: that of a modem with a well-chosen buffer (RFC 8868
+/// tests with 70 ms and up). Chosen by us.
 const QUEUE: QueueLimit = QueueLimit::Time(Duration::from_millis(200));
 
-// The links, chosen by us to look like a home's WiFi and a moving car's LTE:
-// each alone carries the call when it is good, and the call needs no more
-// than one.
+// Links chosen by us to resemble a home's WiFi and a moving car's LTE: each
+// alone carries the call when it is good, and the call needs only one.
 const WIFI_GOOD: LinkState = link(Condition::Good, 7_000, 15, 0.0);
 const WIFI_FADED: LinkState = link(Condition::Fading, 300, 40, 0.08);
 const LTE_GOOD: LinkState = link(Condition::Good, 4_500, 35, 0.0);
 const LTE_CONGESTED: LinkState = link(Condition::Congested, 1_200, 60, 0.01);
 
-/// The two links of the demo.
+/// Link of the demo.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum LinkName {
-    /// Fast and near, dies first.
+    /// WiFi: fast and near; fails first.
     Wifi,
-    /// Slower and farther.
+    /// LTE: slower and farther.
     Lte,
 }
 
-/// Who decides about a link's switch.
+/// Control of a link's switch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Override {
-    /// The script.
+    /// By the script.
     #[default]
     Auto,
-    /// A person: the link is off.
+    /// By a person: the link is off.
     Cut,
-    /// A person: the link is on; while the script has it off, it is good.
-    /// Ends as soon as the script has it on as well ([`Ride::settle`]).
+    /// By a person: the link is on; while the script has it off, it is good.
+    /// Ends as soon as the script also has it on ([`Ride::settle`]).
     Up,
 }
 
-/// How people call the state that a link is in.
+/// Named condition of a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Condition {
     Good,
     Fading,
     Congested,
-    /// The script has it off.
+    /// Switched off by the script.
     Dead,
-    /// A person has it off.
+    /// Switched off by a person.
     Cut,
 }
 
-/// What one link is like at a time, in both directions.
+/// State of one link, in both directions.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LinkState {
     pub condition: Condition,
-    /// Whether it carries anything.
+    /// Whether it carries packets.
     pub up: bool,
-    /// Capacity; zero while it is off.
+    /// Capacity; zero while the link is off.
     pub capacity: Rate,
     /// One-way propagation delay.
     pub delay: Duration,
@@ -71,42 +69,42 @@ pub struct LinkState {
     pub loss: f64,
 }
 
-/// What the ride is like at a time.
+/// State of both links.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RideState {
-    /// The link "wifi".
+    /// Link "wifi".
     pub wifi: LinkState,
-    /// The link "lte".
+    /// Link "lte".
     pub lte: LinkState,
 }
 
-/// The script and what people have changed by hand.
+/// Script with the changes that people made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Ride {
     wifi: Override,
     lte: Override,
 }
 
-/// A name that is not in the demo.
+/// Unknown name.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("'{given}' is not known here: write {expected}")]
 pub struct UnknownName {
     pub given: String,
-    /// What would have been.
+    /// Valid names.
     pub expected: String,
 }
 
-/// A stretch of the script.
+/// Phase of the script.
 struct Phase {
     seconds: u64,
     wifi: Course,
     lte: Course,
 }
 
-/// What a link does during a phase.
+/// Course of a link during a phase.
 enum Course {
     Stays(LinkState),
-    /// Moves evenly from one state to the other.
+    /// Linear change from one state to the other.
     Fades(LinkState, LinkState),
     Dead,
 }
@@ -145,7 +143,7 @@ const SCRIPT: [Phase; 6] = [
 ];
 
 impl Ride {
-    /// The links at this time after the beginning of the ride.
+    /// State of the links at this time after the start of the ride.
     #[must_use]
     pub fn at(&self, time: Duration) -> RideState {
         let scripted = scripted(time);
@@ -155,7 +153,7 @@ impl Ride {
         }
     }
 
-    /// Lets a person or the script decide about a link.
+    /// Puts a link under the control of a person or the script.
     pub fn set(&mut self, link: LinkName, to: Override) {
         match link {
             LinkName::Wifi => self.wifi = to,
@@ -163,8 +161,8 @@ impl Ride {
         }
     }
 
-    /// Gives a link that a person has switched on back to the script, once
-    /// that has it on as well.
+    /// Returns a link that a person switched on to the script, once the script
+    /// also has it on.
     pub fn settle(&mut self, time: Duration) {
         let scripted = scripted(time);
         for link in LinkName::ALL {
@@ -174,7 +172,7 @@ impl Ride {
         }
     }
 
-    /// Who decides about a link.
+    /// Control of a link.
     #[must_use]
     pub fn forced(&self, link: LinkName) -> Override {
         match link {
@@ -185,7 +183,7 @@ impl Ride {
 }
 
 impl RideState {
-    /// The state of both links in a few words.
+    /// Short description of both links.
     #[must_use]
     pub fn headline(&self) -> String {
         let of = |name: LinkName| {
@@ -202,7 +200,7 @@ impl RideState {
         }
     }
 
-    /// The state of the link of this name.
+    /// State of a link by name.
     #[must_use]
     pub fn link(&self, name: LinkName) -> LinkState {
         match name {
@@ -226,8 +224,8 @@ impl LinkState {
         ..LinkState::DEAD
     };
 
-    /// The state at `share`, 0 to 1, of the way to `other`, by whose name it
-    /// goes from the beginning.
+    /// State at `share`, 0 to 1, between this state and `other`, with the
+    /// condition of `other` from the start.
     fn towards(self, other: LinkState, share: f64) -> LinkState {
         let stay = 1.0 - share;
         LinkState {
@@ -259,7 +257,7 @@ impl Override {
         }
     }
 
-    /// As in the demo's HTTP API.
+    /// Name in the demo's HTTP API.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -271,7 +269,7 @@ impl Override {
 }
 
 impl Condition {
-    /// What is said of a link in it; nothing of a good one.
+    /// Words for the headline; `None` for a good link.
     const fn words(self) -> Option<&'static str> {
         match self {
             Condition::Good => None,
@@ -284,10 +282,10 @@ impl Condition {
 }
 
 impl LinkName {
-    /// Both, in the order in which they are shown.
+    /// Both links in display order.
     pub const ALL: [LinkName; 2] = [LinkName::Wifi, LinkName::Lte];
 
-    /// As in the demo's HTTP API.
+    /// Name in the demo's HTTP API.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -296,7 +294,7 @@ impl LinkName {
         }
     }
 
-    /// As people write it.
+    /// Name for people.
     #[must_use]
     pub const fn title(self) -> &'static str {
         match self {
@@ -305,8 +303,7 @@ impl LinkName {
         }
     }
 
-    /// The link when it is good, in each direction: what to start a relay
-    /// with.
+    /// Specification of the good link, in each direction, to start a relay.
     #[must_use]
     pub fn spec(self) -> LinkSpec {
         let good = match self {

@@ -1,4 +1,4 @@
-//! What one can change about the weft call while it runs.
+//! Settings of the weft call that can change while it runs.
 
 use serde::Serialize;
 use weft_cc::ControllerKind;
@@ -6,7 +6,7 @@ use weft_session::{Preference, ProtectionKind, SchedulerKind};
 
 use super::ride::UnknownName;
 
-/// A choice about the weft call.
+/// Setting of the weft call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Setting {
     Scheduler(SchedulerKind),
@@ -15,7 +15,7 @@ pub enum Setting {
     Controller(ControllerKind),
 }
 
-/// A setting as the page shows it: what it is, and what it could be.
+/// Setting as the page shows it: its value and its choices.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct SettingTick {
     pub name: &'static str,
@@ -55,7 +55,7 @@ impl Setting {
             Setting::Protection(kind) => (PROTECTION, kind.name().to_owned(), protections()),
             Setting::Controller(kind) => (CONTROLLER, kind.to_string(), controllers()),
         };
-        // A fixed rate of the command line can be chosen again.
+        // A fixed rate from the command line stays available.
         if !choices.contains(&value) {
             choices.push(value.clone());
         }

@@ -1,5 +1,5 @@
-//! The demo as it goes on: the ride's steps, what people do on its page, and
-//! rest while nobody watches.
+//! Main loop of the demo: the ride's steps, actions on the page, and a pause
+//! while it has no visitor.
 
 use std::ops::ControlFlow;
 use std::sync::mpsc::Receiver;
@@ -14,12 +14,13 @@ use super::page::{Board, Wish};
 use super::terminal::Screen;
 use crate::exit::Failure;
 
-/// The ride moves on this often: a fade looks smooth and a cut is sharp.
+/// Interval of the ride's steps: short enough for a smooth fade and a sharp
+/// cut.
 const RIDE_STEP: Duration = Duration::from_millis(50);
-/// The page and the terminal hear of it this often.
+/// Interval of updates for the page and the terminal.
 const TICK: Duration = Duration::from_millis(250);
-/// When nobody has watched for so long, the cameras rest until somebody comes:
-/// longer than a page takes that is loaded anew. Chosen by us.
+/// Time without visitors after which the cameras pause: longer than a page
+/// takes to reload. Chosen by us.
 const ALONE: Duration = Duration::from_secs(20);
 
 pub struct Show {
@@ -27,20 +28,20 @@ pub struct Show {
     pub board: Board,
     pub clock: Clock,
     pub screen: Screen,
-    /// Until Ctrl-C, if there is none.
+    /// `None`: until Ctrl-C.
     pub length: Option<Duration>,
-    /// Ctrl-C.
+    /// Notified by Ctrl-C.
     pub stopped: Receiver<()>,
 }
 
-/// The part of a show since it was begun, or begun anew.
+/// Measured part of a show since its start or restart.
 struct Act {
     figures: Figures,
     began: Instant,
     next_tick: Instant,
 }
 
-/// What became of waiting for pictures.
+/// Outcome of waiting for pictures.
 #[derive(PartialEq, Eq)]
 enum Waited {
     Shown,
@@ -49,7 +50,7 @@ enum Waited {
 }
 
 impl Show {
-    /// Runs to the end, and returns what was measured.
+    /// Runs to the end, and returns the measurements.
     pub fn play(&mut self) -> Result<Value, Failure> {
         match self.wait_for_pictures() {
             Waited::Shown => {}
@@ -90,7 +91,7 @@ impl Show {
         Ok(self.result(&act))
     }
 
-    /// Does what people did on the page; whether it is to begin anew.
+    /// Executes the actions on the page; returns whether to restart.
     fn obey(&mut self) -> bool {
         let mut anew = false;
         for wish in self.board.take_wishes() {
@@ -135,8 +136,8 @@ impl Show {
         }
     }
 
-    /// Takes no pictures while nobody watches, over links that are good, so
-    /// that both calls are there for who comes. Breaks off at Ctrl-C.
+    /// Pauses the cameras while there is no visitor. The links are good, so
+    /// both calls are ready for the next visitor. Ctrl-C interrupts it.
     fn rest_till_watched(&mut self) -> ControlFlow<()> {
         self.run.reset_links();
         self.run.rest();
@@ -152,12 +153,12 @@ impl Show {
         self.run.wake();
         match self.wait_for_pictures() {
             Waited::Stopped => ControlFlow::Break(()),
-            // Who came sees that a call stands still.
+            // A visitor can see that a call has no pictures.
             Waited::Shown | Waited::InVain => ControlFlow::Continue(()),
         }
     }
 
-    /// Measuring begins when both calls stand.
+    /// Waits for both calls to show pictures; then measuring starts.
     fn wait_for_pictures(&self) -> Waited {
         let since = self.clock.now();
         let deadline = Instant::now() + SETUP;

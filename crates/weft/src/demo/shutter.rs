@@ -1,10 +1,10 @@
-//! The demo's camera, which takes no pictures while nobody looks.
+//! Camera of the demo, which pauses while it has no visitor.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use weft_media::{Camera, CameraError, Captured, Format, Pace};
 
-/// Opens and closes a camera. Clones are of the same one.
+/// Opens and closes a camera. Clones control the same one.
 #[derive(Clone)]
 pub struct Shutter(Arc<Inner>);
 
@@ -13,14 +13,14 @@ struct Inner {
     changed: Condvar,
 }
 
-/// A camera that waits while its shutter is closed.
+/// Camera that waits while its shutter is closed.
 struct Shuttered {
     camera: Box<dyn Camera>,
     shutter: Shutter,
 }
 
 impl Shutter {
-    /// Puts an open one before a camera.
+    /// Puts an open shutter in front of a camera.
     pub fn before(camera: Box<dyn Camera>) -> (Shutter, Box<dyn Camera>) {
         let shutter = Shutter(Arc::new(Inner {
             open: Mutex::new(true),

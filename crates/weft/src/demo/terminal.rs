@@ -1,12 +1,12 @@
-//! The demo's figures as text.
+//! Measurements of the demo as text.
 
 use std::io::{IsTerminal, Write, stderr};
 use std::time::Duration;
 
 use super::figures::Tick;
 
-/// Draws the figures in place on a terminal; into a pipe goes a line every
-/// ten seconds.
+/// Redraws the measurements on a terminal; writes a line every ten seconds into
+/// a pipe.
 pub struct Screen {
     live: bool,
     lines: usize,
@@ -74,11 +74,11 @@ impl Screen {
             text.push('\n');
         }
         self.lines = lines.len();
-        // A terminal that is gone shows nothing.
+        // Ignored if the terminal is gone.
         let _ = stderr().write_all(text.as_bytes());
     }
 
-    /// Nobody watches; the figures that stand there are the last.
+    /// Leaves the last measurements on the screen while there is no visitor.
     pub fn rest(&mut self) {
         self.end();
         if self.live {

@@ -1,4 +1,4 @@
-//! `weft emu`: its arguments.
+//! Arguments of `weft emu`.
 
 use std::ffi::OsString;
 use std::net::Ipv4Addr;
@@ -19,13 +19,14 @@ pub struct EmuArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum EmuCommand {
-    /// A shell, or any program, behind the described links
+    /// Run a shell, or any program, behind emulated links
     #[command(after_help = SHELL_HELP, after_long_help = SHELL_HELP)]
     Shell(ShellArgs),
-    /// One end of an application's model over UDP, as `weft lab run` starts it
+    /// Run one end of an application's model over UDP, as `weft lab run` does
     #[command(after_help = APP_HELP, after_long_help = APP_HELP)]
     App(AppArgs),
-    /// The sender of a call straight to another program, as `weft lab run` starts it
+    /// Run the sender of a direct call to another program, as `weft lab run`
+    /// does
     #[command(after_help = CALL_HELP, after_long_help = CALL_HELP)]
     Call(CallerArgs),
 }
@@ -54,12 +55,13 @@ What each application does: docs/models/applications.md.";
 
 #[derive(Debug, Args)]
 pub struct AppArgs {
-    /// Which application: whatsapp, zoom-backend, zoom-client, skype, live-messenger, eyebeam, x-lite
+    /// Application: whatsapp, zoom-backend, zoom-client, skype, live-messenger,
+    /// eyebeam, x-lite
     pub app: App,
-    /// Who this is: the caller sends media, the callee receives it
+    /// Role of this end: the caller sends media, the callee receives it
     #[arg(long, value_name = "caller|callee")]
     pub role: Role,
-    /// The callee sends media as well
+    /// Also send media from the callee
     #[arg(long)]
     pub both_ways: bool,
     /// Address of this end
@@ -68,13 +70,13 @@ pub struct AppArgs {
     /// Address of the other end
     #[arg(long, value_name = "ADDRESS")]
     pub peer: Ipv4Addr,
-    /// Another highest rate than the application's own, such as 560kbit
+    /// Highest rate, if not the application's own, such as 560kbit
     #[arg(long, value_name = "RATE", value_parser = crate::values::rate)]
     pub max_rate: Option<Rate>,
-    /// Seed of what the model draws
+    /// Seed of the model's random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Name of the flow, which what is drawn depends on as well
+    /// Name of the flow, which also affects the random numbers
     #[arg(long, value_name = "NAME", default_value = "call")]
     pub flow: String,
 }
@@ -103,55 +105,58 @@ Examples:
 
 #[derive(Debug, Args)]
 pub struct ShellArgs {
-    // Brackets would be links to rustdoc.
+    // In a doc comment, brackets would be links to rustdoc.
     #[arg(
         long = "link",
-        help = "A link, both directions alike: [NAME=]SPEC such as rate=5mbit,delay=25ms,loss=1%, \
+        help = "Link, alike in both directions: [NAME=]SPEC, such as rate=5mbit,delay=25ms,loss=1%, \
                 queue=2bdp,aqm=codel (docs/models/links.md), or a cell such as medium=wifi,standard=n,rate=mcs7 (docs/models/wifi.md) or medium=lte,bandwidth=10MHz,cqi=12 (docs/models/lte.md); repeat for more",
         value_name = "SPEC",
         required = true,
         value_parser = link
     )]
     pub links: Vec<NamedLink>,
-    /// The way to the inside, one for each --link in the same order: the whole SPEC of a wire, and of a cell what
-    /// differs, such as cqi=14,rank=2
+    /// Reverse direction, to the inside, one for each --link in the same order:
+    /// the whole SPEC of a wire; of a cell, the keys that differ, such as
+    /// cqi=14,rank=2
     #[arg(long = "down", value_name = "SPEC")]
     pub down: Vec<String>,
-    /// The other end is a network of its own, not this machine
+    /// Place the other end in a separate network, not on this machine
     #[arg(long)]
     pub isolated: bool,
-    /// Start this at the other end, with `sh -c`; it ends with the shell, with all that it has started
+    /// Run this command at the other end with `sh -c`; it ends with the shell,
+    /// including all processes that it has started
     #[arg(long, value_name = "COMMAND")]
     pub far: Option<String>,
-    /// Write a line per packet to this file (CSV); made at the start, written at the end
+    /// Write a line per packet to this file (CSV); created at the start,
+    /// written at the end
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
     /// Seed of losses, jitter and generated traces
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// The program and its arguments (default: $SHELL)
+    /// Program and its arguments (default: $SHELL)
     #[arg(last = true, value_name = "CMD")]
     pub program: Vec<OsString>,
 }
 
-/// A link with the name that the user gave it, if any.
+/// Link with its optional name.
 #[derive(Clone, Debug)]
 pub struct NamedLink {
     pub name: Option<String>,
     pub spec: Spec,
 }
 
-/// What `--link` says.
+/// Value of `--link`.
 #[derive(Clone, Debug)]
 pub enum Spec {
-    /// A wire, both ways alike.
+    /// Wire with equal directions.
     Wired(Box<LinkSpec>),
-    /// A cell, in which the inside is the one station.
+    /// Cell with the inside as its only station.
     Cell(String),
 }
 
-/// `NAME=SPEC` or `SPEC`: a specification has another `=` in its first item
-/// only when there is a name.
+/// Parses `NAME=SPEC` or `SPEC`: the first item of a specification has a second
+/// `=` only after a name.
 fn link(text: &str) -> Result<NamedLink, String> {
     let first = text.split(',').next().unwrap_or_default();
     let (name, rest) = match text.split_once('=') {
@@ -169,10 +174,10 @@ fn link(text: &str) -> Result<NamedLink, String> {
 }
 
 impl Spec {
-    /// What carries the packets; `down` is what `--down` says.
+    /// Returns the medium; `down` is the value of `--down`.
     ///
     /// # Errors
-    /// What is wrong with that.
+    /// The problem in words.
     pub fn medium(&self, down: Option<&str>) -> Result<MediumSpec, String> {
         match self {
             Spec::Wired(there) => {

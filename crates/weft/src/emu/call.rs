@@ -1,5 +1,5 @@
-//! `weft emu call`: the sender of a call to another program, which is handed
-//! offer and answer as lines (`clients/README.md`).
+//! `weft emu call`: the sender of a call to another program; offer and answer
+//! are lines of text (`clients/README.md`).
 
 use std::io::stdin;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -18,9 +18,9 @@ use weft_session::PathState;
 use crate::exit::{self, Failure, say_json};
 use crate::sending::MediaArgs;
 
-/// The one that it calls.
+/// Name of the other end.
 const OTHER: &str = "other";
-/// Between samples, as the other clients have it.
+/// Interval of samples, the same as for other clients.
 const PERIOD: Duration = Duration::from_millis(500);
 
 pub fn call(args: &MediaArgs) -> Result<(), Failure> {
@@ -58,7 +58,7 @@ pub fn call(args: &MediaArgs) -> Result<(), Failure> {
     told
 }
 
-/// Tells how the call goes, until the input ends.
+/// Reports the state of the call until the input ends.
 fn follow(
     direct: &Direct,
     lines: &Receiver<Value>,
@@ -94,13 +94,14 @@ fn follow(
     }
 }
 
-/// Numbers of the pictures taken, and when, milliseconds since 1970.
+/// Numbers of the pictures with their capture times, in milliseconds since
+/// 1970.
 type Filmed = Arc<Mutex<Vec<(u32, f64)>>>;
 
 const UNPOISONED: &str = "nobody panics with it";
 
-/// The named cameras; the first one says what it takes, if it is the built-in
-/// clip.
+/// Cameras of the call; the first one reports its pictures, if it is the
+/// built-in clip.
 fn films(args: &MediaArgs, filmed: &Filmed) -> Result<OwnSources, Failure> {
     let clock = Clock::start();
     let open = |(place, named): (usize, &NamedCamera)| {
@@ -122,7 +123,7 @@ fn films(args: &MediaArgs, filmed: &Filmed) -> Result<OwnSources, Failure> {
     })
 }
 
-/// A camera whose pictures carry their numbers, which are written down.
+/// Camera with numbered pictures, which are recorded.
 struct Logged {
     camera: Box<dyn Camera>,
     clock: Clock,

@@ -1,4 +1,4 @@
-//! The program at the other end.
+//! Program at the other end.
 
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
@@ -6,27 +6,28 @@ use std::time::{Duration, Instant};
 
 use libc::{SIGKILL, SIGTERM, c_int, pid_t};
 
-/// How soon it is seen that a program has ended.
+/// Polling interval for the end of a program.
 pub const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// How long it has to end by itself; chosen by us.
+/// Time that it has to exit by itself; chosen by us.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// A program that ends with this value, with its process group. What has left
-/// the group ends with the network, by its mark, which a program that changes
-/// its own environment loses.
+/// Child program, killed on drop with its process group. Processes that have
+/// left the group end with the network: their environment marks them, unless a
+/// program changes its own environment.
 pub struct Far(Child);
 
 impl Far {
-    /// Starts it. What is typed is not for it, and neither is Ctrl-C.
+    /// Starts it in its own process group, without standard input, so that
+    /// typed text and Ctrl-C do not reach it.
     pub fn start(mut command: Command) -> std::io::Result<Far> {
         command.process_group(0).stdin(Stdio::null());
         command.spawn().map(Far)
     }
 
-    /// Whether there was somebody to give it to.
+    /// Sends a signal to the group; returns whether any process received it.
     fn signal(&self, signal: c_int) -> bool {
         let group = self.0.id() as pid_t;
-        // SAFETY: it takes numbers only.
+        // SAFETY: the arguments are plain numbers.
         unsafe { libc::kill(-group, signal) == 0 }
     }
 }
@@ -36,7 +37,7 @@ impl Drop for Far {
         self.signal(SIGTERM);
         let until = Instant::now() + GRACE;
         while Instant::now() < until {
-            // One that nobody has waited for is still in its group.
+            // A zombie still belongs to its group.
             let _ = self.0.try_wait();
             if !self.signal(0) {
                 return;

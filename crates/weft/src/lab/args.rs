@@ -1,4 +1,4 @@
-//! The arguments of `weft lab` (a contract with scripts).
+//! Arguments of `weft lab` (a contract with scripts).
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ pub struct LabArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum LabCommand {
-    /// List the scenarios that can be run: all, or those of one set
+    /// List the available scenarios: all, or those of one set
     List(ListArgs),
     /// Run scenarios: each system with each seed, then print a table and write a report
     #[command(after_help = RUN_EXAMPLES)]
@@ -65,29 +65,30 @@ pub struct ListArgs {
     pub set: Option<String>,
 }
 
-/// Arguments of both `run` and `compare`.
+/// Arguments shared by `run` and `compare`.
 #[derive(Debug, Args)]
 pub struct Common {
-    /// Only these systems, such as webrtc@wifi,weft,floor
+    /// Run only these systems, such as webrtc@wifi,weft,floor
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub systems: Vec<String>,
-    /// Run seeds 1 to N (default: those of the scenario; compare: 20, or one for each trace of a
-    /// pattern)
+    /// Run seeds 1 to N (default: those of the scenario; compare: 20, or one
+    /// for each trace of a pattern)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub seeds: Option<u32>,
-    /// Number of simulated runs at the same time (default: one for each processor)
+    /// Number of parallel simulated runs (default: one for each processor)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
-    /// Length of each run in seconds, at least 1 (default: that of the scenario; compare: 60)
+    /// Length of each run in seconds, at least 1 (default: that of the
+    /// scenario; compare: 60)
     #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     pub duration: Option<f64>,
     /// Write summary.json, report.html and tables into this folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Print every metric, not only those that people ask for first
+    /// Print every metric, not only the main ones
     #[arg(long)]
     pub all: bool,
-    /// Print only the summary, as JSON; an array for several scenarios
+    /// Print only the summary as JSON; an array for several scenarios
     #[arg(long)]
     pub json: bool,
 }
@@ -97,19 +98,21 @@ pub struct RunArgs {
     /// Scenario files, scenarios as SET/NAME, or whole sets; or one campaign file
     #[arg(value_name = "FILE|SET", required = true)]
     pub scenarios: Vec<String>,
-    /// Engine: in virtual time, or with real packets
+    /// Engine: virtual time, or real packets
     #[arg(long, value_name = "ENGINE", value_parser = engines(), default_value_t = Engines::default())]
     pub engine: Engines,
-    /// Program under test: weft, weft-call (straight to a browser), chromium, pion, aiortc, baresip
-    /// or exec:CMD (a shell command); model if all calls are of applications that have a model. Real
-    /// programs need --engine emu. weft,FLOW=pion uses another program for one flow, and
+    /// Program under test: weft, weft-call (direct call to a browser),
+    /// chromium, pion, aiortc, baresip or exec:CMD (a shell command); model if
+    /// all calls are of applications that have a model. Real programs need
+    /// --engine emu. weft,FLOW=pion uses another program for one flow, and
     /// weft,FLOW=swarm replaces a TCP flow by a BitTorrent swarm
     #[arg(long, value_name = "CLIENT", default_value = "weft")]
     pub client: Client,
     /// Keep emulated runs in which the machine was too slow, with a note
     #[arg(long)]
     pub keep_rejected: bool,
-    /// Run only these runs of a campaign, or of one of their clients: against-tcp/chromium
+    /// Run only these runs of a campaign, or of one of its clients:
+    /// against-tcp/chromium
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub only: Vec<String>,
     #[command(flatten)]
@@ -121,11 +124,12 @@ pub struct RunArgs {
 
 #[derive(Debug, Args)]
 pub struct CompareArgs {
-    /// A link and its SPEC, such as wifi=rate=10mbit,delay=15ms,loss=1%, or a cell, such as
-    /// home=medium=wifi,rate=mcs7 or town=medium=lte,bandwidth=5MHz,cqi=7; repeat for each
+    /// Link with its SPEC, such as wifi=rate=10mbit,delay=15ms,loss=1%, or a
+    /// cell, such as home=medium=wifi,rate=mcs7 or
+    /// town=medium=lte,bandwidth=5MHz,cqi=7; repeat for each
     #[arg(long = "link", value_name = "NAME=SPEC", required = true)]
     pub links: Vec<String>,
-    /// Camera streams of the call
+    /// Number of camera streams in the call
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub streams: u32,
     #[command(flatten)]
@@ -134,10 +138,11 @@ pub struct CompareArgs {
 
 #[derive(Debug, Args)]
 pub struct ReportArgs {
-    /// Folder that `weft lab run --out` has written; two folders are compared, and may have names
+    /// Folder written by `weft lab run --out`; two folders are compared, and
+    /// may have names
     #[arg(value_name = "[NAME=]DIR", required = true, num_args = 1..=2)]
     pub folders: Vec<String>,
-    /// File to write when two folders are compared
+    /// Output file for the comparison of two folders
     #[arg(long, value_name = "FILE", default_value = "compared.html")]
     pub out: PathBuf,
 }

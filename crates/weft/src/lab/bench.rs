@@ -1,4 +1,4 @@
-//! `weft lab bench`: how fast the simulator is here.
+//! `weft lab bench`: speed of the simulator on this machine.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -10,8 +10,8 @@ use weft_sim::{Observer, WORKLOADS, run};
 use super::args::BenchArgs;
 use crate::exit::{Failure, say, say_json};
 
-/// How long each workload is run, in real time; chosen by us: beyond it the
-/// figure changes by less than 2 %.
+/// Real time for each workload; chosen by us: longer runs change the result by
+/// less than 2 %.
 const LONG_ENOUGH: Duration = Duration::from_secs(3);
 /// Longer than any machine simulates in that time.
 const ENDLESS: weft_units::Duration = weft_units::Duration::from_secs(200_000);
@@ -20,7 +20,7 @@ const ENDLESS: weft_units::Duration = weft_units::Duration::from_secs(200_000);
 struct Speed {
     /// Simulated seconds per second of one core.
     sim_s_per_s: f64,
-    /// The least that is good on the development machine.
+    /// Minimum on the development machine.
     goal: f64,
     /// Events per second.
     events_per_s: f64,
@@ -59,10 +59,11 @@ pub fn bench(args: &BenchArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// How long this thread has been on a processor, which other programs do not
-/// lengthen; `None` where the system does not tell.
+/// Processor time of this thread, which other programs do not affect; `None` if
+/// the system does not report it.
 fn processor_time() -> Option<Duration> {
-    // Linux, Documentation/scheduler/sched-stats.rst: nanoseconds come first.
+    // Linux, Documentation/scheduler/sched-stats.rst: the first value is in
+    // nanoseconds.
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let nanos = text.split_whitespace().next()?.parse().ok()?;
     Some(Duration::from_nanos(nanos))

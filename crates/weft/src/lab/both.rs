@@ -1,5 +1,5 @@
 //! `weft lab run --engine both`: the same scenario in simulator and emulator,
-//! and where they disagree.
+//! with their disagreements.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -16,10 +16,10 @@ use super::said::{not_run, tell, verdict};
 use super::work::{Work, folder, forget};
 use crate::exit::{Failure, say, say_json};
 
-/// Beside the folders of both engines.
+/// File beside the folders of both engines.
 pub const DISAGREEMENTS: &str = "disagreements.json";
 
-/// Runs each pair, the scenario as the simulator and as the emulator takes it,
+/// Runs each pair, a scenario prepared for the simulator and for the emulator,
 /// until one fails.
 pub fn run(
     pairs: &[(Scenario, Scenario)],
@@ -90,7 +90,7 @@ fn one(
     Ok(sim.out.into_iter().chain(emu.out).collect())
 }
 
-/// That of a former run would stand beside the results of this one.
+/// Removes the file of an earlier run, which would not match the new results.
 fn remove(path: &Path) -> Result<(), Failure> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
@@ -106,7 +106,7 @@ pub fn write(path: &Path, found: &[Disagreement]) -> Result<(), Failure> {
     written.map_err(|error| Failure::run(format!("{}: {error}: is the disk full?", path.display())))
 }
 
-/// A row for each metric that both have.
+/// Table with a row for each metric that both engines have.
 fn printed(found: &[Disagreement]) -> String {
     let percent = THRESHOLD * 100.0;
     let apart = found.iter().filter(|each| !each.agrees).count();

@@ -1,5 +1,5 @@
-//! `weft lab run CAMPAIGN.toml`: the runs of a campaign, with what an earlier
-//! start of it has finished.
+//! `weft lab run CAMPAIGN.toml`: the runs of a campaign, continued from an
+//! earlier start.
 
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -22,8 +22,8 @@ use super::work::{conditions, forget, processors, resume, shell};
 use crate::exit::{Failure, say};
 use crate::interrupt;
 
-/// How often a run is tried that fails; chosen by us: programs of others fail
-/// now and then.
+/// Attempts at a failing run; chosen by us: external programs fail now and
+/// then.
 const ATTEMPTS: u32 = 2;
 
 pub fn run(path: &Path, args: &RunArgs) -> Result<(), Failure> {
@@ -37,7 +37,7 @@ pub fn run(path: &Path, args: &RunArgs) -> Result<(), Failure> {
     let campaign = Campaign::read(path, &changes).map_err(Failure::usage)?;
     let wanted = |kind: &EngineKind| campaign.jobs.iter().any(|job| job.engines.contains(kind));
     for kind in EngineKind::ALL.into_iter().filter(wanted) {
-        // Now, while this process has one thread.
+        // Before this process starts a thread.
         engine::prepare(kind)?;
     }
     let stop = interrupt::flag();
@@ -64,7 +64,7 @@ pub fn run(path: &Path, args: &RunArgs) -> Result<(), Failure> {
     if stop.load(Ordering::Relaxed) {
         bad.push(Failure::Run("stopped: start it again to go on".to_owned()));
     }
-    // What is lacking weighs more than a run that failed.
+    // A missing requirement is reported before a failed run.
     bad.sort_by_key(|failure| !matches!(failure, Failure::Machine(_)));
     let said = |failure: &Failure| failure.to_string();
     let all: Vec<String> = bad.iter().map(said).collect();
@@ -75,7 +75,7 @@ pub fn run(path: &Path, args: &RunArgs) -> Result<(), Failure> {
     }
 }
 
-/// The folder; a campaign says everything else itself.
+/// Output folder; the campaign file determines all other options.
 fn possible(args: &RunArgs) -> Result<&Path, Failure> {
     let common = &args.common;
     let flags = [
@@ -95,13 +95,13 @@ fn possible(args: &RunArgs) -> Result<&Path, Failure> {
     })
 }
 
-/// Jobs that belong together: clients side by side, and neighbours in rounds.
+/// Jobs that run together: parallel clients, and consecutive jobs in rounds.
 fn groups(jobs: &[Job]) -> impl Iterator<Item = &[Job]> {
     jobs.chunk_by(|a, b| a.order == b.order && a.order != Order::AtOnce)
 }
 
-/// Each in a process of its own: programs and network namespaces of one are
-/// nothing to the others.
+/// Runs each job in a separate process, because programs and network namespaces
+/// must not mix.
 fn side_by_side(jobs: &[Job], args: &RunArgs) -> Result<Vec<Failure>, Failure> {
     let program = std::env::current_exe().map_err(Failure::run)?;
     let start = |job: &Job| {
@@ -124,7 +124,7 @@ fn side_by_side(jobs: &[Job], args: &RunArgs) -> Result<Vec<Failure>, Failure> {
     Ok(bad)
 }
 
-/// The command line that runs this job alone.
+/// Command line that runs this job alone.
 fn words(args: &RunArgs, job: &str) -> Vec<String> {
     let mut words: Vec<String> = ["weft", "lab", "run"].map(str::to_owned).to_vec();
     words.extend(args.scenarios.iter().cloned());
@@ -143,8 +143,8 @@ fn words(args: &RunArgs, job: &str) -> Vec<String> {
     words
 }
 
-/// Seed by seed, each of the jobs in turn. Folders of runs that are gone on with
-/// only until the campaign has ended are added to `resumed`.
+/// Runs the jobs in turn, seed by seed. Adds folders of runs that are kept only
+/// until the end of the campaign to `resumed`.
 fn in_turn(
     jobs: &[Job],
     args: &RunArgs,
@@ -159,7 +159,7 @@ fn in_turn(
     let mut parts = Vec::new();
     for (job, seen) in jobs.iter().zip(&seen) {
         for &kind in &job.engines {
-            // Programs of others do not do all that a scenario can say.
+            // External programs do not support every option of a scenario.
             let scenario = match kind.runs_programs() {
                 true => seen,
                 false => &job.scenario,
@@ -206,7 +206,7 @@ fn in_turn(
     Ok(bad)
 }
 
-/// A scenario on one engine, with what of it has been run.
+/// Scenario on one engine, with its finished runs.
 struct Part<'a> {
     job: &'a Job,
     kind: EngineKind,
@@ -215,7 +215,7 @@ struct Part<'a> {
     folder: Folder,
     outcome: Outcome<'a>,
     done: Vec<Task>,
-    /// Without this no run of it will do better.
+    /// Missing requirement that makes every further run fail.
     lacks: Option<String>,
 }
 
@@ -243,9 +243,9 @@ impl<'a> Part<'a> {
         if job.engines.len() > 1 {
             path = path.join(kind.name());
         }
-        // What ran for minutes is kept for good, so that more repetitions join it.
-        // The simulator may have changed since, and takes seconds: its runs are
-        // kept until the campaign has ended.
+        // Runs of minutes are kept permanently, so that more repetitions can be
+        // added. Simulated runs take seconds, and the simulator may have
+        // changed since, so they are kept only until the end of the campaign.
         let (folder, left) = match kind.runs_programs() {
             true => (Folder::keeping(&path).map_err(Failure::usage)?, Vec::new()),
             false => resume(&path, scenario, &shell(words(args, &job.name).into_iter()))?,
@@ -272,11 +272,11 @@ impl<'a> Part<'a> {
         Ok(part)
     }
 
-    /// What is there for good under the same conditions.
+    /// Permanently kept runs with the same conditions.
     fn kept(&self, args: &RunArgs) -> Result<Vec<runs::Run>, Failure> {
         let (source, client) = (&self.scenario.source, &self.job.client);
         let mut set: Vec<&str> = source.arguments().collect();
-        // More repetitions go on with those that there are.
+        // Additional repetitions extend the existing ones.
         set.retain(|argument| !argument.starts_with("seeds="));
         let late = self.job.keeps_rejected;
         let about = format!(
@@ -286,7 +286,7 @@ impl<'a> Part<'a> {
         self.folder.go_on(&about).map_err(Failure::usage)
     }
 
-    /// Runs what is missing of these seeds.
+    /// Runs the missing ones of these seeds.
     fn advance(
         &mut self,
         seeds: RangeInclusive<u64>,

@@ -42,7 +42,7 @@ fn list(args: &ListArgs) -> Result<(), Failure> {
         .unwrap_or(0);
     let mut text = String::new();
     for entry in found {
-        // A file that cannot be read is listed with what is wrong with it.
+        // An unreadable file is listed with its error.
         let title = match entry.scenario(&[]) {
             Ok(scenario) => scenario.title,
             Err(error) => format!("(unusable: {})", error.message),

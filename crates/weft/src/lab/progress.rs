@@ -1,12 +1,12 @@
-//! How far the runs are, on a terminal.
+//! Progress of the runs, on a terminal.
 
 use std::io::{IsTerminal, Write, stderr};
 use std::time::Instant;
 
-/// One line that is written over; nothing into a pipe.
+/// Line that is overwritten; prints nothing into a pipe.
 pub struct Progress {
     live: bool,
-    /// What is under way, where there are several.
+    /// Name of the present task, if there are several.
     of: String,
     begun: Instant,
     done: usize,
@@ -26,7 +26,7 @@ impl Progress {
         progress
     }
 
-    /// One more run has ended.
+    /// Counts a finished run.
     pub fn step(&mut self) {
         self.done += 1;
         self.show();

@@ -26,7 +26,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     }
     possible(args)?;
     for kind in args.engine.kinds() {
-        // Now, while this process has one thread.
+        // Before this process starts a thread.
         engine::prepare(kind)?;
     }
     let mut set = args.set.clone();
@@ -62,7 +62,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     }
 }
 
-/// An engine, and the scenarios as it sees them, all of which it can do.
+/// Engine, and the scenarios prepared for it, all of which it supports.
 fn prepared(
     kind: EngineKind,
     args: &RunArgs,
@@ -89,7 +89,7 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let set: Vec<String> = overrides(&args.common).map(|(_, set)| set).collect();
     let parsed = Scenario::parse("weft lab compare", &text, &set);
     let scenario = parsed.map_err(|error| match error.at {
-        // The text that it has a place in is ours, not the user's.
+        // The text with the error is generated, not written by the user.
         Some(_) => Failure::usage(error.message),
         None => Failure::usage(as_flag(error, &args.common)),
     })?;
@@ -149,7 +149,7 @@ fn engine_flags(args: &RunArgs) -> Vec<String> {
     flags
 }
 
-/// Flags that stand for fields of the scenario, as written and as arguments of
+/// Flags that set fields of the scenario, as written and as arguments of
 /// `--set`.
 fn overrides(common: &Common) -> impl Iterator<Item = (String, String)> {
     let names: Vec<&str> = common.systems.iter().map(|name| name.trim()).collect();
@@ -168,7 +168,7 @@ fn overrides(common: &Common) -> impl Iterator<Item = (String, String)> {
     [seeds, duration, systems].into_iter().flatten()
 }
 
-/// An error in the place of a flag names the flag that was written.
+/// Names the flag that the user wrote in an error.
 fn as_flag(mut error: ScenarioError, common: &Common) -> ScenarioError {
     let flag = overrides(common).find(|(_, set)| error.file == format!("--set {set}"));
     if let Some((flag, _)) = flag {
@@ -177,7 +177,7 @@ fn as_flag(mut error: ScenarioError, common: &Common) -> ScenarioError {
     error
 }
 
-/// The flags that change results.
+/// Flags that change results.
 fn flags(common: &Common) -> Vec<String> {
     let mut flags = Vec::new();
     let mut add = |name: &str, value: Option<String>| {
@@ -192,7 +192,7 @@ fn flags(common: &Common) -> Vec<String> {
     flags
 }
 
-/// Runs them one after the other until `stop` is set; failures are told at the
+/// Runs the scenarios in order until `stop` is set; reports failures at the
 /// end.
 fn all(
     scenarios: &[Scenario],
@@ -236,7 +236,7 @@ fn all(
     match (common.json, &summaries[..]) {
         (false, _) => {}
         (true, [one]) => say_json(one.trim_end())?,
-        // One text that any parser takes.
+        // A single text that any JSON parser accepts.
         (true, many) => say_json(format_args!("[{}]", many.join(",")))?,
     }
     if bad.is_empty() {
@@ -246,7 +246,7 @@ fn all(
     }
 }
 
-/// No scenario may be written over the results of another.
+/// Checks that no scenario overwrites the results of another.
 fn check_folders(scenarios: &[Scenario], out: Option<&Path>) -> Result<(), Failure> {
     let Some(out) = out else { return Ok(()) };
     for (index, scenario) in scenarios.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The text that the terminal shows of a scenario's runs.
+//! Terminal output for a scenario's runs.
 
 use weft_lab::Scenario;
 use weft_lab::outcome::Outcome;
@@ -68,7 +68,7 @@ pub fn text(outcome: &Outcome<'_>, common: &Common, out: Option<&Folder>) -> Str
         }
         None => {}
     }
-    // Last, where people look first.
+    // At the end, where people look first.
     for answer in outcome.answers() {
         text += "\n";
         if !answer.case.is_empty() {
@@ -80,7 +80,7 @@ pub fn text(outcome: &Outcome<'_>, common: &Common, out: Option<&Folder>) -> Str
     text
 }
 
-/// Failed and missing runs as an error.
+/// Error for failed and missing runs.
 pub fn verdict(outcome: &Outcome<'_>) -> Result<(), Failure> {
     let name = &outcome.scenario().name;
     if let Some(failed) = outcome.failed().first() {
@@ -103,7 +103,7 @@ pub fn verdict(outcome: &Outcome<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Names of the scenarios that an early end has left.
+/// Names of the scenarios that an early end skipped.
 pub fn not_run<'a>(scenarios: impl Iterator<Item = &'a Scenario>) -> String {
     let names: Vec<&str> = scenarios.map(|scenario| scenario.name.as_str()).collect();
     format!("not run: {}", names.join(", "))

@@ -1,4 +1,4 @@
-//! One scenario at work: its runs, those that an interruption has left, and
+//! Execution of one scenario: its runs, those of an interrupted command, and
 //! its folder.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -17,23 +17,23 @@ use super::args::Common;
 use super::progress::Progress;
 use crate::exit::Failure;
 
-/// A scenario to run, and what becomes of its results.
+/// Scenario to run, and the destination of its results.
 pub struct Work<'a> {
     scenario: &'a Scenario,
     common: &'a Common,
     stop: &'a AtomicBool,
-    /// What gives the same results.
+    /// Command that reproduces the results.
     command: String,
     place: String,
     pub out: Option<Folder>,
-    /// What the same command has run before it was interrupted.
+    /// Runs that the same command finished before an interruption.
     left: Vec<runs::Run>,
 }
 
 impl<'a> Work<'a> {
-    /// With a folder at `path` for its results: a new one, or that of the same
-    /// command with what was run before it was interrupted. `place` stands
-    /// before the progress.
+    /// Prepares the work, with a folder at `path` for the results: a new one,
+    /// or that of an interrupted command with its finished runs. `place` is a
+    /// prefix of the progress line.
     pub fn new(
         scenario: &'a Scenario,
         common: &'a Common,
@@ -60,7 +60,8 @@ impl<'a> Work<'a> {
         })
     }
 
-    /// Runs and writes it. What was finished is there also after a failure.
+    /// Runs the scenario and writes its results. Finished runs are available
+    /// even after a failure.
     pub fn run(&mut self, engine: &dyn Engine) -> (Outcome<'a>, Result<(), Failure>) {
         let common = self.common;
         let jobs = common.jobs.map_or_else(processors, usize::from);
@@ -80,7 +81,7 @@ impl<'a> Work<'a> {
                         out.write_series(self.scenario, &run)?;
                         out.keep_for_now(self.scenario, &run)
                     });
-                    // It counts also where there is no room for its series.
+                    // The run counts even if its series cannot be written.
                     outcome.add(run);
                     progress.step();
                     wrote.map_err(Failure::run)
@@ -100,14 +101,14 @@ impl<'a> Work<'a> {
         let ran = runs::run_tasks(self.scenario, engine, &tasks, jobs, self.stop, each);
         progress.end();
         let conditions = conditions(self.command.clone(), begun, engine, jobs);
-        // After a full disk there may be room for the small files.
+        // After "disk full" there may be room for the small files.
         let out = self.out.as_ref();
         let wrote = out.map_or(Ok(()), |out| out.write_outcome(&outcome, &conditions));
         (outcome, ran.and(wrote.map_err(Failure::run)))
     }
 }
 
-/// Where a scenario's results are, one of so many.
+/// Folder of a scenario's results, if there are `of` scenarios.
 pub fn folder(out: &Path, scenario: &Scenario, of: usize) -> PathBuf {
     if of > 1 {
         out.join(&scenario.name)
@@ -116,7 +117,7 @@ pub fn folder(out: &Path, scenario: &Scenario, of: usize) -> PathBuf {
     }
 }
 
-/// A command line that can be pasted.
+/// Command line for a shell.
 pub fn shell(words: impl Iterator<Item = String>) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@+%".contains(c);
     let quoted = words.map(|word| match word.chars().all(plain) {
@@ -126,8 +127,7 @@ pub fn shell(words: impl Iterator<Item = String>) -> String {
     quoted.collect::<Vec<_>>().join(" ")
 }
 
-/// After a command that nobody has stopped: what was kept of the runs that
-/// have all ended.
+/// Deletes the kept runs of these folders after a complete command.
 pub fn forget(ended: &[Folder], stop: &AtomicBool) -> Result<(), Failure> {
     if stop.load(Ordering::Relaxed) {
         return Ok(());
@@ -136,8 +136,8 @@ pub fn forget(ended: &[Folder], stop: &AtomicBool) -> Result<(), Failure> {
     forgotten.map_err(Failure::run)
 }
 
-/// The folder at `path`, with the runs that `command` has left there when it was
-/// interrupted.
+/// Opens the folder at `path`, with the runs that an interrupted `command` left
+/// there.
 pub fn resume(
     path: &Path,
     scenario: &Scenario,
@@ -170,8 +170,8 @@ pub fn resume(
     Ok((folder, left))
 }
 
-/// Results of another build are not gone on with: length and time of change
-/// tell the programs apart.
+/// Identity of this build: results of another build are not continued. Size and
+/// modification time identify the program.
 fn this_program() -> String {
     let file = std::env::current_exe().and_then(std::fs::metadata);
     let change = file.as_ref().ok().and_then(|file| file.modified().ok());
@@ -184,14 +184,14 @@ fn this_program() -> String {
     )
 }
 
-/// One number for what is run, traces from files included.
+/// Hash of all inputs of the runs, including trace files.
 fn fingerprint(variants: &[Variant]) -> u64 {
     let mut hasher = DefaultHasher::new();
     format!("{variants:?}").hash(&mut hasher);
     hasher.finish()
 }
 
-/// How it was run.
+/// Conditions of a run.
 pub fn conditions(command: String, begun: Instant, engine: &dyn Engine, jobs: usize) -> Conditions {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     Conditions {

@@ -1,4 +1,4 @@
-//! What `weft serve` is told.
+//! Arguments of `weft serve`.
 
 use std::net::{IpAddr, SocketAddr};
 use std::ops::RangeInclusive;
@@ -21,60 +21,66 @@ pub struct ServeArgs {
     pub key: TokenKeyArgs,
     #[command(flatten)]
     pub media: MediaArgs,
-    /// An origin whose pages may use WHIP, WHEP and the rooms' interface from their visitors'
-    /// browsers, with a bearer token and without cookies, such as `https://dashboard.example`; repeat
-    /// for each, or * for every origin, which needs a token (default: none)
+    /// Allow pages of this origin to use WHIP, WHEP and the rooms' interface
+    /// from their visitors' browsers, with a bearer token and without cookies,
+    /// such as `https://dashboard.example`; repeat for each, or use * for every
+    /// origin, which requires a token (default: none)
     #[arg(long, value_name = "ORIGIN")]
     pub allow_origin: Vec<AllowedOrigin>,
-    /// Another address for /metrics and /healthz, without the token, over plain http: for a
-    /// monitor, not for everybody (default: none; /metrics asks for the token, if there is one)
+    /// Additional address for /metrics and /healthz, without the token, over
+    /// plain http: for private monitoring (default: none; /metrics requires the
+    /// token, if there is one)
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = metrics)]
     pub metrics: Option<SocketAddr>,
     #[command(flatten)]
     pub limits: LimitArgs,
     #[command(flatten)]
     pub log: LogArgs,
-    /// When asked to end: let nobody new in, tell those in the rooms, and wait so many seconds at
-    /// most until they have left; a second signal ends at once
+    /// On a signal to stop: admit no newcomers, notify the participants, and
+    /// wait up to this many seconds until they have left; a second signal ends
+    /// at once
     #[arg(long, value_name = "S", default_value = "0", value_parser = patience)]
     pub drain: Duration,
 }
 
-/// Where a server listens, and to whom.
+/// Address and access of a server.
 #[derive(Debug, Args)]
 pub struct PageArgs {
-    /// Where to listen; loopback speaks http unless it has a certificate, other addresses https
+    /// Address to listen on; loopback uses http unless it has a certificate,
+    /// other addresses https
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080", value_parser = listen)]
     pub listen: SocketAddr,
-    /// Certificate chain (PEM); without it the server makes one for itself and keeps it in
-    /// $XDG_STATE_HOME/weft (~/.local/state/weft)
+    /// Certificate chain (PEM); without it the server makes a self-signed one
+    /// and stores it in $XDG_STATE_HOME/weft (~/.local/state/weft)
     #[arg(long, value_name = "FILE", requires = "key")]
     pub certificate: Option<PathBuf>,
     /// Private key of the certificate (PEM)
     #[arg(long, value_name = "FILE", requires = "certificate")]
     pub key: Option<PathBuf>,
-    /// Plain http everywhere, for a proxy in front that does TLS
+    /// Use plain http everywhere, for a TLS proxy in front
     #[arg(long, conflicts_with = "certificate")]
     pub insecure_http: bool,
-    /// What clients must show as bearer token (or `?token=` in the page's address); `call` makes
-    /// one for itself beyond loopback
+    /// Bearer token that clients must show (or `?token=` in the page's URL);
+    /// `call` makes one itself unless it listens on loopback
     #[arg(long, value_name = "TOKEN", env = "WEFT_TOKEN", hide_env_values = true, value_parser = token)]
     pub token: Option<String>,
 }
 
-/// Where media comes and goes.
+/// Media addresses.
 #[derive(Debug, Args)]
 pub struct MediaArgs {
-    /// The UDP port of all media, to be opened in firewalls and forwarded by routers, or the first
-    /// and last of some of which a free one is taken (default: any free one)
+    /// UDP port of all media, to open in firewalls and forward in routers, or a
+    /// range of which the first free one is taken (default: any free one)
     #[arg(long, value_name = "PORT[-PORT]", value_parser = ports)]
     pub media_port: Option<RangeInclusive<u16>>,
-    /// An interface or address of this machine that callers are told of; repeat for each (default:
-    /// those of its own, without containers and tunnels, eight addresses at most)
+    /// Interface or address of this machine to offer to callers; repeat for
+    /// each (default: its own, without containers and tunnels, at most eight
+    /// addresses)
     #[arg(long, value_name = "IF|ADDR")]
     pub media_interface: Vec<String>,
-    /// The address at which a router lets callers in and translates it to this machine's, port by
-    /// port (1:1 NAT): told in place of the own ones; one for IPv4 and one for IPv6
+    /// Public address that a router translates to this machine's, port by port
+    /// (1:1 NAT): offered in place of the machine's own; one for IPv4 and one
+    /// for IPv6
     #[arg(long, value_name = "ADDR", value_parser = public_address)]
     pub public_address: Vec<IpAddr>,
 }
@@ -98,36 +104,41 @@ impl MediaArgs {
     }
 }
 
-/// Bounds, so that strangers cannot use up the machine.
+/// Limits that protect the machine from strangers.
 #[derive(Debug, Args)]
 pub struct LimitArgs {
-    /// Most rooms at a time
+    /// Maximum number of rooms
     #[arg(long, value_name = "N", default_value_t = Limits::default().rooms)]
     pub max_rooms: usize,
-    /// Most participants in a room, with everybody whom the room shows: those who only play, too,
-    /// also other programs by WHEP. Those with a signed token do not get the last tenth
+    /// Maximum number of participants in a room, including those who only play
+    /// and other programs that use WHEP. The last tenth is not available to
+    /// participants with a signed token
     #[arg(long, value_name = "N", default_value_t = Limits::default().participants_per_room)]
     pub max_participants: usize,
-    /// Most participants who came with the same signed token or with one that its bearers made for
-    /// their guests (default: half of a room)
+    /// Maximum number of participants with the same signed token, or with its
+    /// bearers' tokens for guests (default: half of a room)
     #[arg(long, value_name = "N")]
     pub max_participants_per_token: Option<usize>,
-    /// Most media connections, to publish or to play, at a time; in a room of n who all publish,
-    /// each has n
+    /// Maximum number of media connections, for publishing and playing; in a
+    /// room of n participants who all publish, each has n
     #[arg(long, value_name = "N", default_value_t = MediaLimits::default().all)]
     pub max_connections: usize,
-    /// Most of them in one room
+    /// Maximum number of media connections in one room
     #[arg(long, value_name = "N", default_value_t = MediaLimits::default().per_room)]
     pub max_connections_per_room: usize,
-    /// Most of them from one address, or from one IPv6 network of 64 bits
+    /// Maximum number of media connections from one address, or from one IPv6
+    /// network of 64 bits
     #[arg(long, value_name = "N", default_value_t = MediaLimits::default().per_address)]
     pub max_connections_per_address: usize,
-    /// Most that is taken of one publisher, repair and copies over several links included, such as
-    /// 8mbit; what is more is lost, as on a link of that rate
+    /// Maximum rate accepted from one publisher, including repair and copies
+    /// over several links, such as 8mbit; the excess is lost, as on a link of
+    /// that rate
     #[arg(long, value_name = "RATE", default_value = "100mbit", value_parser = rate)]
     pub max_publisher_rate: Rate,
-    /// Most that is sent to all together, such as 800mbit: they share it, and beyond 85 % of it
-    /// nobody else may publish or play (default: none; in any case nobody may when the media side is nine tenths busy)
+    /// Maximum rate sent to all players together, such as 800mbit: they share
+    /// it, and beyond 85 % of it the server refuses new publications and
+    /// playbacks (default: none; it always refuses them when the media thread
+    /// is 90 % busy)
     #[arg(long, value_name = "RATE", value_parser = rate)]
     pub max_egress: Option<Rate>,
 }
@@ -151,14 +162,16 @@ impl LimitArgs {
     }
 }
 
-/// What is written to standard error of what happens.
+/// Log on standard error.
 #[derive(Debug, Args)]
 pub struct LogArgs {
-    /// What to write down on standard error: what keeps the server from its work, or also who
-    /// comes, goes and is refused, or also each media connection
+    /// Verbosity of the log on standard error: faults that stop the server from
+    /// working (error), also arrivals, departures and refusals (info), also
+    /// every media connection (debug), or nothing (off)
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = LogLevel::Error)]
     pub log: LogLevel,
-    /// How: lines for people, or a JSON object a line with the time in seconds since 1970
+    /// Form of the log: lines for people, or one JSON object per line with the
+    /// time in seconds since 1970
     #[arg(long, value_name = "FORM", value_enum, default_value_t = LogFormat::Text)]
     pub log_format: LogFormat,
 }

@@ -1,4 +1,4 @@
-//! What happens on the server, on standard error.
+//! Log of server events on standard error.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -10,7 +10,7 @@ use crate::exit::json_for_terminals;
 
 use super::args::{LogArgs, LogFormat, LogLevel};
 
-/// A line of JSON.
+/// Line of JSON.
 #[derive(Serialize)]
 struct Line<'a> {
     /// Seconds since 1970.
@@ -45,14 +45,14 @@ fn line(format: LogFormat, happened: &Happened, now: SystemTime) -> String {
     let time = now.duration_since(UNIX_EPOCH).unwrap_or_default();
     let level = happened.level();
     let line = Line {
-        // Milliseconds are enough.
+        // Resolution of milliseconds.
         time: time.as_millis() as f64 / 1e3,
         level,
         happened,
     };
     match (format, serde_json::to_string(&line)) {
         (LogFormat::Json, Ok(json)) => json_for_terminals(&json),
-        // What others said stands in it: it cannot begin a line of its own.
+        // It contains foreign text, which must not start a new line.
         _ => format!("weft: {}", printable(&happened.to_string())),
     }
 }

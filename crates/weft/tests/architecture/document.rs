@@ -9,12 +9,12 @@ pub struct Document {
     /// By name without `weft-`.
     pub crates: BTreeMap<String, CrateRow>,
     pub libraries: BTreeMap<String, LibraryRow>,
-    /// What can be added, and the existing files that whoever adds one touches.
+    /// Possible additions, each with the existing files that it changes.
     pub additions: BTreeMap<String, BTreeSet<String>>,
 }
 
 pub struct CrateRow {
-    /// Takes time and randomness as inputs.
+    /// Whether the crate takes time and randomness as inputs.
     pub core: bool,
     pub arrows: BTreeSet<String>,
     pub test_arrows: BTreeSet<String>,
@@ -22,7 +22,7 @@ pub struct CrateRow {
 
 pub struct LibraryRow {
     pub licence: String,
-    /// None: any crate may use it.
+    /// Permitted users; `None`: any crate.
     pub users: Option<BTreeSet<String>>,
 }
 
@@ -65,7 +65,7 @@ impl Document {
     }
 }
 
-/// The rows below the line `header`, cell by cell.
+/// Rows below the line `header`, cell by cell.
 fn table<'a>(text: &'a str, header: &str) -> impl Iterator<Item = Vec<String>> + 'a {
     let columns = header.matches('|').count() - 1;
     let mut lines = text.lines().skip_while({
@@ -87,7 +87,7 @@ fn table<'a>(text: &'a str, header: &str) -> impl Iterator<Item = Vec<String>> +
         })
 }
 
-/// What stands in back quotes in a cell.
+/// Texts in backquotes in a cell.
 fn quoted(cell: &str) -> BTreeSet<String> {
     cell.split('`')
         .skip(1)

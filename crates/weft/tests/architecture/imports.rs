@@ -1,7 +1,6 @@
-//! Which modules of a crate import which others, and where that goes in
-//! circles. It reads text: what `use` and paths say counts, what comes through
-//! methods does not. A module passes on what is below it, and makes it by its
-//! name: neither is an import.
+//! Import graph of a crate's modules, and its cycles. Works on text: it sees
+//! `use` and paths, but not method calls. Re-exporting a child module, or using
+//! it by name, is not an import.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,17 +8,17 @@ use std::path::Path;
 
 use crate::source::{self, Import};
 
-/// A module by its names from the crate's root down.
+/// Module path from the crate's root.
 type Name = Vec<String>;
 
-/// The modules of a crate, those for tests aside, and what each names of others.
+/// Modules of a crate, without those for tests, and their imports.
 pub struct Imports {
-    /// From, to, and what is taken.
+    /// Imported names, by importing and imported module.
     edges: BTreeMap<(Name, Name), BTreeSet<String>>,
 }
 
 impl Imports {
-    /// Of the crate in this folder.
+    /// Imports of the crate in this folder.
     pub fn of_crate(folder: &Path) -> Imports {
         let mut files = BTreeMap::new();
         let root = ["src/lib.rs", "src/main.rs"].map(|file| folder.join(file));
@@ -28,7 +27,7 @@ impl Imports {
         Imports::of(&files)
     }
 
-    /// Of modules with these texts.
+    /// Imports of modules with these texts.
     pub fn of(files: &BTreeMap<Name, String>) -> Imports {
         let imports: BTreeMap<&Name, Vec<Import>> = files
             .iter()
@@ -50,7 +49,7 @@ impl Imports {
         Imports { edges }
     }
 
-    /// The imports of files that lead back to where they come from.
+    /// Imports between files that form a cycle.
     pub fn circles(&self) -> Vec<String> {
         let edges = self.edges.iter();
         let edges = edges.map(|((from, to), taken)| {
@@ -60,7 +59,8 @@ impl Imports {
         in_circles(&edges.collect::<Vec<_>>())
     }
 
-    /// The same of modules beside each other, each with all that is below it.
+    /// Imports between sibling modules, each including its children, that form
+    /// a cycle.
     pub fn circles_of_folders(&self) -> Vec<String> {
         let mut levels: BTreeMap<&[String], Vec<(String, String, String)>> = BTreeMap::new();
         for (from, to) in self.edges.keys() {
@@ -78,7 +78,7 @@ impl Imports {
     }
 }
 
-/// Reads a module's file and those below it.
+/// Reads a module's file and those of its children.
 fn read(file: &Path, name: Name, files: &mut BTreeMap<Name, String>) {
     let text =
         fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
@@ -102,7 +102,7 @@ fn read(file: &Path, name: Name, files: &mut BTreeMap<Name, String>) {
     files.insert(name, text);
 }
 
-/// A path as it would be written from the crate's root; none of another crate's.
+/// Path from the crate's root; `None` for another crate.
 fn absolute(module: &Name, path: &[String], files: &BTreeMap<Name, String>) -> Option<Name> {
     let (first, rest) = path.split_first()?;
     let mut base = module.clone();
@@ -130,10 +130,10 @@ fn absolute(module: &Name, path: &[String], files: &BTreeMap<Name, String>) -> O
     Some(base)
 }
 
-/// Passing on goes no deeper than this.
+/// Maximum depth of re-exports.
 const DEEPEST: usize = 8;
 
-/// The module in which what a path names stands, past those that pass it on.
+/// Module that defines the item of a path, past all re-exports.
 fn home(path: Name, imports: &BTreeMap<&Name, Vec<Import>>, depth: usize) -> Name {
     let owner = (0..=path.len()).rev().map(|n| path[..n].to_vec());
     let owner = owner.into_iter().find(|name| imports.contains_key(name));
@@ -156,7 +156,7 @@ fn home(path: Name, imports: &BTreeMap<&Name, Vec<Import>>, depth: usize) -> Nam
     }
 }
 
-/// The edges whose end leads back to their beginning.
+/// Edges that belong to a cycle.
 fn in_circles(edges: &[(String, String, String)]) -> Vec<String> {
     let mut next: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (from, to, _) in edges {

@@ -1,6 +1,6 @@
-//! ARCHITECTURE.md is checked against the manifests: its crate table is the
-//! list of permitted arrows, its library table the list of permitted
-//! libraries. A change that adds either has to say so there.
+//! Compares ARCHITECTURE.md with the manifests: its crate table lists the
+//! permitted dependencies between crates, its library table the permitted
+//! libraries. A change that adds either must add it there.
 
 mod document;
 mod imports;
@@ -16,7 +16,8 @@ use document::Document;
 use imports::Imports;
 use manifests::{DependencyKind, Manifests};
 
-/// Permissive licences, and MPL-2.0, whose duties end at its own files.
+/// Permissive licences, and MPL-2.0, whose obligations cover only its own
+/// files.
 const PERMITTED_LICENCES: [&str; 16] = [
     "0BSD",
     "Apache-2.0",
@@ -94,8 +95,8 @@ fn core_crates_know_only_core_crates() {
     }
 }
 
-/// What is added is files of its own: a wall is in the wrong place where it takes
-/// lines in many others.
+/// An addition should consist of new files: if it changes many existing ones, a
+/// boundary is in the wrong place.
 #[test]
 fn little_is_touched_to_add_something() {
     const MOST: usize = 4;
@@ -114,8 +115,7 @@ fn files_and_structures_are_small() {
     assert!(wrong.is_empty(), "to be split: {wrong:#?}");
 }
 
-/// Nothing is understood without everything where modules import each other in
-/// a circle.
+/// Modules that import each other in a cycle cannot be understood separately.
 #[test]
 fn modules_import_each_other_in_one_direction() {
     let mut wrong = Vec::new();
@@ -141,7 +141,7 @@ fn circles_are_found() {
         });
         Imports::of(&files.collect())
     };
-    // By what the root passes on, beside what is a word, a test or a comment.
+    // Through re-exports of the root, ignoring strings, tests and comments.
     let circle = crate_of(&[
         (&[], "mod a; mod b; pub use b::{Thing, other};"),
         (
@@ -154,7 +154,7 @@ fn circles_are_found() {
         ),
     ]);
     assert_eq!(circle.circles(), ["a -> b (Thing, other)", "b -> a (f)"]);
-    // Each file has its order, and the folders have none.
+    // The files have an order, but the folders have none.
     let folders = crate_of(&[
         (&[], "mod a; mod b;"),
         (&["a"], "mod x; mod y;"),
@@ -174,8 +174,8 @@ fn circles_are_found() {
     );
 }
 
-/// The lints that keep clocks and global randomness out stand in one file per
-/// crate, because clippy reads no other place; they must not drift apart.
+/// The lints against clocks and global randomness are in one file per crate,
+/// because clippy reads no other place; they must stay identical.
 #[test]
 fn core_crates_share_their_lints() {
     let manifests = Manifests::workspace();
@@ -256,7 +256,8 @@ fn library_table_states_the_licences() {
     );
 }
 
-/// Everything that is linked or bundled, also what libraries bring along.
+/// Checks everything that is linked or bundled, including indirect
+/// dependencies.
 #[test]
 fn every_licence_is_permitted() {
     let refused: Vec<_> = manifests::licences()

@@ -1,4 +1,4 @@
-//! How long files are, and how many fields structures have.
+//! Lengths of files, and numbers of fields in structures.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,21 +6,22 @@ use std::path::{Path, PathBuf};
 use crate::manifests::root;
 use crate::source;
 
-/// What is longer is split by what it is about.
+/// Maximum number of lines; split a longer file by topic.
 const MOST_LINES: usize = 500;
-/// What has more is split by who owns what, or says in its documentation why not.
+/// Maximum number of fields; split a larger structure by owner, or state the
+/// reason in its documentation.
 const MOST_FIELDS: usize = 15;
 const REASON: &str = "More than fifteen fields: ";
 
-/// Folders with what is written by hand, and the endings that it has.
+/// Folders with handwritten files, and their extensions.
 const FOLDERS: [&str; 5] = ["clients", "crates", "fuzz", "scripts", "web"];
 const ENDINGS: [&str; 10] = [
     "c", "css", "go", "js", "mjs", "mts", "py", "rs", "ts", "tsx",
 ];
-/// Folders of what is built or fetched.
+/// Folders with generated or downloaded files.
 const MADE: [&str; 4] = ["dist", "node_modules", "target", "venv"];
 
-/// Everything that is larger than it may be.
+/// Files and structures above the limits.
 pub fn too_large() -> Vec<String> {
     let mut files = Vec::new();
     for folder in FOLDERS {
@@ -66,7 +67,7 @@ fn of_file(text: &str, is_rust: bool) -> Vec<String> {
     long.into_iter().chain(wide).collect()
 }
 
-/// Comments and attributes right above a structure, from below.
+/// Comments and attributes directly above a structure, from the bottom up.
 fn head_of<'a>(text: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let declares = |line: &&str| {

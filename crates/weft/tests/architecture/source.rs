@@ -1,17 +1,17 @@
-//! As much of Rust's syntax as says what a module imports.
+//! Minimal parser of Rust for the imports of a module.
 
-/// What a module names of another one.
+/// Import from another module.
 pub struct Import {
-    /// As it is written.
+    /// Path as written.
     pub path: Vec<String>,
-    /// What it is called here.
+    /// Local name.
     pub name: String,
-    /// Passed on: others may take it from here.
+    /// Whether it is re-exported.
     pub is_public: bool,
 }
 
-/// A file's text without comments, the contents of strings, and what is there
-/// for tests or documentation only.
+/// Text of a file without comments, string contents, tests and documentation
+/// examples.
 pub fn for_use(text: &str) -> String {
     let mut text = without_words(text);
     while let Some(at) = next_left_out(&text) {
@@ -21,15 +21,15 @@ pub fn for_use(text: &str) -> String {
     text
 }
 
-/// Modules that are declared here and have files of their own.
+/// Declared modules that have their own files.
 pub fn modules(text: &str) -> Vec<String> {
     let words = words(text);
     let declared = words.windows(3).filter(|w| w[0] == "mod" && w[2] == ";");
     declared.map(|w| w[1].to_owned()).collect()
 }
 
-/// What `use` brings, and what is named by a path from the crate's root or a
-/// module above. What a module calls of those below by their names is no import.
+/// Names imported by `use`, and paths from the crate's root or a parent module.
+/// Paths into child modules are not imports.
 pub fn imports(text: &str) -> Vec<Import> {
     let words = words(text);
     let mut imports = Vec::new();
@@ -51,7 +51,7 @@ pub fn imports(text: &str) -> Vec<Import> {
                 });
                 at = end;
             }
-            // A path of `pub(in ..)` is none.
+            // The path in `pub(in ..)` is not an import.
             first @ ("crate" | "super" | "self") if begin == 0 || words[begin - 1] != "in" => {
                 let mut path = vec![first.to_owned()];
                 while words.get(begin + 1) == Some(&"::")
@@ -74,7 +74,7 @@ pub fn imports(text: &str) -> Vec<Import> {
     imports
 }
 
-/// Structures with named fields, and how many each has.
+/// Structures with named fields, and the number of their fields.
 pub fn structs(text: &str) -> Vec<(String, usize)> {
     let plain = without_words(text);
     let words = words(&plain);
@@ -90,7 +90,7 @@ pub fn structs(text: &str) -> Vec<(String, usize)> {
     declared.collect()
 }
 
-/// Colons within the first braces, those of deeper ones aside.
+/// Colons inside the first braces, not counting nested ones.
 fn fields(words: &[&str]) -> usize {
     let mut depth = 0;
     let mut fields = 0;
@@ -108,7 +108,7 @@ fn fields(words: &[&str]) -> usize {
     fields
 }
 
-/// Whether what follows these words begins with `pub` or `pub(...)`.
+/// Whether these words end with `pub` or `pub(...)`.
 fn is_public(before: &[&str]) -> bool {
     match before.last() {
         Some(&")") => {
@@ -119,7 +119,7 @@ fn is_public(before: &[&str]) -> bool {
     }
 }
 
-/// One path for each name of a tree of `use`.
+/// Calls `found` with one path for each name in a `use` tree.
 fn expand(tree: &mut &[&str], prefix: &[String], found: &mut impl FnMut(Vec<String>, String)) {
     let mut path = prefix.to_vec();
     while let Some((word, rest)) = tree.split_first() {
@@ -157,7 +157,7 @@ fn expand(tree: &mut &[&str], prefix: &[String], found: &mut impl FnMut(Vec<Stri
     }
 }
 
-/// Names, and `::` and everything else by itself.
+/// Splits the text into names, `::` and single characters.
 fn words(text: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut rest = text.trim_start();
@@ -181,7 +181,7 @@ fn is_name(word: &str) -> bool {
     word.starts_with(|c: char| c.is_alphabetic() || c == '_')
 }
 
-/// The text with comments and the contents of strings and characters left out.
+/// Text without comments and without the contents of strings and characters.
 fn without_words(text: &str) -> String {
     let mut plain = String::new();
     let mut rest = text;
@@ -212,7 +212,7 @@ fn without_words(text: &str) -> String {
     plain
 }
 
-/// Octets of the string that this begins with.
+/// Length in octets of the string literal at the start.
 fn string(text: &str) -> usize {
     let mut is_escaped = false;
     for (at, c) in text.char_indices().skip(1) {
@@ -225,14 +225,15 @@ fn string(text: &str) -> usize {
     text.len()
 }
 
-/// How many hashes the raw string has that this begins with.
+/// Number of hashes of the raw string at the start.
 fn raw_hashes(text: &str) -> Option<usize> {
     let hashes = text.strip_prefix('r')?;
     let quote = hashes.find(|c| c != '#')?;
     hashes[quote..].starts_with('"').then_some(quote)
 }
 
-/// Octets of the character that this begins with; a lifetime is none.
+/// Length in octets of the character literal at the start; `None` for a
+/// lifetime.
 fn character(text: &str) -> Option<usize> {
     let inner = text.strip_prefix('\'')?;
     let mut chars = inner.char_indices();
@@ -244,7 +245,7 @@ fn character(text: &str) -> Option<usize> {
     (next == '\'').then_some(at + 2)
 }
 
-/// Where an attribute begins that leaves its item out of the program.
+/// Position of the next attribute that excludes its item from the program.
 fn next_left_out(text: &str) -> Option<usize> {
     let mut from = 0;
     while let Some(at) = text[from..].find("#[cfg(").map(|at| from + at) {
@@ -259,7 +260,7 @@ fn next_left_out(text: &str) -> Option<usize> {
     None
 }
 
-/// The end of the item, field or statement behind the attribute at `at`.
+/// End of the item, field or statement after the attribute at `at`.
 fn end_of_item(text: &str, at: usize) -> usize {
     const ITEMS: [&str; 12] = [
         "mod", "use", "fn", "impl", "struct", "enum", "const", "static", "type", "trait", "unsafe",

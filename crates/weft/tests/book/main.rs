@@ -1,6 +1,6 @@
-//! The book in `docs/`: every chapter is listed, every link leads somewhere,
-//! and no link leaves the book, so that it reads the same on paper, in the
-//! sources and on a site.
+//! Checks the book in `docs/`: every chapter is listed, every link has a
+//! target, and no link leaves the book, so that it reads the same on paper, in
+//! the sources and on a site.
 
 mod page;
 
@@ -14,7 +14,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The pages below `folder`, by their path from there.
+/// Pages below `folder`, by relative path.
 fn pages(folder: &Path) -> BTreeMap<String, Page> {
     let mut found = BTreeMap::new();
     let mut folders = vec![folder.to_path_buf()];
@@ -33,8 +33,8 @@ fn pages(folder: &Path) -> BTreeMap<String, Page> {
     found
 }
 
-/// `target` as seen from the page `from`: a path from the book's root, or
-/// nothing if it leads out of the book.
+/// Path of `target` from the book's root, as seen from the page `from`; `None`
+/// if it leaves the book.
 fn resolved(from: &str, target: &str) -> Option<String> {
     let mut parts: Vec<&str> = from.split('/').collect();
     parts.pop();

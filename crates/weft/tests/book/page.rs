@@ -1,16 +1,16 @@
-//! A page of Markdown: its links and the anchors of its headings. No more of
-//! Markdown than these pages use.
+//! Markdown page: its links and the anchors of its headings. Supports only the
+//! Markdown that these pages use.
 
 use std::collections::BTreeSet;
 
 pub struct Page {
     pub links: Vec<Link>,
-    /// As mdBook makes them of headings.
+    /// Anchors in the form that mdBook derives from headings.
     pub anchors: BTreeSet<String>,
 }
 
 pub struct Link {
-    /// Counted from 1.
+    /// Line number, from 1.
     pub line: usize,
     pub target: String,
 }
@@ -49,7 +49,8 @@ impl Page {
         }
     }
 
-    /// The second heading of a name gets `-1`, and so on.
+    /// Makes the anchor unique: the second heading with a name gets `-1`, and
+    /// so on.
     fn unused(&self, anchor: String) -> String {
         if !self.anchors.contains(&anchor) {
             return anchor;
@@ -62,7 +63,7 @@ impl Page {
 }
 
 fn anchor(title: &str) -> String {
-    // The words of a link count, its target does not.
+    // Use the text of a link, without its target.
     let mut words = String::new();
     let mut rest = title;
     while let Some((before, after)) = rest.split_once("](") {

@@ -1,4 +1,4 @@
-//! The same scenario in simulator and emulator, and how far they are apart.
+//! Compares the same scenario in simulator and emulator.
 
 use std::io::Write as _;
 
@@ -7,8 +7,9 @@ use weft_testing::where_the_machine_keeps_up;
 
 use super::{BUSY, can_emulate, has, parsed, weft};
 
-/// Two stations of one cell of 802.11g, one at half the other's rate. Windows,
-/// and not losses, bound what is in flight, so that turns decide who gets what.
+/// Two stations of an 802.11g cell, one at half the other's rate. Windows, not
+/// losses, limit the packets in flight, so the turns alone determine the
+/// shares.
 const CELL: &str = r#"
 title = "Two stations of one cell"
 duration = "9s"
@@ -45,7 +46,7 @@ receive-window = "100kB"
 [system.tcp]
 "#;
 
-/// Two terminals of one LTE cell, one of which hears the base station worse.
+/// Two terminals of an LTE cell, one with a weaker signal.
 const TERMINALS: &str = r#"
 title = "Two terminals of one cell"
 duration = "9s"
@@ -79,7 +80,7 @@ receive-window = "100kB"
 [system.tcp]
 "#;
 
-/// Skype's model on a link that it has to follow.
+/// Model of Skype on a link to which it must adapt.
 const MODEL: &str = r#"
 title = "A model alone"
 duration = "16s"
@@ -97,7 +98,7 @@ media = "both-ways"
 [system.skype]
 "#;
 
-/// WhatsApp's model beside the kernel's TCP.
+/// Model of WhatsApp beside the kernel's TCP.
 const MODEL_BESIDE_TCP: &str = r#"
 title = "A model beside TCP"
 duration = "20s"
@@ -116,7 +117,7 @@ kind = "tcp"
 [system.whatsapp]
 "#;
 
-/// Runs it in both; `None` where that is not possible here.
+/// Runs the scenario in both engines; `None` where that is impossible.
 fn both(text: &str, client: &str) -> Option<Value> {
     if !can_emulate() || !has("iperf3") {
         return None;
@@ -135,7 +136,7 @@ fn both(text: &str, client: &str) -> Option<Value> {
     Some(parsed(&ran))
 }
 
-/// A metric in simulator and emulator.
+/// Values of a metric in simulator and emulator.
 fn values(both: &Value, metric: &str) -> (f64, f64) {
     (
         super::value(&both["sim"], metric),
@@ -143,7 +144,7 @@ fn values(both: &Value, metric: &str) -> (f64, f64) {
     )
 }
 
-/// Whether they are as near as this share.
+/// Asserts that both values differ by at most this share.
 fn agree(both: &Value, metric: &str, share: f64) {
     let (sim, emu) = values(both, metric);
     let bounds = sim * (1.0 - share)..=sim * (1.0 + share);
@@ -177,8 +178,8 @@ fn two_terminals_of_the_kernels_tcp_share_an_lte_cell_as_simulated() {
             return;
         };
         for flow in FLOWS {
-            // What is left of the uplink beside acknowledgements is 17 to 18 %
-            // more in the emulator; why is not known.
+            // The uplink's goodput beside acknowledgements is 17 to 18 % higher
+            // in the emulator, for an unknown reason.
             let share = if flow == "far-up" { 0.25 } else { 0.1 };
             agree(&both, &format!("throughput_mbps.{flow}"), share);
         }
@@ -203,7 +204,8 @@ fn a_model_stands_beside_the_kernels_tcp_as_beside_the_simulated() {
         let Some(both) = both(MODEL_BESIDE_TCP, "model") else {
             return;
         };
-        // Twelve seconds of one run: when the queue is full decides much.
+        // One run of twelve seconds: the moment at which the queue fills
+        // matters a lot.
         agree(&both, "throughput_mbps.call", 0.35);
         agree(&both, "throughput_mbps.tcp", 0.25);
     });

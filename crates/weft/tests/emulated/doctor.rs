@@ -1,4 +1,4 @@
-//! What `weft doctor` says of the emulator.
+//! Checks of the emulator in `weft doctor`.
 
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
@@ -10,7 +10,7 @@ use super::{can_emulate, has};
 
 const WEFT: &str = env!("CARGO_BIN_EXE_weft");
 
-/// What it says with this search path, below other words of the command line.
+/// Output with this search path, with a command prefix.
 fn said(before: &[&str], path: &str) -> String {
     let words = [before, &[WEFT, "doctor"]].concat();
     let mut command = Command::new(words[0]);
@@ -40,7 +40,7 @@ fn missing_programs_are_told_with_what_they_are_for() {
     ] {
         assert!(text.contains(told), "{told}: {text}");
     }
-    // A file that cannot be run is no program.
+    // A file without execute permission is not a program.
     mode(0o644).expect("a file of ours");
     let text = said(&[], &folder.path().display().to_string());
     assert!(text.contains("note  no node: "), "{text}");
@@ -65,7 +65,7 @@ fn real_time_scheduling_is_tried() {
     assert!(text.contains("CAP_SYS_NICE"), "{text}");
 }
 
-/// What a program reads: every line of the text, with a name that stays.
+/// JSON form: every line of the text, with a stable name.
 #[test]
 fn programs_read_the_same() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -78,7 +78,7 @@ fn programs_read_the_same() {
     let told: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert!(told["version"].as_str().is_some_and(|v| v.contains('.')));
     let findings = told["findings"].as_array().expect("a list");
-    // Figures differ from run to run; what is told does not.
+    // Numbers differ from run to run; names do not.
     let begins = |text: &str| text.split([' ', ':']).next().map(str::to_owned);
     let texts = lines.lines().filter(|line| !line.starts_with("      -> "));
     let expected: Vec<_> = texts.map(|line| begins(&line[6..])).collect();
@@ -98,7 +98,7 @@ fn programs_read_the_same() {
     assert_eq!(output.status.code(), Some(if unusable { 3 } else { 0 }));
 }
 
-/// A copy of the program far from its sources brings the clients along.
+/// A copy of the program outside its source tree carries the clients with it.
 #[test]
 fn clients_come_with_the_program() {
     let folder = tempfile::tempdir().expect("a folder");

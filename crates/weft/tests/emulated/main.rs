@@ -1,5 +1,5 @@
-//! `weft lab run --engine emu` as a program: real packets, real programs, in
-//! namespaces of its own. Short: whether it works, not how well.
+//! `weft lab run --engine emu` as a program: real packets and real programs in
+//! separate namespaces. Short runs that test whether it works, not how well.
 
 mod beside_the_simulator;
 mod doctor;
@@ -11,7 +11,7 @@ use std::process::{Command, Output};
 use serde_json::Value;
 use weft_testing::{skipped, where_the_machine_keeps_up};
 
-/// Rates of runs on a machine that does something else as well.
+/// Accepts runs on a machine that is busy with other work.
 const BUSY: &str = "--keep-rejected";
 
 struct Ran {
@@ -38,7 +38,7 @@ fn weft(arguments: &[&str], environment: &[(&str, &str)]) -> Ran {
     }
 }
 
-/// Whether this machine can emulate; says why not.
+/// Whether this machine can emulate; prints the reason otherwise.
 fn can_emulate() -> bool {
     let found = weft_emu::Right::find();
     if let Err(error) = &found {
@@ -141,7 +141,7 @@ fn two_browsers_call_each_other() {
         let summary = parsed(&ran);
         let fps = value(&summary, "fps");
         assert!((3.0..=31.0).contains(&fps), "{fps} frames a second");
-        // The client is told at most 2.5 Mbit/s; headers and repair come on top.
+        // The client's limit is 2.5 Mbit/s; headers and repair come on top.
         let rate = value(&summary, "throughput_mbps");
         assert!((0.1..3.2).contains(&rate), "{rate} Mbit/s");
         assert!(value(&summary, "height_px") <= 360.0);
@@ -246,7 +246,7 @@ fn a_user_without_rights_gets_a_network_of_its_own() {
     let works = |words: &[&str]| nobody(words).is_ok_and(|output| output.status.success());
     let may = works(&["unshare", "--user", "--map-root-user", "--net", "true"])
         && works(&["test", "-w", "/dev/net/tun"]);
-    // Only root can become nobody, who does not see into root's own folder.
+    // Only root can become "nobody", who cannot read root's folder.
     if !has("ping") || !may || !works(&["test", "-x", BINARY]) {
         skipped("no user namespaces here for a user without rights");
         return;
@@ -293,7 +293,7 @@ fn what_goes_wrong_is_told_by_status_and_remedy() {
     let died = run("exec:echo nothing works >&2; exit 7", &[]);
     assert_eq!(died.status, Some(1), "{}", died.errors);
     assert!(died.errors.contains("nothing works"), "{}", died.errors);
-    // A server that says it is there, and clients that never come.
+    // A server that reports success, and clients that never connect.
     let folder = tempfile::tempdir().expect("a folder");
     let stub = folder.path().join("weft");
     let script = "#!/bin/sh\necho here\nexec sleep 30\n";

@@ -1,4 +1,4 @@
-//! `weft emu shell` as a program: how it ends.
+//! Exit behaviour of `weft emu shell`.
 
 use std::process::{Command, Output, Stdio};
 
@@ -33,7 +33,7 @@ fn a_signal_ends_the_shell_with_its_number() {
         // The parent is weft.
         let ended = shell(&[], &format!("kill -{signal} $PPID; exec sleep 30"));
         assert_eq!(ended.status.code(), Some(status), "{}", errors(&ended));
-        // What was measured is told all the same.
+        // It still reports the measurements.
         assert!(errors(&ended).contains("packets delivered"));
     }
 }
@@ -64,7 +64,8 @@ fn a_program_that_is_missing_is_named_with_the_remedy() {
     }
 }
 
-/// Not if it was started by `nohup`: what is ignored stays so in children.
+/// Whether SIGHUP is delivered: after `nohup`, children inherit the ignored
+/// signal.
 fn hears_of_hangups() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -138,7 +139,7 @@ fn links_have_different_names_or_none() {
         twice.contains("`a`") && twice.contains("NAME=SPEC"),
         "{twice}"
     );
-    // The name that the second one has without one.
+    // The default name of the second link.
     let twice = refused(["link2=rate=1mbit", "rate=2mbit"]);
     assert!(twice.contains("`link2`"), "{twice}");
     let empty = refused(["=rate=1mbit", "rate=2mbit"]);
@@ -153,7 +154,7 @@ fn the_program_at_the_other_end_ends_with_the_shell_also_on_the_machine() {
     }
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("id").display().to_string();
-    // As a daemon does, which leaves the group of what started it.
+    // Like a daemon, which leaves its process group.
     let far = format!("setsid sleep 1000 & echo $! > {file}");
     let inside = format!("until [ -s {file} ]; do sleep 0.01; done");
     let mut command = Command::new("timeout");
@@ -163,6 +164,6 @@ fn the_program_at_the_other_end_ends_with_the_shell_also_on_the_machine() {
     assert_eq!(ended.status.code(), Some(0), "{}", errors(&ended));
     let id = std::fs::read_to_string(&file).expect("a number");
     let left = std::fs::read(format!("/proc/{}/cmdline", id.trim()));
-    // That of a process that nobody has waited for is empty.
+    // The command line of a zombie is empty.
     assert!(left.is_err() || left.is_ok_and(|words| words.is_empty()));
 }

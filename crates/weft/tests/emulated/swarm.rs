@@ -6,7 +6,7 @@ use weft_testing::where_the_machine_keeps_up;
 
 use super::{BUSY, can_emulate, has, is_there, parsed, value, weft};
 
-/// An upload in the middle of the run, for which a swarm stands.
+/// Upload in the middle of the run, replaced by a swarm.
 const UPLOADS: &str = r#"
 title = "Five uploads"
 duration = "14s"
@@ -43,7 +43,8 @@ fn a_swarm_sends_while_its_flow_lasts() {
         );
         assert_eq!(ran.status, Some(0), "{}", ran.errors);
         let summary = parsed(&ran);
-        // It reads the file before it sends, and takes its leave of nobody.
+        // It reads the file before sending, and leaves without notifying its
+        // peers.
         assert!(value(&summary, "throughput_mbps#1") < 0.01);
         let full = value(&summary, "throughput_mbps#3");
         assert!((1.8..2.05).contains(&full), "{full} of 2 Mbit/s");

@@ -1,4 +1,4 @@
-//! A client of `clients/`, whose README says what it reads and writes.
+//! Client from `clients/`, whose README describes its protocol.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Stdio};
@@ -21,7 +21,8 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Starts it as the caller. None, with the reason, where the machine lacks its program.
+    /// Starts it as the caller. `None`, with the reason, if the machine lacks
+    /// its program.
     pub(crate) fn start(room: &Room, command: &[&str]) -> Option<Client> {
         let mut program = room.command(command[0]);
         program.args(&command[1..]).args(["--role", "caller"]);
@@ -52,7 +53,7 @@ impl Client {
         Some(client)
     }
 
-    /// Waits for a line of which something can be made.
+    /// Waits for a line that `of` accepts.
     fn next<T>(&self, what: &str, of: impl Fn(Value) -> Option<T>) -> T {
         let began = Instant::now();
         let mut before = Vec::new();
@@ -68,7 +69,7 @@ impl Client {
         panic!("the client never tells {what}, but: {before:#?}");
     }
 
-    /// Posts its offer to this path of the server, and hands it the answer.
+    /// Posts its offer to this path of the server, and passes the answer back.
     pub(crate) fn exchange(&mut self, room: &Room, path: &str) {
         let offer = self.next("its offer", |line| {
             line["signal"]["sdp"].as_str().map(str::to_owned)
@@ -96,7 +97,7 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // Its input ends, and so does it.
+        // It exits at the end of its input.
         drop(self.child.stdin.take());
         let _ = self.child.wait();
     }

@@ -7,8 +7,8 @@ use super::fixture::Program;
 use super::has;
 use super::room::Room;
 
-/// Python with a build of ffmpeg from PyPI, by `scripts/setup --tests`: Debian's
-/// ffmpeg is too old for WHIP.
+/// Python with a build of ffmpeg from PyPI, installed by `scripts/setup
+/// --tests`: Debian's ffmpeg is too old for WHIP.
 const PYTHON: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../../.tools/ffmpeg/bin/python"
@@ -38,8 +38,8 @@ fn publishes(video: &[&str]) {
         .arg(room.url("/whip/matrix?name=ffmpeg"));
     ffmpeg.stdout(Stdio::null());
     let _publisher = Program::start(&mut ffmpeg);
-    // x264's default profile is high, which `weft join` does not decode; Chromium
-    // decodes every profile that is tried here.
+    // x264's default profile is high, which `weft join` does not decode;
+    // Chromium decodes every profile tested here.
     let player = Client::start(&room, &["node", "chromium/main.mjs", "--sound"]);
     let Some(mut player) = player else {
         return;

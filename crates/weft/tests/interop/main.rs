@@ -1,11 +1,12 @@
-//! The matrix: programs that nobody here wrote publish into `weft serve` and play
-//! out of it. Each is run as its users run it, and pictures and sound are
-//! counted where they arrive: published ones by `weft join` in the same room, played ones
-//! by the program. Server and program are in network namespaces of their own with
-//! a cable between, because Firefox gathers no candidates on loopback.
+//! Interoperability matrix: external programs publish to `weft serve` and play
+//! from it. Each is run like its users run it, and pictures and sound are
+//! counted at the receiver: `weft join` in the same room counts published ones,
+//! the program itself played ones. Server and program are in separate network
+//! namespaces with a cable between them, because Firefox gathers no candidates
+//! on loopback.
 //!
-//! One file for each program; `clients/` has the programs' ends of a call, which
-//! the lab uses, too. `docs/protocol/interop.md` has the table.
+//! One file for each program; `clients/` has the programs' ends of a call,
+//! which the lab uses, too. `docs/protocol/interop.md` has the table.
 
 mod aiortc;
 mod chromium;
@@ -24,14 +25,14 @@ use room::Room;
 use std::process::Command;
 use weft_testing::skipped;
 
-/// A picture that costs two cores little; thirty a second.
+/// Size and rate of pictures that two cores encode easily.
 const SIZE: [&str; 4] = ["--size", "320x240", "--fps", "30"];
 
-/// The codecs that the sender in the room may have.
+/// Codecs of the sender in the room.
 const VP8: &str = "vp8";
 const H264: &str = "h264";
 
-/// Publishes with a client of `clients/`, and counts in the room.
+/// Publishes with a client from `clients/`, and counts in the room.
 fn publishes(client: &[&str], sound: bool) {
     let Some(room) = Room::open() else {
         return;
@@ -45,7 +46,8 @@ fn publishes(client: &[&str], sound: bool) {
     room::sees(&watcher, sound);
 }
 
-/// Plays what `weft join` publishes in this codec, and counts in the client.
+/// Plays the publication of `weft join` in this codec, and counts in the
+/// client.
 fn plays(client: &[&str], codec: &str, sound: bool) {
     let Some(room) = Room::open() else {
         return;
@@ -58,7 +60,7 @@ fn plays(client: &[&str], codec: &str, sound: bool) {
     player.sees(sound);
 }
 
-/// Whether the command ends well; says that the test was skipped otherwise.
+/// Whether the command succeeds; reports the test as skipped otherwise.
 fn has(what: &str, command: &[&str]) -> bool {
     let mut test = Command::new(command[0]);
     let output = test.args(&command[1..]).output();

@@ -1,5 +1,5 @@
-//! Pion has no codecs: it sends frames of made-up content, and counts those that it
-//! can put together.
+//! Pion has no codecs: it sends frames with arbitrary content, and counts the
+//! frames that it can reassemble.
 
 use super::{VP8, plays, publishes};
 

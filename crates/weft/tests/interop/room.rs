@@ -12,13 +12,14 @@ const GUEST: &str = "10.77.0.2";
 const LINK: &str = "lan";
 const URL: &str = "http://10.77.0.1:8080";
 
-/// Frames and packets of sound that are counted, and the longest that the frames
-/// may take after the first: three seconds' worth of 30 a second, on a busy machine.
+/// Required frames and sound packets, and the longest time from the first frame
+/// to the last: three seconds at 30 a second, on a busy machine.
 pub(crate) const FRAMES: u64 = 90;
 pub(crate) const SOUNDS: u64 = 100;
 pub(crate) const FRAMES_TAKE: Duration = Duration::from_secs(6);
 
-/// A server with the room "matrix", and a place for its guests across a cable.
+/// Server with the room "matrix", and a namespace for its guests at the end of
+/// a cable.
 pub(crate) struct Room {
     // Programs end before the namespaces.
     _server: Program,
@@ -33,11 +34,12 @@ pub(crate) struct Response {
 }
 
 impl Room {
-    /// None, with the reason, without the right to make namespaces.
+    /// Opens the room; `None`, with the reason, without permission to create
+    /// namespaces.
     pub(crate) fn open() -> Option<Room> {
         let (serving, guests) = fixture::pair()?;
         cable(&serving, &guests, LINK, [SERVER, GUEST]);
-        // Firefox asks by which address the Internet would be reached.
+        // Firefox needs a default route to find its own address.
         guests.ip(&format!("route add default via {SERVER}"));
         Some(Room {
             _server: fixture::serve(&serving),
@@ -46,12 +48,12 @@ impl Room {
         })
     }
 
-    /// A program beside the guests.
+    /// Program in the guests' namespace.
     pub(crate) fn command(&self, program: &str) -> Command {
         self.guests.command(program)
     }
 
-    /// A path of the server as an address.
+    /// URL of a path of the server.
     pub(crate) fn url(&self, path: &str) -> String {
         format!("{URL}{path}")
     }
@@ -63,14 +65,14 @@ impl Room {
         Program::start(&mut join)
     }
 
-    /// Somebody who watches and publishes nothing.
+    /// Participant who watches and publishes nothing.
     pub(crate) fn watch(&self) -> Program {
         let watcher = self.join(&["--name", "Watcher"]);
         watcher.says("connected as `Watcher`");
         watcher
     }
 
-    /// "Rover", who publishes pictures and sound.
+    /// Participant "Rover", who publishes pictures and sound.
     pub(crate) fn publish(&self, codec: &str) -> Program {
         let media = ["--camera", "clip:320x180", "--mic", "tone", "--send-only"];
         let publisher = self.join(&[&media[..], &["--codec", codec, "--name", "Rover"]].concat());
@@ -78,7 +80,7 @@ impl Room {
         publisher
     }
 
-    /// Posts a description from beside the guests, with Bash alone.
+    /// Posts a description from the guests' namespace, with Bash alone.
     pub(crate) fn post(&self, path: &str, sdp: &str) -> Response {
         let mut bash = self.command("bash");
         bash.args([
@@ -106,7 +108,7 @@ impl Room {
     }
 }
 
-/// Waits until the watcher has received enough of somebody.
+/// Waits until the watcher has received enough from the publisher.
 pub(crate) fn sees(watcher: &Program, sound: bool) {
     let count = |figures: &Value, name: &str| -> u64 {
         let all = figures["received"].as_object().expect("participants");

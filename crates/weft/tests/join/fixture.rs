@@ -1,5 +1,5 @@
-//! What the tests of links run: the program itself, in network namespaces
-//! where links must come and go.
+//! Fixtures for the tests of links: the program itself, in network namespaces
+//! where links must appear and disappear.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use weft_testing::skipped;
 
-/// For whatever is waited for, on a busy machine.
+/// Limit of all waits, on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A process, ended with the test, and the lines that it prints.
+/// Process with its output lines, killed at the end of the test.
 pub(crate) struct Program {
     child: Child,
     pub(crate) said: Receiver<String>,
@@ -30,13 +30,13 @@ impl Program {
         Program { child, said, told }
     }
 
-    /// Ends it as a crash would: it does nothing more.
+    /// Kills it like a crash, without cleanup.
     pub(crate) fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 
-    /// Waits until it ends by itself; its exit status.
+    /// Waits until it exits by itself; returns its exit status.
     pub(crate) fn status(&mut self) -> Option<i32> {
         let began = Instant::now();
         loop {
@@ -49,7 +49,7 @@ impl Program {
         }
     }
 
-    /// Waits until it says something on the terminal.
+    /// Waits until it prints these words.
     pub(crate) fn says(&self, words: &str) -> Duration {
         let began = Instant::now();
         let mut before = Vec::new();
@@ -63,7 +63,7 @@ impl Program {
         panic!("it never says `{words}`, but: {before:#?}");
     }
 
-    /// Waits for statistics that satisfy.
+    /// Waits for statistics that satisfy the predicate.
     pub(crate) fn shows(&self, what: &str, satisfies: impl Fn(&Value) -> bool) -> Value {
         let began = Instant::now();
         while began.elapsed() < PATIENCE {
@@ -97,12 +97,12 @@ fn lines(output: impl Read + Send + 'static) -> Receiver<String> {
     receiver
 }
 
-/// A network namespace that a process holds.
+/// Network namespace, kept open by a process.
 pub(crate) struct Namespace(Program);
 
 impl Namespace {
-    /// One in a user namespace of its own, where we are root; or one more
-    /// beside `other`. None, with the reason, without the right.
+    /// Creates a namespace in a new user namespace, in which we are root; or
+    /// another one beside `other`. Returns the reason if permission is missing.
     fn new(other: Option<&Namespace>) -> Result<Namespace, String> {
         let hold = [
             "sh",
@@ -149,7 +149,7 @@ impl Namespace {
     }
 }
 
-/// A cable between the two, whose ends have these addresses.
+/// Connects the two with a cable whose ends have these addresses.
 pub(crate) fn cable(server: &Namespace, sender: &Namespace, name: &str, ends: [&str; 2]) {
     let far = format!("s{name}");
     let pid = sender.pid();
@@ -162,7 +162,7 @@ pub(crate) fn cable(server: &Namespace, sender: &Namespace, name: &str, ends: [&
     sender.ip(&format!("link set dev {name} up"));
 }
 
-/// Packets sent over the paths of a link that are up.
+/// Packets sent over the live paths of a link.
 pub(crate) fn sent(figures: &Value, link: &str) -> u64 {
     let peers = figures["peers"].as_array().expect("peers").iter();
     let paths = peers.flat_map(|p| p["paths"].as_array().expect("paths"));
@@ -170,7 +170,7 @@ pub(crate) fn sent(figures: &Value, link: &str) -> u64 {
     live.filter_map(|p| p["sent_packets"].as_u64()).sum()
 }
 
-/// What a link has carried in MB, and what is left of its budget.
+/// Carried MB of a link, and the rest of its budget.
 pub(crate) fn carried(figures: &Value, link: &str) -> (f64, Option<f64>) {
     let peers = figures["peers"].as_array().expect("peers").iter();
     let mut links = peers.flat_map(|p| p["links"].as_array().expect("links"));
@@ -180,20 +180,20 @@ pub(crate) fn carried(figures: &Value, link: &str) -> (f64, Option<f64>) {
     (carried, link["budget_left_mb"].as_f64())
 }
 
-/// Packets of sound that came of everybody so far.
+/// Sound packets received from all participants so far.
 pub(crate) fn heard(figures: &Value) -> u64 {
     let all = figures["received"].as_object().expect("participants");
     let packets = all.values().filter_map(|r| r["audio_packets"].as_u64());
     packets.sum()
 }
 
-/// When the line was written, in seconds of its program.
+/// Time of the line, in seconds since the program's start.
 pub(crate) fn time(figures: &Value) -> f64 {
     figures["t"].as_f64().expect("a time")
 }
 
-/// Two namespaces, the second beside the first; none, with a word why, where
-/// that may not be.
+/// Two namespaces, the second beside the first; `None`, with the reason, where
+/// that is not permitted.
 pub(crate) fn pair() -> Option<(Namespace, Namespace)> {
     let made = Namespace::new(None).and_then(|server| {
         let sender = Namespace::new(Some(&server))?;
@@ -203,12 +203,12 @@ pub(crate) fn pair() -> Option<(Namespace, Namespace)> {
         .ok()
 }
 
-/// A server that listens on all addresses of its namespace.
+/// Server that listens on all addresses of its namespace.
 pub(crate) fn serve(namespace: &Namespace) -> Program {
     serve_with(namespace, &["--listen", "0.0.0.0:8080"])
 }
 
-/// A server with these options.
+/// Server with these options.
 pub(crate) fn serve_with(namespace: &Namespace, options: &[&str]) -> Program {
     let mut serve = namespace.command(env!("CARGO_BIN_EXE_weft"));
     let serve = serve.args(["serve", "--insecure-http"]).args(options);

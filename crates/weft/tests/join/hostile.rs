@@ -1,5 +1,5 @@
-//! Servers that do what they can to harm `weft join`: it stays small, and ends
-//! when it is asked to.
+//! Malicious servers against `weft join`: it must keep its memory small, and
+//! exit on a signal.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -9,13 +9,14 @@ use std::time::{Duration, Instant};
 
 use weft_testing::where_the_machine_keeps_up;
 
-/// Most memory at any time.
+/// Maximum memory at any time.
 const MOST_KIB: u64 = 64 << 10;
 
-/// How long each attack lasts.
+/// Length of each attack.
 const ATTACK: Duration = Duration::from_secs(3);
 
-/// A server that does this with each connection, after its request's first line.
+/// Server that calls `answer` for each connection, after the first line of its
+/// request.
 fn serving(answer: impl Fn(&str, &mut TcpStream) + Send + Sync + Clone + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
@@ -34,7 +35,7 @@ fn serving(answer: impl Fn(&str, &mut TcpStream) + Send + Sync + Clone + 'static
     url
 }
 
-/// Until nobody takes it.
+/// Sends until the other side closes the connection.
 fn send_all(stream: &mut TcpStream, mut next: impl FnMut(u64) -> String) {
     let mut number = 0;
     while stream.write_all(next(number).as_bytes()).is_ok() {
@@ -42,7 +43,7 @@ fn send_all(stream: &mut TcpStream, mut next: impl FnMut(u64) -> String) {
     }
 }
 
-/// Holds the connection until the other side ends it.
+/// Holds the connection until the other side closes it.
 fn hold(stream: &mut TcpStream) {
     while stream.read(&mut [0; 4096]).is_ok_and(|read| read > 0) {}
 }
@@ -51,7 +52,7 @@ const STREAM: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n
 const WELCOME: &str =
     "event: welcome\ndata: {\"id\":\"1\",\"secret\":\"s\",\"participants\":[]}\n\n";
 
-/// Somebody with four cameras and sound, of this number.
+/// Participant with four cameras and sound, with this number.
 fn publisher(number: u64) -> String {
     format!(
         "{{\"id\":\"p{number}\",\"name\":\"\\u001b[2J{number}\",\"publishing\":{{\"audio\":true,\
@@ -59,7 +60,7 @@ fn publisher(number: u64) -> String {
     )
 }
 
-/// Welcomes, and then announces somebody new without end.
+/// Sends a welcome, and then endless new participants.
 fn crowd(stream: &mut TcpStream) {
     let _ = stream.write_all((STREAM.to_owned() + WELCOME).as_bytes());
     send_all(stream, |n| {
@@ -78,7 +79,7 @@ fn join(url: &str, more: &[&str]) -> Child {
         .expect("the program starts")
 }
 
-/// A figure of the process in KiB; none when it has ended.
+/// Value from the status of the process, in KiB; `None` after it has exited.
 fn status(child: &Child, name: &str) -> Option<u64> {
     let file = format!("/proc/{}/status", child.id());
     let text = std::fs::read_to_string(file).ok()?;
@@ -90,7 +91,7 @@ fn status(child: &Child, name: &str) -> Option<u64> {
         .ok()
 }
 
-/// How long the process takes to end by itself.
+/// Time until the process exits by itself.
 fn end_of(child: &mut Child) -> Duration {
     let begun = Instant::now();
     while child.try_wait().expect("a child").is_none() {
@@ -100,7 +101,7 @@ fn end_of(child: &mut Child) -> Duration {
     begun.elapsed()
 }
 
-/// Everything that the program prints.
+/// Complete output of the program.
 fn words(child: &mut Child) -> String {
     let mut said = Vec::new();
     let errors = child.stderr.as_mut().expect("its errors");
@@ -108,7 +109,7 @@ fn words(child: &mut Child) -> String {
     String::from_utf8(said).expect("UTF-8")
 }
 
-/// Attacks a call for a while, then asks it to end with this signal.
+/// Attacks a call for a while, then sends it this signal.
 fn attack(name: &str, url: &str, signal: &str) {
     let mut child = join(url, &[]);
     let begun = Instant::now();
@@ -187,7 +188,7 @@ fn no_server_owns_a_caller() {
             let signal = if n % 2 == 0 { "-TERM" } else { "-INT" };
             thread::spawn(move || attack(name, &url, signal))
         });
-        // Two at a time: each takes some of the machine.
+        // Two at a time: each uses part of the machine.
         let mut all = all;
         loop {
             let pair: Vec<_> = all.by_ref().take(2).collect();

@@ -1,5 +1,5 @@
-//! Links that come and go, in network namespaces of the test's own: a server
-//! in one, a sender with two cables to it in the other.
+//! Links that appear and disappear, in separate network namespaces: a server in
+//! one, a sender with two cables to it in the other.
 
 use std::time::Duration;
 
@@ -7,11 +7,10 @@ use weft_testing::where_the_machine_keeps_up;
 
 use super::fixture::{Program, cable, pair, sent, serve, time};
 
-/// A second, as in virtual time, and as much for a machine that builds
-/// beside it.
+/// A second, as in virtual time, plus a second for a machine that is building.
 const BUSY: Duration = Duration::from_secs(2);
 
-/// Five seconds, and the same for setting up.
+/// Five seconds, plus two for the setup.
 const UNANSWERED: Duration = Duration::from_secs(7);
 
 #[test]
@@ -74,7 +73,7 @@ fn a_call_waits_half_a_minute_without_links_says_so_and_goes_on_within_a_second(
             sent(f, "a") > 50 && sent(f, "b") > 0
         });
 
-        // The carrier goes, the addresses stay.
+        // The carrier disappears, the addresses stay.
         for far in ["sa", "sb"] {
             server_side.ip(&format!("link set dev {far} down"));
         }
@@ -89,7 +88,7 @@ fn a_call_waits_half_a_minute_without_links_says_so_and_goes_on_within_a_second(
         assert!(back < BUSY, "{back:?}");
         let fresh = sender.shows("sound again", |f| sent(f, "b") > 50);
         let wait = time(&fresh) - time(&waiting);
-        // The same connection: its packets are counted on.
+        // The connection is the same: its packet counter continues.
         assert!(wait < 10.0, "{wait} s until a second of sound: {fresh}");
     });
 }
@@ -102,7 +101,7 @@ fn who_gets_nothing_back_over_udp_reads_so_within_seconds() {
         };
         cable(&server_side, &sender_side, "a", ["10.1.0.1", "10.1.0.2"]);
         let _server = serve(&server_side);
-        // A firewall: what comes in is asked for before what is local.
+        // A firewall: its rule precedes the rule of local addresses.
         let firewall = "pref 1 iif sa ipproto udp blackhole";
         server_side.ip("rule add pref 2 lookup local");
         server_side.ip("rule del pref 0");

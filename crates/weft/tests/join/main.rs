@@ -1,4 +1,4 @@
-//! `weft join` as a program: against servers that do not do what they should.
+//! `weft join` as a program, against misbehaving servers.
 
 mod fixture;
 mod hostile;
@@ -16,17 +16,17 @@ use std::time::{Duration, Instant};
 
 use weft_testing::where_the_machine_keeps_up;
 
-/// What a welcome's stream begins with.
+/// Beginning of a welcome's stream.
 const WELCOME: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n\
     event: welcome\ndata: {\"id\":\"1\",\"secret\":\"s\",\"participants\":[]}\n\n";
 
-/// A server that welcomes everybody and answers nothing else; says what it is
-/// asked.
+/// Server that sends every client a welcome and answers no other request;
+/// reports the requests.
 fn silent_server(asked: Sender<String>) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
     thread::spawn(move || {
-        // Open for as long as the test runs.
+        // Open for the duration of the test.
         let mut all = Vec::new();
         for stream in listener.incoming() {
             let mut stream: TcpStream = stream.expect("a connection");

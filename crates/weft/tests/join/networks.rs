@@ -1,5 +1,5 @@
-//! Networks that fail before media flows, in namespaces of the test's own: a
-//! server with an address behind several cables to the sender.
+//! Networks that fail before media flows, in separate namespaces: a server with
+//! an address behind several cables to the sender.
 
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, UdpSocket};
@@ -11,18 +11,18 @@ use weft_testing::where_the_machine_keeps_up;
 
 use super::fixture::{Namespace, PATIENCE, Program, cable, pair, sent, serve, serve_with};
 
-/// The server's address, which no cable has.
+/// Address of the server, which is on none of the cables.
 const SERVER: &str = "10.9.0.1";
 
-/// For a call to connect if its second link is good, on a machine that builds
-/// beside it.
+/// Limit for connecting a call over a working second link, on a machine that is
+/// building.
 const CONNECTED: Duration = Duration::from_secs(5);
 
-/// A server at [`SERVER`] behind these cables, each with a default route at the
+/// Server at [`SERVER`] behind these cables, each with a default route at the
 /// sender's end.
 fn behind(links: &[&str]) -> Option<(Namespace, Namespace, Program)> {
     let (server_side, sender_side) = pair()?;
-    // As a router would, it answers ARP for the addresses of a cable alone.
+    // Like a router, it answers ARP only for the addresses of a cable.
     let answers = "echo 1 > /proc/sys/net/ipv4/conf/all/arp_ignore";
     let set = server_side.command("sh").args(["-c", answers]).status();
     assert!(set.expect("sh runs").success());
@@ -43,12 +43,12 @@ fn behind(links: &[&str]) -> Option<(Namespace, Namespace, Program)> {
     Some((server_side, sender_side, server))
 }
 
-/// A rule at the server that drops what it matches before it is taken in.
+/// Adds a rule at the server that drops matching packets before local delivery.
 fn drop_at(server: &Namespace, what: &str) {
     server.ip(&format!("rule add pref 1 {what} blackhole"));
 }
 
-/// Rules of [`drop_at`] come before the rule of local addresses.
+/// Moves the rule of local addresses behind those of [`drop_at`].
 fn allow_drops(server: &Namespace) {
     server.ip("rule add pref 2 lookup local");
     server.ip("rule del pref 0");
@@ -64,12 +64,12 @@ fn join(side: &Namespace, url: &str, links: &[&str]) -> Command {
     join
 }
 
-/// Names the answers of [`dns_server`]; this test program runs as one where it
-/// is set.
+/// Variable with the address of [`dns_server`]; if set, this test program runs
+/// as a DNS server.
 const DNS: &str = "WEFT_TEST_DNS";
 
-/// Not a test: a DNS server, for the namespace in which this program is
-/// started again. It knows every name.
+/// Not a test: a DNS server that knows every name, for the namespace in which
+/// this program is started again.
 #[test]
 #[ignore = "it serves a test"]
 fn dns_server() {
@@ -130,7 +130,7 @@ fn names_are_looked_up_over_whichever_link_answers() {
             .get_args()
             .map(|arg| arg.to_string_lossy().into_owned())
             .collect();
-        // Its own /etc/resolv.conf.
+        // A separate /etc/resolv.conf.
         let at = weft.iter().position(|arg| arg.ends_with("/weft"));
         let (enter, weft) = weft.split_at(at.expect("the program"));
         let mount = "mount --bind \"$0\" /etc/resolv.conf && exec \"$@\"";
@@ -238,8 +238,9 @@ fn udp_ports(side: &Namespace) -> BTreeSet<String> {
         .collect()
 }
 
-/// Modems of one make hand out the same address. The system may then give both
-/// links' sockets the same port, too; here every second time.
+/// Two modems of the same model assign the same address. The system may then
+/// also assign both links' sockets the same port; here it happens every second
+/// time.
 #[test]
 fn two_links_of_one_address_have_sockets_on_different_ports() {
     where_the_machine_keeps_up(|| {

@@ -1,4 +1,4 @@
-//! What links may carry, as the program keeps it in a call.
+//! Link policies in a call of the program.
 
 use std::process::Command;
 
@@ -7,10 +7,10 @@ use weft_testing::where_the_machine_keeps_up;
 
 use super::fixture::{PATIENCE, Program, cable, carried, heard, pair, sent, serve, time};
 
-/// Packets of sound in a second: 20 ms each.
+/// Sound packets per second: 20 ms each.
 const SOUNDS: f64 = 50.0;
 
-/// A server on loopback, and where it is.
+/// Server on loopback, and its URL.
 fn server() -> (Program, String) {
     let mut serve = Command::new(env!("CARGO_BIN_EXE_weft"));
     serve.args(["serve", "--listen", "127.0.0.1:0"]);
@@ -19,7 +19,7 @@ fn server() -> (Program, String) {
     (server, url.expect("it says where it is"))
 }
 
-/// Someone in the room who tells figures each second.
+/// Participant in the room who writes statistics each second.
 fn join(command: &mut Command, url: &str, more: &[&str]) -> Program {
     let about = ["join", url, "--room", "r", "--stats", "/dev/stdout"];
     Program::start(command.args(about).args(more))
@@ -29,7 +29,7 @@ fn weft() -> Command {
     Command::new(env!("CARGO_BIN_EXE_weft"))
 }
 
-/// Packets of sound in a second between two lines.
+/// Sound packets per second between two lines.
 fn rate(before: &Value, after: &Value) -> f64 {
     (heard(after) - heard(before)) as f64 / (time(after) - time(before))
 }
@@ -45,10 +45,10 @@ fn when_a_budget_ends_in_mid_call_the_backup_takes_over() {
         let sender = [&links[..], &spare, &sound].concat();
         let sender = join(&mut weft(), &url, &sender);
 
-        // Sound and headers, 9 kB a second: a budget for about 13 s.
+        // Sound with headers, 9 kB per second: a budget for about 13 s.
         let before = sender.shows("both links", |f| sent(f, "paid") > 150);
         let beside = sent(&before, "spare") as f64;
-        // A duplicate each 250 ms is all that a backup may carry meanwhile.
+        // In the meantime the backup may only carry a duplicate every 250 ms.
         let most = 4.0 * time(&before) + 5.0;
         assert!(beside <= most, "{beside} packets over the backup: {before}");
         assert!(carried(&before, "paid").1 > Some(0.0), "{before}");
@@ -56,7 +56,8 @@ fn when_a_budget_ends_in_mid_call_the_backup_takes_over() {
 
         let after = sender.shows("the end of the link", |f| sent(f, "paid") == 0);
         let (used, left) = carried(&after, "paid");
-        // Counted each 200 ms: no more than that beyond it.
+        // Counted every 200 ms, so it exceeds the budget by at most that
+        // amount.
         assert!((0.12..0.126).contains(&used), "{used} MB: {after}");
         assert_eq!(left, Some(0.0));
         let begun = sent(&after, "spare");
@@ -64,7 +65,7 @@ fn when_a_budget_ends_in_mid_call_the_backup_takes_over() {
         let (still, _) = carried(&later, "paid");
         assert!((still - used).abs() < 0.001, "{still} MB after {used}");
 
-        // Nobody hears it: the sound went on through the change.
+        // The change is inaudible: the sound continued.
         let first = listener.shows("sound", |f| heard(f) > 50);
         let span = time(&later);
         let last = listener.shows("all of it", |f| time(f) - time(&first) > span);
@@ -76,8 +77,8 @@ fn when_a_budget_ends_in_mid_call_the_backup_takes_over() {
     });
 }
 
-/// What comes is scheduled by who sends it, and he knows nothing of our
-/// budgets: so who only receives opens no metered link without need.
+/// The sender schedules incoming media and does not know our budgets, so a
+/// receive-only call opens a metered link only if necessary.
 #[test]
 fn who_only_receives_opens_a_metered_link_when_no_other_is_left() {
     let Some((server_side, listener_side)) = pair() else {

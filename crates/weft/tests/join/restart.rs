@@ -1,4 +1,4 @@
-//! A server that ends and is started again: those in its rooms come back.
+//! Restart of a server: its participants come back.
 
 use std::net::{TcpListener, UdpSocket};
 use std::process::Command;
@@ -8,7 +8,7 @@ use weft_testing::where_the_machine_keeps_up;
 
 use super::fixture::{PATIENCE, Program};
 
-/// What is promised, from the moment at which the server listens again.
+/// Promised time, from the moment at which the server listens again.
 const BACK: Duration = Duration::from_secs(3);
 
 fn program(arguments: &[&str]) -> Command {
@@ -21,8 +21,8 @@ fn weft(arguments: &[&str]) -> Program {
     Program::start(&mut program(arguments))
 }
 
-/// A server on these ports that says what happens, once it listens. It comes
-/// upon a defect when the file exists.
+/// Server on these ports, with its log, ready to accept connections. Its media
+/// thread panics when the file exists.
 fn serve((http, media): (u16, u16), defect: &std::path::Path) -> Program {
     let (listen, media) = (format!("127.0.0.1:{http}"), media.to_string());
     let place = ["serve", "--listen", &listen, "--media-port", &media];
@@ -40,8 +40,8 @@ fn free_ports() -> (u16, u16) {
     (http, media.local_addr().expect("an address").port())
 }
 
-/// Two are in a room of a server until it `ends`; so long after that there is
-/// one again. Says how long it took then until one of them played the other.
+/// Two participants are in a room of a server until `ends`; after `pause` a new
+/// server starts. Returns the time until one of them played the other.
 fn back_after(ends: impl Fn(&mut Program, &std::path::Path), pause: Duration) -> Duration {
     let ports = free_ports();
     let folder = tempfile::tempdir().expect("a folder");
@@ -63,15 +63,15 @@ fn back_after(ends: impl Fn(&mut Program, &std::path::Path), pause: Duration) ->
 #[test]
 fn those_in_a_room_are_back_within_three_seconds_after_a_server_that_was_killed_is() {
     where_the_machine_keeps_up(|| {
-        // Nobody is told.
+        // A crash, without any notification.
         let took = back_after(|server, _| server.kill(), Duration::ZERO);
         assert!(took < BACK, "{took:?}");
     });
 }
 
-/// The media thread ends, and so does the process, for whoever supervises it
-/// to see. It is away for longer than in the unit of the package
-/// (`RestartSec`), so that waits between tries have become long.
+/// The media thread ends, and so does the process, for its supervisor to see.
+/// The pause is longer than in the package's unit (`RestartSec`), so that the
+/// retry intervals have grown.
 #[test]
 fn those_in_a_room_are_back_within_three_seconds_after_a_defect_ended_the_server() {
     where_the_machine_keeps_up(|| {

@@ -1,5 +1,5 @@
-//! `weft serve` as its operator runs it: signals, limits of the system, and
-//! `weft rooms`.
+//! `weft serve` from its operator's view: signals, system limits, and `weft
+//! rooms`.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-/// For whatever is waited for, on a busy machine.
+/// Limit of all waits, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A server, ended with the test, and the lines that it says.
+/// Server with its output lines, killed at the end of the test.
 struct Server {
     child: Child,
     address: SocketAddr,
@@ -28,7 +28,7 @@ impl Drop for Server {
     }
 }
 
-/// The program, with its state in this folder.
+/// Program with its state in this folder.
 fn weft(state: &Path) -> Command {
     with_state(Command::new(env!("CARGO_BIN_EXE_weft")), state)
 }
@@ -100,7 +100,7 @@ impl Server {
     }
 }
 
-/// A certificate that a server made for itself, and its key.
+/// Self-signed certificate of a server, and its key.
 fn certificate() -> (TempDir, [PathBuf; 2]) {
     let state = TempDir::new().expect("a folder");
     let mut command = weft(state.path());

@@ -1,4 +1,4 @@
-//! The thread of all relays: waits for sockets and deadlines.
+//! Thread of all relays: waits for sockets and deadlines.
 
 use super::nat::Nat;
 use super::shared::Change;
@@ -12,19 +12,19 @@ use std::thread::JoinHandle;
 use weft_links::WiredDirection;
 use weft_units::{Deadline, Instant};
 
-/// The one thread of the process, while a relay lives.
+/// The thread of the process, while a relay lives.
 static SHARED: Mutex<Weak<Driver>> = Mutex::new(Weak::new());
 
-/// What a relay's handle asks of the thread.
+/// Command to the thread from a relay's handle.
 pub(super) enum Command {
     Add(Box<Nat>),
     Change(usize, &'static [WiredDirection], Change),
     Remove(usize),
 }
 
-/// The handles' side of the thread.
+/// Handle of the thread.
 pub(super) struct Driver {
-    /// Gone when the thread is told to end.
+    /// Dropped to end the thread.
     commands: Option<Sender<Command>>,
     sockets: Sockets,
     clock: Clock,
@@ -32,7 +32,7 @@ pub(super) struct Driver {
 }
 
 impl Driver {
-    /// The running thread, or a new one.
+    /// Returns the running thread, or starts one.
     pub fn shared() -> io::Result<Arc<Driver>> {
         let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(driver) = shared.upgrade() {
@@ -68,7 +68,7 @@ impl Driver {
     }
 
     pub fn command(&self, command: Command) {
-        // Both fail only when the thread is gone, and the relays with it.
+        // Fails only if the thread has ended, together with the relays.
         if let Some(commands) = &self.commands {
             let _ = commands.send(command);
         }

@@ -1,4 +1,4 @@
-//! One relay: its sockets and its medium.
+//! Single relay: its sockets and its medium.
 
 use super::shared::{
     Change, DOWN, LATE, OVERHEAD_BYTES, Published, RelayCounters, Shared, UP, WayCounters,
@@ -12,17 +12,17 @@ use std::sync::Arc;
 use weft_links::{Departure, Link, Medium, MediumSpec, StationId, WiredDirection};
 use weft_units::{Bytes, Deadline, Duration, Instant, Rate, Rng};
 
-/// Client addresses remembered; the one that was silent longest makes room.
-/// Chosen by us: the demo has one or two.
+/// Maximum number of client addresses; a new one replaces the one that was
+/// silent longest. Chosen by us: the demo has one or two.
 pub(super) const MAX_CLIENTS: usize = 32;
-/// Packets read from one socket before the others have their turn; as in the
+/// Packets read from one socket before the others' turn; the same as in the
 /// emulator's measurements.
 const BATCH: usize = 64;
 /// Longer than any UDP payload (RFC 768: 16-bit length).
 const BUFFER_BYTES: usize = 65_536;
-/// Wanted of the system, so that a burst is dropped by the link model, which
-/// counts it, and not before: a second at the demo's best rate, with what the
-/// system adds to each packet. Chosen by us.
+/// Requested receive buffer, large enough that only the link model drops
+/// bursts, and counts them: a second at the demo's best rate, including the
+/// system's overhead per packet. Chosen by us.
 const RECEIVE_BUFFER_BYTES: usize = 4_000_000;
 
 pub(super) struct Nat {
@@ -38,14 +38,14 @@ pub(super) struct Nat {
     shared: Arc<Shared>,
 }
 
-/// A client address and its socket towards the target.
+/// Client address and its socket towards the target.
 struct Client {
     address: SocketAddr,
     socket: UdpSocket,
     heard_at: Instant,
 }
 
-/// A packet of a client, by the client's key.
+/// Packet of a client, with the client's key.
 struct Packet {
     client: usize,
     payload: Vec<u8>,
@@ -121,7 +121,7 @@ impl Nat {
         }
     }
 
-    /// Reads what has come to the socket of this key into the medium.
+    /// Reads packets from the socket with this key into the medium.
     pub fn receive(&mut self, key: usize, clock: Clock) {
         for _ in 0..BATCH {
             let read = if key == self.key {
@@ -132,8 +132,8 @@ impl Nat {
             match read {
                 Ok(()) => {}
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => return,
-                // An earlier packet bounced (nobody listens there): the
-                // system tells it here, once.
+                // The system reports here, once, that an earlier packet was
+                // refused (no listener).
                 Err(_) => self.totals.send_errors += 1,
             }
         }
@@ -166,7 +166,7 @@ impl Nat {
         self.medium.enqueue(now, from, to, size, packet);
     }
 
-    /// Sends what has left the medium by now, and publishes the counters.
+    /// Sends the packets that have left the medium, and publishes the counters.
     pub fn forward(&mut self, clock: Clock) {
         for channel in self.medium.channels() {
             while let Some((station, departure)) = self.medium.poll(clock.now(), channel) {
@@ -179,7 +179,7 @@ impl Nat {
         self.publish();
     }
 
-    /// Sends on what has come over the link from `station`.
+    /// Sends a packet that has crossed the link from `station`.
     fn send(&self, station: StationId, packet: &Packet) -> io::Result<usize> {
         let client = self.clients.get(&packet.client).ok_or_else(gone)?;
         if station == UP.station() {
@@ -189,7 +189,7 @@ impl Nat {
         }
     }
 
-    /// The key of the client at this address, with a socket of its own.
+    /// Key of the client at this address, which gets its own socket.
     fn client_of(&mut self, address: SocketAddr, now: Instant) -> io::Result<usize> {
         let known = self.clients.iter_mut().find(|c| c.1.address == address);
         if let Some((key, client)) = known {
@@ -269,16 +269,16 @@ fn state_of(medium: &Medium<Packet>, direction: WiredDirection) -> WayCounters {
     }
 }
 
-/// Its client made room for another one while the packet was on the link.
+/// Error for a packet whose client was replaced while it was on the link.
 fn gone() -> io::Error {
     io::ErrorKind::NotConnected.into()
 }
 
-/// A socket on the loopback address that the target is on.
+/// Binds a socket on the loopback address of the target.
 fn bind_beside(target: SocketAddr) -> io::Result<UdpSocket> {
     let socket = UdpSocket::bind(SocketAddr::new(target.ip(), 0))?;
     socket.set_nonblocking(true)?;
-    // The system cuts it down to its limit and refuses only nonsense.
+    // The system reduces the size to its limit and refuses only invalid values.
     SockRef::from(&socket).set_recv_buffer_size(RECEIVE_BUFFER_BYTES)?;
     Ok(socket)
 }

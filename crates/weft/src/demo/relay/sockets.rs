@@ -1,4 +1,4 @@
-//! What wakes the thread of all relays, and its time.
+//! Wake-up sources and clock of the relays' thread.
 
 use polling::{Event, PollMode, Poller};
 use std::io;
@@ -7,15 +7,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use weft_units::Instant;
 
-/// The set of sockets that wake the thread, each under a key of its own that
-/// is never used again.
+/// Set of sockets that wake the thread. Each has its own key, which is never
+/// reused.
 #[derive(Clone)]
 pub struct Sockets {
     poller: Arc<Poller>,
     next_key: Arc<AtomicUsize>,
 }
 
-/// Time since the thread began.
+/// Time since the start of the thread.
 #[derive(Clone, Copy)]
 pub struct Clock(std::time::Instant);
 
@@ -37,18 +37,18 @@ impl Sockets {
         })
     }
 
-    /// What waits for them.
+    /// Poller that waits for the sockets.
     pub fn poller(&self) -> Arc<Poller> {
         self.poller.clone()
     }
 
-    /// Ends a wait.
+    /// Interrupts a wait.
     pub fn wake(&self) {
-        // Fails only when the thread is gone, and the relays with it.
+        // Fails only if the thread has ended, together with the relays.
         let _ = self.poller.notify();
     }
 
-    /// Wakes the thread whenever the socket has something to read.
+    /// Wakes the thread whenever the socket is readable.
     pub fn add(&self, socket: &UdpSocket) -> io::Result<usize> {
         let key = self.next_key.fetch_add(1, Ordering::Relaxed);
         // SAFETY: the socket stays open until it is removed: its owner, a

@@ -1,5 +1,5 @@
-//! Over real loopback sockets; every wait is bounded by [`PATIENCE`]. Lower
-//! bounds are strict. Upper bounds leave [`SLACK`] for a busy machine.
+//! Tests over real loopback sockets; every wait is bounded by [`PATIENCE`].
+//! Lower bounds are strict. Upper bounds leave [`SLACK`] for a busy machine.
 
 use super::nat::MAX_CLIENTS;
 use super::shared::{DOWN, UP};
@@ -19,7 +19,7 @@ fn socket(ip: &str) -> UdpSocket {
     socket
 }
 
-/// A relay with this spec both ways, its target and a client.
+/// Relay with this spec in both directions, its target and a client.
 fn network(spec: &str, ip: &str) -> (RelayHandle, UdpSocket, UdpSocket) {
     let spec: LinkSpec = spec.parse().unwrap();
     let target = socket(ip);
@@ -30,7 +30,7 @@ fn network(spec: &str, ip: &str) -> (RelayHandle, UdpSocket, UdpSocket) {
     (relay, target, client)
 }
 
-/// Waits until the relay's counters are as wished.
+/// Waits until the relay's counters satisfy the predicate.
 fn wait_for(relay: &RelayHandle, wished: impl Fn(&RelayCounters) -> bool) -> RelayCounters {
     let begin = StdInstant::now();
     loop {
@@ -94,7 +94,7 @@ fn an_echo_takes_the_delay_of_both_ways_over_ipv6() {
 #[test]
 fn a_burst_leaves_at_the_capacity() {
     let (relay, target, client) = network("rate=2mbit,queue=1MB", "127.0.0.1");
-    // Few enough for the system's smallest receive buffer.
+    // Few enough packets for the system's smallest receive buffer.
     let (packets, rounds) = (51, 3);
     // 51 x 8,000 bits at 2 Mbps.
     let expected = ms(204);
@@ -198,7 +198,7 @@ fn the_client_that_was_silent_longest_makes_room() {
     seen(newcomer);
     assert_eq!(seen(&first), first_seen);
     assert_eq!(seen(&others[1]), others_seen[1]);
-    // The system gives out its ports at random: the same one is unlikely.
+    // The system assigns ports at random, so the same one is unlikely.
     assert_ne!(seen(&others[0]), others_seen[0], "it is new to the relay");
 }
 

@@ -1,6 +1,7 @@
-//! The same call in the simulator and over real sockets: one scenario's links
-//! as models in virtual time, and as relays between sockets of this machine;
-//! one camera model, one session, one way to count.
+//! Compares a call in the simulator with the same call over real sockets: the
+//! links of one scenario as models in virtual time, and as relays between
+//! sockets of this machine; one camera model, one session, one method of
+//! counting.
 
 mod sockets;
 
@@ -9,19 +10,19 @@ use weft_lab::shelf;
 use weft_testing::where_the_machine_keeps_up;
 use weft_units::{Duration, Freezes, Instant};
 
-/// A picture, from the camera to the display.
+/// Picture with its times at the camera and the display.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     captured_at: Instant,
     shown_at: Option<Instant>,
 }
 
-/// What people notice of a call.
+/// Perceptible quality of a call.
 #[derive(Clone, Copy, Debug)]
 struct Figures {
-    /// Pictures shown a second.
+    /// Displayed pictures per second.
     fps: f64,
-    /// From capture to display, ms.
+    /// Latency from capture to display, in ms.
     mean_ms: f64,
     p95_ms: f64,
     freeze_s: f64,
@@ -67,7 +68,7 @@ impl Figures {
     }
 }
 
-/// A scenario's call over its links.
+/// Call of a scenario, with its links.
 struct Case {
     setup: Setup,
 }
@@ -87,7 +88,7 @@ impl Case {
         self.setup.flows[0].traffic().media().expect("a call")
     }
 
-    /// The links of the call's paths, one hop each.
+    /// Links of the call's paths, one hop each.
     fn links(&self) -> impl Iterator<Item = &LinkSetup> {
         let routes = self.setup.flows[0].routes.iter();
         routes.map(|route| &self.setup.links[route.hops[0].link])
@@ -111,7 +112,7 @@ impl Case {
     }
 }
 
-/// Two good links and one that fades, half a minute of it in each world.
+/// Two good links and a fading one, for half a minute in each world.
 #[test]
 fn a_short_call_over_sockets_is_as_in_virtual_time() {
     where_the_machine_keeps_up(|| {
@@ -122,8 +123,8 @@ fn a_short_call_over_sockets_is_as_in_virtual_time() {
         let (virtually, really) = (case.in_virtual_time(1), case.over_sockets(1));
         virtually.row("virtual time");
         really.row("sockets");
-        // What a busy machine adds has no bound worth the name; nothing arrives
-        // sooner than in virtual time, and pictures are not lost.
+        // A busy machine adds delay without a useful bound; but no picture
+        // arrives sooner than in virtual time, and none is lost.
         let fps = really.fps / virtually.fps;
         assert!((0.75..1.1).contains(&fps), "{really:?}, {virtually:?}");
         let latency = really.mean_ms / virtually.mean_ms;
@@ -131,8 +132,8 @@ fn a_short_call_over_sockets_is_as_in_virtual_time() {
     });
 }
 
-/// The whole ride. Needs a machine with nothing else to do:
-/// `cargo test --release -p weft --bin weft same_call -- --ignored --nocapture`
+/// Compares the whole ride. Needs an otherwise idle machine: `cargo test
+/// --release -p weft --bin weft same_call -- --ignored --nocapture`
 #[test]
 #[ignore = "eight minutes of real time on a quiet machine"]
 fn rides_over_sockets_are_as_in_virtual_time() {

@@ -1,5 +1,5 @@
-//! The call over sockets: a peer with a socket and a relay for each link, and
-//! one with a socket that all relays lead to.
+//! Call over sockets: one peer has a socket and a relay for each link, the
+//! other a single socket that all relays lead to.
 
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::mpsc::{Sender, channel};
@@ -21,13 +21,13 @@ use weft_endpoint::sources::rtp_timestamp;
 
 /// Ticks of a second of video (RFC 7741 section 3).
 const VIDEO_CLOCK: u64 = 90_000;
-/// A picture's number stands here, clear of what payload formats look at.
+/// Position of a picture's number, beyond the bytes that payload formats read.
 const NUMBER: std::ops::Range<usize> = 16..24;
 
-/// Every picture by its number.
+/// Pictures by number.
 type Pictures = Arc<Mutex<Vec<Seen>>>;
 
-/// Runs it for as long as the case lasts, in real time.
+/// Runs the case in real time.
 pub(super) fn run(case: &Case, seed: u64) -> Vec<Seen> {
     let clock = Clock::start();
     let pictures = Pictures::default();
@@ -80,7 +80,7 @@ pub(super) fn run(case: &Case, seed: u64) -> Vec<Seen> {
     let callee = start("callee", clock, vec![far.0], watching, callee);
     let patience = std::time::Duration::from_secs(20);
     begins.recv_timeout(patience).expect("they connect");
-    // The test's own clock: nothing is sent on this channel.
+    // A timer of the test: the channel never gets a message.
     let _ = begins.recv_timeout(case.setup.duration.into());
     for end in [caller, callee] {
         end.remote.send(Command::Stop);
@@ -120,11 +120,11 @@ enum Command {
     Stop,
 }
 
-/// One end of the call.
+/// End of the call.
 struct End {
     pictures: Pictures,
     begun: Sender<()>,
-    /// What it films once it is connected.
+    /// Camera to start after the connection.
     setup: Option<(CameraSetup, Rng)>,
     camera: Option<Camera>,
     publisher: Publisher<PeerKey>,

@@ -49,7 +49,7 @@ fn what_a_flag_has_wrong_is_told_of_the_flag() {
     );
 }
 
-/// A scenario of one short run, under this name.
+/// Scenario of one short run with this name.
 fn short(name: &str) -> Scenario {
     let text = "title = \"One flow\"\nduration = \"1s\"\nseeds = 1\n[links]\n\
                 line = \"rate=1mbit,delay=10ms\"\n[flows.tcp]\nkind = \"tcp\"\n";
@@ -76,7 +76,7 @@ fn a_run_whose_series_cannot_be_written_counts() {
     let out = Some(folder.path());
     let work = Work::new(&scenario, &common, &stop, String::new(), String::new(), out);
     let mut work = work.unwrap();
-    // As if the disk had no room for it.
+    // Simulates a full disk.
     std::fs::remove_dir_all(folder.path().join("series")).unwrap();
     let (outcome, ran) = work.run(&Simulator);
     let error = format!("{:?}", ran.unwrap_err());
@@ -138,7 +138,7 @@ fn the_same_command_goes_on_and_another_one_does_not() {
     let (outcome, _) = work("a", &stop).run(&Simulator);
     assert_eq!(outcome.finished(), 0);
     let about = std::fs::read_to_string(unfinished.join("about.txt")).unwrap();
-    // What an interrupted run would have left of its one task.
+    // Remains of an interrupted run with a single task.
     let (_, left) = Folder::resume(folder.path(), &about).unwrap();
     assert!(left.is_empty());
     let kept = |ended: runs::Ended| {
@@ -146,10 +146,10 @@ fn the_same_command_goes_on_and_another_one_does_not() {
         place.keep_for_now(&scenario, &ended.expect("it ends well"))
     };
     runs::run(&scenario, &Simulator, 1, &go, kept).unwrap();
-    // Nothing is left to run for it, whatever stops.
+    // No run is left, so a stop does not matter.
     let (outcome, ran) = work("a", &stop).run(&Simulator);
     assert_eq!((outcome.finished(), ran.is_ok()), (1, true));
-    // It is there until the whole command has ended.
+    // The folder exists until the whole command has ended.
     let folders: Vec<Folder> = work("a", &stop).out.into_iter().collect();
     forget(&folders, &stop).unwrap();
     assert!(unfinished.exists());
@@ -248,7 +248,7 @@ fn a_campaign_goes_on_with_simulated_runs() {
     );
     std::fs::write(&file, text).unwrap();
     let line = format!("weft lab run {} --out {}", file.display(), out.display());
-    // It does not get to its end: there is no room for the second run.
+    // It cannot finish: the path of the second run is occupied.
     std::fs::create_dir_all(&out).unwrap();
     std::fs::write(out.join("b"), "in the way").unwrap();
     run(&arguments(&line)).unwrap_err();
