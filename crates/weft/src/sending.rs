@@ -136,13 +136,16 @@ fn shown_name(text: &str) -> Result<String, String> {
 
 fn schedulers() -> String {
     let names = SchedulerKind::ALL.map(SchedulerKind::name);
-    format!("Which packets go over which path: {}", either(&names))
+    format!(
+        "Scheduler, which chooses the path of each packet: {}",
+        either(&names)
+    )
 }
 
 fn protections() -> String {
     let names = ProtectionKind::ALL.map(ProtectionKind::name);
     format!(
-        "How many repair packets there are, for peers that know them: {}",
+        "Amount of repair packets, for peers that support them: {}",
         either(&names)
     )
 }

@@ -32,8 +32,8 @@ pub enum EmuCommand {
 }
 
 const CALL_HELP: &str = "\
-It speaks the lines of clients/README.md: it makes the offer, takes the other end's answer, and ends \
-with its input. With a browser at the other end, by hand:
+It uses the line protocol of clients/README.md: it makes the offer, takes the answer of the other \
+end, and exits at the end of its input. To call a browser by hand:
 
   node clients/pair.mjs 10 weft emu call --link 127.0.0.1 --camera clip:360p \
     -- node clients/chromium/main.mjs --role callee";
@@ -45,13 +45,13 @@ pub struct CallerArgs {
 }
 
 const APP_HELP: &str = "\
-It speaks the lines of clients/README.md: it is ready, waits for a line of the other end, begins, and \
-ends with its input. So two of them call each other by hand:
+It uses the line protocol of clients/README.md: it reports that it is ready, waits for a line of the \
+other end, starts, and exits at the end of its input. To let two of them call each other by hand:
 
   node clients/pair.mjs 10 weft emu app skype --role caller --here 127.0.0.2 --peer 127.0.0.3 \
     -- weft emu app skype --role callee --here 127.0.0.3 --peer 127.0.0.2
 
-What each application does: docs/models/applications.md.";
+docs/models/applications.md describes the applications.";
 
 #[derive(Debug, Args)]
 pub struct AppArgs {
@@ -82,18 +82,18 @@ pub struct AppArgs {
 }
 
 const SHELL_HELP: &str = "\
-What is at the other end: this machine, when run as root. Its services are reached from inside at \
-$WEFT_EMU_FAR (IPv4) and $WEFT_EMU_FAR6, and what listens inside is reached from the machine at \
-$WEFT_EMU_NEAR. Nothing beyond the machine is reached, and no name is resolved, unless you forward \
-(docs/experiment/emulator.md). Without root, or with --isolated, the other end is a network of its own that \
-answers pings; --far starts a program there.
+As root, the other end of the links is this machine. From inside you reach its services at \
+$WEFT_EMU_FAR (IPv4) and $WEFT_EMU_FAR6, and the machine reaches programs inside at \
+$WEFT_EMU_NEAR. Programs inside cannot reach other machines or resolve names unless you forward \
+packets (docs/experiment/emulator.md). Without root, or with --isolated, the other end is a \
+separate network that answers pings; --far starts a program there.
 
 With several links, each has its own addresses ($WEFT_EMU_NEAR_1, $WEFT_EMU_FAR_1 and so on; \
-those without a number are the first link's), and a socket that is bound to one goes over that link.
+those without a number belong to the first link), and a socket bound to one of them uses that link.
 
-The exit status is the program's; 2 when an argument is wrong, 3 when this machine cannot do it or the \
-program is not found, 128 and the signal's number when a signal ended it: SIGTERM and SIGHUP end all, Ctrl-C at a terminal is \
-the program's.
+The exit status is the program's; 2 if an argument is invalid, 3 if this machine lacks something or \
+the program is not found, and 128 plus the signal's number after a signal. SIGTERM and SIGHUP end \
+everything; Ctrl-C on a terminal goes to the program.
 
 Examples:
   weft emu shell --link rate=5mbit,delay=25ms,queue=2bdp

@@ -20,7 +20,7 @@ pub enum LabCommand {
     /// Run scenarios: each system with each seed, then print a table and write a report
     #[command(after_help = RUN_EXAMPLES)]
     Run(RunArgs),
-    /// Compare systems on links of your own, without a scenario file: which is better, by how much
+    /// Compare systems on your own links, without a scenario file, and report which is better and by how much
     #[command(after_help = COMPARE_EXAMPLES)]
     Compare(CompareArgs),
     /// Write report.html again from the results in a folder, or compare the results of two folders
@@ -31,9 +31,9 @@ pub enum LabCommand {
 }
 
 const RUN_EXAMPLES: &str = "Examples:
-  weft lab run demo/aqm                          one of the scenarios in the program
+  weft lab run demo/aqm                          a scenario that comes with the program
   weft lab run demo --out results                a whole set, with reports
-  weft lab run my.toml --seeds 20 --out results  a file of your own
+  weft lab run my.toml --seeds 20 --out results  your own file
   weft lab run my.toml --set links.wifi.queue=2bdp --set flows.tcp.algorithm=reno
   weft lab run my.toml --engine emu --client chromium   two real browsers, real packets
   weft lab run my.toml --engine both --seeds 3   simulator against emulator
@@ -42,8 +42,8 @@ const RUN_EXAMPLES: &str = "Examples:
 
 Ctrl-C ends early: finished runs are kept and reported as partial; with --out the
 same command continues from there.
-Exit status: 0 done, 1 a run failed or is missing, 2 bad arguments or file,
-3 this machine or version cannot do it.";
+Exit status: 0 done, 1 a run failed or is missing, 2 an argument or file is invalid,
+3 this machine or version lacks something.";
 
 const COMPARE_EXAMPLES: &str = "Examples:
   weft lab compare --link wifi=rate=10mbit,delay=15ms --link lte=rate=5mbit,delay=40ms
@@ -56,7 +56,7 @@ The last lines say which system was better and by how much, with a 95 % confiden
 const REPORT_EXAMPLES: &str = "Examples:
   weft lab report results                        writes results/report.html again
   weft lab report before=old after=new           writes compared.html: both in one report, with
-                                                 the difference that the second makes, seed by seed";
+                                                 the difference of the second, seed by seed";
 
 #[derive(Debug, Args)]
 pub struct ListArgs {
