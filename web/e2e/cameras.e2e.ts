@@ -118,9 +118,9 @@ it('a native endpoint records each camera to a file of its own and has figures o
 }));
 
 it.each([
-  [Array.from({ length: 5 }, () => ['--camera', 'clip:360p']).flat(), /4 at most; leave some out/],
-  [['--camera', '/dev/video0', '--camera', '/dev/video0:360p'], /\/dev\/video0 is named already.*leave one out/],
-  [['--camera', 'a=clip', '--camera', 'a=clip'], /another camera has this name.*choose another/],
+  [Array.from({ length: 5 }, () => ['--camera', 'clip:360p']).flat(), /at most 4; remove some/],
+  [['--camera', '/dev/video0', '--camera', '/dev/video0:360p'], /\/dev\/video0 is already in use.*remove one/],
+  [['--camera', 'a=clip', '--camera', 'a=clip'], /another camera already has this name.*choose another/],
 ])('what cannot be sent together is refused with what to do: %j', async (cameras, words) => {
   const refused = sender('Van', cameras);
   await expect(refused.url()).rejects.toThrow('status 2');

@@ -23,8 +23,8 @@ const TICK_MS = 250;
 /** Tokens of the mock that are not the right one, which `token` says. */
 const WATCH = 'watch';
 const REFUSALS = {
-  '': { status: 401, kind: 'token_missing', error: 'This server asks for a token.', remedy: 'Open the link that you were given.' },
-  wrong: { status: 401, kind: 'token_wrong', error: 'The token is not the one that this server asks for.', remedy: 'Check that it was copied whole, or ask for another one.' },
+  '': { status: 401, kind: 'token_missing', error: 'This server requires a token.', remedy: 'Open the link that you were given.' },
+  wrong: { status: 401, kind: 'token_wrong', error: 'The token is wrong for this server.', remedy: 'Check that it was copied whole, or ask for another one.' },
   expired: { status: 401, kind: 'token_expired', error: 'The time of this token is over.', remedy: 'Ask for another one from whoever invited you.' },
   other: { status: 403, kind: 'token_other_room', error: "The token is for the room 'other', not for this one.", remedy: 'Open the link that you were given.' },
 };

@@ -142,7 +142,7 @@ pub enum CallError {
     #[error("{0}")]
     Entropy(#[from] weft_net::EntropyError),
     /// The offer does not exist, or not any more.
-    #[error("this offer was answered already or never made")]
+    #[error("the offer was already answered or never existed")]
     UnknownOffer,
     /// The endpoint was stopped.
     #[error("the network loop has ended")]

@@ -70,10 +70,10 @@ pub enum DirectEvent {
 #[derive(Debug, thiserror::Error)]
 pub enum AnswerError {
     /// No pending offer has this name; it never existed or has expired.
-    #[error("no offer was made to this viewer")]
+    #[error("this viewer has no pending offer")]
     UnknownViewer,
     /// The offer has already been answered.
-    #[error("it has its answer already")]
+    #[error("the offer has already been answered")]
     Answered,
     /// The answer is invalid, or the sender has ended.
     #[error(transparent)]

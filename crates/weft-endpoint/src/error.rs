@@ -13,7 +13,7 @@ use crate::sources::sound::SoundError;
 #[non_exhaustive]
 pub enum StartError {
     /// The call would neither receive nor send.
-    #[error("there is nothing to send and nobody to receive; name a camera or a microphone")]
+    #[error("the call would neither send nor receive; name a camera or a microphone")]
     NothingToDo,
     /// The links conflict, or there is none.
     #[error(transparent)]

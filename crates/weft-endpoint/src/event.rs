@@ -156,18 +156,18 @@ impl fmt::Display for Event {
         match self {
             Event::Joined { id } => write!(f, "in the room as {id}"),
             Event::ParticipantCame(who) => write!(f, "`{}` is in the room", who.name),
-            Event::ParticipantChanged(who) => write!(f, "`{}` publishes something else", who.name),
+            Event::ParticipantChanged(who) => write!(f, "`{}` changed what they publish", who.name),
             Event::ParticipantLeft(who) => write!(f, "`{}` has left the room", who.name),
             Event::Publishing { name } => write!(f, "connected, publishing as `{name}`"),
             Event::Unanswered => f.write_str(
-                "the server takes the call, but nothing comes back over UDP on any link; still \
-                 trying (does a firewall keep UDP off, here or there?)",
+                "the server accepted the call, but nothing comes back over UDP on any link; \
+                 still trying (does a firewall block UDP, here or at the server?)",
             ),
             Event::PublishingFailed { reason } => {
-                write!(f, "publishing failed ({reason}); trying again")
+                write!(f, "publishing failed ({reason}); retrying")
             }
             Event::PublicationEnded => {
-                f.write_str("the server has ended what we publish; publishing again")
+                f.write_str("the server ended the publication; publishing again")
             }
             Event::Link { link, change } => change.describe(link, f),
             Event::LinkTrouble { link, trouble } => {
@@ -175,25 +175,28 @@ impl fmt::Display for Event {
             }
             Event::Playing(who) => write!(f, "receiving `{}`", who.name),
             Event::CannotPlay { name, error } => {
-                write!(f, "cannot receive `{name}`: {error}; trying again")
+                write!(f, "cannot receive `{name}`: {error}; retrying")
             }
             Event::Crowded { played } => write!(
                 f,
-                "more participants publish than are received at once, which are {played}"
+                "more participants publish than a call can receive; receiving {played}"
             ),
             Event::PlayingFailed { name, reason } => {
-                write!(f, "receiving `{name}` failed ({reason}); trying again")
+                write!(f, "receiving `{name}` failed ({reason}); retrying")
             }
-            Event::PlayingEnded { id } => write!(f, "participant {id} is not received any more"),
+            Event::PlayingEnded { id } => write!(f, "stopped receiving participant {id}"),
             Event::Frame(frame) => write!(f, "a frame of {} from {}", frame.track, frame.from),
-            Event::Fault(error) => write!(f, "{error}; trying again"),
-            Event::RoomSilent => f.write_str("nothing heard of the room for a while; asking again"),
+            Event::Fault(error) => write!(f, "{error}; retrying"),
+            Event::RoomSilent => f.write_str("no events from the room for a while; reconnecting"),
             Event::FaultEnded { lasted } => {
                 let seconds = lasted.as_secs_f64();
                 write!(f, "the server answers again after {seconds:.0} s")
             }
             Event::Notice(notice) => notice.fmt(f),
-            Event::Missed { events } => write!(f, "{events} events were not taken in time"),
+            Event::Missed { events } => write!(
+                f,
+                "{events} events were dropped, because they were not read in time"
+            ),
         }
     }
 }

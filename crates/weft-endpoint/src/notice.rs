@@ -105,57 +105,57 @@ impl fmt::Display for Notice {
             Notice::LinkAwaited { link, error } => {
                 write!(
                     f,
-                    "link `{link}`: {}; it joins the call when it comes",
+                    "link `{link}`: {}; it joins the call when it appears",
                     absence(error)
                 )
             }
             Notice::LinkUntied { link } => write!(
                 f,
-                "link `{link}`: no right to tie sockets to the interface; only the source address \
-                 is fixed (run as root, or `setcap cap_net_raw+ep` on the binary, or add `ip rule \
+                "link `{link}`: no permission to bind sockets to the interface; only the source \
+                 address is fixed (run as root, or `setcap cap_net_raw+ep` on the binary, or add `ip rule \
                  add from ADDRESS`)"
             ),
             Notice::LinkArrived { link, addresses } => {
                 let addresses: Vec<String> = addresses.iter().map(IpAddr::to_string).collect();
-                write!(f, "link `{link}` is here: {}", addresses.join(", "))
+                write!(f, "link `{link}` appeared: {}", addresses.join(", "))
             }
-            Notice::LinkLeft { link } => write!(f, "link `{link}` has gone"),
+            Notice::LinkLeft { link } => write!(f, "link `{link}` disappeared"),
             Notice::BudgetSpent { link } => write!(
                 f,
-                "link `{link}` has used up its budget; it carries nothing more"
+                "link `{link}` has used up its budget and carries no more traffic"
             ),
             Notice::LinksUnwatched(error) => error.fmt(f),
             Notice::CameraEnded(error) => error.fmt(f),
             Notice::SoundEnded(error) => error.fmt(f),
             Notice::RecordingElsewhere { taken, path } => write!(
                 f,
-                "{} is there already; recording to {}",
+                "{} already exists; recording to {}",
                 taken.display(),
                 path.display()
             ),
             Notice::RecordingFull { files } => write!(
                 f,
-                "the recording has {files} files; participants and cameras that come now are not \
-                 recorded"
+                "the recording has reached its limit of {files} files; new participants and \
+                 cameras are not recorded"
             ),
             Notice::RecordingOfSound { path } => write!(
                 f,
-                "{}: they send H.264, which WebM cannot hold; only their sound is recorded (their \
-                 pictures are if they send VP8)",
+                "{}: the sender uses H.264, which WebM cannot hold; only the sound is recorded \
+                 (pictures need a sender with VP8)",
                 path.display()
             ),
             Notice::NothingRecorded { path } => write!(
                 f,
-                "{}: nobody sent anything, so there is no recording",
+                "{}: no media was received, so there is no recording",
                 path.display()
             ),
             Notice::RecordingFailed(error) => {
-                write!(f, "{error}; this recording has ended, the call goes on")
+                write!(f, "{error}; this recording has ended, the call continues")
             }
             Notice::TooSlow { missed } => write!(
                 f,
-                "this machine is too slow for its cameras: {:.0} % of the pictures of one were \
-                 not encoded; end other programs, or choose smaller pictures",
+                "this machine is too slow for its cameras: {:.0} % of one camera's pictures \
+                 were not encoded; stop other programs, or choose smaller pictures",
                 100.0 * missed
             ),
             Notice::FastEnough => f.write_str("this machine is fast enough for its cameras again"),
@@ -166,7 +166,7 @@ impl fmt::Display for Notice {
 fn absence(error: &LinkError) -> String {
     match error {
         LinkError::UnknownInterface { present, .. } => {
-            format!("there is no such interface now (there are: {present})")
+            format!("the interface does not exist now (existing interfaces: {present})")
         }
         LinkError::NoAddress(_) => "its interface has no address yet".to_owned(),
         _ => "no interface has this address now".to_owned(),

@@ -50,10 +50,10 @@ pub enum RecordingError {
     #[error("{}: recordings are WebM; name a file that ends in .webm", .0.display())]
     NotWebm(PathBuf),
     /// The path is in no existing directory.
-    #[error("{}: the directory is not there; make it first", .0.display())]
+    #[error("{}: the directory does not exist; create it first", .0.display())]
     NoDirectory(PathBuf),
     /// A file could not be written completely.
-    #[error("what is recorded is not whole: {0}")]
+    #[error("the recording is incomplete: {0}")]
     Incomplete(RecorderError),
 }
 

@@ -125,7 +125,7 @@ pub enum DriverError {
 
 /// A driver ended by a panic, of which the panic hook has told where it was.
 #[derive(Debug, thiserror::Error)]
-#[error("the network loop ended by a defect")]
+#[error("the network loop ended because of a bug")]
 pub struct DriverPanicked;
 
 /// A running driver: its thread ends when the node says so, or all its

@@ -21,7 +21,7 @@ pub enum LinkError {
     },
     /// The interface has no usable address.
     #[error(
-        "interface `{0}` has no IP address; bring it up (`ip link set {0} up`) and let it get one"
+        "interface `{0}` has no IP address; bring it up (`ip link set {0} up`) and wait for an address"
     )]
     NoAddress(String),
     /// Binding failed.

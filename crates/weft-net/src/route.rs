@@ -31,8 +31,8 @@ impl RouteFault {
     pub fn remedy(&self) -> String {
         match self {
             RouteFault::NoRoute { interface } => format!(
-                "add one: `ip route add default via GATEWAY dev {interface} metric 200`, GATEWAY \
-                 being the router of that network"
+                "add one: `ip route add default via GATEWAY dev {interface} metric 200`, where \
+                 GATEWAY is the router of that network"
             ),
             RouteFault::ReversePathFilter { interface } => format!(
                 "loosen it: `sysctl -w net.ipv4.conf.all.rp_filter=2 \
@@ -46,12 +46,12 @@ impl std::fmt::Display for RouteFault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             RouteFault::NoRoute { interface } => {
-                write!(f, "no route leads out over {interface}")
+                write!(f, "there is no route over {interface}")
             }
             RouteFault::ReversePathFilter { interface } => write!(
                 f,
-                "this machine drops what comes in over {interface}, since its reverse path filter \
-                 is strict (rp_filter=1)"
+                "this machine drops packets that arrive over {interface}, because its reverse path \
+                 filter is strict (rp_filter=1)"
             ),
         }
     }

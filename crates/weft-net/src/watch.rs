@@ -13,9 +13,7 @@ const IPV6_ADDRESS: u32 = 0x100;
 
 /// The system does not tell of changes.
 #[derive(Debug, thiserror::Error)]
-#[error(
-    "the system does not tell when links come and go (netlink): {0}; they are looked up instead"
-)]
+#[error("the system does not report link changes (netlink): {0}; polling the interfaces instead")]
 pub struct WatchError(#[from] io::Error);
 
 /// Calls `changed` on a thread of its own whenever an interface or an address

@@ -182,7 +182,7 @@ impl Gate {
 fn missing() -> Problem {
     Problem::new(
         StatusCode::UNAUTHORIZED,
-        "This server asks for a token.",
+        "This server requires a token.",
         "Open the link with ?token=… that you were given; other clients send it as `Authorization: Bearer`.",
     )
     .of_kind("token_missing")
@@ -191,7 +191,7 @@ fn missing() -> Problem {
 fn wrong() -> Problem {
     Problem::new(
         StatusCode::UNAUTHORIZED,
-        "The token is not the one that this server asks for.",
+        "The token is wrong for this server.",
         "Check that it was copied whole, or ask for another one.",
     )
     .of_kind("token_wrong")
@@ -200,8 +200,8 @@ fn wrong() -> Problem {
 fn expired() -> Problem {
     Problem::new(
         StatusCode::UNAUTHORIZED,
-        "The time of this token is over.",
-        "Ask for another one from whoever invited you.",
+        "This token has expired.",
+        "Ask the person who invited you for another one.",
     )
     .of_kind("token_expired")
 }
@@ -210,7 +210,7 @@ fn revoked() -> Problem {
     Problem::new(
         StatusCode::UNAUTHORIZED,
         "This token was revoked.",
-        "Ask for another one from whoever invited you.",
+        "Ask the person who invited you for another one.",
     )
     .of_kind("token_revoked")
 }
@@ -257,7 +257,7 @@ fn other_room(good_for: &str, wanted: &str) -> Problem {
     Problem::new(
         StatusCode::FORBIDDEN,
         format!("The token is for the room '{good_for}', not for {wanted}."),
-        "Open the link that you were given for what you want to see.",
+        "Open the link that you were given for that room.",
     )
     .of_kind("token_other_room")
 }
@@ -265,7 +265,7 @@ fn other_room(good_for: &str, wanted: &str) -> Problem {
 fn watch_only() -> Problem {
     Problem::new(
         StatusCode::FORBIDDEN,
-        "The token is for watching: it does not let you publish.",
+        "The token allows watching only, not publishing.",
         "Join without camera and microphone, or ask for a token to take part.",
     )
     .of_kind("token_watch_only")
@@ -274,7 +274,7 @@ fn watch_only() -> Problem {
 fn no_key() -> Problem {
     Problem::new(
         StatusCode::CONFLICT,
-        "This server has no key to sign invitations with.",
+        "This server has no key to sign invitations.",
         "Start it with --token-key FILE, or tell your guests the token that you have.",
     )
     .of_kind("no_token_key")
@@ -283,8 +283,8 @@ fn no_key() -> Problem {
 fn no_descent() -> Problem {
     Problem::new(
         StatusCode::FORBIDDEN,
-        "The token was passed on too often to invite others with.",
-        "Ask somebody for an invitation who was invited earlier.",
+        "The token was passed on too often to invite further guests.",
+        "Ask a person who was invited earlier for an invitation.",
     )
     .of_kind("token_invites_nobody")
 }

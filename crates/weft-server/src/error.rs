@@ -8,7 +8,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum ServerError {
     /// Another program listens there.
-    #[error("{address} is taken by another program")]
+    #[error("another program uses {address}")]
     PortTaken {
         /// Configured address; port 0 takes a free one.
         address: SocketAddr,
@@ -56,7 +56,7 @@ pub enum ServerError {
         reason: String,
     },
     /// The file of the signing key cannot be used.
-    #[error("cannot use the key of tokens in {}: {reason}", path.display())]
+    #[error("cannot use the signing key of tokens in {}: {reason}", path.display())]
     KeyUnreadable {
         /// Configured path.
         path: PathBuf,
@@ -72,7 +72,7 @@ pub enum ServerError {
         reason: String,
     },
     /// A generated file cannot be written.
-    #[error("cannot keep the server's {what} in {}: {reason}", path.display())]
+    #[error("cannot store the server's {what} in {}: {reason}", path.display())]
     NotKept {
         /// Kind of file.
         what: &'static str,
@@ -83,11 +83,11 @@ pub enum ServerError {
     },
     /// Every origin is allowed, and no token is required.
     #[error(
-        "pages of every origin may use the server (allowed origin `*`), and it asks for no token"
+        "pages of every origin may use the server (allowed origin `*`), and it requires no token"
     )]
     OpenToAnyOrigin,
     /// The system provides no thread or no random numbers.
-    #[error("the system refuses what a server needs: {reason}")]
+    #[error("the system refused a resource that the server needs: {reason}")]
     System {
         /// Error of the system.
         reason: String,
@@ -104,10 +104,10 @@ impl ServerError {
                 address.port()
             ),
             ServerError::AddressUnavailable { .. } => {
-                "Take an address that `ip address` shows, or 0.0.0.0 for all of them.".to_owned()
+                "Use an address that `ip address` shows, or 0.0.0.0 for all of them.".to_owned()
             }
             ServerError::NoInterface { .. } => {
-                "Take one that `ip address` shows with an address.".to_owned()
+                "Use an interface that `ip address` shows with an address.".to_owned()
             }
             ServerError::NotAllowed { address } if address.port() < 1024 => format!(
                 "Ports below 1024 need a privilege: use a higher one with --listen, or run `sudo setcap cap_net_bind_service+ep {}`.",
@@ -120,13 +120,13 @@ impl ServerError {
                 "Give PEM files that this user may read: the certificate chain, and its private key.".to_owned()
             }
             ServerError::CertificateUnusable { .. } => {
-                "Check that the key belongs to the first certificate of the file, or leave both out for a self-signed one.".to_owned()
+                "Check that the key belongs to the first certificate of the file, or omit both options for a self-signed one.".to_owned()
             }
             ServerError::KeyUnreadable { .. } => {
-                "Name the server's key with --token-key; `weft serve --token-key FILE` makes one where there is none.".to_owned()
+                "Name the server's key with --token-key; `weft serve --token-key FILE` creates one if the file does not exist.".to_owned()
             }
             ServerError::ListUnreadable { .. } => {
-                "Restore the file; if you delete it, tokens on the list open their rooms again.".to_owned()
+                "Restore the file; if you delete it, revoked tokens are admitted again.".to_owned()
             }
             ServerError::NotKept { .. } => {
                 "Let this user write there, or set XDG_STATE_HOME to another folder.".to_owned()

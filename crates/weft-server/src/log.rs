@@ -224,18 +224,18 @@ impl fmt::Display for Happened {
             } => {
                 match reason {
                     NotAccepted::Descriptors => f.write_str(
-                        "no HTTP connection is accepted: this process may open no more files \
+                        "cannot accept HTTP connections: this process has no file descriptor left \
                          (raise `ulimit -n` or LimitNOFILE=)",
                     ),
-                    NotAccepted::Limit => f.write_str(
-                        "there are as many HTTP connections as there may be: more have to wait",
-                    ),
+                    NotAccepted::Limit => {
+                        f.write_str("the limit of HTTP connections is reached: further ones wait")
+                    }
                     NotAccepted::Address => f.write_str(
-                        "an HTTP connection was closed: its address has as many as it may have",
+                        "an HTTP connection was closed: its address has reached its limit",
                     ),
                     NotAccepted::Replaced => f.write_str(
-                        "there are as many HTTP connections as there may be: silent ones without \
-                         a token are closed for others",
+                        "the limit of HTTP connections is reached: silent ones without a token \
+                         are closed for new ones",
                     ),
                 }?;
                 match seconds {
@@ -247,24 +247,24 @@ impl fmt::Display for Happened {
             Happened::Closed { room } => write!(f, "{room}: the operator closed or opened it"),
             Happened::Revoked { token } => write!(f, "the operator revoked token {token}"),
             Happened::NoAdmin { error } => {
-                write!(f, "`weft rooms` does not reach this server: {error}")
+                write!(f, "`weft rooms` cannot reach this server: {error}")
             }
             Happened::CertificateRead { fingerprint } => {
-                write!(f, "read the certificate again; SHA-256 {fingerprint}")
+                write!(f, "reloaded the certificate; SHA-256 {fingerprint}")
             }
             Happened::CertificateNotRead { error } => {
                 write!(
                     f,
-                    "the new certificate cannot be used, so the old one stays: {error}"
+                    "the new certificate cannot be used, so the old one stays in use: {error}"
                 )
             }
             Happened::Draining { seconds } => {
                 write!(
                     f,
-                    "nobody new comes in; waiting {seconds} s for those there"
+                    "admitting no newcomers; waiting up to {seconds} s for participants to leave"
                 )
             }
-            Happened::MediaEnded => f.write_str("the media side ended by a defect"),
+            Happened::MediaEnded => f.write_str("the media side failed because of a bug"),
         }
     }
 }

@@ -61,7 +61,7 @@ impl Problem {
     pub(crate) fn no_resource() -> Problem {
         Problem::new(
             StatusCode::NOT_FOUND,
-            "There is no such connection (any more).",
+            "This connection does not exist, or not any more.",
             "Publish or play again.",
         )
     }
@@ -86,7 +86,7 @@ impl Problem {
         Problem::new(
             StatusCode::SERVICE_UNAVAILABLE,
             format!("The server has no room for {what}."),
-            "Try again later, or ask whoever runs the server to raise its limits.",
+            "Try again later, or ask the server's operator to raise its limits.",
         )
     }
 }
@@ -97,7 +97,7 @@ impl Problem {
         Problem::new(
             StatusCode::TOO_MANY_REQUESTS,
             format!("There are too many {what} of {of}."),
-            "End some of them, or ask whoever runs the server to raise its limits.",
+            "End some of them, or ask the server's operator to raise its limits.",
         )
     }
 }
@@ -135,7 +135,7 @@ impl From<JoinError> for Problem {
             JoinError::BadName => (StatusCode::BAD_REQUEST, "Choose another name."),
             JoinError::RoomFull => (
                 StatusCode::SERVICE_UNAVAILABLE,
-                "Wait until somebody leaves.",
+                "Wait until a participant leaves.",
             ),
             JoinError::TooManyRooms => (StatusCode::SERVICE_UNAVAILABLE, "Try again later."),
         };
@@ -148,7 +148,7 @@ impl From<UnknownParticipant> for Problem {
         Problem::new(
             StatusCode::NOT_FOUND,
             sentence(&error.to_string()),
-            "Check the room and the participant: the room's event stream lists who is there.",
+            "Check the room and the participant: the room's event stream lists its participants.",
         )
     }
 }
@@ -161,7 +161,7 @@ impl From<HoldError> for Problem {
                 StatusCode::FORBIDDEN,
                 sentence(&error.to_string()),
                 format!(
-                    "Send the secret from the welcome of the room's event stream in the header `{}`, or publish with ?name= as somebody new.",
+                    "Send the secret from the welcome of the room's event stream in the header `{}`, or publish with ?name= as a new participant.",
                     crate::secret::SECRET
                 ),
             ),
@@ -186,7 +186,7 @@ impl From<MediaError> for Problem {
             ),
             MediaError::KindNotSent(_) => (
                 StatusCode::CONFLICT,
-                "Wait until they do, or offer a section for what they send.",
+                "Wait until they do, or offer a section for the media that they send.",
             ),
             MediaError::SendsNothing(_) => (
                 StatusCode::UNPROCESSABLE_ENTITY,
@@ -227,7 +227,7 @@ impl From<MediaError> for Problem {
             MediaError::Busy => return Problem::overloaded("another media connection"),
             MediaError::Gone => (
                 StatusCode::INTERNAL_SERVER_ERROR,
-                "Ask whoever runs the server to start it again.",
+                "Ask the server's operator to restart it.",
             ),
         };
         Problem::new(status, sentence(&error.to_string()), remedy)

@@ -193,7 +193,7 @@ fn on_event(server: &EventSender, event: DirectEvent) {
         DirectEvent::Unanswered { .. } => {
             complain!(
                 "weft: a browser has the page, but nothing comes back from it over UDP on any link; \
-                 still trying (does a firewall keep UDP off, here or there?)"
+                 still trying (does a firewall block UDP, here or at the browser?)"
             );
             return;
         }

@@ -60,7 +60,7 @@ fn place(args: &JoinArgs) -> Result<Invitation, Failure> {
     let Some(invitation) = Invitation::parse(&args.url) else {
         let room = args.room.clone().ok_or_else(|| {
             Failure::usage(
-                "which room? name it with --room, or give the whole address that you were sent, \
+                "no room is named: use --room, or give the whole invitation link, \
                  https://HOST:PORT/r/ROOM?token=…",
             )
         })?;
@@ -72,7 +72,7 @@ fn place(args: &JoinArgs) -> Result<Invitation, Failure> {
     };
     if let Some(room) = args.room.as_ref().filter(|room| **room != invitation.room) {
         return Err(Failure::usage(format!(
-            "--room {room}: the address is of the room `{}`; leave one of the two out",
+            "--room {room}: the invitation is for the room `{}`; remove one of the two",
             invitation.room
         )));
     }

@@ -8,7 +8,7 @@ use weft_endpoint::sources::cameras::CamerasError;
 use weft_endpoint::{Notice, StartError};
 
 /// Advice for a missing or wrong token.
-const TOKEN: &str = "name it with --token or in WEFT_TOKEN";
+const TOKEN: &str = "give it with --token or in WEFT_TOKEN";
 /// Advice for an expired token.
 const NEW_TOKEN: &str = "ask the person who runs the server for a new one (`weft token --room ROOM \
                          --hours 2` makes it), and give it with --token or in WEFT_TOKEN";
@@ -17,14 +17,16 @@ pub fn of_start(error: &StartError) -> String {
     match error {
         StartError::Server(error) => of_signalling(error),
         StartError::Choice(ChoiceError::SameName(name)) => {
-            format!("two links are called `{name}`; give one another name: --link NAME=INTERFACE")
+            format!(
+                "two links have the name `{name}`; give one of them another name: --link NAME=INTERFACE"
+            )
         }
         StartError::Choice(ChoiceError::NoInterface) => {
             "no network interface has an address; connect one, or name a --link".to_owned()
         }
         StartError::Cameras(CamerasError::SameDevice { .. }) => format!("--camera {error}"),
         StartError::Cameras(CamerasError::SameName(name)) => {
-            format!("--camera {name}=…: another camera has this name already; choose another one")
+            format!("--camera {name}=…: another camera already has this name; choose another one")
         }
         error => error.to_string(),
     }
@@ -33,8 +35,8 @@ pub fn of_start(error: &StartError) -> String {
 pub fn of_notice(notice: &Notice) -> String {
     match notice {
         Notice::RecordingOfSound { path } => format!(
-            "{}: they send H.264, which WebM cannot hold; only their sound is recorded (their \
-             pictures are if they send VP8: weft join --codec vp8)",
+            "{}: the sender uses H.264, which WebM cannot hold; only the sound is recorded \
+             (pictures need a sender with VP8: weft join --codec vp8)",
             path.display()
         ),
         Notice::TooSlow { .. } => with_smaller(notice, "--camera /dev/video0:360p"),
@@ -59,14 +61,12 @@ pub fn of_signalling(error: &SignallingError) -> String {
         SignallingError::UrlParts { url, part } => {
             let remedy = match part {
                 UrlPart::Query => {
-                    "leave out what begins with `?` or `#`, and give a token with --token or in \
+                    "remove the part from `?` or `#` on, and give a token with --token or in \
                      WEFT_TOKEN"
                 }
-                UrlPart::Room => {
-                    "leave out the `/r/` and what follows, and name the room with --room"
-                }
+                UrlPart::Room => "remove the part from `/r/` on, and name the room with --room",
             };
-            format!("`{url}` is more than the server's address: {remedy}")
+            format!("`{url}` has more than the server's address: {remedy}")
         }
         SignallingError::Authority { .. } => format!("--ca {error}"),
         SignallingError::Certificate {
@@ -74,9 +74,9 @@ pub fn of_signalling(error: &SignallingError) -> String {
             error,
             fault: CertificateFault::Unknown,
         } => format!(
-            "{url} does not prove who it is: {error}; where the server has made its certificate \
-             itself, copy that file from there and name it with --ca, or give --insecure to trust \
-             whoever answers"
+            "{url} does not prove who it is: {error}; if the server's certificate is \
+             self-signed, copy the certificate file from the server and name it with --ca, or use \
+             --insecure to accept any certificate"
         ),
         SignallingError::Refused {
             what,

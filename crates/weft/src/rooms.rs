@@ -175,7 +175,7 @@ fn row(who: &ParticipantReport) -> [String; 6] {
 /// with the same state share the key, so a token is revoked on all of them.
 fn ask_all(args: &RoomsArgs, order: &Order) -> Result<Vec<(String, Answer)>, Failure> {
     let folder = args.state.clone().or_else(state_folder).ok_or_else(|| {
-        Failure::usage("there is no folder for the server's state: name it with --state")
+        Failure::usage("no folder for the server's state is known: name it with --state")
     })?;
     let unreadable = |error: std::io::Error| unreadable(&folder, &error);
     let mut sockets = admin_sockets(&folder).map_err(unreadable)?;
@@ -199,7 +199,7 @@ fn ask_all(args: &RoomsArgs, order: &Order) -> Result<Vec<(String, Answer)>, Fai
         ([], _) => return Err(nobody(&folder, args.server.as_deref())),
         ([_, _, ..], Order::Remove { .. } | Order::Close { .. }) => {
             return Err(Failure::usage(format!(
-                "several servers run: choose one with --server ({})",
+                "several servers are running: choose one with --server ({})",
                 names.join(", ")
             )));
         }

@@ -38,7 +38,7 @@ pub fn run(args: ServeArgs) -> Result<(), Failure> {
     }
     if is_open {
         complain!(
-            "weft: whoever reaches this address can enter every room: --token SECRET keeps \
+            "weft: anyone who can reach this address can enter every room: --token SECRET keeps \
              strangers out"
         );
     }
@@ -65,8 +65,8 @@ pub fn run(args: ServeArgs) -> Result<(), Failure> {
     match ended {
         End::Asked => Ok(()),
         End::Broken => Err(Failure::run(
-            "the media side ended by a defect, which the lines above name; whoever supervises \
-             this process starts it again, and those in its rooms come back",
+            "the media side failed because of a bug, which the lines above name. Let your \
+             service manager restart the process; participants then reconnect",
         )),
     }
 }

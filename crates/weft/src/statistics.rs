@@ -177,7 +177,7 @@ impl StatsFile {
         let written = writeln!(self.file, "{line}").and_then(|()| self.file.flush());
         if let Err(error) = written {
             let failed = format!("--stats {}: {error}", self.path.display());
-            complain!("weft: {failed}; the figures end here, the call goes on");
+            complain!("weft: {failed}; the statistics end here, the call continues");
             self.failed = Some(failed);
         }
     }

@@ -38,7 +38,7 @@ const KEY: &str = "token.key";
 
 pub fn run(args: TokenArgs) -> Result<(), Failure> {
     let path = args.key.token_key.or_else(usual_place).ok_or_else(|| {
-        Failure::usage("there is no folder for the server's state: name the key with --token-key")
+        Failure::usage("no folder for the server's state is known: name the key with --token-key")
     })?;
     let may = if args.watch {
         May::Watch

@@ -75,10 +75,10 @@ impl Caller {
                 counterpart.failed = true;
                 self.publisher.handle_left(key);
                 let words = match (peer.is_connected(), peer.association().obstacle()) {
-                    (true, _) => "no link leads there any more".to_owned(),
+                    (true, _) => "no link reaches it any more".to_owned(),
                     (false, Some(reason)) => reason.to_string(),
                     (false, None) => {
-                        "no link led there over UDP; does a firewall keep it off?".to_owned()
+                        "no link reached it over UDP; does a firewall block it?".to_owned()
                     }
                 };
                 counterpart.news.tell(News::Failed(words));

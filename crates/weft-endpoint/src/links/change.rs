@@ -36,13 +36,13 @@ impl LinkChange {
                 let seconds = down.as_secs_f64();
                 write!(f, "link `{link}` is up again after {seconds:.1} s")
             }
-            LinkChange::Suspect => write!(f, "link `{link}` is silent; it is being checked"),
+            LinkChange::Suspect => write!(f, "link `{link}` is silent; checking it"),
             LinkChange::Trusted => write!(f, "link `{link}` answers again"),
             LinkChange::Down => write!(f, "link `{link}` is down"),
             LinkChange::AllDown => write!(
                 f,
-                "link `{link}` is down, and no other leads to the server: the call waits and goes \
-                 on by itself"
+                "link `{link}` is down, and no other link reaches the server: the call waits and \
+                 continues by itself"
             ),
         }
     }

@@ -75,7 +75,7 @@ fn same_link(one: &LinkChoice, other: &LinkChoice) -> ChoiceError {
 #[derive(Debug, thiserror::Error)]
 pub enum ChoiceError {
     /// Two links are the same interface or address.
-    #[error("link `{name}` is link `{first}` once more; name it once")]
+    #[error("link `{name}` is the same as link `{first}`; name it only once")]
     Twice {
         /// Name of the second link.
         name: String,
@@ -83,7 +83,7 @@ pub enum ChoiceError {
         first: String,
     },
     /// Two links have the same name.
-    #[error("two links are called `{0}`; give one another name: NAME=INTERFACE")]
+    #[error("two links have the name `{0}`; give one of them another name: NAME=INTERFACE")]
     SameName(String),
     /// No link is configured, and no interface has an address.
     #[error("no network interface has an address; connect one, or name a link")]
@@ -104,12 +104,12 @@ mod tests {
             links_or_all(&links, None).map_err(|e| e.to_string())
         };
         let twice = all(["127.0.0.1", "127.0.0.1"]).unwrap_err();
-        assert!(twice.contains("once more"), "{twice}");
+        assert!(twice.contains("only once"), "{twice}");
         let renamed = all(["a=127.0.0.1", "b=127.0.0.1"]).unwrap_err();
-        assert!(renamed.contains("`b` is link `a`"), "{renamed}");
+        assert!(renamed.contains("`b` is the same as link `a`"), "{renamed}");
         let namesakes = all(["a=127.0.0.1", "a=127.0.0.2"]).unwrap_err();
         assert!(
-            namesakes.contains("two links are called `a`"),
+            namesakes.contains("two links have the name `a`"),
             "{namesakes}"
         );
         assert!(all(["127.0.0.1", "127.0.0.2"]).is_ok());

@@ -45,7 +45,7 @@ impl fmt::Display for LinkTrouble {
             ),
             LinkTrouble::CaptivePortal { answer } => write!(
                 f,
-                "a captive portal seems to answer in the server's place, {answer}; log in to that \
+                "a captive portal seems to answer instead of the server, {answer}; log in to that \
                  network"
             ),
             LinkTrouble::Silent => {

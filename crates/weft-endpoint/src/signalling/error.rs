@@ -7,10 +7,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 #[non_exhaustive]
 pub enum SignallingError {
     /// Invalid URL.
-    #[error("`{0}` is no server address; write it like http://127.0.0.1:8080 or https://HOST:PORT")]
+    #[error(
+        "`{0}` is not a server address; write it like http://127.0.0.1:8080 or https://HOST:PORT"
+    )]
     Url(String),
     /// URL copied from a browser, with parts that do not belong.
-    #[error("`{url}` is more than the server's address: {}", .part.remedy())]
+    #[error("`{url}` has more than the server's address: {}", .part.remedy())]
     UrlParts {
         /// URL as given.
         url: String,
@@ -35,7 +37,7 @@ pub enum SignallingError {
     },
     /// The host is unknown, or there is no network to resolve it.
     #[error(
-        "cannot find the host of {url}: {error}; is its name spelt right, and is there a network?"
+        "cannot find the host of {url}: {error}; check the spelling of its name and your network connection"
     )]
     UnknownHost {
         /// Root URL of the server.
@@ -55,7 +57,7 @@ pub enum SignallingError {
     },
     /// A captive portal answers instead of the server.
     #[error(
-        "{}instead of the server at {url} a captive portal seems to answer, {answer}; log in to \
+        "{}a captive portal seems to answer instead of the server at {url}, {answer}; log in to \
          this network, for example with a browser",
         over(.link.as_deref())
     )]
@@ -68,7 +70,7 @@ pub enum SignallingError {
         answer: String,
     },
     /// The file of [`Trust::File`](super::Trust::File) is invalid.
-    #[error("{path}: {error}; name a file with a certificate in PEM")]
+    #[error("{path}: {error}; name a PEM file with a certificate")]
     Authority {
         /// Path as given.
         path: String,
@@ -104,8 +106,8 @@ pub enum SignallingError {
     /// The resource is on another server, which must not get the token and the
     /// participant's secret.
     #[error(
-        "{url} names a resource on another server, `{location}`; the token stays with the server \
-         that it was given for: name that server if you trust it"
+        "{url} names a resource on another server, `{location}`; weft sends the token only to \
+         the server that you named: name the other one if you trust it"
     )]
     ForeignLocation {
         /// URL of the request.
@@ -115,7 +117,7 @@ pub enum SignallingError {
     },
     /// The server redirects the request.
     #[error(
-        "{url} redirects to `{to}`; redirects are not followed: name that server if you trust it"
+        "{url} redirects to `{to}`; weft does not follow redirects: name that server if you trust it"
     )]
     Redirected {
         /// URL of the request.
@@ -142,12 +144,8 @@ pub enum UrlPart {
 impl UrlPart {
     fn remedy(self) -> &'static str {
         match self {
-            UrlPart::Query => {
-                "leave out what begins with `?` or `#`; a token is given beside the address"
-            }
-            UrlPart::Room => {
-                "leave out the `/r/` and what follows; the room is named beside the address"
-            }
+            UrlPart::Query => "remove the part from `?` or `#` on; pass a token separately",
+            UrlPart::Room => "remove the part from `/r/` on; pass the room separately",
         }
     }
 }
@@ -197,25 +195,25 @@ impl CertificateFault {
         let words = match self {
             CertificateFault::NotValidYet { year } => {
                 return format!(
-                    "look at this machine's clock, which says that it is {year}, and set it, for \
-                     example with `timedatectl set-ntp true`"
+                    "this machine's clock is in the year {year}; set it, for example with \
+                     `timedatectl set-ntp true`"
                 );
             }
             CertificateFault::Expired { year } => {
                 return format!(
-                    "look at this machine's clock, which says that it is {year}: if that is wrong, \
-                     set it; otherwise the server needs a new certificate"
+                    "this machine's clock is in the year {year}; if that is wrong, set it; otherwise \
+                     the server needs a new certificate"
                 );
             }
             CertificateFault::OtherNames => {
-                "log in to this network if it has a captive portal, which may have answered; else \
-                 use one of the names or addresses that the certificate has: a server that has \
-                 made it itself makes another for those that it has now when certificate.pem and \
-                 key.pem in its ~/.local/state/weft are deleted"
+                "log in to this network if it has a captive portal, which may have answered; \
+                 otherwise use a name or address from the certificate. A self-signed certificate \
+                 gets the server's present names if you delete certificate.pem and key.pem in its \
+                 ~/.local/state/weft"
             }
             CertificateFault::Unknown => {
-                "where the server has made its certificate itself, copy that file from there and \
-                 trust it, or trust whoever answers"
+                "if the server's certificate is self-signed, copy the certificate file from the \
+                 server and trust it, or accept any certificate"
             }
         };
         words.to_owned()

@@ -196,9 +196,7 @@ impl Exchange {
         // Status of captive portals (RFC 6585 section 6).
         let strange = expected.is_some_and(|e| !kind.is_empty() && !kind.starts_with(e));
         if status == 511 || (response.status().is_success() && (is_page || strange)) {
-            return Err(portal(format!(
-                "with a page of its own (HTTP status {status})"
-            )));
+            return Err(portal(format!("with its own page (HTTP status {status})")));
         }
         if response.status().is_success() {
             return Ok(response);
@@ -209,7 +207,7 @@ impl Exchange {
         Err(match is_page {
             true => Failure::Foreign(
                 LinkFault::Portal {
-                    answer: format!("with a page of its own (HTTP status {status})"),
+                    answer: format!("with its own page (HTTP status {status})"),
                 },
                 refused,
             ),
@@ -246,7 +244,7 @@ impl Exchange {
                 error: error.clone(),
             },
             Some(OpenError::Tls(rustls::Error::InvalidMessage(_))) => {
-                let error = "it speaks no TLS, try http://".to_owned();
+                let error = "it does not use TLS; try http://".to_owned();
                 SignallingError::Unreachable { url, error }
             }
             Some(OpenError::Tls(error)) => SignallingError::Certificate {

@@ -68,7 +68,7 @@ pub(super) fn read_events(
         if heard.elapsed() > SILENCE {
             return Err(io::Error::new(
                 io::ErrorKind::TimedOut,
-                "an event of the room does not end",
+                "an event of the room is incomplete",
             ));
         }
     }
@@ -100,7 +100,7 @@ fn next_line(stream: &mut impl BufRead, most: usize) -> io::Result<Option<String
         if began.elapsed() > SILENCE {
             return Err(io::Error::new(
                 io::ErrorKind::TimedOut,
-                "an event of the room does not end",
+                "an event of the room is incomplete",
             ));
         }
     }

@@ -103,10 +103,10 @@ fn a_wrong_clock_is_looked_at_before_the_certificate() {
         not_after: in_2026,
     };
     for (error, seconds, words) in [
-        (NotValidYet, 100_000_000, "says that it is 1973"),
-        (early, 100_000_000, "says that it is 1973"),
-        (Expired, 2_220_000_000, "says that it is 2040"),
-        (late, 2_220_000_000, "says that it is 2040"),
+        (NotValidYet, 100_000_000, "is in the year 1973"),
+        (early, 100_000_000, "is in the year 1973"),
+        (Expired, 2_220_000_000, "is in the year 2040"),
+        (late, 2_220_000_000, "is in the year 2040"),
     ] {
         let error = rustls::Error::InvalidCertificate(error);
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);

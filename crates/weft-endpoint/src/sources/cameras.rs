@@ -21,13 +21,13 @@ pub struct NamedCamera {
 pub enum CamerasError {
     /// More cameras than a call supports.
     #[error(
-        "{0} cameras are named, and a call has {MAX_CAMERAS} at most; leave some out, or join \
+        "{0} cameras are named, but a call has at most {MAX_CAMERAS}; remove some, or join \
          with the others as another participant"
     )]
     TooMany(usize),
     /// Two cameras are the same device.
     #[error(
-        "{spec}: the device {device} is named already, and gives its pictures once; leave one out"
+        "{spec}: the device {device} is already in use by another camera of this call; remove one"
     )]
     SameDevice {
         /// The second camera.
@@ -36,7 +36,7 @@ pub enum CamerasError {
         device: String,
     },
     /// Two cameras have this name.
-    #[error("{0}: another camera has this name already; choose another one")]
+    #[error("{0}: another camera already has this name; choose another one")]
     SameName(String),
 }
 

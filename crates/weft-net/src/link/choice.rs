@@ -40,12 +40,12 @@ pub enum LinkChoiceError {
     Empty(String),
     /// Longer than an interface's name can be.
     #[error(
-        "link `{0}`: no interface can have a name of more than 15 characters; `weft doctor` lists those that are here"
+        "link `{0}`: interface names have at most 15 characters; `weft doctor` lists the interfaces of this machine"
     )]
     TooLong(String),
     /// An option that there is not.
     #[error(
-        "link `{link}`: there is no option `{option}`; there are: metered, budget=2GB, weight=0.5, backup"
+        "link `{link}`: unknown option `{option}`; the options are: metered, budget=2GB, weight=0.5, backup"
     )]
     UnknownOption {
         /// What the user calls it.
@@ -54,7 +54,7 @@ pub enum LinkChoiceError {
         option: String,
     },
     /// An option twice.
-    #[error("link `{link}`: `{option}` stands there twice; leave one out")]
+    #[error("link `{link}`: the option `{option}` is given twice; remove one")]
     Twice {
         /// What the user calls it.
         link: String,
@@ -63,7 +63,7 @@ pub enum LinkChoiceError {
     },
     /// No weight.
     #[error(
-        "link `{link}`: `{value}` is no weight; write a number above 0 and at most 1, like weight=0.5, or `backup` for a link that carries nothing while another does"
+        "link `{link}`: `{value}` is not a weight; write a number above 0 and at most 1, like weight=0.5, or `backup` for a link that is used only while no other one works"
     )]
     Weight {
         /// What the user calls it.
@@ -72,7 +72,7 @@ pub enum LinkChoiceError {
         value: String,
     },
     /// No size.
-    #[error("link `{link}`: `{value}` is no budget; write it like budget=2GB or budget=500MB")]
+    #[error("link `{link}`: `{value}` is not a budget; write it like budget=2GB or budget=500MB")]
     Budget {
         /// What the user calls it.
         link: String,

@@ -89,7 +89,7 @@ fn refusal(bar: &Bar, left: Duration) -> Problem {
     };
     Problem::new(
         StatusCode::FORBIDDEN,
-        format!("{error} by whoever runs the server."),
+        format!("{error} by the server's operator."),
         format!("Ask them, or try again in {minutes} min."),
     )
     .of_kind(kind)

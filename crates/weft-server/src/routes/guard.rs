@@ -43,8 +43,8 @@ pub(super) async fn check_name(State(app): State<App>, request: Request, next: N
     match app.only_loopback && !name.is_none_or(is_of_loopback) {
         true => Problem::new(
             StatusCode::MISDIRECTED_REQUEST,
-            "This server is for this machine alone, and was asked for by another name.",
-            "Open the address that it printed; behind a proxy start it with --insecure-http or --token.",
+            "This server accepts requests from this machine only, and the request has another host name.",
+            "Open the address that it printed; behind a proxy, start it with --insecure-http or --token.",
         )
         .into_response(),
         false => next.run(request).await,
@@ -59,7 +59,7 @@ pub(super) async fn check_site(request: Request, next: Next) -> Response {
     match !is_allowed && is_of_another_site(request.method(), request.headers()) {
         true => Problem::new(
             StatusCode::FORBIDDEN,
-            "A page of another site asked for this.",
+            "The request came from a page of another site.",
             "Open this server's own address, or ask its operator to allow that site (`weft serve --allow-origin`).",
         )
         .into_response(),

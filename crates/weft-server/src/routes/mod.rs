@@ -65,7 +65,7 @@ impl Who {
         query.map(|Query(who)| who).map_err(|_| {
             Problem::new(
                 StatusCode::BAD_REQUEST,
-                format!("The room does not know who {does}."),
+                format!("The request does not name the participant who {does}."),
                 "Give ?name=, or ?participant= with the id that the room's event stream gave you.",
             )
         })
@@ -262,8 +262,8 @@ async fn with_cookie(app: &App, peer: &Peer, uri: &Uri, headers: &HeaderMap) -> 
 async fn wrong_method() -> Response {
     Problem::new(
         StatusCode::METHOD_NOT_ALLOWED,
-        "This address does not take requests of this kind.",
-        "The documentation lists which requests there are.",
+        "This address does not accept this HTTP method.",
+        "The documentation lists the requests.",
     )
     .into_response()
 }
@@ -290,7 +290,7 @@ fn body_of(body: Body) -> Result<Bytes, Problem> {
     body.map_err(|rejection| {
         Problem::new(
             rejection.status(),
-            "The request's body is too long or broken off.",
+            "The request's body is too long or incomplete.",
             format!("Send at most {MAX_BODY} bytes."),
         )
     })
@@ -305,7 +305,7 @@ fn json_body<T: serde::de::DeserializeOwned>(
         Problem::new(
             StatusCode::BAD_REQUEST,
             format!("The request's body cannot be read: {error}."),
-            "Send JSON of the documented form.",
+            "Send JSON in the documented form.",
         )
     })
 }

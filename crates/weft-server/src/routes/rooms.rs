@@ -46,7 +46,7 @@ async fn events(
     let Query(who) = who.map_err(|_| {
         Problem::new(
             StatusCode::BAD_REQUEST,
-            "The room does not know who comes.",
+            "The request does not name the participant.",
             "Give a name with ?name=; the kind is browser, native or whip.",
         )
     })?;
@@ -88,7 +88,7 @@ async fn part(
     let Query(whom) = whom.map_err(|_| {
         Problem::new(
             StatusCode::BAD_REQUEST,
-            "The room does not know who goes.",
+            "The request does not name the participant who leaves.",
             "Give their id with ?id=.",
         )
     })?;

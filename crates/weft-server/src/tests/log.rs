@@ -69,7 +69,7 @@ fn who_comes_goes_and_is_refused_is_written_down_and_no_secret() {
         r#"r: p2 joined as "van""#,
         "r: p2 began publishing",
         "r: p2 ended publishing: no path is left",
-        "refused with 401 to 192.0.2.7: The token is not the one that this server asks for.",
+        "refused with 401 to 192.0.2.7: The token is wrong for this server.",
     ];
     assert_eq!(lines(&written), expected);
     let json = serde_json::to_string(&*written.lock().unwrap()).unwrap();

@@ -176,7 +176,10 @@ fn nobody_says_goodbye_for_somebody_else() {
     let nobody = "DELETE /api/rooms/r/events";
     let refused = request(rig.address(), nobody, &[("weft-secret", &hers)], "");
     assert_eq!(refused.status, 400);
-    assert_eq!(refused.error(), "The room does not know who goes.");
+    assert_eq!(
+        refused.error(),
+        "The request does not name the participant who leaves."
+    );
 }
 
 #[test]

@@ -261,7 +261,7 @@ fn a_taken_port_is_told_with_what_to_do() {
     let error = start(taken).err().expect("does not start");
     assert_eq!(
         error.to_string(),
-        format!("{} is taken by another program", first.local_addr)
+        format!("another program uses {}", first.local_addr)
     );
     let shows = format!("sport = :{}", first.local_addr.port());
     assert!(error.remedy().contains(&shows), "{}", error.remedy());
@@ -295,7 +295,7 @@ fn a_token_is_asked_for_where_there_is_one() {
     let refused = post(&[]);
     assert_eq!(refused.status, 401);
     assert_eq!(refused.header("www-authenticate"), "Bearer");
-    assert_eq!(refused.error(), "This server asks for a token.");
+    assert_eq!(refused.error(), "This server requires a token.");
     assert_eq!(post(&[("authorization", "Bearer s3cre")]).status, 401);
     assert_eq!(post(&[("authorization", "Basic s3cret")]).status, 401);
     assert_eq!(post(&[("cookie", "weft_token=wrong")]).status, 401);

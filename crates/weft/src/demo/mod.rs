@@ -43,8 +43,8 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
     if !listen.ip().is_loopback() {
         // Its links are relays that reach only this machine.
         return Err(Failure::usage(format!(
-            "--listen {listen}: the demo is for this machine alone; from another one forward the \
-             port: ssh -L {port}:127.0.0.1:{port} HOST",
+            "--listen {listen}: the demo accepts connections from this machine only; to use it from another one, \
+             forward the port: ssh -L {port}:127.0.0.1:{port} HOST",
             port = listen.port()
         )));
     }

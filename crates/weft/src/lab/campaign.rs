@@ -87,12 +87,13 @@ fn possible(args: &RunArgs) -> Result<&Path, Failure> {
     ];
     if let Some((flag, _)) = flags.iter().find(|(_, given)| *given) {
         return Err(Failure::usage(format!(
-            "{flag}: a campaign's file says that of each of its runs: change it there"
+            "{flag}: the campaign file sets this for each run: change it there"
         )));
     }
-    common.out.as_deref().ok_or_else(|| {
-        Failure::usage("a campaign needs --out DIR, where it keeps what has been run")
-    })
+    common
+        .out
+        .as_deref()
+        .ok_or_else(|| Failure::usage("a campaign needs --out DIR to store its runs"))
 }
 
 /// Jobs that run together: parallel clients, and consecutive jobs in rounds.

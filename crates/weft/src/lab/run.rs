@@ -254,7 +254,7 @@ fn check_folders(scenarios: &[Scenario], out: Option<&Path>) -> Result<(), Failu
         let mut before = scenarios[..index].iter();
         if let Some(other) = before.find(|other| other.name == scenario.name) {
             return Err(Failure::usage(format!(
-                "{} and {} would both be written into {}: run each with an --out of its own",
+                "{} and {} would both be written to {}: run each with a separate --out",
                 other.source.file,
                 scenario.source.file,
                 path.display()

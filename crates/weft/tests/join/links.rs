@@ -26,16 +26,16 @@ fn a_link_joins_the_call_leaves_it_and_comes_back_with_another_address() {
         join.args(["--link", "a", "--link", "b", "--mic", "tone"]);
         join.args(["--scheduler", "duplicate", "--stats", "/dev/stdout"]);
         let sender = Program::start(&mut join);
-        sender.says("link `b`: there is no such interface now");
+        sender.says("link `b`: the interface does not exist now");
         sender.says("link `a` is up");
 
         cable(&server_side, &sender_side, "b", ["10.2.0.1", "10.2.0.2"]);
-        sender.says("link `b` is here: 10.2.0.2");
+        sender.says("link `b` appeared: 10.2.0.2");
         sender.says("link `b` is up");
         sender.shows("packets over the new link", |f| sent(f, "b") > 50);
 
         sender_side.ip("link del dev b");
-        let gone = sender.says("link `b` has gone");
+        let gone = sender.says("link `b` disappeared");
         println!("told of the link's end after {gone:?}");
         let after = sender.shows("that the link is down", |f| sent(f, "b") == 0);
         let before = sent(&after, "a");
@@ -43,7 +43,7 @@ fn a_link_joins_the_call_leaves_it_and_comes_back_with_another_address() {
         sender.shows("that the call goes on", |f| sent(f, "a") > before + 50);
 
         cable(&server_side, &sender_side, "b", ["10.2.0.1", "10.2.0.3"]);
-        sender.says("link `b` is here: 10.2.0.3");
+        sender.says("link `b` appeared: 10.2.0.3");
         sender.says("link `b` is up again after");
         sender.shows("packets over it again", |f| sent(f, "b") > 50);
     });
@@ -77,7 +77,7 @@ fn a_call_waits_half_a_minute_without_links_says_so_and_goes_on_within_a_second(
         for far in ["sa", "sb"] {
             server_side.ip(&format!("link set dev {far} down"));
         }
-        sender.says("the call waits and goes on by itself");
+        sender.says("the call waits and continues by itself");
         let end = time(&before) + 30.0;
         let waiting = sender.shows("half a minute without links", |f| time(f) > end);
         assert_eq!(sent(&waiting, "a") + sent(&waiting, "b"), 0, "{waiting}");

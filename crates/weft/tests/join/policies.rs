@@ -52,7 +52,7 @@ fn when_a_budget_ends_in_mid_call_the_backup_takes_over() {
         let most = 4.0 * time(&before) + 5.0;
         assert!(beside <= most, "{beside} packets over the backup: {before}");
         assert!(carried(&before, "paid").1 > Some(0.0), "{before}");
-        sender.says("link `paid` has used up its budget; it carries nothing more");
+        sender.says("link `paid` has used up its budget and carries no more traffic");
 
         let after = sender.shows("the end of the link", |f| sent(f, "paid") == 0);
         let (used, left) = carried(&after, "paid");
@@ -108,7 +108,7 @@ fn who_only_receives_opens_a_metered_link_when_no_other_is_left() {
     assert!(carried(&quiet, "a").0 > 0.01, "the free link: {quiet}");
 
     listener_side.ip("link del dev a");
-    listener.says("link `a` has gone");
+    listener.says("link `a` disappeared");
     let cut = heard(&quiet);
     let after = listener.shows("sound over the metered link", |f| {
         heard(f) > cut + 200 && carried(f, "b").0 > 0.02

@@ -135,7 +135,7 @@ fn a_hang_up_has_the_certificate_read_again_and_ends_nothing() {
     let mut server = Server::start(&mut command);
     put(&second);
     server.hang_up();
-    let line = server.says("read the certificate again");
+    let line = server.says("reloaded the certificate");
     std::fs::write(&chain, "broken").expect("written");
     server.hang_up();
     server.says("the new certificate cannot be used");
@@ -153,7 +153,7 @@ fn a_server_without_a_descriptor_left_says_so() {
     let idle: Vec<TcpStream> = (0..100)
         .map(|_| TcpStream::connect(server.address).expect("it listens"))
         .collect();
-    server.says("may open no more files");
+    server.says("no file descriptor left");
     drop(idle);
     let metrics = server.get("/metrics");
     let row = "weft_http_connections_refused_total{reason=\"descriptors\"}";

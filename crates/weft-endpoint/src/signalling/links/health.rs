@@ -34,12 +34,12 @@ impl fmt::Display for LinkFault {
         match self {
             LinkFault::Portal { answer } => write!(
                 f,
-                "a captive portal seems to answer in the server's place, {answer}; log in to this \
+                "a captive portal seems to answer instead of the server, {answer}; log in to this \
                  network"
             ),
             LinkFault::Stalled => f.write_str(
-                "connections to the server open, but answers do not come (are large packets lost \
-                 there?)",
+                "connections to the server open, but no answer arrives (are large packets \
+                 lost?)",
             ),
             LinkFault::Broken(error) => write!(f, "connections to the server fail: {error}"),
         }
