@@ -1,4 +1,4 @@
-//! The agent: its state, and what its owner calls.
+//! Agent: its state and its public methods.
 
 mod exchange;
 mod liveness;
@@ -28,22 +28,22 @@ use std::net::SocketAddr;
 use stun_types::message::IntegrityKey;
 use weft_units::{Deadline, Instant, PathId, Rng};
 
-/// Bounds of what a peer or a caller can make an agent remember. RFC
-/// 8445 section 6.1.2.5 suggests at most 100 pairs.
+/// Limits on the state that a peer or a caller can create. RFC 8445 section
+/// 6.1.2.5 suggests at most 100 pairs.
 const MAX_LOCALS: usize = 16;
 const MAX_REMOTES: usize = 32;
 const MAX_PAIRS: usize = 64;
 const MAX_EARLY: usize = 16;
 
-/// RFC 8839 section 5.4.
+/// Maximum length of a user name fragment (RFC 8839 section 5.4).
 const MAX_UFRAG: usize = 256;
 
-/// One ICE session that keeps many pairs valid.
+/// ICE session that keeps many pairs valid.
 ///
 /// Order of calls: [`Agent::add_local`] and [`Agent::set_remote`] in any order,
-/// and from then on any input, then [`Agent::poll_output`] until `None`, then
-/// [`Agent::poll_timeout`]. Time never goes back between calls. A call of
-/// [`Agent::handle_timeout`] before the deadline does nothing.
+/// then any input, followed by [`Agent::poll_output`] until `None`, followed by
+/// [`Agent::poll_timeout`]. Time must not decrease between calls.
+/// [`Agent::handle_timeout`] does nothing before the deadline.
 pub struct Agent {
     role: IceRole,
     local: Identities,
@@ -51,10 +51,10 @@ pub struct Agent {
     locals: Vec<LocalAddress>,
     remotes: Vec<RemoteCandidate>,
     pairs: Vec<Pair>,
-    /// Grows whenever a pair comes, goes or becomes valid.
+    /// Incremented whenever a pair is added, removed or becomes valid.
     routes_revision: u64,
-    /// The latest check of each pair of addresses that came before the remote
-    /// description. It may not be answered yet; answered later, it saves the
+    /// Latest check of each pair of addresses that arrived before the remote
+    /// description. It may not be answered yet; answering it later saves the
     /// peer a repetition.
     early: Vec<(SocketAddr, SocketAddr, stun::Request)>,
     pacing: Pacing,
@@ -66,42 +66,42 @@ pub struct Agent {
     out: Outbox,
 }
 
-/// What may be checked, and when.
+/// Permission and timing of checks.
 struct Pacing {
     checks: Checks,
     probes: Probes,
-    /// When a new pair's first check may leave.
+    /// Earliest time of a new pair's first check.
     next_first: Instant,
 }
 
-/// Some path looks dead since `since`.
+/// Suspicion that some path has been dead since `since`.
 struct Suspicion {
     since: Instant,
     next_round: Instant,
 }
 
-/// The present selection.
+/// Present selection.
 #[derive(Default)]
 struct Selection {
-    /// The selected path; may be down.
+    /// Selected path; may be down.
     path: Option<PathId>,
-    /// Value of the last nomination of ours.
+    /// Value of our latest nomination.
     nomination: u32,
     /// Whether the peer answered a check with it.
     confirmed: bool,
-    /// As controlled side: what the peer selected, with its value.
+    /// Controlled side: the peer's selection, with its value.
     wanted: Option<((SocketAddr, SocketAddr), u32)>,
 }
 
 /// Our identities in the ICE session.
 struct Identities {
     current: Identity,
-    /// Before the last restart, until the peer uses the new one.
+    /// Identity before the last restart, until the peer uses the new one.
     previous: Option<Identity>,
 }
 
 struct Identity {
-    /// Who keeps the role when both sides claim the same (RFC 8445 section 7.3.1.1).
+    /// Tie breaker for a role conflict (RFC 8445 section 7.3.1.1).
     tie_breaker: u64,
     credentials: Credentials,
     key: IntegrityKey,
@@ -115,7 +115,8 @@ struct Peer {
 }
 
 impl Agent {
-    /// An agent without addresses and without a peer, in [`Phase::Handshake`].
+    /// Creates an agent without addresses and without a peer, in
+    /// [`Phase::Handshake`].
     #[must_use]
     pub fn new(config: Config) -> Agent {
         Agent {
@@ -154,14 +155,14 @@ impl Agent {
         &self.local.current.credentials
     }
 
-    /// Says what the paths are used for from now on. It holds from each path's
-    /// next check on.
+    /// Sets the purpose of the paths. It applies from each path's next check
+    /// on.
     pub fn set_phase(&mut self, phase: Phase) {
         self.phase = phase;
     }
 
-    /// Tells who the peer is and where it may be. Checks start, and the ones
-    /// that came too early are answered. Only the first call counts.
+    /// Sets the peer's credentials and candidates. Checks start, and earlier
+    /// checks of the peer are answered. Only the first call has an effect.
     pub fn set_remote(
         &mut self,
         now: Instant,
@@ -192,9 +193,9 @@ impl Agent {
         self.handle_timeout(now);
     }
 
-    /// Adds a remote address that came after the description, or before it.
-    /// One more than the limit, and one that nothing can be sent to, is a
-    /// counted refusal.
+    /// Adds a remote address that arrived after the description, or before it.
+    /// Addresses beyond the limit and unanswerable ones are refused and
+    /// counted.
     pub fn add_remote(&mut self, now: Instant, candidate: RemoteCandidate) {
         if self.remotes.iter().any(|r| r.addr == candidate.addr) {
             return;
@@ -207,9 +208,9 @@ impl Agent {
         self.make_pairs(now);
     }
 
-    /// Adds a local address; paths to the known remote addresses are tried.
-    /// An address that is there already changes its link, cost and filter.
-    /// One more than the limit is a counted refusal.
+    /// Adds a local address; paths to the known remote addresses are tried. An
+    /// existing address gets the new link, cost and filter. Addresses beyond
+    /// the limit are refused and counted.
     pub fn add_local(&mut self, now: Instant, local: LocalAddress) {
         match self.locals.iter().position(|l| l.addr == local.addr) {
             Some(i) => {
@@ -239,10 +240,11 @@ impl Agent {
         self.handle_timeout(now);
     }
 
-    /// Takes a STUN message that arrived on the socket of `local` from `remote`.
+    /// Handles a STUN message that arrived on the socket of `local` from
+    /// `remote`.
     ///
     /// # Errors
-    /// Why it was dropped, and counted.
+    /// The reason of the drop, which is counted.
     pub fn handle_datagram(
         &mut self,
         now: Instant,
@@ -254,7 +256,7 @@ impl Agent {
         handled.inspect_err(|reason| self.out.counters.count_drop(*reason))
     }
 
-    /// Lets time pass.
+    /// Handles the passing of time.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.watch(now);
         let due: Vec<usize> = self
@@ -265,8 +267,8 @@ impl Agent {
         }
     }
 
-    /// When [`Agent::handle_timeout`] is wanted; `None` without any pair to
-    /// check.
+    /// Deadline of the next [`Agent::handle_timeout`]; `None` without any pair
+    /// to check.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Deadline> {
         let scheduled = self.pairs.iter().filter(|p| self.is_scheduled(p));
@@ -278,25 +280,25 @@ impl Agent {
         Deadline::earlier(check, self.liveness_deadline())
     }
 
-    /// The next datagram or event.
+    /// Returns the next datagram or event.
     pub fn poll_output(&mut self) -> Option<Output> {
         self.out.pop()
     }
 
-    /// A path by its number.
+    /// Path by its number.
     #[must_use]
     pub fn path(&self, id: PathId) -> Option<&Path> {
         self.by_id(id).map(|i| &self.pairs[i].path)
     }
 
-    /// Every path that was valid once or brought media, in any state.
+    /// Every path that was ever valid or delivered media, in any state.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         let numbered = self.pairs.iter().filter(|p| p.numbered);
         numbered.map(|p| &p.path)
     }
 
-    /// All pairs, by which what comes is known to be for this agent: at most as
-    /// many as it remembers.
+    /// Addresses of all pairs, which identify packets for this agent; bounded
+    /// by the limit on pairs.
     pub fn routes(&self) -> impl Iterator<Item = Route> {
         self.pairs.iter().map(|pair| Route {
             local: pair.path.local,
@@ -305,14 +307,14 @@ impl Agent {
         })
     }
 
-    /// Changes whenever [`Agent::routes`] has more or fewer, or one of them has
-    /// become valid.
+    /// Changes whenever [`Agent::routes`] grows or shrinks, or one of them
+    /// becomes valid.
     #[must_use]
     pub fn routes_revision(&self) -> u64 {
         self.routes_revision
     }
 
-    /// Whether these addresses are a pair, valid or not. Only checks make
+    /// Whether these addresses are a pair, valid or not. Only checks create
     /// pairs: with the peer's candidates, or from an address that knows our
     /// password.
     #[must_use]
@@ -320,21 +322,21 @@ impl Agent {
         self.find(local, remote).is_some()
     }
 
-    /// The path that something else than STUN came on: the pair's number, which
-    /// it is given if it has none yet. `None` if the addresses are no pair.
+    /// Path of a packet other than STUN: the number of its pair, which is
+    /// assigned if it has none yet. `None` if the addresses are not a pair.
     pub fn path_of(&mut self, local: SocketAddr, remote: SocketAddr) -> Option<PathId> {
         let index = self.find(local, remote)?;
         Some(self.number(index))
     }
 
-    /// The selected path; it may be down when all are.
+    /// Selected path; it may be down if all paths are.
     #[must_use]
     pub fn selected(&self) -> Option<PathId> {
         self.selection.path
     }
 
-    /// Returns the pairs whose checks are answered, our address and the peer's each: the
-    /// selected one, others that are up, then spares.
+    /// Addresses of the pairs with answered checks, ours and the peer's: first
+    /// the selected one, then others that are up, then spares.
     #[must_use]
     pub fn valid_routes(&self) -> Vec<(SocketAddr, SocketAddr)> {
         let selected = |p: &Pair| self.selection.path.is_some_and(|id| p.has_id(id));
@@ -343,7 +345,7 @@ impl Agent {
         valid.into_iter().map(Pair::addresses).collect()
     }
 
-    /// What was counted so far.
+    /// Counters so far.
     #[must_use]
     pub fn counters(&self) -> &Counters {
         &self.out.counters

@@ -1,26 +1,26 @@
 use std::fmt;
 
-/// Why a STUN message was dropped.
+/// Reason why a STUN message was dropped.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum DropReason {
     /// Not a STUN message, or one whose attributes do not parse.
     Malformed,
     /// MESSAGE-INTEGRITY missing or wrong.
     Integrity,
-    /// USERNAME missing or for somebody else.
+    /// USERNAME missing or for another agent.
     Username,
-    /// An answer to a check that was not sent or was forgotten.
+    /// An answer to an unknown or forgotten check.
     Unexpected,
-    /// A check that came to an address which is none of ours.
+    /// A check on an address that is not ours.
     UnknownLocal,
     /// A check from an address that the local address's filter excludes.
     Filtered,
-    /// A check from an address that nothing can be sent to: port 0, say.
+    /// A check from an unanswerable address, for example with port 0.
     Unanswerable,
-    /// A check that would need one pair more than the limit.
+    /// A check that would exceed the limit on pairs.
     TooManyPairs,
-    /// A keep-alive (RFC 8445 section 11): it bears no signature, and there is
-    /// nothing to do.
+    /// A keep-alive (RFC 8445 section 11): it has no signature and needs no
+    /// action.
     Indication,
 }
 
@@ -61,15 +61,15 @@ impl fmt::Display for DropReason {
     }
 }
 
-/// What an agent has counted so far.
+/// Counters of an agent.
 #[derive(Clone, Debug, Default)]
 pub struct Counters {
     drops: [u64; DropReason::ALL.len()],
     /// Connectivity checks sent.
     pub checks_sent: u64,
-    /// Answers received to checks sent.
+    /// Answers to these checks.
     pub checks_answered: u64,
-    /// Addresses and pairs not taken: beyond the limit, or unanswerable.
+    /// Addresses and pairs refused: beyond the limit, or unanswerable.
     pub pairs_refused: u64,
 }
 

@@ -7,9 +7,9 @@ use crate::{
 use std::net::SocketAddr;
 use weft_units::{Duration, Instant, Rng};
 
-/// Feeds the bytes to an agent as STUN messages: each is a byte of length, a
-/// byte that chooses the sender and the time, and the content. Must never
-/// panic, and time must never stand still.
+/// Feeds the bytes to an agent as STUN messages: each is a length byte, a byte
+/// that selects the sender and the time, and the content. Must never panic, and
+/// deadlines must advance.
 pub fn fuzz_datagrams(data: &[u8]) {
     let mut agent = agent();
     let local = SocketAddr::from(([10, 0, 0, 1], 1));

@@ -1,17 +1,17 @@
-//! A sans-IO ICE agent (RFC 8445) that keeps *every* candidate pair valid that
-//! works, where others nominate one and drop the rest.
+//! A sans-IO ICE agent (RFC 8445) that keeps *every* working candidate pair
+//! valid, where others nominate one and drop the rest.
 //!
-//! A *path* is such a pair with a number: our address, the peer's address.
-//! The [`Agent`] finds the paths by connectivity checks, keeps them alive and
-//! consented (RFC 7675), says which of them answer, finds a dead one within
+//! A *path* is such a pair with a number: our address, the peer's address. The
+//! [`Agent`] finds the paths with connectivity checks, keeps them alive with
+//! consent (RFC 7675), reports which of them answer, detects a dead one within
 //! 200 ms of a suspicion, and selects one of them for peers that send on one
-//! only. It speaks STUN with the short-term credentials of the session
-//! descriptions and sends nothing else: what flows on the paths, and its
-//! encryption, are the owner's.
+//! path only. It sends only STUN, with the short-term credentials of the
+//! session descriptions; traffic on the paths, and its encryption, belong to
+//! the owner.
 //!
-//! It opens no socket and reads no clock. Time, randomness and datagrams come
-//! in, datagrams, events and a deadline come out; the same inputs give the same
-//! bytes, so it runs on sockets and in virtual time alike.
+//! It opens no socket and reads no clock. Inputs are time, randomness and
+//! datagrams; outputs are datagrams, events and a deadline. The same inputs
+//! give the same bytes, so it runs on sockets and in virtual time.
 //!
 //! ```
 //! use std::net::SocketAddr;

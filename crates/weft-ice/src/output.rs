@@ -4,65 +4,64 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use weft_units::{Duration, PathId};
 
-/// What the agent, or who stands above it with events of its own, wants done
-/// or known.
+/// Output of the agent, or of a layer above it with its own events.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Output<E = Event> {
     /// A datagram to send.
     Transmit {
-        /// From this address's socket.
+        /// Source address, which selects the socket.
         local: SocketAddr,
-        /// To this address.
+        /// Destination address.
         remote: SocketAddr,
-        /// The payload of UDP.
+        /// UDP payload.
         datagram: Vec<u8>,
     },
-    /// News of a path.
+    /// Event of a path.
     Event(E),
 }
 
-/// What happened to a path.
+/// Event of a path.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Event {
     /// A path became valid, for the first time or again, or answers again
     /// after [`Event::PathSilent`].
     PathUp {
-        /// Unique within the agent.
+        /// Number of the path, unique within the agent.
         path: PathId,
-        /// The link of our address.
+        /// Link of our address.
         link: LinkId,
-        /// That of our socket.
+        /// Address of our socket.
         local: SocketAddr,
-        /// The peer's address.
+        /// Address of the peer.
         remote: SocketAddr,
         /// Smoothed round-trip time.
         rtt: Duration,
     },
-    /// A path that was up is not any more.
+    /// A path is not up any more.
     PathDown {
-        /// Unique within the agent.
+        /// Number of the path, unique within the agent.
         path: PathId,
-        /// How that was found.
+        /// Reason.
         reason: DownReason,
     },
-    /// For a second no path at all has answered. This one stays, as there is
-    /// nothing better, but what is sent on it is lost; it is checked ten times
-    /// a second.
+    /// No path at all has answered for a second. This one stays up, because no
+    /// better one exists, but packets sent on it are lost; it is checked ten
+    /// times a second.
     PathSilent {
-        /// Unique within the agent.
+        /// Number of the path, unique within the agent.
         path: PathId,
     },
     /// The selected pair changed, by us or by the peer.
     Selected {
-        /// The new one.
+        /// New selected path.
         path: PathId,
     },
 }
 
-/// What is on its way out, in order, and what was counted meanwhile.
+/// Queue of outputs in order, with the counters.
 pub struct Outbox<E = Event, C = Counters> {
     queue: VecDeque<Output<E>>,
-    /// What was counted.
+    /// Counters.
     pub counters: C,
 }
 
@@ -76,7 +75,7 @@ impl<E, C: Default> Default for Outbox<E, C> {
 }
 
 impl<E, C> Outbox<E, C> {
-    /// A datagram goes from a local address to a remote one.
+    /// Adds a datagram from a local address to a remote one.
     pub fn transmit(&mut self, (local, remote): (SocketAddr, SocketAddr), datagram: Vec<u8>) {
         self.queue.push_back(Output::Transmit {
             local,
@@ -85,12 +84,12 @@ impl<E, C> Outbox<E, C> {
         });
     }
 
-    /// Something happened.
+    /// Adds an event.
     pub fn event(&mut self, event: E) {
         self.queue.push_back(Output::Event(event));
     }
 
-    /// The next one.
+    /// Returns the next output.
     pub fn pop(&mut self) -> Option<Output<E>> {
         self.queue.pop_front()
     }

@@ -1,5 +1,5 @@
-//! The STUN messages of ICE. The codec is `stun-types`; what is ours here is
-//! the choice of attributes and two of libwebrtc that no codec knows.
+//! STUN messages of ICE. `stun-types` is the codec; this module chooses the
+//! attributes and adds two of libwebrtc that the codec lacks.
 
 use crate::counters::DropReason;
 use crate::types::IceRole;
@@ -17,8 +17,8 @@ const PRIORITY: AttributeType = AttributeType::new(0x0024);
 const USE_CANDIDATE: AttributeType = AttributeType::new(0x0025);
 const ICE_CONTROLLED: AttributeType = AttributeType::new(0x8029);
 const ICE_CONTROLLING: AttributeType = AttributeType::new(0x802a);
-/// libwebrtc, api/transport/stun.h, STUN_ATTR_NOMINATION: u32, the highest
-/// one wins.
+/// libwebrtc, api/transport/stun.h, STUN_ATTR_NOMINATION: u32; the highest
+/// value wins.
 const NOMINATION: AttributeType = AttributeType::new(0xc001);
 /// libwebrtc, api/transport/stun.h, STUN_ATTR_GOOG_NETWORK_INFO: network id,
 /// then cost, 16 bits each.
@@ -27,10 +27,10 @@ const NETWORK_INFO: AttributeType = AttributeType::new(0xc057);
 /// RFC 8445 section 7.3.1.1.
 pub(crate) const ROLE_CONFLICT: u16 = 487;
 
-/// A check that we send.
+/// Check to send.
 pub(crate) struct Check<'a> {
     pub transaction: u128,
-    /// `remote:local`
+    /// User name, `remote:local`.
     pub username: &'a str,
     pub priority: u32,
     pub role: IceRole,
@@ -40,30 +40,30 @@ pub(crate) struct Check<'a> {
     pub nomination: Option<u32>,
 }
 
-/// A check of the peer, authenticated.
+/// Authenticated check of the peer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Request {
     pub transaction: u128,
     pub priority: u32,
-    /// The peer's role and its tie breaker.
+    /// Role of the peer and its tie breaker.
     pub role: Option<(IceRole, u64)>,
     pub use_candidate: bool,
     pub nomination: Option<u32>,
-    /// The number that the peer's network has there, if it tells one.
+    /// Peer's number of its network, if it sends one.
     pub network: Option<u16>,
 }
 
-/// A message that parses; not authenticated yet.
+/// Parsed message, not authenticated yet.
 pub(crate) enum Incoming<'a> {
     Request(Message<'a>),
     Response(Response<'a>),
-    /// Keep-alives: nothing to do.
+    /// Keep-alive; needs no action.
     Indication,
 }
 
 pub(crate) struct Response<'a> {
     pub transaction: u128,
-    /// The error code; `None` is success.
+    /// Error code; `None` means success.
     pub error: Option<u16>,
     message: Message<'a>,
 }
@@ -75,7 +75,7 @@ pub(crate) fn key(password: &str) -> IntegrityKey {
 pub(crate) fn parse(datagram: &[u8]) -> Result<Incoming<'_>, DropReason> {
     let malformed = |_| DropReason::Malformed;
     let header = MessageHeader::from_bytes(datagram).map_err(malformed)?;
-    // The codec reads attributes up to the end of what it is given.
+    // The codec reads attributes up to the end of its input.
     if MessageHeader::LENGTH + usize::from(header.data_length()) != datagram.len() {
         return Err(DropReason::Malformed);
     }
@@ -107,8 +107,8 @@ impl Response<'_> {
 }
 
 impl Request {
-    /// Reads a check that is for us (RFC 8445 section 7.3): the first half of
-    /// the user name is our fragment, the signature is made with our password.
+    /// Parses a check for us (RFC 8445 section 7.3): the first half of the user
+    /// name is our fragment, and the signature uses our password.
     pub fn read(
         message: &Message<'_>,
         ufrag: &str,
@@ -127,7 +127,7 @@ impl Request {
         let u64_of = |kind| value(kind).map(|v| number(&v).map(u64::from_be_bytes));
         let controlling = u64_of(ICE_CONTROLLING).transpose()?;
         let controlled = u64_of(ICE_CONTROLLED).transpose()?;
-        // Comprehension-optional: one of another form is passed over.
+        // Comprehension-optional: ignore another form.
         let network = u32_of(NETWORK_INFO).and_then(Result::ok);
         Ok(Request {
             transaction: message.transaction_id().into(),
@@ -136,7 +136,7 @@ impl Request {
                 .or(controlled.map(|t| (IceRole::Controlled, t))),
             use_candidate: message.has_attribute(USE_CANDIDATE),
             nomination: u32_of(NOMINATION).transpose()?,
-            // libwebrtc numbers from 1 on; 0 is a network that it does not know.
+            // libwebrtc counts from 1; 0 is an unknown network.
             network: network.map(|v| (v >> 16) as u16).filter(|id| *id != 0),
         })
     }
@@ -164,7 +164,7 @@ impl Check<'_> {
     }
 }
 
-/// The answer to a check that came from `source`.
+/// Answer to a check from `source`.
 pub(crate) fn success(transaction: u128, source: SocketAddr, key: &IntegrityKey) -> Vec<u8> {
     let kind = MessageType::from_class_method(MessageClass::Success, BINDING);
     let mut out = Message::builder(kind, transaction.into(), writer());
@@ -174,7 +174,7 @@ pub(crate) fn success(transaction: u128, source: SocketAddr, key: &IntegrityKey)
     sign(out, key)
 }
 
-/// The answer to a check whose sender must change its role.
+/// Answer to a check whose sender must change its role.
 pub(crate) fn role_conflict(transaction: u128, key: &IntegrityKey) -> Vec<u8> {
     let kind = MessageType::from_class_method(MessageClass::Error, BINDING);
     let mut out = Message::builder(kind, transaction.into(), writer());
@@ -184,7 +184,7 @@ pub(crate) fn role_conflict(transaction: u128, key: &IntegrityKey) -> Vec<u8> {
 }
 
 fn writer() -> MessageWriteVec {
-    // A check with everything has 128 bytes with fragments of 8 characters.
+    // A check with all attributes has 128 bytes with fragments of 8 characters.
     MessageWriteVec::with_capacity(160)
 }
 

@@ -4,60 +4,59 @@ use weft_units::{Duration, PathId, Rng};
 /// libwebrtc, rtc_base/network_constants.h, kNetworkCostMax.
 pub(crate) const MAX_COST: u16 = 999;
 
-/// What an agent is made of.
+/// Configuration of an agent.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Whether we nominate. The offerer is controlling.
+    /// Our role. The offerer is controlling.
     pub role: IceRole,
-    /// Our credentials, the ones in our session description.
+    /// Our credentials, as in our session description.
     pub credentials: Credentials,
-    /// Decides who keeps its role when both claim the same one; random, the
-    /// higher one wins (RFC 8445 section 16.1).
+    /// Decides a role conflict; random, the higher one wins (RFC 8445 section
+    /// 16.1).
     pub tie_breaker: u64,
-    /// Which pairs are checked.
+    /// Pairs to check.
     pub checks: Checks,
-    /// Draws transaction ids.
+    /// Source of transaction ids.
     pub rng: Rng,
 }
 
-/// Which pairs are checked. A description names addresses that nobody has
-/// proved to be the peer's: what is sent there may hit others.
+/// Pairs to check. A description contains addresses that may not be the peer's:
+/// packets sent there could hit others.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub enum Checks {
-    /// All pairs of our addresses with the peer's candidates, paced, and within
-    /// a budget for those that do not answer.
+    /// All pairs of our addresses with the peer's candidates, paced, and with a
+    /// budget for those that do not answer.
     #[default]
     All,
-    /// Those only that a check of the peer has come on, which knew our
-    /// password, and a few times for each. For who can be reached by everybody,
-    /// as a server, and serves strangers: the peer's candidates are not looked
-    /// at.
+    /// Only pairs on which the peer sent a check with our password, with a few
+    /// checks for each. For agents that everybody can reach and that serve
+    /// strangers, such as servers; ignores the peer's candidates.
     Answering,
 }
 
-/// Which side decides on the selected pair (RFC 8445 section 6.1.1).
+/// Role in the selection of a pair (RFC 8445 section 6.1.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum IceRole {
-    /// We nominate. The offerer controls.
+    /// We nominate. The offerer is controlling.
     Controlling,
     /// The peer nominates.
     Controlled,
 }
 
-/// A user name fragment and a password of one ICE session (RFC 8445 section 5.3).
+/// User name fragment and password of an ICE session (RFC 8445 section 5.3).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Credentials {
-    /// The user name fragment, `a=ice-ufrag`.
+    /// User name fragment, `a=ice-ufrag`.
     pub ufrag: String,
-    /// The password, `a=ice-pwd`.
+    /// Password, `a=ice-pwd`.
     pub pwd: String,
 }
 
 impl Credentials {
-    /// Credentials made of these random bytes, 6 bits to a character: 48 bits
-    /// of fragment, 144 bits of password (RFC 8445 section 5.3 asks for at
-    /// least 24 and 128). In production the bytes come from the system's
-    /// secure generator, in a simulation from the seed.
+    /// Credentials from these random bytes, 6 bits per character: 48 bits of
+    /// fragment, 144 bits of password (RFC 8445 section 5.3 requires at least
+    /// 24 and 128). In production the bytes come from the system's secure
+    /// generator, in a simulation from the seed.
     #[must_use]
     pub fn from_entropy(bytes: &[u8; 32]) -> Credentials {
         // ice-char = ALPHA / DIGIT / "+" / "/" (RFC 8839 section 5.4).
@@ -74,30 +73,30 @@ impl Credentials {
     }
 }
 
-/// A link of this machine (WiFi, LTE, ...), numbered by the caller.
+/// Link of this machine (WiFi, LTE, ...), numbered by the caller.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct LinkId(pub u8);
 
-/// One local address with its socket.
+/// Local address with its socket.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LocalAddress {
     /// Address and port of the socket.
     pub addr: SocketAddr,
-    /// The link that the socket is bound to.
+    /// Link of the socket.
     pub link: LinkId,
-    /// How dear the link is, 0..=999 as in libwebrtc's network cost; cheaper
-    /// paths are selected first.
+    /// Cost of the link, 0..=999 as in libwebrtc's network cost; cheaper paths
+    /// are selected first.
     pub cost: u16,
-    /// Remote addresses that pairs are made with.
+    /// Remote addresses to pair with.
     pub remotes: RemoteFilter,
 }
 
-/// Which remote addresses a local address pairs with.
+/// Remote addresses that a local address pairs with.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum RemoteFilter {
-    /// All of the same address family.
+    /// All addresses of the same family.
     Any,
-    /// These alone; an empty list pairs with nothing.
+    /// Only these; an empty list pairs with nothing.
     Only(Vec<SocketAddr>),
 }
 
@@ -110,7 +109,7 @@ impl RemoteFilter {
     }
 }
 
-/// A remote address from the peer's session description.
+/// Remote address from the peer's session description.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RemoteCandidate {
     /// Address and port.
@@ -119,16 +118,16 @@ pub struct RemoteCandidate {
     pub priority: u32,
 }
 
-/// The state of a path.
+/// State of a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PathState {
-    /// No check of ours was answered yet.
+    /// No check of ours has been answered yet.
     Probing,
-    /// Valid: checks are answered, media may leave here.
+    /// Valid: checks are answered, and media may use the path.
     Up,
-    /// Valid, and not used: another pair between the same two networks is up.
+    /// Valid but unused: another pair between the same two networks is up.
     Spare,
-    /// Was up and stopped answering; checked until it comes back.
+    /// It was up and stopped answering; checked until it recovers.
     Down,
 }
 
@@ -140,44 +139,45 @@ impl PathState {
     }
 }
 
-/// Why a path went down.
+/// Reason why a path went down.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DownReason {
-    /// Its checks went unanswered while another path's were answered.
+    /// Its checks stayed unanswered while another path's were answered.
     Unanswered,
-    /// Nothing answered on any path until consent ran out (RFC 7675).
+    /// No path answered until consent expired (RFC 7675).
     Expired,
     /// Its local address was removed; the path does not come back.
     Removed,
-    /// It turned out to lead from network to network as another one does.
+    /// It connects the same two networks as another path.
     Spare,
 }
 
-/// A candidate pair with an identity.
+/// Candidate pair with an identity.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Path {
-    /// Its number, unique within the agent.
+    /// Number, unique within the agent.
     pub id: PathId,
-    /// That of our socket.
+    /// Address of our socket.
     pub local: SocketAddr,
-    /// The peer's address.
+    /// Address of the peer.
     pub remote: SocketAddr,
-    /// The link of our address.
+    /// Link of our address.
     pub link: LinkId,
-    /// Up, down or not known yet.
+    /// State of the path.
     pub state: PathState,
     /// Smoothed round-trip time of the checks; `None` before the first answer.
     pub rtt: Option<Duration>,
 }
 
-/// The addresses of a pair, and whether its checks were answered.
+/// Addresses of a pair, and whether its checks are answered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Route {
-    /// That of our socket.
+    /// Address of our socket.
     pub local: SocketAddr,
-    /// The peer's address.
+    /// Address of the peer.
     pub remote: SocketAddr,
-    /// Whether its checks are answered: who has the peer's password is there.
+    /// Whether its checks are answered, which proves that the host there has
+    /// the peer's password.
     pub is_valid: bool,
 }
 
@@ -188,20 +188,20 @@ impl Route {
         (self.local, self.remote)
     }
 
-    /// Whether both are the same addresses, valid or not.
+    /// Whether both have the same addresses, valid or not.
     #[must_use]
     pub fn is_same(&self, other: &Route) -> bool {
         self.addresses() == other.addresses()
     }
 }
 
-/// Whether an answer can reach this address: it is that of one host, with a
-/// port. The system refuses others with errors that look like faults of the
-/// socket, or sends to many hosts.
+/// Whether an answer can reach this address: a single host, with a port. For
+/// others the system returns errors that look like faults of the socket, or
+/// sends to many hosts.
 pub(crate) fn is_answerable(remote: SocketAddr) -> bool {
     let one_host = match remote.ip() {
         IpAddr::V4(ip) => !ip.is_unspecified() && !ip.is_multicast() && !ip.is_broadcast(),
-        // An IPv4 address in IPv6 form: our IPv6 sockets send IPv6 only.
+        // An IPv4 address in IPv6 form; our IPv6 sockets send only IPv6.
         IpAddr::V6(ip) => {
             !ip.is_unspecified() && !ip.is_multicast() && ip.to_ipv4_mapped().is_none()
         }
@@ -209,8 +209,8 @@ pub(crate) fn is_answerable(remote: SocketAddr) -> bool {
     one_host && remote.port() != 0
 }
 
-/// Whether a pair of these two addresses can work at all: the same family,
-/// and both of link-local scope or neither (RFC 8445 section 6.1.2.2).
+/// Whether a pair of these two addresses can work: the same family, and both
+/// link-local or neither (RFC 8445 section 6.1.2.2).
 pub(crate) fn can_pair(local: SocketAddr, remote: SocketAddr) -> bool {
     match (local.ip(), remote.ip()) {
         (IpAddr::V4(_), IpAddr::V4(_)) => true,

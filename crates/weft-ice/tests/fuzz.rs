@@ -1,5 +1,5 @@
-//! The body of the fuzz target `ice` with the inputs of `fuzz/seeds`, and some
-//! made of them, within its budget.
+//! Runs the body of the fuzz target `ice` with the inputs of `fuzz/seeds`, and
+//! some derived from them, within its budget.
 
 use weft_testing::allocation::Counting;
 use weft_testing::fuzz::Target;

@@ -8,30 +8,30 @@ use crate::Clock;
 use crate::driver::{Driver, DriverError, Network, Node};
 use crate::sockets::Sockets;
 
-/// What makes peers and reacts to what they say: a call, an endpoint. It is
-/// called on the driver's thread and must not block.
+/// Application that creates peers and handles their events: a call, an
+/// endpoint. Called on the driver's thread; must not block.
 pub trait Application {
-    /// What other threads ask of it.
+    /// Command from other threads.
     type Command: Send + 'static;
 
-    /// Another thread asks for something.
+    /// Handles a command from another thread.
     fn on_command(&mut self, context: &mut Context<'_>, command: Self::Command);
 
-    /// A peer has something to say.
+    /// Handles an event of a peer.
     fn on_event(&mut self, context: &mut Context<'_>, peer: PeerKey, event: Event);
 
-    /// When [`Application::on_timeout`] is wanted.
+    /// Deadline of the next [`Application::on_timeout`].
     fn poll_timeout(&self) -> Option<Deadline>;
 
-    /// The deadline has come; a spurious call does nothing.
+    /// Handles the deadline; a spurious call does nothing.
     fn on_timeout(&mut self, context: &mut Context<'_>);
 }
 
-/// What an application may do during a call.
+/// Operations available to an application during a call.
 pub struct Context<'a> {
-    /// The time of the call.
+    /// Time of the call.
     pub now: Instant,
-    /// The clock, for what needs its epoch.
+    /// Clock, for conversions that need its epoch.
     pub clock: Clock,
     peers: &'a mut PeerSet,
     sockets: &'a mut Sockets,
@@ -39,51 +39,51 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// A peer, to be driven; what it wants done is done after the call.
+    /// Mutable peer; its output is handled after the call.
     pub fn peer(&mut self, key: PeerKey) -> Option<&mut Peer> {
         self.peers.get_mut(key)
     }
 
-    /// All peers, to look at.
+    /// All peers.
     #[must_use]
     pub fn peers(&self) -> &PeerSet {
         self.peers
     }
 
-    /// Takes a peer in.
+    /// Adds a peer.
     pub fn insert(&mut self, peer: Peer) -> PeerKey {
         self.peers.insert(peer)
     }
 
-    /// Takes a peer out; what it still wanted to send is sent.
+    /// Removes a peer; its pending packets are sent.
     pub fn remove(&mut self, key: PeerKey) {
         self.peers.close(self.now, key);
     }
 
-    /// Adds a socket to receive on and send from.
+    /// Adds a socket for receiving and sending.
     ///
     /// # Errors
-    /// If the system refuses to watch it, or there is one of its local address
-    /// ([`Context::has_socket`]).
+    /// If the system refuses to watch it, or a socket with its local address
+    /// exists ([`Context::has_socket`]).
     pub fn add_socket(&mut self, socket: StdUdpSocket) -> io::Result<SocketAddr> {
         self.sockets.add(socket)
     }
 
-    /// Whether there is a socket of this local address. The system gives the
-    /// same port twice to sockets that are tied to different interfaces of one
-    /// address: modems of one make.
+    /// Whether a socket with this local address exists. The system assigns the
+    /// same port to sockets that are bound to different interfaces with the
+    /// same address, such as two modems of one model.
     #[must_use]
     pub fn has_socket(&self, local: SocketAddr) -> bool {
         self.sockets.has(local)
     }
 
-    /// Closes the socket of a local address.
+    /// Closes the socket with a local address.
     pub fn remove_socket(&mut self, local: SocketAddr) {
         self.sockets.remove(local);
     }
 
-    /// What the socket of a local address has sent and received so far, with
-    /// the headers of IP and UDP.
+    /// Bytes sent and received on the socket with a local address so far,
+    /// including the headers of IP and UDP.
     #[must_use]
     pub fn carried(&self, local: SocketAddr) -> Bytes {
         self.sockets.carried(local)
@@ -96,11 +96,11 @@ impl Context<'_> {
 }
 
 impl<C: Send + 'static> Driver<C> {
-    /// Starts a thread that runs `application`, and the peers it makes, on
-    /// these sockets.
+    /// Starts a thread that runs `application`, and the peers that it creates,
+    /// on these sockets.
     ///
     /// # Errors
-    /// If the system cannot provide a readiness queue or a thread.
+    /// If the system provides no readiness queue or thread.
     pub fn start<A>(
         name: &str,
         clock: Clock,
@@ -115,7 +115,7 @@ impl<C: Send + 'static> Driver<C> {
     }
 }
 
-/// An application with its peers.
+/// Application with its peers.
 struct Hosted<A> {
     application: A,
     peers: PeerSet,

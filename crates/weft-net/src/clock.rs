@@ -3,11 +3,11 @@ use std::time::{Instant as StdInstant, SystemTime, UNIX_EPOCH};
 use weft_peer::TimeOrigin;
 use weft_units::Instant;
 
-/// From the NTP era (1900) to the Unix epoch (RFC 5905 figure 4).
+/// Offset from the NTP era (1900) to the Unix epoch (RFC 5905 figure 4).
 const NTP_TO_UNIX_SECONDS: u64 = 2_208_988_800;
 
-/// The run's clock: monotonic time since its epoch, and the wall clock at the
-/// epoch, read once.
+/// Clock of the run: monotonic time since its epoch, and the wall clock at the
+/// epoch, which is read once.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     epoch: StdInstant,
@@ -15,7 +15,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// A clock whose epoch is now.
+    /// Starts a clock whose epoch is now.
     #[must_use]
     pub fn start() -> Clock {
         let unix = SystemTime::now()
@@ -29,14 +29,14 @@ impl Clock {
         }
     }
 
-    /// Now, since the epoch.
+    /// Time since the epoch.
     #[must_use]
     pub fn now(&self) -> Instant {
         let nanos = self.epoch.elapsed().as_nanos();
         Instant::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 
-    /// The epoch on other clocks.
+    /// Epoch on other clocks.
     #[must_use]
     pub fn origin(&self) -> TimeOrigin {
         TimeOrigin {
@@ -45,7 +45,7 @@ impl Clock {
         }
     }
 
-    /// The wall clock at `at`: milliseconds since the Unix epoch.
+    /// Wall-clock time at `at`, in milliseconds since the Unix epoch.
     #[must_use]
     pub fn unix_millis(&self, at: Instant) -> u64 {
         let ntp_millis = (u128::from(self.ntp_at_zero) * 1000) >> 32;

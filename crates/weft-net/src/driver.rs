@@ -15,13 +15,13 @@ use crate::Clock;
 use crate::load::{Load, Meter, processor_time};
 use crate::sockets::{Buffers, Sockets};
 
-/// What a driver runs: it takes what comes and says what to send. It is called
-/// on the driver's thread and must not block.
+/// Node on a driver: handles datagrams and produces them. Called on the
+/// driver's thread; must not block.
 pub trait Node {
-    /// What other threads ask of it.
+    /// Command from other threads.
     type Command: Send + 'static;
 
-    /// A datagram came to the socket of `local`.
+    /// Handles a datagram that arrived on the socket of `local`.
     fn handle_datagram(
         &mut self,
         now: Instant,
@@ -31,22 +31,22 @@ pub trait Node {
         datagram: &[u8],
     );
 
-    /// Another thread asks for something.
+    /// Handles a command from another thread.
     fn handle_command(&mut self, network: &mut Network<'_>, command: Self::Command);
 
-    /// When [`Node::handle_timeout`] is wanted.
+    /// Deadline of the next [`Node::handle_timeout`].
     fn poll_timeout(&self) -> Option<Deadline>;
 
-    /// The deadline has come; a spurious call does nothing.
+    /// Handles the deadline; a spurious call does nothing.
     fn handle_timeout(&mut self, network: &mut Network<'_>);
 
-    /// Sends everything that there is to send by now.
+    /// Sends all pending datagrams.
     fn send(&mut self, network: &mut Network<'_>);
 }
 
-/// What a node has of the machine during a call.
+/// Network access of a node during a call.
 pub struct Network<'a> {
-    /// The clock of the run.
+    /// Clock of the run.
     pub clock: Clock,
     pub(crate) sockets: &'a mut Sockets,
     pub(crate) meter: &'a mut Meter,
@@ -60,14 +60,14 @@ impl Network<'_> {
         self.sockets.send(local, remote, ecn, datagram);
     }
 
-    /// How much the driver did lately.
+    /// Recent load of the driver.
     #[must_use]
     pub fn load(&self) -> Load {
         self.meter.load()
     }
 
-    /// Datagrams so far that the system did not take: a full buffer, an
-    /// interface without a carrier, no route.
+    /// Number of datagrams that the system refused: a full buffer, an interface
+    /// without a carrier, no route.
     #[must_use]
     pub fn unsent(&self) -> u64 {
         self.sockets.unsent()
@@ -79,20 +79,20 @@ impl Network<'_> {
     }
 }
 
-/// Other threads' way to a node on its driver.
+/// Sender of commands to a node on its driver.
 #[derive(Debug)]
 pub struct Remote<C> {
     commands: Sender<C>,
     waker: WakeOnDrop,
 }
 
-/// Dropped after the sender beside it, so that the loop sees that it is gone.
+/// Dropped after the adjacent sender, so that the loop sees that it is gone.
 #[derive(Clone, Debug)]
 struct WakeOnDrop(Arc<Waker>);
 
 impl Drop for WakeOnDrop {
     fn drop(&mut self) {
-        // A loop that has ended needs no waking.
+        // A loop that has ended needs no wake-up.
         let _ = self.0.wake();
     }
 }
@@ -107,32 +107,32 @@ impl<C> Clone for Remote<C> {
 }
 
 impl<C> Remote<C> {
-    /// Hands over a command; false if the driver has ended.
+    /// Sends a command; returns false if the driver has ended.
     pub fn send(&self, command: C) -> bool {
         self.commands.send(command).is_ok() && self.waker.0.wake().is_ok()
     }
 }
 
-/// A driver cannot start.
+/// Driver that cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum DriverError {
-    /// The system's readiness queue or a thread cannot be had.
+    /// The system provides no readiness queue or thread.
     #[error(
         "cannot start the network loop: {0}; the limit of open files may be reached (`ulimit -n`)"
     )]
     System(#[from] io::Error),
 }
 
-/// A driver ended by a panic, of which the panic hook has told where it was.
+/// Driver that ended by a panic, which the panic hook has reported.
 #[derive(Debug, thiserror::Error)]
 #[error("the network loop ended because of a bug")]
 pub struct DriverPanicked;
 
-/// A running driver: its thread ends when the node says so, or all its
+/// Running driver: its thread ends when the node stops it, or all its
 /// [`Remote`]s are gone.
 #[derive(Debug)]
 pub struct Driver<C> {
-    /// The way to the node.
+    /// Sender of commands to the node.
     pub remote: Remote<C>,
     thread: JoinHandle<()>,
 }
@@ -141,7 +141,7 @@ impl<C: Send + 'static> Driver<C> {
     /// Starts a thread that runs `node` on these sockets.
     ///
     /// # Errors
-    /// If the system cannot provide a readiness queue or a thread.
+    /// If the system provides no readiness queue or thread.
     pub fn run<N>(
         name: &str,
         clock: Clock,
@@ -193,12 +193,12 @@ impl<C: Send + 'static> Driver<C> {
 
 const WAKE: Token = Token(usize::MAX);
 
-/// How a turn of reading a socket, or of commands, ended.
+/// Result of reading a socket or commands for a turn.
 #[derive(PartialEq, Eq)]
 enum Turn {
-    /// Nothing is left.
+    /// Nothing is left to read.
     Emptied,
-    /// There may be more.
+    /// More may be left to read.
     Over,
 }
 
@@ -209,20 +209,20 @@ struct EventLoop<N: Node> {
     node: N,
     sockets: Sockets,
     meter: Meter,
-    /// Sockets that may hold more: readiness is told once.
+    /// Sockets that may hold more datagrams: readiness is reported once.
     unread: BTreeSet<Token>,
-    /// A wake-up is lost with its waker.
+    /// Kept alive, because dropping the waker loses wake-ups.
     _waker: Arc<Waker>,
     stop: bool,
 }
 
-/// Datagrams taken from one socket before the others and the timers have
-/// their turn. Chosen by us: a millisecond's worth of work.
+/// Maximum number of datagrams read from one socket before the others and the
+/// timers get their turn. Chosen by us: a millisecond of work.
 const TURN: usize = 256;
 
-/// Commands taken before the sockets and the timers have their turn: each may
-/// be a connection to make, which takes a millisecond. Chosen by us: a packet
-/// waits for them less than a frame's time.
+/// Maximum number of commands handled before the sockets and the timers get
+/// their turn: each may create a connection, which takes a millisecond. Chosen
+/// by us: a packet waits for less than a frame interval.
 const COMMANDS: usize = 8;
 
 impl<N: Node> EventLoop<N> {
@@ -263,7 +263,7 @@ impl<N: Node> EventLoop<N> {
         Some(next.at.saturating_since(self.clock.now()).into())
     }
 
-    /// Takes the commands that wait, or a turn of them.
+    /// Handles the waiting commands, up to a turn.
     fn take_commands(&mut self) -> Turn {
         for _ in 0..COMMANDS {
             match self.commands.try_recv() {
@@ -281,7 +281,7 @@ impl<N: Node> EventLoop<N> {
         Turn::Over
     }
 
-    /// Reads one socket empty, or for a turn.
+    /// Reads a socket until it is empty, up to a turn.
     fn receive(&mut self, token: Token, buffers: &mut Buffers) -> Turn {
         let Some(local) = self.sockets.address(token) else {
             return Turn::Emptied;
@@ -291,7 +291,7 @@ impl<N: Node> EventLoop<N> {
             match self.sockets.receive(local, buffers) {
                 Ok(datagrams) => {
                     let now = self.clock.now();
-                    // Empty ones are not among them, and cost time too.
+                    // Empty datagrams are not included, but cost time, too.
                     taken += 1;
                     for (remote, ecn, datagram) in datagrams {
                         self.node.handle_datagram(now, local, remote, ecn, datagram);
@@ -304,7 +304,7 @@ impl<N: Node> EventLoop<N> {
                 // be fine.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // The interface went away under the socket.
+                // The socket's interface disappeared.
                 Err(_) => return Turn::Emptied,
             }
         }

@@ -5,15 +5,15 @@ use weft_units::Rng;
 
 use crate::Clock;
 
-/// The system's secure random generator gave nothing.
+/// Failure of the system's secure random generator.
 #[derive(Debug, thiserror::Error)]
 #[error("the system's random generator failed: {0}; is /dev/urandom available?")]
 pub struct EntropyError(getrandom::Error);
 
-/// The makings of a peer on this machine, with secrets and randomness of its
-/// own.
+/// Configuration of a peer on this machine, with fresh secrets and randomness.
 ///
 /// # Errors
+/// If the system provides no randomness.
 /// If the system has no randomness.
 pub fn peer_config(
     role: IceRole,
@@ -25,18 +25,18 @@ pub fn peer_config(
     Ok(PeerConfig::new(role, origin, certificate, locals, &entropy))
 }
 
-/// A generator seeded from the system, for everything that is not secret.
+/// Random generator seeded from the system, for everything that is not secret.
 ///
 /// # Errors
-/// If the system has no randomness.
+/// If the system provides no randomness.
 pub fn rng() -> Result<Rng, EntropyError> {
     Ok(Rng::new(word()?))
 }
 
-/// For one peer, from the system's secure generator.
+/// Secrets for one peer, from the system's secure generator.
 ///
 /// # Errors
-/// If the system has no randomness.
+/// If the system provides no randomness.
 pub fn entropy() -> Result<Entropy, EntropyError> {
     let mut credentials = [0; 32];
     getrandom::fill(&mut credentials).map_err(EntropyError)?;

@@ -1,5 +1,5 @@
-//! Sockets bound to interfaces, clock, entropy and the driver loop: the one
-//! place where the sans-IO core meets the machine.
+//! Sockets bound to interfaces, clock, entropy and the driver loop: the
+//! interface between the sans-IO core and the machine.
 
 #![forbid(unsafe_code)]
 

@@ -8,15 +8,15 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 pub use choice::{LinkChoice, LinkChoiceError, Target};
 
-/// A link cannot be used.
+/// Link that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
-    /// No interface of this name.
+    /// Unknown interface.
     #[error("there is no interface `{name}`; this machine has: {present}")]
     UnknownInterface {
-        /// The name asked for.
+        /// Requested name.
         name: String,
-        /// The interfaces that are there.
+        /// Existing interfaces.
         present: String,
     },
     /// The interface has no usable address.
@@ -24,14 +24,14 @@ pub enum LinkError {
         "interface `{0}` has no IP address; bring it up (`ip link set {0} up`) and wait for an address"
     )]
     NoAddress(String),
-    /// Binding failed.
+    /// Binding a socket failed.
     #[error("link `{link}`: cannot use {}: {error}; {}", place(.address), bind_remedy(.address, .error))]
     Bind {
-        /// What the user calls it.
+        /// Name given by the user.
         link: String,
-        /// What was to be bound; port 0 asks for a free one.
+        /// Address to bind; port 0 takes a free one.
         address: SocketAddr,
-        /// What the system said.
+        /// Error of the system.
         error: io::Error,
     },
     /// The system does not list its interfaces.
@@ -40,8 +40,8 @@ pub enum LinkError {
 }
 
 impl LinkError {
-    /// Whether the link may be there later: its interface or its address is not
-    /// there now.
+    /// Whether the link may become usable: its interface or address is missing
+    /// at the moment.
     #[must_use]
     pub fn is_passing(&self) -> bool {
         match self {
@@ -52,7 +52,7 @@ impl LinkError {
     }
 }
 
-/// An address, with its port if one was asked for.
+/// Address, with its port if one was requested.
 fn place(address: &SocketAddr) -> String {
     match address.port() {
         0 => address.ip().to_string(),
@@ -60,7 +60,7 @@ fn place(address: &SocketAddr) -> String {
     }
 }
 
-/// What to do about an address that cannot be bound.
+/// Remedy for an address that cannot be bound.
 fn bind_remedy(address: &SocketAddr, error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::AddrNotAvailable => {
@@ -78,22 +78,22 @@ fn bind_remedy(address: &SocketAddr, error: &io::Error) -> String {
     }
 }
 
-/// Whether the system let a socket be tied to its interface.
+/// Binding of a link's sockets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Binding {
-    /// Packets leave by this interface whatever the routes say.
+    /// Packets leave through this interface, regardless of the routes.
     Interface,
-    /// Only the source address is fixed: the routes must know it
+    /// Only the source address is fixed: the routes must select the link by it
     /// (`ip rule add from ADDRESS`).
     SourceAddress,
 }
 
-/// An open link: its sockets, one per address.
+/// Open link with its sockets, one per address.
 #[derive(Debug)]
 pub struct Link {
-    /// As the user named it.
+    /// Specification given by the user.
     pub spec: LinkChoice,
-    /// How its sockets are tied.
+    /// Binding of its sockets.
     pub binding: Binding,
     /// Non-blocking sockets, each bound to one address.
     pub sockets: Vec<UdpSocket>,
@@ -103,7 +103,7 @@ impl Link {
     /// Opens a socket on every address of the link, on `port` or any.
     ///
     /// # Errors
-    /// If the interface or address is not there or cannot be bound; see
+    /// If the interface or address is missing or cannot be bound; see
     /// [`LinkError::is_passing`].
     pub fn open(spec: &LinkChoice, port: u16) -> Result<Link, LinkError> {
         let (interface, addresses) = resolve(spec)?;
@@ -129,10 +129,10 @@ impl Link {
         })
     }
 
-    /// Opens a socket at one place of the link, on any port.
+    /// Opens a socket at one attachment of the link, on any port.
     ///
     /// # Errors
-    /// If it is not there any more or cannot be bound.
+    /// If it has disappeared or cannot be bound.
     pub fn open_at(spec: &LinkChoice, place: Attachment) -> Result<UdpSocket, LinkError> {
         let (interface, _) = resolve(spec)?;
         let address = SocketAddr::new(place.address, 0);
@@ -145,7 +145,7 @@ impl Link {
         Ok(socket)
     }
 
-    /// The local addresses, with their ports.
+    /// Local addresses with their ports.
     #[must_use]
     pub fn addresses(&self) -> Vec<SocketAddr> {
         self.sockets
@@ -155,16 +155,16 @@ impl Link {
     }
 }
 
-/// A socket on this address, tied to no interface: for who answers wherever
-/// it is asked, also from this machine itself.
+/// Opens a socket on this address without binding it to an interface, for
+/// servers that answer requests from everywhere, including this machine.
 ///
 /// # Errors
-/// What the system says.
+/// Error of the system.
 pub fn open_address(address: SocketAddr) -> io::Result<UdpSocket> {
     bind(address, None).map(|(socket, _)| socket)
 }
 
-/// The addresses of this machine, those of link-local scope left out.
+/// Addresses of this machine, without link-local ones.
 ///
 /// # Errors
 /// If the system does not list its interfaces.
@@ -173,8 +173,7 @@ pub fn machine_addresses() -> io::Result<Vec<IpAddr>> {
     Ok(all.filter(is_usable).collect())
 }
 
-/// The addresses of this machine, each with its interface, those of link-local
-/// scope left out.
+/// Addresses of this machine with their interfaces, without link-local ones.
 ///
 /// # Errors
 /// If the system does not list its interfaces.
@@ -186,36 +185,37 @@ pub fn interface_addresses() -> io::Result<Vec<(String, IpAddr)>> {
     Ok(named.map(|(ip, name)| (name, ip)).collect())
 }
 
-/// The interfaces that have an address which a link can use, loopback left out.
+/// Interfaces that have a usable address, without loopback.
 ///
 /// # Errors
-/// If the system does not list them.
+/// If the system does not list its interfaces.
 pub fn interface_names() -> Result<Vec<String>, LinkError> {
     let interfaces = if_addrs::get_if_addrs().map_err(LinkError::List)?;
     let addresses = interfaces.into_iter().map(|i| (i.ip(), i.name));
     Ok(usable_names(addresses))
 }
 
-/// Those whose only address is link-local, as containers' are, are no links.
+/// Interfaces with only a link-local address, such as containers', are
+/// excluded.
 fn usable_names(addresses: impl Iterator<Item = (IpAddr, String)>) -> Vec<String> {
     let usable = addresses.filter(|(ip, _)| !ip.is_loopback() && is_usable(ip));
     let names: BTreeSet<String> = usable.map(|(_, name)| name).collect();
     names.into_iter().collect()
 }
 
-/// Where a link can be used now: an address on an interface that runs. When an
-/// interface is made anew, so is this, whatever its name and address.
+/// Present attachment of a link: an address on a running interface. A recreated
+/// interface gives a different attachment, even with the same name and address.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Attachment {
-    /// Source address of what goes out.
+    /// Source address of outgoing packets.
     pub address: IpAddr,
-    /// The system's number of the interface; none on loopback, where any
-    /// address is good.
+    /// System number of the interface; `None` on loopback, where every address
+    /// works.
     pub interface: Option<u32>,
 }
 
-/// Where a link can be used now; nowhere while its interface is away, has no
-/// address or no carrier.
+/// Present attachments of a link; empty while its interface is missing, or has
+/// no address or carrier.
 ///
 /// # Errors
 /// If the system does not list its interfaces.
@@ -239,7 +239,7 @@ pub fn attachments(spec: &LinkChoice) -> Result<Vec<Attachment>, LinkError> {
     Ok(attached.collect())
 }
 
-/// The interface's name, if known, and the addresses to bind.
+/// Name of the interface, if known, and the addresses to bind.
 fn resolve(spec: &LinkChoice) -> Result<(Option<String>, Vec<IpAddr>), LinkError> {
     let interfaces = if_addrs::get_if_addrs().map_err(LinkError::List)?;
     match &spec.target {
@@ -274,27 +274,28 @@ fn resolve(spec: &LinkChoice) -> Result<(Option<String>, Vec<IpAddr>), LinkError
     }
 }
 
-/// An interface without addresses is not listed, but it is there.
+/// Whether the interface exists; one without addresses is not listed.
 fn exists(interface: &str) -> bool {
     std::path::Path::new("/sys/class/net")
         .join(interface)
         .exists()
 }
 
-/// A link-local IPv6 address needs its scope to be of use.
+/// Whether the address is usable; a link-local IPv6 address would need its
+/// scope.
 pub(crate) fn is_usable(ip: &IpAddr) -> bool {
     !matches!(ip, IpAddr::V6(ip) if ip.is_unicast_link_local())
 }
 
 fn bind(address: SocketAddr, interface: Option<&str>) -> io::Result<(UdpSocket, Binding)> {
-    /// Room for a burst of half a second at 30 Mbps while the loop is busy.
+    /// Buffer size: a burst of half a second at 30 Mbps while the loop is busy.
     const BUFFER: usize = 2 << 20;
     let domain = Domain::for_address(address);
     let socket = Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))?;
     if address.is_ipv6() {
         socket.set_only_v6(true)?;
     }
-    // Smaller buffers work too: the system may cap them.
+    // The system may limit the size; smaller buffers work, too.
     let _ = socket.set_recv_buffer_size(BUFFER);
     let _ = socket.set_send_buffer_size(BUFFER);
     let binding = match interface {

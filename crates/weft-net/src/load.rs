@@ -1,24 +1,24 @@
-//! How much of what it can a driver does.
+//! Load of a driver.
 
 use nix::time::{ClockId, clock_gettime};
 use weft_units::{Bytes, Duration, Instant, Rate};
 
-/// How long is looked at: shorter than it takes people to notice, longer than a
-/// burst. Chosen by us.
+/// Measuring interval: shorter than people notice, longer than a burst. Chosen
+/// by us.
 const WINDOW: Duration = Duration::from_secs(1);
 
-/// What a driver did in the last second that is over.
+/// Load of a driver in the last full second.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Load {
-    /// The share of the time in which its thread had a processor, 0 to 1.
-    /// Beyond nine tenths packets wait for it. Time in which the thread waits
-    /// for a processor does not count: other programs of the machine make that.
+    /// Share of the time in which its thread had a processor, 0 to 1. Above
+    /// nine tenths packets wait for it. Time in which the thread waits for a
+    /// processor does not count, because other programs cause it.
     pub busy: f64,
-    /// What it sent, with the headers of UDP payloads left out.
+    /// Sending rate of UDP payloads, without headers.
     pub sent: Rate,
 }
 
-/// Measures it.
+/// Meter of the load.
 #[derive(Debug)]
 pub(crate) struct Meter {
     since: Instant,
@@ -29,7 +29,7 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// For a thread that begins now.
+    /// Creates the meter of a thread that starts now.
     pub fn new(now: Instant) -> Meter {
         Meter {
             since: now,
@@ -39,8 +39,8 @@ impl Meter {
         }
     }
 
-    /// A turn of the thread is over; `used` says what processor time the thread
-    /// has used so far, and is asked once in a window.
+    /// Records the end of a turn of the thread; `used` returns the thread's
+    /// processor time and is called once per interval.
     pub fn on_turn(&mut self, now: Instant, used: impl FnOnce() -> Duration) {
         let elapsed = now.saturating_since(self.since);
         if elapsed >= WINDOW {
@@ -67,9 +67,9 @@ impl Meter {
     }
 }
 
-/// Processor time that the calling thread has used so far.
+/// Processor time used by the calling thread.
 pub(crate) fn processor_time() -> Duration {
-    // Linux has had this clock since 2.6.12.
+    // Linux has this clock since 2.6.12.
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(Duration::ZERO, |time| {
         std::time::Duration::from(time).into()
     })
@@ -93,7 +93,7 @@ mod tests {
         let load = meter.load();
         assert!((load.busy - 0.75).abs() < 1e-9, "{load:?}");
         assert_eq!(load.sent, Rate::from_mbps(1));
-        // Then it waits, and a second later that is known.
+        // Then it waits, which shows a second later.
         meter.on_turn(at(2_000), || Duration::from_millis(750));
         assert_eq!(meter.load(), Load::default());
     }

@@ -1,4 +1,4 @@
-//! Routes and reverse-path filters of the system that stop a link's packets.
+//! Routes and reverse path filters of the system that block a link's packets.
 
 use std::fs;
 use std::io;
@@ -9,24 +9,24 @@ use netlink_sys::protocols::NETLINK_ROUTE;
 
 use crate::{LinkChoice, Target};
 
-/// Why packets of a link do not come back, as far as this machine is at fault.
+/// Fault of this machine that blocks the packets of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RouteFault {
-    /// No route leads there over the interface: packets stay on this machine.
+    /// No route leads over the interface, so packets stay on this machine.
     NoRoute {
-        /// The interface.
+        /// Name of the interface.
         interface: String,
     },
-    /// The reverse path filter is strict, and the route to the sender of what
-    /// comes is over another interface: answers are dropped.
+    /// The reverse path filter is strict, and the route back to the sender uses
+    /// another interface: answers are dropped.
     ReversePathFilter {
-        /// The interface.
+        /// Name of the interface.
         interface: String,
     },
 }
 
 impl RouteFault {
-    /// Commands that mend it, a sentence without its end.
+    /// Commands that fix it, a sentence without its full stop.
     #[must_use]
     pub fn remedy(&self) -> String {
         match self {
@@ -57,7 +57,7 @@ impl std::fmt::Display for RouteFault {
     }
 }
 
-/// The fault that keeps a link from reaching a server; none if one of its
+/// Fault that keeps a link from reaching a server; `None` if one of its
 /// addresses can, or the system does not say.
 #[must_use]
 pub fn route_fault(spec: &LinkChoice, server: IpAddr) -> Option<RouteFault> {
@@ -119,15 +119,15 @@ const RTM_GETROUTE: u16 = 26;
 const RTA_DST: u16 = 1;
 const RTA_SRC: u16 = 2;
 const RTA_OIF: u16 = 4;
-/// Asks for the entry of the table. Without it, Linux takes every host for a
-/// neighbour on an interface that no route leads over.
+/// Requests the entry of the table. Without it, Linux treats every host as a
+/// neighbour on an interface without a route.
 const RTM_F_FIB_MATCH: u32 = 0x2000;
 /// Lengths of `struct nlmsghdr` and `struct rtmsg`.
 const HEADER: usize = 16;
 const ROUTE: usize = 12;
 
-/// Looks a route up (rtnetlink(7)), over this interface or any. Returns the
-/// interface that it leads over, if the system says one.
+/// Looks up a route (rtnetlink(7)), over this interface or any. Returns the
+/// interface of the route, if the system names one.
 fn route(over: Option<u32>, source: IpAddr, destination: IpAddr) -> io::Result<Option<u32>> {
     let mut socket = Socket::new(NETLINK_ROUTE)?;
     socket.bind_auto()?;
@@ -155,7 +155,7 @@ fn route(over: Option<u32>, source: IpAddr, destination: IpAddr) -> io::Result<O
         if kind == RTA_OIF {
             return Ok(word(at + 4));
         }
-        // Attributes begin at multiples of four, and have a header of four.
+        // Attributes are aligned to four bytes, with a header of four.
         at += usize::from(length).max(4).next_multiple_of(4);
     }
     Ok(None)
@@ -188,7 +188,7 @@ fn request(over: Option<u32>, source: IpAddr, destination: IpAddr) -> Vec<u8> {
     let mut message = ((HEADER + body.len()) as u32).to_ne_bytes().to_vec();
     message.extend(RTM_GETROUTE.to_ne_bytes());
     message.extend(NLM_F_REQUEST.to_ne_bytes());
-    // Sequence number and port: there is one request on this socket.
+    // Sequence number and port: this socket has only one request.
     message.extend([0; 8]);
     message.extend(body);
     message
@@ -205,7 +205,7 @@ mod tests {
         let lo = all.iter().find(|i| i.ip() == here).and_then(|i| i.index);
         assert!(lo.is_some());
         assert_eq!(route(None, here, here).expect("a route"), lo);
-        // RFC 5737: no address of any machine.
+        // Documentation address, which no machine has (RFC 5737).
         let away = IpAddr::from([192, 0, 2, 1]);
         let error = route(lo, here, away).expect_err("not over loopback");
         assert!(

@@ -1,5 +1,5 @@
-//! Sockets that take and give many datagrams at a time, where the system can
-//! (Linux: recvmmsg, UDP GRO and GSO).
+//! Sockets that receive and send many datagrams per system call, where the
+//! system supports it (Linux: recvmmsg, UDP GRO and GSO).
 
 mod singly;
 #[cfg(test)]
@@ -19,26 +19,26 @@ use quinn_udp::{RecvMeta, UdpSockRef, UdpSocketState};
 use singly::Singly;
 use weft_units::{Bytes, Ecn};
 
-/// Bytes of a run: what one IP packet could hold, headers off.
+/// Maximum size of a run in bytes: one IP packet without headers.
 const MAX_RUN: usize = 65_000;
-/// The largest that the system puts together (UDP GRO) is an IP packet.
+/// Maximum size that the system merges (UDP GRO): an IP packet.
 const MAX_RECEIVED: usize = 65_536;
-/// Buffers filled by one call. Chosen by us: half a megabyte of them.
+/// Buffers filled by one call. Chosen by us: half a megabyte in total.
 const BUFFERS: usize = 8;
 
 struct Socket {
     token: Token,
     io: UdpSocket,
-    /// Receives only. Its sender takes an error that one destination caused
-    /// (EINVAL, EIO) for a fault of the socket, and gives up runs and ECN for
-    /// all of them.
+    /// State for receiving only. Its sender treats an error caused by one
+    /// destination (EINVAL, EIO) as a fault of the socket, and gives up runs
+    /// and ECN for all destinations.
     state: UdpSocketState,
     singly: Singly,
-    /// Sent and received.
+    /// Bytes sent and received.
     carried: u64,
 }
 
-/// All sockets of a driver.
+/// Sockets of a driver.
 pub(crate) struct Sockets {
     registry: Registry,
     by_address: BTreeMap<SocketAddr, Socket>,
@@ -47,7 +47,7 @@ pub(crate) struct Sockets {
     unsent: u64,
 }
 
-/// Bytes around a datagram on its link: IPv4 and UDP (RFC 791, RFC 768), or
+/// Header bytes of a datagram on its link: IPv4 and UDP (RFC 791, RFC 768), or
 /// IPv6 and UDP (RFC 8200).
 fn headers(remote: SocketAddr) -> u64 {
     match remote {
@@ -56,12 +56,12 @@ fn headers(remote: SocketAddr) -> u64 {
     }
 }
 
-/// What datagrams that are sent in one call have in common: the addresses, from
-/// and to, and the ECN field.
+/// Common properties of datagrams that are sent in one call: source,
+/// destination and ECN field.
 type Route = (SocketAddr, SocketAddr, Ecn);
 
-/// Datagrams of one route in a row, of one size but for the last, which may be
-/// shorter: what the system sends in one call.
+/// Consecutive datagrams of one route and of one size, except that the last one
+/// may be shorter: the system sends them in one call.
 #[derive(Default)]
 struct Run {
     route: Option<Route>,
@@ -92,7 +92,7 @@ impl Run {
 }
 
 impl Socket {
-    /// Sends a datagram, or a run of them where `size` is less than all.
+    /// Sends a datagram, or a run of them if `size` is less than the total.
     fn send(&self, remote: SocketAddr, ecn: Ecn, contents: &[u8], size: usize) -> io::Result<()> {
         let segment = u16::try_from(size).unwrap_or(u16::MAX);
         let (tos, class) = (ecn.bits(), i32::from(ecn.bits()));
@@ -112,7 +112,7 @@ impl Socket {
         Ok(())
     }
 
-    /// Most datagrams that one call may send there.
+    /// Maximum number of datagrams that one call may send there.
     fn longest_run(&self, remote: SocketAddr) -> usize {
         match self.singly.contains(remote) {
             true => 1,
@@ -120,8 +120,8 @@ impl Socket {
         }
     }
 
-    /// Sends a run, or the datagrams of it one by one if the system takes them
-    /// only so. Returns how many it took.
+    /// Sends a run, or its datagrams one by one if the system accepts only
+    /// that. Returns the number accepted.
     fn send_run(&mut self, remote: SocketAddr, ecn: Ecn, run: &Run) -> usize {
         let count = run.datagrams().count();
         if count == 1 {
@@ -130,13 +130,13 @@ impl Socket {
         let Err(error) = self.send(remote, ecn, &run.contents, run.size) else {
             return count;
         };
-        // A full buffer or a dead interface loses the packet as the network
-        // would; liveness and loss detection see to it.
+        // A full buffer or a dead interface loses the packet like the network
+        // does; liveness and loss detection handle it.
         if count == 1 || error.kind() == io::ErrorKind::WouldBlock {
             return 0;
         }
-        // Not every interface can take a run, and not every datagram of one
-        // needs to be at fault.
+        // An interface may not support runs, and only some datagrams may be at
+        // fault.
         let alone = |datagram: &&[u8]| self.send(remote, ecn, datagram, datagram.len()).is_ok();
         let sent = run.datagrams().filter(alone).count();
         if sent > 0 {
@@ -158,14 +158,14 @@ impl Sockets {
     }
 
     pub(crate) fn add(&mut self, socket: StdUdpSocket) -> io::Result<SocketAddr> {
-        // Makes it non-blocking, too.
+        // Also makes it non-blocking.
         let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
-        // It asks for time stamps and has no room for them beside the length
-        // of a run and the addresses: the ECN field would be what is cut off.
+        // It enables timestamps, for which its buffer has no room beside the
+        // length of a run and the addresses: the ECN field would be cut off.
         setsockopt(&socket, ReceiveTimestampns, &false)?;
         let address = socket.local_addr()?;
-        // Two that are tied to different interfaces may have one address, and
-        // could not be told apart.
+        // Two sockets bound to different interfaces may have the same address,
+        // and would be indistinguishable.
         if self.has(address) {
             return Err(io::ErrorKind::AddrInUse.into());
         }
@@ -184,7 +184,7 @@ impl Sockets {
         Ok(address)
     }
 
-    /// Whether there is a socket of this local address.
+    /// Whether a socket with this local address exists.
     pub(crate) fn has(&self, local: SocketAddr) -> bool {
         self.by_address.contains_key(&local)
     }
@@ -197,13 +197,13 @@ impl Sockets {
         }
     }
 
-    /// The address of the socket that is known to the system by this token.
+    /// Address of the socket with this token.
     pub(crate) fn address(&self, token: Token) -> Option<SocketAddr> {
         let found = self.by_address.iter().find(|(_, s)| s.token == token);
         found.map(|(address, _)| *address)
     }
 
-    /// Sends a datagram, at [`Sockets::flush`] at the latest.
+    /// Queues a datagram, sent by [`Sockets::flush`] at the latest.
     pub(crate) fn send(
         &mut self,
         local: SocketAddr,
@@ -225,7 +225,7 @@ impl Sockets {
         }
     }
 
-    /// Sends what waits.
+    /// Sends the queued datagrams.
     pub(crate) fn flush(&mut self) {
         let Some((local, remote, ecn)) = self.run.route.take() else {
             return;
@@ -236,20 +236,20 @@ impl Sockets {
         self.unsent += (count - sent) as u64;
     }
 
-    /// Datagrams so far that the system did not take.
+    /// Number of datagrams that the system refused.
     pub(crate) fn unsent(&self) -> u64 {
         self.unsent
     }
 
-    /// What the socket of `local` has sent and received so far, with the
+    /// Bytes sent and received on the socket of `local` so far, including the
     /// headers of IP and UDP.
     pub(crate) fn carried(&self, local: SocketAddr) -> Bytes {
         let socket = self.by_address.get(&local);
         Bytes(socket.map_or(0, |s| s.carried))
     }
 
-    /// What has come to the socket of `local`, from where and with which ECN
-    /// field, without empty datagrams; an error if nothing has.
+    /// Datagrams that have arrived on the socket of `local`, with their source
+    /// and ECN field, without empty ones; an error if there are none.
     pub(crate) fn receive<'b>(
         &mut self,
         local: SocketAddr,
@@ -274,7 +274,7 @@ impl Sockets {
     }
 }
 
-/// Where datagrams are received.
+/// Receive buffers.
 pub(crate) struct Buffers {
     bytes: [Vec<u8>; BUFFERS],
     metas: [RecvMeta; BUFFERS],

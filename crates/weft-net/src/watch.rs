@@ -1,4 +1,4 @@
-//! Changes of interfaces and addresses, as the system tells them.
+//! Notifications of the system about changed interfaces and addresses.
 
 use std::io;
 
@@ -11,28 +11,29 @@ const LINK: u32 = 0x1;
 const IPV4_ADDRESS: u32 = 0x10;
 const IPV6_ADDRESS: u32 = 0x100;
 
-/// The system does not tell of changes.
+/// The system provides no notifications.
 #[derive(Debug, thiserror::Error)]
 #[error("the system does not report link changes (netlink): {0}; polling the interfaces instead")]
 pub struct WatchError(#[from] io::Error);
 
-/// Calls `changed` on a thread of its own whenever an interface or an address
-/// came, went or changed, until it returns false. What there is now is for the
-/// caller to look up: a message may be lost, and many may come for one change.
+/// Calls `changed` on a separate thread whenever an interface or an address
+/// appears, disappears or changes, until it returns false. The callback must
+/// look up the present state: a notification may be lost, and a change may
+/// cause several.
 ///
 /// # Errors
-/// If the system refuses netlink or a thread. Links can be looked up from time
-/// to time then.
+/// If the system provides no netlink socket or thread. Poll the links in that
+/// case.
 pub fn watch_links(mut changed: impl FnMut() -> bool + Send + 'static) -> Result<(), WatchError> {
     let mut socket = Socket::new(NETLINK_ROUTE)?;
     socket.bind(&SocketAddr::new(0, LINK | IPV4_ADDRESS | IPV6_ADDRESS))?;
     let run = move || {
-        // The contents do not matter; the system cuts what does not fit.
+        // The content does not matter; the system truncates it.
         let mut buffer = Vec::with_capacity(1024);
         loop {
             buffer.clear();
             match socket.recv(&mut buffer, 0) {
-                // Too many to be told of: then something has changed, too.
+                // Lost notifications mean that something has changed, too.
                 Err(error) if error.raw_os_error() == Some(ENOBUFS) => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(_) => return,

@@ -18,20 +18,20 @@ use weft_session::{Delivery, EcnState, PathStats};
 use weft_testing::where_the_machine_keeps_up;
 use weft_units::{Deadline, Duration, Instant, MediaKind, Rng, StreamId};
 
-/// What the test asks of an end.
+/// Command from the test.
 enum Command {
     Insert(Box<Peer>),
-    /// Takes the socket of an address away: packets to and from it vanish.
+    /// Removes the socket of an address: packets to and from it vanish.
     Close(SocketAddr),
     Open(UdpSocket),
-    /// Wants to know how each path does.
+    /// Requests the statistics of each path.
     TellPaths(Sender<Vec<PathStats>>),
     Stop,
 }
 
 type Report = (Instant, Side, Event);
 
-/// One end of the call: sends frames if it is to, reports what happens.
+/// End of the call: sends frames if asked to, and reports events.
 struct End {
     side: Side,
     reports: Sender<Report>,
@@ -89,7 +89,7 @@ impl Application for End {
         if connected && self.side == Side::Sender {
             self.next_frame = Some(context.now);
         }
-        // The test may have failed and gone.
+        // The test may have failed and ended.
         let _ = self.reports.send((context.now, self.side, event));
     }
 
@@ -113,7 +113,7 @@ impl Application for End {
     }
 }
 
-/// A call between two drivers: the sender with an address per link.
+/// Call between two drivers; the sender has an address per link.
 struct Loopback {
     clock: Clock,
     sender: Remote<Command>,
@@ -183,7 +183,7 @@ impl Loopback {
         }
     }
 
-    /// Ends both drivers, waiting for their threads.
+    /// Ends both drivers and waits for their threads.
     fn close(self) {
         drop(self.sender);
         for driver in self.drivers {
@@ -224,7 +224,7 @@ impl TestCall for Loopback {
     }
 }
 
-/// Other tests and builds run beside this one.
+/// Allowance for other tests and builds on this machine.
 const BUSY: Allowance = Allowance {
     time: Duration::from_millis(300),
     frames: 0.8,
@@ -290,7 +290,7 @@ fn a_driver_ends_when_nobody_can_reach_it_any_more() {
     has_ended.recv_timeout(limit).expect("it ends by itself");
 }
 
-/// A node that can do nothing but count, or panic.
+/// Node that can only count, or panic.
 struct Fragile {
     handled: std::sync::Arc<std::sync::atomic::AtomicUsize>,
     sent: Sender<usize>,
@@ -324,7 +324,7 @@ impl weft_net::Node for Fragile {
         None
     }
 
-    /// Once in a turn of the loop.
+    /// Called once per turn of the loop.
     fn handle_timeout(&mut self, _: &mut weft_net::Network<'_>) {
         let handled = self.handled.swap(0, std::sync::atomic::Ordering::SeqCst);
         let _ = self.sent.send(handled);
@@ -360,7 +360,7 @@ fn a_driver_that_panics_says_so_at_its_end() {
     };
     let driver = Driver::run("fragile", Clock::start(), Vec::new(), node).expect("a thread");
     assert!(driver.remote.send(Blow::Heavy));
-    // What the node held is gone with it.
+    // The node's channel was dropped together with it.
     while turns.recv().is_ok() {}
     assert!(driver.join().is_err());
 }

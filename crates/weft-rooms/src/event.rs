@@ -1,39 +1,38 @@
-//! What changes in a room.
+//! Changes in a room.
 
 use crate::{LinkReport, Participant};
 
-/// A change in a room, to be told to all in it.
+/// Change in a room, for all its participants.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RoomEvent {
-    /// The room's name.
+    /// Name of the room.
     pub room: String,
-    /// What changed.
+    /// Change of the room.
     pub change: Change,
 }
 
-/// What changed in a room.
+/// Kind of change.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
-    /// Somebody came.
+    /// A participant joined.
     Joined(Participant),
-    /// Somebody publishes more or less than before, or has another kind or
-    /// name.
+    /// A participant changed the published tracks, the kind or the name.
     Changed(Participant),
-    /// Somebody's links have new figures.
+    /// A participant's links have new statistics.
     Links {
-        /// Id of the participant whose links they are.
+        /// Id of the participant.
         id: String,
-        /// One for each link that the sender told of.
+        /// One report for each link of the sender.
         links: Vec<LinkReport>,
     },
-    /// Somebody went.
+    /// A participant left.
     Left {
-        /// The public id of whoever went.
+        /// Public id of the participant.
         id: String,
     },
-    /// Somebody went whom the room never knew of: not for the others.
+    /// A participant left whom the room never saw; not for the others.
     Withdrawn {
-        /// The id that they would have had.
+        /// Id reserved for the participant.
         id: String,
     },
 }

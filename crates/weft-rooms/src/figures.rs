@@ -1,17 +1,17 @@
-//! The pace at which a room is told of its senders' links.
+//! Rate limit on link statistics in a room.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use weft_units::{Deadline, Duration, Instant};
 
-/// Time between two participants' figures in one room, and how many come at
-/// once after a pause. Every page in the room reads each of them. Chosen by us:
-/// twenty senders that report once a second are told as they report; of more,
-/// each page hears the latest figures in turn.
+/// Interval between the statistics of two participants in one room, and the
+/// burst after a pause. Every page in the room reads all of them. Chosen by us:
+/// reports of up to twenty senders, once a second each, pass unchanged; with
+/// more senders, each page gets the latest statistics in turn.
 const EVERY: Duration = Duration::from_millis(50);
 const AT_ONCE: u64 = 20;
 
-/// Participants whose link figures their rooms have not been told yet.
+/// Participants whose link statistics are waiting to be announced.
 #[derive(Debug, Default)]
 pub(crate) struct Figures {
     rooms: BTreeMap<String, Queue>,
@@ -19,10 +19,10 @@ pub(crate) struct Figures {
 
 #[derive(Debug, Default)]
 struct Queue {
-    /// When what was told would have been, at the pace (the generic cell rate
-    /// algorithm, ITU-T I.371).
+    /// Time at which everything announced so far conforms to the rate (the
+    /// generic cell rate algorithm, ITU-T I.371).
     due: Instant,
-    /// In the order in which they are told, each once.
+    /// Waiting participants in order, each once.
     waiting: VecDeque<String>,
 }
 
@@ -33,7 +33,7 @@ impl Queue {
 }
 
 impl Figures {
-    /// A participant of the room has new figures.
+    /// Marks a participant of the room as having new statistics.
     pub(crate) fn add(&mut self, room: &str, id: &str) {
         let queue = self.rooms.entry(room.to_owned()).or_default();
         if !queue.waiting.iter().any(|other| other == id) {
@@ -41,7 +41,7 @@ impl Figures {
         }
     }
 
-    /// The next participant whose room may be told by now: room and id.
+    /// Returns the next participant to announce by now: room and id.
     pub(crate) fn poll(&mut self, now: Instant) -> Option<(String, String)> {
         self.rooms
             .retain(|_, queue| !queue.waiting.is_empty() || queue.due > now);
@@ -52,7 +52,7 @@ impl Figures {
         Some((room.clone(), queue.waiting.pop_front()?))
     }
 
-    /// When somebody is next.
+    /// Time of the next announcement.
     pub(crate) fn poll_timeout(&self) -> Option<Deadline> {
         let waiting = self.rooms.values().filter(|q| !q.waiting.is_empty());
         let at = waiting.map(Queue::next).min()?;
@@ -72,7 +72,8 @@ mod tests {
         let mut figures = Figures::default();
         let start = Instant::ZERO + Duration::from_secs(9);
         let mut told: BTreeMap<String, u64> = BTreeMap::new();
-        // A hundred report five times a second each, for ten seconds.
+        // A hundred participants report five times a second each, for ten
+        // seconds.
         for step in 0..50 {
             let now = start + Duration::from_millis(200) * step;
             for who in 0..100 {

@@ -15,15 +15,16 @@ const LIMITS: RegistryLimits = RegistryLimits {
     participants_per_room: 4,
     kept_for_hosts: 1,
 };
-/// The longest that somebody stays whom nothing holds.
+/// Longest stay of a participant without a hold.
 const LONGEST_STAY: Duration = Duration::from_secs(10);
 
-/// Lets people come and go as the bytes say, under any names. What is told must
-/// add up to who is there, within the limits, and who is held by nothing must be
-/// gone at the end. Returns how many calls there were.
+/// Lets participants join and leave as the bytes say, under any names. Checks
+/// that the announced changes match the registry, that the limits hold, and
+/// that participants without a hold are gone at the end. Returns the number of
+/// calls.
 pub fn fuzz_calls(data: &[u8]) -> usize {
     let (mut registry, mut now, mut calls) = (Registry::new(LIMITS), Instant::ZERO, 0);
-    // As those in the rooms see them: what is told of who came.
+    // View of the room's participants, from the announced changes.
     let mut told: BTreeMap<(String, String), u32> = BTreeMap::new();
     for (how, content) in records(data) {
         now += Duration::from_millis(u64::from(how >> 4) * 500);
@@ -90,7 +91,7 @@ fn call(
         fresh: Proof([0; 32]),
         fresh_id: &fresh_id,
     };
-    // What is refused changes nothing, which is looked at after each call.
+    // A refused call changes nothing, which is checked after each call.
     match what {
         0..4 => drop(registry.join(join)),
         4 => drop(registry.join(Join {

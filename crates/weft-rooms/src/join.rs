@@ -1,55 +1,55 @@
-//! Who comes into a room, and why somebody may not.
+//! Admission to a room, and its errors.
 
 use crate::ParticipantKind;
 use thiserror::Error;
 
-/// What proves that somebody is the participant they say: a hash of a secret
-/// that only they were told. Hashing is for the caller to do, and to make the
-/// secret unguessable.
+/// Proof of a participant's identity: the hash of a secret that only the
+/// participant knows. The caller hashes the secret and makes it unpredictable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Proof(pub [u8; 32]);
 
-/// Places of a room that somebody new may take.
+/// Places of a room that are available to a newcomer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
-    /// Every place.
+    /// All places.
     Host,
-    /// All but [`RegistryLimits::kept_for_hosts`](crate::RegistryLimits).
+    /// All places except
+    /// [`RegistryLimits::kept_for_hosts`](crate::RegistryLimits).
     Guest,
 }
 
-/// A wish to be in a room.
+/// Request to join a room.
 #[derive(Debug, Clone, Copy)]
 pub struct Join<'a> {
-    /// The room, made if new.
+    /// Name of the room, which is created if it does not exist.
     pub room: &'a str,
-    /// The name to show.
+    /// Display name.
     pub name: &'a str,
-    /// What the participant runs.
+    /// Kind of client.
     pub kind: ParticipantKind,
-    /// Places that they may take.
+    /// Available places.
     pub standing: Standing,
-    /// The id of somebody who comes back.
+    /// Id of an earlier visit.
     pub id: Option<&'a str>,
-    /// Shown by somebody who comes back.
+    /// Proof of the earlier visit.
     pub proof: Option<Proof>,
-    /// Will prove who they are if they are somebody new.
+    /// Proof to register for a newcomer.
     pub fresh: Proof,
-    /// Their id then: one that nobody guesses, which is for the caller to make.
+    /// Id to register for a newcomer, unpredictable; the caller generates it.
     pub fresh_id: &'a str,
 }
 
-/// Who came.
+/// Result of joining.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Joined {
-    /// Somebody new, with this id.
+    /// New participant, with this id.
     New(String),
-    /// Somebody who was there already.
+    /// Participant who was already present.
     Back(String),
 }
 
 impl Joined {
-    /// The participant's id.
+    /// Id of the participant.
     #[must_use]
     pub fn into_id(self) -> String {
         let (Joined::New(id) | Joined::Back(id)) = self;
@@ -57,16 +57,16 @@ impl Joined {
     }
 }
 
-/// Why somebody cannot join.
+/// Reason why a participant cannot join.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum JoinError {
-    /// The room's name is no name.
+    /// Invalid name of a room.
     #[error("a room's name has 1 to 64 letters, digits, '-', '_' or '.', and is not only dots")]
     BadRoomName,
-    /// The participant's name is no name.
+    /// Invalid name of a participant.
     #[error("a participant's name has 1 to 64 printable characters")]
     BadName,
-    /// Too many are in the room.
+    /// The room is full.
     #[error("the room is full")]
     RoomFull,
     /// Too many rooms are open.
@@ -74,28 +74,28 @@ pub enum JoinError {
     TooManyRooms,
 }
 
-/// Nobody of that id is in that room.
+/// Unknown participant.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("no participant '{id}' in room '{room}'")]
 pub struct UnknownParticipant {
-    /// The room that was asked for.
+    /// Room of the request.
     pub room: String,
-    /// The id that was asked for.
+    /// Id of the request.
     pub id: String,
 }
 
-/// Why somebody may not act as a participant.
+/// Reason why a client may not act as a participant.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum HoldError {
     /// There is no such participant.
     #[error(transparent)]
     Unknown(#[from] UnknownParticipant),
-    /// There is, and it is somebody else.
+    /// The participant exists, but the proof does not match.
     #[error("participant '{id}' in room '{room}' is somebody else")]
     Stranger {
-        /// The room that was asked for.
+        /// Room of the request.
         room: String,
-        /// The id that was asked for.
+        /// Id of the request.
         id: String,
     },
 }

@@ -1,9 +1,9 @@
-//! Rooms and presence: who is in which room ([`Registry`]), who they are to the
-//! others ([`Participant`]), and what they publish ([`Publishing`]).
+//! Rooms and presence: the participants of each room ([`Registry`]), their
+//! public data ([`Participant`]), and their published tracks ([`Publishing`]).
 //!
-//! The server keeps the registry; forwarding of media and the endpoint share
-//! the words. Nothing here knows sockets, hashes or HTTP. Time is given in and
-//! never goes backwards.
+//! The server keeps the registry; media forwarding and the endpoint share its
+//! types. This crate contains no sockets, hashes or HTTP. Time is an argument
+//! and never decreases.
 
 #![forbid(unsafe_code)]
 

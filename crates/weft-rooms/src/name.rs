@@ -8,19 +8,18 @@ use unicode_normalization::char::is_combining_mark;
 
 /// Longest name of a room or a participant, in characters. Chosen by us.
 const MAX_NAME: usize = 64;
-/// Longest text that is made a name of; the rest is not looked at. Chosen by us:
-/// a name of [`MAX_NAME`] characters that take four bytes, and as much that is
-/// not shown.
+/// Longest input for a name; the rest is ignored. Chosen by us: a name of
+/// [`MAX_NAME`] characters of four bytes, and the same amount of invisible
+/// characters.
 const MAX_TYPED: usize = 512;
-/// Most marks above and below one character. Chosen by us: two are usual in
-/// Vietnamese and Hebrew; heaps of them cover the text beside them.
+/// Maximum number of marks above and below one character. Chosen by us: two are
+/// usual in Vietnamese and Hebrew; stacks of marks cover the adjacent text.
 const MAX_MARKS: usize = 3;
 
-/// Returns the room's name that somebody typed: upper and lower case are the
-/// same.
+/// Returns the normalised room name for typed text; case is ignored.
 ///
 /// # Errors
-/// [`JoinError::BadRoomName`] if that is no name.
+/// [`JoinError::BadRoomName`] if it is invalid.
 pub fn room_name(typed: &str) -> Result<String, JoinError> {
     let name = typed.to_lowercase();
     match is_room_name(&name) {
@@ -29,7 +28,7 @@ pub fn room_name(typed: &str) -> Result<String, JoinError> {
     }
 }
 
-/// Names that stand in an address as they are; dots alone would be taken for
+/// Whether the name can be part of a URL unchanged; dots alone would mean
 /// folders.
 pub(crate) fn is_room_name(name: &str) -> bool {
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
@@ -37,11 +36,11 @@ pub(crate) fn is_room_name(name: &str) -> bool {
     (1..=MAX_NAME).contains(&length) && name.chars().all(plain) && name.chars().any(|c| c != '.')
 }
 
-/// Returns the name that others see for a typed one: composed (Unicode
-/// Standard Annex 15, NFC), without what is not seen, and with single spaces.
+/// Returns the display name for typed text: composed (Unicode Standard Annex
+/// 15, NFC), without invisible characters, and with single spaces.
 ///
 /// # Errors
-/// [`JoinError::BadName`] if nothing is left, or too much.
+/// [`JoinError::BadName`] if the result is empty or too long.
 pub fn participant_name(typed: &str) -> Result<String, JoinError> {
     if typed.len() > MAX_TYPED {
         return Err(JoinError::BadName);
@@ -72,7 +71,7 @@ pub fn participant_name(typed: &str) -> Result<String, JoinError> {
             name.push(c);
         }
     }
-    // What is taken away may let neighbours compose.
+    // Removing characters may allow their neighbours to compose.
     let name: String = name.trim_end().nfc().collect();
     match (1..=MAX_NAME).contains(&name.chars().count()) {
         true => Ok(name),
@@ -80,7 +79,7 @@ pub fn participant_name(typed: &str) -> Result<String, JoinError> {
     }
 }
 
-/// The name, or the first free one with a number behind it: "Ada", "Ada 2".
+/// Returns the name, or the first free one with a number: "Ada", "Ada 2".
 /// `taken` has the [`key`]s of the others' names.
 pub(crate) fn unique(name: &str, taken: &BTreeSet<String>) -> String {
     let numbered = (2u32..).map(|number| {
@@ -98,14 +97,14 @@ pub(crate) fn unique(name: &str, taken: &BTreeSet<String>) -> String {
         .expect("there are more numbers than participants")
 }
 
-/// Returns the form in which names that look the same are equal: compatible characters
-/// (NFKC), in lower case, without joiners.
+/// Returns the key of a name, which is equal for names that look the same:
+/// compatible characters (NFKC), in lower case, without joiners.
 pub(crate) fn key(name: &str) -> String {
     let folded = name.nfkc().flat_map(char::to_lowercase);
     folded.filter(|c| !joins(*c)).nfkc().collect()
 }
 
-/// Whether joiners change how the character is drawn: from Arabic on, in Indic
+/// Whether joiners change the shape of the character: from Arabic on, in Indic
 /// scripts, in symbols; not in Latin, Greek, Cyrillic.
 fn is_joined(c: char) -> bool {
     c >= '\u{600}'

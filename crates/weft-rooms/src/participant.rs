@@ -1,41 +1,42 @@
-//! Somebody in a room, as others see them: in JSON, the same for who tells it
-//! and who reads it.
+//! Participant as others see it; its JSON form is the same for the server and
+//! its clients.
 
 use crate::seen::is_shown;
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
 
-/// What a participant runs.
+/// Kind of client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ParticipantKind {
-    /// The page.
+    /// The web page.
     Browser,
-    /// A weft endpoint.
+    /// A native weft endpoint.
     Native,
     /// Another WHIP client.
     Whip,
 }
 
-/// Most cameras of one participant: each is a stream to everybody else. One
-/// more than the Converge paper evaluates.
+/// Maximum number of cameras of one participant; each is a stream for everybody
+/// else. One more than the Converge paper evaluates.
 pub const MAX_CAMERAS: usize = 4;
 
-/// Most links that a participant can report, and has. Chosen by us.
+/// Maximum number of links of a participant. Chosen by us.
 pub const MAX_LINKS: usize = 16;
 
-/// What a participant sends.
+/// Published tracks.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub struct Publishing {
-    /// Pictures: the cameras in order.
+    /// Cameras, in order.
     #[serde(default)]
     pub cameras: Vec<Camera>,
     /// Sound.
     pub audio: bool,
 }
 
-/// State of a participant's own upload. With [`Publishing`] it tells somebody who
-/// has switched everything off from somebody whose upload broke.
+/// State of a participant's own upload. Together with [`Publishing`], it
+/// distinguishes a participant who has switched everything off from one whose
+/// upload broke.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Upload {
@@ -44,22 +45,23 @@ pub enum Upload {
     /// The participant has sent nothing so far, or ended the upload.
     #[default]
     None,
-    /// A connection is up; it may carry nothing, if everything is switched off.
+    /// The connection is established; it may carry nothing, if everything is
+    /// switched off.
     Connected,
     /// The connection broke and was not replaced.
     Lost,
 }
 
-/// One stream of pictures.
+/// Video stream.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Camera {
-    /// What its owner calls it.
+    /// Caption chosen by the owner.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
 
 impl Camera {
-    /// One that its owner calls so, as far as others can be shown that.
+    /// Camera with this caption, reduced to displayable characters.
     #[must_use]
     pub fn called(name: &str) -> Camera {
         let name: String = name.chars().filter(|c| is_shown(*c)).collect();
@@ -70,20 +72,21 @@ impl Camera {
 }
 
 impl Publishing {
-    /// Whether there is something in it that the other has not.
+    /// Whether it has a track that `other` lacks.
     #[must_use]
     pub fn has_more_than(&self, other: &Publishing) -> bool {
         self.cameras.len() > other.cameras.len() || self.audio && !other.audio
     }
 
-    /// Whether nothing is published.
+    /// Whether it has no track.
     #[must_use]
     pub fn is_nothing(&self) -> bool {
         *self == Publishing::default()
     }
 }
 
-/// `video` says whether there is a camera, for readers who show one only.
+/// The field `video` says whether there is a camera, for readers that show only
+/// one.
 impl Serialize for Publishing {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_struct("Publishing", 3)?;
@@ -94,37 +97,37 @@ impl Serialize for Publishing {
     }
 }
 
-/// The state of a link as its owner sees it.
+/// State of a link, as reported by its owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkState {
-    /// Carries packets.
+    /// The link carries packets.
     Up,
-    /// Silent; checks are on their way.
+    /// The link is silent; checks are running.
     Suspect,
-    /// No checks are answered on it.
+    /// No check on the link is answered.
     Down,
 }
 
-/// Why a link carries nothing (docs/use/links.md).
+/// Reason why a link carries nothing (docs/use/links.md).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TroubleKind {
-    /// The sender's machine has no route to the server over it.
+    /// The sender's machine has no route to the server over the link.
     NoRoute,
-    /// The sender's machine drops what comes in over it.
+    /// The sender's machine drops packets that arrive over the link.
     RpFilter,
-    /// TCP reaches the server over it; UDP does not come back.
+    /// TCP reaches the server over the link; UDP does not come back.
     UdpBlocked,
-    /// Something else answers in the server's place.
+    /// A captive portal answers instead of the server.
     CaptivePortal,
-    /// Nothing comes back, for a reason that the sender cannot see.
+    /// Nothing comes back, for a reason that the sender cannot determine.
     #[serde(other)]
     Silent,
 }
 
 impl TroubleKind {
-    /// As it is written in JSON.
+    /// Name in JSON.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -137,45 +140,46 @@ impl TroubleKind {
     }
 }
 
-/// One link of a sender, by its own figures.
+/// Link of a sender, with its own statistics.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LinkReport {
-    /// As the sender named it.
+    /// Name chosen by the sender.
     pub name: String,
-    /// Whether it works.
+    /// State of the link.
     pub state: LinkState,
     /// Round-trip time in milliseconds.
     #[serde(default)]
     pub rtt_ms: f64,
-    /// Sent, in Mbit/s.
+    /// Sending rate in Mbit/s.
     #[serde(default)]
     pub sent_mbps: f64,
-    /// What the controller would send, in Mbit/s.
+    /// Target rate of the controller, in Mbit/s.
     #[serde(default)]
     pub target_mbps: f64,
     /// Share of packets lost, 0 to 1.
     #[serde(default)]
     pub loss: f64,
-    /// Costs money.
+    /// Whether traffic costs money.
     #[serde(default)]
     pub metered: bool,
-    /// Carries nothing while another link does.
+    /// Whether it is used only while no other link works.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub backup: bool,
-    /// What is left of its budget, in megabytes, if it has one.
+    /// Rest of its budget in megabytes, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_left_mb: Option<f64>,
-    /// Why it carries nothing; none if it does, or nobody has found out.
+    /// Reason why it carries nothing; `None` if it works, or the reason is
+    /// unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trouble: Option<TroubleKind>,
 }
 
-/// Longest name of a link that others are told, in characters. Chosen by us.
+/// Longest name of a link in reports, in characters. Chosen by us.
 const MAX_LINK_NAME: usize = 64;
 
 impl LinkReport {
-    /// Leaves of what its owner calls it as much as fits, and can be printed:
-    /// whoever comes into the room is told of all links there.
+    /// Shortens the link's name and removes unprintable characters: every
+    /// newcomer in the room gets all link reports.
     pub(crate) fn shorten(&mut self) {
         let fits = self.name.chars().count() <= MAX_LINK_NAME;
         if !fits || !self.name.chars().all(is_shown) {
@@ -185,21 +189,21 @@ impl LinkReport {
     }
 }
 
-/// Somebody in a room.
+/// Participant of a room.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Participant {
-    /// Unique in the room.
+    /// Unique id in the room.
     pub id: String,
-    /// The name that they asked for, with a number where another one there has
-    /// it: no two in a room have the same.
+    /// Requested name, with a number if another participant of the room has it:
+    /// names are unique in a room.
     pub name: String,
-    /// What it runs.
+    /// Kind of client.
     pub kind: ParticipantKind,
-    /// What it sends.
+    /// Published tracks.
     pub publishing: Publishing,
-    /// State of the connection that it sends over.
+    /// State of the uploading connection.
     pub upload: Upload,
-    /// Its links, if it reports them.
+    /// Link reports, if the client sends them.
     pub links: Vec<LinkReport>,
 }
 

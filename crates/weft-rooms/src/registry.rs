@@ -12,23 +12,23 @@ use crate::{
 #[cfg(test)]
 mod tests;
 
-/// How long somebody whose connection broke stays in the room: a change of
+/// Grace period of a participant whose connection broke, for a change of
 /// network. The HTTP interface promises it.
 const GRACE: Duration = Duration::from_secs(10);
-/// How long somebody stays who said that their page goes away: it may be
-/// loading again. The HTTP interface promises it; chosen by us, so that who is
-/// gone is seen to be gone within two seconds.
+/// Grace period of a participant whose page was left: it may be reloading. The
+/// HTTP interface promises it; chosen by us, so that the room sees a departure
+/// within two seconds.
 const RELOAD: Duration = Duration::from_millis(1500);
 
-/// Bounds of a registry.
+/// Limits of a registry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RegistryLimits {
-    /// Most rooms with somebody in them.
+    /// Maximum number of rooms with participants.
     pub rooms: usize,
-    /// Most participants in one room.
+    /// Maximum number of participants in one room.
     pub participants_per_room: usize,
-    /// Places of them that guests do not get, so that the host of a room full
-    /// of guests can come in.
+    /// Places reserved for hosts, so that the host of a room full of guests can
+    /// enter.
     pub kept_for_hosts: usize,
 }
 
@@ -42,17 +42,17 @@ impl Default for RegistryLimits {
     }
 }
 
-/// Who is in which room.
+/// Participants of all rooms.
 ///
-/// A participant stays while something holds it: its event stream, its
-/// publication. When the last hold is released, it stays for a grace time
-/// and then leaves. A room exists while somebody is in it.
+/// A participant stays while an event stream or a publication holds it. After
+/// the last hold is released, it stays for a grace period and then leaves. A
+/// room exists while it has participants.
 #[derive(Debug, Default)]
 pub struct Registry {
     limits: RegistryLimits,
     rooms: BTreeMap<String, BTreeMap<String, Member>>,
     events: VecDeque<RoomEvent>,
-    /// Links' figures that are still to be told.
+    /// Link statistics that are waiting to be announced.
     figures: Figures,
     arrivals: u64,
 }
@@ -60,24 +60,24 @@ pub struct Registry {
 #[derive(Debug)]
 struct Member {
     participant: Participant,
-    /// Whether the room knows of them.
+    /// Whether the room sees the participant.
     is_shown: bool,
-    /// The name that they asked for; the one that is shown may have a number
-    /// behind it, and keeps it when the first one of that name leaves.
+    /// Requested name; the displayed one may have a number, and keeps it when
+    /// the first participant with the name leaves.
     asked: String,
-    /// How many came before.
+    /// Number of earlier arrivals.
     arrival: u64,
     proof: Proof,
     holds: u32,
-    /// Had a page that hears of the room, which may be loading again.
+    /// Whether it had a page with an event stream, which may be reloading.
     has_page: bool,
-    /// Said that their page goes away.
+    /// Whether its page was left.
     parts: bool,
     leaves_at: Option<Instant>,
 }
 
 impl Registry {
-    /// An empty registry.
+    /// Creates an empty registry.
     #[must_use]
     pub fn new(limits: RegistryLimits) -> Registry {
         Registry {
@@ -86,11 +86,11 @@ impl Registry {
         }
     }
 
-    /// Joins a room, or comes back to it, with one hold.
+    /// Joins a room, or returns to it, with one hold.
     ///
-    /// Coming back needs the id and its proof, and may bring another name;
-    /// without them, or after the grace time, one is somebody new with a new
-    /// id: one that could be chosen could be another's name.
+    /// Returning requires the id and its proof, and may change the name.
+    /// Without them, or after the grace period, the participant is new and gets
+    /// a new id: a freely chosen id could be another participant's.
     ///
     /// # Errors
     /// See [`JoinError`].
@@ -103,8 +103,9 @@ impl Registry {
         Ok(joined)
     }
 
-    /// Like the method above, but the room learns of a newcomer only with
-    /// [`Registry::show`]. A newcomer who leaves before that was never visible.
+    /// Reserves a place like [`Registry::join`], but the room learns of a
+    /// newcomer only with [`Registry::show`]. A newcomer who leaves before that
+    /// was never visible.
     ///
     /// # Errors
     /// See [`JoinError`].
@@ -156,8 +157,8 @@ impl Registry {
         Ok(Joined::New(id))
     }
 
-    /// The room hears of a participant who has a place in it. Later calls do
-    /// nothing.
+    /// Announces a participant with a reserved place to the room. Later calls
+    /// do nothing.
     pub fn show(&mut self, room: &str, id: &str) {
         if let Some(member) = self.member_mut(room, id)
             && !std::mem::replace(&mut member.is_shown, true)
@@ -167,7 +168,7 @@ impl Registry {
         }
     }
 
-    /// One more thing holds the participant, for who proves to be it.
+    /// Adds a hold to the participant, if the proof matches.
     ///
     /// # Errors
     /// See [`HoldError`].
@@ -179,15 +180,16 @@ impl Registry {
         Ok(())
     }
 
-    /// The participant hears of the room by a page of theirs from now on.
+    /// Records that the participant has a page with an event stream.
     pub fn open_page(&mut self, room: &str, id: &str) {
         if let Some(member) = self.member_mut(room, id) {
             member.has_page = true;
         }
     }
 
-    /// The participant's page goes away: when nothing holds them any more,
-    /// they stay for as long as a page takes to load again.
+    /// Records that the participant's page was left: after the last hold is
+    /// released, the participant stays for the time that a page takes to
+    /// reload.
     ///
     /// # Errors
     /// See [`HoldError`].
@@ -205,22 +207,21 @@ impl Registry {
         Ok(())
     }
 
-    /// Whether this proof is that of a participant who is there.
+    /// Whether the proof is that of a present participant.
     #[must_use]
     pub fn knows(&self, room: &str, id: &str, proof: Option<Proof>) -> bool {
         let member = self.rooms.get(room).and_then(|members| members.get(id));
         member.is_some_and(|member| proof == Some(member.proof))
     }
 
-    /// Whether a participant who is there asks for another name than before.
+    /// Whether a present participant requests another name than before.
     #[must_use]
     pub fn renames(&self, room: &str, id: &str, typed: &str) -> bool {
         let member = self.rooms.get(room).and_then(|members| members.get(id));
         member.is_some_and(|member| participant_name(typed).as_ref() != Ok(&member.asked))
     }
 
-    /// One thing less holds the participant; after the last one the grace
-    /// time runs.
+    /// Removes a hold; after the last one the grace period starts.
     pub fn release(&mut self, now: Instant, room: &str, id: &str) {
         if let Some(member) = self.member_mut(room, id) {
             member.holds = member.holds.saturating_sub(1);
@@ -231,8 +232,8 @@ impl Registry {
         }
     }
 
-    /// One thing less holds the participant, on purpose: after the last one
-    /// it leaves at once, unless it has a page that may be loading again.
+    /// Removes a hold on purpose: after the last one the participant leaves at
+    /// once, unless it has a page that may be reloading.
     pub fn finish(&mut self, now: Instant, room: &str, id: &str) {
         self.release(now, room, id);
         let done = self.member_mut(room, id).is_some_and(|member| {
@@ -245,7 +246,7 @@ impl Registry {
         }
     }
 
-    /// The participant leaves at once.
+    /// Removes the participant at once.
     pub fn leave(&mut self, room: &str, id: &str) {
         let Some(members) = self.rooms.get_mut(room) else {
             return;
@@ -266,11 +267,11 @@ impl Registry {
         );
     }
 
-    /// Sets the media that the participant sends, over a connection that is up unless
-    /// there is no media.
+    /// Sets the published tracks; the connection counts as established unless
+    /// there are no tracks.
     ///
     /// # Errors
-    /// If there is no such participant.
+    /// If the participant does not exist.
     pub fn set_publishing(
         &mut self,
         room: &str,
@@ -284,10 +285,10 @@ impl Registry {
         self.set_upload(room, id, publishing, upload)
     }
 
-    /// Sets the media that the participant sends, and the state of the connection.
+    /// Sets the published tracks, and the state of the connection.
     ///
     /// # Errors
-    /// If there is no such participant.
+    /// If the participant does not exist.
     pub fn set_upload(
         &mut self,
         room: &str,
@@ -305,12 +306,12 @@ impl Registry {
         Ok(())
     }
 
-    /// The participant's own figures of its links; only a weft endpoint has
-    /// them. The room is told the latest ones of each participant, at a pace
-    /// that all its participants share.
+    /// Sets the participant's own link statistics; only native endpoints have
+    /// them. The room gets the latest ones of each participant, at a rate that
+    /// all its participants share.
     ///
     /// # Errors
-    /// If there is no such participant.
+    /// If the participant does not exist.
     pub fn set_links(
         &mut self,
         now: Instant,
@@ -332,10 +333,10 @@ impl Registry {
         Ok(())
     }
 
-    /// Tells what the pace of each room allows.
+    /// Announces the statistics that the rate of each room allows.
     fn tell_figures(&mut self, now: Instant) {
         while let Some((room, id)) = self.figures.poll(now) {
-            // Somebody who has left has no figures.
+            // A participant who has left has no statistics.
             if let Some(member) = self.member_mut(&room, &id) {
                 let links = member.participant.links.clone();
                 self.tell(&room, Change::Links { id, links });
@@ -343,8 +344,8 @@ impl Registry {
         }
     }
 
-    /// All that a room knows of, in the order of their arrival; none if there is no
-    /// such room.
+    /// Visible participants of a room in order of arrival; empty if the room
+    /// does not exist.
     #[must_use]
     pub fn participants(&self, room: &str) -> Vec<&Participant> {
         let members = self.rooms.get(room).into_iter();
@@ -354,37 +355,36 @@ impl Registry {
         members.into_iter().map(|m| &m.participant).collect()
     }
 
-    /// Rooms with somebody in them.
+    /// Rooms with participants.
     pub fn rooms(&self) -> impl Iterator<Item = &str> {
         self.rooms.keys().map(String::as_str)
     }
 
-    /// Finds by id, or by the name that is shown; upper and lower case are the
-    /// same.
+    /// Finds a participant by id, or by display name without regard to case.
     ///
     /// # Errors
-    /// If there is no such participant.
+    /// If the participant does not exist.
     pub fn find(&self, room: &str, wanted: &str) -> Result<&Participant, UnknownParticipant> {
         let by_id = self.rooms.get(room).and_then(|members| members.get(wanted));
         if let Some(member) = by_id.filter(|member| member.is_shown) {
             return Ok(&member.participant);
         }
-        // No two have the same key.
+        // Keys are unique in a room.
         let key = participant_name(wanted).map(|name| name::key(&name));
         let mut all = self.participants(room).into_iter();
         all.find(|who| key == Ok(name::key(&who.name)))
             .ok_or_else(|| unknown(room, wanted))
     }
 
-    /// How many rooms and participants there are, with those who are not shown.
+    /// Number of rooms and of participants, including invisible ones.
     #[must_use]
     pub fn count(&self) -> (usize, usize) {
         let participants = self.rooms.values().map(BTreeMap::len).sum();
         (self.rooms.len(), participants)
     }
 
-    /// Lets those leave whose grace time is over, and tells figures that had to
-    /// wait.
+    /// Removes participants whose grace period has ended, and announces delayed
+    /// statistics.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.tell_figures(now);
         let mut gone = Vec::new();
@@ -400,7 +400,7 @@ impl Registry {
         }
     }
 
-    /// When [`handle_timeout`](Registry::handle_timeout) is due.
+    /// Time at which [`handle_timeout`](Registry::handle_timeout) is due.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Deadline> {
         let members = self.rooms.values().flat_map(BTreeMap::values);
@@ -412,7 +412,7 @@ impl Registry {
         Deadline::earlier(grace, self.figures.poll_timeout())
     }
 
-    /// The next change to tell.
+    /// Returns the next change to announce.
     pub fn poll_output(&mut self) -> Option<RoomEvent> {
         self.events.pop_front()
     }
@@ -435,7 +435,7 @@ impl Registry {
         }
     }
 
-    /// Keys of the names in a room, but for that of one participant.
+    /// Keys of the names in a room, except that of one participant.
     fn names(&self, room: &str, without: Option<&str>) -> BTreeSet<String> {
         let all = self.rooms.get(room).into_iter().flatten();
         let others = all.filter(|(id, _)| Some(id.as_str()) != without);
@@ -444,7 +444,7 @@ impl Registry {
             .collect()
     }
 
-    /// The wanted id, or a longer one while somebody has it.
+    /// The wanted id, extended until it is free.
     fn free_id(&mut self, room: &str, wanted: &str) -> String {
         let mut id = wanted.to_owned();
         while self.member_mut(room, &id).is_some() {

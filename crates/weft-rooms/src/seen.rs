@@ -1,9 +1,9 @@
-//! Characters that others are shown.
+//! Characters in displayed texts.
 
-/// Whether a character can be seen and leaves its neighbours as they are: not
-/// control characters, not the default-ignorable ones of the Unicode Character
-/// Database (DerivedCoreProperties.txt, 16.0), with the marks of bidirectional
-/// text among them, not blank symbols, interlinear annotation or private use.
+/// Whether a character is visible and does not affect its neighbours. Excludes
+/// control characters, the default-ignorable characters of the Unicode
+/// Character Database (DerivedCoreProperties.txt, 16.0) including the marks of
+/// bidirectional text, blank symbols, interlinear annotation and private use.
 pub(crate) fn is_seen(c: char) -> bool {
     let hidden = matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
@@ -15,13 +15,13 @@ pub(crate) fn is_seen(c: char) -> bool {
     !c.is_control() && !hidden
 }
 
-/// Zero-width joiners and variation selectors: not seen themselves, and needed
-/// in some scripts and in emoji.
+/// Whether it is a zero-width joiner or variation selector: invisible, but
+/// necessary in some scripts and in emoji.
 pub(crate) fn joins(c: char) -> bool {
     matches!(c, '\u{200c}' | '\u{200d}' | '\u{fe0e}' | '\u{fe0f}')
 }
 
-/// Whether a character may stand in what others are shown.
+/// Whether a character may appear in displayed texts.
 pub(crate) fn is_shown(c: char) -> bool {
     is_seen(c) || joins(c)
 }

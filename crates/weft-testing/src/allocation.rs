@@ -1,31 +1,31 @@
-//! What memory a piece of work takes. A program or test that asks installs the
-//! counter as its allocator:
+//! Memory use of a piece of work. Programs and tests that measure it install
+//! the counter as their allocator:
 //!
 //! ```
 //! #[global_allocator]
 //! static ALLOCATOR: weft_testing::allocation::Counting = weft_testing::allocation::Counting;
 //! ```
 //!
-//! Each thread counts for itself, and by itself work costs the same each time:
-//! unlike time, it can be held to a bound.
+//! Each thread counts separately, and the same work costs the same each time.
+//! Unlike time, it can be compared with a bound.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// The system's allocator, counted.
+/// System allocator with counters.
 #[derive(Debug)]
 pub struct Counting;
 
-/// What this thread took and gave back so far.
+/// Memory that this thread has taken and given back so far.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 pub struct Tally {
-    /// How often memory was taken or changed its size.
+    /// Number of allocations and reallocations.
     pub calls: u64,
-    /// Bytes taken.
+    /// Bytes allocated.
     pub taken: u64,
-    /// Bytes given back, those that other threads took included.
+    /// Bytes freed, including those that other threads allocated.
     pub given: u64,
-    /// Most bytes that were held at once since [`measure`] began last.
+    /// Peak of the held bytes since the latest start of [`measure`].
     peak: i64,
 }
 
@@ -37,7 +37,7 @@ impl Tally {
         peak: 0,
     };
 
-    /// Bytes taken and not given back.
+    /// Bytes allocated and not freed.
     #[must_use]
     pub fn held(&self) -> i64 {
         self.taken as i64 - self.given as i64
@@ -58,26 +58,26 @@ thread_local! {
     static TALLY: Cell<Tally> = const { Cell::new(Tally::ZERO) };
 }
 
-/// What this thread took so far; nothing where [`Counting`] is not installed.
+/// Returns this thread's counters; all zero unless [`Counting`] is installed.
 #[must_use]
 pub fn tally() -> Tally {
     TALLY.get()
 }
 
-/// What a piece of work cost.
+/// Memory cost of a piece of work.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 pub struct Cost {
-    /// How often it took memory.
+    /// Number of allocations and reallocations.
     pub calls: u64,
-    /// Bytes that it took, whatever became of them.
+    /// Bytes allocated, whether freed later or not.
     pub taken: u64,
-    /// Most bytes that it held at once.
+    /// Peak of the held bytes.
     pub peak: u64,
-    /// Bytes that it holds still; negative if it gave back more than it took.
+    /// Bytes still held; negative if more were freed than allocated.
     pub kept: i64,
 }
 
-/// Does the work and says what it cost.
+/// Runs the work and returns its cost.
 pub fn measure<R>(work: impl FnOnce() -> R) -> (R, Cost) {
     let before = Tally {
         peak: tally().held(),
@@ -101,24 +101,24 @@ fn count(change: impl FnOnce(&mut Tally)) {
     TALLY.set(tally);
 }
 
-// SAFETY: every call is passed on to the system's allocator unchanged.
+// SAFETY: every call is passed to the system's allocator unchanged.
 #[expect(unsafe_code, reason = "an allocator cannot be had without")]
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(|tally| tally.take(layout.size()));
-        // SAFETY: the caller keeps to the contract of `alloc`.
+        // SAFETY: the caller fulfils the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         count(|tally| tally.take(layout.size()));
-        // SAFETY: the caller keeps to the contract of `alloc_zeroed`.
+        // SAFETY: the caller fulfils the contract of `alloc_zeroed`.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         count(|tally| tally.give(layout.size()));
-        // SAFETY: `pointer` came from one of the others with this layout.
+        // SAFETY: `pointer` came from this allocator with this layout.
         unsafe { System.dealloc(pointer, layout) }
     }
 
@@ -127,7 +127,7 @@ unsafe impl GlobalAlloc for Counting {
             tally.give(layout.size());
             tally.take(size);
         });
-        // SAFETY: `pointer` came from one of the others with this layout.
+        // SAFETY: `pointer` came from this allocator with this layout.
         unsafe { System.realloc(pointer, layout, size) }
     }
 }

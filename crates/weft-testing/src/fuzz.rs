@@ -1,9 +1,10 @@
-//! Fuzz targets, and what their inputs may cost: slow is a finding like a panic.
+//! Fuzz targets with a budget per input: exceeding it is a finding like a
+//! panic.
 //!
-//! The bodies live in the crates. The targets in `fuzz/` run them with whatever
-//! libFuzzer comes upon, and `cargo test` with the inputs in `fuzz/seeds` and
-//! some made of them. Both count by [`allocation`](crate::allocation), whose
-//! allocator they install.
+//! The bodies are in the crates. The targets in `fuzz/` run them with inputs
+//! that libFuzzer finds, and `cargo test` with the inputs in `fuzz/seeds` and
+//! some derived from them. Both count with [`allocation`](crate::allocation),
+//! whose allocator they install.
 
 use std::fs;
 use std::path::Path;
@@ -14,27 +15,27 @@ use weft_units::Rng;
 use crate::allocation::measure;
 use crate::processor_time;
 
-/// A fuzz target, and what one input of it may cost.
+/// Fuzz target with the budget of one input.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
-    /// As its file is called.
+    /// Name of its file.
     pub name: &'static str,
-    /// Bytes taken from the allocator, whatever became of them, and processor
-    /// time of a development build, before the first step.
+    /// Bytes allocated, and processor time of a development build, before the
+    /// first step.
     begin: (u64, Duration),
-    /// The same for each step.
+    /// Bytes and time for each step.
     step: (u64, Duration),
 }
 
-/// How much slower a fuzz target's build is than that of tests: it looks at every
-/// memory access and counts every branch. Chosen by us.
+/// Factor by which a fuzz target's build is slower than that of tests: it
+/// checks every memory access and counts every branch. Chosen by us.
 pub const SANITIZED: u32 = 8;
 
-/// How often an input may take too long: others use the machine, and caches are
-/// cold at first.
+/// Attempts at an input that takes too long: other programs use the machine,
+/// and caches are cold at first.
 const TRIES: usize = 4;
 
-/// Longest input that is made of others here.
+/// Longest input that is derived here.
 const MOST: usize = 4096;
 
 impl Target {
@@ -44,23 +45,23 @@ impl Target {
     pub const PEERS: Target = Target::new("peers", (512, 5_000), (32, 100));
     /// Packets to subscribers.
     pub const ROUTER: Target = Target::new("router", (64, 2_000), (16, 50));
-    /// Comings and goings.
+    /// Arrivals and departures.
     pub const ROOMS: Target = Target::new("rooms", (64, 2_000), (16, 50));
-    /// Requests of HTTP, with their bodies.
+    /// HTTP requests with their bodies.
     pub const HTTP: Target = Target::new("http", (1_024, 10_000), (1_024, 4_000));
-    /// Whatever comes to a server's media plane.
+    /// Inputs of a server's media plane.
     pub const PLANE: Target = Target::new("plane", (2_048, 10_000), (64, 150));
 
     /// Repair packets.
     pub const FLEXFEC: Target = Target::parser("flexfec");
-    /// Payloads of H.264.
+    /// H.264 payloads.
     pub const H264: Target = Target::parser("h264");
-    /// Datagrams to an agent of ICE; a step is a byte, as of the next.
+    /// Datagrams to an ICE agent; a step is a byte, as for the next ones.
     pub const ICE: Target = Target::parser("ice");
     /// Payloads of any codec.
     pub const PAYLOAD: Target = Target::parser("payload");
-    /// RTCP, of which a few bytes can stand for as many entries as a message may
-    /// have.
+    /// RTCP, where a few bytes can stand for as many entries as a message
+    /// allows.
     pub const RTCP: Target = Target {
         begin: (8 << 20, Duration::from_millis(20)),
         ..Target::parser("rtcp")
@@ -80,8 +81,8 @@ impl Target {
     /// Payloads of VP8.
     pub const VP8: Target = Target::parser("vp8");
 
-    /// A parser's steps are the bytes of its input: what it takes is to grow no
-    /// faster than that. Chosen by us, as below.
+    /// Target whose steps are the bytes of its input: the cost must not grow
+    /// faster. Chosen by us, as below.
     const fn parser(name: &'static str) -> Target {
         Target {
             name,
@@ -90,8 +91,8 @@ impl Target {
         }
     }
 
-    /// Kibibytes and microseconds. Chosen by us: some times what was measured of
-    /// ordinary inputs.
+    /// Budgets in kibibytes and microseconds. Chosen by us: several times the
+    /// measurements of ordinary inputs.
     const fn new(name: &'static str, begin: (u64, u64), step: (u64, u64)) -> Target {
         Target {
             name,
@@ -100,11 +101,11 @@ impl Target {
         }
     }
 
-    /// Does the work, which says how many steps it took.
+    /// Runs the work, which returns its number of steps.
     ///
     /// # Panics
-    /// If it costs more than it may; `slack` times the processor time where the
-    /// build is slower than that of tests.
+    /// If it exceeds the budget. `slack` multiplies the processor time where
+    /// the build is slower than that of tests.
     pub fn hold(&self, slack: u32, work: impl Fn() -> usize) {
         for attempt in 1..=TRIES {
             let begun = processor_time();
@@ -129,10 +130,10 @@ impl Target {
         }
     }
 
-    /// Gives a parser its input, whose bytes are its steps.
+    /// Runs a parser whose steps are the bytes of its input.
     ///
     /// # Panics
-    /// As [`Target::hold`] does.
+    /// Like [`Target::hold`].
     pub fn parse(&self, slack: u32, data: &[u8], body: impl Fn(&[u8])) {
         self.hold(slack, || {
             body(data);
@@ -140,10 +141,10 @@ impl Target {
         });
     }
 
-    /// [`Target::try_all`] of a parser.
+    /// [`Target::try_all`] for a parser.
     ///
     /// # Panics
-    /// As it does.
+    /// Like [`Target::try_all`].
     pub fn try_parser(&self, others: u32, body: impl Fn(&[u8])) {
         self.try_all(others, |data| {
             body(data);
@@ -151,12 +152,12 @@ impl Target {
         });
     }
 
-    /// Tries the inputs in `fuzz/seeds`, and so many others that are made of
+    /// Tries the inputs in `fuzz/seeds`, and this many others derived from
     /// them.
     ///
     /// # Panics
-    /// If an input costs more than it may, or the body panics, which `fuzz` then
-    /// finds in the file that is named.
+    /// If an input exceeds the budget, or the body panics; the message names a
+    /// file with the input for `fuzz`.
     pub fn try_all(&self, others: u32, body: impl Fn(&[u8]) -> usize) {
         let seeds = self.seeds();
         for (name, seed) in &seeds {
@@ -186,7 +187,7 @@ impl Target {
     }
 }
 
-/// An input that is noise, or one of the seeds with some changes.
+/// Random input, or a seed with some changes.
 fn made(seeds: &[(String, Vec<u8>)], rng: &mut Rng) -> Vec<u8> {
     let below = |rng: &mut Rng, most: usize| rng.below(most.max(1) as u64) as usize;
     if seeds.is_empty() || rng.chance(0.2) {
@@ -203,7 +204,7 @@ fn made(seeds: &[(String, Vec<u8>)], rng: &mut Rng) -> Vec<u8> {
             2 if place < input.len() => {
                 input.remove(place);
             }
-            // The rest of another one.
+            // The rest of another seed.
             _ => {
                 let other = &seeds[below(rng, seeds.len())].1;
                 input.truncate(place);

@@ -1,13 +1,13 @@
-//! What tests say of the machine they run on, what work costs there
-//! ([`allocation`]), and what their cameras film ([`pictures`]).
+//! Test support: reports about the machine, the cost of work ([`allocation`]),
+//! and test pictures ([`pictures`]).
 //!
-//! Some cannot be made on every machine: they need a right, a program, data
-//! ([`skipped`]). Others measure rates and times of the real world
-//! ([`where_the_machine_keeps_up`]): a virtual machine whose host is busy
-//! stands still for tens of milliseconds, and two cores that run other tests
-//! too have not always one to spare. To a call both look like a link whose
-//! queue grows, so it lowers its rate, leaves pictures out or takes another
-//! path, as it should; such a test then says nothing of the program.
+//! Some tests cannot run on every machine: they need a permission, a program or
+//! data ([`skipped`]). Others measure rates and times in the real world
+//! ([`where_the_machine_keeps_up`]). A virtual machine on a busy host pauses
+//! for tens of milliseconds, and two cores that run other tests may have none
+//! to spare. To a call both look like a link with a growing queue, so it
+//! correctly lowers its rate, drops pictures or switches paths; the result of
+//! such a test is then meaningless.
 
 #![deny(unsafe_code)]
 
@@ -23,9 +23,10 @@ use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
-/// Says that the calling test was skipped, and why: on the standard error of
-/// the test program, which is shown for tests that pass, too, and as a line of the
-/// file that `WEFT_SKIPPED` names, which CI compares with `.ci/may-skip`.
+/// Reports that the calling test was skipped, with the reason: on the standard
+/// error of the test program, which is shown for passing tests, too, and as a
+/// line in the file named by `WEFT_SKIPPED`, which CI compares with
+/// `.ci/may-skip`.
 ///
 /// # Panics
 /// If that file cannot be written.
@@ -44,7 +45,7 @@ fn note(file: &Path, reason: impl Display) {
 }
 
 fn say(what: impl Display) {
-    // Nobody may be listening.
+    // The reader may be gone.
     let _ = writeln!(std::io::stderr(), "{what} ({})", test());
 }
 

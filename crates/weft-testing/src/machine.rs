@@ -6,22 +6,23 @@ use std::time::{Duration, Instant};
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-/// A machine that keeps up lets a thread run that is due, at most so late.
-/// Chosen by us: a call over loopback takes as much for a queue.
+/// Scheduling delay up to which a machine keeps up. Chosen by us: a call over
+/// loopback takes such a delay for a queue.
 const STILL: Duration = Duration::from_millis(20);
 
-/// How often a test is tried alone.
+/// Attempts of a test alone.
 const ALONE: usize = 3;
 
-/// Held together by tests that run side by side, by one that runs alone.
+/// Read-locked by tests that run in parallel, write-locked by one that runs
+/// alone.
 static TURN: RwLock<()> = RwLock::new(());
 
-/// Runs a test of rates and times. If it fails it is tried again with no other
-/// such test of its program beside it, and then it counts if the machine kept
-/// up; where that never does, the test says that it was skipped.
+/// Runs a test of rates and times. If it fails, it is retried without other
+/// such tests of its program, and its result counts only if the machine kept
+/// up; if the machine never does, the test is reported as skipped.
 ///
 /// # Panics
-/// As the test does, alone on a machine that keeps up.
+/// Like the test, alone on a machine that keeps up.
 pub fn where_the_machine_keeps_up(test: fn()) {
     {
         let _beside = TURN.read().unwrap_or_else(PoisonError::into_inner);
@@ -45,7 +46,7 @@ pub fn where_the_machine_keeps_up(test: fn()) {
     crate::skipped(format!("the machine did not keep up, {ALONE} times"));
 }
 
-/// A thread on each processor that wants to run every millisecond.
+/// Threads, one per processor, that try to run every millisecond.
 struct Watch {
     is_over: Arc<AtomicBool>,
     threads: Vec<JoinHandle<Duration>>,
@@ -66,7 +67,7 @@ impl Watch {
         }
     }
 
-    /// The longest time between two turns of any of them.
+    /// Longest time between two turns of any of them.
     fn stop(self) -> Duration {
         self.is_over.store(true, Ordering::Relaxed);
         let turns = self.threads.into_iter();
@@ -79,7 +80,7 @@ fn longest_turn(processor: usize, is_over: &AtomicBool) -> Duration {
     const EVERY: Duration = Duration::from_millis(1);
     let mut only = CpuSet::new();
     only.set(processor);
-    // Elsewhere it sees less, and a test that fails fails sooner.
+    // On other systems it sees less, and a failing test fails sooner.
     let _ = sched_setaffinity(None, &only);
     let mut longest = Duration::ZERO;
     while !is_over.load(Ordering::Relaxed) {
@@ -93,8 +94,8 @@ fn longest_turn(processor: usize, is_over: &AtomicBool) -> Duration {
 #[cfg(test)]
 mod tests;
 
-/// The processor time that this thread has used so far: what others of a busy
-/// machine use is not in it.
+/// Processor time used by this thread, without that of other programs on a busy
+/// machine.
 #[must_use]
 pub fn processor_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);

@@ -1,14 +1,14 @@
-//! Pictures without content, for calls whose encoder and screen are not the
-//! question: each has its number and the time of its capture in it.
+//! Pictures without content, for calls whose encoder and display do not matter:
+//! each contains its number and capture time.
 
 use weft_units::{Duration, Instant, Rate, Rng};
 
 /// 30 pictures a second.
 pub const FRAME_INTERVAL: Duration = Duration::from_nanos(33_333_333);
 
-/// Temporal layer of each place in the pattern that libvpx and browsers make of
-/// three (libwebrtc, default_temporal_layers.cc, the short one), and how large
-/// its pictures are, in parts of the mean: 40, 20 and 40 % of the rate
+/// Temporal layer of each position in the pattern that libvpx and browsers use
+/// for three layers (libwebrtc, default_temporal_layers.cc, the short one), and
+/// the size of its pictures relative to the mean: 40, 20 and 40 % of the rate
 /// (simulcast_rate_allocator.cc) for a quarter, a quarter and a half of them.
 const LAYERS: [(u8, f64); 4] = [(0, 1.6), (2, 0.8), (1, 0.8), (2, 0.8)];
 /// Pictures of the pattern that refer to the base layer only.
@@ -19,7 +19,7 @@ const REFERENCE: [u64; 4] = [4, 1, 2, 1];
 /// Offset of the stamp: behind the header of a VP8 keyframe.
 const STAMP: usize = 10;
 
-/// Makes pictures of the size that the rate asks for.
+/// Source of pictures whose size follows the rate.
 #[derive(Debug)]
 pub struct Source {
     /// Rate that the session asks for.
@@ -29,43 +29,43 @@ pub struct Source {
     interval: Duration,
     layers: Layers,
     number: u64,
-    /// Number of the last keyframe: the pattern of layers begins with it.
+    /// Number of the latest keyframe, at which the layer pattern starts.
     keyframe: u64,
     rng: Rng,
 }
 
-/// How a source's pictures refer to each other.
+/// Reference structure of a source's pictures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layers {
-    /// Each to the one before it.
+    /// Each picture refers to the previous one.
     One,
-    /// In three temporal layers, as browsers and weft make them.
+    /// Three temporal layers, as in browsers and weft.
     Three,
 }
 
-/// A picture to be sent, in bytes that VP8's packets can carry.
+/// Picture to send, with content that VP8's packets can carry.
 #[derive(Debug)]
 pub struct Picture {
-    /// With the [`Stamp`] in it.
+    /// Content, with the [`Stamp`].
     pub data: Vec<u8>,
-    /// In the clock of video, 90 kHz.
+    /// RTP timestamp, at 90 kHz.
     pub timestamp: u32,
-    /// Can be decoded without any other.
+    /// Whether it can be decoded without any other picture.
     pub keyframe: bool,
     /// Temporal layer, if the source has several.
     pub temporal_layer: Option<u8>,
-    /// Refers to the base layer only.
+    /// Whether it refers to the base layer only.
     pub layer_sync: bool,
-    /// As the stamp has it.
+    /// Capture time, as in the stamp.
     pub captured_at: Instant,
 }
 
 /// Stamp in a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
-    /// Counts a source's pictures from zero.
+    /// Number of the picture, from zero.
     pub number: u64,
-    /// When it was taken.
+    /// Capture time.
     pub captured: Instant,
     /// Whether it is a keyframe.
     pub keyframe: bool,
@@ -74,7 +74,7 @@ pub struct Stamp {
 }
 
 impl Source {
-    /// Begins with a keyframe, and with this rate until another is set.
+    /// Creates a source that starts with a keyframe at this rate.
     #[must_use]
     pub fn new(rate: Rate, rng: Rng) -> Source {
         Source {
@@ -98,14 +98,14 @@ impl Source {
         }
     }
 
-    /// Time from one picture to the next.
+    /// Time between two pictures.
     #[must_use]
     pub fn interval(&self) -> Duration {
         self.interval
     }
 
-    /// Takes the next picture. Sizes vary by a fifth, and a keyframe has three
-    /// times the mean: chosen by us.
+    /// Captures the next picture. Sizes vary by a fifth, and a keyframe has
+    /// three times the mean: chosen by us.
     pub fn capture(&mut self, now: Instant) -> Picture {
         let keyframe = std::mem::take(&mut self.keyframe_wanted);
         if keyframe {

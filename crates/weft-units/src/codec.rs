@@ -1,69 +1,70 @@
 use std::fmt;
 
-/// Sound or pictures.
+/// Kind of media.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum MediaKind {
-    /// Sound: every packet is a frame of its own.
+    /// Sound: every packet is a separate frame.
     Audio,
-    /// Pictures: frames of several packets that refer to each other.
+    /// Video: frames of several packets that refer to each other.
     Video,
 }
 
-/// How sound or pictures are compressed.
+/// Codec of sound or video.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Codec {
-    /// Pictures by RFC 6386.
+    /// Video codec of RFC 6386.
     Vp8,
-    /// Pictures by ITU-T H.264. Our encoder and decoder know constrained baseline.
+    /// Video codec of ITU-T H.264. Our encoder and decoder support constrained
+    /// baseline.
     H264,
-    /// Sound by RFC 6716.
+    /// Audio codec of RFC 6716.
     Opus,
 }
 
 impl Codec {
-    /// All of them; of each kind in the order of preference.
+    /// All variants, in order of preference within each kind.
     pub const ALL: [Codec; 3] = [Codec::Vp8, Codec::H264, Codec::Opus];
 
-    /// Those of one kind, in the order of preference.
+    /// Codecs of one kind, in order of preference.
     pub fn of_kind(kind: MediaKind) -> impl Iterator<Item = Codec> {
         Codec::ALL.into_iter().filter(move |c| c.kind() == kind)
     }
 
-    /// The one with this [`Codec::name`].
+    /// Codec with this [`Codec::name`].
     #[must_use]
     pub fn named(name: &str) -> Option<Codec> {
         Codec::ALL.into_iter().find(|c| c.name() == name)
     }
 
-    /// The name on the command line and in files.
+    /// Name on the command line and in files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         self.properties().name
     }
 
-    /// The name in session descriptions (RFC 7741 section 6.1, RFC 6184
-    /// section 8.1, RFC 7587 section 6.1), where case does not matter.
+    /// Name in session descriptions, where case does not matter (RFC 7741
+    /// section 6.1, RFC 6184 section 8.1, RFC 7587 section 6.1).
     #[must_use]
     pub const fn encoding(self) -> &'static str {
         self.properties().encoding
     }
 
-    /// What is compressed.
+    /// Kind of media.
     #[must_use]
     pub const fn kind(self) -> MediaKind {
         self.properties().kind
     }
 
-    /// The most temporal layers that its packets can tell apart (RFC 7741
-    /// section 4.2, as our encoders make them; RFC 6184 has none): whoever
-    /// forwards them may leave out the upper ones.
+    /// Maximum number of temporal layers that its packets can distinguish (RFC
+    /// 7741 section 4.2, as our encoders make them; RFC 6184 has none): a
+    /// forwarder may drop the upper ones.
     #[must_use]
     pub const fn temporal_layers(self) -> u8 {
         self.properties().temporal_layers
     }
 
-    /// The coarsest quantizer index (RFC 6386 section 9.6, ITU-T H.264 section
-    /// 7.4.2.2); the finest is zero. Sound has none.
+    /// Coarsest quantizer index (RFC 6386 section 9.6, ITU-T H.264 section
+    /// 7.4.2.2); the finest is zero. `None` for sound.
     #[must_use]
     pub const fn coarsest_quantizer(self) -> Option<u8> {
         match self.properties().quantizers {
@@ -72,7 +73,7 @@ impl Codec {
         }
     }
 
-    /// Between which quantizers a picture size is right. Sound has none.
+    /// Quantizers between which a picture size is right. `None` for sound.
     #[must_use]
     pub const fn quantizer_bounds(self) -> Option<QuantizerBounds> {
         match self.properties().quantizers {
@@ -81,8 +82,8 @@ impl Codec {
         }
     }
 
-    /// Ticks per second of its RTP timestamps (RFC 7741 section 6.1, RFC 6184
-    /// section 8.2.1, RFC 7587 section 4.1).
+    /// Clock rate of its RTP timestamps in ticks per second (RFC 7741 section
+    /// 6.1, RFC 6184 section 8.2.1, RFC 7587 section 4.1).
     #[must_use]
     pub const fn clock_rate(self) -> u32 {
         self.properties().clock_rate
@@ -118,13 +119,13 @@ impl Codec {
     }
 }
 
-/// What is known of a codec; the methods of [`Codec`] say what each means.
+/// Properties of a codec; the methods of [`Codec`] document them.
 struct Properties {
     name: &'static str,
     encoding: &'static str,
     kind: MediaKind,
     temporal_layers: u8,
-    /// The coarsest, and the bounds.
+    /// Coarsest index, and the bounds.
     quantizers: Option<(u8, QuantizerBounds)>,
     clock_rate: u32,
 }
@@ -132,17 +133,18 @@ struct Properties {
 /// Quantizers between which a picture size is right, in the codec's own units.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct QuantizerBounds {
-    /// A mean of this or less: a larger picture would look better.
+    /// Mean at or below which a larger picture would look better.
     pub low: u8,
-    /// A mean above this: a smaller picture would look better.
+    /// Mean above which a smaller picture would look better.
     pub high: u8,
 }
 
 impl QuantizerBounds {
-    /// VP8's index, 0 to 127 (libwebrtc, `libvpx_vp8_encoder.cc`:
+    /// Bounds of VP8's index, 0 to 127 (libwebrtc, `libvpx_vp8_encoder.cc`:
     /// `kLowVp8QpThreshold`, `kHighVp8QpThreshold`).
     pub const VP8: QuantizerBounds = QuantizerBounds { low: 29, high: 95 };
-    /// H.264's, 0 to 51 (libwebrtc, `h264_encoder_impl.cc`).
+    /// Bounds of H.264's quantizer, 0 to 51 (libwebrtc,
+    /// `h264_encoder_impl.cc`).
     pub const H264: QuantizerBounds = QuantizerBounds { low: 24, high: 37 };
 }
 

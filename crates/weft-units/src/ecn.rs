@@ -1,10 +1,10 @@
 /// The ECN field of an IP header (RFC 3168 section 5, RFC 9331 section 2).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum Ecn {
-    /// 00: the transport does not know ECN; congestion drops it.
+    /// 00: the transport does not support ECN; congestion drops the packet.
     #[default]
     NotEct,
-    /// 01: ECN-capable, and reacting to marks scalably (L4S).
+    /// 01: ECN-capable, with a scalable reaction to marks (L4S).
     Ect1,
     /// 10: ECN-capable; a mark counts like a loss.
     Ect0,
@@ -13,7 +13,7 @@ pub enum Ecn {
 }
 
 impl Ecn {
-    /// The field of these two bits, the lower ones of the traffic class.
+    /// Field with these two bits, the lower ones of the traffic class.
     #[must_use]
     pub const fn from_bits(bits: u8) -> Ecn {
         match bits & 0b11 {
@@ -24,7 +24,7 @@ impl Ecn {
         }
     }
 
-    /// The two bits of the field.
+    /// Two bits of the field.
     #[must_use]
     pub const fn bits(self) -> u8 {
         match self {
@@ -35,7 +35,7 @@ impl Ecn {
         }
     }
 
-    /// Whether a mark can take the place of a drop.
+    /// Whether a mark can replace a drop.
     #[must_use]
     pub const fn is_capable(self) -> bool {
         !matches!(self, Ecn::NotEct)

@@ -1,13 +1,14 @@
 use crate::Rate;
 
 impl Rate {
-    /// Max-min fair (Bertsekas and Gallager, Data Networks, section 6.5.2): what
-    /// each of several gets of this rate who wants more than that, when nobody
-    /// gets more than their bound; what those leave who are at theirs, the others
-    /// share. Who is last gets what is left, whatever their bound. Rounded down.
+    /// Max-min fair level of this rate (Bertsekas and Gallager, Data Networks,
+    /// section 6.5.2): the share of each participant whose bound is higher.
+    /// Participants below the level get their bound, and the others share the
+    /// rest. The last participant gets the rest, regardless of its bound.
+    /// Rounded down.
     ///
-    /// It stands here because senders share among cameras as forwarders do among
-    /// tracks, and share no other crate.
+    /// Defined in this crate because senders share among cameras in the same
+    /// way as forwarders among tracks, and they have no other crate in common.
     #[must_use]
     pub fn fair_level(self, bounds: impl IntoIterator<Item = Option<Rate>>) -> Rate {
         let mut sharing = 0;

@@ -2,17 +2,17 @@ use std::collections::VecDeque;
 
 use crate::{Duration, Instant};
 
-/// Freezes of a displayed video, as the W3C counts them (Identifiers for
-/// WebRTC's Statistics API, `freezeCount` and `totalFreezesDuration`): the
-/// time between two pictures is a freeze when it is at least
-/// `max(3 d, d + 150 ms)`, d being the mean of the last 30 such times.
+/// Freezes of a displayed video, as defined by the W3C (Identifiers for
+/// WebRTC's Statistics API, `freezeCount` and `totalFreezesDuration`): the time
+/// between two pictures is a freeze if it is at least `max(3 d, d + 150 ms)`,
+/// where d is the mean of the last 30 such times.
 ///
-/// It stands here because displays of real calls and of simulated ones must
-/// not differ in it, and share no other crate.
+/// Defined in this crate because displays of real and simulated calls must
+/// count alike, and they have no other crate in common.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Freezes {
     last: Option<Instant>,
-    /// The last intervals, at most [`Freezes::WINDOW`].
+    /// Latest intervals, at most [`Freezes::WINDOW`].
     intervals: VecDeque<Duration>,
     count: u32,
     total: Duration,
@@ -20,17 +20,17 @@ pub struct Freezes {
 }
 
 impl Freezes {
-    /// Intervals that the mean is taken over.
+    /// Number of intervals in the mean.
     const WINDOW: usize = 30;
     const MARGIN: Duration = Duration::from_millis(150);
 
-    /// Nothing displayed yet.
+    /// Creates a counter before the first picture.
     #[must_use]
     pub fn new() -> Freezes {
         Freezes::default()
     }
 
-    /// A picture is displayed. Times must not go back.
+    /// Records a displayed picture. Times must not decrease.
     pub fn on_picture(&mut self, now: Instant) {
         self.pictures += 1;
         let Some(last) = self.last.replace(now) else {
@@ -47,27 +47,27 @@ impl Freezes {
         self.intervals.push_back(interval);
     }
 
-    /// Whether the picture on display stands for so long that a freeze will
-    /// be counted: for live displays.
+    /// Whether the displayed picture is old enough to count as a freeze: for
+    /// live displays.
     #[must_use]
     pub fn is_frozen(&self, now: Instant) -> bool {
         self.last
             .is_some_and(|last| self.is_freeze(now.saturating_since(last)))
     }
 
-    /// Freezes that ended.
+    /// Number of freezes that have ended.
     #[must_use]
     pub fn count(&self) -> u32 {
         self.count
     }
 
-    /// Their durations together.
+    /// Total duration of these freezes.
     #[must_use]
     pub fn total(&self) -> Duration {
         self.total
     }
 
-    /// Pictures displayed.
+    /// Number of displayed pictures.
     #[must_use]
     pub fn pictures(&self) -> u64 {
         self.pictures

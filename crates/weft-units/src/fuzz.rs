@@ -1,8 +1,8 @@
-//! How fuzz targets read their input where it stands for many: of packets, of
-//! calls, of time that passes.
+//! Splitting of fuzz inputs that stand for a sequence of packets, calls or time
+//! steps.
 
-/// Cuts the bytes into records: each is a byte of length, a byte that says what
-/// to do, and the content.
+/// Splits the bytes into records: a length byte, an action byte, and the
+/// content.
 pub fn records(data: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     let mut rest = data;
     std::iter::from_fn(move || {

@@ -1,12 +1,12 @@
 use std::fmt;
 
-/// One path of an association: a pair of local and remote address that is
-/// kept valid. Unique within its association, never reused during it.
+/// Path of an association: a pair of local and remote address that is kept
+/// valid. Unique within its association, never reused during it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PathId(pub u8);
 
-/// One media stream of a session, in one direction. Local to the session and
-/// unrelated to what is on the wire.
+/// Media stream of a session, in one direction. Local to the session and
+/// unrelated to identifiers on the wire.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StreamId(pub u32);
 

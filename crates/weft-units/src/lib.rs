@@ -1,8 +1,8 @@
-//! Time, rates, sizes, how they are written, ids, codecs and seeded
-//! randomness shared by every weft crate, and the count of freezes and the
-//! division of rates that several need.
+//! Types and functions shared by every weft crate: time, rates, sizes and their
+//! text form, ids, codecs, seeded randomness, the freeze counter and the fair
+//! division of a rate.
 //!
-//! Nothing here reads a clock or a global random generator: [`Instant`] is a
+//! This crate reads no clock and no global random generator: [`Instant`] is a
 //! number that the caller injects, [`Rng`] is seeded at construction.
 
 #![forbid(unsafe_code)]

@@ -1,22 +1,21 @@
-//! Text from others, for terminals and logs.
+//! Foreign text for terminals and logs.
 
 use std::fmt::{self, Write as _};
 
-/// Text in which every character that does not stand for itself is written as its
-/// escape: control characters, ends of lines, and those that are invisible or
-/// turn text around (`\u{1b}`, `\n`, `\u{202e}`). So it cannot tell a terminal what
-/// to do, nor begin a line of its own. Everything else stays, whatever the
-/// language.
+/// Escapes every character that is invisible or has a special effect: control
+/// characters, line ends, and characters that change the text direction
+/// (`\u{1b}`, `\n`, `\u{202e}`). The result cannot control a terminal or start
+/// a new line. All other characters stay, in any language.
 #[must_use]
 pub fn printable(text: &str) -> impl fmt::Display + '_ {
     Printable(text)
 }
 
-/// Whether [`printable`] leaves a character as it is.
+/// Whether [`printable`] leaves a character unchanged.
 #[must_use]
 pub fn is_printable(character: char) -> bool {
     let is_plain = character.is_ascii_graphic() || character == ' ';
-    // Behind another one a character that combines with it is printed.
+    // A combining character is printed after another one.
     is_plain || !character.is_ascii() && escape(character).nth(1).is_none()
 }
 

@@ -1,13 +1,12 @@
-//! Quantities as people write them: a decimal number and its unit, `25ms`,
-//! `2.5mbit`, `60kB`, `1%`. Prefixes are powers of ten.
+//! Quantities in text form: a decimal number and its unit, `25ms`, `2.5mbit`,
+//! `60kB`, `1%`. Prefixes are powers of ten.
 //!
-//! What cannot be read is `None`: who asked knows the remedy.
+//! Unreadable text gives `None`, because only the caller knows the remedy.
 
 use crate::{Bytes, Duration, Rate};
 
-/// Largest values that are taken for meant; chosen by us, so that arithmetic
-/// on the clock never comes near its range: a day, 1 Tbit/s, 1 TB and ten
-/// times the whole.
+/// Largest accepted values; chosen by us, so that arithmetic on the clock never
+/// comes near its range: a day, 1 Tbit/s, 1 TB and ten times the whole.
 const MOST_SECONDS: f64 = 86_400.0;
 const MOST_BPS: f64 = 1e12;
 const MOST_BYTES: f64 = 1e12;
@@ -51,7 +50,7 @@ pub fn share(text: &str) -> Option<f64> {
     scaled(text, SHARES, MOST_SHARE)
 }
 
-/// A decimal number of digits and a point; not what `f64` reads besides:
+/// Decimal number of digits and a point. Rejects other forms that `f64` reads:
 /// "inf", "nan", "1e9" and signs.
 #[must_use]
 pub fn decimal(text: &str) -> Option<f64> {

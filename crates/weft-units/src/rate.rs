@@ -13,7 +13,7 @@ pub struct Rate(u64);
 
 const BITS_PER_BYTE_TIMES_NANOS: u64 = 8 * 1_000_000_000;
 
-/// `a * b / c`, at most `u64::MAX`. What occurs for each packet fits 64 bits,
+/// `a * b / c`, at most `u64::MAX`. Typical values per packet fit into 64 bits,
 /// whose division is one instruction.
 fn mul_div(a: u64, b: u64, c: u64) -> u64 {
     match a.checked_mul(b) {
@@ -34,7 +34,7 @@ impl Bytes {
     /// No bytes.
     pub const ZERO: Bytes = Bytes(0);
 
-    /// This size less `other`, at least zero.
+    /// Difference to `other`, at least zero.
     #[must_use]
     pub const fn saturating_sub(self, other: Bytes) -> Bytes {
         Bytes(self.0.saturating_sub(other.0))
@@ -42,7 +42,7 @@ impl Bytes {
 }
 
 impl Rate {
-    /// Nothing flows.
+    /// Zero rate.
     pub const ZERO: Rate = Rate(0);
 
     /// `n` bits per second.
@@ -87,14 +87,14 @@ impl Rate {
         Rate((self.0 as f64 * factor).round() as u64)
     }
 
-    /// This rate less `other`, at least zero.
+    /// Difference to `other`, at least zero.
     #[must_use]
     pub const fn saturating_sub(self, other: Rate) -> Rate {
         Rate(self.0.saturating_sub(other.0))
     }
 
-    /// How long `size` takes at this rate, rounded up to a nanosecond;
-    /// `None` at rate zero.
+    /// Time for `size` at this rate, rounded up to a nanosecond; `None` at rate
+    /// zero.
     #[must_use]
     pub fn time_for(self, size: Bytes) -> Option<Duration> {
         if self.0 == 0 {
@@ -108,7 +108,7 @@ impl Rate {
     }
 }
 
-/// Whole bytes that pass in the time, rounded down.
+/// Whole bytes that this rate carries in the time, rounded down.
 impl Mul<Duration> for Rate {
     type Output = Bytes;
     fn mul(self, d: Duration) -> Bytes {
@@ -116,7 +116,7 @@ impl Mul<Duration> for Rate {
     }
 }
 
-/// The rate that carries these bytes in the time. Panics on a zero duration.
+/// Rate that carries these bytes in the time. Panics on a zero duration.
 impl Div<Duration> for Bytes {
     type Output = Rate;
     fn div(self, d: Duration) -> Rate {

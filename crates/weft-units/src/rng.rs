@@ -1,8 +1,8 @@
-/// A seeded random generator (xoshiro256++, Blackman and Vigna 2021), not for
+/// Seeded random generator (xoshiro256++, Blackman and Vigna 2021), not for
 /// secrets.
 ///
-/// Every component takes a sub-stream of its own by [`Rng::stream`], so that
-/// one more draw here never shifts another component.
+/// Every component takes its own sub-stream from [`Rng::stream`], so that an
+/// additional draw in one component never shifts another.
 #[derive(Clone, Debug)]
 pub struct Rng {
     seed: u64,
@@ -10,7 +10,7 @@ pub struct Rng {
 }
 
 impl Rng {
-    /// The generator of this seed.
+    /// Creates the generator of this seed.
     #[must_use]
     pub fn new(seed: u64) -> Rng {
         let mut x = seed;
@@ -18,8 +18,8 @@ impl Rng {
         Rng { seed, state }
     }
 
-    /// An independent generator for the component `name`. Depends on the seed
-    /// and the name only, not on what was drawn before.
+    /// Returns an independent generator for the component `name`. It depends
+    /// only on the seed and the name, not on earlier draws.
     #[must_use]
     pub fn stream(&self, name: &str) -> Rng {
         // FNV-1a over the name, then mixed with the seed.

@@ -3,8 +3,8 @@ use std::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
 
 /// A point in time: nanoseconds since the run's epoch.
 ///
-/// The epoch is the caller's: the simulator starts at zero, a driver counts
-/// from its own start. Two epochs are never mixed in one session.
+/// The caller defines the epoch: the simulator starts at zero, a driver counts
+/// from its own start. A session never mixes two epochs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Instant(u64);
 
@@ -12,12 +12,12 @@ pub struct Instant(u64);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Duration(u64);
 
-/// When a state machine wants to be called again, and why.
+/// Time at which a state machine must be called again, and the reason.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Deadline {
-    /// The time of the wanted call; a time in the past means "at once".
+    /// Time of the call; a time in the past means "at once".
     pub at: Instant,
-    /// The timer that is due, for traces.
+    /// Name of the due timer, for traces.
     pub reason: &'static str,
 }
 
@@ -36,7 +36,7 @@ impl Instant {
     /// The epoch itself.
     pub const ZERO: Instant = Instant(0);
 
-    /// The point `nanos` nanoseconds after the epoch.
+    /// Time of `nanos` nanoseconds after the epoch.
     #[must_use]
     pub const fn from_nanos(nanos: u64) -> Instant {
         Instant(nanos)
@@ -66,7 +66,7 @@ impl Instant {
         self.0.wrapping_sub(other.0) as i64
     }
 
-    /// This point moved back by `by`, at the earliest the epoch.
+    /// This time minus `by`, at the earliest the epoch.
     #[must_use]
     pub const fn saturating_sub(self, by: Duration) -> Instant {
         Instant(self.0.saturating_sub(by.0))
@@ -74,7 +74,7 @@ impl Instant {
 }
 
 impl Duration {
-    /// No time at all.
+    /// Zero duration.
     pub const ZERO: Duration = Duration(0);
 
     /// A span of `n` nanoseconds.
@@ -101,8 +101,8 @@ impl Duration {
         Duration(n * 1_000_000_000)
     }
 
-    /// A span of `s` seconds; negative and not-a-number become zero, what
-    /// does not fit becomes the longest span.
+    /// A span of `s` seconds; negative numbers and NaN become zero, too large
+    /// values the longest span.
     #[must_use]
     pub fn from_secs_f64(s: f64) -> Duration {
         Duration((s * 1e9).round() as u64)
@@ -138,7 +138,7 @@ impl Duration {
         self.0 as f64 / 1e9
     }
 
-    /// This span less `other`, at least zero.
+    /// Difference to `other`, at least zero.
     #[must_use]
     pub const fn saturating_sub(self, other: Duration) -> Duration {
         Duration(self.0.saturating_sub(other.0))

@@ -1,5 +1,5 @@
-/// Why bytes from the network could not be read. The sender is at fault;
-/// drop the packet and count it.
+/// Reason why bytes from the network could not be parsed. The sender is at
+/// fault; drop the packet and count it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseError {
     /// The data ends before the named part does.
@@ -14,7 +14,7 @@ pub enum ParseError {
         /// The field that is wrong, in the words of its standard.
         what: &'static str,
     },
-    /// The data stands for more than we are ready to hold.
+    /// The data expands beyond our limit.
     #[error("{what} exceeds the limit")]
     TooLarge {
         /// The part that is too large.

@@ -1,10 +1,11 @@
 //! Repair packets of flexible forward error correction (RFC 8627), in the form
 //! with flexible masks (section 4.2.2.1), one protected source each.
 //!
-//! A repair packet is the XOR over the packets that its mask names: over their
-//! header fields (with the length in place of the sequence number) and over
-//! all that follows the fixed header. Whoever has all of them but one has that
-//! one too. What one side varies from packet to packet by its transport has to
+//! A repair packet is the XOR of the packets in its mask: of their header
+//! fields (with the length in place of the sequence number) and of everything
+//! after the fixed header. A receiver that has all of them but one can recover
+//! the missing one. Values that change with each transmission must count as
+//! zero on both sides: [`crate::rtp::clear_transport_values`].
 //! count as zero on both sides: [`crate::rtp::clear_transport_values`].
 
 use crate::ParseError;
@@ -20,7 +21,7 @@ pub const GROUP: &str = "FEC-FR";
 /// 4.2.2.1: 15 + 31 + 64 bits).
 pub const SPAN: u32 = 110;
 
-/// The fixed RTP header; what follows is protected as it is.
+/// Length of the fixed RTP header; the rest is protected as it is.
 const FIXED_LEN: usize = 12;
 /// Flags, payload type, length and timestamp recovery.
 const RECOVERY_LEN: usize = 8;
@@ -30,25 +31,25 @@ const VERSION: u8 = 0x80;
 /// In front of a mask block: another block follows.
 const MORE: u128 = 1;
 
-/// Which packets a repair packet protects.
+/// Packets that a repair packet protects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Mask {
-    /// The first sequence number that may be protected.
+    /// First sequence number that may be protected.
     pub base: u16,
     /// Bit *i* stands for packet *base + i*, *i* below [`SPAN`].
     pub bits: u128,
 }
 
 impl Mask {
-    /// The mask that names these distances from the base; those of [`SPAN`]
-    /// and beyond cannot be named and are left out.
+    /// Mask of these distances from the base; distances of [`SPAN`] and beyond
+    /// are left out.
     pub fn new(base: u16, distances: impl IntoIterator<Item = u32>) -> Mask {
         let named = distances.into_iter().filter(|d| *d < SPAN);
         let bits = named.fold(0, |bits, distance| bits | 1 << distance);
         Mask { base, bits }
     }
 
-    /// Octets on the wire, the base not counted.
+    /// Octets on the wire, without the base.
     fn blocks_len(self) -> usize {
         match self.bits {
             bits if bits >> 46 != 0 => 14,
@@ -94,29 +95,30 @@ impl Mask {
     }
 }
 
-/// The XOR over some packets.
+/// XOR of some packets.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Parity {
-    /// Flags, payload type, length and timestamp, as RFC 8627 has them.
+    /// Flags, payload type, length and timestamp, in the form of RFC 8627.
     header: [u8; RECOVERY_LEN],
-    /// All beyond the fixed header, shorter packets filled with zeros.
+    /// Everything after the fixed header; shorter packets are padded with
+    /// zeros.
     body: Vec<u8>,
 }
 
 impl Parity {
-    /// Takes in one RTP packet, or takes it out again.
+    /// Adds an RTP packet, or removes it again.
     ///
     /// # Errors
-    /// If it is no RTP packet, or longer than a datagram; then nothing is
-    /// changed.
+    /// If it is not an RTP packet, or longer than a datagram; then nothing
+    /// changes.
     pub fn add(&mut self, packet: &[u8]) -> Result<(), ParseError> {
         self.add_parts(packet, &[])
     }
 
-    /// The same with a packet in two parts: its header, or more, and the rest.
+    /// Adds a packet in two parts: its header, or more, and the rest.
     ///
     /// # Errors
-    /// Those of [`Parity::add`].
+    /// Same as [`Parity::add`].
     pub fn add_parts(&mut self, header: &[u8], rest: &[u8]) -> Result<(), ParseError> {
         let what = "protected packet";
         let (fixed, body) = header
@@ -139,11 +141,11 @@ impl Parity {
         Ok(())
     }
 
-    /// The packet that is left when all others are taken out.
+    /// Recovers the missing packet after all others were removed.
     ///
     /// # Errors
-    /// If its length is not possible: the packets were not those that were
-    /// protected.
+    /// If its length is impossible: the removed packets were not the protected
+    /// ones.
     pub fn recover(&self, ssrc: Ssrc, sequence: u16) -> Result<Vec<u8>, ParseError> {
         let what = "recovered length";
         let [flags, kind, l0, l1, timestamp @ ..] = self.header;
@@ -165,22 +167,21 @@ fn xor(into: &mut [u8], from: &[u8]) {
     }
 }
 
-/// The payload of a repair packet. The source that it protects stands in the
-/// list of contributing sources of its RTP header
-/// ([`crate::rtp::contributing_sources`]).
+/// Payload of a repair packet. The list of contributing sources in its RTP
+/// header names the protected source ([`crate::rtp::contributing_sources`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repair {
-    /// Which packets are in it.
+    /// Packets in it.
     pub mask: Mask,
-    /// Their XOR.
+    /// XOR of these packets.
     pub parity: Parity,
 }
 
 impl Repair {
-    /// Reads the payload of a repair packet.
+    /// Parses the payload of a repair packet.
     ///
     /// # Errors
-    /// If it is cut off, of another form (retransmission, fixed block), or
+    /// If it is truncated, has another form (retransmission, fixed block), or
     /// protects nothing.
     pub fn parse(payload: &[u8]) -> Result<Repair, ParseError> {
         let mut reader = Reader::new(payload, "repair packet");
@@ -213,7 +214,7 @@ impl Repair {
         RECOVERY_LEN + 2 + self.mask.blocks_len() + self.parity.body.len()
     }
 
-    /// Never: there is always a header.
+    /// Always false, because there is always a header.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         false

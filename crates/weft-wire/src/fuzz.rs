@@ -16,10 +16,10 @@ const MAP: ExtensionMap = ExtensionMap {
     audio_level: Some(4),
 };
 
-/// Well below the longest text that the SDP parser takes.
+/// Well below the longest text that the SDP parser accepts.
 const MAX_EMITTED: usize = 100_000;
 
-/// RTP: what was read can be written and read again.
+/// RTP: a parsed packet can be written and parsed again.
 pub fn fuzz_rtp(data: &[u8]) {
     let peeked = rtp::peek(data);
     let Ok((header, payload)) = rtp::parse(data, &MAP) else {
@@ -39,7 +39,7 @@ pub fn fuzz_rtp(data: &[u8]) {
     assert_eq!((again, rest), (header, &[][..]));
 }
 
-/// RTCP: what was read can be written and read again.
+/// RTCP: parsed packets can be written and parsed again.
 pub fn fuzz_rtcp(data: &[u8]) {
     let Ok(packets) = rtcp::parse_compound(data, &mut { rtcp::MAX_ENTRIES }) else {
         return;
@@ -59,8 +59,8 @@ pub fn fuzz_rtcp(data: &[u8]) {
     }
 }
 
-/// Repair packet: what was read is written the same, and what is recovered
-/// from it is no longer than it.
+/// Repair packet: a parsed one is written identically, and a recovered packet
+/// is not longer than it.
 pub fn fuzz_flexfec(data: &[u8]) {
     let Ok(mut repair) = Repair::parse(data) else {
         return;
@@ -76,8 +76,8 @@ pub fn fuzz_flexfec(data: &[u8]) {
     }
 }
 
-/// Any codec's payload: what was read is at most a few times its size as the
-/// decoder takes it, and what is cut fits and can be read.
+/// Payload of any codec: the decoder input is at most a few times its size, and
+/// cut parts fit and can be parsed.
 pub fn fuzz_payload(data: &[u8]) {
     const MAX_PAYLOAD: usize = 7;
     let Some((&which, data)) = data.split_first() else {
@@ -103,7 +103,7 @@ pub fn fuzz_payload(data: &[u8]) {
     }
 }
 
-/// VP8 descriptor: what was read can be written and read again.
+/// VP8 descriptor: a parsed one can be written and parsed again.
 pub fn fuzz_vp8(data: &[u8]) {
     let Ok((descriptor, body)) = vp8::parse(data) else {
         return;
@@ -118,8 +118,8 @@ pub fn fuzz_vp8(data: &[u8]) {
     assert_eq!(vp8::parse(&written), Ok((descriptor, body)));
 }
 
-/// H.264 payload: what was read becomes a byte stream of no more than its
-/// sizes and start codes, whose units are cut and put together the same.
+/// H.264 payload: the byte stream is at most as large as its sizes and start
+/// codes allow, and its units survive cutting and joining.
 pub fn fuzz_h264(data: &[u8]) {
     const MAX_PAYLOAD: usize = 7;
     let Ok(payload) = h264::parse(data) else {
@@ -149,7 +149,7 @@ pub fn fuzz_h264(data: &[u8]) {
     }
 }
 
-/// SDP: what was read is emitted such that it reads the same.
+/// SDP: a parsed description is emitted in a form that parses equally.
 pub fn fuzz_sdp(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;
@@ -162,8 +162,8 @@ pub fn fuzz_sdp(data: &[u8]) {
         return;
     };
     let emitted = description.to_string();
-    // What is said once for all sections is emitted for each one: the limits
-    // of the parser do not hold for that.
+    // Session-level attributes are emitted for each section, so the parser's
+    // limits do not apply.
     if emitted.len() <= MAX_EMITTED {
         assert_eq!(SessionDescription::parse(&emitted), Ok(description));
     }

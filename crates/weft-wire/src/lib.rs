@@ -1,9 +1,9 @@
 //! RTP, RTCP, header extensions, codecs in RTP, and the SDP subset:
 //! parse and emit.
 //!
-//! Pure functions over bytes and text: no state, no clock, no sockets. What
-//! comes from the network never panics and never allocates more than a small
-//! multiple of its own size (or of a limit named at the parser).
+//! Pure functions over bytes and text: no state, no clock, no sockets. Input
+//! from the network never causes a panic and never allocates more than a small
+//! multiple of its own size (or of a limit documented at the parser).
 
 #![forbid(unsafe_code)]
 

@@ -1,7 +1,7 @@
 use crate::ParseError;
 
-/// A cursor over bytes in network order; running out is an error that names
-/// the structure being read.
+/// Cursor over bytes in network order; reading beyond the end is an error that
+/// names the structure.
 pub(crate) struct Reader<'a> {
     data: &'a [u8],
     what: &'static str,

@@ -50,37 +50,37 @@ const WEFT_NAME: &[u8; 4] = b"WEFT";
 const WEFT_PATH_FEEDBACK: u8 = 1;
 const WEFT_QUALITY_FEEDBACK: u8 = 2;
 
-/// One message of an RTCP packet.
+/// Message of an RTCP packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Packet {
-    /// What a sender sent, and what it received.
+    /// Sending and reception statistics of a sender.
     SenderReport(SenderReport),
-    /// What a receiver received.
+    /// Reception statistics of a receiver.
     ReceiverReport(ReceiverReport),
     /// The canonical name of each source.
     SourceDescription(Vec<SourceDescription>),
-    /// These sources have ended.
+    /// End of these sources.
     Goodbye(Vec<Ssrc>),
-    /// Packets to send again.
+    /// Packets to retransmit.
     Nack(Nack),
-    /// Pictures are lost: a keyframe is wanted.
+    /// Picture loss: requests a keyframe.
     PictureLoss {
-        /// SSRC of the packet sender: of who asks.
+        /// SSRC of the requester.
         sender: Ssrc,
-        /// The stream asked for.
+        /// Requested stream.
         media: Ssrc,
     },
-    /// A keyframe is wanted. One per entry: a packet that asks for several
-    /// streams is read as several of these.
+    /// Request for a keyframe. One per entry: a packet that requests several
+    /// streams is read as several messages.
     FullIntraRequest {
-        /// SSRC of the packet sender: of who asks.
+        /// SSRC of the requester.
         sender: Ssrc,
-        /// The stream asked for.
+        /// Requested stream.
         media: Ssrc,
-        /// A repeated request has the same number.
+        /// Request number; a repeated request has the same number.
         sequence: u8,
     },
-    /// What the receiver thinks the path can carry.
+    /// Receiver's estimate of the path's capacity.
     Remb(Remb),
     /// Arrival times by transport-wide sequence number.
     TransportFeedback(TransportFeedback),
@@ -88,19 +88,19 @@ pub enum Packet {
     CongestionFeedback(CongestionFeedback),
     /// Arrival times by one path's transport sequence number.
     PathFeedback(PathFeedback),
-    /// What a path did to the construction of frames.
+    /// Effect of a path on the construction of frames.
     QualityFeedback(QualityFeedback),
     /// Another packet type or feedback message type. Its content is not kept,
-    /// so nothing is written for it.
+    /// so it is never written.
     Unknown {
-        /// As registered (RFC 3550 section 12.1).
+        /// Registered packet type (RFC 3550 section 12.1).
         packet_type: u8,
         /// The 5-bit count, subtype or feedback message type.
         count: u8,
     },
 }
 
-/// Takes the entries of a list from what lists may hold.
+/// Takes the entries of a list from the remaining allowance.
 fn take_entries(left: &mut usize, count: usize, what: &'static str) -> Result<(), ParseError> {
     *left = left
         .checked_sub(count)
@@ -114,14 +114,14 @@ pub fn is_rtcp(datagram: &[u8]) -> bool {
     matches!(datagram, [_, 192..=223, ..])
 }
 
-/// Reads all messages of a plain (decrypted) RTCP packet.
+/// Parses all messages of a plain (decrypted) RTCP packet.
 ///
-/// An error in one message is an error of the whole: nothing behind it can be
-/// trusted. The lists of packets, those that arrived or did not and those that
-/// are asked for again, together hold at most `left` entries, by which it is
-/// reduced: a few bytes can stand for thousands. Beyond it no memory is taken,
-/// and the packet is [`ParseError::TooLarge`]. More than [`MAX_ENTRIES`] are
-/// never of use.
+/// An error in one message fails the whole packet: nothing after it can be
+/// trusted. The lists of arrivals, losses and retransmission requests together
+/// hold at most `left` entries, which is reduced by their number, because a few
+/// bytes can stand for thousands. Beyond it no memory is allocated, and the
+/// packet is [`ParseError::TooLarge`]. More than [`MAX_ENTRIES`] are never
+/// useful.
 pub fn parse_compound(data: &[u8], left: &mut usize) -> Result<Vec<Packet>, ParseError> {
     let mut packets = Vec::new();
     let mut reader = Reader::new(data, "RTCP header");
@@ -135,8 +135,8 @@ pub fn parse_compound(data: &[u8], left: &mut usize) -> Result<Vec<Packet>, Pars
         let packet_type = reader.u8()?;
         let words = usize::from(reader.u16()?);
         let mut body = reader.take(4 * words)?;
-        // RFC 3550 allows padding in the last packet only, libwebrtc pads
-        // transport feedback wherever it stands.
+        // RFC 3550 allows padding in the last packet only, but libwebrtc pads
+        // transport feedback in any position.
         if first & PADDING_BIT != 0 {
             body = strip_padding(body)?;
         }
@@ -197,8 +197,8 @@ fn parse_packet(
 }
 
 impl Packet {
-    /// Appends the message in wire form; several in a row make a compound.
-    /// Lists longer than the message can hold are cut: 31 report blocks,
+    /// Appends the message in wire format; several in a row make a compound.
+    /// Lists longer than the message can hold are truncated: 31 report blocks,
     /// descriptions or goodbyes, 255 sources of a [`Remb`], 65,535 arrivals.
     pub fn write(&self, out: &mut Vec<u8>) {
         match self {
@@ -227,8 +227,8 @@ impl Packet {
     }
 }
 
-/// Appends a header, what `body` appends, zeros up to a whole word, and sets
-/// the length.
+/// Appends a header, the output of `body`, and zeros up to a whole word, and
+/// sets the length.
 fn write_packet(packet_type: u8, count: u8, out: &mut Vec<u8>, body: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
     out.extend_from_slice(&[VERSION << 6 | count, packet_type, 0, 0]);
@@ -236,7 +236,7 @@ fn write_packet(packet_type: u8, count: u8, out: &mut Vec<u8>, body: impl FnOnce
     body(out);
     let words = (out.len() - content).div_ceil(4);
     out.resize(content + 4 * words, 0);
-    // Every writer bounds its lists so that this fits.
+    // Every writer limits its lists so that this fits.
     let words = u16::try_from(words).expect("an RTCP packet within its 16-bit length");
     out[start + 2..content].copy_from_slice(&words.to_be_bytes());
 }

@@ -1,7 +1,7 @@
 //! RTP packets (RFC 3550 section 5.1) and their header extensions (RFC 8285).
 //!
 //! [`peek`], [`parse`] and [`Header::write`] are the hot path: they allocate
-//! nothing but what `out` has to grow by.
+//! only if `out` has to grow.
 
 mod extension;
 mod media;
@@ -25,21 +25,21 @@ const MAX_SOURCES: usize = 15;
 /// RFC 3550 section 5.1: the last octet counts the padding, itself included.
 pub const MAX_PADDING: usize = 255;
 
-/// What weft reads and writes of an RTP header. Contributing sources are
-/// skipped when read and never written.
+/// Fields of an RTP header that weft reads and writes. Contributing sources are
+/// skipped when reading and never written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Last packet of a video frame; start of a talk spurt in audio.
     pub marker: bool,
-    /// 7 bits.
+    /// Payload type, 7 bits.
     pub payload_type: u8,
-    /// As on the wire; see [`crate::sequence`].
+    /// Sequence number as on the wire; see [`crate::sequence`].
     pub sequence: u16,
     /// In units of the payload type's clock rate.
     pub timestamp: u32,
-    /// The stream's source.
+    /// Source of the stream.
     pub ssrc: Ssrc,
-    /// What the negotiated header extensions say.
+    /// Values of the negotiated header extensions.
     pub extensions: Extensions,
 }
 
@@ -56,17 +56,18 @@ impl Default for Header {
     }
 }
 
-/// What can be known of an SRTP packet before it is decrypted.
+/// Fields of an SRTP packet that are readable before decryption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peek {
-    /// Fixed header, contributing sources and extension block: what SRTP
-    /// authenticates but does not encrypt (RFC 3711 section 3.1).
+    /// Length of the fixed header, contributing sources and extension block:
+    /// the part that SRTP authenticates but does not encrypt (RFC 3711 section
+    /// 3.1).
     pub header_len: usize,
-    /// The stream's source.
+    /// Source of the stream.
     pub ssrc: Ssrc,
-    /// As on the wire.
+    /// Sequence number as on the wire.
     pub sequence: u16,
-    /// 7 bits.
+    /// Payload type, 7 bits.
     pub payload_type: u8,
 }
 
@@ -117,7 +118,7 @@ fn parse_fixed(datagram: &[u8]) -> Result<Fixed<'_>, ParseError> {
     })
 }
 
-/// Reads what SRTP leaves in the clear. Works on protected and on plain
+/// Reads the fields that SRTP leaves unencrypted. Works on protected and plain
 /// packets.
 pub fn peek(datagram: &[u8]) -> Result<Peek, ParseError> {
     let fixed = parse_fixed(datagram)?;
@@ -129,11 +130,11 @@ pub fn peek(datagram: &[u8]) -> Result<Peek, ParseError> {
     })
 }
 
-/// Reads a plain packet: its header and its payload without padding. The
-/// payload is empty in a packet that is only padding (a probe).
+/// Parses a plain packet: its header and its payload without padding. The
+/// payload of a packet that is only padding (a probe) is empty.
 ///
-/// Extensions in the one-byte and in the two-byte form are read; those that
-/// are not in `map`, and those with content of a wrong size, are skipped.
+/// Extensions in the one-byte and the two-byte form are read; extensions that
+/// are not in `map`, or have a wrong size, are skipped.
 pub fn parse<'a>(packet: &'a [u8], map: &ExtensionMap) -> Result<(Header, &'a [u8]), ParseError> {
     let fixed = parse_fixed(packet)?;
     let mut header = fixed.header;
@@ -147,20 +148,19 @@ pub fn parse<'a>(packet: &'a [u8], map: &ExtensionMap) -> Result<(Header, &'a [u
     Ok((header, payload))
 }
 
-/// The contributing sources of a packet, for those whose meaning is in them:
-/// repair packets.
+/// Contributing sources of a packet, for packets that use them: repair packets.
 ///
 /// # Errors
-/// If it is no RTP packet.
+/// If it is not an RTP packet.
 pub fn contributing_sources(packet: &[u8]) -> Result<impl Iterator<Item = Ssrc>, ParseError> {
     let (sources, _) = parse_fixed(packet)?.sources.as_chunks::<4>();
     Ok(sources.iter().map(|s| Ssrc(u32::from_be_bytes(*s))))
 }
 
-/// Sets to zero what each transmission of a packet has of its own: path, path
-/// numbers, transport-wide number. Repair packets protect packets in this
-/// form, as libwebrtc's do, so that they can be made before a packet has its
-/// numbers. What is no RTP packet stays as it is.
+/// Sets the values that differ between transmissions of a packet to zero: path,
+/// path numbers, transport-wide number. Repair packets protect packets in this
+/// form, like libwebrtc's, so they can be made before a packet gets its
+/// numbers. Data that is not an RTP packet stays unchanged.
 pub fn clear_transport_values(packet: &mut [u8], map: &ExtensionMap) {
     let Ok(fixed) = parse_fixed(packet) else {
         return;
@@ -173,7 +173,8 @@ pub fn clear_transport_values(packet: &mut [u8], map: &ExtensionMap) {
     extension::clear_transport_values(profile, &mut packet[start..end], map);
 }
 
-/// RFC 3550 section 5.1: the last octet counts the padding, itself included.
+/// Removes the padding, whose last octet counts it, including itself (RFC 3550
+/// section 5.1).
 fn strip_padding(payload: &[u8]) -> Result<&[u8], ParseError> {
     let what = "RTP padding";
     let padding = usize::from(*payload.last().ok_or(ParseError::Truncated { what })?);
@@ -184,15 +185,15 @@ fn strip_padding(payload: &[u8]) -> Result<&[u8], ParseError> {
 }
 
 impl Header {
-    /// Appends the header in wire form, extensions in the one-byte form
+    /// Appends the header in wire format, with extensions in the one-byte form
     /// (RFC 8285 section 4.2). An extension is written if it has a value and
     /// `map` has an id for it that this form can hold (1 to 14).
     pub fn write(&self, map: &ExtensionMap, out: &mut Vec<u8>) {
         self.write_with_sources(map, &[], out);
     }
 
-    /// The same with contributing sources: the first 15 of these (RFC 3550
-    /// section 5.1).
+    /// Appends the header with contributing sources: the first 15 of these (RFC
+    /// 3550 section 5.1).
     pub fn write_with_sources(&self, map: &ExtensionMap, sources: &[Ssrc], out: &mut Vec<u8>) {
         let sources = &sources[..sources.len().min(MAX_SOURCES)];
         let start = out.len();
@@ -212,7 +213,7 @@ impl Header {
         }
     }
 
-    /// Appends a whole packet of padding only, the most that one can have.
+    /// Appends a packet that consists of the maximum padding.
     pub fn write_padding(&self, map: &ExtensionMap, out: &mut Vec<u8>) {
         let start = out.len();
         self.write(map, out);

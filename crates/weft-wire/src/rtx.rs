@@ -1,11 +1,11 @@
 //! Retransmission payload (RFC 4588 section 4): the original sequence number
-//! in front of the original payload.
+//! before the original payload.
 
 use crate::ParseError;
 use crate::reader::Reader;
 
-/// The original sequence number and payload. A payload too short for a number
-/// is an error here: padding on the retransmission stream, sent as a probe,
+/// Parses the original sequence number and payload. A payload too short for a
+/// number is an error: padding on the retransmission stream, sent as a probe,
 /// has no original.
 pub fn parse(payload: &[u8]) -> Result<(u16, &[u8]), ParseError> {
     let mut reader = Reader::new(payload, "original sequence number");

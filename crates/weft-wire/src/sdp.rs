@@ -1,9 +1,9 @@
-//! The subset of SDP (RFC 8866, JSEP RFC 9429) that WebRTC sessions are made
-//! of: ICE, DTLS, codecs, header extensions, sources, candidates.
+//! Subset of SDP (RFC 8866, JSEP RFC 9429) for WebRTC sessions: ICE, DTLS,
+//! codecs, header extensions, sources, candidates.
 //!
-//! [`SessionDescription::parse`] reads what browsers, OBS, GStreamer and Pion
-//! emit; attributes it does not know are kept as text. `Display` emits with
-//! all attributes at the media sections, where browsers put them.
+//! [`SessionDescription::parse`] reads the descriptions of browsers, OBS,
+//! GStreamer and Pion; unknown attributes are kept as text. `Display` writes
+//! all attributes at the media sections, like browsers.
 
 mod attribute;
 mod candidate;
@@ -20,58 +20,59 @@ pub use media::{
 
 use crate::rtp::Mid;
 
-/// An offer, an answer, or (by [`SessionDescription::parse_fragment`]) a part
+/// Offer, answer, or (from [`SessionDescription::parse_fragment`]) a fragment
 /// of one.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct SessionDescription {
-    /// Who made this description, and its version.
+    /// Creator of this description, and its version.
     pub origin: Origin,
-    /// Media sections that share one transport (RFC 9143), the first one's.
+    /// Media sections that share one transport (RFC 9143), that of the first
+    /// one.
     pub bundle: Vec<Mid>,
-    /// One-byte and two-byte header extensions may be mixed (RFC 8285
+    /// Whether one-byte and two-byte header extensions may be mixed (RFC 8285
     /// section 6).
     pub extmap_allow_mixed: bool,
-    /// The agent only answers checks (RFC 8445 section 2.5).
+    /// Whether the agent only answers checks (RFC 8445 section 2.5).
     pub ice_lite: bool,
-    /// In the order of the description, which an answer must keep.
+    /// Media sections, in an order that an answer must keep.
     pub media: Vec<Media>,
 }
 
-/// RFC 8866 section 5.2. User and address are not kept: JSEP gives them no
-/// meaning.
+/// Origin (RFC 8866 section 5.2). User and address are not kept, because JSEP
+/// gives them no meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Origin {
     /// Fixed for a session.
     pub session_id: u64,
-    /// Grows by one with each new description.
+    /// Version, incremented with each new description.
     pub version: u64,
 }
 
-/// Why a description could not be read.
+/// Reason why a description is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("SDP line {line}: {reason}")]
 pub struct SdpError {
-    /// Counted from one; zero if it is no single line's fault.
+    /// Line number from one; zero if no single line is at fault.
     pub line: usize,
-    /// What is wrong with it.
+    /// Problem of the line.
     pub reason: &'static str,
 }
 
 impl SessionDescription {
-    /// Reads a whole description. ICE and DTLS attributes, direction and
-    /// header extensions of the session level are copied to the media
-    /// sections that have none of their own.
+    /// Parses a complete description. ICE and DTLS attributes, direction and
+    /// header extensions of the session level are copied to the media sections
+    /// that have none.
     pub fn parse(text: &str) -> Result<SessionDescription, SdpError> {
         parse::description(text, parse::Form::Whole)
     }
 
-    /// Reads a fragment as trickle ICE sends it (RFC 8840 section 9): session
+    /// Parses a fragment of trickle ICE (RFC 8840 section 9), in which session
     /// lines may be missing.
     pub fn parse_fragment(text: &str) -> Result<SessionDescription, SdpError> {
         parse::description(text, parse::Form::Fragment)
     }
 
-    /// The media section with this identification.
+    /// Media section with this identification.
     #[must_use]
     pub fn media_by_mid(&self, mid: Mid) -> Option<&Media> {
         self.media.iter().find(|media| media.mid == Some(mid))

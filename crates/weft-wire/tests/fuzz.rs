@@ -1,5 +1,5 @@
-//! The bodies of the fuzz targets of parsers with the inputs of `fuzz/seeds`, and some
-//! made of them, within their budgets.
+//! Runs the bodies of the parsers' fuzz targets with the inputs of
+//! `fuzz/seeds`, and some derived from them, within their budgets.
 
 use weft_testing::allocation::Counting;
 use weft_testing::fuzz::Target;

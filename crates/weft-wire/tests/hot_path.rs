@@ -1,5 +1,5 @@
-//! Reading and writing an RTP header must not allocate: it happens for every
-//! packet of every stream.
+//! Checks that parsing and writing an RTP header does not allocate: it happens
+//! for every packet of every stream.
 
 use weft_testing::allocation::{Counting, measure};
 use weft_units::{AudioLevel, PathId, Ssrc};
@@ -43,7 +43,7 @@ fn an_rtp_header_is_read_and_written_without_allocation() {
         assert_eq!((read, payload.len()), (header, 1000));
     });
     assert_eq!(cost.calls, 0);
-    // The counter does count.
+    // Control: the counter works.
     let ((), cost) = measure(|| drop(std::hint::black_box(vec![1_u8])));
     assert_eq!(cost.calls, 1);
 }

@@ -47,7 +47,7 @@ impl Agent {
         });
     }
 
-    /// A check of the peer, which knew the password of this key.
+    /// Handles a check of the peer, who knew the password of this key.
     pub(super) fn on_request(
         &mut self,
         now: Instant,
@@ -70,7 +70,7 @@ impl Agent {
         }
         if self.find(local, remote).is_none() {
             self.make_pair(now, at, remote);
-            // Peer reflexive: our other addresses may reach it, too.
+            // Peer-reflexive address: our other addresses may reach it, too.
             let priority = request.priority;
             self.add_remote(
                 now,
@@ -95,8 +95,8 @@ impl Agent {
         Ok(())
     }
 
-    /// Who claims the same role decides by the tie breaker (RFC 8445
-    /// section 7.3.1.1).
+    /// Whether we keep the role in a conflict, decided by the tie breaker (RFC
+    /// 8445 section 7.3.1.1).
     fn keeps_role(&self, role: IceRole, theirs: u64) -> bool {
         let higher = self.local.current.tie_breaker >= theirs;
         match role {
@@ -129,7 +129,7 @@ impl Agent {
                 self.switch_role(now, other(self.role));
                 self.send_check(now, index);
             }
-            // Refused for another reason: the schedule goes on.
+            // Refused for another reason: the schedule continues.
             Some(_) => {}
         }
         Ok(())
@@ -165,7 +165,7 @@ fn other(role: IceRole) -> IceRole {
 }
 
 /// Priority of the peer-reflexive candidate that a check may reveal, component
-/// 1 (RFC 8445 sections 5.1.2 and 7.1.1); a cheaper link is preferred.
+/// 1 (RFC 8445 sections 5.1.2 and 7.1.1); cheaper links are preferred.
 fn priority(link_cost: u16) -> u32 {
     const PEER_REFLEXIVE: u32 = 110;
     PEER_REFLEXIVE << 24 | u32::from(u16::MAX - link_cost) << 8 | 255

@@ -1,6 +1,6 @@
-//! Which paths are alive. Silence of feedback accuses the wrong path, since
-//! the feedback itself dies with the path that it travels on; so suspicion
-//! only starts checks on every path that is valid, and the answers decide.
+//! Liveness of paths. Missing feedback may accuse the wrong path, because the
+//! feedback dies with the path that carries it. So suspicion only starts checks
+//! on every valid path, and the answers decide.
 
 use super::pair::Pair;
 use super::{Agent, Suspicion};
@@ -8,37 +8,38 @@ use crate::output::Event;
 use crate::types::{DownReason, PathState};
 use weft_units::{Deadline, Duration, Instant, PathId};
 
-/// Between rounds of checks under suspicion: the first three, so that one lost
-/// check decides nothing, then up to [`URGENT`], then without any answer at
-/// all. What was sent so long ago is too late to be sent again.
+/// Intervals of checks under suspicion: of the first three, so that a single
+/// lost check decides nothing, then up to [`URGENT`], then without any answer
+/// at all. Packets sent that long ago are too late to be retransmitted.
 const FIRST_ROUND: Duration = Duration::from_millis(10);
 const ROUND: Duration = Duration::from_millis(25);
 const ROUND_SLOW: Duration = Duration::from_millis(100);
 const URGENT: Duration = Duration::from_secs(1);
 
-/// The session's suspicion asks paths that are down too, but not more often
-/// than this. Chosen by us: `demo/ride`.
+/// Minimum interval at which the session's suspicion also checks paths that are
+/// down. Chosen by us: `demo/ride`.
 const ASK_DEAD: Duration = Duration::from_millis(50);
 
-/// From a check to the verdict if it stays unanswered: the round trip, a
-/// quarter more, and some jitter; time for three checks to be answered in any
-/// case. Measured between Chromium and a native sender: verdicts after 40 to
-/// 60 ms on an idle path without loss.
+/// Time from a check to the verdict without an answer: the round trip, a
+/// quarter more, and some jitter; at least enough for three checks. Measured
+/// between Chromium and a native sender: verdicts after 40 to 60 ms on an idle
+/// path without loss.
 const VERDICT_MIN: Duration = Duration::from_millis(60);
 const VERDICT_JITTER: Duration = Duration::from_millis(10);
 
-/// A scheduled check that is unanswered for so long, or three round trips,
-/// raises suspicion by itself.
+/// Time after which an unanswered scheduled check raises suspicion by itself,
+/// or three round trips if that is longer.
 const OVERDUE: Duration = Duration::from_millis(500);
 
-/// Consent expires without an answer (RFC 7675 section 5.1).
+/// Time after which consent expires without an answer (RFC 7675 section 5.1).
 const CONSENT: Duration = Duration::from_secs(30);
 
 impl Agent {
-    /// Says that a path looks dead, because nothing has been heard of what was
-    /// sent there. Every valid path is checked at once, dead ones that were not
-    /// asked just now, too; what does not answer while another does goes down,
-    /// never the last one. Of a path that is not valid nothing happens.
+    /// Reports that a path looks dead, because packets sent there were not
+    /// acknowledged. Every valid path is checked at once, including dead ones
+    /// that were not checked just now. Paths that do not answer while another
+    /// one does go down, but never the last one. Does nothing for a path that
+    /// is not valid.
     pub fn suspect(&mut self, now: Instant, path: PathId) {
         if let Some(index) = self.by_id(path).filter(|i| self.pairs[*i].is_valid()) {
             self.raise_suspicion(now);
@@ -47,8 +48,8 @@ impl Agent {
         }
     }
 
-    /// The path was cleared since the suspicion began, by what had been sent
-    /// before it died.
+    /// Suspects a path again that was cleared since the suspicion began, by
+    /// answers to packets sent before it died.
     fn doubt_again(&mut self, now: Instant, index: usize) {
         let pair = &mut self.pairs[index];
         if let (Some(suspicion), Some(_)) = (&mut self.suspicion, pair.cleared.take()) {
@@ -58,7 +59,8 @@ impl Agent {
         }
     }
 
-    /// When a live path is in doubt, a dead one may have come back.
+    /// Checks dead paths when a live one is in doubt, because they may have
+    /// recovered.
     fn ask_the_dead(&mut self, now: Instant) {
         let interval = |p: &Pair| super::schedule::interval(now, p, self.phase, false);
         let asked = |p: &Pair| p.next_check.saturating_sub(interval(p));
@@ -70,16 +72,16 @@ impl Agent {
         }
     }
 
-    /// Whether paths are being checked because one looks dead: the time for
-    /// [`Agent::set_media`], before each input.
+    /// Whether paths are being checked because one looks dead: then call
+    /// [`Agent::set_media`] before each input.
     #[must_use]
     pub fn is_suspicious(&self) -> bool {
         self.suspicion.is_some()
     }
 
-    /// Tells what media knows of a path: its round trip, in whose queues the
-    /// checks stand too, and when its feedback last spoke of something new.
-    /// What media has heard of since the suspicion began is not taken down.
+    /// Sets what media knows of a path: its round trip, which includes queueing
+    /// delays of the checks, and the time of its latest feedback with news. A
+    /// path with news since the suspicion began is not taken down.
     pub fn set_media(&mut self, path: PathId, rtt: Duration, heard_at: Option<Instant>) {
         let Some(index) = self.by_id(path) else {
             return;
@@ -90,7 +92,7 @@ impl Agent {
         if let (Some(since), Some(at)) = (since, heard_at)
             && at > since.max(pair.doubted)
         {
-            // What was heard of left a round trip before.
+            // The acknowledged packet left a round trip earlier.
             pair.cleared
                 .get_or_insert(since.max(at.saturating_sub(rtt)));
         }
@@ -127,8 +129,8 @@ impl Agent {
         self.send_round(now);
     }
 
-    /// No path at all has answered for long: none is taken down, since there
-    /// is nothing better, but what is sent now is lost.
+    /// Marks all paths as silent after a long time without any answer. None is
+    /// taken down, because no better one exists, but packets sent now are lost.
     fn fall_silent(&mut self, now: Instant) {
         let since = self.suspicion.as_ref().map(|s| s.since);
         let is_long = since.is_some_and(|at| now.saturating_since(at) >= URGENT);
@@ -142,7 +144,7 @@ impl Agent {
         }
     }
 
-    /// Paths that answer again.
+    /// Clears the silence of paths that answer again.
     fn end_silence(&mut self) {
         let answers = |p: &&mut Pair| p.is_up() && p.silent && p.cleared.is_some();
         for pair in self.pairs.iter_mut().filter(answers) {
@@ -151,7 +153,7 @@ impl Agent {
         }
     }
 
-    /// A path answered a check that left at `sent_at`.
+    /// Records that a path answered a check sent at `sent_at`.
     pub(super) fn clear(&mut self, now: Instant, index: usize, sent_at: Instant) {
         let Some(suspicion) = &self.suspicion else {
             return;
@@ -159,14 +161,14 @@ impl Agent {
         if sent_at >= suspicion.since.max(self.pairs[index].doubted) {
             self.pairs[index].cleared.get_or_insert(sent_at);
             self.conclude(now);
-            // It may have waited for this to take another's place.
+            // It may have waited for this answer to replace another pair.
             self.settle(now);
         }
     }
 
-    /// Takes down the paths whose checks went unanswered while another's were
-    /// answered, counting from the first check that was: after an outage of
-    /// all, each gets the same chance. So one always stays.
+    /// Takes down the paths whose checks stayed unanswered while another path's
+    /// were answered, counted from the first answered check: after an outage of
+    /// all paths, each gets the same chance. So one path always remains.
     fn conclude(&mut self, now: Instant) {
         if self.suspicion.is_none() {
             return;
@@ -209,7 +211,7 @@ impl Agent {
         }
     }
 
-    /// When the path is to be taken down if it does not answer.
+    /// Time at which the path goes down without an answer.
     fn verdict_at(&self, pair: &Pair) -> Option<Instant> {
         if !pair.is_valid() || pair.cleared.is_some() {
             return None;
@@ -254,7 +256,7 @@ impl Agent {
     }
 }
 
-/// Whether the last answer is so old that consent has expired.
+/// Whether the latest answer is so old that consent has expired.
 pub(super) fn is_expired(now: Instant, pair: &Pair) -> bool {
     expiry(pair).is_some_and(|at| at <= now)
 }

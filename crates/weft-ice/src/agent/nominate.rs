@@ -1,9 +1,9 @@
-//! Which pair is selected: the one that the peer sends on.
+//! Selection of the pair on which the peer sends.
 //!
-//! When we control, exactly one pair's checks carry NOMINATION, whose highest
-//! value wins in libwebrtc, and USE-CANDIDATE for the others: on several
-//! pairs either makes the peer flip between them (measured with Chromium 156:
-//! some 60 flips a second).
+//! As the controlling side, exactly one pair's checks carry NOMINATION, whose
+//! highest value wins in libwebrtc, and USE-CANDIDATE for other
+//! implementations: on several pairs, either attribute makes the peer flip
+//! between them (measured with Chromium 156: about 60 flips a second).
 
 use super::Agent;
 use crate::output::Event;
@@ -13,8 +13,8 @@ use crate::types::MAX_COST;
 use weft_units::{Instant, PathId};
 
 impl Agent {
-    /// Nominates a valid path: the peer sends there from now on. Only the
-    /// controlling side can; otherwise, and for other paths, nothing happens.
+    /// Nominates a valid path: the peer sends there from now on. Does nothing
+    /// on the controlled side, or for other paths.
     pub fn select(&mut self, now: Instant, path: PathId) {
         let index = self.by_id(path).filter(|&i| self.pairs[i].is_valid());
         if let (Some(index), IceRole::Controlling) = (index, self.role)
@@ -25,8 +25,9 @@ impl Agent {
         }
     }
 
-    /// Selects anew if the selected path is not up: the cheapest link's, then
-    /// the fastest. As controlled side only until the peer says otherwise.
+    /// Selects another path if the selected one is not up: by the cheapest
+    /// link, then the fastest. On the controlled side only until the peer
+    /// decides otherwise.
     pub(super) fn reselect(&mut self, now: Instant) {
         if self.role == IceRole::Controlled {
             self.follow();
@@ -41,7 +42,7 @@ impl Agent {
             (pair.link_cost, pair.path.rtt, pair.path.id)
         });
         let Some(best) = best else {
-            // Keep a path that may come back, not one that is gone.
+            // Keep a path that may recover, but not a removed one.
             self.selection.path = self.selection.path.filter(|_| selected.is_some());
             return;
         };
@@ -51,9 +52,10 @@ impl Agent {
         }
     }
 
-    /// Says to the peer: this pair. With the nomination goes a cost above the
-    /// other pairs', or Chromium prunes those as no better than the selected
-    /// one, and refuses to switch to a pair that became dearer later.
+    /// Announces the selected pair to the peer. The nomination has a cost above
+    /// the other pairs'; otherwise Chromium prunes those as no better than the
+    /// selected one, and refuses to switch to a pair that became more expensive
+    /// later.
     fn nominate(&mut self, now: Instant, index: usize) {
         let others = self.pairs.iter().enumerate().filter(|(i, _)| *i != index);
         let dearest = others.map(|(_, p)| p.wire_cost).max().unwrap_or(0);
@@ -74,7 +76,7 @@ impl Agent {
         }
     }
 
-    /// The peer's check asks to select its pair, or not.
+    /// Handles the peer's request to select this pair, or its absence.
     pub(super) fn on_use_candidate(&mut self, now: Instant, index: usize, request: &stun::Request) {
         let asked = request.use_candidate || request.nomination.is_some();
         let newly = asked && !self.pairs[index].use_candidate;
@@ -82,9 +84,9 @@ impl Agent {
         if !asked || self.role == IceRole::Controlling {
             return;
         }
-        // Without values the pair that was asked for last counts; a peer that
-        // asks for several at once (RFC 5245's aggressive nomination) must
-        // not make us flip with each of its checks.
+        // Without values the latest requested pair counts; a peer that requests
+        // several at once (aggressive nomination of RFC 5245) must not make us
+        // flip with each of its checks.
         let value = request.nomination.unwrap_or(0);
         let follow = match self.selection.wanted {
             None => true,
@@ -119,7 +121,7 @@ impl Agent {
         }
     }
 
-    /// The nomination that this pair's checks carry.
+    /// Nomination value in this pair's checks.
     pub(super) fn nomination(&self, index: usize) -> Option<u32> {
         let pair = &self.pairs[index];
         let selected = pair.is_valid() && self.selection.path.is_some_and(|id| pair.has_id(id));

@@ -4,37 +4,36 @@ use crate::types::{DownReason, LocalAddress, Path, PathState};
 use std::net::SocketAddr;
 use weft_units::{Duration, Instant, PathId};
 
-/// A pair of addresses and what its checks said.
+/// Pair of addresses with the results of its checks.
 pub(super) struct Pair {
-    /// Its public face; the number counts once `numbered`.
+    /// Public view; the number is valid once `numbered`.
     pub path: Path,
     pub numbered: bool,
-    /// The peer's number of its network, from its checks.
+    /// Peer's number of its network, from its checks.
     pub network: Option<u16>,
-    /// Whether the owner was told that it is up, and not of its end.
+    /// Whether the owner knows it as up.
     pub told: bool,
-    /// Cost of our address's link.
+    /// Cost of the local address's link.
     pub link_cost: u16,
-    /// Cost last told to the peer, see `nominate`.
+    /// Cost last sent to the peer, see `nominate`.
     pub wire_cost: u16,
-    /// When the next check leaves by the schedule.
+    /// Time of the next scheduled check.
     pub next_check: Instant,
-    /// Checks that the peer's own have earned, while it has not answered.
+    /// Checks earned by the peer's own, before its first answer.
     pub owed: u8,
     /// Start of the present attempt to make it valid.
     pub probing_since: Instant,
     /// Whether the peer's last check carried USE-CANDIDATE.
     pub use_candidate: bool,
-    /// When the first check was sent that was answered since the suspicion
-    /// began.
+    /// Send time of the first check answered since the suspicion began.
     pub cleared: Option<Instant>,
-    /// Since when it has been under suspicion, if later than the others.
+    /// Start of its suspicion, if later than that of the others.
     pub doubted: Instant,
-    /// Fell silent together with every other path.
+    /// Whether it fell silent together with every other path.
     pub silent: bool,
-    /// Round trip of media when last told, queues included.
+    /// Latest round trip reported by media, queues included.
     pub media_rtt: Duration,
-    /// Its checks that are under way or were answered.
+    /// Checks in flight or answered.
     pub sent: SentChecks,
 }
 
@@ -79,7 +78,7 @@ impl Pair {
         self.path.state.is_valid()
     }
 
-    /// Whether media may leave on it.
+    /// Whether it may carry media.
     pub fn is_up(&self) -> bool {
         self.path.state == PathState::Up
     }
@@ -88,8 +87,8 @@ impl Pair {
         self.numbered && self.path.id == id
     }
 
-    /// A check was answered: the round-trip time is smoothed as in RFC 6298
-    /// section 2 (one eighth of the new value).
+    /// Records an answered check: the round-trip time is smoothed as in RFC
+    /// 6298 section 2 (one eighth of the new value).
     pub fn on_answer(&mut self, now: Instant, sent_at: Instant) {
         let sample = now.saturating_since(sent_at);
         self.path.rtt = Some(match self.path.rtt {
@@ -99,7 +98,7 @@ impl Pair {
         self.sent.on_answer(now, sent_at);
     }
 
-    /// That the path answers, for the first time or again.
+    /// Event that the path answers, for the first time or again.
     pub fn up_event(&self) -> Event {
         let path = &self.path;
         Event::PathUp {
@@ -111,7 +110,7 @@ impl Pair {
         }
     }
 
-    /// Tells the owner that it is not up any more, if that was told.
+    /// Reports that the path is not up any more, if the owner knew it as up.
     pub fn tell_end(&mut self, reason: DownReason, out: &mut Outbox) {
         if std::mem::take(&mut self.told) {
             let path = self.path.id;

@@ -1,4 +1,4 @@
-//! Which pairs exist and what they are called.
+//! Creation and numbering of pairs.
 
 use super::pair::Pair;
 use super::{Agent, Checks, MAX_PAIRS, liveness, schedule};
@@ -12,9 +12,8 @@ impl Agent {
         self.pairs.iter().position(|p| p.is(local, remote))
     }
 
-    /// Gives the pair a number if it has none yet. A number is used again
-    /// only when all 256 were, so that late packets are not taken for a new
-    /// path's.
+    /// Assigns a number to the pair if it has none yet. A number is reused only
+    /// after all 256, so that late packets are not mistaken for a new path's.
     pub(super) fn number(&mut self, index: usize) -> PathId {
         if !self.pairs[index].numbered {
             let taken = |id| self.pairs.iter().any(|p| p.has_id(id));
@@ -34,7 +33,7 @@ impl Agent {
         self.pairs.iter().position(|p| p.has_id(id))
     }
 
-    /// Pairs all addresses that may be and are not paired yet.
+    /// Creates all missing pairs of compatible addresses.
     pub(super) fn make_pairs(&mut self, now: Instant) {
         if self.remote.is_none() || self.pacing.checks == Checks::Answering {
             return;
@@ -66,8 +65,8 @@ impl Agent {
         self.routes_revision += 1;
     }
 
-    /// The pair that is missed least: one that never worked, or else the one
-    /// that is dead for longest. A peer on the move leaves many of those.
+    /// Least useful pair: one that never worked, or else the one that has been
+    /// dead for longest. A moving peer leaves many of those.
     fn useless(&self, now: Instant) -> Option<usize> {
         let hopeless = self.indices(|p| schedule::is_hopeless(now, p)).next();
         let dead =

@@ -1,16 +1,16 @@
-//! Checks of pairs that never answered: what is sent to an address that nobody
-//! has proved to be the peer's.
+//! Budget of checks on pairs that never answered: they go to addresses that may
+//! not be the peer's.
 
 use weft_units::{Duration, Instant};
 
-/// One check costs so much of a credit that grows with time: 32 a second go on
-/// after the burst, to all pairs together. Chosen by us.
+/// Cost of one check, as a part of a credit that grows with time: after the
+/// burst, 32 a second for all pairs together. Chosen by us.
 const COST: Duration = Duration::from_nanos(31_250_000);
-/// Checks in a row. Chosen by us: eight pairs for the three seconds in which
-/// they are tried eagerly.
+/// Maximum burst of checks. Chosen by us: eight pairs for the three seconds of
+/// eager checks.
 const BURST: u64 = 256;
 
-/// The budget of one agent.
+/// Budget of one agent.
 #[derive(Debug)]
 pub(super) struct Probes {
     credit: Duration,
@@ -27,7 +27,7 @@ impl Default for Probes {
 }
 
 impl Probes {
-    /// Whether one may be sent, which is paid for.
+    /// Takes a check from the budget; returns whether one was available.
     pub fn take(&mut self, now: Instant) -> bool {
         let since = now.saturating_since(self.at);
         self.credit = (COST * BURST).min(self.credit + since);

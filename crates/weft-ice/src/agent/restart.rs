@@ -1,14 +1,14 @@
-//! Another ICE session on the same agent (RFC 8445 section 9).
+//! ICE restart (RFC 8445 section 9).
 
 use super::{Agent, Credentials, Identity, RemoteCandidate};
 use crate::stun;
 use weft_units::Instant;
 
 impl Agent {
-    /// Begins another session: both sides have new credentials and the peer may
-    /// have new addresses. Valid paths stay until new ones are there or their
-    /// checks fail, so media goes on. Before [`Agent::set_remote`] nothing
-    /// happens.
+    /// Starts another session: both sides have new credentials, and the peer
+    /// may have new addresses. Valid paths stay until new ones exist or their
+    /// checks fail, so media continues. Does nothing before
+    /// [`Agent::set_remote`].
     pub fn restart(
         &mut self,
         now: Instant,
@@ -25,7 +25,7 @@ impl Agent {
             credentials: ours,
         };
         self.local.previous = Some(std::mem::replace(&mut self.local.current, identity));
-        // A new session counts its nominations anew.
+        // A new session restarts its nomination values.
         self.selection.wanted = None;
         self.selection.confirmed = false;
         self.remotes.clear();
@@ -39,8 +39,8 @@ impl Agent {
         self.remote.as_ref().map(|peer| &peer.credentials)
     }
 
-    /// Reads a check of the peer. After a restart it checks the pairs that it
-    /// has by the credentials that it had, until it knows the new ones.
+    /// Parses a check of the peer. After a restart, the peer checks existing
+    /// pairs with the old credentials until it knows the new ones.
     pub(super) fn read_request(
         &mut self,
         message: &stun_types::message::Message<'_>,

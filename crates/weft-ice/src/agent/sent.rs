@@ -1,30 +1,30 @@
-//! The checks of a pair that are under way or were answered.
+//! Checks of a pair that are in flight or were answered.
 
 use crate::types::IceRole;
 use std::collections::VecDeque;
 use weft_units::{Duration, Instant};
 
-/// Checks in flight that a pair remembers: a second and a half of the fastest
-/// schedule.
+/// Maximum number of remembered checks in flight: a second and a half of the
+/// fastest schedule.
 const MAX_SENT: usize = 64;
 
-/// Checks in flight that a pair forgets: no answer takes longer. The last
-/// retransmission timeout of STUN over UDP is 39.5 s with its defaults
+/// Time after which a check in flight is forgotten: no answer takes longer. The
+/// last retransmission timeout of STUN over UDP is 39.5 s with its defaults
 /// (RFC 8489 section 6.2.1); libwebrtc forgets after 10 s
 /// (p2p/base/connection.cc, CONNECTION_RESPONSE_TIMEOUT 5 s at minimum).
 const FORGET: Duration = Duration::from_secs(10);
 
-/// The checks of a pair.
+/// Checks of a pair.
 #[derive(Default)]
 pub(super) struct SentChecks {
     checks: VecDeque<Sent>,
-    /// When the last answer came.
+    /// Time of the latest answer.
     pub heard_at: Option<Instant>,
-    /// When the latest one left that was answered.
+    /// Send time of the latest answered check.
     answered: Option<Instant>,
 }
 
-/// A check in flight.
+/// Check in flight.
 #[derive(Clone, Copy)]
 pub(super) struct Sent {
     pub transaction: u128,
@@ -60,7 +60,7 @@ impl SentChecks {
         at.and_then(|at| self.checks.remove(at))
     }
 
-    /// One that left then was answered now.
+    /// Records the answer to a check that was sent at this time.
     pub fn on_answer(&mut self, now: Instant, sent_at: Instant) {
         self.heard_at = Some(now);
         self.answered = self.answered.max(Some(sent_at));
@@ -70,13 +70,14 @@ impl SentChecks {
         self.checks.back().map(|s| s.at)
     }
 
-    /// When the oldest check left that is younger than the last answered one.
+    /// Send time of the oldest check after the latest answered one.
     pub fn unanswered_since(&self) -> Option<Instant> {
         let newer = |s: &&Sent| self.answered.is_none_or(|a| s.at > a);
         self.checks.iter().find(newer).map(|s| s.at)
     }
 
-    /// When the first unanswered check left, not counting those before `from`.
+    /// Send time of the first unanswered check, not counting those before
+    /// `from`.
     pub fn unanswered_from(&self, from: Instant) -> Option<Instant> {
         self.checks.iter().find(|s| s.at >= from).map(|s| s.at)
     }

@@ -1,7 +1,8 @@
-//! Which of the pairs between the same two networks carries. With several
-//! addresses there are several, and one bottleneck: with media on each, as
-//! many congestion controllers would compete there. The others are kept valid
-//! and step in when it ends; what arrives on them is taken as ever.
+//! Choice of the active pair between the same two networks. Several addresses
+//! make several pairs with one bottleneck: with media on each, as many
+//! congestion controllers would compete. The other pairs are kept valid and
+//! replace the active one when it ends; packets that arrive on them are
+//! accepted as usual.
 
 use super::Agent;
 use super::pair::Pair;
@@ -9,16 +10,16 @@ use crate::types::{DownReason, LinkId, PathState};
 use std::net::IpAddr;
 use weft_units::{Duration, Instant, PathId};
 
-/// From network to network.
+/// Connection from network to network.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Way(LinkId, Far);
 
-/// A network of the peer's.
+/// Network of the peer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Far {
-    /// By the number that the peer gives it.
+    /// Network number assigned by the peer.
     Network(u16),
-    /// The peer tells none: each address may be another network's.
+    /// Without a number, each address may belong to a different network.
     Address(IpAddr),
 }
 
@@ -30,7 +31,7 @@ impl Way {
 }
 
 impl Agent {
-    /// Takes note of the peer's network at the far end of a pair.
+    /// Records the peer's network at the far end of a pair.
     pub(super) fn set_network(&mut self, now: Instant, index: usize, network: Option<u16>) {
         let pair = &mut self.pairs[index];
         if pair.network != network {
@@ -39,15 +40,16 @@ impl Agent {
         }
     }
 
-    /// To be called when a pair has become valid or ended, or its ends are
-    /// known better: one pair of each way is up, and one is selected.
+    /// Call this when a pair has become valid or ended, or its networks are
+    /// known better: activates one pair for each pair of networks, and selects
+    /// one.
     pub(super) fn settle(&mut self, now: Instant) {
         self.fill_ways();
         self.reselect(now);
     }
 
-    /// One pair of each way is up. Who steps in is told first: to him goes
-    /// what the one before held.
+    /// Activates one pair for each pair of networks. Reports the new one first:
+    /// it takes over the packets of the previous one.
     pub(super) fn fill_ways(&mut self) {
         let surplus = |i: &usize| self.pairs[*i].is_up() && self.is_surplus(*i);
         let surplus: Vec<usize> = (0..self.pairs.len()).filter(surplus).collect();
@@ -65,22 +67,23 @@ impl Agent {
         }
     }
 
-    /// A peer that moves has a new address in an old network: where a pair
-    /// comes second, the first one may be dead.
+    /// Suspects the active pair when another one of the same networks becomes
+    /// valid: a moving peer has a new address in an old network, and the old
+    /// pair may be dead.
     pub(super) fn question_the_other(&mut self, now: Instant, index: usize) {
         if self.pairs[index].path.state == PathState::Spare {
             self.raise_suspicion(now);
         }
     }
 
-    /// The pair of its way that is up.
+    /// Active pair between the same networks.
     fn up_of(&self, index: usize) -> Option<usize> {
         let way = Way::of(&self.pairs[index]);
         self.indices(|p| p.is_up() && Way::of(p) == way).next()
     }
 
-    /// Whether another pair of its way is up and comes first, or could be up
-    /// and is the selected one.
+    /// Whether another pair between the same networks is up and has priority,
+    /// or could be up and is the selected one.
     fn is_surplus(&self, index: usize) -> bool {
         let pair = &self.pairs[index];
         let way = Way::of(pair);
@@ -90,7 +93,7 @@ impl Agent {
         others.next().is_some()
     }
 
-    /// The selected pair comes first, then the fastest.
+    /// Priority: the selected pair first, then the fastest.
     fn rank(&self, pair: &Pair) -> (bool, Option<Duration>, PathId) {
         (!self.is_selected(pair), pair.path.rtt, pair.path.id)
     }
@@ -99,13 +102,13 @@ impl Agent {
         self.selection.path.is_some_and(|id| pair.has_id(id))
     }
 
-    /// Under suspicion only who has answered since: others may be as dead as
-    /// the one that ended.
+    /// Whether the pair may become active. Under suspicion, only if it has
+    /// answered since: others may be as dead as the one that ended.
     fn may_rise(&self, pair: &Pair) -> bool {
         pair.is_valid() && (!self.is_suspicious() || pair.cleared.is_some())
     }
 
-    /// Raises the best pair of this one's way.
+    /// Activates the best pair between the same networks as this one.
     fn promote(&mut self, index: usize) {
         let way = Way::of(&self.pairs[index]);
         let candidates = self.indices(|p| Way::of(p) == way && self.may_rise(p));

@@ -2,12 +2,12 @@ use super::*;
 use std::time::Duration as StdDuration;
 
 enum Order {
-    /// Keeps the thread off its processor until nobody holds the other end, or
-    /// for this long.
+    /// Blocks the thread, without using its processor, until the other end of
+    /// the channel is dropped, or for this long.
     Block(Receiver<()>, StdDuration),
-    /// Keeps it at work for this long.
+    /// Keeps the thread busy for this long.
     Work(StdDuration),
-    /// Asks for the turns so far, and the load.
+    /// Requests the number of turns so far, and the load.
     Tell(Sender<(u64, Load)>),
     Stop,
 }
@@ -49,7 +49,7 @@ impl Node for Worker {
     fn send(&mut self, _: &mut Network<'_>) {}
 }
 
-/// The driver's load after an order of a bit more than a second.
+/// Load of the driver after a command of slightly more than a second.
 fn load_after(order: Order) -> Load {
     let driver = Driver::run("test", Clock::start(), Vec::new(), Worker::default()).unwrap();
     driver.remote.send(order);
@@ -58,7 +58,7 @@ fn load_after(order: Order) -> Load {
         driver.remote.send(Order::Tell(asker.clone()));
         answer.recv().unwrap()
     };
-    // The load is measured when the turn with the order is over.
+    // The load is measured at the end of the turn with the command.
     let (turn, _) = ask();
     let load = loop {
         let (turns, load) = ask();
@@ -83,6 +83,6 @@ fn a_driver_that_is_kept_from_its_processor_is_not_busy() {
 #[test]
 fn a_driver_that_works_is_busy() {
     let load = load_after(Order::Work(BIT_MORE));
-    // Others may have the processor for a part of it.
+    // Other processes may use the processor for part of it.
     assert!(load.busy > 0.1 && load.busy <= 1.01, "{load:?}");
 }

@@ -5,84 +5,85 @@ use std::str::FromStr;
 use weft_session::{Metering, Policy, PolicyError, Standing};
 use weft_units::Bytes;
 
-/// A link as the user names it: `[NAME=]INTERFACE` or `[NAME=]ADDRESS`, and
-/// after commas what it may be used for: `metered`, `budget=2GB`, `weight=0.5`,
+/// Link specification of the user: `[NAME=]INTERFACE` or `[NAME=]ADDRESS`,
+/// followed by options after commas: `metered`, `budget=2GB`, `weight=0.5`,
 /// `backup`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LinkChoice {
-    /// What people call it: the given name, or the interface or address.
+    /// Name for people: the given name, or the interface or address.
     pub name: String,
-    /// What its sockets are bound to.
+    /// Interface or address to bind its sockets to.
     pub target: Target,
-    /// The one address at which every peer is reached over this link, if the
-    /// link is a tunnel or a relay.
+    /// Fixed address that represents every peer on this link, if it is a tunnel
+    /// or a relay.
     pub via: Option<SocketAddr>,
-    /// How it may be used.
+    /// Policy of its use.
     pub policy: Policy,
-    /// All that it may carry, in both directions; then it is not used any more.
+    /// Limit on its traffic in both directions, after which it is not used any
+    /// more.
     pub budget: Option<Bytes>,
 }
 
-/// Where a link is.
+/// Target of a link.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Target {
-    /// A network interface, with all its addresses.
+    /// Network interface, with all its addresses.
     Interface(String),
-    /// One local address.
+    /// Single local address.
     Address(IpAddr),
 }
 
-/// A link specification that cannot be meant.
+/// Invalid link specification.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum LinkChoiceError {
     /// Neither an interface name nor an address.
     #[error("link `{0}` is neither an interface name nor an IP address; try `weft doctor`")]
     Empty(String),
-    /// Longer than an interface's name can be.
+    /// Longer than any interface name.
     #[error(
         "link `{0}`: interface names have at most 15 characters; `weft doctor` lists the interfaces of this machine"
     )]
     TooLong(String),
-    /// An option that there is not.
+    /// Unknown option.
     #[error(
         "link `{link}`: unknown option `{option}`; the options are: metered, budget=2GB, weight=0.5, backup"
     )]
     UnknownOption {
-        /// What the user calls it.
+        /// Name given by the user.
         link: String,
-        /// What stands there.
+        /// Option as written.
         option: String,
     },
-    /// An option twice.
+    /// Repeated option.
     #[error("link `{link}`: the option `{option}` is given twice; remove one")]
     Twice {
-        /// What the user calls it.
+        /// Name given by the user.
         link: String,
-        /// Its name, without the value.
+        /// Name of the option, without its value.
         option: String,
     },
-    /// No weight.
+    /// Invalid weight.
     #[error(
         "link `{link}`: `{value}` is not a weight; write a number above 0 and at most 1, like weight=0.5, or `backup` for a link that is used only while no other one works"
     )]
     Weight {
-        /// What the user calls it.
+        /// Name given by the user.
         link: String,
-        /// What stands there.
+        /// Value as written.
         value: String,
     },
-    /// No size.
+    /// Invalid budget.
     #[error("link `{link}`: `{value}` is not a budget; write it like budget=2GB or budget=500MB")]
     Budget {
-        /// What the user calls it.
+        /// Name given by the user.
         link: String,
-        /// What stands there.
+        /// Value as written.
         value: String,
     },
 }
 
 impl LinkChoice {
-    /// A link without conditions.
+    /// Link without conditions.
     #[must_use]
     pub fn new(name: impl Into<String>, target: Target) -> LinkChoice {
         LinkChoice {
@@ -94,7 +95,7 @@ impl LinkChoice {
         }
     }
 
-    /// Whether it carries whatever there is, from the start.
+    /// Whether it carries any traffic from the start.
     #[must_use]
     pub fn is_regular(&self) -> bool {
         self.policy.standing == Standing::Regular && self.policy.metering == Metering::Free
@@ -108,7 +109,7 @@ impl LinkChoice {
                     link: link(),
                     value: value.to_owned(),
                 })?;
-                // Who counts bytes pays for them.
+                // A budget implies that traffic costs money.
                 self.policy.metering = Metering::Metered;
                 self.budget = Some(budget);
             }
@@ -130,7 +131,7 @@ impl LinkChoice {
     }
 }
 
-/// Decimal units, as data plans are sold in.
+/// Size in decimal units, as in data plans.
 fn size(text: &str) -> Option<Bytes> {
     let lower = text.to_ascii_lowercase();
     let units = [("gb", 1e9), ("mb", 1e6), ("kb", 1e3)];
@@ -138,14 +139,14 @@ fn size(text: &str) -> Option<Bytes> {
         let number: f64 = lower.strip_suffix(unit)?.parse().ok()?;
         Some(number * factor)
     })?;
-    // An exabyte is more than anybody means.
+    // An exabyte is above any sensible value.
     (1.0..=1e18).contains(&bytes).then_some(Bytes(bytes as u64))
 }
 
 impl FromStr for LinkChoice {
     type Err = LinkChoiceError;
     fn from_str(s: &str) -> Result<LinkChoice, LinkChoiceError> {
-        /// linux/if.h, IFNAMSIZ, the end's zero off.
+        /// IFNAMSIZ of linux/if.h, minus the terminating zero.
         const LONGEST_NAME: usize = 15;
         let (link, options) = s.split_once(',').map_or((s, None), |(l, o)| (l, Some(o)));
         let (name, place) = link.split_once('=').unwrap_or((link, link));

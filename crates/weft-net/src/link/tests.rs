@@ -68,7 +68,7 @@ fn a_bad_option_says_where_and_what_to_write_instead() {
         assert!(error.contains(place), "{text}: {error}");
         assert!(error.contains(remedy), "{text}: {error}");
     }
-    // IFNAMSIZ is 16, with the zero at the end.
+    // IFNAMSIZ is 16, including the terminating zero.
     assert!("abcdefghijklmno".parse::<LinkChoice>().is_ok());
     let error = "abcdefghijklmnop".parse::<LinkChoice>();
     assert!(matches!(error, Err(LinkChoiceError::TooLong(_))));
@@ -97,7 +97,7 @@ fn an_unknown_interface_names_those_that_are_there() {
 
 #[test]
 fn an_address_of_another_machine_cannot_be_bound() {
-    // TEST-NET-1 (RFC 5737) is nobody's.
+    // Address of TEST-NET-1 (RFC 5737), which no machine has.
     let Err(error) = Link::open(&spec("192.0.2.1"), 0) else {
         panic!("opened")
     };

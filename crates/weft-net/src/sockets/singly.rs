@@ -1,19 +1,19 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-/// Datagrams that go singly to a destination that refused a run, before the
-/// next run is tried: its route may lead over another interface by then. Chosen
-/// by us: some seconds of pictures.
+/// Datagrams sent individually to a destination that refused a run, before the
+/// next run is tried: its route may use another interface by then. Chosen by
+/// us: a few seconds of video.
 const UNTIL_RETRY: usize = 1_000;
-/// Destinations remembered. Chosen by us: forgetting one costs a system call
-/// in vain.
+/// Maximum number of remembered destinations. Chosen by us: forgetting one
+/// costs a failed system call.
 const MAX_DESTINATIONS: usize = 256;
 
-/// Destinations that take datagrams one by one, but no runs of them: the
-/// interface to them cannot cut a run.
+/// Destinations that accept single datagrams but no runs, because their
+/// interface cannot segment runs.
 #[derive(Default)]
 pub(super) struct Singly {
-    /// Datagrams until a run is tried again.
+    /// Datagrams until the next try of a run, by destination.
     left: BTreeMap<SocketAddr, usize>,
 }
 
@@ -22,7 +22,7 @@ impl Singly {
         self.left.contains_key(&remote)
     }
 
-    /// The destination refused a run and took datagrams of it.
+    /// Records that the destination refused a run and accepted its datagrams.
     pub(super) fn on_run_refused(&mut self, remote: SocketAddr) {
         if self.left.len() == MAX_DESTINATIONS {
             self.left.pop_first();
@@ -30,7 +30,7 @@ impl Singly {
         self.left.insert(remote, UNTIL_RETRY);
     }
 
-    /// A datagram goes there.
+    /// Records a datagram to the destination.
     pub(super) fn on_sent(&mut self, remote: SocketAddr) {
         if let Some(left) = self.left.get_mut(&remote) {
             *left -= 1;

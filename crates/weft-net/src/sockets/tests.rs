@@ -10,7 +10,7 @@ fn sockets(count: usize) -> (mio::Poll, Sockets, Vec<SocketAddr>) {
     (poll, sockets, addresses)
 }
 
-/// Everything that has come; loopback delivers before sending returns.
+/// All received datagrams; loopback delivers before sending returns.
 fn received(sockets: &mut Sockets, at: SocketAddr) -> Vec<(SocketAddr, Vec<u8>)> {
     let mut buffers = Buffers::new();
     let mut all = Vec::new();
@@ -28,8 +28,8 @@ fn received(sockets: &mut Sockets, at: SocketAddr) -> Vec<(SocketAddr, Vec<u8>)>
 #[test]
 fn runs_arrive_as_the_datagrams_that_were_sent_in_order() {
     let (_poll, mut sockets, at) = sockets(3);
-    // A run with a short end, one alone, longer ones, and more
-    // than the system takes in one call.
+    // A run with a short end, a single one, longer ones, and more than the
+    // system accepts in one call.
     let sizes = [1200, 1200, 1200, 700, 900, 40_000, 40_000];
     let sizes = sizes.into_iter().chain([100; 200]);
     let sent: Vec<Vec<u8>> = sizes.zip(0..).map(|(size, n)| vec![n; size]).collect();
@@ -103,7 +103,7 @@ fn the_ecn_field_is_sent_and_read_over_both_families() {
     for address in [four, six] {
         let mut open = || sockets.add(StdUdpSocket::bind(address).unwrap()).unwrap();
         let (from, to) = (open(), open());
-        // Runs of each field, in which nothing is told apart but that.
+        // Runs that differ only in this field.
         let fields = [Ecn::Ect1, Ecn::Ce, Ecn::NotEct, Ecn::Ect0, Ecn::Ect1];
         let sent = fields.iter().flat_map(|field| [*field; 3]);
         let sent: Vec<Ecn> = sent.collect();
@@ -135,9 +135,9 @@ fn an_ordinary_datagram_comes_without_an_ecn_field() {
     assert_eq!(came, [Ecn::NotEct]);
 }
 
-/// The system refuses port 0 with EINVAL. quinn-udp's sender took that for a
-/// fault of the socket, and sent datagrams one by one and without ECN from then
-/// on, to everybody.
+/// The system refuses port 0 with EINVAL. quinn-udp's sender treated that as a
+/// fault of the socket, and from then on sent all datagrams individually and
+/// without ECN.
 #[test]
 fn a_destination_that_cannot_be_sent_to_costs_the_others_nothing() {
     let (_poll, mut sockets, at) = sockets(2);
@@ -155,7 +155,7 @@ fn a_destination_that_cannot_be_sent_to_costs_the_others_nothing() {
     let came: Vec<_> = came.map(|(_, field, bytes)| (field, bytes[0])).collect();
     let expected: Vec<_> = (0..10).map(|n| (Ecn::Ect1, n)).collect();
     assert_eq!(came, expected);
-    // Loopback hands a run over as it was sent.
+    // Loopback delivers a run in the form in which it was sent.
     assert_eq!(
         (buffers.metas[0].len, buffers.metas[0].stride),
         (5_000, 500)
@@ -165,7 +165,7 @@ fn a_destination_that_cannot_be_sent_to_costs_the_others_nothing() {
 #[test]
 fn a_second_socket_of_one_address_and_port_does_not_replace_the_first() {
     let (_poll, mut sockets, at) = sockets(2);
-    // As two that are tied to different interfaces may have.
+    // As two sockets bound to different interfaces may have.
     let open = |address: SocketAddr| {
         let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::DGRAM, None);
         let socket = socket.unwrap();
@@ -178,7 +178,7 @@ fn a_second_socket_of_one_address_and_port_does_not_replace_the_first() {
     assert!(sockets.has(first));
     let refused = sockets.add(open(first)).unwrap_err();
     assert_eq!(refused.kind(), io::ErrorKind::AddrInUse);
-    // The first is at work.
+    // The first socket works.
     sockets.send(first, at[1], Ecn::NotEct, b"here");
     sockets.flush();
     assert_eq!(received(&mut sockets, at[1]), [(first, b"here".to_vec())]);

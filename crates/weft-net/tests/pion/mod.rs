@@ -1,6 +1,6 @@
-//! Calls with Pion, a WebRTC endpoint that nobody here wrote, over two links of
-//! ours: real sockets, time and another process. What is found stands in
-//! docs/protocol/interop.md.
+//! Calls with Pion, an external WebRTC implementation, over two emulated links:
+//! real sockets, real time and a separate process. docs/protocol/interop.md has
+//! the findings.
 
 mod program;
 mod relay;
@@ -21,25 +21,25 @@ use crate::{Command, End, Report, bind};
 use program::{Counts, Line, Pion, built};
 use relay::Relay;
 
-/// One way.
+/// One-way delays.
 const DELAYS: [Duration; 2] = [Duration::from_millis(15), Duration::from_millis(25)];
 
-/// The second link is dearer, as in the program.
+/// Cost difference of the second link, as in the program.
 const COST_STEP: u16 = 10;
 
-/// Where Pion sees the packets of each link come from.
+/// Source addresses of each link's packets, as Pion sees them.
 const SEEN_AS: [&str; 2] = ["127.0.0.11:0", "127.0.0.12:0"];
 
-/// Another process on a machine that builds and tests at the same time.
+/// Allowance for another process on a machine that builds and tests.
 const BUSY: Allowance = Allowance {
     time: Duration::from_millis(400),
     frames: 0.75,
 };
 
-/// How long a call may take to begin: the same machine.
+/// Time limit for the start of a call, on the same machine.
 const BEGIN: Duration = Duration::from_secs(30);
 
-/// Between looks at what Pion says while we have nothing to say.
+/// Polling interval of Pion's output.
 const LOOK: Duration = Duration::from_millis(10);
 
 struct Call {
@@ -49,19 +49,19 @@ struct Call {
     pion: Pion,
     relays: Vec<Relay>,
     record: Record,
-    /// How Pion names packets in its feedback.
+    /// Naming of packets in Pion's feedback.
     naming: (Level, Naming),
-    /// The remote addresses that Pion selected, one after the other.
+    /// Remote addresses that Pion selected, in order.
     selected: Vec<String>,
-    /// The states that its ICE went through.
+    /// States of Pion's ICE agent, in order.
     states: Vec<String>,
     counts: Counts,
-    /// Packets that Pion gave up.
+    /// Packets that Pion abandoned.
     dropped: u64,
 }
 
 impl Call {
-    /// A video one way; we offer, with two links.
+    /// Video call in one direction; we offer, with two links.
     fn new(program: &PathBuf, direction: StreamDirection, options: &[&str]) -> Call {
         let clock = Clock::start();
         let relays: Vec<Relay> = SEEN_AS.iter().map(|a| Relay::bind(a)).collect();
@@ -69,7 +69,7 @@ impl Call {
             relays.iter().map(|_| bind("127.0.0.1:0")).unzip();
         let mut config = config(IceRole::Controlling, clock.origin().std, &Rng::new(1));
         let ways = (0..).zip(addresses.iter().zip(&relays));
-        // It gives every link its share, so that there is something to merge.
+        // It gives every link a share, so that there is something to merge.
         config.session.scheduler = SchedulerKind::Converge;
         config.locals = ways
             .map(|(link, (address, relay))| {
@@ -119,7 +119,7 @@ impl Call {
         }
     }
 
-    /// Until so many frames have come out.
+    /// Runs until this many frames have been released.
     fn begin(&mut self, frames: usize) {
         let end = self.clock.now() + BEGIN;
         while self.record.shown.len() < frames {
@@ -193,14 +193,14 @@ fn host_of(sdp: &str) -> SocketAddr {
     addresses.next().expect("the answer has a candidate")
 }
 
-/// From hexadecimal digits.
+/// Decodes hexadecimal digits.
 fn bytes(digits: &str) -> Vec<u8> {
     let pairs = (0..digits.len()).step_by(2).map(|at| &digits[at..at + 2]);
     let byte = |pair| u8::from_str_radix(pair, 16).expect("hexadecimal digits");
     pairs.map(byte).collect()
 }
 
-/// The program, unless this machine cannot build it.
+/// Path of the program, unless this machine cannot build it.
 fn program() -> Option<PathBuf> {
     built().map_err(skipped).ok()
 }
@@ -227,14 +227,16 @@ fn pion_merges_what_we_send_over_two_links_and_a_cut_is_no_stop() {
              {late} late, {} given up; selected {:?}",
                 call.dropped, call.selected
             );
-            // Part of one stream each: Pion took both parts, reports aside.
+            // Parts of one stream: Pion received both parts, not counting
+            // reports.
             let total = packets.iter().sum::<u64>();
             assert_eq!(packets.len(), 2, "{from:?}");
             assert!(packets.iter().all(|n| n * 7 > total), "{packets:?}");
             assert!(*read * 10 > total * 9, "{read} read of {total}");
-            // Packets of the slower link come behind the other one's, and count.
+            // Packets of the slower link arrive after those of the other one,
+            // and count.
             assert!(*late * 50 > *read, "{late} late of {read}");
-            // The nomination is followed, and there is one at a time.
+            // The nomination is followed, and there is only one at a time.
             let pairs = if cut == 0 { 2 } else { 1 };
             assert_eq!(call.selected.len(), pairs, "{:?}", call.selected);
             call.close();
@@ -280,7 +282,7 @@ fn a_pion_that_follows_no_second_nomination_shows_the_call_for_as_long_as_it_wai
         call.run(seconds(3));
         let cut_at = call.now();
         call.cut(0);
-        // Longer than until Pion calls its selected pair disconnected.
+        // Longer than Pion takes to declare its selected pair disconnected.
         call.run(seconds(7));
         let restored_at = call.now();
         call.restore(0);
@@ -313,7 +315,7 @@ fn pion_publishes_to_us_and_moves_with_our_nomination() {
         let verdict = verdict.expect("a verdict") - cut_at;
         let gap = call.record.longest_gap(cut_at, call.now());
         println!("verdict {verdict:?}, no frame for {gap:?}");
-        // Nothing of ours dies, so only the regular checks tell.
+        // None of our sockets dies, so only the regular checks detect it.
         assert!(gap <= seconds(3) + BUSY.time, "{gap:?}");
         call.close();
     });

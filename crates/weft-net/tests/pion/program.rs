@@ -1,4 +1,4 @@
-//! The program of `clients/pion/interop`: building, starting and hearing it.
+//! Program of `clients/pion/interop`: building, starting and reading it.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -14,7 +14,7 @@ use weft_units::Instant;
 
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../clients/pion");
 
-/// A line of its output (`event` in its `main.go`).
+/// Line of its output (`event` in its `main.go`).
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "event", rename_all = "lowercase")]
 pub enum Line {
@@ -41,19 +41,19 @@ pub enum Line {
 pub struct Counts {
     /// RTP and RTCP packets at the socket, by remote address.
     pub from: BTreeMap<String, u64>,
-    /// Packets of the track, after all that Pion drops.
+    /// Packets of the track, after Pion's own drops.
     pub read: u64,
-    /// Of those, out of order.
+    /// Packets of the track that were out of order.
     pub late: u64,
 }
 
-/// A running program; ends with its handle.
+/// Running program; killed on drop.
 pub struct Pion {
     child: Child,
     pub lines: Receiver<(Instant, Line)>,
 }
 
-/// The program, built once, or why there is none.
+/// Path of the program, built once, or the reason why it cannot be built.
 pub fn built() -> Result<PathBuf, String> {
     static BUILT: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     BUILT.get_or_init(build).clone()
@@ -70,7 +70,7 @@ fn build() -> Result<PathBuf, String> {
 fn go(arguments: &[&str]) -> Result<(), String> {
     let mut command = Command::new("go");
     command.args(arguments).current_dir(SOURCE);
-    // Nothing of it is C; and a Go that is too old fetches a newer one.
+    // It has no C code; and an old Go downloads a newer one.
     command.env("CGO_ENABLED", "0");
     if std::env::var_os("GOTOOLCHAIN").is_none() {
         command.env("GOTOOLCHAIN", "auto");
@@ -114,7 +114,7 @@ impl Pion {
 
 impl Drop for Pion {
     fn drop(&mut self) {
-        // Its input ends, and so does it.
+        // It exits at the end of its input.
         drop(self.child.stdin.take());
         let _ = self.child.wait();
     }

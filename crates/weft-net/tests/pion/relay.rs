@@ -1,4 +1,4 @@
-//! A link on loopback: a NAT with a delay, which can be cut.
+//! Link on loopback: a NAT with a delay, which can be cut.
 
 use std::collections::VecDeque;
 use std::io;
@@ -8,20 +8,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a relay without packets takes to see that the test has ended.
+/// Time that an idle relay takes to notice the end of the test.
 const IDLE: Duration = Duration::from_millis(50);
 
-/// The largest that arrives on loopback.
+/// Largest datagram on loopback.
 const DATAGRAM: usize = 65_536;
 
-/// A link's state, which outlives its handle until its threads have seen it.
+/// State of a link, which outlives its handle until its threads have seen it.
 #[derive(Default)]
 struct State {
     cut: AtomicBool,
     ended: AtomicBool,
 }
 
-/// A link between an address of ours and the other end of the call.
+/// Link between an address of ours and the other end of the call.
 pub struct Relay {
     ours: UdpSocket,
     theirs: UdpSocket,
@@ -29,7 +29,7 @@ pub struct Relay {
 }
 
 impl Relay {
-    /// Binds both sides; the other end sees packets come from `address`.
+    /// Binds both sides; the other end sees packets from `address`.
     pub fn bind(address: &str) -> Relay {
         let bind = |address| UdpSocket::bind(address).expect("a loopback address");
         Relay {
@@ -39,12 +39,12 @@ impl Relay {
         }
     }
 
-    /// What stands for the other end on our side.
+    /// Address that represents the other end on our side.
     pub fn near(&self) -> SocketAddr {
         self.ours.local_addr().expect("it is bound")
     }
 
-    /// Carries packets between these addresses from now on.
+    /// Forwards packets between these addresses from now on.
     pub fn start(&self, us: SocketAddr, them: SocketAddr, delay: Duration) {
         let socket = |s: &UdpSocket| s.try_clone().expect("a descriptor");
         for (from, to, target) in [
@@ -63,7 +63,7 @@ impl Relay {
         }
     }
 
-    /// Loses every packet, those on the way included, or no more.
+    /// Loses every packet, including those in flight, or none.
     pub fn set_cut(&self, cut: bool) {
         self.state.cut.store(cut, Ordering::Relaxed);
     }
@@ -75,7 +75,7 @@ impl Drop for Relay {
     }
 }
 
-/// One direction.
+/// One direction of the link.
 struct Line {
     from: UdpSocket,
     to: UdpSocket,
@@ -101,7 +101,8 @@ impl Line {
         }
     }
 
-    /// Delivers what is due and says how long to wait for the next.
+    /// Delivers the packets that are due and returns the time until the next
+    /// one.
     fn deliver(&mut self) -> Duration {
         while let Some((due, _)) = self.waiting.front() {
             let left = due.saturating_duration_since(Instant::now());
@@ -112,14 +113,14 @@ impl Line {
             if self.state.cut.load(Ordering::Relaxed) {
                 continue;
             }
-            // Who has closed its socket gets nothing.
+            // A closed socket receives nothing.
             let _ = self.to.send_to(&datagram, self.target);
         }
         IDLE
     }
 }
 
-/// A closed socket's ICMP error counts as nothing received.
+/// The ICMP error of a closed socket counts as nothing received.
 fn is_timeout(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionRefused, Interrupted, TimedOut, WouldBlock};
     let harmless = [ConnectionRefused, Interrupted, TimedOut, WouldBlock];

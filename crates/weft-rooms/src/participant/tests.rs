@@ -49,7 +49,7 @@ fn what_others_are_shown_of_a_name_stands_for_itself() {
         named("Rear\u{202e}tfel\u{2028}\n").as_deref(),
         Some("Reartfel")
     );
-    // What joins the parts of a picture, or letters, is none of it.
+    // Joiners inside emoji or words are kept.
     assert_eq!(
         named("👩\u{200d}💻 می\u{200c}خواهم").as_deref(),
         Some("👩\u{200d}💻 می\u{200c}خواهم")

@@ -20,7 +20,7 @@ fn browser<'a>(room: &'a str, name: &'a str, id: Option<&'a str>) -> Join<'a> {
 
 const SECRET: Proof = Proof([7; 32]);
 
-/// Comes back with this proof.
+/// Return with this proof.
 fn back<'a>(room: &'a str, name: &'a str, id: &'a str, proof: Proof) -> Join<'a> {
     Join {
         proof: Some(proof),
@@ -28,7 +28,7 @@ fn back<'a>(room: &'a str, name: &'a str, id: &'a str, proof: Proof) -> Join<'a>
     }
 }
 
-/// The id of who joins.
+/// Joins; returns the id.
 fn join(registry: &mut Registry, join: Join<'_>) -> String {
     registry.join(join).unwrap().into_id()
 }
@@ -83,7 +83,7 @@ fn one_whose_page_goes_away_is_gone_within_two_seconds_unless_it_loads_again() {
     registry.join(back("r", "Ada", &id, SECRET)).unwrap();
     registry.release(at(6), "r", &id);
     assert_eq!(registry.poll_timeout().map(|d| d.at), Some(at(16)));
-    // The word may come after the connection's end.
+    // The report may arrive after the end of the connection.
     registry.part(at(5), "r", &id, Some(SECRET)).unwrap();
     assert_eq!(registry.poll_timeout().map(|d| d.at), Some(soon));
     let stranger = registry.part(at(5), "r", &id, None);
@@ -118,7 +118,7 @@ fn a_sender_that_ends_on_purpose_leaves_at_once_and_a_page_after_the_grace_time(
     registry.open_page("r", &page);
     registry.finish(at(2), "r", &page);
     assert_eq!(registry.count(), (1, 1));
-    // One that only says to be a page has none that could load again.
+    // A client that only claims to be a page has no page that could reload.
     let said = join(&mut registry, browser("r", "Eve", None));
     registry.finish(at(2), "r", &said);
     assert_eq!(registry.count(), (1, 1));
@@ -274,15 +274,15 @@ fn bad_names_and_full_rooms_are_refused() {
     assert_eq!(join("s", "Bob"), Err(JoinError::TooManyRooms));
 }
 
-/// What a page takes of one event; a longer one would keep everybody out of the
-/// room.
+/// Size limit of an event in the page; a longer one would lock everybody out of
+/// the room.
 const LONGEST_WELCOME: usize = 1 << 20;
 
 #[test]
 fn a_full_room_of_people_who_say_as_much_as_they_can_fits_into_a_welcome() {
     let limits = RegistryLimits::default();
     let mut registry = Registry::new(limits);
-    // What JSON writes longest: six octets for one character.
+    // Longest in JSON: six octets for one character.
     let long = "\u{1}".repeat(10_000) + &"\u{1f4f6}".repeat(10_000);
     let link = LinkReport {
         name: long.clone(),
@@ -335,7 +335,7 @@ fn guests_leave_the_places_that_are_kept_for_hosts() {
     assert!(registry.join(guest()).is_ok());
     let second = join(&mut registry, guest());
     assert_eq!(registry.join(guest()), Err(JoinError::RoomFull));
-    // A guest who is there comes back all the same.
+    // A present guest can return anyway.
     let back = Join {
         standing: Standing::Guest,
         ..back("r", "Eve", &second, SECRET)
@@ -356,14 +356,14 @@ fn the_second_of_a_name_has_a_number_and_keeps_it() {
     assert_eq!(registry.find("r", "ada 2").unwrap().id, second);
     registry.leave("r", &first);
     drain(&mut registry);
-    // Coming back with the name that was asked for changes nothing.
+    // Returning with the requested name changes nothing.
     registry.join(back("r", "Ada", &second, SECRET)).unwrap();
     assert!(!registry.renames("r", &second, "Ada"));
     assert_eq!(name(&registry, &second), "Ada 2");
     assert!(drain(&mut registry).is_empty());
     let third = join(&mut registry, browser("r", "Ada", None));
     assert_eq!(name(&registry, &third), "Ada", "it is free again");
-    // Another name has to be free, too.
+    // Another name must be free, too.
     assert!(registry.renames("r", &second, "ada"));
     registry.join(back("r", "ADA", &second, SECRET)).unwrap();
     assert_eq!(name(&registry, &second), "ADA 2");

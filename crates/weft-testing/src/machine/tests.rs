@@ -22,6 +22,6 @@ fn who_fails_alone_fails_unless_the_machine_did() {
         });
     });
     let tried = TRIED.load(Ordering::Relaxed);
-    // Passed over only after all attempts.
+    // Skipped only after all attempts.
     assert!(result.is_err() && tried >= 2 || tried == 1 + ALONE);
 }

@@ -101,7 +101,7 @@ fn other_forms_and_empty_masks_are_refused() {
 fn a_length_beyond_the_longest_packet_is_refused() {
     let [one, two, three] = [1, 2, 3].map(|n| packet(n, 0, &[n as u8; 5]));
     let mut wrong = parity(&[one, two]);
-    // Not a packet that was protected: lengths 5, 5 and 5 + 8.
+    // Not a protected packet: lengths 5, 5 and 5 + 8.
     wrong.add(&packet(9, 0, &[0; 13])).expect("an RTP packet");
     wrong.body.truncate(5);
     assert!(wrong.recover(Ssrc(9), 3).is_err());

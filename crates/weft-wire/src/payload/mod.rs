@@ -1,8 +1,8 @@
-//! How frames travel in RTP packets, one file or folder for each codec.
+//! Packetization of frames in RTP, one file or folder for each codec.
 //!
-//! A [`PayloadFormat`] cuts frames into the payloads of packets, reads them,
-//! and says how the codec stands in session descriptions. Sessions, forwarders
-//! and negotiation ask the format of a codec ([`format_of`]) and know none.
+//! A [`PayloadFormat`] splits frames into the payloads of packets, parses them,
+//! and describes the codec in session descriptions. Sessions, forwarders and
+//! negotiation use the format of a codec ([`format_of`]) and depend on none.
 
 pub mod h264;
 mod opus;
@@ -24,8 +24,8 @@ pub fn format_of(codec: Codec) -> &'static dyn PayloadFormat {
     }
 }
 
-/// A codec in the form that a payload type describes: what a sender sends, or
-/// what a receiver takes.
+/// Codec in the form that a payload type describes: of a sender's stream, or a
+/// receiver's capability.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
     /// A codec with one form only.
@@ -35,14 +35,14 @@ pub enum Form {
 }
 
 impl Form {
-    /// The form of a payload type; `None` if it is none of our codecs.
+    /// Form of a payload type; `None` if it is not one of our codecs.
     #[must_use]
     pub fn of(offered: &sdp::Payload) -> Option<Form> {
         let mut all = Codec::ALL.into_iter();
         all.find_map(|codec| format_of(codec).form(offered))
     }
 
-    /// The form that our encoders make.
+    /// Form of our encoders' streams.
     #[must_use]
     pub const fn ours(codec: Codec) -> Form {
         match codec {
@@ -51,7 +51,7 @@ impl Form {
         }
     }
 
-    /// The codec.
+    /// Codec of the form.
     #[must_use]
     pub const fn codec(self) -> Codec {
         match self {
@@ -70,8 +70,8 @@ impl Form {
         }
     }
 
-    /// Whether whoever decodes streams of one of both forms decodes the others,
-    /// too.
+    /// Whether each of the two forms can be decoded by every decoder of the
+    /// other.
     #[must_use]
     pub fn is_like(self, other: Form) -> bool {
         self.decodes(other) && other.decodes(self)
@@ -87,7 +87,7 @@ impl Form {
         }
     }
 
-    /// Format parameters (`a=fmtp`) of an offer of this form, empty for none.
+    /// Format parameters (`a=fmtp`) of an offer with this form; empty for none.
     #[must_use]
     pub fn parameters(self) -> String {
         match self {
@@ -97,7 +97,7 @@ impl Form {
     }
 }
 
-/// As people read it.
+/// Text for people.
 impl fmt::Display for Form {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(format_of(self.codec()).description().wanted)?;
@@ -108,25 +108,25 @@ impl fmt::Display for Form {
     }
 }
 
-/// One codec in RTP packets and in session descriptions.
+/// Payload format and session description of one codec.
 pub trait PayloadFormat: Sync + fmt::Debug {
-    /// How a receiver knows the first packet of a frame.
+    /// Recognition of a frame's first packet.
     fn first_packet(&self) -> FirstPacket;
 
-    /// Whether parameter sets travel in packets, so that a keyframe is of no
-    /// use before the first ones.
+    /// Whether parameter sets travel in packets, so that a keyframe is useless
+    /// before the first ones.
     fn has_parameters(&self) -> bool {
         false
     }
 
-    /// Reads the payload of a packet.
+    /// Parses the payload of a packet.
     ///
     /// # Errors
-    /// If it is none of this format.
+    /// If it does not have this format.
     fn read<'a>(&self, payload: &'a [u8]) -> Result<Piece<'a>, ParseError>;
 
-    /// Cuts a frame as the encoder gives it into parts with `max_payload` octets
-    /// of it at most, and [`Prefix::MAX`] in front of them. Sound is not cut.
+    /// Splits a frame from the encoder into parts with at most `max_payload`
+    /// octets, plus a prefix of at most [`Prefix::MAX`]. Sound is not split.
     fn cut<'a>(
         &self,
         frame: &'a [u8],
@@ -134,152 +134,154 @@ pub trait PayloadFormat: Sync + fmt::Debug {
         max_payload: usize,
     ) -> Vec<Part<'a>>;
 
-    /// A payload with another picture id, and its index of base layer pictures
-    /// moved by `tl0_shift`, for forwarders that leave pictures out. `None` if
-    /// the format numbers no pictures, and for what is no payload of it.
+    /// Payload with another picture id, and with its index of base layer
+    /// pictures moved by `tl0_shift`, for forwarders that drop pictures. `None`
+    /// if the format does not number pictures, or the payload has another
+    /// format.
     fn renumbered(&self, payload: &[u8], picture_id: u16, tl0_shift: u8) -> Option<Vec<u8>> {
         let _ = (payload, picture_id, tl0_shift);
         None
     }
 
-    /// How it stands in our session descriptions.
+    /// Codec in our session descriptions.
     fn description(&self) -> Description;
 
-    /// The form of this codec that a payload type describes; `None` if it is
-    /// another codec, or a form that weft cannot forward.
+    /// Form of this codec that a payload type describes; `None` for another
+    /// codec, or a form that weft cannot forward.
     fn form(&self, offered: &sdp::Payload) -> Option<Form>;
 
-    /// The format parameters of our answer to `offered` ones.
+    /// Format parameters of our answer to the `offered` ones.
     fn answered(&self, offered: &str) -> String {
         let _ = offered;
         self.description().parameters.to_owned()
     }
 }
 
-/// How a receiver knows the first packet of a frame.
+/// Recognition of a frame's first packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FirstPacket {
-    /// It says so: [`Start::Certain`].
+    /// The packet is marked: [`Start::Certain`].
     Marked,
-    /// The packet before it has come with another timestamp, or it begins with
-    /// what stands at the beginning of a picture: [`Start::Likely`].
+    /// The previous packet had another timestamp, or the packet starts with a
+    /// unit that precedes all others of a picture: [`Start::Likely`].
     Inferred,
 }
 
-/// What one packet says of its frame, and what it carries of it.
+/// Information about a frame from one packet, and the packet's part of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Piece<'a> {
-    /// What it says.
+    /// Information about the frame.
     pub info: PieceInfo,
-    /// What it carries.
+    /// Part of the frame.
     pub body: Body<'a>,
 }
 
-/// What one packet says of its frame.
+/// Information about a frame from one packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PieceInfo {
-    /// Whether it is the first one of its frame.
+    /// Whether the packet is the first one of its frame.
     pub start: Start,
-    /// A receiver that has seen nothing can begin with this packet.
+    /// Whether a receiver can start with this packet.
     pub entry: bool,
-    /// Has a part of a picture that refers to no other.
+    /// Whether it has a part of a picture that refers to no other.
     pub intra: bool,
-    /// Has a part of a picture that refers to others.
+    /// Whether it has a part of a picture that refers to others.
     pub delta: bool,
-    /// Has parameters of a sequence of pictures.
+    /// Whether it has parameters of a sequence of pictures.
     pub sequence_parameters: bool,
-    /// Has parameters of pictures.
+    /// Whether it has parameters of pictures.
     pub picture_parameters: bool,
-    /// Of its picture.
+    /// Numbers of its picture.
     pub numbers: PictureNumbers,
 }
 
-/// Whether a packet is the first one of its frame, the surest last.
+/// Whether a packet is the first one of its frame, in ascending certainty.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Start {
-    /// It is not, or does not say.
+    /// It is not the first, or does not say.
     Never,
-    /// It is if nothing of the frame comes before it.
+    /// It is the first if no packet of the frame precedes it.
     Possible,
-    /// It is unless another packet of the frame comes before it.
+    /// It is the first unless another packet of the frame precedes it.
     Likely,
-    /// It is.
+    /// It is the first.
     Certain,
 }
 
-/// Numbers and layers of a picture; the names are those of the VP8 payload
-/// descriptor (RFC 7741 section 4.2). Formats that have none leave them out.
+/// Numbers and layers of a picture, with the names of the VP8 payload
+/// descriptor (RFC 7741 section 4.2). `None` in formats without them.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct PictureNumbers {
-    /// Counts the pictures, 15 bits.
+    /// Picture counter of 15 bits.
     pub picture_id: Option<u16>,
-    /// Counts the pictures of the base temporal layer.
+    /// Counter of the pictures of the base temporal layer.
     pub tl0_picture_index: Option<u8>,
-    /// From 0, the base layer.
+    /// Temporal layer, from 0, the base layer.
     pub temporal_layer: Option<u8>,
-    /// It refers to the base layer only: a receiver may go up to its layer.
+    /// Whether it refers to the base layer only, so that a receiver can switch
+    /// up to its layer.
     pub layer_sync: bool,
-    /// No later picture refers to it.
+    /// Whether no later picture refers to it.
     pub non_reference: bool,
 }
 
-/// What a packet carries of a frame.
+/// Part of a frame in a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Body<'a> {
-    /// Octets of the frame as they are.
+    /// Octets of the frame, unchanged.
     Plain(&'a [u8]),
-    /// NAL units, which a decoder takes as a byte stream.
+    /// NAL units, which a decoder receives as a byte stream.
     H264(h264::Payload<'a>),
 }
 
-/// What one packet is to carry of a frame.
+/// Part of a frame for one packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Part<'a> {
-    /// What is in it.
+    /// Kind of content.
     pub content: Content,
-    /// What stands in front of the data.
+    /// Prefix before the data.
     pub prefix: Prefix,
     /// Octets of the frame.
     pub data: &'a [u8],
 }
 
-/// What a packet is worth to a receiver.
+/// Importance of a packet to a receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Content {
-    /// Pictures, sound, or what goes with them.
+    /// Pictures or sound, with their metadata.
     Media,
-    /// Nothing but parameters of a sequence of pictures, perhaps with those
-    /// of pictures.
+    /// Only parameters of a sequence of pictures, possibly with those of
+    /// pictures.
     SequenceParameters,
-    /// Nothing but parameters of pictures.
+    /// Only parameters of pictures.
     PictureParameters,
 }
 
-/// What a format puts in front of a packet's share of a frame.
+/// Prefix that a format adds to a packet's part of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Prefix {
     octets: [u8; Prefix::MAX],
     len: u8,
 }
 
-/// A codec in our session descriptions.
+/// Codec in our session descriptions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Description {
-    /// The payload type of our offers, from the dynamic range (RFC 3551 section
-    /// 6): the one that browsers use for the same codec.
+    /// Payload type of our offers, from the dynamic range (RFC 3551 section 6):
+    /// the same as in browsers.
     pub payload_type: u8,
-    /// The one of its retransmissions, if lost packets are sent again.
+    /// Payload type of its retransmissions, if lost packets are retransmitted.
     pub rtx: Option<u8>,
-    /// Channels of sound.
+    /// Number of audio channels.
     pub channels: Option<u8>,
-    /// Format parameters (`a=fmtp`) of all its forms, empty for none.
+    /// Format parameters (`a=fmtp`) common to all its forms; empty for none.
     pub parameters: &'static str,
-    /// For people: what another side has to offer.
+    /// Requirement on the other side's offer, for people.
     pub wanted: &'static str,
 }
 
 impl PieceInfo {
-    /// Of a packet that says nothing.
+    /// Information of a packet that reveals nothing.
     const SILENT: PieceInfo = PieceInfo {
         start: Start::Never,
         entry: false,
@@ -296,14 +298,14 @@ impl PieceInfo {
         },
     };
 
-    /// Belongs to a keyframe: a picture that refers to no other, or the
-    /// parameters before it.
+    /// Whether it belongs to a keyframe: a picture that refers to no other, or
+    /// the parameters before it.
     #[must_use]
     pub const fn is_of_keyframe(&self) -> bool {
         self.intra || self.sequence_parameters || self.picture_parameters
     }
 
-    /// What it is worth.
+    /// Importance of the packet.
     #[must_use]
     pub const fn content(&self) -> Content {
         match self {
@@ -316,7 +318,7 @@ impl PieceInfo {
 }
 
 impl Body<'_> {
-    /// Appends it as the decoder takes it.
+    /// Appends it in the decoder's form.
     pub fn write(&self, out: &mut Vec<u8>) {
         match self {
             Body::Plain(octets) => out.extend_from_slice(octets),
@@ -334,10 +336,10 @@ impl Part<'_> {
 }
 
 impl Prefix {
-    /// The longest: VP8's descriptor.
+    /// Maximum length, that of VP8's descriptor.
     pub const MAX: usize = 6;
 
-    /// These octets, of which those beyond [`Prefix::MAX`] are lost.
+    /// Prefix of these octets, truncated at [`Prefix::MAX`].
     #[must_use]
     pub fn new(octets: &[u8]) -> Prefix {
         let len = octets.len().min(Prefix::MAX);
@@ -349,22 +351,23 @@ impl Prefix {
         prefix
     }
 
-    /// What was put in.
+    /// Octets of the prefix.
     #[must_use]
     pub fn octets(&self) -> &[u8] {
         &self.octets[..usize::from(self.len)]
     }
 }
 
-/// For people: what a session description has to offer one of.
+/// Requirement for people: codecs of which a session description must offer
+/// one.
 #[must_use]
 pub fn wanted(codecs: &[Codec]) -> String {
     let each = codecs.iter();
     one_of(each.map(|codec| format_of(*codec).description().wanted))
 }
 
-/// For people: the codecs that these payload types name, without those that
-/// only repair or accompany others.
+/// Codecs named by these payload types, for people, without those that only
+/// repair or accompany others.
 #[must_use]
 pub fn listed(payloads: &[sdp::Payload]) -> String {
     const AUXILIARY: [&str; 6] = ["rtx", "red", "ulpfec", "flexfec", "CN", "telephone-event"];

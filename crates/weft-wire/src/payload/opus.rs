@@ -1,4 +1,4 @@
-//! Opus in RTP (RFC 7587): a packet is a frame.
+//! Opus in RTP (RFC 7587): each packet is a frame.
 
 use weft_units::Codec;
 
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{ParseError, sdp};
 
-/// Opus.
+/// Opus as a payload format.
 #[derive(Debug)]
 pub(super) struct Format;
 

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use super::*;
 use proptest::prelude::*;
 
-/// As a session description offers it that is made of our own words.
+/// Payload of a session description made from our own parameters.
 fn offered(codec: Codec) -> sdp::Payload {
     let description = format_of(codec).description();
     sdp::Payload {
@@ -81,7 +81,7 @@ fn a_frame_of_vp8_is_cut_into_parts_of_about_equal_size() {
     let parts = format_of(Codec::Vp8).cut(&frame, numbers, 4);
     let sizes: Vec<usize> = parts.iter().map(|part| part.data.len()).collect();
     assert_eq!(sizes, [4, 4, 2]);
-    // S stands in the first descriptor alone.
+    // Only the first descriptor has S.
     assert_eq!(parts[0].prefix.octets(), [0x90, 0x80, 0x80, 1]);
     assert_eq!(parts[1].prefix.octets(), [0x80, 0x80, 0x80, 1]);
 }

@@ -1,4 +1,4 @@
-//! VP8 in RTP: the payload descriptor (RFC 7741 section 4.2) and the little of
+//! VP8 in RTP: the payload descriptor (RFC 7741 section 4.2) and the part of
 //! the frame header (RFC 6386 section 9.1) that a forwarder needs.
 
 use weft_units::Codec;
@@ -15,14 +15,14 @@ const EXTENDED: u8 = 0x80;
 const NON_REFERENCE: u8 = 0x20;
 const START_OF_PARTITION: u8 = 0x10;
 const PARTITION: u8 = 0x07;
-// Second octet: what follows.
+// Second octet: presence of the following fields.
 const HAS_PICTURE_ID: u8 = 0x80;
 const HAS_TL0_PICTURE_INDEX: u8 = 0x40;
 const HAS_TEMPORAL_LAYER: u8 = 0x20;
 const HAS_KEY_INDEX: u8 = 0x10;
-/// In the picture id: it has 15 bits rather than 7.
+/// In the picture id: 15 bits instead of 7.
 const LONG_PICTURE_ID: u8 = 0x80;
-/// In the octet that temporal layer and key index share.
+/// In the octet shared by temporal layer and key index.
 const LAYER_SYNC: u8 = 0x20;
 const KEY_INDEX: u8 = 0x1f;
 
@@ -53,8 +53,8 @@ impl PayloadFormat for Format {
         })
     }
 
-    /// Parts of about equal size (RFC 7741 section 4.1), each with its
-    /// descriptor.
+    /// Splits a frame into parts of about equal size (RFC 7741 section 4.1),
+    /// each with its descriptor.
     fn cut<'a>(
         &self,
         frame: &'a [u8],
@@ -113,30 +113,29 @@ impl PayloadFormat for Format {
     }
 }
 
-/// The payload descriptor in front of each packet's share of a frame.
+/// Payload descriptor before each packet's part of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Descriptor {
-    /// No later frame refers to this one: it may be dropped.
+    /// Whether no later frame refers to this one, so that it may be dropped.
     pub non_reference: bool,
-    /// The packet starts a partition (and, of partition 0, the frame).
+    /// Whether the packet starts a partition (for partition 0, the frame).
     pub start_of_partition: bool,
-    /// 3 bits.
+    /// Partition index, 3 bits.
     pub partition: u8,
-    /// Frame counter of 15 bits. Read in both sizes, always written in the
-    /// long one.
+    /// Frame counter of 15 bits. Both sizes are read; the long one is written.
     pub picture_id: Option<u16>,
-    /// Counts the frames of the base temporal layer.
+    /// Counter of the frames of the base temporal layer.
     pub tl0_picture_index: Option<u8>,
-    /// 2 bits.
+    /// Temporal layer, 2 bits.
     pub temporal_layer: Option<u8>,
-    /// The frame refers to the base layer only: a receiver may switch up
-    /// here. Means nothing without `temporal_layer`.
+    /// Whether the frame refers to the base layer only, so that a receiver may
+    /// switch up here. Meaningless without `temporal_layer`.
     pub layer_sync: bool,
-    /// Counts keyframes, 5 bits.
+    /// Keyframe counter, 5 bits.
     pub key_index: Option<u8>,
 }
 
-/// Splits a payload into its descriptor and its share of the frame, which is
+/// Splits a payload into its descriptor and its part of the frame, which is
 /// never empty.
 pub fn parse(payload: &[u8]) -> Result<(Descriptor, &[u8]), ParseError> {
     let mut reader = Reader::new(payload, "VP8 descriptor");
@@ -206,7 +205,7 @@ impl Descriptor {
         out.extend_from_slice(self.prefix().octets());
     }
 
-    /// The same, in front of a share of a frame.
+    /// Descriptor as the prefix of a packet.
     #[must_use]
     pub fn prefix(&self) -> Prefix {
         let present = self.present();
@@ -220,7 +219,7 @@ impl Descriptor {
         if self.start_of_partition {
             first |= START_OF_PARTITION;
         }
-        // The first octet, what is present, and that at its longest.
+        // The first octet, the presence octet, and the fields at their longest.
         let mut octets: [u8; Prefix::MAX] = [first, present, 0, 0, 0, 0];
         let mut len = if present == 0 { 1 } else { 2 };
         let mut put = |octet: u8| {
@@ -248,7 +247,7 @@ impl Descriptor {
         Prefix::new(&octets[..len])
     }
 
-    /// The packet starts its frame.
+    /// Whether the packet starts its frame.
     const fn starts_frame(&self) -> bool {
         self.start_of_partition && self.partition == 0
     }
@@ -264,8 +263,8 @@ impl Descriptor {
     }
 }
 
-/// Whether this packet starts a keyframe: the inverse key frame bit of
-/// RFC 7741 section 4.3, which only the first packet of a frame carries.
+/// Whether this packet starts a keyframe: the inverse key frame bit of RFC 7741
+/// section 4.3, which only the first packet of a frame carries.
 #[must_use]
 pub fn is_keyframe(descriptor: &Descriptor, body: &[u8]) -> bool {
     descriptor.starts_frame() && body.first().is_some_and(|b| b & 1 == 0)

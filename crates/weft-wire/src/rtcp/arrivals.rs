@@ -1,6 +1,6 @@
 //! Arrival times per packet: transport-wide feedback
-//! (draft-holmer-rmcat-transport-wide-cc-extensions-01 section 3.1) and
-//! weft's feedback per path, which has the same body.
+//! (draft-holmer-rmcat-transport-wide-cc-extensions-01 section 3.1) and weft's
+//! feedback per path, which has the same body.
 
 mod body;
 mod split;
@@ -16,8 +16,8 @@ use crate::reader::Reader;
 use body::Body;
 use weft_units::{Ecn, Instant, PathId, Ssrc};
 
-/// Entries of a list: half of the sequence space, beyond which a sequence
-/// number is ambiguous.
+/// Maximum number of entries of a list: half of the sequence space, beyond
+/// which a sequence number is ambiguous.
 pub const MAX_ENTRIES: usize = 1 << 15;
 
 /// Arrival times by transport-wide sequence number.
@@ -26,46 +26,45 @@ pub const MAX_ENTRIES: usize = 1 << 15;
 /// days: see [`unwrap_arrival`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TransportFeedback {
-    /// SSRC of the packet sender: of who reports.
+    /// SSRC of the reporter.
     pub sender: Ssrc,
-    /// One of the streams reported on; of no further meaning.
+    /// One of the reported streams; without further meaning.
     pub media: Ssrc,
-    /// Counts these reports, so that a lost one shows.
+    /// Report counter, which reveals a lost report.
     pub feedback_count: u8,
-    /// The sequence number of the first entry of `arrivals`.
+    /// Sequence number of the first entry of `arrivals`.
     pub base_sequence: u16,
-    /// For each packet when it arrived, or that it has not yet. Written
-    /// rounded down to the step; consecutive ones may be at most 8.19 s
-    /// apart, which [`split_arrivals`] sees to (beyond that the time written
-    /// is the nearest possible).
+    /// Arrival time of each packet; `None`: not yet received. Rounded down to
+    /// the step when written; consecutive times may differ by at most 8.19 s,
+    /// which [`split_arrivals`] ensures (beyond that the nearest possible time
+    /// is written).
     pub arrivals: Vec<Option<Instant>>,
 }
 
 /// Arrival times by one path's transport sequence number
-/// ([`crate::rtp::PathExtension`]). An application packet, name `WEFT`,
-/// subtype 1; the path id stands where transport feedback has its count.
+/// ([`crate::rtp::PathExtension`]). An application packet with name `WEFT` and
+/// subtype 1; the path id is in the field of transport feedback's count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathFeedback {
-    /// SSRC of the packet sender: of who reports.
+    /// SSRC of the reporter.
     pub sender: Ssrc,
-    /// The path that the packets took, as the extension named it.
+    /// Path of the packets, as named by the extension.
     pub path: PathId,
-    /// The sequence number of the first entry of `arrivals`.
+    /// Sequence number of the first entry of `arrivals`.
     pub base_sequence: u16,
-    /// As in [`TransportFeedback`].
+    /// Same as in [`TransportFeedback`].
     pub arrivals: Vec<Option<Instant>>,
-    /// The ECN field that each packet of `arrivals` that has come came with,
-    /// in the same order, and for no others; or nothing: all came Not-ECT, or
-    /// the reporter does not tell.
+    /// ECN field of each received packet of `arrivals`, in the same order;
+    /// empty if all were Not-ECT, or the reporter does not report it.
     pub marks: Vec<Ecn>,
 }
 
-/// The arrival time nearest to an earlier one of the same receiver, across
-/// wraps of its 24-bit reference time.
+/// Arrival time nearest to an earlier one of the same receiver, across wraps of
+/// its 24-bit reference time.
 #[must_use]
 pub fn unwrap_arrival(previous: Instant, arrival: Instant) -> Instant {
     let wrap = body::REFERENCE_WRAP.as_nanos();
-    // A division is dear, and most calls end before the first wrap.
+    // A division is expensive, and most calls end before the first wrap.
     let within_cycle = |nanos: u64| if nanos < wrap { nanos } else { nanos % wrap };
     let within = within_cycle(arrival.as_nanos());
     let cycle = previous.as_nanos() - within_cycle(previous.as_nanos());
@@ -120,12 +119,12 @@ impl PathFeedback {
         })
     }
 
-    /// How long a block may be ([`split_arrivals`]) so that its packet is at
-    /// most `max_len` octets with `marks` beside it.
+    /// Maximum length of a block ([`split_arrivals`]) so that its packet is at
+    /// most `max_len` octets together with `marks`.
     #[must_use]
     pub const fn room_beside_marks(max_len: usize) -> usize {
-        // An arrival takes an octet at least; a chunk of two tells the marks
-        // of seven. Zeros fill both to whole words.
+        // An arrival takes at least an octet; a chunk of two octets holds the
+        // marks of seven. Zeros pad both to whole words.
         const CHUNK: usize = 2;
         const WORDS: usize = 6;
         let shares = body::TWO_BIT_CAPACITY + CHUNK;

@@ -10,56 +10,57 @@ use weft_units::{Duration, Ssrc};
 
 /// RFC 8888 section 3.1.
 const MAX_REPORTS: usize = 16_384;
-/// Octets around the streams: the header, the reporter and the timestamp.
+/// Octets before the streams: the header, the reporter and the timestamp.
 const OVERHEAD: usize = 12;
-/// Octets of a stream beside its packets.
+/// Octets of a stream in addition to its packets.
 const STREAM_OVERHEAD: usize = 8;
-/// Words of a packet behind its header: a length of 16 bits.
+/// Words of a packet after its header: a length of 16 bits.
 const MAX_WORDS: usize = 65_535;
 
 const RECEIVED_BIT: u16 = 0x8000;
 const OFFSET_MASK: u16 = 0x1fff;
 /// Unit of the offset: 1/1024 s.
 const OFFSETS_PER_SECOND: u64 = 1024;
-/// The packet arrived longer ago than can be said.
+/// The packet arrived too long ago to express.
 const OFFSET_TOO_LONG: u16 = 0x1ffe;
-/// The time is not known, or is later than the report.
+/// The time is unknown, or later than the report.
 const OFFSET_UNAVAILABLE: u16 = 0x1fff;
 
-/// A report on the packets of some streams.
+/// Report on the packets of some streams.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CongestionFeedback {
-    /// SSRC of the packet sender: of who reports.
+    /// SSRC of the reporter.
     pub sender: Ssrc,
-    /// When: the middle 32 bits of an NTP time, as in sender reports.
+    /// Time of the report: the middle 32 bits of an NTP time, as in sender
+    /// reports.
     pub report_timestamp: u32,
     /// One block per stream.
     pub streams: Vec<StreamArrivals>,
 }
 
-/// The packets of one stream.
+/// Packets of one stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamArrivals {
-    /// SSRC of the stream that came.
+    /// SSRC of the received stream.
     pub ssrc: Ssrc,
-    /// The sequence number of the first entry of `packets`.
+    /// Sequence number of the first entry of `packets`.
     pub begin_sequence: u16,
-    /// What is known of each packet; `None`: it has not arrived. At most
-    /// 16,384.
+    /// Arrival of each packet; `None`: not received. At most 16,384.
     pub packets: Vec<Option<PacketArrival>>,
 }
 
-/// One packet that arrived.
+/// Received packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketArrival {
     /// The two ECN bits of the IP header (RFC 3168 section 5).
     pub ecn: u8,
-    /// 13 bits as on the wire, see [`PacketArrival::before_report`].
+    /// Arrival offset in 13 bits, as on the wire; see
+    /// [`PacketArrival::before_report`].
     pub offset: u16,
 }
 
 impl PacketArrival {
-    /// How long before the report's timestamp the packet arrived, in steps of
+    /// Time from the packet's arrival to the report's timestamp, in steps of
     /// 1/1024 s; `None` if unknown or too long ago.
     #[must_use]
     pub fn before_report(self) -> Option<Duration> {
@@ -70,7 +71,7 @@ impl PacketArrival {
         Some(Duration::from_nanos(nanos))
     }
 
-    /// A packet that arrived so long before the report; `None`: not known.
+    /// Packet that arrived this long before the report; `None`: unknown.
     #[must_use]
     pub fn new(ecn: u8, before_report: Option<Duration>) -> PacketArrival {
         let offset = before_report.map_or(OFFSET_UNAVAILABLE, |duration| {
@@ -97,8 +98,8 @@ impl PacketArrival {
 }
 
 impl CongestionFeedback {
-    /// Puts streams into messages of at most `max_len` octets, in order; long
-    /// ones are divided. A `max_len` too small for two packets of one stream
+    /// Packs streams into messages of at most `max_len` octets, in order; long
+    /// streams are divided. A `max_len` too small for two packets of one stream
     /// (less than 24) is exceeded.
     #[must_use]
     pub fn pack(
@@ -108,7 +109,7 @@ impl CongestionFeedback {
         max_len: usize,
     ) -> Vec<CongestionFeedback> {
         let room = max_len.saturating_sub(OVERHEAD);
-        // Whole words of two packets each.
+        // Whole words, two packets each.
         let longest = (room.saturating_sub(STREAM_OVERHEAD) / 4 * 2).clamp(2, MAX_REPORTS);
         let mut messages: Vec<CongestionFeedback> = Vec::new();
         let mut left = 0;
@@ -166,7 +167,7 @@ impl CongestionFeedback {
 }
 
 impl StreamArrivals {
-    /// The same in parts of at most so many packets.
+    /// Splits it into parts of at most this many packets.
     fn divided(self, longest: usize) -> Vec<StreamArrivals> {
         if self.packets.len() <= longest {
             return vec![self];

@@ -11,11 +11,11 @@ use weft_units::{Rate, Ssrc};
 /// Generic NACK (RFC 4585 section 6.2.1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Nack {
-    /// SSRC of the packet sender: of who asks.
+    /// SSRC of the requester.
     pub sender: Ssrc,
-    /// The stream asked for.
+    /// Requested stream.
     pub media: Ssrc,
-    /// Sequence numbers of the lost packets; the wire form is shortest when
+    /// Sequence numbers of the lost packets; the wire format is shortest if
     /// they ascend.
     pub lost: Vec<u16>,
 }
@@ -23,24 +23,24 @@ pub struct Nack {
 /// Receiver estimated maximum bitrate (draft-alvestrand-rmcat-remb-03).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remb {
-    /// SSRC of the packet sender: of who estimates.
+    /// SSRC of the estimator.
     pub sender: Ssrc,
     /// Total of all streams below. The wire keeps 18 significant bits.
     pub rate: Rate,
-    /// The streams that share the rate.
+    /// Streams that share the rate.
     pub ssrcs: Vec<Ssrc>,
 }
 
 const REMB_NAME: &[u8; 4] = b"REMB";
 const REMB_MANTISSA_BITS: u32 = 18;
 
-/// Packets after the first that one NACK entry can name.
+/// Number of packets after the first that one NACK entry can name.
 const NACK_BITS: u16 = 16;
-/// Entries of one NACK: 65,535 words less the two SSRCs.
+/// Entries of one NACK: 65,535 words minus the two SSRCs.
 const MAX_NACK_ENTRIES: usize = 65_533;
 
 /// Sender and media source, which start every feedback message (RFC 4585
-/// section 6.1), and the control information behind them.
+/// section 6.1), and the following control information.
 pub(super) fn parse_sources<'a>(
     body: &'a [u8],
     what: &'static str,
@@ -92,8 +92,8 @@ impl Nack {
     }
 }
 
-/// RFC 5104 section 4.3.1.1: the media source of the header is not used, each
-/// entry names its own.
+/// Parses the entries, each of which names its media source; the one in the
+/// header is unused (RFC 5104 section 4.3.1.1).
 pub(super) fn parse_full_intra_requests(
     body: &[u8],
     packets: &mut Vec<Packet>,

@@ -6,18 +6,19 @@ use crate::ParseError;
 use crate::reader::Reader;
 use weft_units::{Duration, PathId, Ssrc};
 
-/// A frame came later than its sender's frame rate promises: what a path did
-/// to it.
+/// Effect of a path on a frame that was completed later than its sender's frame
+/// rate promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QualityFeedback {
-    /// SSRC of the packet sender: of who reports.
+    /// SSRC of the reporter.
     pub sender: Ssrc,
-    /// The stream of the frame.
+    /// Stream of the frame.
     pub media: Ssrc,
-    /// The path, as the extension of its packets named it.
+    /// Path, as named by the extension of its packets.
     pub path: PathId,
-    /// Packets that it brought before the fast path had brought its last, or,
-    /// negative, after (equation 2). Whatever the peer likes to say.
+    /// Packets that the path delivered before the fast path had delivered its
+    /// last one, or, if negative, after it (equation 2). An untrusted value
+    /// from the peer.
     pub alpha: i16,
     /// Frame construction delay: from the frame's first packet to its last.
     /// Written in microseconds, at most 2^32 - 1.

@@ -10,44 +10,44 @@ use weft_units::Ssrc;
 
 /// RFC 3550 section 6.5.
 const CNAME_ITEM: u8 = 1;
-/// RFC 3550 section 6.5.8: length of a prefix, the prefix, a value.
+/// RFC 3550 section 6.5.8: length of a prefix, prefix, value.
 const PRIVATE_ITEM: u8 = 8;
 /// Prefix of the private item with the frame rate.
 const FRAME_RATE_PREFIX: &[u8] = b"weft-frame-rate";
 const END_OF_ITEMS: u8 = 0;
-/// Of an item of a source description: its length is one octet.
+/// Maximum length of an item of a source description: its length is one octet.
 const MAX_ITEM_LEN: usize = 255;
 
 /// RFC 3550 section 6.4.1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SenderReport {
-    /// SSRC of the stream that is sent.
+    /// SSRC of the sent stream.
     pub ssrc: Ssrc,
     /// Time of this report, NTP format: seconds since 1900 in 32.32 bits.
     pub ntp: u64,
-    /// The same time in units of the stream's clock.
+    /// Time of this report in units of the stream's clock.
     pub rtp_timestamp: u32,
     /// Packets sent since the start, modulo 2^32.
     pub packet_count: u32,
     /// Payload octets sent since the start, modulo 2^32.
     pub octet_count: u32,
-    /// What the sender itself receives.
+    /// Reception statistics of the sender itself.
     pub reports: Vec<ReportBlock>,
 }
 
 /// RFC 3550 section 6.4.2.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReceiverReport {
-    /// SSRC of who reports.
+    /// SSRC of the reporter.
     pub ssrc: Ssrc,
     /// One block per source.
     pub reports: Vec<ReportBlock>,
 }
 
-/// Reception of one source (RFC 3550 section 6.4.1).
+/// Reception statistics of one source (RFC 3550 section 6.4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReportBlock {
-    /// The source reported on.
+    /// Reported source.
     pub ssrc: Ssrc,
     /// Share lost since the previous report, in 1/256.
     pub fraction_lost: u8,
@@ -59,25 +59,25 @@ pub struct ReportBlock {
     pub jitter: u32,
     /// The middle 32 bits of the last sender report's NTP time, or zero.
     pub last_sender_report: u32,
-    /// Since that report's arrival, in 1/65536 s.
+    /// Time since that report's arrival, in 1/65536 s.
     pub delay_since_last: u32,
 }
 
-/// The canonical name of a source (RFC 3550 section 6.5.1) and the rate of its
-/// frames. Other items are skipped.
+/// Canonical name of a source (RFC 3550 section 6.5.1) and its frame rate.
+/// Other items are skipped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceDescription {
-    /// SSRC of the source that is described.
+    /// SSRC of the described source.
     pub ssrc: Ssrc,
-    /// At most 255 octets; empty if the source names none.
+    /// At most 255 octets; empty if the source has no name.
     pub cname: String,
-    /// Frames in 1000 s, if the source tells them (Converge, section 4.2). Not
-    /// checked: zero is possible.
+    /// Frames in 1000 s, if the source reports them (Converge, section 4.2).
+    /// Not validated: zero is possible.
     pub frame_rate: Option<u32>,
 }
 
 impl ReportBlock {
-    /// Largest magnitudes of a signed number of 24 bits.
+    /// Range of a signed number of 24 bits.
     const LOST_RANGE: (i32, i32) = (-0x80_0000, 0x7f_ffff);
 
     fn parse(reader: &mut Reader<'_>) -> Result<ReportBlock, ParseError> {
@@ -121,7 +121,7 @@ fn write_blocks(reports: &[ReportBlock], out: &mut Vec<u8>) {
     }
 }
 
-/// At most as many as the 5-bit count can tell of.
+/// Start of the list, as long as the 5-bit count allows.
 fn countable<T>(list: &[T]) -> (u8, &[T]) {
     let list = &list[..list.len().min(MAX_COUNT)];
     (list.len() as u8, list)
@@ -211,7 +211,7 @@ fn parse_description(
     })
 }
 
-/// Frames in 1000 s from a private item such as `29.97` under our prefix.
+/// Parses frames in 1000 s from a private item such as `29.97` with our prefix.
 fn parse_frame_rate(item: &[u8]) -> Option<u32> {
     let (prefix_len, item) = item.split_first()?;
     let (prefix, value) = item.split_at_checked(usize::from(*prefix_len))?;
@@ -262,7 +262,7 @@ pub(super) fn write_descriptions(list: &[SourceDescription], out: &mut Vec<u8>) 
     });
 }
 
-/// The longest start of `text` that has at most `len` octets.
+/// Longest prefix of `text` that has at most `len` octets.
 fn cut(text: &str, len: usize) -> &str {
     let mut end = text.len().min(len);
     while !text.is_char_boundary(end) {

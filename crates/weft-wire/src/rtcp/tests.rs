@@ -91,7 +91,7 @@ fn a_nack_packs_16_numbers_behind_the_first_across_the_wrap() {
         media: Ssrc(2),
         lost: vec![0xfffe, 0xffff, 14, 15],
     };
-    // 0xffff is bit 0, 14 is 16 ahead: bit 15. 15 needs an entry of its own.
+    // 0xffff is bit 0; 14 is 16 ahead: bit 15. 15 needs a separate entry.
     #[rustfmt::skip]
     assert_wire(Packet::Nack(nack), &[
         0x81, 205, 0, 4,
@@ -336,7 +336,7 @@ proptest! {
         named: bool,
     ) {
         crate::fuzz::fuzz_rtcp(&data);
-        // The same as the body of a message of each kind.
+        // Parses the same data as the body of a message of each kind.
         let mut body = data;
         if named && body.len() >= 12 {
             let at = if packet_type == APPLICATION { 4 } else { 8 };

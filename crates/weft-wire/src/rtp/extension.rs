@@ -15,52 +15,52 @@ pub const AUDIO_LEVEL_URI: &str = "urn:ietf:params:rtp-hdrext:ssrc-audio-level";
 
 /// RFC 8285 section 4.2.
 const ONE_BYTE_PROFILE: u16 = 0xbede;
-/// RFC 8285 section 4.3: the low four bits are for the application.
+/// RFC 8285 section 4.3: the low four bits belong to the application.
 const TWO_BYTE_PROFILE: u16 = 0x1000;
 /// RFC 8285 section 4.2: this id ends the block in the one-byte form.
 const ONE_BYTE_STOP_ID: u8 = 15;
 
-/// Values of the header extensions that weft knows.
+/// Values of the header extensions that weft supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Extensions {
     /// Sequence number over all streams of the transport.
     pub transport_sequence: Option<u16>,
-    /// The path that the packet took, with its numbers on that path.
+    /// Path of the packet, with its numbers on that path.
     pub path: Option<PathExtension>,
-    /// The media section that the stream belongs to.
+    /// Media section of the stream.
     pub mid: Option<Mid>,
-    /// How loud the packet is.
+    /// Audio level of the packet.
     pub audio_level: Option<AudioLevel>,
 }
 
-/// The path of a packet and its place on it (the header extension
+/// Path of a packet and its position on it (the header extension
 /// `urn:weft:rtp-hdrext:path`): path id, stream sequence, transport sequence,
 /// five octets in network order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathExtension {
-    /// The sender's id of the path.
+    /// Sender's id of the path.
     pub path: PathId,
-    /// Counts the packets of this SSRC on this path.
+    /// Counter of this SSRC's packets on this path.
     pub stream_sequence: u16,
-    /// Counts the packets of all SSRCs on this path.
+    /// Counter of all SSRCs' packets on this path.
     pub transport_sequence: u16,
 }
 
-/// The negotiated id of each extension; without an id it is not used.
+/// Negotiated id of each extension; an extension without an id is unused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct ExtensionMap {
-    /// Of [`TRANSPORT_SEQUENCE_URI`].
+    /// Id of [`TRANSPORT_SEQUENCE_URI`].
     pub transport_sequence: Option<u8>,
-    /// Of [`PATH_URI`].
+    /// Id of [`PATH_URI`].
     pub path: Option<u8>,
-    /// Of [`MID_URI`].
+    /// Id of [`MID_URI`].
     pub mid: Option<u8>,
-    /// Of [`AUDIO_LEVEL_URI`].
+    /// Id of [`AUDIO_LEVEL_URI`].
     pub audio_level: Option<u8>,
 }
 
 impl ExtensionMap {
-    /// The map for negotiated (id, URI) pairs, as in `a=extmap`. Ids that the
+    /// Map of negotiated (id, URI) pairs, as in `a=extmap`. Ids that the
     /// one-byte form cannot hold are left out.
     #[must_use]
     pub fn from_negotiated(pairs: &[(u8, String)]) -> ExtensionMap {
@@ -80,8 +80,8 @@ impl ExtensionMap {
     }
 }
 
-/// The identification of a media section (RFC 5888 `mid`), at most as long as
-/// a one-byte header extension holds.
+/// Identification of a media section (RFC 5888 `mid`), at most as long as a
+/// one-byte header extension holds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Mid {
     len: u8,
@@ -92,8 +92,8 @@ impl Mid {
     /// RFC 8285 section 4.2: the content of an element has 1 to 16 octets.
     pub const MAX_LEN: usize = 16;
 
-    /// `None` if the text is empty, too long or not an SDP token
-    /// (RFC 8866 section 9).
+    /// `None` if the text is empty, too long or not an SDP token (RFC 8866
+    /// section 9).
     #[must_use]
     pub fn new(text: &str) -> Option<Mid> {
         Mid::from_bytes(text.as_bytes())
@@ -114,10 +114,10 @@ impl Mid {
         &self.bytes[..usize::from(self.len)]
     }
 
-    /// The name, without what pads it.
+    /// Name without padding.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        // Only tokens come in, and these are ASCII.
+        // Only tokens are accepted, and these are ASCII.
         std::str::from_utf8(self.as_bytes()).unwrap_or_default()
     }
 }
@@ -134,7 +134,7 @@ impl fmt::Display for Mid {
     }
 }
 
-/// `token-char` of RFC 8866 section 9.
+/// Whether it is a `token-char` of RFC 8866 section 9.
 const fn is_token(b: u8) -> bool {
     b.is_ascii_graphic()
         && !matches!(
@@ -151,13 +151,13 @@ pub(super) fn read_block(profile: u16, block: &[u8], map: &ExtensionMap) -> Exte
     extensions
 }
 
-/// Length of a transport-wide number; one of another length is none.
+/// Length of a transport-wide number; elements of another length are ignored.
 const TRANSPORT_LEN: usize = 2;
-/// The same of a path's values.
+/// Length of a path's values.
 const PATH_LEN: usize = 5;
 
-/// Sets the values of path and transport-wide numbers to zero: those that are
-/// read, where an element comes more than once.
+/// Sets the values of path and transport-wide numbers to zero: of the element
+/// that is read, if there are several.
 pub(super) fn clear_transport_values(profile: u16, block: &mut [u8], map: &ExtensionMap) {
     let mut places = [const { 0..0 }; 2];
     for_each_element(profile, block, |id, at| {
@@ -174,7 +174,8 @@ pub(super) fn clear_transport_values(profile: u16, block: &mut [u8], map: &Exten
     }
 }
 
-/// Calls with id and place of each element (RFC 8285 sections 4.2, 4.3).
+/// Calls `element` with the id and position of each element (RFC 8285 sections
+/// 4.2, 4.3).
 fn for_each_element(profile: u16, block: &[u8], mut element: impl FnMut(u8, Range<usize>)) {
     let one_byte = profile == ONE_BYTE_PROFILE;
     if !one_byte && profile & 0xfff0 != TWO_BYTE_PROFILE {
@@ -231,7 +232,7 @@ impl Extensions {
     }
 }
 
-/// A block of the one-byte form in the making.
+/// Block of the one-byte form under construction.
 struct Block {
     bytes: [u8; Block::MAX_LEN],
     len: usize,
@@ -252,7 +253,7 @@ impl Block {
     }
 }
 
-/// Appends the block in the one-byte form; false if there is nothing to say.
+/// Appends the block in the one-byte form; returns false if it would be empty.
 pub(super) fn write_block(extensions: &Extensions, map: &ExtensionMap, out: &mut Vec<u8>) -> bool {
     let mut block = Block {
         bytes: [0; Block::MAX_LEN],
@@ -278,7 +279,7 @@ pub(super) fn write_block(extensions: &Extensions, map: &ExtensionMap, out: &mut
     let words = (block.len - Block::HEADER_LEN).div_ceil(4);
     block.bytes[..2].copy_from_slice(&ONE_BYTE_PROFILE.to_be_bytes());
     block.bytes[2..4].copy_from_slice(&(words as u16).to_be_bytes());
-    // Behind the last element stand zeros: padding to a whole word.
+    // Zeros after the last element pad the block to a whole word.
     out.extend_from_slice(&block.bytes[..Block::HEADER_LEN + 4 * words]);
     true
 }

@@ -2,8 +2,7 @@ use std::fmt;
 use std::str::FromStr;
 use weft_units::Ssrc;
 
-/// Which way media flows, seen from the side that describes it (RFC 8866
-/// section 6.7).
+/// Direction of media, from the describing side's view (RFC 8866 section 6.7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Direction {
     /// Both ways.
@@ -18,8 +17,8 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// The same seen from the other side: what an answer says to an offer
-    /// that it accepts in full.
+    /// Direction from the other side's view: the answer to an offer that is
+    /// accepted completely.
     #[must_use]
     pub const fn reversed(self) -> Direction {
         match self {
@@ -29,13 +28,13 @@ impl Direction {
         }
     }
 
-    /// The describing side sends.
+    /// Whether the describing side sends.
     #[must_use]
     pub const fn sends(self) -> bool {
         matches!(self, Direction::SendRecv | Direction::SendOnly)
     }
 
-    /// The describing side receives.
+    /// Whether the describing side receives.
     #[must_use]
     pub const fn receives(self) -> bool {
         matches!(self, Direction::SendRecv | Direction::RecvOnly)
@@ -63,16 +62,16 @@ impl fmt::Display for Direction {
     }
 }
 
-/// Who starts the DTLS handshake (RFC 8842 section 5.2).
+/// Initiator of the DTLS handshake (RFC 8842 section 5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Setup {
-    /// The describing side does: it is the DTLS client.
+    /// The describing side, which is the DTLS client.
     Active,
-    /// The other side does.
+    /// The other side.
     Passive,
     /// The other side chooses; only in offers.
     ActPass,
-    /// Nobody for now.
+    /// Neither side for now.
     HoldConn,
 }
 
@@ -104,12 +103,12 @@ impl fmt::Display for Setup {
 pub struct Fingerprint {
     /// Lower case, such as `sha-256`.
     pub algorithm: String,
-    /// The hash of the certificate, as long as its function makes it.
+    /// Hash of the certificate, with the length of its function.
     pub bytes: Vec<u8>,
 }
 
 impl Fingerprint {
-    /// SHA-512, the longest hash that RFC 8122 names.
+    /// Length of SHA-512, the longest hash in RFC 8122.
     const MAX_LEN: usize = 64;
 }
 
@@ -150,12 +149,12 @@ impl fmt::Display for Fingerprint {
     }
 }
 
-/// The stream and track that a media section feeds (RFC 8830).
+/// Stream and track of a media section (RFC 8830).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Msid {
     /// `-` for no stream.
     pub stream: String,
-    /// Left out by some.
+    /// Track, which some clients omit.
     pub track: Option<String>,
 }
 
@@ -181,11 +180,11 @@ impl fmt::Display for Msid {
 /// One `a=ssrc` line (RFC 5576 section 4.1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SsrcAttribute {
-    /// The SSRC that the line is about.
+    /// SSRC of the line.
     pub ssrc: Ssrc,
-    /// Such as `cname` or `msid`.
+    /// Name, such as `cname` or `msid`.
     pub name: String,
-    /// What follows the colon.
+    /// Text after the colon.
     pub value: Option<String>,
 }
 
@@ -222,9 +221,9 @@ impl fmt::Display for SsrcAttribute {
 /// Sources that belong together (RFC 5576 section 4.2).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SsrcGroup {
-    /// `FID`: a stream and its retransmissions.
+    /// Semantics, such as `FID`: a stream and its retransmissions.
     pub semantics: String,
-    /// In the order that the semantics give a meaning to.
+    /// Sources, in an order whose meaning depends on the semantics.
     pub ssrcs: Vec<Ssrc>,
 }
 

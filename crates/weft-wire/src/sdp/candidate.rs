@@ -2,26 +2,25 @@ use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
-/// An address that may lead to the describing side (RFC 8839 section 5.1).
-/// Text form: `candidate:...`, as in SDP after `a=` and in browsers' events.
+/// Address that may reach the describing side (RFC 8839 section 5.1). Text
+/// form: `candidate:...`, as in SDP after `a=` and in browsers' events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
     /// Equal for candidates of the same kind, base and server.
     pub foundation: String,
-    /// 1: RTP, and RTCP when multiplexed.
+    /// Component; 1: RTP, and RTCP when multiplexed.
     pub component: u16,
-    /// What carries it.
+    /// Transport protocol.
     pub transport: Transport,
     /// Higher is better (RFC 8445 section 5.1.2).
     pub priority: u32,
-    /// An IP address, or a name such as browsers hide theirs behind
-    /// (`*.local`).
+    /// IP address, or a name with which browsers hide it (`*.local`).
     pub address: String,
     /// Port; 9 for one that only connects (RFC 6544).
     pub port: u16,
-    /// How the address was found.
+    /// Type of the candidate.
     pub kind: CandidateKind,
-    /// The base that a reflexive or relayed candidate was found from.
+    /// Base of a reflexive or relayed candidate.
     pub related: Option<(String, u16)>,
     /// Further name and value pairs, such as `generation` or `tcptype`.
     pub extensions: Vec<(String, String)>,
@@ -36,30 +35,29 @@ pub enum Transport {
     Tcp,
 }
 
-/// RFC 8445 section 5.1.1.
+/// Type of a candidate (RFC 8445 section 5.1.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CandidateKind {
-    /// An address of the host itself.
+    /// Address of the host itself.
     Host,
-    /// As seen by a STUN server.
+    /// Address seen by a STUN server.
     ServerReflexive,
-    /// As seen by the peer.
+    /// Address seen by the peer.
     PeerReflexive,
-    /// On a TURN server.
+    /// Address on a TURN server.
     Relayed,
 }
 
 impl Candidate {
-    /// Where to send to; `None` if the address is a name.
+    /// Address to send to; `None` if it is a name.
     #[must_use]
     pub fn socket_addr(&self) -> Option<SocketAddr> {
         let ip: IpAddr = self.address.parse().ok()?;
         Some(SocketAddr::new(ip, self.port))
     }
 
-    /// Reads what follows `a=candidate:`.
-    /// `Ok(None)`: a transport or kind that we do not know and that must be
-    /// ignored (RFC 8839 section 5.1).
+    /// Parses the text after `a=candidate:`. `Ok(None)`: an unknown transport
+    /// or type, which must be ignored (RFC 8839 section 5.1).
     pub(super) fn from_text(text: &str) -> Result<Option<Candidate>, &'static str> {
         let mut words = text.split_ascii_whitespace();
         let mut next = || words.next().ok_or("the candidate is cut off");
@@ -81,7 +79,7 @@ impl Candidate {
         let mut related_port = None;
         let mut extensions = Vec::new();
         while let Some(name) = words.next() {
-            // A name without a value ends some candidates: nothing to keep.
+            // Some candidates end with a name without a value; ignore it.
             let Some(value) = words.next() else { break };
             match name {
                 "raddr" => related_address = Some(value.to_owned()),
@@ -106,7 +104,7 @@ impl Candidate {
     }
 }
 
-/// Reads the text form, with or without `a=` and `candidate:` in front.
+/// Parses the text form, with or without a leading `a=` and `candidate:`.
 impl FromStr for Candidate {
     type Err = &'static str;
     fn from_str(text: &str) -> Result<Candidate, &'static str> {

@@ -4,82 +4,84 @@ use crate::rtp::Mid;
 use std::fmt;
 use weft_units::{MediaKind, Ssrc};
 
-/// A source and the one of its retransmissions (RFC 4588 section 8.1).
+/// Group of a source and its retransmission source (RFC 4588 section 8.1).
 const RETRANSMISSION_GROUP: &str = "FID";
 
 /// In [`Payload::feedback`]: feedback by transport-wide numbers
 /// (draft-holmer-rmcat-transport-wide-cc-extensions-01).
 pub const TRANSPORT_FEEDBACK: &str = "transport-cc";
 
-/// `a=rtcp-fb`: lost packets are asked for (RFC 4585 section 4.2).
+/// `a=rtcp-fb`: requests for lost packets (RFC 4585 section 4.2).
 pub const LOSS_FEEDBACK: &str = "nack";
 
 /// In [`Payload::feedback`]: feedback by the streams' sequence numbers (RFC
 /// 8888 section 6).
 pub const CONGESTION_FEEDBACK: &str = "ack ccfb";
 
-/// In [`Payload::feedback`]: what all streams together may take
+/// In [`Payload::feedback`]: estimate of the total rate
 /// (draft-alvestrand-rmcat-remb-03).
 pub const RATE_FEEDBACK: &str = "goog-remb";
 
-/// One `m=` section.
+/// Media section (`m=`).
 ///
 /// More than fifteen fields: a section has as many kinds of lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Media {
-    /// Sound, pictures or data.
+    /// Kind of the section.
     pub kind: SectionKind,
-    /// Zero: rejected or stopped, unless `bundle_only`.
+    /// Port; zero: rejected or stopped, unless `bundle_only`.
     pub port: u16,
-    /// Such as `UDP/TLS/RTP/SAVPF`.
+    /// Protocol, such as `UDP/TLS/RTP/SAVPF`.
     pub protocol: String,
-    /// Formats of the `m=` line if they are no RTP payload types.
+    /// Formats of the `m=` line if they are not RTP payload types.
     pub formats: Vec<String>,
-    /// What people call what flows (`i=`, RFC 8866 section 5.4): at most 64
-    /// characters, none of them a control character.
+    /// Title for people (`i=`, RFC 8866 section 5.4): at most 64 characters,
+    /// none of them a control character.
     pub title: Option<String>,
-    /// In the order of preference.
+    /// Payload types in order of preference.
     pub payloads: Vec<Payload>,
     /// Identification of the section.
     pub mid: Option<Mid>,
-    /// Which way media flows.
+    /// Direction of media.
     pub direction: Direction,
     /// Header extensions: id and URI.
     pub extensions: Vec<(u8, String)>,
-    /// Of the ICE session.
+    /// User name fragment of the ICE session.
     pub ice_ufrag: Option<String>,
-    /// Of the ICE session.
+    /// Password of the ICE session.
     pub ice_pwd: Option<String>,
-    /// Such as `trickle`.
+    /// ICE options, such as `trickle`.
     pub ice_options: Vec<String>,
-    /// Of the DTLS certificate; if several are given, SHA-256 wins.
+    /// Fingerprint of the DTLS certificate; SHA-256 is preferred if there are
+    /// several.
     pub fingerprint: Option<Fingerprint>,
-    /// Who starts the DTLS handshake.
+    /// Initiator of the DTLS handshake.
     pub setup: Option<Setup>,
-    /// Those known so far.
+    /// Candidates known so far.
     pub candidates: Vec<Candidate>,
-    /// No further candidates follow.
+    /// Whether no further candidates follow.
     pub end_of_candidates: bool,
-    /// What is said of the section's sources.
+    /// Attributes of the section's sources.
     pub ssrcs: Vec<SsrcAttribute>,
-    /// Which sources belong together.
+    /// Groups of the section's sources.
     pub ssrc_groups: Vec<SsrcGroup>,
-    /// Stream and track.
+    /// Stream and track of the section.
     pub msid: Option<Msid>,
-    /// RTCP shares the port with RTP (RFC 5761).
+    /// Whether RTCP shares the port with RTP (RFC 5761).
     pub rtcp_mux: bool,
-    /// RTCP may be sent outside of compounds (RFC 5506).
+    /// Whether RTCP may be sent outside of compounds (RFC 5506).
     pub rtcp_rsize: bool,
-    /// Only usable within the bundle (RFC 9143 section 6).
+    /// Whether the section is usable only within the bundle (RFC 9143 section
+    /// 6).
     pub bundle_only: bool,
     /// All other attributes: name and value.
     pub attributes: Vec<(String, Option<String>)>,
 }
 
-/// What a section carries.
+/// Kind of a section.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SectionKind {
-    /// Sound or pictures.
+    /// Sound or video.
     Media(MediaKind),
     /// Data channels.
     Application,
@@ -92,16 +94,16 @@ pub enum SectionKind {
 pub struct Payload {
     /// 7 bits.
     pub payload_type: u8,
-    /// Encoding name as written (it is compared without case, RFC 4855);
-    /// empty if the description does not name it.
+    /// Encoding name as written (compared without case, RFC 4855); empty if the
+    /// description does not name it.
     pub codec: String,
-    /// Hz.
+    /// Clock rate in Hz.
     pub clock_rate: u32,
-    /// Of audio, if given.
+    /// Number of audio channels, if given.
     pub channels: Option<u8>,
     /// `a=fmtp`, as written.
     pub parameters: String,
-    /// `a=rtcp-fb`, such as `nack pli`. Those for all payload types stand at
+    /// `a=rtcp-fb`, such as `nack pli`. Lines for all payload types appear at
     /// each one.
     pub feedback: Vec<String>,
 }
@@ -135,13 +137,13 @@ impl fmt::Display for SectionKind {
 }
 
 impl Payload {
-    /// Whether this is `codec`, without regard to case.
+    /// Whether this is `codec`, ignoring case.
     #[must_use]
     pub fn is(&self, codec: &str) -> bool {
         self.codec.eq_ignore_ascii_case(codec)
     }
 
-    /// The value of a `name=value` parameter.
+    /// Value of a `name=value` parameter.
     #[must_use]
     pub fn parameter(&self, name: &str) -> Option<&str> {
         self.parameters.split(';').find_map(|pair| {
@@ -158,8 +160,8 @@ impl Payload {
 }
 
 impl Media {
-    /// A section over RTP with nothing in it yet: no payloads, both
-    /// directions, the discard port that stands for "see the candidates".
+    /// Empty section over RTP: no payloads, both directions, and the discard
+    /// port, which refers to the candidates.
     #[must_use]
     pub fn new(kind: impl Into<SectionKind>) -> Media {
         Media {
@@ -189,8 +191,8 @@ impl Media {
         }
     }
 
-    /// The section that rejects `offered` in an answer (RFC 9429 section
-    /// 5.3.1): the same kind, protocol, formats and mid, port zero.
+    /// Section that rejects `offered` in an answer (RFC 9429 section 5.3.1):
+    /// the same kind, protocol, formats and mid, with port zero.
     #[must_use]
     pub fn rejecting(offered: &Media) -> Media {
         Media {
@@ -204,7 +206,7 @@ impl Media {
         }
     }
 
-    /// Rejected or stopped.
+    /// Whether the section is rejected or stopped.
     #[must_use]
     pub fn is_rejected(&self) -> bool {
         self.port == 0 && !self.bundle_only
@@ -216,7 +218,7 @@ impl Media {
         self.payloads.iter().any(|p| p.has_feedback(feedback))
     }
 
-    /// The payload with this type.
+    /// Payload with this type.
     #[must_use]
     pub fn payload(&self, payload_type: u8) -> Option<&Payload> {
         self.payloads
@@ -224,7 +226,7 @@ impl Media {
             .find(|p| p.payload_type == payload_type)
     }
 
-    /// The retransmission payload type for a payload type (RFC 4588 section
+    /// Payload type of the retransmissions of a payload type (RFC 4588 section
     /// 8.1).
     #[must_use]
     pub fn rtx_of(&self, payload_type: u8) -> Option<u8> {
@@ -234,20 +236,20 @@ impl Media {
         self.payloads.iter().find(of_it).map(|p| p.payload_type)
     }
 
-    /// The payload type of repair packets (RFC 8627).
+    /// Payload type of repair packets (RFC 8627).
     #[must_use]
     pub fn fec(&self) -> Option<u8> {
         let found = self.payloads.iter().find(|p| p.is(flexfec::NAME));
         found.map(|p| p.payload_type)
     }
 
-    /// The retransmission source of a source (RFC 4588).
+    /// Retransmission source of a source (RFC 4588).
     #[must_use]
     pub fn rtx_ssrc_of(&self, ssrc: Ssrc) -> Option<Ssrc> {
         self.partner_of(ssrc, RETRANSMISSION_GROUP)
     }
 
-    /// The repair source of a source (RFC 8627).
+    /// Repair source of a source (RFC 8627).
     #[must_use]
     pub fn fec_ssrc_of(&self, ssrc: Ssrc) -> Option<Ssrc> {
         self.partner_of(ssrc, flexfec::GROUP)
@@ -263,7 +265,7 @@ impl Media {
             })
     }
 
-    /// The section's sources without those that repair others, in order.
+    /// Sources of the section in order, without those that repair others.
     #[must_use]
     pub fn primary_ssrcs(&self) -> Vec<Ssrc> {
         let repairs = [RETRANSMISSION_GROUP, flexfec::GROUP];

@@ -4,9 +4,9 @@ use crate::rtp::Mid;
 use std::ops::RangeInclusive;
 use weft_units::MediaKind;
 
-// Limits, chosen by us, far above what any client was seen to send: session
-// attributes are copied to every section, so the size of the text alone does
-// not bound the result.
+// Limits chosen by us, far above the descriptions of all clients seen so far.
+// Session attributes are copied to every section, so the size of the text alone
+// does not bound the result.
 const MAX_TEXT: usize = 256 * 1024;
 const MAX_LINE: usize = 8 * 1024;
 const MAX_MEDIA: usize = 64;
@@ -30,8 +30,8 @@ pub(super) enum Form {
 
 type Reason = &'static str;
 
-/// A session while it is read: attributes in front of the first `m=` line are
-/// collected in a section that does not exist.
+/// State of the parser. Attributes before the first `m=` line are collected in
+/// a pseudo-section.
 struct Parser {
     description: SessionDescription,
     session: Media,
@@ -97,13 +97,13 @@ impl Parser {
                 Some((name, value)) => self.attribute(name, Some(value.trim_ascii()))?,
                 None => self.attribute(value, None)?,
             },
-            // That of the session names nothing that we show.
+            // The session's title is not displayed.
             Some(("i", value)) => {
                 if let Some(media) = self.description.media.last_mut() {
                     media.title = parse_title(value);
                 }
             }
-            // Times, bandwidths, connection addresses: of no meaning to ICE.
+            // Times, bandwidths, connection addresses: meaningless with ICE.
             Some((kind, _)) if kind.len() == 1 => {}
             _ => return Err("a line is a letter, an equals sign and a value"),
         }
@@ -138,7 +138,7 @@ impl Parser {
             ("group", Some(value)) => self.group(value),
             ("extmap-allow-mixed", None) => self.description.extmap_allow_mixed = true,
             ("ice-lite", None) => self.description.ice_lite = true,
-            // Only in fragments, by some that leave out the `m=` line.
+            // Only in fragments, from clients that omit the `m=` line.
             ("candidate", Some(value)) => {
                 let candidate = Candidate::from_text(value)?;
                 self.session.candidates.extend(candidate);
@@ -158,7 +158,7 @@ impl Parser {
         }
     }
 
-    /// Completes the section that ends here with what is said for all.
+    /// Adds session-level attributes to the section that ends here.
     fn end_of_section(&mut self) {
         let direction = self.direction.take();
         let Some(media) = self.description.media.last_mut() else {
@@ -211,7 +211,7 @@ fn parse_media(value: &str) -> Result<Media, Reason> {
     let mut words = value.split_ascii_whitespace();
     let mut next = || words.next().ok_or("the m= line is cut off");
     let mut media = Media::new(SectionKind::from_name(next()?));
-    // "port/number of ports": nobody uses the latter with ICE.
+    // "port/number of ports": the latter is unused with ICE.
     let port = next()?.split('/').next().unwrap_or_default();
     media.port = port.parse().map_err(|_| "the port is no number")?;
     media.protocol = next()?.to_owned();
@@ -233,7 +233,7 @@ fn parse_media(value: &str) -> Result<Media, Reason> {
     Ok(media)
 }
 
-/// The beginning of a title that is too long; none if nothing is in it.
+/// Start of a title that is too long; `None` if it is empty.
 fn parse_title(value: &str) -> Option<String> {
     let start: String = value.trim().chars().take(MAX_TITLE).collect();
     let title = start.trim_end().replace('\t', " ");
@@ -247,8 +247,7 @@ fn parse_payload_type(text: &str) -> Result<u8, Reason> {
         .ok_or("a payload type is a number of 7 bits")
 }
 
-/// Payload types that need no `a=rtpmap` (RFC 3551 section 6), as far as
-/// browsers offer them.
+/// Payload types without `a=rtpmap` (RFC 3551 section 6) that browsers offer.
 fn static_payload(payload_type: u8) -> Payload {
     let codec = match payload_type {
         0 => "PCMU",
@@ -265,7 +264,8 @@ fn static_payload(payload_type: u8) -> Payload {
     }
 }
 
-/// Attributes that may stand at the session as well. False: not one of them.
+/// Parses an attribute that may also appear at the session level. Returns false
+/// for other attributes.
 fn transport_attribute(media: &mut Media, name: &str, value: Option<&str>) -> Result<bool, Reason> {
     match (name, value) {
         ("ice-ufrag", Some(value)) => {
@@ -283,7 +283,7 @@ fn transport_attribute(media: &mut Media, name: &str, value: Option<&str>) -> Re
             )?);
         }
         ("ice-options", Some(value)) => {
-            // Spaces by RFC 8839, commas by libdatachannel.
+            // Spaces in RFC 8839, commas from libdatachannel.
             let separator = |c: char| c.is_ascii_whitespace() || c == ',';
             let options = value.split(separator).filter(|option| !option.is_empty());
             media.ice_options = options.take(MAX_ICE_OPTIONS).map(str::to_owned).collect();
@@ -312,10 +312,10 @@ fn credential(value: &str, len: RangeInclusive<usize>, reason: Reason) -> Result
     }
 }
 
-/// `id[/direction] URI [attributes]` (RFC 8285 section 7). Ids beyond the
-/// two-byte form leave the choice to the answer, and an extension of one
-/// direction wants the other one in the answer: both are left out, which refuses
-/// them.
+/// Parses `id[/direction] URI [attributes]` (RFC 8285 section 7). Ids beyond
+/// the two-byte form leave the choice to the answer, and an extension of one
+/// direction requires the other direction in the answer: both are left out,
+/// which refuses them.
 fn parse_extension(media: &mut Media, value: &str) -> Result<(), Reason> {
     let mut words = value.split_ascii_whitespace();
     let (Some(id), Some(uri)) = (words.next(), words.next()) else {
@@ -332,7 +332,7 @@ fn parse_extension(media: &mut Media, value: &str) -> Result<(), Reason> {
     Ok(())
 }
 
-/// The first use of an id counts.
+/// Adds an extension; the first use of an id wins.
 fn push_extension(extensions: &mut Vec<(u8, String)>, id: u8, uri: &str) {
     if !extensions.iter().any(|(other, _)| *other == id) {
         extensions.push((id, uri.to_owned()));
@@ -347,7 +347,8 @@ fn push_feedback(list: &mut Vec<String>, feedback: &str) {
     }
 }
 
-/// Attributes of a media section. False: not one that we read.
+/// Parses an attribute of a media section. Returns false for unknown
+/// attributes.
 fn media_attribute(media: &mut Media, name: &str, value: Option<&str>) -> Result<bool, Reason> {
     match (name, value) {
         ("mid", Some(value)) => {
@@ -384,7 +385,7 @@ fn media_attribute(media: &mut Media, name: &str, value: Option<&str>) -> Result
 }
 
 /// Splits `payload-type text` and finds the payload; `None` if the `m=` line
-/// does not list it, which some clients leave behind after filtering codecs.
+/// does not list it, as some clients do after filtering codecs.
 fn of_payload<'m, 'v>(
     media: &'m mut Media,
     value: &'v str,

@@ -78,10 +78,10 @@ fn firefox_is_read() {
     assert_eq!(stopped.direction, Direction::Inactive);
     assert!(!video.is_rejected());
     assert_eq!(video.direction, Direction::SendOnly);
-    // Said once, at the session.
+    // From the session level.
     assert_eq!(video.fingerprint.as_ref().unwrap().bytes[0], 0xc8);
     assert_eq!(video.ice_options, ["trickle"]);
-    // Parameters stand in front of the encodings that they belong to.
+    // Parameters precede their encodings.
     assert_eq!(
         video.payload(120).unwrap().parameter("max-fs"),
         Some("12288")
@@ -106,7 +106,7 @@ fn firefox_is_read() {
 #[test]
 fn obs_is_read() {
     let offer = parse(samples::OBS);
-    // Everything of the transport stands at the session; the second group is
+    // All transport attributes are at the session level; the second group is
     // not a bundle.
     assert_eq!(offer.bundle, [mid("0"), mid("1")]);
     for media in &offer.media {
@@ -382,7 +382,7 @@ fn session_attributes_cannot_be_multiplied_without_limit() {
     assert!(SessionDescription::parse(&huge).is_err());
 }
 
-/// Lines of the samples, in any order, with octets changed.
+/// Lines of the samples in random order, with modified octets.
 fn shuffled_samples() -> impl Strategy<Value = Vec<u8>> {
     let all = [
         samples::CHROMIUM,

@@ -7,7 +7,7 @@ fn connected() -> Net {
     net
 }
 
-/// What B counts for a datagram from A's address.
+/// Drop reason that B counts for a datagram from A's address.
 fn reason(net: &mut Net, datagram: &[u8]) -> Option<DropReason> {
     let now = net.now;
     let before = net.b.counters().clone();
@@ -23,7 +23,7 @@ fn reason(net: &mut Net, datagram: &[u8]) -> Option<DropReason> {
     received.err()
 }
 
-/// The last check that A sent.
+/// Latest check from A.
 fn check(net: &Net) -> Vec<u8> {
     let mut sent = net.sent.iter().rev();
     let last = sent.find(|(_, side, .., d)| *side == Side::A && d[..2] == [0, 1]);
@@ -68,7 +68,7 @@ fn an_address_that_cannot_be_answered_gets_no_pair_and_no_answer() {
         assert_eq!(received, Err(DropReason::Unanswerable), "{remote}");
         assert!(net.b.poll_output().is_none(), "{remote}");
     }
-    // The same as candidates, of which each would have been checked.
+    // Received as candidates, each of which would have been checked.
     for candidate in candidates(&unanswerable) {
         net.a.add_remote(net.now, candidate);
         assert!(net.a.poll_output().is_none(), "{candidate:?}");
@@ -120,7 +120,7 @@ fn addresses_that_a_peer_makes_up_are_no_more_pairs_than_a_few() {
         pwd: "x".repeat(24),
     };
     agent.set_remote(now, &credentials, &candidates(&made_up));
-    // SECURITY.md has the figure.
+    // SECURITY.md states this number.
     assert_eq!(agent.pairs.len(), 64);
 }
 
@@ -150,7 +150,7 @@ fn an_answer_must_be_signed_and_asked_for() {
     let mut answers = answer.filter(|(_, side, .., d)| *side == Side::A && d[..2] == [1, 1]);
     let old = answers.next().expect("an answer").4.clone();
     assert_eq!(reason(&mut net, &old), Some(DropReason::Unexpected));
-    // The answer to a check that is in flight, signed by somebody else.
+    // Answer to a check in flight, signed with a foreign key.
     net.wire_mut(WIFI, SERVER).up = false;
     let mark = net.sent.len();
     net.run_for(3000);
@@ -169,7 +169,7 @@ fn an_answer_must_be_signed_and_asked_for() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Changed, cut and random messages: no panic, and the path stays.
+    /// Modified, truncated and random messages: no panic, and the path stays.
     #[test]
     fn nonsense_does_no_harm(
         edits in prop::collection::vec((any::<usize>(), any::<usize>(), any::<u8>(), 0_usize..4), 1..40),

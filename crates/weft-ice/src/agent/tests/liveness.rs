@@ -116,7 +116,7 @@ fn after_an_outage_of_all_each_path_gets_its_chance() {
         net.wire_mut(client, SERVER).up = true;
     }
     net.run_for(1000);
-    // The slow path answers 110 ms after the fast one: that is no death.
+    // The slow path answers 110 ms after the fast one, which is not a failure.
     assert_eq!(downs(&net.events_since(Side::A, at)), []);
     let up = |client| {
         net.a
@@ -180,7 +180,7 @@ fn a_dead_path_comes_back() {
     assert!(up[0].0 <= 510, "after {} ms", up[0].0);
 }
 
-/// Its address may be somebody else's by then.
+/// Its address may belong to another host by then.
 #[test]
 fn a_path_that_is_dead_for_minutes_is_asked_rarely_and_comes_back_all_the_same() {
     let mut net = two_links(10, 25);

@@ -1,4 +1,4 @@
-//! Two agents in virtual time, joined by wires.
+//! Two agents in virtual time, connected by wires.
 
 pub use super::wired::*;
 use crate::*;
@@ -61,13 +61,13 @@ impl End for Agent {
     }
 
     fn deliver(&mut self, now: Instant, came: Came<'_>, (): &mut ()) {
-        // What is refused is counted; the tests look there.
+        // Refusals are counted; the tests check the counters.
         let _ = self.handle_datagram(now, came.local, came.remote, came.datagram);
     }
 }
 
 impl Net {
-    /// A second in which the paths come up; then media flows.
+    /// Runs for a second, in which the paths come up; then media flows.
     pub fn connect(&mut self) {
         self.run_for(1000);
         for side in [Side::A, Side::B] {

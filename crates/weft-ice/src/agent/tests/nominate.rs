@@ -1,7 +1,7 @@
 use super::net::*;
 use super::*;
 
-/// The value of an attribute, by hand.
+/// Value of an attribute, parsed by hand.
 fn attribute(message: &[u8], kind: u16) -> Option<&[u8]> {
     let mut rest = &message[20..];
     while rest.len() >= 4 {
@@ -103,7 +103,7 @@ fn when_both_claim_a_role_the_tie_breaker_decides() {
         net.introduce(&[SERVER], &[WIFI]);
         net.connect();
         net.run_for(1000);
-        // The side that controls nominates in its checks.
+        // The controlling side nominates in its checks.
         let nominating = |side| {
             let mut sent = net.sent.iter().rev();
             let last = sent.find(|(_, s, .., d)| *s == side && d[..2] == [0, 1]);

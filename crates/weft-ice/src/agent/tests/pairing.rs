@@ -45,7 +45,7 @@ fn addresses_come_and_go_during_the_call() {
     let selected = Event::Selected { path: lte };
     assert_eq!(net.events_since(Side::A, at), [(0, removed), (0, selected)]);
     assert_eq!(net.a.path(wifi), None);
-    // The number is not given to the next path.
+    // The number is not assigned to the next path.
     net.wire("10.0.2.1:1", SERVER, 20);
     net.a.add_local(net.now, local("10.0.2.1:1", 2));
     net.run_for(500);
@@ -110,7 +110,7 @@ fn nothing_is_answered_before_the_description_and_then_at_once() {
     net.a.add_local(now, local(WIFI, 0));
     net.b.add_local(now, local(SERVER, 0));
     net.wire(WIFI, SERVER, 50);
-    // B, the answerer, knows A already and checks; A waits for the answer.
+    // B, the answerer, already knows A and checks; A waits for the answer.
     let a = net.a.credentials().clone();
     net.b.set_remote(now, &a, &candidates(&[WIFI]));
     net.run_for(400);
@@ -129,7 +129,7 @@ fn nothing_is_answered_before_the_description_and_then_at_once() {
     assert_eq!(up.first().map(|u| u.0), Some(50));
 }
 
-/// More addresses than an agent remembers pairs: what is dead makes room.
+/// More addresses than the limit on pairs: dead pairs are replaced.
 #[test]
 fn a_peer_on_the_move_may_change_its_address_any_number_of_times() {
     const CHANGES: u32 = 80;

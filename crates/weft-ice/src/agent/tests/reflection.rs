@@ -1,4 +1,4 @@
-//! What an agent can be made to send to addresses that never asked for it.
+//! Packets that an agent can be made to send to uninvolved addresses.
 
 use super::*;
 use std::net::Ipv4Addr;
@@ -6,7 +6,7 @@ use stun_types::message::IntegrityKey;
 
 const CLIENT: &str = "10.0.0.1:1";
 
-/// As many candidates as are taken, none of which answers.
+/// As many candidates as the limit allows, none of which answers.
 fn somebody_elses() -> Vec<RemoteCandidate> {
     let address = |host| SocketAddr::from((Ipv4Addr::new(192, 168, 7, host), 80));
     (0..32)
@@ -33,7 +33,7 @@ fn agent_with(checks: Checks) -> Agent {
     agent
 }
 
-/// Datagrams to each address in so many seconds of silence.
+/// Datagrams to each address in this many seconds without input.
 fn sent(agent: &mut Agent, from: Instant, seconds: u64) -> Vec<SocketAddr> {
     let end = from + Duration::from_secs(seconds);
     let mut sent = Vec::new();
@@ -57,7 +57,7 @@ fn peer() -> Credentials {
     }
 }
 
-/// The peer's check, signed as ours are.
+/// Check of the peer, signed like ours.
 fn check(agent: &Agent, transaction: u128) -> Vec<u8> {
     let ours = agent.credentials();
     let key: IntegrityKey = crate::stun::key(&ours.pwd);
@@ -95,7 +95,7 @@ fn a_check_is_answered_and_returned_a_few_times_there_and_nowhere_else() {
     assert_eq!(handled, Ok(()));
     let sent = sent(&mut agent, Instant::ZERO, 60);
     assert!(sent.iter().all(|to| *to == addr(CLIENT)));
-    // The answer, and checks that nobody answers.
+    // The answer, and unanswered checks.
     assert!((3..=5).contains(&sent.len()), "{} datagrams", sent.len());
 }
 
@@ -107,7 +107,7 @@ fn checks_that_are_not_answered_have_a_budget() {
     assert!((400..600).contains(&first), "{first} in ten seconds");
     let ten = Instant::ZERO + Duration::from_secs(10);
     let later = sent(&mut agent, ten, 60).len();
-    // Rarely, and each pair still.
+    // Rarely, but still every pair.
     assert!((300..1000).contains(&later), "{later} in the next minute");
 }
 
@@ -120,7 +120,7 @@ fn many_forged_sources_share_the_budget_of_one() {
         let now = Instant::ZERO + Duration::from_millis(10) * round;
         let check = check(&agent, round.into());
         let source = SocketAddr::from((Ipv4Addr::new(192, 168, 9, (round % 64) as u8), 80));
-        // One too many is refused and counted.
+        // A check beyond the limit is refused and counted.
         let _ = agent.handle_datagram(now, addr(SERVER), source, &check);
         while agent.poll_output().is_some() {
             total += 1;

@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// New credentials for both sides; A, which asked, learns of B's `later`.
+/// Sets new credentials on both sides; A, which restarts, gets B's after
+/// `later`.
 fn restart(net: &mut Net, later: u64) {
     let [a, b] = [11, 12].map(|seed| agent(IceRole::Controlling, 0, seed).credentials().clone());
     let now = net.now;
@@ -33,7 +34,7 @@ fn paths_stay_through_a_restart_and_are_checked_in_the_new_session() {
     assert_eq!(remote, Some(net.b.credentials()));
 }
 
-/// Until the peer has our answer it checks as it did.
+/// The peer uses the old credentials until it has our answer.
 #[test]
 fn checks_of_the_session_before_are_answered_until_the_new_one_is_used() {
     let mut net = two_links(10, 30);

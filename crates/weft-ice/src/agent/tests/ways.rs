@@ -1,4 +1,4 @@
-//! Two addresses at each end of one link, four pairs of one bottleneck.
+//! Two addresses at each end of one link: four pairs with one bottleneck.
 
 use super::net::*;
 use super::*;
@@ -40,7 +40,8 @@ fn one_pair_between_two_networks_carries_and_the_others_wait() {
     let up = net.a.paths().find(|p| p.state == Up).copied();
     let up = up.expect("one of four");
     assert_eq!(net.a.selected(), Some(up.id));
-    // Who was told of no others hears of one only when it is needed.
+    // An end that knows only one pair learns of another one only when it is
+    // needed.
     let told = |events: &[(u64, Event)]| ups(events).len() - downs(events).len();
     assert_eq!(told(&net.events_since(Side::A, Instant::ZERO)), 1);
 
@@ -53,7 +54,7 @@ fn one_pair_between_two_networks_carries_and_the_others_wait() {
     assert_eq!(downs(&events).len(), 1, "{events:?}");
     let (after, next) = ups(&events)[0];
     assert!(after <= 200, "after {after} ms");
-    // In this order, so that it takes over what the other one held.
+    // In this order, so that it takes over the packets of the other one.
     let is_change = |e: &&(u64, Event)| !matches!(e.1, Event::Selected { .. });
     let first = events.iter().find(is_change).map(|e| &e.1);
     assert!(matches!(first, Some(Event::PathUp { .. })), "{events:?}");
@@ -88,7 +89,7 @@ fn who_tells_no_network_may_have_one_for_each_address() {
         net.wire(WIFI, server, 5);
         net.wire(WIFI_TOO, server, 10);
     }
-    // Its checks tell one, and vanish; its answers arrive.
+    // Its checks, which announce one, vanish; its answers arrive.
     net.vanish = Some((Side::B, [0, 1]));
     net.introduce(&[SERVER, SERVER_TOO], &[]);
     net.run_for(2000);

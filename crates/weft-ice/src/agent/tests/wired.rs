@@ -1,5 +1,5 @@
-//! Two ends in virtual time, joined by wires. The tests of `weft-secure` include
-//! this file: there the ends are associations, here they are agents.
+//! Two ends in virtual time, connected by wires. The tests of `weft-secure`
+//! include this file: its ends are associations there, and agents here.
 
 use super::ice::{LinkId, LocalAddress, Output, RemoteCandidate, RemoteFilter};
 use std::cmp::Reverse;
@@ -9,7 +9,7 @@ use weft_units::{Deadline, Duration, Instant, PathId, Rng};
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Side {
-    /// The controlling one: it made the offer.
+    /// Controlling side, which made the offer.
     A,
     B,
 }
@@ -28,20 +28,20 @@ pub struct Wire {
     pub delay: Duration,
     pub loss: f64,
     pub up: bool,
-    /// Whether a datagram of this side is dropped for its content.
+    /// Whether a datagram of this side is dropped because of its content.
     pub drops: fn(Side, &[u8]) -> bool,
 }
 
-/// What wires join.
+/// End of wires.
 pub trait End: Sized {
     type Event: Clone;
-    /// What tests look at of what came in.
+    /// State of received input for the tests.
     type Got: Default;
 
-    /// The one that made the offer, and the other. They know nothing of each
-    /// other yet.
+    /// Creates the end that made the offer, and the other one, before they know
+    /// each other.
     fn strangers() -> [Self; 2];
-    /// Tells each of the other, and of the other's addresses.
+    /// Introduces the two ends and their addresses to each other.
     fn introduce(now: Instant, a: (&mut Self, &[&str]), b: (&mut Self, &[&str]));
     fn add_local(&mut self, now: Instant, local: LocalAddress);
     fn path_between(&self, local: SocketAddr, remote: SocketAddr) -> Option<PathId>;
@@ -51,7 +51,7 @@ pub trait End: Sized {
     fn deliver(&mut self, now: Instant, came: Came<'_>, got: &mut Self::Got);
 }
 
-/// A datagram that came to a side.
+/// Datagram that arrived at a side.
 #[derive(Clone, Copy)]
 #[allow(dead_code, reason = "agents do not ask to which side it came")]
 pub struct Came<'a> {
@@ -61,24 +61,24 @@ pub struct Came<'a> {
     pub datagram: &'a [u8],
 }
 
-/// When, which in order, to whom, to which address, from which, what.
+/// Arrival time, sequence number, receiving side, destination, source, content.
 type Flight = Reverse<(Instant, u64, Side, SocketAddr, SocketAddr, Vec<u8>)>;
 
 pub struct Wired<E: End> {
     pub now: Instant,
     pub a: E,
     pub b: E,
-    /// By A's address and B's; the same both ways.
+    /// Wires by A's address and B's; the same in both directions.
     pub wires: BTreeMap<(SocketAddr, SocketAddr), Wire>,
     pub events: Vec<(Instant, Side, E::Event)>,
     pub got: E::Got,
     /// Every datagram sent, with its sender.
     pub sent: Vec<(Instant, Side, SocketAddr, SocketAddr, Vec<u8>)>,
-    /// Datagrams of this side with these first bytes vanish.
+    /// Datagrams of this side that start with these bytes vanish.
     pub vanish: Option<(Side, [u8; 2])>,
     flights: BinaryHeap<Flight>,
     order: u64,
-    /// Decides on loss.
+    /// Random numbers for losses.
     pub rng: Rng,
 }
 
@@ -104,7 +104,7 @@ pub fn candidates(addresses: &[&str]) -> Vec<RemoteCandidate> {
 }
 
 impl<E: End> Wired<E> {
-    /// Two that know nothing of each other yet, and no wires.
+    /// Creates two ends that do not know each other yet, without wires.
     pub fn strangers() -> Wired<E> {
         let [a, b] = E::strangers();
         Wired::of(a, b)
@@ -126,8 +126,8 @@ impl<E: End> Wired<E> {
         }
     }
 
-    /// A has these addresses and a wire of so many milliseconds one way from
-    /// each to the only address of B; both know each other.
+    /// A has these addresses, each with a wire of this one-way delay in ms to
+    /// the only address of B; both know each other.
     pub fn new(server: &str, clients: &[(&str, u64)]) -> Wired<E> {
         let mut net = Wired::<E>::strangers();
         let now = net.now;
@@ -206,7 +206,7 @@ impl<E: End> Wired<E> {
         self.now = end;
     }
 
-    /// Takes all outputs; datagrams go on their wires.
+    /// Takes all outputs; datagrams go onto their wires.
     pub fn drain(&mut self) {
         for side in [Side::A, Side::B] {
             while let Some(output) = self.side(side).poll_output() {
@@ -252,7 +252,7 @@ impl<E: End> Wired<E> {
         end.path_between(addr(local), addr(remote)).expect("path")
     }
 
-    /// Events of one side since `from`, with milliseconds after it.
+    /// Events of one side since `from`, each with the milliseconds after it.
     pub fn events_since(&self, side: Side, from: Instant) -> Vec<(u64, E::Event)> {
         let events = self.events.iter();
         let events = events.filter(|(at, s, _)| *s == side && *at >= from);

@@ -5,7 +5,7 @@ use std::fmt;
 use super::profile::Profile;
 use crate::sdp;
 
-/// A stream of H.264, or what a receiver takes of it, as a payload type
+/// Form of an H.264 stream, or of a receiver's capability, as a payload type
 /// describes it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Form {
@@ -13,12 +13,12 @@ pub struct Form {
     pub profile: Profile,
     /// `level_idc`: ten times the level (ITU-T H.264 table A-1).
     pub level: u8,
-    /// How NAL units are put into packets.
+    /// Packetization of NAL units.
     pub packetization: Packetization,
 }
 
-/// `packetization-mode` (RFC 6184 section 6). A receiver of a later one takes
-/// the earlier ones.
+/// `packetization-mode` (RFC 6184 section 6). A receiver of a later mode also
+/// accepts the earlier ones.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Packetization {
     /// 0: one NAL unit in each packet.
@@ -27,11 +27,11 @@ pub enum Packetization {
     NonInterleaved,
 }
 
-/// Level 3.1, which browsers list: 1280x720 with 30 pictures a second.
+/// Level 3.1, which browsers list: 1280x720 at 30 pictures a second.
 const LEVEL: u8 = 31;
 
 impl Form {
-    /// Streams of our encoders, and our offers.
+    /// Form of our encoders' streams, and of our offers.
     pub const OURS: Form = Form {
         profile: Profile::ConstrainedBaseline,
         level: LEVEL,
@@ -63,23 +63,23 @@ impl Form {
     }
 
     /// Whether a receiver that lists this form decodes a stream of the other
-    /// one. Levels are left out: receivers list the lowest one and take more,
-    /// which `level-asymmetry-allowed` says in part of them only.
+    /// one. Levels are ignored: receivers list the lowest one and accept more,
+    /// which `level-asymmetry-allowed` expresses only partly.
     #[must_use]
     pub fn decodes(self, stream: Form) -> bool {
         self.profile.decodes(stream.profile) && self.packetization >= stream.packetization
     }
 
     /// Rank among the forms that a publisher offers, the greatest first. Single
-    /// units cannot be longer than a packet, which costs the picture; then the
+    /// units cannot exceed a packet, which reduces the quality; then the
     /// profile that most receivers decode.
     #[must_use]
     pub fn preference(self) -> u8 {
         16 * self.packetization as u8 + 15 - self.profile as u8
     }
 
-    /// Format parameters (`a=fmtp`) of an offer of a stream of this form. All
-    /// receivers list mode 1, which contains mode 0.
+    /// Format parameters (`a=fmtp`) of an offer with this form. All receivers
+    /// list mode 1, which includes mode 0.
     #[must_use]
     pub fn parameters(self) -> String {
         let [idc, flags] = self.profile.octets();
@@ -97,7 +97,7 @@ impl fmt::Display for Form {
     }
 }
 
-/// Three octets in hexadecimal digits.
+/// Parses three octets in hexadecimal digits.
 fn profile_and_level(id: &str) -> Option<(Profile, u8)> {
     let are_digits = id.len() == 6 && id.bytes().all(|b| b.is_ascii_hexdigit());
     let id = are_digits.then(|| u32::from_str_radix(id, 16).ok())??;

@@ -1,12 +1,12 @@
-//! Parameter sets and slice headers (ITU-T H.264 section 7.3), as far as the
-//! size of pictures and the quantizer of a slice need them.
+//! Parameter sets and slice headers (ITU-T H.264 section 7.3), as far as needed
+//! for the size of pictures and the quantizer of a slice.
 
 use super::{IDR, NalHeader, PICTURE_PARAMETERS, SEQUENCE_PARAMETERS, SLICE};
 
-/// Octets of a NAL unit that are looked at: parameter sets and slice headers
-/// are shorter, scaling matrices aside.
+/// Octets of a NAL unit that are parsed: parameter sets and slice headers are
+/// shorter, except for scaling matrices.
 const LOOKED_AT: usize = 256;
-/// `profile_idc` of profiles whose parameters say how colours are sampled
+/// `profile_idc` of profiles whose parameters contain the chroma format
 /// (section 7.3.2.1.1).
 const WITH_CHROMA_FORMAT: [u32; 13] =
     [100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135];
@@ -14,14 +14,14 @@ const WITH_CHROMA_FORMAT: [u32; 13] =
 /// A sequence parameter set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SequenceParameters {
-    /// Of the pictures, in pixels.
+    /// Width of the pictures in pixels.
     pub width: u32,
-    /// Of the pictures, in pixels.
+    /// Height of the pictures in pixels.
     pub height: u32,
-    /// Squares of 16 pixels across a picture and down, before it is cut to its
-    /// size: what a decoder keeps.
+    /// Macroblocks of 16 by 16 pixels across and down, before cropping: the
+    /// size in the decoder's memory.
     pub macroblocks: (u32, u32),
-    /// Pictures that a decoder keeps at most, for others to refer to.
+    /// Maximum number of reference pictures in the decoder.
     pub references: u32,
     frame_number_bits: u32,
     /// Bits of the picture order count, if slices have it.
@@ -39,7 +39,7 @@ pub struct PictureParameters {
     quantizer: i32,
 }
 
-/// The parameters in force, and the quantizers of slices by them.
+/// Present parameter sets, for the quantizers of slices.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Quantizers {
     sequence: Option<SequenceParameters>,
@@ -47,8 +47,8 @@ pub struct Quantizers {
 }
 
 impl SequenceParameters {
-    /// Reads a NAL unit with its header; `None` if it is no sequence parameter
-    /// set, or one with scaling matrices, with picture orders of type 1, or of
+    /// Parses a NAL unit with its header; `None` if it is not a sequence
+    /// parameter set, or has scaling matrices, picture order of type 1, or
     /// another sampling than 4:2:0.
     #[must_use]
     pub fn parse(unit: &[u8]) -> Option<SequenceParameters> {
@@ -104,8 +104,8 @@ impl SequenceParameters {
 }
 
 impl PictureParameters {
-    /// Reads a NAL unit with its header; `None` if it is no picture parameter
-    /// set, or one with slice groups.
+    /// Parses a NAL unit with its header; `None` if it is not a picture
+    /// parameter set, or has slice groups.
     #[must_use]
     pub fn parse(unit: &[u8]) -> Option<PictureParameters> {
         let mut bits = Bits::of(unit, PICTURE_PARAMETERS..=PICTURE_PARAMETERS)?;
@@ -135,9 +135,9 @@ impl PictureParameters {
 }
 
 impl Quantizers {
-    /// Takes the next NAL unit of a stream. For a slice its quantizer, 0
-    /// (finest) to 51; `None` for anything else, and for what the constrained
-    /// baseline profile does not have.
+    /// Handles the next NAL unit of a stream. Returns the quantizer of a slice,
+    /// 0 (finest) to 51; `None` for other units, and for features beyond the
+    /// constrained baseline profile.
     pub fn on_unit(&mut self, unit: &[u8]) -> Option<u8> {
         let header = NalHeader::parse(*unit.first()?).ok()?;
         match header.kind {
@@ -187,7 +187,7 @@ fn slice_quantizer(
         if bits.flag()? {
             bits.unsigned()?; // references of list 0
         }
-        // Another order of the references: pairs up to a 3.
+        // Modified order of the references: pairs until a 3.
         if bits.flag()? {
             while bits.unsigned()? != 3 {
                 bits.unsigned()?;
@@ -207,15 +207,15 @@ fn slice_quantizer(
     u8::try_from(quantizer).ok().filter(|q| *q <= 51)
 }
 
-/// The bits of a NAL unit behind its header.
+/// Bits of a NAL unit after its header.
 struct Bits {
     octets: Vec<u8>,
     at: usize,
 }
 
 impl Bits {
-    /// Of a unit of these types, without the octets that keep start codes out
-    /// (section 7.4.1).
+    /// Bits of a unit with one of these types, without the emulation prevention
+    /// octets (section 7.4.1).
     fn of(unit: &[u8], kinds: std::ops::RangeInclusive<u8>) -> Option<Bits> {
         let (&first, body) = unit.split_first()?;
         if !kinds.contains(&NalHeader::parse(first).ok()?.kind) {
@@ -249,10 +249,10 @@ impl Bits {
         self.take(1).map(|bit| bit == 1)
     }
 
-    /// `ue(v)` (section 9.1): as many bits behind the first one as zeros were
-    /// before it.
+    /// `ue(v)` (section 9.1): as many bits after the first one as there were
+    /// zeros before it.
     fn unsigned(&mut self) -> Option<u32> {
-        /// Longer ones are in no header of a sensible stream.
+        /// Sensible streams have no longer codes in headers.
         const MOST: u32 = 24;
         let mut zeros = 0;
         while !self.flag()? {

@@ -1,6 +1,6 @@
-//! H.264 in RTP (RFC 6184, packetization modes 0 and 1): single NAL units, STAP-A
-//! and FU-A; byte streams of Annex B, which encoders give and decoders take; what a
-//! session description says of the format.
+//! H.264 in RTP (RFC 6184, packetization modes 0 and 1): single NAL units,
+//! STAP-A and FU-A; byte streams of Annex B, for encoders and decoders; the
+//! format in session descriptions.
 
 use super::{
     Body, Content, Description, FirstPacket, PayloadFormat, PictureNumbers, Piece, PieceInfo,
@@ -24,7 +24,7 @@ pub use units::{FragmentHeader, Part, nal_units, parts};
 pub(super) struct Format;
 
 impl PayloadFormat for Format {
-    /// RFC 6184 numbers no frames and marks no first packets.
+    /// RFC 6184 neither numbers frames nor marks their first packets.
     fn first_packet(&self) -> FirstPacket {
         FirstPacket::Inferred
     }
@@ -41,8 +41,8 @@ impl PayloadFormat for Format {
         })
     }
 
-    /// Packets of one NAL unit or a part of one (RFC 6184 sections 5.6 and
-    /// 5.8). Parameter sets travel alone, since they are worth more than the
+    /// Packets with one NAL unit or a part of one (RFC 6184 sections 5.6 and
+    /// 5.8). Parameter sets travel alone, because they are worth more than the
     /// rest.
     fn cut<'a>(
         &self,
@@ -74,15 +74,15 @@ impl PayloadFormat for Format {
         Form::of(offered).map(super::Form::H264)
     }
 
-    /// Profile, level and packetization mode are the offered ones: the first
-    /// and the last may not change (RFC 6184 section 8.2.2), and the level needs
-    /// no lowering, since we forward whatever comes.
+    /// Repeats the offered profile, level and packetization mode: profile and
+    /// mode may not change (RFC 6184 section 8.2.2), and the level need not be
+    /// lowered, because we forward all levels.
     fn answered(&self, offered: &str) -> String {
         offered.to_owned()
     }
 }
 
-/// What precedes each NAL unit in a byte stream (ITU-T H.264 Annex B).
+/// Start code before each NAL unit in a byte stream (ITU-T H.264 Annex B).
 pub const START_CODE: [u8; 4] = [0, 0, 0, 1];
 
 /// NAL unit types (ITU-T H.264 table 7-1, RFC 6184 table 1).
@@ -92,12 +92,12 @@ const IDR: u8 = 5;
 const SEQUENCE_PARAMETERS: u8 = 7;
 const PICTURE_PARAMETERS: u8 = 8;
 const DELIMITER: u8 = 9;
-/// The types from here on are no NAL units but ways to pack them.
+/// From this type on, the types are packetizations, not NAL units.
 const FIRST_PACKING: u8 = 24;
 const STAP_A: u8 = 24;
 const FU_A: u8 = 28;
 
-/// What a NAL unit begins with, without the forbidden bit.
+/// Header of a NAL unit, without the forbidden bit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NalHeader {
     /// `nal_ref_idc`, 2 bits: zero if nothing refers to the unit.
@@ -107,10 +107,10 @@ pub struct NalHeader {
 }
 
 impl NalHeader {
-    /// The header in this octet.
+    /// Parses this octet.
     ///
     /// # Errors
-    /// If the forbidden bit is set, which says that the unit is damaged.
+    /// If the forbidden bit is set, which marks a damaged unit.
     pub fn parse(octet: u8) -> Result<NalHeader, ParseError> {
         if octet & 0x80 != 0 {
             return Err(ParseError::Invalid {
@@ -123,14 +123,13 @@ impl NalHeader {
         })
     }
 
-    /// The octet of the header; values wider than their field lose their high
-    /// bits.
+    /// Header octet; values wider than their field lose their high bits.
     #[must_use]
     pub const fn octet(self) -> u8 {
         (self.reference & 3) << 5 | self.kind & 0x1f
     }
 
-    /// What a packet with this unit, or a part of it, is worth.
+    /// Importance of a packet with this unit, or a part of it.
     #[must_use]
     pub const fn content(self) -> Content {
         match self.kind {
@@ -141,41 +140,42 @@ impl NalHeader {
     }
 }
 
-/// What one RTP packet carries. Nothing in it is empty.
+/// Content of one RTP packet. No part of it is empty.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Payload<'a> {
-    /// One whole NAL unit, with its header (RFC 6184 section 5.6).
+    /// Complete NAL unit, with its header (RFC 6184 section 5.6).
     Unit(&'a [u8]),
-    /// Several, each behind its size in 16 bits (section 5.7.1, STAP-A).
+    /// Several units, each after its size in 16 bits (section 5.7.1, STAP-A).
     Units(&'a [u8]),
-    /// A part of one, without its header (section 5.8, FU-A).
+    /// Part of a unit, without its header (section 5.8, FU-A).
     Fragment(FragmentHeader, &'a [u8]),
 }
 
-/// What is known of a picture from one of its packets.
+/// Properties of a picture that one of its packets reveals.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Contents {
     /// A sequence parameter set.
     pub sequence_parameters: bool,
     /// A picture parameter set.
     pub picture_parameters: bool,
-    /// A slice of an IDR picture: with its parameters, it needs no other.
+    /// A slice of an IDR picture, which needs no other picture, only its
+    /// parameters.
     pub idr: bool,
-    /// A slice of a picture that refers to others.
+    /// A slice that refers to other pictures.
     pub delta: bool,
-    /// A slice that others may refer to.
+    /// A slice that other pictures may refer to.
     pub referenced: bool,
-    /// It begins with the beginning of a NAL unit.
+    /// Whether it starts with the start of a NAL unit.
     pub begins_unit: bool,
-    /// It begins with what stands before everything else of a picture: a
+    /// Whether it starts with a unit that precedes all others of a picture: a
     /// delimiter, or sequence parameters.
     pub begins_picture: bool,
 }
 
-/// Reads an RTP payload.
+/// Parses an RTP payload.
 ///
 /// # Errors
-/// If it is cut off, damaged, or packed in a way of another mode.
+/// If it is truncated, damaged, or packetized in another mode.
 pub fn parse(payload: &[u8]) -> Result<Payload<'_>, ParseError> {
     let mut reader = Reader::new(payload, "H.264 payload");
     let header = NalHeader::parse(reader.u8()?)?;
@@ -230,7 +230,7 @@ pub fn write_units(units: &[&[u8]], out: &mut Vec<u8>) {
 }
 
 impl Payload<'_> {
-    /// What it says of its picture.
+    /// Properties of its picture.
     #[must_use]
     pub fn contents(&self) -> Contents {
         let mut contents = Contents::default();
@@ -249,8 +249,8 @@ impl Payload<'_> {
         contents
     }
 
-    /// Appends it as a piece of a byte stream: start codes, and the header
-    /// that a first fragment stands for.
+    /// Appends it as part of a byte stream: start codes, and the header that a
+    /// first fragment represents.
     pub fn write_stream(&self, out: &mut Vec<u8>) {
         let mut add = |unit: &[u8]| {
             out.extend_from_slice(&START_CODE);
@@ -270,7 +270,7 @@ impl Payload<'_> {
 }
 
 impl Contents {
-    /// Adds a NAL unit, of which the header is enough.
+    /// Adds a NAL unit, of which only the header is needed.
     fn add(&mut self, unit: &[u8]) {
         let Some(Ok(header)) = unit.first().map(|octet| NalHeader::parse(*octet)) else {
             return;
@@ -311,7 +311,7 @@ impl From<Contents> for PieceInfo {
     }
 }
 
-/// NAL units behind their sizes.
+/// NAL units preceded by their sizes.
 struct Units<'a>(&'a [u8]);
 
 impl<'a> Iterator for Units<'a> {

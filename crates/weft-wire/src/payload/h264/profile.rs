@@ -7,8 +7,8 @@ use std::fmt;
 pub enum Profile {
     /// The common part of baseline and main.
     ConstrainedBaseline,
-    /// With flexible macroblock order and the like, which no encoder of calls
-    /// makes, and libavcodec cannot decode: treated like the constrained one.
+    /// With flexible macroblock order and the like, which no encoder for calls
+    /// uses and libavcodec cannot decode: treated like constrained baseline.
     Baseline,
     /// High without interlacing and B slices.
     ConstrainedHigh,
@@ -35,12 +35,12 @@ pub enum Profile {
 }
 
 impl Profile {
-    /// The profile of `profile_idc` with the octet of constraint flags behind it
-    /// (`profile-iop`), the first flag in the highest bit. `None` if table 5 has
-    /// no such `profile_idc`.
+    /// Profile of this `profile_idc` and the following octet of constraint
+    /// flags (`profile-iop`), with the first flag in the highest bit. `None` if
+    /// table 5 has no such `profile_idc`.
     ///
-    /// Flags that the table leaves open do not matter, nor do bits that ITU-T
-    /// H.264 reserves there (decoders ignore them, section 7.4.2.1.1).
+    /// Flags that the table leaves open are ignored, like the reserved bits
+    /// (decoders ignore them, ITU-T H.264 section 7.4.2.1.1).
     #[must_use]
     pub fn of(idc: u8, flags: u8) -> Option<Profile> {
         let set = |flag: u8| flags & (0x80 >> flag) != 0;
@@ -68,7 +68,7 @@ impl Profile {
 
     /// `profile_idc` and constraint flags, as browsers write them where table 5
     /// leaves a choice. Baseline is offered as constrained baseline, which all
-    /// list.
+    /// receivers list.
     #[must_use]
     pub const fn octets(self) -> [u8; 2] {
         match self {
@@ -88,8 +88,8 @@ impl Profile {
     }
 
     /// Whether a decoder of this profile decodes every stream of the other one
-    /// (ITU-T H.264 section A.2), but for [`Profile::Baseline`], which every decoder
-    /// is taken to decode.
+    /// (ITU-T H.264 section A.2). [`Profile::Baseline`] is an exception: every
+    /// decoder is assumed to decode it.
     #[must_use]
     pub const fn decodes(self, stream: Profile) -> bool {
         use Profile::{

@@ -45,7 +45,7 @@ fn stap_a_has_the_octets_of_rfc_6184_figure_7() {
 
 #[test]
 fn fu_a_has_the_octets_of_rfc_6184_figure_14() {
-    // An IDR slice, nal_ref_idc 3: seven octets behind the header, four in a
+    // An IDR slice, nal_ref_idc 3: seven octets after the header, four in a
     // packet of six.
     let unit = [0x65, 1, 2, 3, 4, 5, 6, 7];
     let payloads: Vec<Vec<u8>> = parts(&unit, 6)

@@ -1,4 +1,4 @@
-//! From a byte stream to the parts of its NAL units that packets carry.
+//! Splitting of byte streams into the parts of NAL units that packets carry.
 
 use super::{FU_A, NalHeader, Prefix};
 use crate::ParseError;
@@ -10,20 +10,19 @@ const KIND: u8 = 0x1f;
 /// Octets in front of a fragment: FU indicator and FU header.
 const FRAGMENT_HEADER: usize = 2;
 
-/// What stands in front of a fragment of a NAL unit, in place of the unit's
-/// header.
+/// Header of a fragment of a NAL unit, in place of the unit's header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FragmentHeader {
-    /// Of the NAL unit.
+    /// Header of the NAL unit.
     pub header: NalHeader,
-    /// The unit's first fragment.
+    /// Whether it is the first fragment of the unit.
     pub start: bool,
-    /// Its last one.
+    /// Whether it is the last fragment of the unit.
     pub end: bool,
 }
 
 impl FragmentHeader {
-    /// The FU header behind an indicator with this `nal_ref_idc`.
+    /// Parses the FU header after an indicator with this `nal_ref_idc`.
     pub(super) fn parse(reference: u8, octet: u8) -> Result<FragmentHeader, ParseError> {
         let kind = octet & KIND;
         let fragment = FragmentHeader {
@@ -31,7 +30,8 @@ impl FragmentHeader {
             start: octet & START != 0,
             end: octet & END != 0,
         };
-        // A fragment of a packing, or of nothing, or one that is the whole unit.
+        // Rejects a fragment of a packetization, of nothing, or of a whole
+        // unit.
         let packs = kind == 0 || kind >= super::FIRST_PACKING;
         if packs || (fragment.start && fragment.end) {
             return Err(ParseError::Invalid { what: "FU header" });
@@ -44,7 +44,7 @@ impl FragmentHeader {
         out.extend_from_slice(self.prefix().octets());
     }
 
-    /// The same, in front of a share of a frame.
+    /// FU indicator and FU header, as the prefix of a packet.
     #[must_use]
     pub fn prefix(&self) -> Prefix {
         let indicator = NalHeader {
@@ -58,14 +58,14 @@ impl FragmentHeader {
     }
 }
 
-/// What one packet carries of a NAL unit.
+/// Part of a NAL unit in one packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Part<'a> {
-    /// Of the NAL unit.
+    /// Header of the NAL unit.
     pub header: NalHeader,
-    /// In front of `data`, unless the packet carries the whole unit.
+    /// Fragment header, unless the packet carries the whole unit.
     pub fragment: Option<FragmentHeader>,
-    /// The whole unit, or octets of it without its header.
+    /// The whole unit, or some of its octets without the header.
     pub data: &'a [u8],
 }
 
@@ -79,9 +79,9 @@ impl Part<'_> {
     }
 }
 
-/// The NAL units of a byte stream (ITU-T H.264 Annex B), without start codes
-/// and the zeros around them. What stands before the first start code is
-/// left out; nothing is empty.
+/// NAL units of a byte stream (ITU-T H.264 Annex B), without start codes and
+/// the zeros around them. Skips octets before the first start code and empty
+/// units.
 pub fn nal_units(stream: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = after_start_code(stream);
     std::iter::from_fn(move || {
@@ -103,9 +103,9 @@ fn after_start_code(stream: &[u8]) -> Option<&[u8]> {
     Some(&stream[at + 3..])
 }
 
-/// Cuts a NAL unit into the payloads of packets, of about equal size and
-/// `max_payload` at most: the unit itself if it fits, else fragments. Nothing
-/// if the unit is empty or damaged.
+/// Splits a NAL unit into payloads of about equal size and at most
+/// `max_payload`: the unit itself if it fits, otherwise fragments. Empty if the
+/// unit is empty or damaged.
 pub fn parts(unit: &[u8], max_payload: usize) -> impl Iterator<Item = Part<'_>> {
     let header = unit.first().and_then(|octet| NalHeader::parse(*octet).ok());
     let whole = unit.len() <= max_payload;
@@ -115,7 +115,7 @@ pub fn parts(unit: &[u8], max_payload: usize) -> impl Iterator<Item = Part<'_>> 
     };
     let data = &unit[skip.min(unit.len())..];
     let count = data.len().div_ceil(room.max(1)).max(1);
-    // A whole unit in fragments has two at least.
+    // A fragmented unit has at least two fragments.
     let count = if whole { 1 } else { count.max(2) };
     let chunks = data.chunks(data.len().div_ceil(count).max(1));
     let last = chunks.len().saturating_sub(1);

@@ -1,5 +1,5 @@
-//! The body: base sequence number, status count, reference time, one octet of
-//! the packet type's own, status chunks, arrival time deltas.
+//! Body: base sequence number, status count, reference time, one octet specific
+//! to the packet type, status chunks, arrival time deltas.
 
 use crate::ParseError;
 use crate::reader::Reader;
@@ -13,7 +13,7 @@ const TICKS_PER_REFERENCE: i64 = 256;
 const REFERENCE_MASK: i64 = 0xff_ffff;
 /// The reference time has 24 bits.
 pub(super) const REFERENCE_WRAP: Duration = Duration::from_millis(64 << 24);
-/// Octets in front of the chunks.
+/// Octets before the chunks.
 pub(super) const HEADER_LEN: usize = 8;
 
 // Status symbols, section 3.1.1.
@@ -24,10 +24,10 @@ const LARGE_DELTA: u8 = 2;
 // Status chunks, sections 3.1.3 and 3.1.4.
 const VECTOR_CHUNK: u16 = 0x8000;
 const TWO_BIT_SYMBOLS: u16 = 0x4000;
-/// Largest run that one chunk can tell of.
+/// Largest run in one chunk.
 pub(super) const MAX_RUN: usize = 0x1fff;
 const ONE_BIT_CAPACITY: usize = 14;
-/// The least that a chunk tells of, unless it is the last.
+/// Smallest number of packets in a chunk, except the last one.
 pub(super) const TWO_BIT_CAPACITY: usize = 7;
 
 pub(super) struct Body {
@@ -37,7 +37,7 @@ pub(super) struct Body {
 }
 
 impl Body {
-    /// `left` bounds the entries and is reduced by those read.
+    /// Parses a body. `left` limits the entries and is reduced by their number.
     pub fn parse(reader: &mut Reader<'_>, left: &mut usize) -> Result<Body, ParseError> {
         let base_sequence = reader.u16()?;
         let count = usize::from(reader.u16()?);
@@ -97,7 +97,8 @@ fn parse_symbols(reader: &mut Reader<'_>, count: usize) -> Result<Vec<u8>, Parse
     Ok(symbols)
 }
 
-/// A time before the epoch can only come from a broken peer: it is the epoch.
+/// Time of a tick; a time before the epoch can only come from a broken peer and
+/// becomes the epoch.
 fn instant_of(tick: i64) -> Instant {
     let ticks = u64::try_from(tick).unwrap_or(0);
     Instant::from_nanos(ticks * TICK.as_nanos())
@@ -172,9 +173,9 @@ fn write_chunks(symbols: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// The ECN fields behind a body: from the next whole word on, in chunks as the
-/// statuses are, a symbol for each packet received. Without them the packet
-/// ends with that word, as it did before there were any.
+/// ECN fields after a body: from the next whole word on, in chunks like the
+/// statuses, one symbol for each received packet. Without them the packet ends
+/// with that word, as in earlier versions.
 pub(super) fn parse_marks(
     reader: &mut Reader<'_>,
     body_len: usize,
@@ -190,8 +191,8 @@ pub(super) fn parse_marks(
     Ok(symbols.into_iter().map(Ecn::from_bits).collect())
 }
 
-/// Nothing if there are none, or none that says more than nothing. `start` is
-/// where the words begin.
+/// Writes nothing if there are no marks, or only Not-ECT. `start` is the start
+/// of the words.
 pub(super) fn write_marks(marks: &[Ecn], start: usize, out: &mut Vec<u8>) {
     if marks.iter().all(|mark| *mark == Ecn::NotEct) {
         return;
@@ -205,7 +206,7 @@ fn run_chunk(symbol: u8, run: usize) -> u16 {
     u16::from(symbol) << 13 | run as u16
 }
 
-/// The first symbol is in the highest bits; the low ones stay zero.
+/// Chunk with the first symbol in the highest bits; the low bits stay zero.
 fn vector_chunk(symbols: &[u8], bits: u16) -> u16 {
     let size = if bits == 1 { 0 } else { TWO_BIT_SYMBOLS };
     let start = VECTOR_CHUNK | size;

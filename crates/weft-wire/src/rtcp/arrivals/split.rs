@@ -2,36 +2,36 @@ use super::body::{HEADER_LEN, MAX_RUN, TWO_BIT_CAPACITY, delta_fits, tick_of};
 use super::{MAX_ENTRIES, PathFeedback, TransportFeedback, body};
 use weft_units::{Instant, PathId, Ssrc};
 
-/// RTCP header, and the two words in front of the body.
+/// RTCP header, and the two words before the body.
 const PACKET_OVERHEAD: usize = 12;
 
-/// A list of arrivals that fits into one feedback packet.
+/// List of arrivals that fits into one feedback packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArrivalBlock {
-    /// The extended sequence number of the first entry.
+    /// Extended sequence number of the first entry.
     pub base_sequence: u64,
-    /// As in [`TransportFeedback`].
+    /// Same as in [`TransportFeedback`].
     pub arrivals: Vec<Option<Instant>>,
 }
 
-/// What reports may still hold, whatever the peer numbers its packets; what is
-/// written reduces it.
+/// Remaining budget of reports, however the peer numbers its packets; writing
+/// reduces it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Allowance {
-    /// Packets that are reported as not received.
+    /// Packets reported as not received.
     pub missing: usize,
-    /// Blocks, of which each is a packet with its headers.
+    /// Blocks, each of which is a packet with headers.
     pub blocks: usize,
 }
 
-/// Splits arrivals into blocks of which each makes a feedback packet of at
+/// Splits arrivals into blocks, each of which makes a feedback packet of at
 /// most `max_len` octets.
 ///
-/// `received` ascends strictly by sequence number. Reported are all packets
-/// from `first` to the last one received: those missing in between as not
-/// received, except in gaps too wide for one status chunk (8,191 packets) or
-/// for what `left` allows, which are left unreported. When there are no blocks
-/// left, the rest is. A `max_len` too small for a single packet (less than
+/// `received` ascends strictly by sequence number. The blocks report all
+/// packets from `first` to the last received one: missing packets as not
+/// received, except in gaps that are too wide for one status chunk (8,191
+/// packets) or exceed `left`, which are not reported. Without blocks left, the
+/// rest is not reported. A `max_len` too small for a single packet (less than
 /// about 32) is exceeded.
 #[must_use]
 pub fn split_arrivals(
@@ -53,7 +53,7 @@ pub fn split_arrivals(
             next = sequence;
         }
         let next_base = next.min(sequence);
-        // Each takes an octet at least.
+        // Each takes at least an octet.
         let candidates = &rest[..rest.len().min(max_len.max(1))];
         let mut take = span(next_base, candidates, left.missing);
         let mut block = fill(next_base, &rest[..take]);
@@ -69,8 +69,9 @@ pub fn split_arrivals(
     blocks
 }
 
-/// How many of `received`, at least one, can share a block that starts at
-/// `base` and has so many `missing` at most, its size in octets aside.
+/// Number of `received` packets, at least one, that can share a block starting
+/// at `base` with at most this many `missing`, regardless of its size in
+/// octets.
 fn span(base: u64, received: &[(u64, Instant)], missing: usize) -> usize {
     let fits = |(before, pair): &(usize, &[(u64, Instant)])| {
         let ((s0, a0), (s1, a1)) = (pair[0], pair[1]);
@@ -98,7 +99,7 @@ fn fill(base_sequence: u64, received: &[(u64, Instant)]) -> ArrivalBlock {
 }
 
 impl ArrivalBlock {
-    /// Octets of the feedback packet, either kind.
+    /// Octets of the feedback packet of either kind.
     #[must_use]
     pub fn packet_len(&self) -> usize {
         let mut body = Vec::with_capacity(HEADER_LEN + 2 * self.arrivals.len());
@@ -107,7 +108,7 @@ impl ArrivalBlock {
     }
 
     /// Whether the feedback packet is longer than this; measured exactly only
-    /// if the worst encoding of so many arrivals would be.
+    /// if the worst encoding of the arrivals would be.
     fn exceeds(&self, max_len: usize) -> bool {
         let chunks = self.arrivals.len().div_ceil(TWO_BIT_CAPACITY);
         let body = HEADER_LEN + 2 * chunks + 2 * self.arrivals.len();
@@ -115,7 +116,7 @@ impl ArrivalBlock {
         worst > max_len && self.packet_len() > max_len
     }
 
-    /// As feedback over all paths.
+    /// Converts it to feedback over all paths.
     #[must_use]
     pub fn into_transport_feedback(
         self,
@@ -132,7 +133,7 @@ impl ArrivalBlock {
         }
     }
 
-    /// As feedback on one path, without marks.
+    /// Converts it to feedback on one path, without marks.
     #[must_use]
     pub fn into_path_feedback(self, sender: Ssrc, path: PathId) -> PathFeedback {
         PathFeedback {

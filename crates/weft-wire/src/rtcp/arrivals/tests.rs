@@ -56,8 +56,7 @@ fn received(steps: &[(u64, i64)]) -> Vec<(u64, Instant)> {
 
 #[test]
 fn arrivals_are_rounded_down_to_250_us_without_drift() {
-    // 100.1 ms apart: the remainders add up to whole steps instead of being
-    // lost one by one.
+    // 100.1 ms apart: the remainders add up to whole steps and are not lost.
     let exact: Vec<u64> = (0..50).map(|i| 1_000_000_000 + i * 100_100_000).collect();
     let arrivals = exact.iter().map(|&n| Some(Instant::from_nanos(n)));
     for (read, exact) in round_trip(arrivals.collect()).iter().zip(exact) {
@@ -127,7 +126,7 @@ fn a_wide_gap_and_a_long_silence_start_a_new_block() {
     let blocks = split_arrivals(100, &far, 1200, &mut plenty());
     let bases: Vec<u64> = blocks.iter().map(|b| b.base_sequence).collect();
     assert_eq!(bases, [100, 8_292, 8_293]);
-    // One less fits.
+    // One packet less fits.
     let near = [(100, ms(640)), (100 + 8_191, ms(650)), (8_292, ms(8_841))];
     assert_eq!(split_arrivals(100, &near, 1200, &mut plenty()).len(), 1);
 }
@@ -144,7 +143,7 @@ fn what_is_missing_is_reported_as_far_as_is_allowed() {
         .iter()
         .map(|b| (b.base_sequence, b.arrivals.len()))
         .collect();
-    // Three and nine are told, the last nine are not.
+    // Three and nine are reported, the last nine are not.
     assert_eq!(entries, [(100, 15), (124, 1)]);
     let expected = Allowance {
         missing: 3,

@@ -64,8 +64,8 @@ fn marks_follow_the_deltas_of_path_feedback() {
         arrivals: few_arrivals(),
         marks: vec![Ecn::Ect1, Ecn::Ect1, Ecn::Ce, Ecn::NotEct],
     };
-    // One chunk of 2-bit symbols for the four that have come: 11 | 01 01 11 00,
-    // then zeros.
+    // One chunk of 2-bit symbols for the four received packets: 11 | 01 01 11
+    // 00, then zeros.
     #[rustfmt::skip]
     assert_wire(Packet::PathFeedback(feedback), &[
         0x81, 204, 0, 7,

@@ -1,5 +1,4 @@
-//! Offers in the shape that clients send them, shortened, with invented
-//! addresses and keys.
+//! Shortened offers of real clients, with invented addresses and keys.
 
 pub const CHROMIUM: &str = "\
 v=0\r

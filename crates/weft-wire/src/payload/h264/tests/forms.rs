@@ -132,7 +132,7 @@ fn a_decoder_takes_the_profiles_that_its_own_contains() {
     assert!(high.decodes(single));
 }
 
-/// Among what Chromium 156 lists, what most can watch.
+/// The form that most receivers decode, from the list of Chromium 156.
 #[test]
 fn fragments_are_preferred_and_then_the_common_profile() {
     let ids = [
@@ -160,7 +160,8 @@ proptest! {
         let Some(read) = read else { return Ok(()) };
         prop_assert_eq!(read.level, level);
         prop_assert!(read.decodes(read));
-        // Whoever decodes anything but intra pictures decodes what we send.
+        // Every decoder, except those for intra pictures only, decodes our
+        // streams.
         let is_intra = read.profile > Profile::High444;
         prop_assert_eq!(read.decodes(Form::OURS), !is_intra);
         let again = form(&read.parameters()).unwrap();
