@@ -56,7 +56,7 @@ function titleOf(route: Route): string {
   return route.kind === 'demo' ? 'Demo · weft' : 'weft';
 }
 
-/** The same page is served by `weft call`, where there is one picture to watch. */
+/** Start page, or the single call of `weft call`, which serves this page, too. */
 function StartOrCall({ onEnter }: { readonly onEnter: (room: string) => void }) {
   const [served, setServed] = useState<Served | null>(null);
   useEffect(() => {
@@ -66,7 +66,7 @@ function StartOrCall({ onEnter }: { readonly onEnter: (room: string) => void }) 
   return typeof served === 'object' ? <WatchCall first={served} /> : <Start demo={served === 'demo'} onEnter={onEnter} />;
 }
 
-/** The plots are the larger half of the code: only the demo loads them. */
+/** The plots are most of the code, so only the demo loads them. */
 function LazyDemo() {
   const [demo, setDemo] = useState<{ readonly Demo: () => preact.VNode } | null>(null);
   useEffect(() => {
@@ -75,7 +75,7 @@ function LazyDemo() {
   return demo === null ? null : <demo.Demo />;
 }
 
-// A page from the back-forward cache has left its call already.
+// A page from the back-forward cache has already left its call.
 addEventListener('pageshow', (event) => {
   if (event.persisted) location.reload();
 });

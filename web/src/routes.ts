@@ -27,7 +27,7 @@ function decode(part: string): string {
   }
 }
 
-/** What people type becomes a room's name that reads well in an address. */
+/** Turns typed text into a room name that is readable in an address. */
 export function roomFrom(typed: string): string {
   return typed
     .trim()

@@ -1,4 +1,4 @@
-// `weft call`: one native sender, straight to this page.
+// `weft call`: one native sender, directly connected to this page.
 
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { nothing, readLinks, readPublishing, type Link, type Publishing } from '../model/types';
@@ -11,10 +11,10 @@ import { Sound } from '../view/icons';
 import { LinkBadge } from '../view/links';
 import { Announcer, Brand, peerWords, soundBlocked } from '../view/parts';
 
-/** Between two looks at the sender's links, ms. */
+/** Polling interval of the sender's links, ms. */
 const LINKS_EVERY_MS = 1_000;
 
-/** A miss or two is no news: the picture itself tells whether the sender is there. */
+/** Failed polls to ignore: the picture itself shows whether the sender is there. */
 const MOST_MISSES = 3;
 
 /** Between tiles, CSS pixels. */
@@ -26,10 +26,10 @@ export interface Call {
   readonly links: readonly Link[];
 }
 
-/** What the server at hand is: of rooms, of the demo with rooms beside it, or of one call. */
+/** Mode of this server: rooms, the demo with rooms beside it, or a single call. */
 export type Served = 'rooms' | 'demo' | Call;
 
-/** What `/api/call` says; rooms where nothing says otherwise. */
+/** Reads `/api/call`; rooms without an answer. */
 export async function fetchServed(): Promise<Served> {
   const response = await fetch('/api/call', { cache: 'no-store' });
   if (!response.ok || !(response.headers.get('content-type') ?? '').includes('json')) return 'rooms';
@@ -92,7 +92,7 @@ export function WatchCall({ first }: { readonly first: Call }) {
   );
 }
 
-/** What the sender tells, and whether it has fallen silent since. */
+/** Statistics of the sender, and whether it has fallen silent. */
 function useCall(first: Call): { call: Call; old: boolean } {
   const [call, setCall] = useState(first);
   const [misses, setMisses] = useState(0);

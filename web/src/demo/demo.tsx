@@ -19,7 +19,7 @@ import { usePalette, type Palette } from './theme';
 import { DemoWatch } from './watch';
 import { SINGLE, storyOf, WEFT } from './words';
 
-/** The buttons stand where they are before anything is known of the links. */
+/** Reserve the space of the buttons before the links are known. */
 const UNKNOWN = ['wifi', 'lte'].map((name) => ({ name, forced: null }));
 
 export function Demo() {
@@ -97,7 +97,8 @@ export function Demo() {
   );
 }
 
-/** Opens what the demo needs, lets a picture follow a server that came back, and ends it with the page. */
+/** Opens the demo's connections, reconnects the pictures after a server restart, and
+ *  closes everything with the page. */
 function useLife(watch: DemoWatch, players: { weft: Player; single: Player }, state: StreamState): void {
   useEffect(() => {
     const each = [players.weft, players.single];
@@ -127,7 +128,7 @@ function StreamNotice({ state, retry }: { readonly state: StreamState; readonly 
   return <Notice problem={problem} action={{ label: 'Try now', run: retry }} />;
 }
 
-/** What the links do by themselves; or a notice while the figures are those of the machine. */
+/** Description of the links' script; or a notice while the numbers describe the machine. */
 function Ride({ slow }: { readonly slow: Slow | null }) {
   if (slow === null) {
     return <p class="hint ride">Left alone, the links go through a ride of one minute: each gets bad, dies and comes back.</p>;
@@ -145,10 +146,10 @@ function Ride({ slow }: { readonly slow: Slow | null }) {
   );
 }
 
-/** A story is told when it has lasted so long, ms: what passes sooner nobody has to hear of. */
+/** Minimum duration of a story before it is announced, ms. */
 const TELL_AFTER_MS = 700;
 
-/** What state the links are in, and what that does to the calls. */
+/** State of the links, and its effect on the calls. */
 function Story({ tick }: { readonly tick: Tick | undefined }) {
   const phase = tick?.phase ?? 'Waiting for the calls…';
   const story = tick === undefined ? '' : storyOf(tick);

@@ -1,4 +1,4 @@
-// How the weft call sends, and what else it could be doing; folded away.
+// Sending options of the weft call, with alternatives; collapsed.
 
 import type { Setting } from '../model/types';
 
@@ -7,7 +7,7 @@ interface ExpertProps {
   readonly choose: (name: string, value: string) => void;
 }
 
-/** A setting in plain words, and what its choices mean where their names do not say. */
+/** Setting in plain words, with explanations of unclear choices. */
 interface Words {
   readonly title: string;
   readonly decides: string;

@@ -1,4 +1,4 @@
-// The big buttons under the pictures: cut a link, bring it back, begin anew.
+// Large buttons under the pictures: cut a link, restore it, restart.
 
 import type { DemoLink, Forced } from '../model/types';
 import { Cut, Restart } from '../view/icons';

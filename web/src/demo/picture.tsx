@@ -1,4 +1,4 @@
-// One of the two pictures, with what its viewer gets.
+// One of the two pictures, with its viewer's statistics.
 
 import { useState } from 'preact/hooks';
 import type { CallFigures } from '../model/types';
@@ -8,7 +8,7 @@ import { useFreeze, useStore } from '../view/hooks';
 import { peerWords, Picture } from '../view/parts';
 import type { Freezes } from './watch';
 
-/** From here on the overlay shows, ms: shorter than this nobody reads it. */
+/** Length of a freeze from which the overlay appears, ms: shorter ones are unreadable. */
 const OVERLAY_MS = 400;
 
 interface CallPictureProps {
@@ -17,7 +17,7 @@ interface CallPictureProps {
   readonly player: Player;
   readonly figures: CallFigures | undefined;
   readonly freezes: Freezes | null;
-  /** Why there may be no picture yet; null if nothing is known to be in its way. */
+  /** Reason why there may be no picture yet; null if none is known. */
   readonly hindrance: string | null;
 }
 
@@ -28,7 +28,7 @@ export function CallPicture({ kind, caption, player, figures, freezes, hindrance
   const standing = useFreeze(video, stream);
   const words = peerWords(state);
   const frozen = standing.frozen && standing.forMs >= OVERLAY_MS;
-  // A picture that stands is shown as such, and not covered by what is tried meanwhile.
+  // A frozen picture stays visible, and no reconnect message covers it.
   const veil = standing.seen ? null : hindrance !== null ? `No picture yet: ${hindrance}` : (words ?? 'Waiting for the first picture…');
 
   return (
@@ -40,7 +40,7 @@ export function CallPicture({ kind, caption, player, figures, freezes, hindrance
       <div class={frozen ? 'tile frozen' : 'tile'}>
         <Picture stream={stream} label={caption} muted onElement={setVideo} />
         {veil !== null && (
-          // Other words are another element: nothing that was there moves.
+          // A new text is a new element, so that the rest does not move.
           <p key={veil} class="veil">
             {veil}
           </p>

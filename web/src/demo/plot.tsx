@@ -1,5 +1,5 @@
-// One uPlot chart of the last minute, with a legend of our own that tells the
-// latest values, or those under the pointer.
+// uPlot chart of the last minute, with a custom legend of the latest values, or
+// those under the pointer.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
@@ -8,7 +8,7 @@ import { niceTop } from './scale';
 import type { Palette } from './theme';
 import type { Tick } from '../model/types';
 
-/** Width of the value axis and right margin in CSS pixels; the strips under the plots use the same. */
+/** Width of the value axis and right margin in CSS pixels; equal to that of the strips under the plots. */
 const AXIS_PX = 44;
 const RIGHT_PX = 16;
 
@@ -18,9 +18,9 @@ export interface Series {
   readonly colour: string;
   readonly pick: (tick: Tick) => number | null;
   readonly show: (value: number | null) => string;
-  /** Room for the value in the legend, characters, so that it does not jump. */
+  /** Width of the value in the legend, characters, so that it does not jump. */
   readonly chars: number;
-  /** A filled step: what could be, behind what is. Its edge has the colour `…-edge`. */
+  /** Filled step behind the lines: the available rate. Its edge has the colour `…-edge`. */
   readonly area?: boolean;
   readonly dashed?: boolean;
 }
@@ -32,7 +32,7 @@ interface PlotProps {
   readonly history: History;
   readonly palette: Palette;
   readonly height: number;
-  /** The scale reaches at least this far. */
+  /** Minimum end of the scale. */
   readonly atLeast: number;
   readonly timeAxis?: boolean;
 }
@@ -59,7 +59,7 @@ export function Plot(props: PlotProps) {
       made.destroy();
       chart.current = null;
     };
-    // The series of a plot do not change while it lives.
+    // The series of a plot never change.
   }, [palette, height]);
 
   useEffect(() => chart.current?.setData(dataOf(props) as uPlot.AlignedData), [history]);

@@ -4,14 +4,14 @@ interface StripProps {
   readonly label: string;
   readonly runs: readonly Run<string>[];
   readonly now: number;
-  /** What the states are called, where the word differs. */
+  /** Names of the states, where they differ. */
   readonly words?: Readonly<Record<string, string>>;
 }
 
-/** How much of the strip's height a state takes: what is well is a line, the rest stands out. */
+/** Share of the strip's height for each state: good states are a thin line, the others stand out. */
 const HEIGHTS: Readonly<Record<string, number>> = { up: 0.25, moving: 0.25, suspect: 0.6 };
 
-/** States over the last minute, aligned with the plots above it. A drawing, since what moves in it is no layout. */
+/** States over the last minute, aligned with the plots above. A drawing, because its moving parts are not layout. */
 export function Strip({ label, runs, now, words = {} }: StripProps) {
   const start = now - WINDOW_S;
   const latest = runs.at(-1)?.state;

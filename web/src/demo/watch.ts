@@ -1,4 +1,4 @@
-// The demo's event stream, and what one can do to its links.
+// Event stream of the demo, and the control of its links.
 
 import { ProblemError, problemOf } from '../model/problem';
 import { Store } from '../model/store';
@@ -7,10 +7,10 @@ import type { Env } from '../signal/env';
 import { EventStream, type StreamState } from '../signal/sse';
 import { extend, type History } from './history';
 
-/** Ticks come four a second: this long without one is a broken connection, ms. */
+/** Silence in ms that counts as a broken connection; ticks come four times a second. */
 const SILENCE_MS = 5_000;
 
-/** Length of all freezes of a picture together, and their number. */
+/** Total length of all freezes of a picture, and their number. */
 export interface Freezes {
   readonly s: number;
   readonly count: number;
@@ -23,9 +23,9 @@ export class DemoWatch {
   readonly #env: Env;
   readonly #events: EventStream;
   #visitor: number | null = null;
-  /** What had been counted before this page was opened, by call. */
+  /** Counts before this page was opened, by call. */
   #before: ReadonlyMap<string, CallFigures> = new Map();
-  /** The newest time when the stream broke, while what was missed is told again; null after that, s. */
+  /** Newest time when the stream broke, while missed ticks are repeated; null after that, s. */
   #toldUntil: number | null = null;
 
   constructor(env: Env) {
@@ -48,7 +48,7 @@ export class DemoWatch {
     return this.history.value.at(-1);
   }
 
-  /** Of a call, since this page was opened or the demo began anew. */
+  /** Freezes of a call since this page was opened or the demo restarted. */
   freezes(call: string): Freezes | null {
     const now = this.latest?.calls.get(call);
     if (now === undefined || now.freezeS === null || now.freezeCount === null) return null;
@@ -67,18 +67,18 @@ export class DemoWatch {
     this.#events.close();
   }
 
-  /** Until it is taken back or this page is closed. Throws a `ProblemError` when the server refuses. */
+  /** Lasts until it is undone or this page is closed. Throws a `ProblemError` if the server refuses. */
   force(link: string, forced: Forced): Promise<void> {
     const body = { state: forced ?? 'auto', ...(this.#visitor === null ? {} : { visitor: this.#visitor }) };
     return this.#post(`links/${encodeURIComponent(link)}`, body, `change the link ${link}`);
   }
 
-  /** Throws a `ProblemError` when the server refuses. */
+  /** Throws a `ProblemError` if the server refuses. */
   choose(setting: string, value: string): Promise<void> {
     return this.#post(`settings/${encodeURIComponent(setting)}`, { value }, `change the ${setting}`);
   }
 
-  /** Throws a `ProblemError` when the server refuses. */
+  /** Throws a `ProblemError` if the server refuses. */
   restart(): Promise<void> {
     return this.#post('restart', {}, 'begin anew');
   }
@@ -102,10 +102,10 @@ export class DemoWatch {
     this.history.set(extend(this.history.value, tick));
   }
 
-  /** Comes when the past has been told. A page that was here before goes on
-   *  with its own figures, unless the demo began anew meanwhile. */
+  /** Arrives after the earlier ticks. A page that was here before keeps its own counts,
+   *  unless the demo was restarted in the meantime. */
   #onVisitor(id: number | null): void {
-    // What is true of the machine still is told after this.
+    // The present state of the machine follows after this.
     this.slow.set(null);
     const now = this.latest;
     if (this.#visitor === null) this.#before = now?.calls ?? new Map();

@@ -1,4 +1,4 @@
-// The demo in words: the same story that its pictures tell.
+// Description of the demo in words, for the same story as its pictures.
 
 import type { CallFigures, Tick } from '../model/types';
 

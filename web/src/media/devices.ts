@@ -1,10 +1,10 @@
-// Camera and microphone, and what to do when they are not to be had.
+// Camera and microphone, with remedies for missing ones.
 
 import type { Problem } from '../model/problem';
 
 export interface Captured {
   readonly stream: MediaStream | null;
-  /** Why something is missing, if it is. */
+  /** Reason why something is missing, if it is. */
   readonly problem: Problem | null;
 }
 
@@ -17,14 +17,14 @@ const VIDEO: MediaTrackConstraints = {
 };
 const AUDIO: MediaTrackConstraints = { echoCancellation: true, noiseSuppression: true, autoGainControl: true };
 
-/** Asks for both, then for what there is. Never throws. */
+/** Requests both, then whatever is available. Never throws. */
 export async function capture(devices: Devices, secure: boolean): Promise<Captured> {
   if (devices === undefined) return { stream: null, problem: secure ? noDevices : insecure };
   try {
     return { stream: await devices.getUserMedia({ video: VIDEO, audio: AUDIO }), problem: null };
   } catch (thrown) {
     const problem = captureProblem(thrown);
-    // Refused by the person: asking again for half of it would only annoy.
+    // Refused by the person: another request would only annoy.
     if (problem === notAllowed) return { stream: null, problem };
     for (const half of [{ audio: AUDIO }, { video: VIDEO }]) {
       try {
@@ -40,7 +40,7 @@ export async function capture(devices: Devices, secure: boolean): Promise<Captur
 
 export type Kind = 'video' | 'audio';
 
-/** One kind alone, from the device of this id if there is one. */
+/** Requests one kind, from the device with this id if given. */
 export async function captureOne(devices: Devices, kind: Kind, id: string | null): Promise<MediaStreamTrack | Problem> {
   if (devices === undefined) return insecure;
   const wanted = { ...(kind === 'video' ? VIDEO : AUDIO), ...(id === null ? {} : { deviceId: { exact: id } }) };
@@ -52,13 +52,13 @@ export async function captureOne(devices: Devices, kind: Kind, id: string | null
   }
 }
 
-/** A camera or microphone to choose. */
+/** Camera or microphone to choose. */
 export interface Device {
   readonly id: string;
   readonly name: string;
 }
 
-/** The devices of a kind; browsers tell them only once one of them may be used. */
+/** Devices of a kind; browsers list them only after access to one is granted. */
 export function devicesOf(all: readonly Pick<MediaDeviceInfo, 'kind' | 'deviceId' | 'label'>[], kind: Kind): Device[] {
   return all
     .filter((each) => each.kind === `${kind}input` && each.deviceId !== '')
@@ -83,7 +83,7 @@ const notAllowed: Problem = {
   temporary: false,
 };
 
-/** A device of this kind went away while it was used. */
+/** A device of this kind was unplugged during use. */
 export function unplugged(kind: string): Problem {
   return {
     error: kind === 'video' ? 'The camera has gone, so the others no longer see you.' : 'The microphone has gone, so the others no longer hear you.',

@@ -1,4 +1,4 @@
-// When frames appear in a video element.
+// Detection of new frames in a video element.
 
 /** Calls `onFrame` with the time of each frame until the returned function is called. */
 export function watchFrames(video: HTMLVideoElement, onFrame: (now: number) => void): () => void {
@@ -15,7 +15,7 @@ function byCallback(video: HTMLVideoElement, onFrame: (now: number) => void): ()
   return () => video.cancelVideoFrameCallback(handle);
 }
 
-/** For browsers without the callback: the count of frames, looked at as often as the screen is drawn. */
+/** For browsers without the callback: polls the frame count at every redraw. */
 function byCounting(video: HTMLVideoElement, onFrame: (now: number) => void): () => void {
   let handle = 0;
   let seen = 0;

@@ -1,4 +1,4 @@
-// Freezes as a viewer sees them, from the times at which frames appear.
+// Freezes from the viewer's perspective, computed from the times of frames.
 
 /** Frames in the mean interval. The statistic of the W3C (webrtc-stats,
  *  freezeCount) takes the mean of the last 30 frames before the freeze. */
@@ -10,16 +10,16 @@ const FACTOR = 3;
 const MARGIN_MS = 150;
 
 export interface Standing {
-  /** There has been a picture since `begin`. */
+  /** Whether there has been a picture since `begin`. */
   readonly seen: boolean;
-  /** The picture is frozen now. */
+  /** Whether the picture is frozen now. */
   readonly frozen: boolean;
-  /** For how long now, ms; 0 when it moves. */
+  /** Length of the present freeze in ms; 0 while the picture moves. */
   readonly forMs: number;
-  /** All freezes so far, the present one included, ms. */
+  /** Total length of all freezes including the present one, in ms. */
   readonly totalMs: number;
   readonly count: number;
-  /** Frames that appeared in the last second. */
+  /** Frames in the last second. */
   readonly fps: number;
 }
 
@@ -31,7 +31,7 @@ export class FreezeMeter {
   #count = 0;
   #seen = false;
 
-  /** A frame appeared at `now`, ms of any steady clock. */
+  /** Records a frame at `now`, in ms of a monotonic clock. */
   onFrame(now: number): void {
     this.#seen = true;
     if (this.#last !== null) {
@@ -49,13 +49,13 @@ export class FreezeMeter {
     this.#forget(now);
   }
 
-  /** Something new is played: no picture of it was seen yet. */
+  /** Starts a new playback, without a picture so far. */
   begin(): void {
     this.interrupt();
     this.#seen = false;
   }
 
-  /** The page was hidden: the next gap says nothing. */
+  /** The page was hidden, so the next gap does not count. */
   interrupt(): void {
     this.#last = null;
     this.#recent = [];
@@ -76,7 +76,7 @@ export class FreezeMeter {
   }
 
   #threshold(): number {
-    // Before there is a mean, that of the slowest picture worth the name, 10 a second.
+    // Before a mean exists, use that of a slow picture, 10 a second.
     const mean =
       this.#intervals.length === 0 ? 100 : this.#intervals.reduce((sum, each) => sum + each, 0) / this.#intervals.length;
     return Math.max(FACTOR * mean, mean + MARGIN_MS);

@@ -1,29 +1,29 @@
-// Who speaks: from the level of their sound.
+// Speech detection from audio levels.
 
-/** Speech from here on, 0 to 1: -30 dBov, as loud as a low voice close to a microphone. Chosen by us. */
+/** Threshold of speech, 0 to 1: -30 dBov, the level of a low voice close to a microphone. Chosen by us. */
 const SPEECH = 0.0316;
 
-/** Pauses between words are no silence, ms. Chosen by us. */
+/** Pauses between words that do not count as silence, ms. Chosen by us. */
 const HOLD_MS = 700;
 
 /**
- * How often the level of somebody's sound is looked at, ms: within a syllable,
- * and no part of a half second, since a rhythm could hide in one. Chosen by us.
+ * Polling interval of audio levels, ms: within a syllable, and not a divisor of
+ * half a second, in which a rhythm could hide. Chosen by us.
  */
 export const LISTEN_MS = 110;
 
-/** Turns levels into whether somebody speaks. */
+/** Turns audio levels into a speaking state. */
 export class SpeechMeter {
   #until = Number.NEGATIVE_INFINITY;
 
-  /** `level` is 0 to 1, null where it is not known; `now` in ms of any steady clock. */
+  /** Updates with a `level` of 0 to 1, null if unknown; `now` in ms of a monotonic clock. */
   at(now: number, level: number | null): boolean {
     if (level !== null && level >= SPEECH) this.#until = now + HOLD_MS;
     return now < this.#until;
   }
 }
 
-/** The level of the sound that is received: what its sender says (RFC 6464), else that of what is heard. */
+/** Audio level of the received sound: as reported by its sender (RFC 6464), otherwise measured. */
 export async function levelOf(peer: Pick<RTCPeerConnection, 'getReceivers'>): Promise<number | null> {
   const receiver = peer.getReceivers().find((each) => each.track.kind === 'audio');
   if (receiver === undefined) return null;

@@ -1,15 +1,15 @@
-// Everything that can go wrong is told as a sentence and a remedy.
+// Every failure is a sentence and a remedy.
 
 export interface Problem {
-  /** What happened, a sentence. */
+  /** Problem, a sentence. */
   readonly error: string;
-  /** What the person can do about it, a sentence. */
+  /** Remedy for the person, a sentence. */
   readonly remedy: string;
-  /** False where trying again by itself cannot help. */
+  /** False if an automatic retry cannot help. */
   readonly temporary: boolean;
 }
 
-/** A `Problem` on its way up as an exception. */
+/** A `Problem` as an exception. */
 export class ProblemError extends Error {
   readonly problem: Problem;
 
@@ -19,14 +19,14 @@ export class ProblemError extends Error {
   }
 }
 
-/** The server did not answer at all. */
+/** The server did not answer. */
 export const unreachable: Problem = {
   error: 'The weft server does not answer.',
   remedy: 'Check your network, and that the server is running. weft keeps trying.',
   temporary: true,
 };
 
-/** 408, 425, 429 and everything the server has on itself may be better later. */
+/** Whether a retry may succeed: 408, 425, 429 and all server errors. */
 function isTemporary(status: number): boolean {
   return status >= 500 || status === 408 || status === 425 || status === 429;
 }
@@ -37,7 +37,7 @@ export async function problemOf(response: Response, doing: string): Promise<Prob
   try {
     body = await response.json();
   } catch {
-    // Not JSON: the sentence below stands for it.
+    // Not JSON: use the generic sentence below.
   }
   const said = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
   const temporary = isTemporary(response.status);
@@ -55,7 +55,7 @@ export async function problemOf(response: Response, doing: string): Promise<Prob
 
 export function problemFrom(thrown: unknown): Problem {
   if (thrown instanceof ProblemError) return thrown.problem;
-  // What fetch throws when there is no connection.
+  // Thrown by fetch without a connection.
   if (thrown instanceof TypeError) return unreachable;
   return {
     error: `Something unexpected happened: ${thrown instanceof Error ? thrown.message : String(thrown)}.`,
@@ -64,7 +64,7 @@ export function problemFrom(thrown: unknown): Problem {
   };
 }
 
-/** What keeps this browser from any call at all, or null. */
+/** Missing feature of this browser that every call needs, or null. */
 export function missingInBrowser(scope: { readonly RTCPeerConnection?: unknown }): Problem | null {
   if (typeof scope.RTCPeerConnection === 'function') return null;
   return {

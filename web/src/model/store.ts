@@ -1,4 +1,4 @@
-/** A value that tells its listeners when it becomes another one. */
+/** Value with listeners for its changes. */
 export class Store<T> {
   readonly #listeners = new Set<() => void>();
   #value: T;

@@ -1,9 +1,9 @@
-// What the server sends, and the readers that turn unknown JSON into it. A
-// reader never throws: what it cannot read becomes a neutral value or null.
+// Messages of the server, and the readers that parse them from unknown JSON. A
+// reader never throws: unreadable parts become a neutral value or null.
 
 export type LinkState = 'up' | 'suspect' | 'down';
 
-/** One link of a native sender, as it measures it. */
+/** Link of a native sender, with its own measurements. */
 export interface Link {
   readonly name: string;
   readonly state: LinkState;
@@ -13,29 +13,29 @@ export interface Link {
   /** Share of packets lost, 0 to 1. */
   readonly loss: number | null;
   readonly metered: boolean;
-  /** Carries nothing while another link does. */
+  /** Whether it is used only while no other link works. */
   readonly backup: boolean;
-  /** What is left of its budget; null if it has none. */
+  /** Rest of its budget; null if it has none. */
   readonly budgetLeftMb: number | null;
-  /** Why it carries nothing, in a word; null if it does, or nobody has found out. */
+  /** Reason in a word why it carries nothing; null if it works, or the reason is unknown. */
   readonly trouble: string | null;
 }
 
 export type ParticipantKind = 'browser' | 'native' | 'whip';
 
-/** One stream of pictures. */
+/** Video stream. */
 export interface Camera {
-  /** What its owner calls it. */
+  /** Caption chosen by the owner. */
   readonly name: string | null;
 }
 
-/** What somebody sends; the cameras in order. */
+/** Published tracks; the cameras in order. */
 export interface Publishing {
   readonly cameras: readonly Camera[];
   readonly audio: boolean;
 }
 
-/** State of somebody's own upload; `none` also where an older server does not tell. */
+/** State of a participant's own upload; `none` also for older servers that do not report it. */
 export type Upload = 'not_allowed' | 'none' | 'connected' | 'lost';
 
 export interface Participant {
@@ -49,13 +49,13 @@ export interface Participant {
 
 export interface Welcome {
   readonly id: string;
-  /** Proves to the server that we are who we were; nobody else is told it. */
+  /** Secret that proves our identity to the server. */
   readonly secret: string;
   readonly room: string;
   readonly participants: readonly Participant[];
 }
 
-/** What a person forces upon a link of the demo; null leaves it to the ride. */
+/** State that a person forces on a link of the demo; null returns it to the script. */
 export type Forced = 'cut' | 'up' | null;
 
 export interface DemoLink {
@@ -82,7 +82,7 @@ export interface CallFigures {
   readonly height: number | null;
 }
 
-/** Something about the weft call that can be changed while it runs. */
+/** Setting of the weft call that can change while it runs. */
 export interface Setting {
   readonly name: string;
   readonly value: string;
@@ -96,7 +96,7 @@ export interface Tick {
   readonly phase: string;
   readonly links: readonly DemoLink[];
   readonly calls: ReadonlyMap<string, CallFigures>;
-  /** How the weft call sends. */
+  /** Settings of the weft call. */
   readonly settings: readonly Setting[];
 }
 
@@ -150,7 +150,7 @@ function readCamera(value: unknown): Camera {
   return { name: name === '' ? null : name };
 }
 
-/** At most this many pictures of one person are shown: as many as the server forwards. */
+/** Maximum number of pictures per participant: as many as the server forwards. */
 const MAX_CAMERAS = 4;
 
 export function readPublishing(value: unknown): Publishing {
@@ -158,7 +158,7 @@ export function readPublishing(value: unknown): Publishing {
   return { cameras: list(from?.['cameras'], readCamera).slice(0, MAX_CAMERAS), audio: from?.['audio'] === true };
 }
 
-/** Whether there is something in it that the other has not. */
+/** Whether `publishing` has a track that `other` lacks. */
 export function hasMoreThan(publishing: Publishing, other: Publishing): boolean {
   return publishing.cameras.length > other.cameras.length || (publishing.audio && !other.audio);
 }
@@ -194,27 +194,27 @@ export function readWelcome(value: unknown): Welcome | null {
   };
 }
 
-/** The `links` event of a room: whose links, and how they do. */
+/** Reads the `links` event of a room: a participant and their links. */
 export function readLinksOf(value: unknown): { readonly id: string; readonly links: readonly Link[] } | null {
   const from = fields(value);
   if (from === null || typeof from['id'] !== 'string') return null;
   return { id: from['id'], links: readLinks(from['links']) };
 }
 
-/** The `visitor` event of the demo: what its links are cut under. */
+/** Reads the `visitor` event of the demo: the number under which links are cut. */
 export function readVisitor(value: unknown): number | null {
   return figure(fields(value)?.['id']);
 }
 
-/** A machine that does not keep up with its cameras. */
+/** State of a machine that is too slow for its cameras. */
 export interface Slow {
-  /** Share of the pictures that it missed, 0 to 1. */
+  /** Share of missed pictures, 0 to 1. */
   readonly missed: number;
-  /** Size of pictures that would be easier; null where none is smaller. */
+  /** Smaller picture size that would help; null if there is none. */
   readonly smaller: string | null;
 }
 
-/** The `slow` event of the demo; null when the machine keeps up again. */
+/** Reads the `slow` event of the demo; null when the machine keeps up again. */
 export function readSlow(value: unknown): Slow | null {
   const from = fields(value);
   const missed = figure(from?.['missed']);

@@ -22,7 +22,7 @@ export function CameraToggle({ own }: { readonly own: OwnMedia }) {
 
 interface ToggleProps {
   readonly on: boolean;
-  /** What pressing it does. */
+  /** Effect of pressing it. */
   readonly label: string;
   readonly shortcut: string;
   readonly run: () => void;

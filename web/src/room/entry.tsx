@@ -1,4 +1,4 @@
-// The way into a room: may one come in, how will one be seen, and then the call.
+// Entry of a room: access, preview, and then the call.
 
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { askAccess, type Access, type May } from '../signal/access';
@@ -11,7 +11,7 @@ import { TokenPage } from './token';
 
 interface EntryProps {
   readonly room: string;
-  /** Set by who comes with a name in the address, and joins at once. */
+  /** Name from the address, which joins at once; null without one. */
   readonly name: string | null;
   readonly onLeave: () => void;
 }
@@ -19,7 +19,7 @@ interface EntryProps {
 export function Entry({ room, name, onLeave }: EntryProps) {
   const [access, setAccess] = useState<Access | null>(null);
   const ask = useCallback(() => {
-    // Where the server did not take it, it still stands in the address.
+    // The server refused the token, so it is still in the address.
     const shown = new URLSearchParams(location.search).get('token');
     void accessWith(room, shown).then(setAccess);
   }, [room]);
@@ -42,7 +42,7 @@ export function Entry({ room, name, onLeave }: EntryProps) {
   }
 }
 
-/** Who was let in before may come in again, whatever the address says. */
+/** Asks for access with the token in the address, then with the one that the browser has kept. */
 async function accessWith(room: string, shown: string | null): Promise<Access> {
   const access = await askAccess(browserEnv(), room, shown);
   if (access.kind !== 'token' || shown === null) return access;

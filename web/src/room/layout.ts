@@ -1,12 +1,12 @@
 /** Width to height of a tile. */
 const ASPECT = 16 / 9;
 
-/** Least height for the tiles below a pinned one, of all the height there is. */
+/** Minimum share of the height for the tiles below a pinned one. */
 const STRIP = 0.2;
 
-/** How the tiles of the others, and our own, share the room's space. */
+/** Division of the room's space among the tiles. */
 export interface Layout {
-  /** `two`: one of them, and ours small in a corner; `pinned`: one large, the rest below it. */
+  /** `two`: one participant, and ourselves small in a corner; `pinned`: one large tile, the rest below it. */
   readonly kind: 'grid' | 'two' | 'pinned';
   /** Width of a tile, CSS pixels. */
   readonly tile: number;
@@ -37,7 +37,7 @@ export function tileWidth(count: number, width: number, height: number, gap: num
   return whole(best);
 }
 
-/** A multiple of 16 has a whole height: no line between picture and tile. */
+/** Rounds down to a multiple of 16, whose height is an integer: no gap between picture and tile. */
 function whole(width: number): number {
   return Math.floor(width / 16) * 16;
 }

@@ -1,4 +1,4 @@
-// Before one joins: how one will be seen and heard, and under which name.
+// Preview before joining: own picture and sound, and the name.
 
 import { useState } from 'preact/hooks';
 import type { Problem } from '../model/problem';
@@ -75,7 +75,7 @@ function Preview({ own }: { readonly own: OwnMedia }) {
   );
 }
 
-/** Why there is neither picture nor sound of oneself. */
+/** Reason why there is neither picture nor sound of our own. */
 function absence(problem: Problem | null): string {
   return problem === null ? 'Your browser asks for camera and microphone. You can also just watch.' : 'Without them you can still watch and listen.';
 }

@@ -4,7 +4,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { capture, captureOne, devicesOf, unplugged, type Device, type Kind } from '../media/devices';
 import type { Problem } from '../model/problem';
 
-/** The devices of one kind, and which of them is used. */
+/** Devices of one kind, and the one in use. */
 export interface Choice {
   readonly devices: readonly Device[];
   readonly chosen: string | null;
@@ -24,7 +24,7 @@ export interface OwnMedia {
   readonly toggleSound: () => void;
 }
 
-/** Asks for both as soon as they are `wanted`. */
+/** Requests camera and microphone as soon as they are `wanted`. */
 export function useOwnMedia(wanted: boolean): OwnMedia {
   const [stream, setStream] = useState<MediaStream | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
@@ -51,7 +51,7 @@ export function useOwnMedia(wanted: boolean): OwnMedia {
     setSoundOn(captured.stream.getAudioTracks().length > 0);
   }, [use]);
 
-  // A device that is pulled out; our own `stop` does not come by here.
+  // A device was unplugged; our own `stop` causes no such event.
   useEffect(() => {
     const tracks = stream?.getTracks() ?? [];
     const onEnded = (event: Event): void => {
@@ -71,12 +71,12 @@ export function useOwnMedia(wanted: boolean): OwnMedia {
   }, [ask, wanted]);
   useEffect(() => () => stop(latest.current), []);
 
-  /** In place of what there is of its kind. */
+  /** Replaces the track of its kind. */
   const exchange = useCallback(
     async (kind: Kind, id: string | null): Promise<boolean> => {
       if (busy.current) return false;
       busy.current = true;
-      // Before the new one is asked for: some systems open a device once only.
+      // Before requesting the new one: some systems open a device only once.
       for (const track of tracksOf(latest.current, kind)) track.stop();
       const track = await captureOne(navigator.mediaDevices, kind, id);
       busy.current = false;
@@ -95,7 +95,7 @@ export function useOwnMedia(wanted: boolean): OwnMedia {
   const toggleCamera = useCallback(async () => {
     if (latest.current === null) return void ask();
     if (cameraOn) {
-      // Stopped, not only hidden: the lamp of the camera goes out.
+      // Stopped, not only hidden, so that the camera's light goes out.
       for (const track of tracksOf(latest.current, 'video')) track.stop();
       use(new MediaStream(tracksOf(latest.current, 'audio')));
       return setCameraOn(false);
@@ -142,7 +142,7 @@ export function useOwnMedia(wanted: boolean): OwnMedia {
   };
 }
 
-/** What there is to choose, asked for again when something is plugged in. */
+/** Available devices, updated when a device is plugged in. */
 function useChoice(kind: Kind, stream: MediaStream | null): { devices: readonly Device[]; chosen: string | null; keep: (id: string) => void } {
   const [devices, setDevices] = useState<readonly Device[]>([]);
   const [kept, keep] = useState<string | null>(null);

@@ -1,4 +1,4 @@
-// The name used last time, on this browser only.
+// Name used last time, stored in this browser only.
 
 const KEY = 'weft.name';
 
@@ -14,6 +14,6 @@ export function rememberName(name: string): void {
   try {
     localStorage.setItem(KEY, name);
   } catch {
-    // Storage may be forbidden; then the name is typed again.
+    // Storage may be forbidden; then people type the name again.
   }
 }

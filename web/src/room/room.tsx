@@ -41,7 +41,8 @@ export function Room({ room, name, may, own, onLeave }: RoomProps) {
   const stage = useCallback(
     (element: HTMLElement | null) => {
       setGrid(element);
-      // Where a form was before: keyboard and screen reader go on here.
+      // The form with the focus is gone: keyboard and screen reader continue
+      // here.
       element?.focus();
     },
     [setGrid],
@@ -116,7 +117,7 @@ export function Room({ room, name, may, own, onLeave }: RoomProps) {
   );
 }
 
-/** Copies an address that lets a guest in. */
+/** Copies an invitation link for a guest. */
 function CopyInvitation({ room, fail }: { readonly room: string; readonly fail: (problem: Problem) => void }) {
   const [copied, setCopied] = useState(false);
   if (navigator.clipboard === undefined) return null;
@@ -140,7 +141,7 @@ function CopyInvitation({ room, fail }: { readonly room: string; readonly fail: 
   );
 }
 
-/** Joins, hurries when the network comes back, and leaves with the page. */
+/** Joins, reconnects at once when the network returns, and leaves with the page. */
 function useSessionLife(session: RoomSession): void {
   useEffect(() => {
     session.join();
@@ -156,12 +157,12 @@ function useSessionLife(session: RoomSession): void {
   }, [session]);
 }
 
-/** What there is of us goes to the others, as it changes. */
+/** Publishes our own media as it changes. */
 function usePublishing(session: RoomSession, { stream, cameraOn, soundOn }: OwnMedia): void {
   const publishes = useRef(false);
   useEffect(() => {
     const [video, audio] = [stream?.getVideoTracks()[0] ?? null, stream?.getAudioTracks()[0] ?? null];
-    // With nothing at all one watches; what was sent once is taken back.
+    // Without any media we only watch; tracks published before are withdrawn.
     if (video === null && audio === null && !publishes.current) return;
     publishes.current = true;
     void session.publish({ video, audio });
@@ -169,7 +170,7 @@ function usePublishing(session: RoomSession, { stream, cameraOn, soundOn }: OwnM
   useEffect(() => session.publisher.tell({ video: cameraOn, audio: soundOn }), [session, stream, cameraOn, soundOn]);
 }
 
-/** M and V, where no text is being typed and nothing else is meant. */
+/** Handles the keys M and V, unless a text field or a modifier key is in use. */
 function useShortcuts({ toggleSound, toggleCamera }: OwnMedia): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {

@@ -6,7 +6,7 @@ const sound = { cameras: [], audio: true };
 const picture = { cameras: [{ name: null }], audio: false };
 
 it.each([
-  // Muted with the camera off is neither watching nor gone.
+  // Muted with the camera off differs from watching and from disconnected.
   [nothing, 'connected', 'muted, camera off'],
   [nothing, 'lost', 'reconnecting…'],
   [nothing, 'none', 'sends nothing yet'],

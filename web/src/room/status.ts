@@ -1,5 +1,5 @@
-// Somebody's state in a word or two, beside the name; null where picture and
-// microphone sign say everything.
+// Short state of a participant, next to the name; null if picture and
+// microphone icon say everything.
 
 import type { Participant } from '../model/types';
 
@@ -17,7 +17,7 @@ export function statusOf({ publishing, upload }: Pick<Participant, 'publishing' 
   }
 }
 
-/** The same for ourselves. */
+/** Short state of ourselves. */
 export function ownStatus(may: 'watch' | 'take_part', sends: boolean, state: 'failed' | 'broken' | 'fine'): string {
   if (may === 'watch') return 'you, only watching';
   if (!sends) return 'you, sending nothing';

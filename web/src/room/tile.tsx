@@ -15,7 +15,7 @@ import { ownStatus, statusOf } from './status';
 const noStreams = new Store<readonly MediaStream[]>([]);
 const idle = new Store<PeerState>({ kind: 'idle' });
 
-/** The tiles of somebody: one for each camera, and one without any. */
+/** Keys of a participant's tiles: one for each camera, or a single one without any. */
 export function tileKeys({ id, publishing }: Participant): string[] {
   return Array.from({ length: Math.max(publishing.cameras.length, 1) }, (_, place) => `${id}/${place}`);
 }
@@ -23,14 +23,14 @@ export function tileKeys({ id, publishing }: Participant): string[] {
 interface RemoteTilesProps {
   readonly participant: Participant;
   readonly player: Player | undefined;
-  /** The server is lost: what it told is as old as that. */
+  /** Whether the server is unreachable, so that its information is outdated. */
   readonly old: boolean;
   readonly pinned: string | null;
-  /** Null where there is nothing to choose between. */
+  /** Null if there is nothing to choose. */
   readonly onPin: ((key: string) => void) | null;
 }
 
-/** Somebody else: a tile for each camera. */
+/** Tiles of another participant, one for each camera. */
 export function RemoteTiles({ participant, player, old, pinned, onPin }: RemoteTilesProps) {
   const { name, publishing, links } = participant;
   const status = statusOf(participant);
@@ -45,7 +45,7 @@ export function RemoteTiles({ participant, player, old, pinned, onPin }: RemoteT
   return (
     <>
       {cameras.map((camera, place) => (
-        // By place: the first stays when a second comes.
+        // Keyed by index: the first tile stays when a second one appears.
         <li key={place} class={classes({ tile: true, pinned: keys[place] === pinned, speaks: speaks && place === 0 })}>
           <CameraView
             stream={streams[place] ?? null}
@@ -84,7 +84,7 @@ interface SelfTileProps {
   readonly state: PeerState;
 }
 
-/** Ourselves, mirrored as in a mirror. */
+/** Our own tile, mirrored. */
 export function SelfTile({ name, may, own: { stream, cameraOn, soundOn }, state }: SelfTileProps) {
   const words = stream === null ? null : state.kind === 'idle' ? null : peerWords(state);
   return (
@@ -103,7 +103,7 @@ export function SelfTile({ name, may, own: { stream, cameraOn, soundOn }, state 
   );
 }
 
-/** Three bars: the frame around the tile is not the only sign. */
+/** Three bars, so that the frame around the tile is not the only sign of speech. */
 function Speaks() {
   return (
     <span class="bars">

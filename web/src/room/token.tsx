@@ -1,4 +1,4 @@
-// Asked for before the camera: the token of a server that wants one.
+// Form for a required token, shown before the camera is requested.
 
 import { useState } from 'preact/hooks';
 import type { Problem } from '../model/problem';
@@ -10,7 +10,7 @@ import { Brand } from '../view/parts';
 
 interface TokenPageProps {
   readonly room: string;
-  /** Of the token that was shown; null if there was none. */
+  /** Problem of the token that was shown; null if there was none. */
   readonly problem: Problem | null;
 }
 
@@ -26,7 +26,7 @@ export function TokenPage({ room, problem }: TokenPageProps) {
     if (token === '') return document.getElementById('token')?.focus();
     const access = await askAccess(browserEnv(), room, token);
     if (access.kind !== 'in') return setRefused(access.problem);
-    // The server keeps it in a cookie that no script can read.
+    // The server stores it in a cookie that scripts cannot read.
     location.assign(`${roomPath(room)}?token=${encodeURIComponent(token)}`);
   };
 

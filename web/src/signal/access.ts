@@ -1,28 +1,29 @@
-// Whether one may come in: asked before anything else, a camera above all.
+// Access to a room, checked before anything else, especially before requesting
+// a camera.
 
 import { problemFrom, problemOf, ProblemError, type Problem } from '../model/problem';
 import type { Env } from './env';
 
-/** What one may do in a room. */
+/** Permission in a room. */
 export type May = 'watch' | 'take_part';
 
 export type Access =
   | { readonly kind: 'in'; readonly may: May }
-  /** The server wants a token; the problem is of the one that was shown. */
+  /** The server requires a token; the problem is that of the shown one. */
   | { readonly kind: 'token'; readonly problem: Problem | null }
   | { readonly kind: 'refused'; readonly problem: Problem };
 
-/** How long an invitation is good, hours. Chosen by us: until the call, and not for ever. */
+/** Validity of an invitation in hours. Chosen by us: until the call, but not forever. */
 const INVITATION_HOURS = 24;
 
-/** With the token that is given, else with what the browser has kept. Never throws. */
+/** Asks with the given token, or else with the one that the browser has kept. Never throws. */
 export async function askAccess(env: Env, room: string, token: string | null): Promise<Access> {
   try {
     const response = await env.fetch(`/api/rooms/${encodeURIComponent(room)}/access`, {
       cache: 'no-store',
       headers: token === null ? {} : { authorization: `Bearer ${token}` },
     });
-    // A server that does not know the question asks for nothing.
+    // A server without this interface requires no token.
     if (response.status === 404) return { kind: 'in', may: 'take_part' };
     if (!response.ok) return refusal(await kindOf(response), await problemOf(response, 'let you in'));
     const { may } = (await response.json()) as { may?: unknown };
@@ -43,13 +44,13 @@ function refusal(kind: string, problem: Problem): Access {
   return kind.startsWith('token_') ? { kind: 'token', problem } : { kind: 'refused', problem };
 }
 
-/** The token in what somebody pasted: itself, or that of an address. */
+/** Extracts the token from pasted text: a token or an address. */
 export function tokenFrom(typed: string): string {
   const pasted = typed.trim();
   return /[?&]token=([^&#\s]+)/.exec(pasted)?.[1] ?? pasted;
 }
 
-/** An address that lets a guest into the room. Throws a `ProblemError` when the server gives none. */
+/** Creates an invitation link for a guest. Throws a `ProblemError` if the server refuses. */
 export async function invitation(env: Env, origin: string, path: string, room: string): Promise<string> {
   const response = await env.fetch(`/api/rooms/${encodeURIComponent(room)}/invitation`, {
     method: 'POST',

@@ -1,12 +1,12 @@
-/** Waits between attempts, in ms. Chosen by us: the first retry is not noticed;
- *  who comes again within a minute of a restart finds the server within 3 s of
- *  its return; later ones do no harm to a server that stays away. */
+/** Delays between attempts, in ms. Chosen by us: the first retry is imperceptible;
+ *  within a minute of a restart, a client finds the server within 3 s of its return;
+ *  later ones do not harm a server that stays away. */
 const FIRST_MS = 500;
 const SOON_MS = 2_000;
 const LONGEST_MS = 8_000;
 const SOON_FOR_MS = 60_000;
 
-/** Doubling waits; `reset` after a success. */
+/** Doubling delays; call `reset` after a success. */
 export class Backoff {
   #last = 0;
   #waited = 0;

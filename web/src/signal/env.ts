@@ -1,20 +1,21 @@
-/** What the signalling machines need of the browser; tests hand in their own. */
+/** Browser features used by the signalling; tests provide their own. */
 export interface Env {
   fetch(input: string, init?: RequestInit): Promise<Response>;
   newPeer(): RTCPeerConnection;
   newStream(): MediaStream;
-  /** The video codecs that can be sent, in the browser's own order. */
+  /** Video codecs that the browser can send, in its own order. */
   videoCodecs(): RTCRtpCodec[];
-  /** What this tab remembers from one page to the next; null where that is forbidden. */
+  /** Storage of this tab across pages; null if storage is forbidden. */
   readonly storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> | null;
-  /** Runs `what` after `ms`; returns the function that takes it back. */
+  /** Runs `what` after `ms`; returns a function that cancels it. */
   after(ms: number, what: () => void): () => void;
 }
 
 export function browserEnv(): Env {
   return {
     fetch: (input, init) => globalThis.fetch(input, init),
-    // max-bundle: one transport for sound and picture, which is all weft offers.
+    // max-bundle: one transport for sound and picture, the only form that weft
+    // offers.
     newPeer: () => new RTCPeerConnection({ bundlePolicy: 'max-bundle' }),
     newStream: () => new MediaStream(),
     videoCodecs: () => RTCRtpReceiver.getCapabilities('video')?.codecs ?? [],

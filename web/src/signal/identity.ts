@@ -1,29 +1,29 @@
-// Who this tab was before: a reload of the page comes back as the same person.
+// Identity of this tab: after a reload, the page returns as the same
+// participant.
 
 import type { Env } from './env';
 
-/** A participant's public id, and the secret that proves it. */
+/** Public id of a participant, and the secret that proves it. */
 export interface Identity {
   readonly id: string;
   readonly secret: string;
 }
 
-/** The header that carries the secret: in the address it would stand in logs. */
+/** Header with the secret; in the address it would appear in logs. */
 const SECRET = 'weft-secret';
 
 const KEY = 'weft.identity';
 
-/** What proves to the server that a request is ours. */
+/** Header that proves a request to be ours. */
 export function proof(identity: Identity | null): Record<string, string> {
   return identity === null || identity.secret === '' ? {} : { [SECRET]: identity.secret };
 }
 
-/** Takes what an earlier page of this tab has left for this room.
- *
- *  It is in the tab's storage only between two pages. Browsers copy that storage
- *  into a tab that is duplicated or opened by a script; a copy that had the
- *  secret would take the call over from the tab that is in it. So the copy finds
- *  nothing, and joins as somebody new. */
+/** Takes the identity that an earlier page of this tab has left for this room. It is in
+ *  the tab's storage only between two pages, because browsers copy that storage when a
+ *  tab is duplicated or opened by a script, and a copy with the secret would take over
+ *  the call of the original tab. So the copy finds nothing, and joins as a new
+ *  participant. */
 export function takeIdentity(storage: Env['storage'], room: string): Identity | null {
   try {
     const left = storage?.getItem(KEY) ?? null;
@@ -36,11 +36,12 @@ export function takeIdentity(storage: Env['storage'], room: string): Identity | 
   }
 }
 
-/** Leaves it for the page that comes next in this tab. */
+/** Leaves the identity for the next page in this tab. */
 export function leaveIdentity(storage: Env['storage'], room: string, identity: Identity): void {
   try {
     storage?.setItem(KEY, JSON.stringify({ room, ...identity }));
   } catch {
-    // Storage may be forbidden or full; then the next page is somebody new.
+    // Storage may be forbidden or full; then the next page joins as a new
+    // participant.
   }
 }

@@ -1,39 +1,38 @@
-// One media connection that stays up: negotiates, watches the transport, and
-// negotiates afresh when it broke. WHIP and WHEP differ only in `negotiate`.
+// Media connection that reconnects: negotiates, watches the transport, and
+// negotiates again after a failure. WHIP and WHEP differ only in `negotiate`.
 
 import { problemFrom, type Problem } from '../model/problem';
 import { Store } from '../model/store';
 import { Backoff } from './backoff';
 import type { Env } from './env';
 
-/** From the answer to a transport that works. Chosen by us: many times a
- *  handshake over a slow mobile link. */
+/** Time from the answer to a working transport. Chosen by us: many times a handshake over a slow mobile link. */
 const CONNECT_MS = 15_000;
 
-/** How long a silent transport may come back by itself. Chosen by us: longer
- *  than weft needs to move a call to another link, shorter than patience. */
+/** Time for a silent transport to recover by itself. Chosen by us: longer than weft
+ *  needs to move a call to another link, shorter than people's patience. */
 const INTERRUPTION_MS = 6_000;
 
-/** Local candidates are there within milliseconds; this bounds the odd case. */
+/** Local candidates are available within milliseconds; this bounds exceptions. */
 const GATHERING_MS = 1_000;
 
 export type PeerState =
   | { readonly kind: 'idle' }
   | { readonly kind: 'connecting' }
   | { readonly kind: 'connected' }
-  /** The transport is silent and may come back. */
+  /** The transport is silent and may recover. */
   | { readonly kind: 'interrupted' }
   | { readonly kind: 'waiting'; readonly problem: Problem }
   | { readonly kind: 'failed'; readonly problem: Problem }
   | { readonly kind: 'closed' };
 
-/** One attempt; `current` turns false when a newer one or `close` replaced it. */
+/** Single attempt; `current` becomes false when a newer one or `close` replaces it. */
 export interface Attempt {
   readonly peer: RTCPeerConnection;
   readonly current: () => boolean;
-  /** Tells where the server keeps this connection, so that it can be ended there. */
+  /** Reports the connection's resource on the server, so that it can be deleted. */
   readonly created: (resource: string) => void;
-  /** For the requests after the one that made the resource. */
+  /** Signal for the requests after the one that created the resource. */
   readonly signal: AbortSignal;
 }
 
@@ -58,7 +57,7 @@ export class PeerSession {
     this.#negotiate = negotiate;
   }
 
-  /** Where the server keeps the present connection. */
+  /** Resource of the present connection on the server. */
   get resource(): string | null {
     return this.#running?.resource ?? null;
   }
@@ -67,7 +66,7 @@ export class PeerSession {
     return this.#running?.peer ?? null;
   }
 
-  /** Starts, or starts afresh: the connection that runs is given up. */
+  /** Starts, or restarts after abandoning the present connection. */
   start(): void {
     if (this.state.value.kind === 'closed') return;
     this.#end();
@@ -78,13 +77,13 @@ export class PeerSession {
     void this.#attempt(running);
   }
 
-  /** Ends for good and tells the server; works while the page goes away, too. */
+  /** Ends permanently and tells the server; also works while the page is left. */
   close(): void {
     this.#end();
     this.state.set({ kind: 'closed' });
   }
 
-  /** Ends for good what the server has ended already. */
+  /** Ends permanently after the server has already ended the connection. */
   drop(): void {
     if (this.#running !== null) this.#running.resource = null;
     this.close();
@@ -97,7 +96,7 @@ export class PeerSession {
         current: () => this.#running === running,
         created: (resource) => {
           running.resource = resource;
-          // Given up while the server answered: nobody else would end it there.
+          // Abandoned while the server answered: delete the resource here.
           if (this.#running !== running) this.#remove(resource);
         },
         signal: running.abort.signal,
@@ -158,16 +157,16 @@ export class PeerSession {
     this.#running = null;
     running.peer.onconnectionstatechange = null;
     running.peer.close();
-    // A first request under way is left to finish, so that `created` learns
-    // what the server has made and removes it.
+    // Let a first request finish, so that `created` learns of the server's
+    // resource and deletes it.
     if (running.resource === null) return;
     running.abort.abort();
     this.#remove(running.resource);
   }
 
   #remove(resource: string): void {
-    // keepalive: also when the page is being left. Nobody waits for the answer;
-    // the server ends what falls silent anyway.
+    // keepalive: also while the page is being left. The answer does not matter;
+    // the server times out silent connections anyway.
     void this.#env.fetch(resource, { method: 'DELETE', keepalive: true }).catch(() => undefined);
   }
 }
@@ -178,7 +177,7 @@ const interrupted: Problem = {
   temporary: true,
 };
 
-/** Resolves when the local candidates are complete, or good enough. */
+/** Resolves when the local candidates are complete, or enough time has passed. */
 export function gathered(peer: RTCPeerConnection, env: Env): Promise<void> {
   if (peer.iceGatheringState === 'complete') return Promise.resolve();
   return new Promise((resolve) => {
@@ -194,7 +193,7 @@ export function gathered(peer: RTCPeerConnection, env: Env): Promise<void> {
   });
 }
 
-/** The resource that a `Location` header names, relative to the request. */
+/** Resource in a `Location` header, relative to the request. */
 export function locate(location: string, request: string): string {
   const here = 'http://weft.invalid';
   const url = new URL(location, new URL(request, here));

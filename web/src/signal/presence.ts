@@ -1,19 +1,19 @@
-// Who is in the room: a pure function of the events.
+// Participants of the room: a pure function of the events.
 
 import { readId, readLinksOf, readParticipant, readWelcome, type Link, type Participant } from '../model/types';
 
 export interface Presence {
-  /** Our own id, once the server has welcomed us. */
+  /** Our own id, after the server's welcome. */
   readonly self: string | null;
-  /** What proves that we are it. */
+  /** Secret that proves our id. */
   readonly secret: string;
-  /** In order of arrival. */
+  /** Participants in order of arrival. */
   readonly participants: ReadonlyMap<string, Participant>;
 }
 
 export const nobody: Presence = { self: null, secret: '', participants: new Map() };
 
-/** The next state; the same object when the event says nothing new or makes no sense. */
+/** Returns the next state; the same object if the event changes nothing or is invalid. */
 export function reduce(presence: Presence, event: string, value: unknown): Presence {
   switch (event) {
     case 'welcome': {
@@ -52,12 +52,12 @@ function withParticipant(presence: Presence, participant: Participant): Presence
   return { ...presence, participants: new Map(presence.participants).set(participant.id, participant) };
 }
 
-/** Everybody but ourselves. */
+/** All participants except ourselves. */
 export function others(presence: Presence): Participant[] {
   return [...presence.participants.values()].filter((each) => each.id !== presence.self);
 }
 
-/** What a listener should hear of a change, as short sentences. */
+/** Announcement of a change for listeners, in short sentences. */
 export function news(before: Presence, after: Presence): string[] {
   if (before.self === null) return [];
   const said: string[] = [];
@@ -77,7 +77,7 @@ function linkNews(name: string, before: readonly Link[], after: readonly Link[])
   for (const link of after) {
     const earlier = before.find((each) => each.name === link.name);
     if (earlier === undefined || earlier.state === link.state) continue;
-    // Suspicion lasts a fraction of a second; hearing of it would only disturb.
+    // Suspicion lasts a fraction of a second; announcing it would only disturb.
     if (link.state === 'down') said.push(`${name}: link ${link.name} is down.`);
     if (link.state === 'up' && earlier.state === 'down') said.push(`${name}: link ${link.name} is up again.`);
   }

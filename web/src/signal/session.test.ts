@@ -91,7 +91,8 @@ it('plays a camera that came while the connection was being made', async () => {
   env.peer.become('connected');
   await settle();
   expect(posts()).toHaveLength(2);
-  // The server has no second one after all: that is not asked for again and again.
+  // The server has no second one after all, so the request is not repeated
+  // forever.
   env.peer.become('connected');
   await settle();
   await say('changed', two);
@@ -104,7 +105,7 @@ it('ends the player of who left', async () => {
   await say('left', { id: 'ada' });
   expect(player?.state.value.kind).toBe('closed');
   expect(session.players.value.size).toBe(0);
-  // The server has ended it: there is nothing left to delete.
+  // The server has ended it, so nothing is left to delete.
   expect(env.requests.at(-1)).toBe('PATCH /whep/our%20room/ada/1');
 });
 
@@ -123,7 +124,7 @@ it('asks again for a kind that the connection does not have, once', async () => 
   await say('joined', person('ada', false, true));
   env.peer.become('connected');
   expect(posts()).toHaveLength(1);
-  // Still without a picture after that: no reason to ask for ever.
+  // Still without a picture: stop requesting it.
   for (let time = 0; time < 3; time += 1) {
     await say('changed', person('ada', true, true));
     env.peer.become('connected');

@@ -1,5 +1,5 @@
-// A room from inside: the event stream, our publisher, and one player for
-// everybody who publishes.
+// Our view of a room: the event stream, our publisher, and one player for each
+// publishing participant.
 
 import { Store } from '../model/store';
 import { hasMoreThan, nothing, type Participant, type Publishing } from '../model/types';
@@ -23,12 +23,12 @@ export class RoomSession {
   readonly #room: string;
   readonly #name: string;
   readonly #events: EventStream;
-  /** Who an earlier page of this tab was. */
+  /** Identity of an earlier page of this tab. */
   #before: Identity | null;
   #publishing: Tracks | null = null;
-  /** What somebody published when they were asked for it. */
+  /** Published tracks of a participant at the time of the request. */
   readonly #asked = new Map<Player, Publishing>();
-  /** The secret of who we publish as: a server that was started again may give the same id. */
+  /** Secret of our publication's identity: a restarted server may assign the same id. */
   #publishedAs: string | null = null;
 
   constructor(env: Env, room: string, name: string) {
@@ -57,7 +57,7 @@ export class RoomSession {
     this.#events.open();
   }
 
-  /** Does now what would be tried again later: the network may be back. */
+  /** Retries everything now, because the network may have returned. */
   hurry(): void {
     this.#events.open();
     for (const each of [...this.players.value.values(), this.publisher]) {
@@ -65,14 +65,14 @@ export class RoomSession {
     }
   }
 
-  /** Publishes these from now on; before the welcome, as soon as it comes. */
+  /** Publishes these tracks from now on; before the welcome, as soon as it arrives. */
   async publish(tracks: Tracks): Promise<void> {
     this.#publishing = tracks;
     if (this.#publishedAs === null) this.#startPublishing();
     else await this.publisher.setTracks(tracks);
   }
 
-  /** The page goes away, and may be back at once. */
+  /** The page is left, and may return at once. */
   suspend(): void {
     const identity = this.#identity;
     if (identity !== null) leaveIdentity(this.#env.storage, this.#room, identity);
@@ -87,13 +87,14 @@ export class RoomSession {
     this.#closePlayers();
   }
 
-  /** Says that the page goes away, so that the others need not wait whether we come back. */
+  /** Reports that the page is left, so that the others need not wait for its return. */
   #part(): void {
     const { self, secret } = this.presence.value;
     if (self === null || this.events.value.kind === 'closed') return;
     const query = new URLSearchParams({ id: self });
     const url = `/api/rooms/${encodeURIComponent(this.#room)}/events?${query}`;
-    // keepalive: also while the page is being left. A server that does not know it waits a little longer.
+    // keepalive: also while the page is being left. Without this request, the
+    // server waits slightly longer.
     void this.#env.fetch(url, { method: 'DELETE', headers: proof({ id: self, secret }), keepalive: true }).catch(() => undefined);
   }
 
@@ -123,18 +124,19 @@ export class RoomSession {
     const after = reduce(before, event, value);
     if (after === before) return;
     this.presence.set(after);
-    // We are somebody new: the server was started again, or forgot us, and our connections with it.
+    // We are a new participant: the server was restarted or forgot us, and our
+    // connections are gone.
     if (before.self !== null && after.secret !== before.secret) this.#closePlayers();
     const sentences = news(before, after);
     if (sentences.length > 0) this.said.set(sentences.join(' '));
     this.#syncPlayers(before, others(after));
     if (event !== 'welcome') return;
-    // The server is back and knows us still: what waits for it need not wait longer.
+    // The server is back and still knows us: retry waiting requests now.
     if (after.secret === before.secret) this.hurry();
     this.#startPublishing();
   }
 
-  /** Under our present id, unless that is what we do already. */
+  /** Publishes under our present id, unless it already does. */
   #startPublishing(): void {
     const { self, secret } = this.presence.value;
     if (this.#publishing === null || self === null || secret === this.#publishedAs) return;
@@ -151,8 +153,8 @@ export class RoomSession {
       const { id, publishing } = participant;
       const player = before.get(id);
       if (player !== undefined) {
-        // Kept while nothing is published for a moment: a camera that was
-        // switched off comes back on the same connection.
+        // Kept while nothing is published for a moment: a camera that is
+        // switched on again uses the same connection.
         after.set(id, player);
         const begun = hasMoreThan(publishing, earlier.participants.get(id)?.publishing ?? nothing);
         if (begun && player.state.value.kind === 'failed') player.start();
@@ -182,8 +184,8 @@ export class RoomSession {
     return player;
   }
 
-  /** What a connection carries was agreed on when it was made: who has another
-   *  camera since then is played anew, once. */
+  /** Restarts playback, once, of a participant who has added a track: a connection's
+   *  tracks are fixed when it is made. */
   #playWhatIsMissing({ publishing }: Participant, player: Player): void {
     if (player.state.value.kind !== 'connected' || !hasMoreThan(publishing, player.received)) return;
     if (!hasMoreThan(publishing, this.#asked.get(player) ?? nothing)) return;

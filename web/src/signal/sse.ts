@@ -11,7 +11,7 @@ export interface Message {
   readonly data: string;
 }
 
-/** An unfinished message longer than this (characters) is given up: no event of ours comes near. */
+/** Maximum length of an unfinished message in characters, far above our longest event. */
 const LONGEST_MESSAGE = 1 << 20;
 
 /** Parses the text/event-stream format (WHATWG HTML, section 9.2.6), piece by piece. */
@@ -76,16 +76,16 @@ export type StreamState =
   | { readonly kind: 'closed' };
 
 export interface StreamOptions {
-  /** Asked before every attempt. */
+  /** Called before every attempt. */
   readonly url: () => string;
-  /** Further headers, asked before every attempt. */
+  /** Additional headers, called before every attempt. */
   readonly headers?: () => Record<string, string>;
   readonly onMessage: (name: string, value: unknown) => void;
-  /** No byte for this long (ms): the connection counts as broken. */
+  /** Silence in ms after which the connection counts as broken. */
   readonly silenceMs: number;
 }
 
-/** An event stream that connects again by itself until `close`. */
+/** Event stream that reconnects until `close`. */
 export class EventStream {
   readonly state = new Store<StreamState>({ kind: 'connecting' });
   readonly #env: Env;
@@ -99,7 +99,7 @@ export class EventStream {
     this.#options = options;
   }
 
-  /** Connects now; also cuts a wait short, for instance when the network is back. */
+  /** Connects now; also cuts a delay short, for example when the network returns. */
   open(): void {
     if (this.state.value.kind === 'closed' || this.#abort !== null) return;
     this.#cancelTimer();
@@ -165,7 +165,7 @@ export class EventStream {
     } catch {
       return;
     }
-    // A message shows that the server is well; an open connection alone does not.
+    // A message shows that the server works; an open connection alone does not.
     this.#backoff.reset();
     this.#options.onMessage(message.event, value);
   }

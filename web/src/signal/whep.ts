@@ -1,6 +1,6 @@
-// WHEP (draft-ietf-wish-whep) in the form where the server offers: an empty
-// POST brings its offer, a PATCH takes our answer. So the server controls ICE
-// and can move the call between links.
+// WHEP (draft-ietf-wish-whep) with offers from the server: an empty POST
+// returns its offer, a PATCH sends our answer. So the server controls ICE and
+// can move the call between links.
 
 import { ProblemError, problemOf, type Problem } from '../model/problem';
 import { Store } from '../model/store';
@@ -10,10 +10,10 @@ import { gathered, locate, PeerSession, type Attempt, type PeerState } from './p
 
 const SDP = 'application/sdp';
 
-/** Plays one participant, and plays it again when the connection broke. */
+/** Plays one participant, and reconnects after failures. */
 export class Player {
-  /** What is received, a stream for each camera in order, the first with the
-   *  sound; stays with the last ones while new ones are on their way. */
+  /** Received media, a stream for each camera in order, the first with the sound; keeps
+   *  the last ones while new ones connect. */
   readonly streams = new Store<readonly MediaStream[]>([]);
   readonly #env: Env;
   readonly #url: string;
@@ -21,7 +21,7 @@ export class Player {
   readonly #session: PeerSession;
   #incoming: readonly MediaStream[] = [];
 
-  /** `headers` say who plays; without them it is somebody new each time. */
+  /** `headers` identify the player; without them it is a new participant each time. */
   constructor(env: Env, url: string, headers: () => Record<string, string> = () => ({})) {
     this.#env = env;
     this.#url = url;
@@ -36,12 +36,12 @@ export class Player {
     return this.#session.state;
   }
 
-  /** The connection of now, for its statistics. */
+  /** Present connection, for its statistics. */
   get peer(): RTCPeerConnection | null {
     return this.#session.peer;
   }
 
-  /** What the server's offer had. */
+  /** Tracks in the server's offer. */
   get received(): Publishing {
     const kinds = this.#incoming.flatMap((stream) => stream.getTracks()).map((track) => track.kind);
     const cameras = kinds.filter((kind) => kind === 'video').map(() => ({ name: null }));
@@ -56,12 +56,12 @@ export class Player {
     this.#session.close();
   }
 
-  /** Who was played has left: the server ended the connection. */
+  /** The played participant has left: the server ended the connection. */
   drop(): void {
     this.#session.drop();
   }
 
-  /** The tracks come in the order of the offer: cameras in order. */
+  /** Groups the tracks, which have the order of the offer: cameras in order. */
   #inStreams(tracks: readonly MediaStreamTrack[]): MediaStream[] {
     const pictures = tracks.filter((track) => track.kind === 'video');
     const sound = tracks.filter((track) => track.kind === 'audio');
@@ -104,14 +104,13 @@ export class Player {
   }
 }
 
-/** A participant that is not there (yet, or just now) is asked for again: who
- *  is to be played at all is decided by the room, not here. */
+/** Treats a missing participant as temporary: the room decides who is played, not this class. */
 async function refusal(response: Response): Promise<Problem> {
   const problem = await problemOf(response, 'send this picture');
   return response.status === 404 || response.status === 409 ? { ...problem, temporary: true } : problem;
 }
 
-/** The codec of pictures that are offered and that this browser rejects. */
+/** Offered video codec that this browser rejects. */
 export function withoutDecoder(offer: string, answer: string): string | null {
   if (!/^m=video 0 /m.test(answer)) return null;
   return /^a=rtpmap:\d+ (VP8|H264)\//m.exec(offer)?.[1] ?? null;

@@ -7,8 +7,8 @@ import { gathered, locate, PeerSession, type Attempt, type PeerState } from './p
 
 const SDP = 'application/sdp';
 
-/** Ceiling of the camera's rate, bits per second. Chosen by us: more than a
- *  720p talking head in VP8 gains from. */
+/** Maximum rate of the camera, bits per second. Chosen by us: above the rate from which
+ *  a 720p talking head in VP8 benefits. */
 const VIDEO_MAX_BITRATE = 2_500_000;
 
 /** Three temporal layers, so that the server can thin the picture for a slow
@@ -20,13 +20,13 @@ export interface Tracks {
   readonly audio: MediaStreamTrack | null;
 }
 
-/** What of it is switched on. */
+/** Enabled media. */
 export interface Publishing {
   readonly video: boolean;
   readonly audio: boolean;
 }
 
-/** Sends one camera and one microphone, and again when the connection broke. */
+/** Publishes one camera and one microphone, and reconnects after failures. */
 export class Publisher {
   readonly #env: Env;
   readonly #url: () => string;
@@ -36,14 +36,13 @@ export class Publisher {
   #tracks: Tracks = { video: null, audio: null };
   #told: Publishing | null = null;
 
-  /** Both are asked before every attempt: the address carries the participant's
-   *  id, the headers prove it. */
+  /** Both are called before every attempt: the URL has the participant's id, the headers prove it. */
   constructor(env: Env, url: () => string, proof: () => Record<string, string> = () => ({})) {
     this.#env = env;
     this.#url = url;
     this.#proof = proof;
     this.#session = new PeerSession(env, (attempt) => this.#negotiate(attempt));
-    // A new connection knows nothing of what was told on the one before.
+    // A new connection does not know what was reported on the previous one.
     this.#session.state.subscribe(() => {
       if (this.#session.state.value.kind === 'connected') this.#tellServer();
     });
@@ -58,7 +57,7 @@ export class Publisher {
     this.#session.start();
   }
 
-  /** With the same tracks, for instance under a new id. */
+  /** Reconnects with the same tracks, for example under a new id. */
   restart(): void {
     this.#session.start();
   }
@@ -67,7 +66,7 @@ export class Publisher {
     this.#session.close();
   }
 
-  /** Replaces what is sent without a new negotiation where that is possible. */
+  /** Replaces the tracks, without a new negotiation if possible. */
   async setTracks(tracks: Tracks): Promise<void> {
     const before = this.#tracks;
     this.#tracks = tracks;
@@ -81,8 +80,8 @@ export class Publisher {
     }
   }
 
-  /** Tells the others what is switched off, so that they need not guess it from
-   *  silence. A server without this answers 404 and no harm is done. */
+  /** Reports the enabled media to the others, so that they need not guess from silence.
+   *  A server without this interface answers 404, which is harmless. */
   tell(publishing: Publishing): void {
     this.#told = publishing;
     this.#tellServer();
@@ -138,7 +137,7 @@ function addSender(
     };
     transceiver = peer.addTransceiver(track, { direction: 'sendonly', sendEncodings: [encoding] });
   } catch {
-    // A browser that has no temporal layers sends one.
+    // A browser without temporal layers sends a single one.
     const encoding = { maxBitrate: VIDEO_MAX_BITRATE };
     transceiver = peer.addTransceiver(track, { direction: 'sendonly', sendEncodings: [encoding] });
   }
@@ -147,7 +146,7 @@ function addSender(
   return transceiver.sender;
 }
 
-/** VP8 in front, everything else in its own order. */
+/** Moves VP8 to the front and keeps the order of all others. */
 export function vp8First<C extends { readonly mimeType: string }>(codecs: readonly C[]): C[] {
   const isVp8 = (codec: C): boolean => codec.mimeType.toLowerCase() === 'video/vp8';
   return [...codecs.filter(isVp8), ...codecs.filter((codec) => !isVp8(codec))];

@@ -4,12 +4,12 @@ import { Field } from '../view/field';
 import { Brand } from '../view/parts';
 
 interface StartProps {
-  /** Whether the demo is here as well. */
+  /** Whether this server has the demo. */
   readonly demo: boolean;
   readonly onEnter: (room: string) => void;
 }
 
-/** Which room; who one is there is asked at its door. */
+/** Choice of a room; the name follows at its entry. */
 export function Start({ demo, onEnter }: StartProps) {
   const [typed, setTyped] = useState('');
   const [asked, setAsked] = useState(false);

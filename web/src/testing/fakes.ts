@@ -1,4 +1,4 @@
-// Stand-ins for what the machines need of a browser, driven by hand.
+// Manual replacements of browser features for the tests.
 
 import type { Env } from '../signal/env';
 
@@ -6,7 +6,7 @@ export interface Call {
   readonly method: string;
   readonly url: string;
   readonly body: unknown;
-  /** What proves who asks. */
+  /** Secret that proves the identity. */
   readonly secret: string | null;
 }
 
@@ -34,7 +34,7 @@ export class FakeTransceiver {
   }
 }
 
-/** Remembers what was done to it; candidates are complete at once. */
+/** Records its calls; candidates are complete at once. */
 export class FakePeer {
   readonly log: string[] = [];
   readonly transceivers: FakeTransceiver[] = [];
@@ -77,7 +77,7 @@ export class FakePeer {
     this.log.push('close');
   }
 
-  /** The transport reaches a state. */
+  /** Sets the state of the transport. */
   become(state: RTCPeerConnectionState): void {
     this.connectionState = state;
     this.onconnectionstatechange?.();
@@ -106,7 +106,7 @@ export class FakeEnv implements Env {
     removeItem: (key: string): void => void this.stored.delete(key),
   };
   codecs: { mimeType: string }[] = [];
-  /** Kinds that offers of the server bring from now on. */
+  /** Kinds of media in the server's offers from now on. */
   offered: readonly string[] = ['audio', 'video'];
   #handler: Handler = () => new Response(null, { status: 404 });
   #now = 0;
@@ -146,12 +146,12 @@ export class FakeEnv implements Env {
     };
   }
 
-  /** Timers that wait, as ms from now. */
+  /** Pending timers, as ms from now. */
   get waits(): number[] {
     return this.#timers.map((timer) => timer.at - this.#now).sort((a, b) => a - b);
   }
 
-  /** Lets `ms` pass, timers in order, and what follows from each. */
+  /** Advances the time by `ms`, with timers in order and their consequences. */
   async pass(ms: number): Promise<void> {
     const end = this.#now + ms;
     for (;;) {
@@ -178,13 +178,13 @@ export class FakeEnv implements Env {
   }
 }
 
-/** Lets promises that are ready run to their end. */
+/** Lets resolved promises run to completion. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 50; turn += 1) await Promise.resolve();
   await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** A 201 with SDP, as WHIP and WHEP answer. */
+/** A 201 with SDP, like the answers of WHIP and WHEP. */
 export function created(location: string, sdp: string): Response {
   return new Response(sdp, { status: 201, headers: { location, 'content-type': 'application/sdp' } });
 }
@@ -199,7 +199,7 @@ export class FakeBody {
   readonly response: Response;
   #controller: ReadableStreamDefaultController<Uint8Array> | null = null;
 
-  /** Breaks like a real one when `signal` aborts. */
+  /** Breaks like a real body when `signal` aborts. */
   constructor(signal: AbortSignal | null) {
     const stream = new ReadableStream<Uint8Array>({
       start: (controller) => {

@@ -1,4 +1,4 @@
-// One camera's picture with what is to be said over it.
+// Picture of one camera with its overlay.
 
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
@@ -7,19 +7,19 @@ import { useFreeze } from './hooks';
 import { FullScreen, Pin, PictureInPicture } from './icons';
 import { Picture } from './parts';
 
-/** A standing picture is told from this on, ms: shorter ones everybody sees and forgets. */
+/** Length of a freeze from which it is shown, ms: shorter ones need no comment. */
 const TELL_MS = 1_000;
 
 interface CameraViewProps {
   readonly stream: MediaStream | null;
   readonly label: string;
-  /** What stands in the way of a picture; null if nothing does. */
+  /** Reason why there is no picture; null if there is one. */
   readonly words: string | null;
-  /** Whether there is to be one. */
+  /** Whether a picture is expected. */
   readonly on: boolean;
-  /** In place of the picture when it is off. */
+  /** Content in place of the picture when it is off. */
   readonly children?: ComponentChildren;
-  /** Pins its tile, or lets it go; without, there is nothing to choose. */
+  /** Pins or unpins its tile; missing if there is nothing to choose. */
   readonly pin?: { readonly pinned: boolean; readonly toggle: () => void } | undefined;
 }
 
@@ -42,12 +42,12 @@ export function CameraView({ stream, label, words, on, children, pin }: CameraVi
 interface ToolsProps {
   readonly video: HTMLVideoElement | null;
   readonly of: string;
-  /** Whether there is one to enlarge. */
+  /** Whether there is a picture to enlarge. */
   readonly picture: boolean;
   readonly pin: CameraViewProps['pin'];
 }
 
-/** What one can do with somebody's picture. */
+/** Actions on a participant's picture. */
 function Tools({ video, of, picture, pin }: ToolsProps) {
   const enlarge = (): void => {
     if (document.fullscreenElement !== null) void document.exitFullscreen();
@@ -93,13 +93,13 @@ function Tool({ label, pressed, run, children }: ToolProps) {
   );
 }
 
-/** What each camera is called; nothing where there is one without a name. */
+/** Captions of the cameras; null for a single unnamed one. */
 export function cameraNames(cameras: readonly Camera[]): (string | null)[] {
   const several = cameras.length > 1;
   return cameras.map(({ name }, place) => name ?? (several ? `camera ${place + 1}` : null));
 }
 
-/** A picture's name for those who do not see it. */
+/** Accessible name of a picture. */
 export function pictureLabel(who: string, camera: string | null): string {
   return camera === null ? `Picture of ${who}` : `Picture of ${who}: ${camera}`;
 }

@@ -11,10 +11,10 @@ interface FieldProps {
   readonly maxLength?: number;
 }
 
-/** A line to type, with what it is for or what is wrong with it. */
+/** Text field with a hint or an error. */
 export function Field({ id, label, hint, error, value, onInput, focused, maxLength = 64 }: FieldProps) {
   const input = useRef<HTMLInputElement>(null);
-  // The attribute works only once in the life of a page.
+  // The attribute works only once per page.
   useEffect(() => {
     if (focused) input.current?.focus();
   }, [focused]);

@@ -1,4 +1,4 @@
-// Figures as people read them.
+// Numbers in a readable form.
 
 const NONE = '–';
 
@@ -7,7 +7,7 @@ export function mbps(value: number | null): string {
   return value >= 10 ? `${value.toFixed(0)} Mbps` : `${value.toFixed(1)} Mbps`;
 }
 
-/** An amount of data, in decimal units as data plans are sold in. */
+/** Amount of data, in decimal units like data plans. */
 export function megabytes(value: number): string {
   return value >= 1000 ? `${(value / 1000).toFixed(1)} GB` : `${value.toFixed(0)} MB`;
 }

@@ -5,12 +5,12 @@ import { watchFrames } from '../media/frames';
 import { levelOf, LISTEN_MS, SpeechMeter } from '../media/speech';
 import type { Player } from '../signal/whep';
 
-/** The value of a store, drawn again when it changes. */
+/** Value of a store, redrawn when it changes. */
 export function useStore<T>(store: Store<T>): T {
   const [, redraw] = useState({});
   useEffect(() => {
     let drawn = store.value;
-    // What changed between drawing and subscribing is drawn now.
+    // Draw changes between rendering and subscribing.
     redraw({});
     return store.subscribe(() => {
       if (Object.is(drawn, store.value)) return;
@@ -21,7 +21,7 @@ export function useStore<T>(store: Store<T>): T {
   return store.value;
 }
 
-/** The value as it was when it had last stayed the same for `ms`. */
+/** Value that has stayed the same for `ms`. */
 export function useSettled<T>(value: T, ms: number): T {
   const [settled, setSettled] = useState(value);
   useEffect(() => {
@@ -57,7 +57,7 @@ export function useSize(): [(element: HTMLElement | null) => void, { width: numb
   return [setElement, size];
 }
 
-/** How often a standing picture's clock is drawn again. */
+/** Redraw interval of a freeze's clock, ms. */
 const REDRAW_MS = 100;
 
 /** Measures the freezes of a video element; `stream` is what it plays. */

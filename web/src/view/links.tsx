@@ -15,7 +15,7 @@ function summary(links: readonly Link[]): string {
 interface LinkBadgeProps {
   readonly links: readonly Link[];
   readonly who: string;
-  /** Who told them has fallen silent: so they were, and nobody knows how they are. */
+  /** Whether the reporter has fallen silent, so that the values are outdated. */
   readonly old?: boolean;
 }
 
@@ -70,7 +70,7 @@ export function LinkList({ links }: { readonly links: readonly Link[] }) {
   );
 }
 
-/** The words of the server for why a link carries nothing, as sentences. */
+/** Sentences for the server's words about why a link carries nothing. */
 const TROUBLE: Record<string, string> = {
   no_route: 'Carries nothing: the sender has no route over it.',
   rp_filter: 'Carries nothing: the sender’s machine drops what comes in (rp_filter).',
@@ -79,7 +79,7 @@ const TROUBLE: Record<string, string> = {
   silent: 'Carries nothing: nothing comes back from the server.',
 };
 
-/** Why the link carries nothing, and what its owner wants of it, in sentences. */
+/** Sentences about the reason why the link carries nothing, and about its policy. */
 export function notes(link: Link): string[] {
   const all: string[] = [];
   if (link.trouble !== null) all.push(TROUBLE[link.trouble] ?? 'Carries nothing.');
@@ -95,7 +95,7 @@ export function notes(link: Link): string[] {
 interface FigureProps {
   readonly term: string;
   readonly value: string;
-  /** Left out where there is little room. */
+  /** Whether to hide it where space is short. */
   readonly minor?: boolean;
 }
 
@@ -108,7 +108,7 @@ function Figure({ term, value, minor = false }: FigureProps) {
   );
 }
 
-/** How much of what the link could carry is used; the figures beside it say the same. */
+/** Used share of the link's capacity; the numbers next to it say the same. */
 function Bar({ sent, target }: { readonly sent: number | null; readonly target: number | null }) {
   const share = sent === null || target === null || target <= 0 ? 0 : Math.min(1, sent / target);
   return (

@@ -1,4 +1,4 @@
-// Small pieces that several views share.
+// Small components shared by several views.
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -46,7 +46,7 @@ export function Notice({ problem, action, onDismiss }: NoticeProps) {
   );
 }
 
-/** A whole page with nothing but a problem. */
+/** Page that shows only a problem. */
 export function ProblemPage({ problem, children }: { readonly problem: Problem; readonly children?: ComponentChildren }) {
   return (
     <main class="page narrow">
@@ -58,7 +58,7 @@ export function ProblemPage({ problem, children }: { readonly problem: Problem; 
   );
 }
 
-/** Says changes to screen readers, and to nobody else. */
+/** Announces changes to screen readers only. */
 export function Announcer({ children }: { readonly children: string }) {
   return (
     <div class="hidden-visually" aria-live="polite" role="status">
@@ -69,7 +69,7 @@ export function Announcer({ children }: { readonly children: string }) {
 
 const STATE_WORDS: Record<LinkState, string> = { up: 'up', suspect: 'suspect', down: 'down' };
 
-/** A state as shape, colour and word. */
+/** State as shape, colour and word. */
 export function StateMark({ state }: { readonly state: LinkState }) {
   return (
     <span class={`state state-${state}`}>
@@ -83,7 +83,7 @@ export function StateMark({ state }: { readonly state: LinkState }) {
   );
 }
 
-/** What to say over a picture that is not there; null when it is. */
+/** Text in place of a missing picture; null if there is one. */
 export function peerWords(state: PeerState): string | null {
   switch (state.kind) {
     case 'idle':
@@ -100,7 +100,7 @@ export function peerWords(state: PeerState): string | null {
   }
 }
 
-/** True when the browser wants a click before it plays sound. */
+/** Whether the browser requires a click before it plays sound. */
 export const soundBlocked = new Store(false);
 
 interface PictureProps {
@@ -111,7 +111,7 @@ interface PictureProps {
   readonly onElement?: (video: HTMLVideoElement | null) => void;
 }
 
-/** A video that plays whatever its stream is. */
+/** Video element for any stream. */
 export function Picture({ stream, label, muted = false, mirrored = false, onElement }: PictureProps) {
   const video = useRef<HTMLVideoElement>(null);
   const [silenced, setSilenced] = useState(soundBlocked.value);
