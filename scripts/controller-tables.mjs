@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-// Tables of what `weft lab run SET --out DIR` has left: a table for each
-// metric, a row for each scenario, a column for each system. Mean and half of
-// the 95 % interval; bold where the scenario's bounds say higher or lower.
+// Prints tables of the results of `weft lab run SET --out DIR`: a table for
+// each metric, a row for each scenario, a column for each system. Mean and half
+// of the 95 % interval; bold where the scenario's bounds say higher or lower.
 //
 //   node scripts/controller-tables.mjs DIR docs/results/controllers.md
 //
-// writes them into the file, behind the line that MARK is.
+// writes them into the file, after the line MARK.
 
 import { estimate, replaceBehind, summaries } from './results.mjs';
 

@@ -1,12 +1,13 @@
 #!/usr/bin/env node
-// The tables of docs/results/converge.md, of what its commands have left: each
-// stands between a line `<!-- table NAME -->` and a line `<!-- end -->`.
+// Writes the tables of docs/results/converge.md from the results of its
+// commands. Each table is between a line `<!-- table NAME -->` and a line `<!--
+// end -->`.
 //
 //   node scripts/converge-tables.mjs DIR docs/results/converge.md
 //
-// DIR has the folders `all`, `lossy` and `same-rate`, as the page's commands
-// fill them. A table of which it has nothing stays as it is, and is named. Mean
-// and half of the 95 % interval.
+// DIR has the folders `all`, `lossy` and `same-rate`, filled by the commands of
+// the page. A table without results stays as it is, and is named. Mean and half
+// of the 95 % interval.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

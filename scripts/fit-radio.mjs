@@ -1,12 +1,12 @@
 #!/usr/bin/env node
-// What the GCC thesis leaves open of its WiFi and LTE cells, fitted to its TCP
-// rates with TCP alone: the call that is judged has no part in it.
+// Fits the parameters of the GCC thesis's WiFi and LTE cells that it does not
+// state to its TCP rates, with TCP alone: the evaluated call plays no part.
 //
 //   node scripts/fit-radio.mjs target/release/weft [SEEDS]
 //
-// runs gcc/wifi-4-tcp and gcc/lte-2-tcp with the values that the scenarios
-// have, and with each one changed by itself, and prints for each the root mean
-// square of ln(here / published) over the rates of its connections.
+// runs gcc/wifi-4-tcp and gcc/lte-2-tcp with the values of the scenarios, and
+// with each value changed separately, and prints the root mean square of
+// ln(here / published) over the rates of its connections.
 
 import { spawnSync } from 'node:child_process';
 
@@ -94,7 +94,7 @@ function rates(scenario, changes) {
 console.log('| place | changed | residual | here / published, Mbit/s |\n|---|---|---|---|');
 for (const [place, scenario, base, changes] of CASES) {
   for (const [label, change] of [['as it is', []], ...changes]) {
-    // A later value of a key takes the place of an earlier one.
+    // A later value of a key replaces an earlier one.
     const here = rates(scenario, [...new Map([...base, ...change])]);
     const rows = Object.entries(PUBLISHED[place]).map(([name, published]) => [name, here.get(`goodput_mbps${name}`), published]);
     const squares = rows.map(([, mine, published]) => Math.log(Math.max(mine, 0.01) / published) ** 2);

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// The table of what `weft lab run campaigns/radio-clients.toml --out DIR` has
-// left: real clients and the kernel's TCP in the thesis's cells, the simulator
-// and what was published beside them.
+// Writes the table of `weft lab run campaigns/radio-clients.toml --out DIR`:
+// real clients and the kernel's TCP in the thesis's cells, next to the
+// simulator and the published values.
 //
 //   node scripts/radio-clients-table.mjs DIR docs/results/gcc-radio.md
 //

@@ -1,13 +1,12 @@
 #!/usr/bin/env node
-// Tables of what `weft lab run campaigns/real-clients.toml --out DIR` has left,
+// Writes tables of `weft lab run campaigns/real-clients.toml --out DIR`:
 // clients against one TCP flow, the thesis's experiments, and simulator against
 // emulator.
 //
 //   node scripts/real-clients-tables.mjs DIR docs/results/real-clients.md
 //
-// writes those into the file of which there is something in DIR, each between
-// its own mark and the next one. Clients that DIR has no calls of against TCP keep
-// the rows that the file has of them.
+// writes the tables with results in DIR into the file, each between its own
+// mark and the next one. Clients without results against TCP keep their rows.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// For the scripts that make tables of what `weft lab run SET --out DIR` has left.
+// Shared code of the scripts that make tables from `weft lab run SET --out
+// DIR`.
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -45,7 +46,7 @@ export const head = (titles) => line(titles) + `|${'---|'.repeat(titles.length)}
 
 /** In how many runs of a system the machine was too slow, and the worst. */
 export function doubts(summary, system) {
-  // What is true of every run is said without them.
+  // Properties of every run are omitted.
   const notes = summary.notes.filter((note) => note.startsWith(`${system}, seed `) || !/, seed \d+: /.test(note));
   const found = (pattern) => notes.flatMap((note) => pattern.exec(note)?.[1] ?? []).map(Number);
   const late = found(/packets were up to ([\d.]+) ms late/);

@@ -1,5 +1,5 @@
-// What the studies of applications say of many conditions or runs together, and
-// so of no row of a scenario: the shares and orders in which they hold here.
+// Statements of the application studies about several conditions or runs, which
+// no single row of a scenario can check: shares and orders that must hold here.
 
 import { runs } from './results.mjs';
 

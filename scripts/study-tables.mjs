@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-// What the studies of applications have published beside what `weft lab run
-// SET --out DIR` has left: how many agree, and a table for each figure.
+// Compares the published values of the application studies with `weft lab run
+// SET --out DIR`: the number of matches, and a table for each figure.
 //
 //   node scripts/study-tables.mjs DIR docs/results/zoom.md
 //
-// writes them into the file, behind the line that MARK is. What a parameter was
-// fitted to says "(fitted)" in its source, and is not counted as a check.
+// writes them into the file, after the line MARK. Values that parameters were
+// fitted to have "(fitted)" in their source, and do not count as checks.
 
 import { order, replaceBehind, summaries } from './results.mjs';
 import { studyChecks } from './study-checks.mjs';

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-// Tables 6.4 to 6.9 of the GCC thesis beside what `weft lab run gcc/wifi-1 ...
-// --out DIR` has left, and which of its requirements each controller meets.
+// Compares tables 6.4 to 6.9 of the GCC thesis with `weft lab run gcc/wifi-1
+// ... --out DIR`, and lists the requirements that each controller meets.
 //
 //   node scripts/thesis-tables.mjs DIR docs/results/gcc-radio.md
 //
-// writes them into the file, behind the line that MARK is.
+// writes them into the file, after the line MARK.
 
 import { head, line, order, replaceBehind, summaries } from './results.mjs';
 

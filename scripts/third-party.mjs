@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The licences of what is inside a built weft, as text: every crate that is
-// linked, the page's libraries, and the C libraries that are linked statically.
+// Prints the licences of a built weft: of every linked crate, the page's
+// libraries, and the statically linked C libraries.
 //
 //   node scripts/third-party.mjs [TARGET] >THIRD-PARTY
 
@@ -47,7 +47,7 @@ for (const name of SYSTEM) {
   if (existsSync(file)) said.push({ name, version: "Debian's", license: 'as below', authors: [], texts: [readFileSync(file, 'utf8').trim()] });
 }
 
-// The same text stands once, with all that it is the licence of.
+// Equal texts appear once, with all components that they cover.
 const by = new Map();
 for (const { name, version, license, authors, texts: all } of said) {
   const line = `${name} ${version}: ${license}${authors.length > 0 ? `; ${authors.join(', ')}` : ''}`;

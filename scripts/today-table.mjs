@@ -1,12 +1,12 @@
 #!/usr/bin/env node
-// Which findings of the three studies of applications hold for the calls of
-// today: what `weft lab run today --out DIR` has left, beside what
-// `weft lab run campaigns/today-clients.toml --out CLIENTS` has of real clients
-// and, of those beside TCP, docs/results/real-clients.md.
+// Checks which findings of the three application studies hold for today's
+// calls: the results of `weft lab run today --out DIR`, next to those of `weft
+// lab run campaigns/today-clients.toml --out CLIENTS` with real clients and,
+// for clients beside TCP, docs/results/real-clients.md.
 //
 //   node scripts/today-table.mjs DIR CLIENTS docs/results/studies-today.md
 //
-// writes the table into the file, behind the line that MARK is.
+// writes the table into the file, after the line MARK.
 
 import { readFileSync } from 'node:fs';
 
