@@ -29,7 +29,7 @@ const VIEWS: readonly (readonly [string, number, string, (page: Page) => Promise
     '/demo',
     async (page) => {
       await page.getByText('Expert: how the left call sends').click();
-      await page.getByText('Stood still for').first().waitFor();
+      await page.getByText('Frozen for').first().waitFor();
     },
   ],
   ['door', 2, '/r/mock?token=wrong', (page) => page.getByRole('alert').waitFor()],

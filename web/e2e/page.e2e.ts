@@ -154,7 +154,7 @@ describe('a room', () => {
     await framesShown(page, 'Your own picture', 5);
     expect(complaints).toEqual([]);
     await page.getByRole('button', { name: 'Leave' }).click();
-    await page.getByRole('heading', { name: 'A call that goes on' }).waitFor();
+    await page.getByRole('heading', { name: 'A call that continues' }).waitFor();
     await context.close();
   }));
 
@@ -259,7 +259,7 @@ describe('a room', () => {
 
   it('lets watch without camera and microphone, and says what to do', whereTheMachineKeepsUp(async () => {
     const { page, context } = await openPage(browser, `${mock.url}/r/mock?name=Kim`, { capture: 'refused' });
-    await page.getByRole('alert').getByText('Allow them by the icon').waitFor();
+    await page.getByRole('alert').getByText('Allow them with the icon').waitFor();
     await framesShown(page, 'Picture of Ada Lovelace', 20);
     await context.close();
   }));
@@ -290,17 +290,17 @@ describe('the door of a server with a token', () => {
     expect(await alert.count()).toBe(0);
     for (const [token, words] of [
       ['', 'Enter the token'],
-      ['wrong', 'is not the one'],
-      ['expired', 'time of this token is over'],
+      ['wrong', 'The token is wrong'],
+      ['expired', 'token has expired'],
       ['other', "for the room 'other'"],
     ] as const) {
       await field.fill(token);
-      await page.getByRole('button', { name: 'Go on' }).click();
+      await page.getByRole('button', { name: 'Continue' }).click();
       await alert.getByText(words).waitFor();
     }
     expect(await captures(page)).toBe(0);
     await field.fill(`${guarded.url}/r/mock?token=right`);
-    await page.getByRole('button', { name: 'Go on' }).click();
+    await page.getByRole('button', { name: 'Continue' }).click();
     await framesShown(page, 'Your own picture', 5);
     expect(new URL(page.url()).search).toBe('');
     await context.close();

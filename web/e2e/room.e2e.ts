@@ -200,16 +200,16 @@ it.runIf(weft !== undefined)('a token of `weft token` lets watch and no more, an
   const guest = await openPage(browser, `${guarded.url}/r/e2e`);
   const field = guest.page.getByLabel('Token', { exact: true });
   for (const [token, words] of [
-    ['nonsense', 'is not the one'],
-    [expired(readFileSync(key, 'utf8').trim()), 'The time of this token is over'],
+    ['nonsense', 'The token is wrong'],
+    [expired(readFileSync(key, 'utf8').trim()), 'This token has expired'],
     [sign('other'), "The token is for the room 'other'"],
   ] as const) {
     await field.fill(token);
-    await guest.page.getByRole('button', { name: 'Go on' }).click();
+    await guest.page.getByRole('button', { name: 'Continue' }).click();
     await guest.page.getByRole('alert').getByText(words).waitFor();
   }
   await field.fill(sign('e2e', '--watch'));
-  await guest.page.getByRole('button', { name: 'Go on' }).click();
+  await guest.page.getByRole('button', { name: 'Continue' }).click();
   await guest.page.getByText('You are invited to watch and listen').waitFor();
   await guest.page.getByLabel('Your name').fill('Eve');
   await guest.page.getByRole('button', { name: 'Join' }).click();

@@ -25,7 +25,7 @@ const WATCH = 'watch';
 const REFUSALS = {
   '': { status: 401, kind: 'token_missing', error: 'This server requires a token.', remedy: 'Open the link that you were given.' },
   wrong: { status: 401, kind: 'token_wrong', error: 'The token is wrong for this server.', remedy: 'Check that it was copied whole, or ask for another one.' },
-  expired: { status: 401, kind: 'token_expired', error: 'The time of this token is over.', remedy: 'Ask for another one from whoever invited you.' },
+  expired: { status: 401, kind: 'token_expired', error: 'This token has expired.', remedy: 'Ask the person who invited you for another one.' },
   other: { status: 403, kind: 'token_other_room', error: "The token is for the room 'other', not for this one.", remedy: 'Open the link that you were given.' },
 };
 

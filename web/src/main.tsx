@@ -41,7 +41,7 @@ function App() {
     default:
       return (
         <ProblemPage
-          problem={{ error: 'There is no such page here.', remedy: 'Begin at the start page.', temporary: false }}
+          problem={{ error: 'This page does not exist.', remedy: 'Open the start page.', temporary: false }}
         >
           <a class="button primary" href="/">
             To the start

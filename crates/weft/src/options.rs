@@ -159,7 +159,7 @@ mod tests {
         };
         let words = refused(None);
         assert!(
-            words.ends_with("needed; name it with --token or in WEFT_TOKEN"),
+            words.ends_with("needed; give it with --token or in WEFT_TOKEN"),
             "{words}"
         );
         let words = refused(Some("token_expired"));

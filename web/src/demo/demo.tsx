@@ -44,7 +44,7 @@ export function Demo() {
 
   const tick = history.at(-1);
   if (state.kind === 'failed' && tick === undefined) {
-    return <ProblemPage problem={{ ...state.problem, remedy: 'The demo runs where the server was started by “weft demo”.' }} />;
+    return <ProblemPage problem={{ ...state.problem, remedy: 'Start the server with “weft demo” to see the demo.' }} />;
   }
   const links = tick?.links ?? [];
   const dead = links.filter((link) => !link.up);
@@ -131,7 +131,7 @@ function StreamNotice({ state, retry }: { readonly state: StreamState; readonly 
 /** Description of the links' script; or a notice while the numbers describe the machine. */
 function Ride({ slow }: { readonly slow: Slow | null }) {
   if (slow === null) {
-    return <p class="hint ride">Left alone, the links go through a ride of one minute: each gets bad, dies and comes back.</p>;
+    return <p class="hint ride">Without your help, the links follow a script of one minute: each degrades, fails and recovers.</p>;
   }
   return (
     <p class="hint ride slow" role="alert">

@@ -17,7 +17,7 @@ interface Words {
 const WORDS: Readonly<Record<string, Words>> = {
   scheduler: {
     title: 'Scheduler',
-    decides: 'Which packet goes over which link.',
+    decides: 'Chooses the link of each packet.',
     choices: {
       weft: 'weft: where it arrives first',
       converge: 'converge: by rate, fewer where it comes late',
@@ -31,12 +31,12 @@ const WORDS: Readonly<Record<string, Words>> = {
   },
   prefer: {
     title: 'Prefer',
-    decides: 'What is spared first when links get bad: still pictures or coarse ones.',
+    decides: 'Preference on bad links: fewer freezes, or a higher resolution.',
     choices: { calm: 'calm: no still pictures', balanced: 'balanced: both as far as possible', pixels: 'pixels: no coarse ones' },
   },
   protection: {
     title: 'Protection',
-    decides: 'How many repair packets go along, from which lost ones are made again.',
+    decides: 'Amount of repair packets, which replace lost ones.',
     choices: {
       none: 'none',
       webrtc_table: 'webrtc_table: as browsers do',
@@ -46,7 +46,7 @@ const WORDS: Readonly<Record<string, Words>> = {
   },
   controller: {
     title: 'Controller',
-    decides: 'How fast each link is thought to be.',
+    decides: 'Estimates the rate of each link.',
     choices: { gcc: 'gcc: by delay and loss' },
   },
 };

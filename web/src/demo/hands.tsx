@@ -21,7 +21,7 @@ export function Hands({ links, onForce, onRestart }: HandsProps) {
             type="button"
             class={cut ? 'button hand back' : 'button hand cut'}
             data-widest={`Restore ${titleOf(name)}`}
-            title={cut ? 'Let it carry again, now' : 'Let nothing through until you bring it back or leave'}
+            title={cut ? 'Restore it now' : 'Block it until you restore it or leave'}
             onClick={() => onForce(name, cut ? 'up' : 'cut')}
           >
             <span class="hand-face">

@@ -56,7 +56,7 @@ export function CallPicture({ kind, caption, player, figures, freezes, hindrance
       </div>
       <dl class="figures">
         <div class="loud" title="By the W3C's definition of a freeze, as the call's receiver sees its pictures">
-          <dt>Stood still for</dt>
+          <dt>Frozen for</dt>
           <dd>
             <span class="value">{seconds(freezes?.s ?? null)}</span>
             <span class="times">{freezes !== null && freezes.count > 0 && times(freezes.count)}</span>

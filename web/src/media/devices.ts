@@ -66,8 +66,8 @@ export function devicesOf(all: readonly Pick<MediaDeviceInfo, 'kind' | 'deviceId
 }
 
 const insecure: Problem = {
-  error: 'Camera and microphone are not available, because this page did not come over a secure connection.',
-  remedy: 'Open it by https://, or as http://localhost on the machine of the server. Until then you can watch and listen.',
+  error: 'Camera and microphone are not available, because this page was not loaded over a secure connection.',
+  remedy: 'Open it with https://, or as http://localhost on the server’s machine. Until then you can watch and listen.',
   temporary: false,
 };
 
@@ -79,14 +79,14 @@ const noDevices: Problem = {
 
 const notAllowed: Problem = {
   error: 'Camera and microphone are blocked for this page, so you can only watch and listen.',
-  remedy: 'Allow them by the icon beside the address, then press “Try again”.',
+  remedy: 'Allow them with the icon beside the address, then press “Try again”.',
   temporary: false,
 };
 
 /** A device of this kind was unplugged during use. */
 export function unplugged(kind: string): Problem {
   return {
-    error: kind === 'video' ? 'The camera has gone, so the others no longer see you.' : 'The microphone has gone, so the others no longer hear you.',
+    error: kind === 'video' ? 'The camera was disconnected, so the others no longer see you.' : 'The microphone was disconnected, so the others no longer hear you.',
     remedy: 'Plug it in again and press “Try again”.',
     temporary: false,
   };
@@ -122,7 +122,7 @@ export function captureProblem(thrown: unknown): Problem {
 
 function noCamera(thrown: unknown): Problem {
   return {
-    error: 'The others hear you, but there is no camera that can be opened.',
+    error: 'The others hear you, but no camera can be opened.',
     remedy: remedyFor(thrown, 'camera'),
     temporary: false,
   };
@@ -130,7 +130,7 @@ function noCamera(thrown: unknown): Problem {
 
 function noMicrophone(thrown: unknown): Problem {
   return {
-    error: 'The others see you, but there is no microphone that can be opened.',
+    error: 'The others see you, but no microphone can be opened.',
     remedy: remedyFor(thrown, 'microphone'),
     temporary: false,
   };

@@ -48,7 +48,7 @@ export async function problemOf(response: Response, doing: string): Promise<Prob
         ? said['remedy']
         : temporary
           ? 'weft tries again by itself.'
-          : 'Load the page again; if it stays so, ask whoever runs the server.',
+          : 'Reload the page. If the problem persists, ask the server’s operator.',
     temporary,
   };
 }

@@ -33,14 +33,14 @@ export function Lobby({ room, may, own, onJoin }: LobbyProps) {
     <main class={may === 'watch' ? 'page narrow' : 'page lobby'}>
       <Brand />
       <h1>Join “{room}”</h1>
-      {may === 'watch' && <p class="lead">You are invited to watch and listen: neither camera nor microphone is asked for.</p>}
+      {may === 'watch' && <p class="lead">You are invited to watch and listen: you need neither camera nor microphone.</p>}
       <div class="lobby-body">
         {may === 'take_part' && <Preview own={own} />}
         <form class="card form" onSubmit={submit} noValidate>
           <Field
             id="name"
             label="Your name"
-            hint={may === 'watch' ? 'The others see who watches' : 'The others see it under your picture'}
+            hint={may === 'watch' ? 'The others see your name' : 'The others see it under your picture'}
             error={asked && missing ? 'Enter a name, so that the others know who you are.' : null}
             value={name}
             onInput={setName}

@@ -93,7 +93,7 @@ export function Room({ room, name, may, own, onLeave }: RoomProps) {
           <SelfTile name={name} may={may} own={own} state={publishing} />
         </ul>
         {people.length === 0 && events.kind === 'open' && (
-          <p class="alone">Nobody else is here yet. Copy an invitation and send it to them.</p>
+          <p class="alone">You are the only one here. Copy an invitation and send it to the others.</p>
         )}
       </main>
       <footer class="controls">
@@ -125,7 +125,7 @@ function CopyInvitation({ room, fail }: { readonly room: string; readonly fail: 
     try {
       const address = await invitation(browserEnv(), location.origin, roomPath(room), room);
       await navigator.clipboard.writeText(address).catch(() => {
-        throw new ProblemError({ error: `Your browser does not let this page copy. The address is ${address}`, remedy: '', temporary: false });
+        throw new ProblemError({ error: `Your browser does not allow copying. The address is ${address}`, remedy: '', temporary: false });
       });
       setCopied(true);
       setTimeout(() => setCopied(false), 2_000);

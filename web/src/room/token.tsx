@@ -34,8 +34,8 @@ export function TokenPage({ room, problem }: TokenPageProps) {
   return (
     <main class="page narrow">
       <Brand />
-      <h1>“{room}” asks for a token</h1>
-      <p class="lead">Whoever invited you has one. Camera and microphone stay off until you are in.</p>
+      <h1>“{room}” requires a token</h1>
+      <p class="lead">Ask the person who invited you. Camera and microphone stay off until you join.</p>
       <form class="card form" onSubmit={(event) => void submit(event)} noValidate>
         <Field
           id="token"
@@ -48,7 +48,7 @@ export function TokenPage({ room, problem }: TokenPageProps) {
           maxLength={4096}
         />
         <button type="submit" class="button primary">
-          Go on
+          Continue
         </button>
       </form>
     </main>

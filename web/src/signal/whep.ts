@@ -123,7 +123,7 @@ const noDecoder = (codec: string): Problem => ({
 });
 
 const noLocation: Problem = {
-  error: 'The server answered without saying where the connection is kept.',
-  remedy: 'A proxy in between may remove the Location header: let it pass.',
+  error: 'The server’s answer has no address for the connection.',
+  remedy: 'A proxy may remove the Location header: configure it to keep it.',
   temporary: false,
 };

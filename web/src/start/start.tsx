@@ -25,7 +25,7 @@ export function Start({ demo, onEnter }: StartProps) {
   return (
     <main class="page narrow start">
       <Brand />
-      <h1>A call that goes on when a link dies.</h1>
+      <h1>A call that continues when a link fails.</h1>
       {demo && (
         <section class="card form">
           <p>This is the demo: the same call twice, over two links and over one. Cut a link and see.</p>
@@ -34,7 +34,7 @@ export function Start({ demo, onEnter }: StartProps) {
           </a>
         </section>
       )}
-      <p class="lead">{demo && 'It has rooms, too. '}Everybody who opens the same room sees and hears each other.</p>
+      <p class="lead">{demo && 'This server also has rooms. '}Everybody who opens the same room sees and hears each other.</p>
       <form class="card form" onSubmit={submit} noValidate>
         <Field
           id="room"

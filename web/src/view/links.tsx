@@ -36,8 +36,8 @@ export function LinkBadge({ links, who, old = false }: LinkBadgeProps) {
       </summary>
       <div class="badge-panel">
         <LinkList links={links} />
-        {old && <p class="links-note">The server has fallen silent: this is how they were.</p>}
-        {!old && worst === 'down' && <p class="links-note">The call goes on over what is left.</p>}
+        {old && <p class="links-note">The server has fallen silent: this is their last known state.</p>}
+        {!old && worst === 'down' && <p class="links-note">The call continues over the other links.</p>}
       </div>
     </details>
   );
@@ -73,9 +73,9 @@ export function LinkList({ links }: { readonly links: readonly Link[] }) {
 /** Sentences for the server's words about why a link carries nothing. */
 const TROUBLE: Record<string, string> = {
   no_route: 'Carries nothing: the sender has no route over it.',
-  rp_filter: 'Carries nothing: the sender’s machine drops what comes in (rp_filter).',
+  rp_filter: 'Carries nothing: the sender’s machine drops arriving packets (rp_filter).',
   udp_blocked: 'Carries nothing: UDP is blocked there.',
-  captive_portal: 'Carries nothing: a captive portal wants a login.',
+  captive_portal: 'Carries nothing: a captive portal requires a login.',
   silent: 'Carries nothing: nothing comes back from the server.',
 };
 
@@ -84,11 +84,11 @@ export function notes(link: Link): string[] {
   const all: string[] = [];
   if (link.trouble !== null) all.push(TROUBLE[link.trouble] ?? 'Carries nothing.');
   if (link.budgetLeftMb !== null) {
-    all.push(link.budgetLeftMb > 0 ? `Metered: ${megabytes(link.budgetLeftMb)} of its budget are left.` : 'Its budget is used up.');
+    all.push(link.budgetLeftMb > 0 ? `Metered: ${megabytes(link.budgetLeftMb)} of its budget left.` : 'Its budget is used up.');
   } else if (link.metered) {
-    all.push('Metered: carries what the others cannot.');
+    all.push('Metered: used when the others are not enough.');
   }
-  if (link.backup) all.push('Backup: waits until it is needed.');
+  if (link.backup) all.push('Backup: used when no other link works.');
   return all;
 }
 

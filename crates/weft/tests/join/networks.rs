@@ -215,9 +215,9 @@ fn links_that_carry_nothing_are_named_within_seconds_with_the_reason() {
             said.push_str(&line);
         }
         for words in [
-            "link `routeless` carries nothing: no route leads out over routeless",
+            "link `routeless` carries nothing: there is no route over routeless",
             "link `udpless` carries nothing: TCP reaches the server over it",
-            "link `filtered` carries nothing: this machine drops what comes in over filtered",
+            "link `filtered` carries nothing: this machine drops packets that arrive over filtered",
         ] {
             assert!(said.contains(words), "{said}");
         }
