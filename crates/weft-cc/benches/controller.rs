@@ -1,8 +1,7 @@
-//! What a controller costs: every packet is reported as sent, acknowledged in
-//! a feedback of twenty, and the deadlines are asked for as a session does.
-//! One element is one packet. Instructions, which a busy machine does not
-//! change, are counted by
-//! `valgrind --tool=callgrind --toggle-collect='controller::Feed::run'` with
+//! Cost of each controller: every packet is reported as sent and acknowledged in a
+//! feedback message of twenty, and the deadlines are polled as a session does. One
+//! element is one packet. To count instructions, which do not depend on the machine's
+//! load, run `valgrind --tool=callgrind --toggle-collect='controller::Feed::run'` with
 //! `--bench --test controller/NAME --exact`: a run of 100,001 packets.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
@@ -50,8 +49,8 @@ impl Feed {
             };
             self.number += 1;
             self.controller.on_packet_sent(&sent);
-            // A queue that comes and goes within 12 ms every half second, and
-            // one packet in 500 is lost.
+            // A queue that grows and drains within 12 ms every half second, and a loss of
+            // one packet in 500.
             let queue = Duration::from_micros(50) * (self.number % 250);
             let arrival = (!self.number.is_multiple_of(500)).then(|| self.now + DELAY + queue);
             self.waiting.push(PacketResult {

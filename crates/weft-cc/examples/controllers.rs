@@ -1,4 +1,4 @@
-//! How every controller behaves on one virtual bottleneck: the tables of
+//! Behaviour of every controller on one virtual bottleneck: the tables of
 //! `docs/protocol/controllers.md`. Run it with
 //! `cargo run -p weft-cc --example controllers`.
 
@@ -11,7 +11,7 @@ use weft_units::{Duration, Ecn, Rate};
 
 /// The link of the ramp-up and of the halving, in Mbps.
 const LINK: f64 = 2.5;
-/// Settled is within these shares of the capacity.
+/// Shares of the capacity between which a rate counts as settled.
 const SETTLED: (f64, f64) = (0.75, 1.1);
 
 fn main() {

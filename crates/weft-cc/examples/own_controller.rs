@@ -1,19 +1,19 @@
-//! A controller of one's own. It grows by a tenth a second, and falls by a
-//! quarter when most packets of a feedback waited, were marked or were lost.
+//! A custom controller. It grows by a tenth per second, and falls by a quarter when most
+//! packets of a feedback message were queued, marked or lost.
 
 use weft_cc::{Controller, Limits, PacketResult, SentPacket, Snapshot};
 use weft_units::{Deadline, Duration, Ecn, Instant, Rate};
 
-/// A longer queue than this is congestion, as is a loss or a mark.
+/// A queue longer than this is congestion, as is a loss or a mark.
 const QUEUE_NANOS: i64 = 30_000_000;
-/// Change of the rate: a second of growth, and one decrease.
+/// Factors of the rate: for a second of growth, and for one decrease.
 const GROWTH: f64 = 1.10;
 const DECREASE: f64 = 0.75;
 
 struct Own {
     limits: Limits,
     target: Rate,
-    /// The least one-way delay so far, by two clocks.
+    /// The smallest one-way delay so far, between two unsynchronized clocks.
     least: Option<i64>,
     changed: Instant,
     state: &'static str,
@@ -71,7 +71,7 @@ impl Controller for Own {
         *self = Own::new(self.limits, now);
     }
 
-    /// It takes a mark for a loss.
+    /// Treats a mark as a loss.
     fn ecn(&self) -> Ecn {
         Ecn::Ect0
     }
@@ -98,8 +98,8 @@ impl Controller for Own {
 #[path = "../tests/testbed/mod.rs"]
 mod testbed;
 
-/// The share of a link of 2.5 Mbps that is used from 60 to 120 s, and mean and
-/// 95th percentile of the queue in ms.
+/// Returns the share of a 2.5 Mbps link used from 60 to 120 s, and the mean and 95th
+/// percentile of the queue in ms.
 fn try_it() -> (f64, f64, f64) {
     let controller = Box::new(Own::new(testbed::LIMITS, Instant::ZERO));
     let mut bed = testbed::Testbed::with(controller, Rate::from_kbps(2500));

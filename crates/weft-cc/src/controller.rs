@@ -4,63 +4,62 @@ use weft_units::{Bytes, Deadline, Duration, Ecn, Instant, Rate};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ProbeId(pub u32);
 
-/// Packets to be sent at a rate above the target. The probe is over when both
-/// minima are reached; where media does not suffice, the sender pads.
+/// Packets to send at a rate above the target. The probe ends when both minima are
+/// reached; the sender pads if there is too little media.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ProbeCluster {
-    /// Goes into [`SentPacket::probe`] of the cluster's packets.
+    /// Value for [`SentPacket::probe`] of the cluster's packets.
     pub id: ProbeId,
-    /// The rate at which these packets leave.
+    /// Rate at which these packets leave.
     pub rate: Rate,
-    /// At least so many packets.
+    /// Minimum number of packets.
     pub packets: u32,
-    /// At least so many bytes.
+    /// Minimum number of bytes.
     pub bytes: Bytes,
 }
 
 /// A packet that left on the controller's path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SentPacket {
-    /// Counts the path's packets that get feedback, increasing.
+    /// Increasing number of the path's packets that get feedback.
     pub number: u64,
-    /// When it was handed to the socket, in the sender's clock.
+    /// Time when it was handed to the socket, in the sender's clock.
     pub sent_at: Instant,
-    /// What it occupies on the link, with the IP and UDP headers if known.
+    /// Size on the link, with the IP and UDP headers if known.
     pub size: Bytes,
-    /// The probe cluster that it belongs to.
+    /// Probe cluster that it belongs to.
     pub probe: Option<ProbeId>,
 }
 
-/// What feedback says of one sent packet.
+/// Feedback about one sent packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PacketResult {
     /// The packet as it was sent.
     pub sent: SentPacket,
-    /// When it arrived, in the receiver's clock; `None`: reported as lost.
+    /// Time of arrival, in the receiver's clock; `None`: reported as lost.
     pub arrival: Option<Instant>,
-    /// How it arrived: [`Ecn::Ce`] is a mark. Where feedback only counts
-    /// marks, so many of the delivered packets bear it.
+    /// ECN codepoint at arrival: [`Ecn::Ce`] is a mark. If feedback only counts marks,
+    /// that many delivered packets are reported as marked.
     pub ecn: Ecn,
-    /// What was sent on the path between this and the previous reported
-    /// packet without feedback of its own, such as duplicates. Counts as
-    /// delivered with this packet.
+    /// Bytes sent between this and the previous reported packet that get no feedback of
+    /// their own, such as duplicates. They count as delivered with this packet.
     pub unmeasured_before: Bytes,
 }
 
-/// The range of a controller's target rate and where it starts.
+/// Range and start value of a controller's target rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// The target never falls below.
+    /// Lower bound of the target.
     pub min: Rate,
-    /// The target before anything is known, and after a path came back.
+    /// Target before any measurement, and after the path was restored.
     pub start: Rate,
-    /// The target never rises above.
+    /// Upper bound of the target.
     pub max: Rate,
 }
 
 impl Limits {
-    /// These limits with the inconsistent ones repaired: `max` is at least
-    /// `min`, `start` is between.
+    /// Repairs inconsistent limits: `max` is at least `min`, and `start` lies between
+    /// them.
     #[must_use]
     pub(crate) fn ordered(self) -> Limits {
         let max = self.max.max(self.min);
@@ -73,29 +72,29 @@ impl Limits {
     }
 }
 
-/// What a controller thinks of its path, for plots and statistics.
+/// A controller's estimate of its path, for plots and statistics.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Snapshot {
-    /// As [`Controller::target_rate`].
+    /// Target rate, as returned by [`Controller::target_rate`].
     pub target: Rate,
-    /// The measured delivery rate, once there is one.
+    /// Measured delivery rate; `None` before the first measurement.
     pub acked: Option<Rate>,
-    /// The recent share of lost packets, 0 to 1.
+    /// Recent share of lost packets, 0 to 1.
     pub loss: f64,
     /// The controller's state in one word.
     pub state: &'static str,
 }
 
-/// A quantity inside a controller, for plots: what its detector sees, where
-/// its threshold is, how large its windows are.
+/// A quantity inside a controller, for plots: the input of its detector, its threshold,
+/// the size of its windows.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Internal {
-    /// In snake case, one of a kind within the controller.
+    /// Name in snake case, unique within the controller.
     pub name: &'static str,
-    /// As metrics have it: `ms`, `Mbit/s`, `kB`, or `1` for shares and counts.
-    /// Quantities of one unit belong in one plot.
+    /// Unit as in metrics: `ms`, `Mbit/s`, `kB`, or `1` for shares and counts. Quantities
+    /// of one unit belong in one plot.
     pub unit: &'static str,
-    /// In that unit, finite.
+    /// Finite value in that unit.
     pub value: f64,
 }
 
@@ -135,83 +134,84 @@ impl Internal {
 
 /// A congestion controller of one path.
 ///
-/// The times given to all methods together never go back. After every call
-/// that takes `now`, the caller asks [`Controller::poll_probe`] and
-/// [`Controller::poll_timeout`] again; a call of [`Controller::on_timeout`]
-/// before its time does nothing. Nonsense in feedback (duplicates, reordering,
-/// absurd times) may mislead the estimate within the limits, no more.
+/// Times passed to the methods never decrease. After every call that takes `now`, the
+/// caller polls [`Controller::poll_probe`] and [`Controller::poll_timeout`] again; a call
+/// of [`Controller::on_timeout`] before its time does nothing. Implausible feedback
+/// (duplicates, reordering, absurd times) may distort the estimate within the limits, and
+/// has no other effect.
 pub trait Controller: Send {
-    /// A packet of this path was handed to the socket.
+    /// Reports a packet of this path that was handed to the socket.
     fn on_packet_sent(&mut self, packet: &SentPacket);
 
-    /// A packet of this path was handed to the socket that no feedback of its
-    /// own will follow. Does nothing unless the controller lives on reports.
+    /// Reports a packet without feedback of its own that was handed to the socket. Does
+    /// nothing unless the controller works with reports.
     fn on_unreported_sent(&mut self, now: Instant) {
         let _ = now;
     }
 
-    /// Feedback came: its results in the order of sending. `rtt` is the
-    /// path's current round-trip time, if known.
+    /// Processes feedback: its results in the order of sending. `rtt` is the path's
+    /// current round-trip time, if known.
     fn on_feedback(&mut self, now: Instant, results: &[PacketResult], rtt: Option<Duration>);
 
-    /// A receiver report came, from a peer that gives no feedback for each
-    /// packet: so many packets were `expected` since the last one and so many
-    /// of them `lost`. Does nothing unless the controller lives on reports.
+    /// Processes a receiver report from a peer that gives no feedback for each packet:
+    /// `expected` packets since the last report, `lost` of them lost. Does nothing unless
+    /// the controller works with reports.
     fn on_report(&mut self, now: Instant, expected: u32, lost: u32, rtt: Option<Duration>) {
         let _ = (now, expected, lost, rtt);
     }
 
-    /// The time of [`Controller::poll_timeout`] has come.
+    /// Handles the deadline that [`Controller::poll_timeout`] returned.
     fn on_timeout(&mut self, now: Instant);
 
-    /// When [`Controller::on_timeout`] is wanted.
+    /// Returns the next time for [`Controller::on_timeout`].
     fn poll_timeout(&self) -> Option<Deadline>;
 
-    /// What the application would send at most on this path. Bounds probing.
+    /// Sets the highest rate that the application would send on this path. Bounds
+    /// probing.
     fn set_demand(&mut self, now: Instant, demand: Rate) {
         let _ = (now, demand);
     }
 
-    /// The flow's share beside others with the same controller, 1 unless set:
-    /// twice the weight asks for twice the rate. Does nothing where the
-    /// controller's source knows no such thing.
+    /// Sets the flow's weight relative to others with the same controller; default 1.
+    /// Twice the weight requests twice the rate. Does nothing if the algorithm has no
+    /// weights.
     fn set_weight(&mut self, weight: f64) {
         let _ = weight;
     }
 
-    /// So much waits for the pacer now. Some controllers lower the target or
-    /// send faster for it.
+    /// Sets the bytes that wait for the pacer. Some controllers lower the target or send
+    /// faster because of it.
     fn set_backlog(&mut self, waiting: Bytes) {
         let _ = waiting;
     }
 
-    /// The next probe to send; ask until `None`. Most controllers send none.
+    /// Returns the next probe to send; poll until `None`. Most controllers send none.
     fn poll_probe(&mut self, now: Instant) -> Option<ProbeCluster> {
         let _ = now;
         None
     }
 
-    /// The path was dead and is back: what was known of it is forgotten.
+    /// Forgets the estimates of a path that failed and is restored.
     fn on_path_restored(&mut self, now: Instant);
 
-    /// What the path's packets are to bear, if feedback tells of marks and the
-    /// path lets it pass. Asked once. Default: nothing, for controllers that
-    /// take no notice of marks.
+    /// Returns the ECN codepoint for the path's packets, used if feedback reports marks
+    /// and the path preserves them. Asked once. Default: not ECN-capable, for controllers
+    /// that ignore marks.
     fn ecn(&self) -> Ecn {
         Ecn::NotEct
     }
 
-    /// What the application should send on this path.
+    /// Returns the rate that the application should send on this path.
     fn target_rate(&self) -> Rate;
 
-    /// How fast packets that are ready should leave, above the target.
+    /// Returns the rate at which queued packets should leave, above the target.
     fn pacing_rate(&self) -> Rate;
 
-    /// The controller's view of the path.
+    /// Returns the controller's estimate of the path.
     fn snapshot(&self) -> Snapshot;
 
-    /// What else it can tell, always in the same order; what is not known yet
-    /// is left out. For plots: not asked for every packet.
+    /// Returns further internal values for plots, always in the same order and without
+    /// unknown ones. Not called for every packet.
     fn internals(&self) -> Vec<Internal> {
         Vec::new()
     }

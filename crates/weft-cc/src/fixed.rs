@@ -2,8 +2,8 @@ use crate::controller::{Controller, Limits, PacketResult, SentPacket, Snapshot};
 use crate::pacer::PACING_FACTOR;
 use weft_units::{Deadline, Duration, Instant, Rate};
 
-/// Always the same rate, whatever the path does. Feedback only feeds the
-/// loss figure of the snapshot.
+/// A constant rate, independent of the path. Feedback only updates the loss figure of the
+/// snapshot.
 #[derive(Debug)]
 pub struct Fixed {
     rate: Rate,
@@ -15,7 +15,7 @@ pub struct Fixed {
 const LOSS_WEIGHT: f64 = 0.01;
 
 impl Fixed {
-    /// Sends at `rate`, which the limits bound.
+    /// Creates a controller that sends at `rate`, bounded by the limits.
     #[must_use]
     pub fn new(rate: Rate, limits: Limits) -> Fixed {
         Fixed {

@@ -30,16 +30,16 @@ use probe_estimator::ProbeEstimator;
 use throughput::Throughput;
 use weft_units::{Bytes, Deadline, Duration, Instant, Rate};
 
-/// A probe after a drop is sent while the application limits or shortly
-/// after: `kAlrEndedTimeout` (libwebrtc `probe_controller.cc`).
+/// Time after an application-limited phase in which a probe may follow a drop:
+/// `kAlrEndedTimeout` (libwebrtc `probe_controller.cc`).
 const ALR_GRACE: Duration = Duration::from_secs(3);
 
 /// Periodic probes while the rate grows and no capacity is known: chosen by
 /// us, `a_capacity_that_comes_back_is_found_again`.
 const SEARCH_PERIOD: Duration = Duration::from_secs(2);
 
-/// A probe this much above the target makes older measurements useless: the
-/// step is larger than a usual decrease.
+/// A probe this much above the target invalidates older measurements: the step is larger
+/// than a usual decrease.
 const PROBE_RESTART: f64 = 1.2;
 
 /// Google congestion control: the delay gradient sets the rate, loss bounds
@@ -49,7 +49,7 @@ pub struct Gcc {
     limits: Limits,
     behaviour: Behaviour,
     target: Rate,
-    /// What follows from the target; asked for with every packet.
+    /// Rate derived from the target; read with every packet.
     pacing: Rate,
     delay: DelayBased,
     loss: Loss,
@@ -98,7 +98,7 @@ impl Gcc {
         }
     }
 
-    /// The delivery rate, or that of the probe until there is a new one.
+    /// Returns the delivery rate, or the probe's rate until there is a new one.
     fn measure(&mut self, now: Instant, probe: Option<Rate>) {
         let much_more = probe.filter(|rate| *rate > self.target.mul_f64(PROBE_RESTART));
         if let Some(rate) = much_more
@@ -132,8 +132,7 @@ impl Gcc {
         }
     }
 
-    /// Feedback after a long silence: what was lost in it says nothing about
-    /// the path as it is now.
+    /// Resumes after a long silence: losses during it say nothing about the present path.
     fn resume(&mut self, now: Instant) {
         let limits = Limits {
             start: self.target,
@@ -149,8 +148,8 @@ impl Gcc {
     fn drop_in_silence(&mut self, now: Instant) {
         if self.target > self.limits.min && self.silence.drops(now) {
             let rate = self.target.mul_f64(SILENCE_DROP);
-            // libwebrtc lowers the target alone: the next feedback brings the
-            // delay-based rate from before the silence back at once.
+            // libwebrtc lowers only the target: the next feedback restores the
+            // delay-based rate from before the silence at once.
             if self.behaviour == Behaviour::Repaired {
                 self.delay.aimd_mut().set_rate(now, rate);
             }

@@ -1,6 +1,6 @@
-//! Google congestion control as the IETF draft has it,
-//! draft-ietf-rmcat-gcc-02; sections and tables below are the draft's. Both
-//! controllers stand at the sender, which the draft allows (section 2).
+//! Google congestion control of the IETF draft, draft-ietf-rmcat-gcc-02; sections and
+//! tables below are the draft's. Both controllers run at the sender, which the draft
+//! allows (section 2).
 
 mod arrival;
 mod detector;
@@ -20,8 +20,8 @@ use weft_units::{Deadline, Duration, Instant, Rate};
 /// `T`, the window of the incoming rate `R_hat` (section 5.5, table 1).
 const INCOMING_WINDOW: Duration = Duration::from_millis(500);
 
-/// GCC of draft-ietf-rmcat-gcc-02: arrival-time filter, adaptive threshold and
-/// rate control give one estimate, loss another, and the smaller one counts.
+/// GCC of draft-ietf-rmcat-gcc-02: arrival-time filter, adaptive threshold and rate
+/// control give one estimate, loss gives another, and the smaller one applies.
 #[derive(Debug)]
 pub struct GccDraft {
     limits: Limits,
@@ -73,7 +73,7 @@ impl GccDraft {
         self.target = self.limits.clamp(rate);
     }
 
-    /// What an outage did to the estimates says nothing about the path after.
+    /// Resets the estimates, because an outage says nothing about the path after it.
     fn resume(&mut self) {
         let rate = self.target.max(self.limits.start);
         self.rate_control.set_estimate(rate);
@@ -128,8 +128,8 @@ impl Controller for GccDraft {
         self.target
     }
 
-    /// Each `burst_time` a group leaves that is as large as the target makes
-    /// it (section 4): packets leave at the target, not above.
+    /// A group leaves every `burst_time`, as large as the target allows (section 4):
+    /// packets leave at the target, not above.
     fn pacing_rate(&self) -> Rate {
         self.target
     }

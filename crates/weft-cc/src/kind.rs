@@ -3,47 +3,48 @@ use std::fmt;
 use std::str::FromStr;
 use weft_units::{Instant, Rate};
 
-/// Which controller, as named on the command line.
+/// Controller, as named on the command line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum ControllerKind {
     /// `gcc`: Google congestion control, with its known weaknesses repaired
     /// (see [`Behaviour::Repaired`]).
     #[default]
     Gcc,
-    /// `gcc_deployed`: the same as libwebrtc deploys it, for comparisons.
+    /// `gcc_deployed`: Google congestion control as libwebrtc deploys it, for
+    /// comparisons.
     GccDeployed,
-    /// `gcc_2022`: as libwebrtc deployed it in 2022, for comparisons with what
-    /// was measured then.
+    /// `gcc_2022`: as libwebrtc deployed it in 2022, for comparisons with measurements of
+    /// that time.
     Gcc2022,
     /// `gcc_draft`: Google congestion control of draft-ietf-rmcat-gcc-02.
     GccDraft,
     /// `nada`: RFC 8698.
     Nada,
-    /// `scream`: version 2, which is to replace RFC 8298.
+    /// `scream`: version 2, the planned replacement of RFC 8298.
     Scream,
     /// `scream_v1`: RFC 8298.
     ScreamV1,
-    /// `fixed:RATE`: always this rate, for instance `fixed:2mbit`.
+    /// `fixed:RATE`: a constant rate, for instance `fixed:2mbit`.
     Fixed(Rate),
 }
 
-/// The name of no controller.
+/// Error in the name of a controller.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ControllerKindError {
-    /// The word before the colon.
+    /// An unknown word before the colon.
     #[error(
         "unknown controller `{0}`: use `gcc`, `gcc_deployed`, `gcc_2022`, `gcc_draft`, `nada`, `scream`, `scream_v1` or `fixed:RATE`, such as `fixed:2mbit`"
     )]
     Unknown(String),
-    /// The rate after the colon.
+    /// An invalid rate after the colon.
     #[error(
         "`{0}` is not a rate above zero: write a number and `bit`, `kbit`, `mbit` or `gbit`, such as `fixed:2mbit`"
     )]
     Rate(String),
 }
 
-/// As [`build`], for a path whose packets get no feedback of their own: what
-/// needs it gives way to [`Reports`].
+/// Builds a controller like [`build`], for a path whose packets get no feedback of their
+/// own: a controller that needs it is replaced by [`Reports`].
 #[must_use]
 pub fn build_without_feedback(
     kind: ControllerKind,
@@ -62,8 +63,8 @@ pub fn build_without_feedback(
     }
 }
 
-/// The controller of this kind for one path. Inconsistent limits are repaired
-/// in favour of `min`.
+/// Builds the controller of this kind for one path. Inconsistent limits are repaired in
+/// favour of `min`.
 #[must_use]
 pub fn build(kind: ControllerKind, limits: Limits, now: Instant) -> Box<dyn Controller> {
     match kind {
@@ -79,7 +80,7 @@ pub fn build(kind: ControllerKind, limits: Limits, now: Instant) -> Box<dyn Cont
 }
 
 impl ControllerKind {
-    /// All that adapt, in the order of the documentation.
+    /// Every adaptive controller, in the order of the documentation.
     pub const ADAPTIVE: [ControllerKind; 7] = [
         ControllerKind::Gcc,
         ControllerKind::GccDeployed,
@@ -90,8 +91,7 @@ impl ControllerKind {
         ControllerKind::ScreamV1,
     ];
 
-    /// The name on the command line and in reports, of `fixed` without the
-    /// rate.
+    /// Returns the name on the command line and in reports; for `fixed` without the rate.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -125,7 +125,7 @@ impl fmt::Display for ControllerKind {
     }
 }
 
-/// A hyphen will do for an underscore.
+/// Accepts a hyphen in place of an underscore.
 impl FromStr for ControllerKind {
     type Err = ControllerKindError;
 

@@ -1,10 +1,9 @@
 //! Congestion controllers and the pacer, one instance per path.
 //!
-//! A [`Controller`] sees the packets of one path only: when each left and when
-//! it arrived. It answers with a target rate for the application, a pacing
-//! rate for the [`Pacer`] and, now and then, a [`ProbeCluster`]: a few packets
-//! to send faster than the target in order to learn whether the path carries
-//! more.
+//! A [`Controller`] sees the packets of one path only: when each left and when it
+//! arrived. It returns a target rate for the application, a pacing rate for the [`Pacer`]
+//! and, occasionally, a [`ProbeCluster`]: a few packets to send faster than the target,
+//! to learn whether the path carries more.
 
 #![forbid(unsafe_code)]
 

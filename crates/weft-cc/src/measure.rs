@@ -1,4 +1,4 @@
-//! What several controllers measure in the same way.
+//! Measurements that several controllers share.
 
 mod base_delay;
 mod delivery;
@@ -10,17 +10,18 @@ pub(crate) use silence::{SILENCE_DROP, SILENCE_INTERVAL, Silence};
 
 use weft_units::Bytes;
 
-/// Sizes beyond an IP packet are nonsense and would only overflow sums.
+/// Sizes beyond an IP packet are implausible and would overflow sums.
 const MAX_SIZE: u64 = 1 << 16;
-/// The same for what goes unmeasured between two packets.
+/// Plausible bound of the unmeasured bytes between two packets.
 const MAX_UNMEASURED: u64 = 1 << 24;
 
-/// A packet's size as far as it can be believed.
+/// Returns a packet's size within plausible bounds.
 pub(crate) fn credible_size(size: Bytes) -> Bytes {
     Bytes(size.0.min(MAX_SIZE))
 }
 
-/// The same with what went unmeasured before it.
+/// Returns the size of a packet and of the unmeasured bytes before it, within plausible
+/// bounds.
 pub(crate) fn credible_delivery(result: &crate::PacketResult) -> Bytes {
     credible_size(result.sent.size) + Bytes(result.unmeasured_before.0.min(MAX_UNMEASURED))
 }

@@ -1,6 +1,6 @@
-//! Network-assisted dynamic adaptation, RFC 8698; sections and tables below
-//! are the RFC's. What the RFC places at the receiver is computed here from
-//! the feedback for each packet.
+//! Network-assisted dynamic adaptation, RFC 8698; sections and tables below are the
+//! RFC's. Computations that the RFC places at the receiver run here, from the feedback
+//! for each packet.
 
 mod loss_intervals;
 mod rate;
@@ -12,17 +12,16 @@ use rate::{DELTA, ReferenceRate};
 use signal::{CongestionSignal, LOGWIN};
 use weft_units::{Bytes, Deadline, Duration, Ecn, Instant, Rate};
 
-/// `FPS`, `BETA_V` and `BETA_S`: how the encoder slows down and the sender
-/// speeds up when the rate-shaping buffer fills (section 5.2.2, table 2).
+/// `FPS`, `BETA_V` and `BETA_S`: how much the encoder slows down and the sender speeds up
+/// when the rate-shaping buffer fills (section 5.2.2, table 2).
 const FRAMES_PER_SECOND: f64 = 30.0;
 const BETA_V: f64 = 0.1;
 const BETA_S: f64 = 0.1;
-/// Neither by more than this share of the reference rate (section 5.2.2).
+/// Upper bound of both changes, as a share of the reference rate (section 5.2.2).
 const SHAPING_MOST: f64 = 0.05;
 
-/// NADA of RFC 8698: queueing delay, losses and marks make one congestion
-/// signal, and the rate follows it. What waits for the pacer is its
-/// rate-shaping buffer.
+/// NADA of RFC 8698: queueing delay, losses and marks form one congestion signal, and the
+/// rate follows it. The pacer's backlog is its rate-shaping buffer.
 #[derive(Debug)]
 pub struct Nada {
     limits: Limits,
@@ -69,7 +68,7 @@ impl Controller for Nada {
             return;
         }
         if self.silence.on_feedback() {
-            // What an outage did says nothing about the path after it.
+            // An outage says nothing about the path after it.
             self.signal = CongestionSignal::default();
             self.received = DeliveryRate::new(LOGWIN);
             let rate = self.rate.get().max(self.limits.start);
@@ -153,7 +152,7 @@ impl Controller for Nada {
         }
     }
 
-    /// `x_curr` and where it would rest, `d_queue`, `r_ref`, `r_recv`, `p_loss`
+    /// Returns `x_curr` and its equilibrium value, `d_queue`, `r_ref`, `r_recv`, `p_loss`
     /// and `p_mark`.
     fn internals(&self) -> Vec<Internal> {
         let mut all = vec![

@@ -6,32 +6,32 @@ use weft_units::{Bytes, Duration, Instant, Rate};
 /// (`goog_cc_network_control.cc`).
 pub(crate) const PACING_FACTOR: f64 = 2.5;
 
-/// Packets leave together up to so much worth of the pacing rate: libwebrtc's
-/// pacer ran every 5 ms (`PacedSender`), and the receiving side groups bursts
-/// of this length (draft-ietf-rmcat-gcc-02 section 5.2).
+/// Time whose bytes at the pacing rate may leave together: libwebrtc's pacer ran every 5
+/// ms (`PacedSender`), and the receiving side groups bursts of this length
+/// (draft-ietf-rmcat-gcc-02 section 5.2).
 const BURST: Duration = Duration::from_millis(5);
 
-/// A probe that does not get its packets out within this time is given up:
-/// libwebrtc `kProbeClusterTimeout` (`bitrate_prober.cc`).
+/// A probe that does not send its packets within this time is abandoned: libwebrtc
+/// `kProbeClusterTimeout` (`bitrate_prober.cc`).
 const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Waiting clusters; further ones push the oldest out. A controller asks for
-/// two at once at most.
+/// Most waiting clusters; further ones replace the oldest. A controller requests at most
+/// two at once.
 const MAX_PROBES: usize = 4;
 
-/// No path may come to a standstill by a pacing rate of zero.
+/// Lowest pacing rate, so that a path never stops sending.
 const MIN_RATE: Rate = Rate::from_kbps(5);
 
-/// A leaky bucket with a small burst: says when the next packet may leave.
+/// A leaky bucket with a small burst: determines when the next packet may leave.
 ///
-/// Packets are the caller's. It asks [`Pacer::next_send`], sends when the time
-/// has come, marks the packet with [`Pacer::probe`] and reports it with
-/// [`Pacer::on_sent`]. While a probe cluster lasts, its rate counts, and the
-/// caller pads when it has nothing else to send.
+/// The caller owns the packets. It calls [`Pacer::next_send`], sends when the time has
+/// come, marks the packet with [`Pacer::probe`] and reports it with [`Pacer::on_sent`].
+/// During a probe cluster, the cluster's rate applies, and the caller pads when it has
+/// nothing else to send.
 #[derive(Debug)]
 pub struct Pacer {
     rate: Rate,
-    /// When all that was sent would have left at exactly the rate.
+    /// Time at which all sent packets would have left at exactly the rate.
     drained_at: Instant,
     probes: VecDeque<Probe>,
 }
@@ -47,7 +47,7 @@ struct Probe {
 }
 
 impl Pacer {
-    /// A pacer that owes nothing yet.
+    /// Creates a pacer without debt.
     #[must_use]
     pub fn new(rate: Rate) -> Pacer {
         Pacer {
@@ -57,24 +57,24 @@ impl Pacer {
         }
     }
 
-    /// From `now` on packets leave at `rate`; what is owed is paid at it too.
+    /// Sets the rate from `now` on; it also applies to the remaining debt.
     pub fn set_rate(&mut self, now: Instant, rate: Rate) {
         let before = self.rate();
         self.rate = rate.max(MIN_RATE);
         self.rescale(now, before);
     }
 
-    /// The rate that counts now: the pacing rate, or that of the probe even
-    /// if it is lower, since a probe sent faster would measure another rate.
+    /// Returns the current rate: the pacing rate, or the probe's rate even if that is
+    /// lower, since a probe sent faster would measure another rate.
     #[must_use]
     pub fn rate(&self) -> Rate {
         self.probes.front().map_or(self.rate, |probe| probe.rate)
     }
 
-    /// When the next packet may leave: `now` or later.
+    /// Returns the time at which the next packet may leave: `now` or later.
     #[must_use]
     pub fn next_send(&self, now: Instant) -> Instant {
-        // Bursts are for packets that are late; a probe wants even spacing.
+        // Bursts are for packets that are late; a probe needs even spacing.
         let burst = match self.probes.front() {
             Some(_) => Duration::ZERO,
             None => BURST,
@@ -99,19 +99,19 @@ impl Pacer {
         self.rescale(now, before);
     }
 
-    /// The probe that the next packet belongs to. While there is one, the
-    /// caller sends padding if it has no media.
+    /// Returns the probe that the next packet belongs to. During a probe the caller sends
+    /// padding if it has no media.
     #[must_use]
     pub fn probe(&self) -> Option<ProbeId> {
         self.probes.front().map(|probe| probe.id)
     }
 
-    /// A packet left; it belongs to the current probe if there is one.
+    /// Reports that a packet left; it belongs to the current probe if there is one.
     pub fn on_sent(&mut self, now: Instant, size: Bytes) {
         let before = self.rate();
         let time = before.time_for(size).unwrap_or(Duration::ZERO);
-        // A probe catches up after a late timer (the schedule counts from its
-        // first packet, as in libwebrtc's prober); otherwise late is late.
+        // A probe catches up after a late timer (the schedule counts from its first
+        // packet, as in libwebrtc's prober); media does not catch up.
         if !self.probes.front().is_some_and(|probe| probe.started) {
             self.drained_at = self.drained_at.max(now);
         }
@@ -131,13 +131,13 @@ impl Pacer {
         self.rescale(now, before);
     }
 
-    /// Forgets debt and probes, for a path that was dead.
+    /// Clears debt and probes, for a path that failed.
     pub fn reset(&mut self) {
         self.drained_at = Instant::ZERO;
         self.probes.clear();
     }
 
-    /// What is owed stays the same number of bytes when the rate changes.
+    /// Keeps the debt at an equal number of bytes when the rate changes.
     fn rescale(&mut self, now: Instant, before: Rate) {
         let after = self.rate();
         if after != before && self.drained_at > now {

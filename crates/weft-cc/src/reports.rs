@@ -3,8 +3,8 @@ use crate::measure::{BaseDelay, SILENCE_DROP, SILENCE_INTERVAL, TEN_MINUTES};
 use crate::pacer::PACING_FACTOR;
 use weft_units::{Deadline, Duration, Instant, Rate};
 
-/// Above this share of loss the rate falls, by half of it; below the other
-/// the rate grows (draft-ietf-rmcat-gcc-02 section 6).
+/// Above the first share of loss the rate falls, by half of it; below the second the rate
+/// grows (draft-ietf-rmcat-gcc-02 section 6).
 const HIGH_LOSS: f64 = 0.10;
 const LOW_LOSS: f64 = 0.02;
 /// Growth with every report: `kIncreaseFactor` and 1 kbps (libwebrtc
@@ -13,36 +13,35 @@ const LOW_LOSS: f64 = 0.02;
 const GROWTH: f64 = 1.08;
 const GROWTH_LEAST: Rate = Rate::from_kbps(1);
 const GROWTH_INTERVAL: Duration = Duration::from_secs(1);
-/// Fewer packets say nothing of loss: `kLimitNumPackets` (ibid.).
+/// Fewer packets give no loss estimate: `kLimitNumPackets` (ibid.).
 const LEAST_PACKETS: u32 = 20;
 
-/// Reports say nothing of the delay of packets, so the round trip has to: a
-/// queue of this length over the shortest round trip holds the rate, one of
-/// twice the length lowers it. Chosen by us: half of what ITU-T G.114 calls
-/// the limit of a conversation, and GCC's decrease.
+/// Reports contain no packet delays, so the round trip replaces them: a queue of this
+/// length over the shortest round trip holds the rate, twice the length lowers it. Chosen
+/// by us: half of the limit for a conversation in ITU-T G.114, and GCC's decrease.
 const QUEUE: Duration = Duration::from_millis(100);
 const BACKOFF: f64 = 0.85;
-/// Longer round trips are nonsense: chosen by us.
+/// Longer round trips are implausible: chosen by us.
 const MAX_RTT: Duration = Duration::from_secs(10);
 
-/// Without reports for so long the rate falls as it does elsewhere without
-/// feedback, which comes more often. Video's reports come every second (RFC 4585
-/// section 3.4 and libwebrtc), audio's every five (RFC 3550 section 6.2).
+/// Time without reports after which the rate falls as it does elsewhere without feedback,
+/// which is more frequent. Video's reports come every second (RFC 4585 section 3.4 and
+/// libwebrtc), audio's every five (RFC 3550 section 6.2).
 const REPORT_SILENCE: Duration = Duration::from_secs(6);
 
-/// For a path whose packets get no feedback of their own: RTCP receiver
-/// reports tell the share of loss and the round trip, about once a second.
+/// Controller for a path whose packets get no feedback of their own: RTCP receiver
+/// reports give the share of loss and the round trip, about once a second.
 #[derive(Debug)]
 pub struct Reports {
     limits: Limits,
     target: Rate,
-    /// Of the packets since the last verdict.
+    /// Packets since the last evaluation.
     expected: u32,
     lost: u32,
     loss: f64,
     round_trip: BaseDelay,
     grown_at: Instant,
-    /// The first packet since the last report, and the last decrease for
+    /// Time of the first packet since the last report, and of the last decrease for
     /// silence.
     sent_at: Option<Instant>,
     dropped_at: Option<Instant>,
@@ -82,7 +81,7 @@ impl Reports {
         (self.target > self.limits.min).then_some(next)
     }
 
-    /// How long the path's queue is, as far as the round trip shows it.
+    /// Returns the path's queueing delay, as far as the round trip shows it.
     fn queue(&mut self, now: Instant, rtt: Option<Duration>) -> Duration {
         let Some(rtt) = rtt else {
             return Duration::ZERO;
@@ -105,7 +104,7 @@ impl Controller for Reports {
     fn on_report(&mut self, now: Instant, expected: u32, lost: u32, rtt: Option<Duration>) {
         self.sent_at = None;
         if self.dropped_at.take().is_some() {
-            // What was lost in an outage says nothing about the path now.
+            // Losses during an outage say nothing about the present path.
             (self.expected, self.lost) = (0, 0);
             self.set_target(self.target.max(self.limits.start), "increase");
             return;

@@ -18,7 +18,7 @@ use window::{MIN_WINDOW, MSS, Update, Window};
 
 /// `QDELAY_TARGET_LO` in ms.
 const QUEUE_TARGET_MS: f64 = 60.0;
-/// `REF_WND_OVERHEAD`: bytes in flight may exceed the window so far.
+/// `REF_WND_OVERHEAD`: factor by which bytes in flight may exceed the window.
 const OVERHEAD: f64 = 5.0;
 /// `RATE_PACE_MIN` and `PACKET_PACING_HEADROOM`.
 const PACE_MIN: Rate = Rate::from_kbps(50);
@@ -28,30 +28,30 @@ const PACE_HEADROOM: f64 = 1.5;
 const FLIGHT_LIMIT: f64 = 0.9;
 const FLIGHT_COMPENSATION: f64 = 1.5;
 const QUEUED: f64 = 0.25;
-/// How far a window of few segments lowers the rate (ibid.).
+/// Effect of a window of few segments on the rate (ibid.).
 const SMALL_RATIO: f64 = 0.1;
 const SMALL_MOST: f64 = 0.2;
 /// `PACKET_OVERHEAD` in bytes.
 const PACKET_OVERHEAD: f64 = 20.0;
-/// The base delay is the least of this time. RFC 6817, which the draft names,
-/// remembers ten minutes, and would take a longer route for a queue as long:
-/// chosen by us, `a_longer_route_is_no_queue_for_ever`.
+/// Memory of the base delay. RFC 6817, which the draft cites, remembers ten minutes, and
+/// would treat a longer route as a queue for that time: chosen by us,
+/// `a_longer_route_is_no_queue_for_ever`.
 const BASE_WINDOW: Duration = Duration::from_secs(30);
 /// The gain of the smoothed round trip (RFC 6298 section 2).
 const RTT_GAIN: f64 = 0.125;
-/// Round trips outside are nonsense: chosen by us.
+/// Round trips outside this range are implausible: chosen by us.
 const RTT_RANGE: (Duration, Duration) = (Duration::from_millis(1), Duration::from_secs(10));
 /// The window of the delivery rate, for the snapshot only.
 const RATE_WINDOW: Duration = Duration::from_millis(500);
-/// So many round trips after a reduction the snapshot says so.
+/// Number of round trips after a reduction for which the snapshot reports it.
 const REDUCED_RTTS: u64 = 4;
 
-/// SCReAM version 2: a window for the bytes in flight, which gives way to
-/// losses, to marks (classic and L4S) and to queueing delay, and a rate that
-/// follows from window and round trip.
+/// SCReAM version 2: a window for the bytes in flight, which shrinks after losses, marks
+/// (classic and L4S) and queueing delay, and a rate that follows from window and round
+/// trip.
 ///
-/// L4S is on while our packets arrive as ECT(1). What the draft derives from
-/// frame sizes (`rel_framesize_high`) is 1, since a controller sees packets.
+/// L4S is active while our packets arrive as ECT(1). The draft's value from frame sizes
+/// (`rel_framesize_high`) is 1, since a controller sees packets.
 #[derive(Debug)]
 pub struct Scream {
     limits: Limits,
@@ -69,14 +69,14 @@ pub struct Scream {
     silence: Silence,
 }
 
-/// What one feedback says.
+/// Contents of one feedback message.
 #[derive(Default)]
 struct Digest {
     acked_bytes: u64,
     packets: u32,
     marked: u32,
     lost: u32,
-    /// When the newest packet that arrived was sent, and its queueing delay.
+    /// Sending time and queueing delay of the newest packet that arrived.
     newest: Option<(Instant, f64)>,
 }
 
@@ -147,7 +147,7 @@ impl Scream {
         self.target = self.limits.clamp(Rate::from_bps(bps as u64));
     }
 
-    /// What an outage did to the window says nothing about the path after.
+    /// Resets the window, because an outage says nothing about the path after it.
     fn resume(&mut self) {
         *self = Scream {
             flight: std::mem::take(&mut self.flight),
@@ -231,7 +231,7 @@ impl Controller for Scream {
         self.target
     }
 
-    /// "Packet Pacing"; when the send window is used up, the least rate.
+    /// "Packet Pacing"; the lowest rate when the send window is used up.
     fn pacing_rate(&self) -> Rate {
         if self.flight.bytes() as f64 > self.window.bytes().max(MIN_WINDOW) * OVERHEAD {
             return PACE_MIN;

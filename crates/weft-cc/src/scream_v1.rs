@@ -20,20 +20,19 @@ use window::{Acknowledged, Event, MSS, Window};
 const QUEUE_TARGET_MS: f64 = 100.0;
 /// `RATE_PACE_MIN` (ibid.).
 const PACE_MIN: Rate = Rate::from_kbps(50);
-/// The base delay is the least of this time, as in version 2 here.
+/// Memory of the base delay, as in version 2.
 const BASE_WINDOW: Duration = Duration::from_secs(30);
 /// The gain of the smoothed round trip (RFC 6298 section 2).
 const RTT_GAIN: f64 = 0.125;
-/// Round trips outside are nonsense: chosen by us.
+/// Round trips outside this range are implausible: chosen by us.
 const RTT_RANGE: (Duration, Duration) = (Duration::from_millis(1), Duration::from_secs(10));
 /// The window of the delivery rate, for the snapshot only.
 const RATE_WINDOW: Duration = Duration::from_millis(500);
-/// A backlog beyond is nonsense and would only overflow sums.
+/// A larger backlog is implausible and would overflow sums.
 const MAX_BACKLOG: Bytes = Bytes(1 << 32);
 
-/// SCReAM of RFC 8298: a congestion window after LEDBAT's manner around a
-/// target for the queueing delay, and a media rate that watches the sender's
-/// own queue.
+/// SCReAM of RFC 8298: a congestion window in the manner of LEDBAT around a target for
+/// the queueing delay, and a media rate that monitors the sender's own queue.
 #[derive(Debug)]
 pub struct ScreamV1 {
     limits: Limits,
@@ -44,7 +43,7 @@ pub struct ScreamV1 {
     flight: Flight,
     window: Window,
     media: MediaRate,
-    /// The last reaction to a loss or mark.
+    /// Time of the last reaction to a loss or mark.
     reacted: Option<Instant>,
     delivered: DeliveryRate,
     loss: f64,
@@ -87,7 +86,7 @@ impl ScreamV1 {
         rtt
     }
 
-    /// At most one reaction per round trip; true if there was one.
+    /// Reacts at most once per round trip; returns true if it did.
     fn react(&mut self, now: Instant, rtt: Duration, event: Event) -> bool {
         let recent = |at| now.saturating_since(at) < rtt;
         if self.reacted.is_some_and(recent) {
@@ -99,7 +98,7 @@ impl ScreamV1 {
         true
     }
 
-    /// What an outage did to the window says nothing about the path after.
+    /// Resets the window, because an outage says nothing about the path after it.
     fn resume(&mut self) {
         let start = self.media.target().max(self.limits.start);
         let limits = Limits {
@@ -191,7 +190,7 @@ impl Controller for ScreamV1 {
         *self = ScreamV1::new(self.limits);
     }
 
-    /// A mark is answered like a loss, if less strongly (RFC 8298).
+    /// Treats a mark like a loss with a weaker reaction (RFC 8298).
     fn ecn(&self) -> Ecn {
         Ecn::Ect0
     }
@@ -200,8 +199,8 @@ impl Controller for ScreamV1 {
         self.media.target()
     }
 
-    /// "Packet Pacing" (section 4.1.2.6); when the send window (4.1.2.5) is
-    /// used up, the least rate.
+    /// "Packet Pacing" (section 4.1.2.6); the lowest rate when the send window (4.1.2.5)
+    /// is used up.
     fn pacing_rate(&self) -> Rate {
         let Some(rtt) = self.rtt else {
             return self.media.target().max(PACE_MIN);

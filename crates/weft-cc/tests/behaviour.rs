@@ -1,6 +1,5 @@
-//! How every controller behaves on one bottleneck, with a lower and an upper
-//! bound to each figure. `cargo run -p weft-cc --example controllers` prints
-//! them all.
+//! Behaviour of every controller on one bottleneck, with a lower and an upper bound for
+//! each figure. `cargo run -p weft-cc --example controllers` prints them all.
 
 mod testbed;
 
@@ -23,7 +22,7 @@ fn within(what: &str, value: f64, (low, high): (f64, f64), bed: &Testbed) {
     );
 }
 
-/// Seconds to 90 % of the link from 0.3 Mbps, then what is used and the 95th
+/// Checks the seconds to 90 % of the link from 0.3 Mbps, then the share used and the 95th
 /// percentile of the queue from 60 to 120 s.
 #[track_caller]
 fn ramp_and_steady(kind: ControllerKind, ramp: (f64, f64), used: (f64, f64), queue: (f64, f64)) {

@@ -1,5 +1,4 @@
-//! Google congestion control on one link: what libwebrtc's does, and what is
-//! repaired of it.
+//! Google congestion control on one link: libwebrtc's behaviour and our repairs.
 
 mod testbed;
 
@@ -20,7 +19,7 @@ fn on(kind: ControllerKind, link: Rate) -> Testbed {
     bed
 }
 
-/// What the delay alone would allow, Mbps.
+/// Returns the rate that delay alone would allow, in Mbps.
 fn delay_based(bed: &Testbed) -> f64 {
     let internals = bed.controller.internals();
     let found = internals.iter().find(|i| i.name == "delay_based");
@@ -81,7 +80,7 @@ fn the_target_follows_a_halved_capacity_within_a_second() {
     );
 }
 
-/// Seconds until 4 Mbps after 10 s at 1 Mbps.
+/// Returns the seconds until 4 Mbps after 10 s at 1 Mbps.
 fn recovery(kind: ControllerKind) -> (f64, Testbed) {
     let mut bed = on(kind, Rate::from_mbps(5));
     bed.run(10.0);
@@ -334,7 +333,7 @@ fn a_silence_lowers_the_deployed_target_and_not_the_delay_based_rate() {
             bed.controller.on_packet_sent(&packet);
             bed.controller.on_timeout(now);
         }
-        // 3 s after what was still in flight, then each second: six drops.
+        // 3 s after the last packets in flight, then each second: six drops.
         let target = bed.controller.target_rate().as_mbps() / before;
         assert!((target - 0.8_f64.powi(6)).abs() < 0.001, "{target}");
         let kept = delay_based(&bed) == before;

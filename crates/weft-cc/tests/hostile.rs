@@ -1,6 +1,6 @@
-//! One sequence of operations for every controller: whatever is sent and fed
-//! back, the rate keeps to the limits and nothing breaks; and after any
-//! history a clean link is used again.
+//! One sequence of operations for every controller: with any packets and any feedback,
+//! the rate keeps to the limits and nothing breaks, and after any history the controller
+//! uses a clean link again.
 
 mod testbed;
 
@@ -32,7 +32,7 @@ fn kinds() -> impl Strategy<Value = ControllerKind> {
     ]
 }
 
-/// Mostly plausible, sometimes anything.
+/// Generates mostly plausible numbers, and sometimes arbitrary ones.
 fn number() -> impl Strategy<Value = u64> {
     prop_oneof![
         6 => 0..5_000_u64,
@@ -155,7 +155,7 @@ proptest! {
     }
 }
 
-/// Ten minutes of what links and feedback do, chosen by the seed, a new
+/// Runs ten minutes of adverse links and feedback, chosen by the seed, with a new
 /// condition every 20 s.
 fn suffer(bed: &mut Testbed, rng: &mut Rng) {
     for _ in 0..30 {
@@ -186,7 +186,7 @@ fn clean(bed: &mut Testbed) {
     bed.source.demand = LIMITS.max;
 }
 
-/// What a clean 5 Mbps link carries a minute after such a history, as a share.
+/// Returns the share of a clean 5 Mbps link that is used a minute after such a history.
 fn used_after(kind: ControllerKind, seed: u64) -> (f64, Testbed) {
     let mut rng = Rng::new(seed).stream("history");
     let mut bed = Testbed::new(kind, Rate::from_mbps(5));
@@ -244,11 +244,11 @@ fn scream_v1_is_never_stuck() {
     recovers(ControllerKind::ScreamV1, 0..20);
 }
 
-/// Weaknesses of the published algorithms, which their controllers keep.
-/// libwebrtc: a probe that confirms a rate limited by loss lowers the
-/// delay-based rate, and the capacity known from before makes it grow by a
-/// packet a round trip. The draft: after capacities of all kinds the deviation
-/// of the incoming rate is so large that every rate is close to convergence.
+/// Weaknesses of the published algorithms, which their controllers keep. libwebrtc: a
+/// probe that confirms a rate limited by loss lowers the delay-based rate, and the
+/// capacity known from before makes it grow by a packet per round trip. The draft: after
+/// capacities of all kinds the deviation of the incoming rate is so large that every rate
+/// is close to convergence.
 #[test]
 #[ignore = "minutes: ten times as many histories of each"]
 fn the_published_gccs_alone_are_ever_stuck() {
@@ -266,8 +266,8 @@ fn the_published_gccs_alone_are_ever_stuck() {
     }
 }
 
-/// What the network can do to feedback: any arrival, number and mark; when a
-/// packet was sent and how large it was is the caller's own knowledge.
+/// Limits an operation to changes that the network can make to feedback: any arrival,
+/// number and mark. The sender itself knows the time and size of a packet.
 fn credible(now: Instant, op: Op) -> Op {
     let Op::Feedback(mut results, rtt) = op else {
         return op;
@@ -281,7 +281,7 @@ fn credible(now: Instant, op: Op) -> Op {
     Op::Feedback(results, rtt)
 }
 
-/// Absurd feedback between the link's own, then the link's alone.
+/// Absurd feedback mixed with the link's own, then the link's alone.
 #[test]
 fn nobody_is_stuck_after_absurd_feedback() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();

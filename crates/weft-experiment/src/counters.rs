@@ -1,24 +1,24 @@
-//! What a program counted of itself over time, as a client of a call does
-//! (W3C webrtc-stats). Counts are from the beginning, so what they say of a
-//! time is the difference between its ends.
+//! Counters that a program reports about itself over time, as a client of a call does
+//! (W3C webrtc-stats). Counts start at the beginning of the call, so the difference
+//! between two samples describes the time between them.
 
-/// The counts of one end of a flow, in order.
+/// Counters of one end of a flow, in order of time.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct CounterLog {
-    /// One for each time that the program told.
+    /// One for each report of the program.
     pub samples: Vec<CounterSample>,
 }
 
-/// The counts at one time; what the program does not know is absent.
+/// Counters at one time; a value is absent where the program does not know it.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct CounterSample {
-    /// When, seconds since the run began; negative before.
+    /// Time in seconds since the run began; negative before it.
     pub at_s: f64,
     /// Round-trip time of the path, milliseconds.
     pub rtt_ms: Option<f64>,
-    /// Of the stream that this end sends.
+    /// Counters of the stream that this end sends.
     pub sent: Option<SentCounters>,
-    /// Of the stream that it receives.
+    /// Counters of the stream that this end receives.
     pub received: Option<ReceivedCounters>,
 }
 
@@ -27,13 +27,13 @@ pub struct CounterSample {
 pub struct SentCounters {
     /// Frames encoded.
     pub frames: Option<f64>,
-    /// Quantiser indices of all of them together.
+    /// Sum of the quantizer indices of these frames.
     pub quantizer_sum: Option<f64>,
-    /// What the encoder is told to make, Mbit/s.
+    /// Target rate of the encoder, Mbit/s.
     pub target_mbps: Option<f64>,
-    /// Keyframes that were asked for.
+    /// Keyframes that were requested.
     pub keyframe_requests: Option<f64>,
-    /// For how long the processor was too slow, seconds.
+    /// Time for which the processor was too slow, seconds.
     pub cpu_limited_s: Option<f64>,
 }
 
@@ -48,20 +48,18 @@ pub struct ReceivedCounters {
     pub dropped: Option<f64>,
     /// Freezes that have ended.
     pub freezes: Option<f64>,
-    /// Their length together, seconds.
+    /// Total length of these freezes, seconds.
     pub freeze_s: Option<f64>,
     /// Lines of the last picture.
     pub height: Option<f64>,
-    /// Time that the frames of the last period waited, mean, milliseconds.
+    /// Mean time in the jitter buffer of the frames of the last period, milliseconds.
     pub jitter_buffer_ms: Option<f64>,
-    /// What the application got to use: of a call encoded frames, of TCP what
-    /// it handed over in order.
+    /// Bytes that the application could use: encoded frames of a call, ordered data of
+    /// TCP.
     pub useful_bytes: Option<f64>,
-    /// Pictures whose way is known, of those shown since the last sample: when,
-    /// in seconds since the run began, and from capture to display, in
-    /// milliseconds.
+    /// Latency samples of pictures shown since the last sample: the time in seconds since
+    /// the run began, and the time from capture to display in milliseconds.
     pub latencies: Vec<(f64, f64)>,
-    /// BRISQUE of single pictures of those shown since the last sample, 0 to
-    /// 100.
+    /// BRISQUE of some of the pictures shown since the last sample, 0 to 100.
     pub brisque: Vec<f64>,
 }

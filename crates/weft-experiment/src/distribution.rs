@@ -1,22 +1,22 @@
-//! Delays summed up: by period, and over the run.
+//! Distributions of delays: per period, and over the run.
 
 use weft_units::Duration;
 
-/// Delays within one period; all zero when there were none.
+/// Delays within one period; all fields are zero without packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct DelaySample {
-    /// How many packets were measured.
+    /// Number of packets measured.
     pub count: u32,
-    /// Their mean.
+    /// Mean delay.
     pub mean: Duration,
-    /// The smallest that at least 95 % of them do not exceed.
+    /// Smallest delay that at least 95 % of the packets do not exceed.
     pub p95: Duration,
-    /// The longest of them.
+    /// Longest delay.
     pub max: Duration,
 }
 
 impl DelaySample {
-    /// Of these delays in nanoseconds, which come out in another order.
+    /// Summarizes delays in nanoseconds; reorders the slice.
     #[must_use]
     pub fn of(nanos: &mut [u64]) -> DelaySample {
         let totals = Totals::of(nanos);
@@ -40,7 +40,7 @@ impl DelaySample {
     }
 }
 
-/// What one pass over delays gives, in nanoseconds.
+/// Sums of one pass over delays, in nanoseconds.
 struct Totals {
     sum: u128,
     max: u64,
@@ -65,46 +65,47 @@ impl FromIterator<Duration> for Distribution {
     }
 }
 
-/// Delays of many packets, of one way or of several together. Quantiles are
-/// exact within [`Distribution::RESOLUTION`].
+/// Delays of many packets in one or several directions. Quantiles are exact within
+/// [`Distribution::RESOLUTION`].
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Distribution {
-    /// Of a width that grows with the value: each power of two is cut into
-    /// `1 << FINE` of them.
+    /// Counts per bucket. The width of a bucket grows with the value: each power of two
+    /// is divided into `1 << FINE` buckets.
     buckets: Vec<u64>,
     count: u64,
     sum: u128,
     max: u64,
 }
 
-/// A bucket is at most a 64th of its values wide, and stands for its middle.
+/// Binary logarithm of the buckets per power of two. A bucket is at most a 64th of its
+/// values wide, and its middle represents them.
 const FINE: u32 = 6;
 
 impl Distribution {
     /// Relative error of the quantiles.
     pub const RESOLUTION: f64 = 1.0 / 128.0;
 
-    /// How many packets were measured.
+    /// Returns the number of packets measured.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Their mean, exact; zero without any.
+    /// Returns the exact mean; zero without packets.
     #[must_use]
     pub fn mean(&self) -> Duration {
         let mean = self.sum.checked_div(u128::from(self.count)).unwrap_or(0);
         Duration::from_nanos(mean as u64)
     }
 
-    /// The largest, exact; zero without any.
+    /// Returns the exact maximum; zero without packets.
     #[must_use]
     pub fn max(&self) -> Duration {
         Duration::from_nanos(self.max)
     }
 
-    /// So many percent of them are at most this: the nearest rank, zero
-    /// without any.
+    /// Returns the delay that this percentage of the packets does not exceed, by nearest
+    /// rank; zero without packets.
     #[must_use]
     pub fn percentile(&self, percent: u64) -> Duration {
         let rank = (self.count * percent.min(100)).div_ceil(100).max(1);
@@ -116,8 +117,7 @@ impl Distribution {
         Duration::from_nanos(found.map_or(0, middle_of).min(self.max))
     }
 
-    /// Adds the packets of another one, so that what is said is about all of
-    /// them.
+    /// Adds the packets of another distribution.
     pub fn merge(&mut self, other: &Distribution) {
         if self.buckets.len() < other.buckets.len() {
             self.buckets.resize(other.buckets.len(), 0);
@@ -130,14 +130,14 @@ impl Distribution {
         self.max = self.max.max(other.max);
     }
 
-    /// One more packet.
+    /// Adds the delay of one packet.
     pub fn add(&mut self, delay: Duration) {
         let value = delay.as_nanos();
         self.count_all(&Totals::of(&[value]), &[value]);
     }
 
-    /// The packets of a period, their delays in nanoseconds, which come out in
-    /// another order; and what that period was by itself.
+    /// Adds the packets of a period, with delays in nanoseconds, and returns the summary
+    /// of that period. Reorders the slice.
     pub fn add_period(&mut self, nanos: &mut [u64]) -> DelaySample {
         let totals = Totals::of(nanos);
         self.count_all(&totals, nanos);

@@ -1,10 +1,9 @@
-//! An experiment as data: what one run is set up with, and what it leaves
-//! behind.
+//! An experiment as data: the setup of a run, and the record of its results.
 //!
-//! A [`Setup`] names links, routes and flows; a [`Record`] has what was
-//! measured of each. An engine makes the one of the other: the simulator
-//! (`weft-sim`) in virtual time, the emulator's testbed (`weft-lab`) with real
-//! packets. Neither type knows which one does.
+//! A [`Setup`] names links, routes and flows; a [`Record`] holds the measurements of
+//! each. An engine turns the setup into the record: the simulator (`weft-sim`) in virtual
+//! time, the emulator's testbed (`weft-lab`) with real packets. Neither type depends on
+//! the engine.
 //!
 //! ```
 //! use weft_experiment::{CongestionKind, FlowKind, FlowSetup, LinkSetup, Route, Setup, TcpSetup};
@@ -33,5 +32,5 @@ pub use record::{
     StationRecord,
 };
 pub use setup::{FlowSetup, Hop, LinkSetup, Route, Setup, SetupError};
-// A kind of flow is exported by the folder of all kinds only.
+// Only the folder of all kinds exports a kind of flow.
 pub use traffic::*;

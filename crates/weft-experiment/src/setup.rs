@@ -1,4 +1,4 @@
-//! What a run consists of: links, and flows over them.
+//! The setup of a run: links, and flows over them.
 
 use weft_links::{LinkSpec, MediumSpec, StationId, TrafficClass, WiredDirection};
 use weft_session::Policy;
@@ -10,13 +10,13 @@ mod check;
 
 pub use check::SetupError;
 
-/// One run, whichever engine does it. [`Setup::check`] says what is wrong with it.
+/// Setup of one run for any engine. [`Setup::check`] reports the first error in it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Setup {
-    /// How long the run lasts.
+    /// Length of the run.
     pub duration: Duration,
-    /// Periods that begin earlier are in the time series only, not in
-    /// distributions of the run. Default zero.
+    /// Start of the measurement. Periods that begin earlier appear only in the time
+    /// series, not in the run's distributions. Default zero.
     pub measure_from: Duration,
     /// The period of every time series. RFC 8868 section 3 computes its
     /// metrics from rates per 200 ms.
@@ -32,43 +32,41 @@ pub struct Setup {
 pub struct LinkSetup {
     /// Unique among the links of the run.
     pub name: String,
-    /// What carries its packets.
+    /// Medium that carries its packets.
     pub medium: MediumSpec,
-    /// What results call that which each of its stations sends, in the
-    /// medium's order.
+    /// Names in results of the traffic that each station sends, in the medium's order.
     pub stations: Vec<String>,
-    /// Where it is: the generated traces of links at one place have in common
-    /// what the two directions of each have. None: with no other link.
+    /// Location of the link. Generated traces of links at one place share the component
+    /// that the two directions of a link share. `None`: shares it with no other link.
     pub place: Option<String>,
 }
 
-/// One link of a route, and the stations between which the source's packets
-/// cross it. What comes back crosses it from the second to the first.
+/// One link of a route, and the two stations between which the source's packets cross it.
+/// Packets back to the source cross it in the opposite direction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hop {
     /// Position in [`Setup::links`].
     pub link: usize,
     /// The station that sends the source's packets.
     pub from: StationId,
-    /// The one that they are for.
+    /// The station that receives them.
     pub to: StationId,
 }
 
-/// The way from a flow's source to its sink; back it is the same in reverse.
+/// The path from a flow's source to its sink; the way back is its reverse.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Route {
     /// The links in the order of the source's packets; at least one.
     pub hops: Vec<Hop>,
-    /// One-way delay between the source and the first hop, each way: an access
-    /// link without queue, loss and limit of rate. Default zero.
+    /// One-way delay between the source and the first hop in each direction: an access
+    /// link without queue, loss or rate limit. Default zero.
     pub access_delay: Duration,
-    /// How much that delay varies from packet to packet, as a standard deviation;
-    /// they keep their order. Gaussian, cut off at three deviations and at no
-    /// delay at all: with an access delay of zero every other packet has none.
-    /// Default zero.
+    /// Standard deviation of that delay from packet to packet; packets stay in order.
+    /// Gaussian, cut off at three deviations and at zero. With an access delay of zero,
+    /// half of the packets have no delay. Default zero.
     pub access_jitter: Duration,
-    /// How the caller of a call may use it beside its other routes. Default: as
-    /// it comes.
+    /// Policy for using this route beside the call's other routes. Default: no
+    /// restriction.
     pub policy: Policy,
 }
 
@@ -78,19 +76,19 @@ pub struct FlowSetup {
     /// Unique among the flows of the run. Randomness of the flow depends on
     /// the seed and this name only.
     pub name: String,
-    /// When it begins, from the beginning of the run.
+    /// Time at which it begins, from the beginning of the run.
     pub start: Duration,
-    /// When its source stops sending anything new, from the beginning of the
-    /// run; `None`: with the run.
+    /// Time at which its source stops sending new data, from the beginning of the run;
+    /// `None`: at the end of the run.
     pub stop: Option<Duration>,
-    /// What it takes where nobody competes, if that is known without a run of it
-    /// alone: what harm is measured from.
+    /// Rate that the flow takes without competition, if it is known without running the
+    /// flow alone. Harm is measured against it.
     pub demand: Option<Rate>,
     /// A call takes one route for each path; every other flow has one.
     pub routes: Vec<Route>,
-    /// How urgent its packets are, both ways, to media that keep classes apart.
+    /// Priority class of its packets in both directions, for media that separate classes.
     pub class: TrafficClass,
-    /// What runs between source and sink, with its own set-up.
+    /// Kind of traffic between source and sink, with its own setup.
     pub kind: FlowKind,
 }
 
@@ -98,15 +96,15 @@ pub struct FlowSetup {
 const DEFAULT_SAMPLE: Duration = Duration::from_millis(200);
 
 impl Setup {
-    /// What files call the link that is crossed at this hop: a wired one has
-    /// one name, and of a cell it is the station's.
+    /// Returns the name in files of the link crossed at this hop: the link's name for a
+    /// wired link, the station's name for a cell.
     ///
     /// # Panics
-    /// When there is no such link or station.
+    /// If there is no such link or station.
     #[must_use]
     pub fn link_name(&self, hop: &Hop) -> &str {
-        // The access point comes last, and of two the first has the link's
-        // name.
+        // The access point comes last in a cell. The first station of a wired link has
+        // the link's name.
         self.links[hop.link].station(hop.from.min(hop.to))
     }
 
@@ -122,7 +120,7 @@ impl Setup {
         }
     }
 
-    /// The beginning of the first period that is measured as a whole.
+    /// Returns the beginning of the first period that is measured as a whole.
     #[must_use]
     pub fn first_measured_period(&self) -> Duration {
         let period = self.sample_every;
@@ -132,7 +130,7 @@ impl Setup {
 }
 
 impl LinkSetup {
-    /// A pair of links, one from left to right and one from right to left.
+    /// Creates a pair of links, one from left to right and one from right to left.
     #[must_use]
     pub fn wired(name: &str, forward: LinkSpec, backward: LinkSpec) -> LinkSetup {
         LinkSetup {
@@ -143,23 +141,23 @@ impl LinkSetup {
         }
     }
 
-    /// The names of two stations: what the first one sends is called as the
-    /// link is, what comes back says so.
+    /// Returns the names of two stations: the first has the link's name, the second has
+    /// `-back` appended.
     #[must_use]
     pub fn there_and_back(name: &str) -> Vec<String> {
         vec![name.to_owned(), format!("{name}-back")]
     }
 
-    /// What results call that which the station sends.
+    /// Returns the name in results of the traffic that the station sends.
     ///
     /// # Panics
-    /// When the link has no such station.
+    /// If the link has no such station.
     #[must_use]
     pub fn station(&self, station: StationId) -> &str {
         &self.stations[usize::from(station.0)]
     }
 
-    /// A pair that is the same in both directions.
+    /// Creates a pair of links with equal directions.
     #[must_use]
     pub fn symmetric(name: &str, spec: &LinkSpec) -> LinkSetup {
         LinkSetup::wired(name, spec.clone(), spec.clone())
@@ -167,7 +165,7 @@ impl LinkSetup {
 }
 
 impl Hop {
-    /// Over a wired link in this direction.
+    /// Creates a hop over a wired link in this direction.
     #[must_use]
     pub const fn wired(link: usize, direction: WiredDirection) -> Hop {
         Hop {
@@ -177,7 +175,7 @@ impl Hop {
         }
     }
 
-    /// The same way back.
+    /// Returns the hop in the opposite direction.
     #[must_use]
     pub const fn reversed(self) -> Hop {
         Hop {
@@ -189,13 +187,13 @@ impl Hop {
 }
 
 impl Route {
-    /// Over these wired links from left to right, without access delay.
+    /// Creates a route over these wired links from left to right, without access delay.
     #[must_use]
     pub fn forward(links: &[usize]) -> Route {
         Route::wired(links, WiredDirection::Forward)
     }
 
-    /// Over these wired links from right to left, the first one named first.
+    /// Creates a route over these wired links from right to left, in the order given.
     #[must_use]
     pub fn backward(links: &[usize]) -> Route {
         Route::wired(links, WiredDirection::Backward)
@@ -211,7 +209,7 @@ impl Route {
         }
     }
 
-    /// The same with an access delay.
+    /// Sets the access delay.
     #[must_use]
     pub fn with_access(self, access_delay: Duration) -> Route {
         Route {
@@ -220,7 +218,7 @@ impl Route {
         }
     }
 
-    /// The same with jitter of the access delay.
+    /// Sets the jitter of the access delay.
     #[must_use]
     pub fn with_access_jitter(self, access_jitter: Duration) -> Route {
         Route {
@@ -231,7 +229,7 @@ impl Route {
 }
 
 impl FlowSetup {
-    /// A flow over one route for the whole run.
+    /// Creates a flow over one route for the whole run.
     #[must_use]
     pub fn new(name: &str, route: Route, kind: FlowKind) -> FlowSetup {
         FlowSetup {
@@ -245,19 +243,19 @@ impl FlowSetup {
         }
     }
 
-    /// What it carries, to be asked what it has.
+    /// Returns the common interface of the flow's kind.
     #[must_use]
     pub fn traffic(&self) -> &dyn Traffic {
         self.kind.traffic()
     }
 
-    /// When it stops in a run that ends then.
+    /// Returns the time at which it stops in a run that ends at `end`.
     #[must_use]
     pub fn stops_at(&self, end: Duration) -> Duration {
         self.stop.unwrap_or(end).min(end)
     }
 
-    /// A call over these routes for the whole run.
+    /// Creates a call over these routes for the whole run.
     #[must_use]
     pub fn call(name: &str, routes: Vec<Route>, call: CallSetup) -> FlowSetup {
         FlowSetup {
@@ -271,7 +269,7 @@ impl FlowSetup {
         }
     }
 
-    /// The same from `start` to `stop`, counted from the beginning of the run.
+    /// Sets the start and the stop, counted from the beginning of the run.
     #[must_use]
     pub fn between(self, start: Duration, stop: Duration) -> FlowSetup {
         let stop = Some(stop);

@@ -10,34 +10,32 @@ const BACKOFF: f64 = 0.85;
 const GROWTH: f64 = 1.08;
 /// `kDefaultRtt` (ibid.).
 const DEFAULT_RTT: Duration = Duration::from_millis(200);
-/// A longer round trip is nonsense: chosen by us.
+/// A longer round trip is implausible: chosen by us.
 const MAX_RTT: Duration = Duration::from_secs(10);
-/// `response_time` is the round trip and this, twice (ibid.).
+/// `response_time` is twice the sum of the round trip and this (ibid.).
 const DETECTOR_DELAY: Duration = Duration::from_millis(100);
 /// `GetNearMaxIncreaseRateBpsPerSecond` (ibid.).
 const PACKET: f64 = 1200.0;
 const FRAMES_PER_SECOND: f64 = 30.0;
 const MIN_ADDITIVE_BPS: f64 = 4000.0;
-/// The least multiplicative growth: libwebrtc adds 1 kbps per feedback, which
-/// it sends about every 100 ms; we say it per second because our interval of
-/// feedback differs.
+/// The smallest multiplicative growth: libwebrtc adds 1 kbps per feedback, which it sends
+/// about every 100 ms; we express it per second because our feedback interval differs.
 const MIN_GROWTH_BPS: f64 = 10_000.0;
-/// The rate does not outrun what is delivered: `increase_limit` (ibid.).
+/// Upper bound of the rate relative to the delivery rate: `increase_limit` (ibid.).
 const LEAD: f64 = 1.5;
 const LEAD_MORE: Rate = Rate::from_kbps(10);
 /// Bounds of `bitrate_reduction_interval` (ibid.).
 const REDUCTION_INTERVAL: (Duration, Duration) =
     (Duration::from_millis(10), Duration::from_millis(200));
-/// How long a queue may take to drain before overuse counts again. Chosen by
-/// us: `a_decrease_does_not_repeat_while_the_queue_drains`.
+/// Longest time for a queue to drain before overuse counts again. Chosen by us:
+/// `a_decrease_does_not_repeat_while_the_queue_drains`.
 const DRAIN: Duration = Duration::from_secs(2);
-/// So much more arrives than is sent if the queue drains soon; the usual
-/// decrease leaves more. Chosen by us:
+/// Ratio of arriving to sent rate at which the queue drains soon; the usual decrease
+/// leaves a larger ratio. Chosen by us:
 /// `the_target_follows_a_halved_capacity_within_a_second`.
 const DRAIN_LEAD: f64 = 1.1;
-/// A rate below this share of the known capacity did not get there by
-/// overuse: two decreases in a row leave 72 %. Chosen by us:
-/// `gcc_is_never_stuck`.
+/// A rate below this share of the known capacity is not the result of overuse: two
+/// decreases in a row leave 72 %. Chosen by us: `gcc_is_never_stuck`.
 const STALE: f64 = 0.7;
 /// `TimeToReduceFurther` (ibid.).
 const REDUCE_AT_ONCE: f64 = 0.5;
@@ -48,7 +46,7 @@ enum State {
     Increase,
 }
 
-/// How the rate grows.
+/// Mode of growth.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Growth {
     /// Slowly, towards the known capacity.
@@ -69,9 +67,9 @@ pub(super) struct Aimd {
     throughput: Rate,
     state: State,
     changed: Option<Instant>,
-    /// The rate at which packets arrive just now.
+    /// Rate at which packets currently arrive.
     arriving: Option<Rate>,
-    /// The last decrease for overuse.
+    /// Time of the last decrease for overuse.
     decreased: Option<Instant>,
     capacity: LinkCapacity,
     behaviour: Behaviour,
@@ -98,7 +96,7 @@ impl Aimd {
         self.rate
     }
 
-    /// The link capacity that decreases have shown.
+    /// Returns the link capacity that decreases have shown.
     pub(super) fn capacity(&self) -> Option<Rate> {
         let kbps = self.capacity.estimate;
         kbps.map(|kbps| Rate::from_bps((kbps * 1e3) as u64))
@@ -108,18 +106,18 @@ impl Aimd {
         self.rtt = rtt.min(MAX_RTT);
     }
 
-    /// See [`super::throughput::Throughput::arriving`].
+    /// Sets the value of [`super::throughput::Throughput::arriving`].
     pub(super) fn set_arriving(&mut self, arriving: Option<Rate>) {
         self.arriving = arriving;
     }
 
-    /// From a probe or another source than the detector.
+    /// Sets the rate from a probe or another source than the detector.
     pub(super) fn set_rate(&mut self, now: Instant, rate: Rate) {
         self.rate = rate.clamp(self.min, self.max);
         self.changed = Some(now);
     }
 
-    /// The rate grows, and whether the capacity is known meanwhile.
+    /// Returns the mode of growth while the rate grows.
     pub(super) fn growth(&self) -> Option<Growth> {
         match (self.state, self.capacity.estimate) {
             (State::Hold, _) => None,
@@ -136,7 +134,7 @@ impl Aimd {
         }
     }
 
-    /// One decrease per round trip, unless much less than half arrives.
+    /// Limits decreases to one per round trip, unless much less than half arrives.
     pub(super) fn may_reduce(&self, now: Instant, throughput: Rate) -> bool {
         let (low, high) = REDUCTION_INTERVAL;
         let interval = self.rtt.clamp(low, high);
@@ -145,7 +143,7 @@ impl Aimd {
             || throughput < self.rate.mul_f64(REDUCE_AT_ONCE)
     }
 
-    /// Feedback with this verdict came.
+    /// Updates the rate after feedback with this verdict.
     pub(super) fn update(&mut self, now: Instant, usage: Usage, throughput: Option<Rate>) {
         self.throughput = throughput.unwrap_or(self.throughput);
         match usage {
@@ -182,8 +180,8 @@ impl Aimd {
         }
     }
 
-    /// The known capacity is from before something else than overuse took the
-    /// rate down: a silence, a probe. To walk towards it would take minutes.
+    /// Whether the known capacity is outdated because a silence or a probe, not overuse,
+    /// lowered the rate. Growing towards it would take minutes.
     fn is_stale(&self) -> bool {
         self.behaviour == Behaviour::Repaired
             && self
@@ -191,7 +189,7 @@ impl Aimd {
                 .is_some_and(|capacity| self.rate < capacity.mul_f64(STALE))
     }
 
-    /// About one packet per response time: the slow walk near the capacity.
+    /// Returns the slow growth near the capacity: about one packet per response time.
     fn additive_bps_per_second(&self) -> f64 {
         let frame = self.rate.as_bps() as f64 / FRAMES_PER_SECOND / 8.0;
         let packet = frame / (frame / PACKET).ceil().max(1.0);
@@ -199,8 +197,8 @@ impl Aimd {
         (packet * 8.0 / response).max(MIN_ADDITIVE_BPS)
     }
 
-    /// What is sent since the last decrease is less than what arrives: the
-    /// queue drains, and the trend, whose memory is long, will tell later.
+    /// Whether less is sent since the last decrease than arrives: the queue drains, and
+    /// the trend with its long memory shows it later.
     fn drains(&self, now: Instant) -> bool {
         self.behaviour == Behaviour::Repaired
             && self
@@ -217,7 +215,7 @@ impl Aimd {
             return;
         }
         self.decreased = Some(now);
-        // Below what arrives, so that the queue drains.
+        // Below the arriving rate, so that the queue drains.
         let mut decreased = self.throughput.mul_f64(BACKOFF);
         if decreased > self.rate
             && let Some(kbps) = self.capacity.estimate
@@ -234,7 +232,7 @@ impl Aimd {
     }
 }
 
-/// The mean and the deviation of what was delivered at overuse (libwebrtc
+/// Mean and deviation of the delivery rate at overuse (libwebrtc
 /// `link_capacity_estimator.cc`).
 #[derive(Debug)]
 struct LinkCapacity {

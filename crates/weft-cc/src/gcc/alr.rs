@@ -6,11 +6,11 @@ const USAGE: f64 = 0.65;
 /// `start_budget_level_ratio` and `stop_budget_level_ratio` (ibid.).
 const START_LEVEL: f64 = 0.80;
 const STOP_LEVEL: f64 = 0.50;
-/// The budget holds so much time: `kWindow` (libwebrtc `interval_budget.cc`).
+/// Time that the budget covers: `kWindow` (libwebrtc `interval_budget.cc`).
 const WINDOW_SECONDS: f64 = 0.5;
 
-/// Detects that the application, not the path, limits what is sent. Then the
-/// path's capacity cannot be learned from media.
+/// Detects whether the application limits the sending rate, and not the path. Media then
+/// cannot show the path's capacity.
 #[derive(Debug)]
 pub(super) struct Alr {
     /// Bytes per second that count as using the path.
@@ -39,7 +39,7 @@ impl Alr {
         self.budget = self.budget.clamp(-bound, bound);
     }
 
-    /// `size` was sent; zero only lets the time pass.
+    /// Counts sent bytes; zero only advances the time.
     pub(super) fn on_sent(&mut self, now: Instant, size: Bytes) {
         let elapsed = now.saturating_since(self.updated).as_secs_f64();
         self.updated = self.updated.max(now);
@@ -53,12 +53,12 @@ impl Alr {
         }
     }
 
-    /// Since when the application limits, if it does.
+    /// Returns the time since which the application limits, if it does.
     pub(super) fn since(&self) -> Option<Instant> {
         self.since
     }
 
-    /// True while the application limits and for `grace` after.
+    /// Whether the application limits, or did so within `grace`.
     pub(super) fn now_or_within(&self, now: Instant, grace: Duration) -> bool {
         self.since.is_some()
             || self

@@ -6,13 +6,12 @@ use super::trendline::Trendline;
 use crate::Limits;
 use weft_units::{Duration, Instant, Rate};
 
-/// After such a silence old delays say nothing about new ones:
-/// `kStreamTimeOut` (libwebrtc `delay_based_bwe.cc`).
+/// Silence after which old delays say nothing about new ones: `kStreamTimeOut` (libwebrtc
+/// `delay_based_bwe.cc`).
 const STREAM_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A probe below the estimate takes it down to this share of what is
-/// delivered, not further: `kProbeDropThroughputFraction` (libwebrtc
-/// `goog_cc_network_control.cc`).
+/// A probe below the estimate lowers it at most to this share of the delivery rate:
+/// `kProbeDropThroughputFraction` (libwebrtc `goog_cc_network_control.cc`).
 const PROBE_DROP: f64 = 0.85;
 
 /// The delay-based half of the controller: from arrival times to a rate.
@@ -38,7 +37,7 @@ impl DelayBased {
         }
     }
 
-    /// A packet was reported as delivered.
+    /// Records a packet that was reported as delivered.
     pub(super) fn on_packet(&mut self, now: Instant, sent: Instant, arrival: Instant) {
         let last = self.last_packet.replace(now);
         if last.is_some_and(|at| now.saturating_since(at) > STREAM_TIMEOUT) {
@@ -57,8 +56,8 @@ impl DelayBased {
         self.recovered |= before == Usage::Under && self.detector.usage() == Usage::Normal;
     }
 
-    /// All packets of a feedback were given; adapts the rate. True if a queue
-    /// that was there has drained.
+    /// Adapts the rate after all packets of a feedback message. Returns true if an
+    /// existing queue has drained.
     pub(super) fn update(
         &mut self,
         now: Instant,
@@ -74,7 +73,7 @@ impl DelayBased {
                 }
                 false
             }
-            // Before anything is measured: by half, every 200 ms at most.
+            // Before the first measurement: halve, at most every 200 ms.
             (Usage::Over, None, _) => {
                 let half = self.aimd.rate().mul_f64(0.5);
                 if self.aimd.may_reduce(now, half) {

@@ -4,29 +4,29 @@ use weft_units::{Duration, Instant};
 /// (libwebrtc `delay_based_bwe.cc`), draft-ietf-rmcat-gcc-02 section 5.2.
 const GROUP_LENGTH: Duration = Duration::from_millis(5);
 
-/// Packets that arrive this close together after a stall are one burst too:
+/// Packets that arrive this close together after a stall also form one burst:
 /// `kBurstDeltaThreshold` (libwebrtc `inter_arrival_delta.cc`).
 const BURST_GAP_MS: f64 = 5.0;
 
-/// No burst is longer: `kMaxBurstDuration` (ibid.).
+/// Longest burst: `kMaxBurstDuration` (ibid.).
 const MAX_BURST_MS: f64 = 100.0;
 
-/// The arrival clock jumped if it ran ahead of ours by so much:
+/// Lead over our clock at which the arrival clock has jumped:
 /// `kArrivalTimeOffsetThreshold` (ibid.).
 const ARRIVAL_OFFSET_MS: f64 = 3000.0;
 
-/// So many groups in a row that went back in time mean a jump too:
-/// `kReorderedResetThreshold` (libwebrtc `inter_arrival_delta.h`).
+/// Consecutive reordered groups that also count as a jump: `kReorderedResetThreshold`
+/// (libwebrtc `inter_arrival_delta.h`).
 const REORDERED_RESET: u32 = 3;
 
-/// How two neighbouring groups of packets are apart.
+/// Time differences between two neighbouring groups of packets.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Delta {
-    /// Between their last packets, when sent.
+    /// Time between the sending of their last packets.
     pub(super) send_ms: f64,
-    /// Between their last packets, when they arrived.
+    /// Time between the arrivals of their last packets.
     pub(super) arrival_ms: f64,
-    /// When the later group was complete, in the receiver's clock.
+    /// Time when the later group was complete, in the receiver's clock.
     pub(super) arrival: Instant,
 }
 
@@ -44,7 +44,7 @@ struct Group {
     last_sent: Instant,
     first_arrival: Instant,
     complete: Instant,
-    /// Our own clock when the group's last packet was reported.
+    /// Time on our clock when the group's last packet was reported.
     reported: Instant,
 }
 
@@ -71,7 +71,7 @@ impl Group {
 }
 
 impl InterArrival {
-    /// A packet was reported; the difference of the two groups before if it
+    /// Adds a reported packet; returns the difference of the two previous groups if it
     /// begins a new one.
     pub(super) fn on_packet(
         &mut self,
@@ -114,7 +114,7 @@ impl InterArrival {
             if self.reordered >= REORDERED_RESET {
                 *self = InterArrival::default();
             } else {
-                // Nothing to compare with: go on from the earlier group.
+                // No group to compare with: continue from the earlier group.
                 self.current = None;
             }
             return None;

@@ -9,20 +9,20 @@ use weft_units::{Bytes, Duration, Instant, Rate};
 pub(super) enum Loss {
     /// Version 2.
     Model(Box<LossBased>),
-    /// What was before it.
+    /// Two thresholds, the algorithm before version 2.
     Thresholds(LossThresholds),
 }
 
-/// What the other half has found out at a feedback.
+/// Results of the delay-based half for one feedback message.
 pub(super) struct DelayBasedUpdate {
     pub now: Instant,
     pub rate: Rate,
-    /// The rate is that of a probe.
+    /// Whether the rate comes from a probe.
     pub probed: bool,
     pub rtt: Option<Duration>,
-    /// What arrives.
+    /// Rate at which packets arrive.
     pub acked: Option<Rate>,
-    /// The application sends less than it may.
+    /// Whether the application sends less than it may.
     pub in_alr: bool,
 }
 
@@ -37,7 +37,7 @@ impl Loss {
         }
     }
 
-    /// A packet was reported.
+    /// Records a reported packet.
     pub(super) fn on_packet(&mut self, number: u64, sent: Instant, size: Bytes, lost: bool) {
         match self {
             Loss::Model(model) => model.on_packet(number, sent, size, lost),
@@ -45,7 +45,7 @@ impl Loss {
         }
     }
 
-    /// All packets of a feedback were given.
+    /// Updates the estimate after all packets of a feedback message.
     pub(super) fn update(&mut self, update: &DelayBasedUpdate) {
         match self {
             Loss::Model(model) => model.update(update.rate, update.acked, update.in_alr),
@@ -59,7 +59,7 @@ impl Loss {
         }
     }
 
-    /// The bound on the delay-based rate; it is that rate where loss does not
+    /// Returns the bound on the delay-based rate; equal to that rate where loss does not
     /// limit.
     pub(super) fn bound(&self, delay_based: Rate) -> Rate {
         match self {
@@ -68,7 +68,7 @@ impl Loss {
         }
     }
 
-    /// What loss alone would allow, once it is asked.
+    /// Returns the rate that loss alone would allow, once it was computed.
     pub(super) fn result(&self) -> Rate {
         match self {
             Loss::Model(model) => model.result(),
@@ -84,7 +84,7 @@ impl Loss {
         }
     }
 
-    /// The share of packets lost lately.
+    /// Returns the share of packets lost recently.
     pub(super) fn average_loss(&self) -> f64 {
         match self {
             Loss::Model(model) => model.average_loss(),

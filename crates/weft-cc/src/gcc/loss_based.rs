@@ -18,7 +18,7 @@ const UPPER_BOUND_LOSS_OFFSET: f64 = 0.05;
 const MAX_INCREASE: f64 = 1.3;
 const INCREASE_WINDOW: Duration = Duration::from_millis(300);
 
-/// What bounds the rate.
+/// Reason for the bound on the rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     DelayBased,
@@ -26,9 +26,8 @@ enum State {
     Decreasing,
 }
 
-/// The loss-based half: fits an inherent loss and a bandwidth to what was
-/// lost at which sending rate (maximum likelihood), and bounds the
-/// delay-based rate by it.
+/// The loss-based half: fits an inherent loss and a bandwidth to the observed losses at
+/// each sending rate (maximum likelihood), and bounds the delay-based rate by it.
 #[derive(Debug)]
 pub(super) struct LossBased {
     min: Rate,
@@ -39,7 +38,7 @@ pub(super) struct LossBased {
     result: Rate,
     state: State,
     upper_bound: Rate,
-    /// While it recovers: since when, and up to which rate in this window.
+    /// While recovering: the start time, and the highest rate in this window.
     recovering: Option<(Instant, Rate)>,
 }
 
@@ -61,12 +60,12 @@ impl LossBased {
         }
     }
 
-    /// A packet was reported.
+    /// Records a reported packet.
     pub(super) fn on_packet(&mut self, number: u64, sent: Instant, size: Bytes, lost: bool) {
         self.partial.on_packet(number, sent, size, lost);
     }
 
-    /// All packets of a feedback were given.
+    /// Updates the estimate after all packets of a feedback message.
     pub(super) fn update(&mut self, delay_based: Rate, throughput: Option<Rate>, in_alr: bool) {
         let Some(observation) = self.partial.complete() else {
             return;
@@ -110,7 +109,7 @@ impl LossBased {
         }
     }
 
-    /// The bound on the delay-based rate; it is that rate where loss does not
+    /// Returns the bound on the delay-based rate; equal to that rate where loss does not
     /// limit.
     pub(super) fn bound(&self, delay_based: Rate) -> Rate {
         match self.is_limiting() {
@@ -119,7 +118,7 @@ impl LossBased {
         }
     }
 
-    /// What loss alone would allow, once it is asked.
+    /// Returns the rate that loss alone would allow, once it was computed.
     pub(super) fn result(&self) -> Rate {
         self.result
     }
@@ -128,7 +127,8 @@ impl LossBased {
         self.state != State::DelayBased && self.observations.count() >= MIN_OBSERVATIONS
     }
 
-    /// The share of packets lost in the last observations, recent ones first.
+    /// Returns the share of packets lost in the last observations, weighted towards
+    /// recent ones.
     pub(super) fn average_loss(&self) -> f64 {
         self.observations.average_loss()
     }
@@ -137,7 +137,7 @@ impl LossBased {
         rate > self.result || (rate == self.result && self.state == State::Increasing)
     }
 
-    /// Much loss bounds the rate whatever the model says.
+    /// Bounds the rate at high loss, independently of the model.
     fn bound_by_average(&mut self) {
         let excess = self.observations.average_loss() - UPPER_BOUND_LOSS_OFFSET;
         self.upper_bound = match excess > 0.0 {
@@ -171,13 +171,13 @@ impl LossBased {
     }
 }
 
-/// Counts towards the next observation.
+/// Packets of the next observation.
 #[derive(Debug)]
 struct Partial {
     counts: LossCounts,
     first_sent: Option<Instant>,
     last_sent: Instant,
-    /// The end of the previous observation.
+    /// End of the previous observation.
     previous: Option<Instant>,
 }
 
@@ -199,7 +199,7 @@ impl Partial {
         self.last_sent = self.last_sent.max(sent);
     }
 
-    /// The observation if it is long enough.
+    /// Returns the observation if it is long enough.
     fn complete(&mut self) -> Option<Observation> {
         let since = *self.previous.get_or_insert(self.first_sent?);
         let duration = self.last_sent.saturating_since(since);

@@ -1,10 +1,10 @@
 use weft_units::Bytes;
 
-/// Numbers remembered as lost: more packets than a path carries while they are
-/// counted together, unless it is far above a gigabit.
+/// Numbers remembered as lost: more packets than a path below several gigabits carries
+/// while they are counted together.
 const LOST_BITS: usize = 8192;
 
-/// Packets that feedback named, each once, however often it is named.
+/// Packets that feedback named, each counted once.
 #[derive(Debug)]
 pub(super) struct LossCounts {
     packets: u32,
@@ -25,7 +25,7 @@ impl LossCounts {
         }
     }
 
-    /// Whether it was not counted before.
+    /// Counts a packet; returns false if it was counted before.
     pub(super) fn on_packet(&mut self, number: u64, size: Bytes, lost: bool) -> bool {
         let bit = number as usize % LOST_BITS;
         let word = &mut self.lost_numbers[bit / 64];

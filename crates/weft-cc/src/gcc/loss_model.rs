@@ -21,15 +21,15 @@ const PREFERENCE_SMOOTHING: f64 = 0.002;
 /// Keeps the logarithms finite: `GetLossProbability` (ibid.).
 const MIN_PROBABILITY: f64 = 1e-6;
 
-/// A hypothesis on the path: it loses this share of the packets whatever is
-/// sent, and all that exceeds the bandwidth.
+/// A hypothesis about the path: it loses this share of the packets at any rate, and
+/// everything above the bandwidth.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Channel {
     pub(super) inherent_loss: f64,
     pub(super) bandwidth: Rate,
 }
 
-/// What was lost in some time.
+/// Losses during some time.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Observation {
     pub(super) received: u32,
@@ -38,7 +38,7 @@ pub(super) struct Observation {
     pub(super) last_sent: Instant,
 }
 
-/// The last observations, and how well a channel explains them.
+/// The last observations. They score how well a channel explains them.
 #[derive(Debug)]
 pub(super) struct Observations {
     ring: [Option<Observation>; WINDOW],
@@ -122,7 +122,7 @@ impl Observations {
     }
 }
 
-/// Inherent loss, and what exceeds the bandwidth.
+/// Returns the inherent loss plus the loss above the bandwidth.
 fn loss_probability(channel: &Channel, sending_rate: Rate) -> f64 {
     let excess = sending_rate.saturating_sub(channel.bandwidth).as_kbps();
     let overflow = excess / sending_rate.as_kbps().max(f64::MIN_POSITIVE);
@@ -130,7 +130,8 @@ fn loss_probability(channel: &Channel, sending_rate: Rate) -> f64 {
     p.clamp(MIN_PROBABILITY, 1.0 - MIN_PROBABILITY)
 }
 
-/// The more bandwidth a channel claims, the less of its loss is inherent.
+/// Limits the inherent loss: the more bandwidth a channel claims, the less of its loss is
+/// inherent.
 fn clamp_inherent_loss(channel: &mut Channel) {
     let kbps = channel.bandwidth.as_kbps().max(f64::MIN_POSITIVE);
     let max = MAX_INHERENT_LOSS_OFFSET + MAX_INHERENT_LOSS_BALANCE_KBPS / kbps;

@@ -7,32 +7,33 @@ use weft_units::{Bytes, Duration, Instant, Rate};
 /// (libwebrtc `send_side_bandwidth_estimation.cc`, copies of 2018 and 2022).
 const LOW_LOSS: f64 = 0.02;
 const HIGH_LOSS: f64 = 0.10;
-/// To this and a kilobit more than the least rate of the last
+/// Growth factor, applied with one more kilobit to the smallest rate of the last
 /// `kBweIncreaseInterval` (ibid.).
 const GROWTH: f64 = 1.08;
 const GROWTH_MORE: Rate = Rate::from_kbps(1);
 const INCREASE_INTERVAL: Duration = Duration::from_secs(1);
-/// It falls once in this time and a round trip: `kBweDecreaseInterval` (ibid.).
+/// The rate falls at most once in this time plus a round trip: `kBweDecreaseInterval`
+/// (ibid.).
 const DECREASE_INTERVAL: Duration = Duration::from_millis(300);
-/// Losses are judged over so many packets: `kLimitNumPackets` (ibid.).
+/// Minimum number of packets for a loss estimate: `kLimitNumPackets` (ibid.).
 const LEAST_PACKETS: u32 = 20;
-/// So long without any loss the delay-based rate is taken at once:
-/// `kStartPhase` (ibid.).
+/// Time without any loss during which the delay-based rate applies at once: `kStartPhase`
+/// (ibid.).
 const START: Duration = Duration::from_secs(2);
 
-/// The loss-based half until version 2 of it came on: two thresholds.
+/// The loss-based half before version 2: two thresholds.
 #[derive(Debug)]
 pub(super) struct LossThresholds {
     limits: Limits,
     target: Rate,
     counts: LossCounts,
-    /// Of the last packets that were judged.
+    /// Loss share of the last evaluated packets.
     share: f64,
-    /// Since they were judged it has not fallen.
+    /// Whether the rate has not yet fallen since that evaluation.
     may_fall: bool,
     fell_at: Option<Instant>,
     began_at: Option<Instant>,
-    /// The least targets of the last second, the least of all first.
+    /// Smallest targets of the last second, the smallest first.
     history: Vec<(Instant, Rate)>,
 }
 
@@ -50,18 +51,18 @@ impl LossThresholds {
         }
     }
 
-    /// A packet was reported.
+    /// Records a reported packet.
     pub(super) fn on_packet(&mut self, number: u64, size: Bytes, lost: bool) {
         self.counts.on_packet(number, size, lost);
     }
 
-    /// A probe has measured this delay-based rate (`SetSendBitrate`).
+    /// Applies a delay-based rate that a probe has measured (`SetSendBitrate`).
     pub(super) fn on_probe(&mut self, delay_based: Rate) {
         self.target = delay_based;
         self.history.clear();
     }
 
-    /// All packets of a feedback were given.
+    /// Updates the estimate after all packets of a feedback message.
     pub(super) fn update(&mut self, now: Instant, delay_based: Rate, rtt: Duration) {
         let began_at = *self.began_at.get_or_insert(now);
         if self.counts.packets() >= LEAST_PACKETS {
@@ -86,23 +87,23 @@ impl LossThresholds {
         self.target
     }
 
-    /// The share of the last packets that were judged.
+    /// Returns the loss share of the last evaluated packets.
     pub(super) fn share(&self) -> f64 {
         self.share
     }
 
-    /// Losses keep it from growing.
+    /// Whether losses prevent growth.
     pub(super) fn holds(&self) -> bool {
         self.share > LOW_LOSS
     }
 
     fn is_over(&self, now: Instant, rtt: Duration) -> bool {
-        // A round trip is the peer's claim and may be absurd: it is not added to.
+        // The peer reports the round trip, which may be absurd: do not add to it.
         let waited = |at| now.saturating_since(at).saturating_sub(DECREASE_INTERVAL);
         self.fell_at.is_none_or(|at| waited(at) >= rtt)
     }
 
-    /// The least target of the last second (`UpdateMinHistory`).
+    /// Returns the smallest target of the last second (`UpdateMinHistory`).
     fn least_of_late(&mut self, now: Instant) -> Rate {
         let history = &mut self.history;
         history.retain(|(at, rate)| {

@@ -12,10 +12,10 @@ const GAIN_DOWN: f64 = 0.039;
 const MAX_ADAPT: f64 = 15.0;
 /// `kMaxTimeDelta` of `UpdateThreshold` (ibid.).
 const MAX_STEP_MS: f64 = 100.0;
-/// Overuse must last: `kOverUsingTimeThreshold` (ibid.).
+/// Minimum duration of overuse: `kOverUsingTimeThreshold` (ibid.).
 const OVERUSE_MS: f64 = 10.0;
 
-/// What the delay says about the path.
+/// State of the path's queue according to the delay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Usage {
     Normal,
@@ -57,9 +57,9 @@ impl OveruseDetector {
         self.threshold
     }
 
-    /// The trend changed: `trend` as [`super::trendline::Trendline::modified`],
-    /// `deltas` groups so far, the last one `send_ms` after its predecessor,
-    /// complete at `arrival` in the receiver's clock.
+    /// Updates the detector with a new trend: `trend` as
+    /// [`super::trendline::Trendline::modified`], `deltas` groups so far, the last one
+    /// `send_ms` after its predecessor, complete at `arrival` in the receiver's clock.
     pub(super) fn update(&mut self, trend: f64, deltas: u32, send_ms: f64, arrival: Instant) {
         if deltas < 2 {
             self.usage = Usage::Normal;

@@ -6,8 +6,8 @@ use weft_units::{Deadline, Duration, Instant, Rate};
 /// `probe_controller.cc`).
 const FIRST_SCALE: f64 = 3.0;
 const SECOND_SCALE: f64 = 6.0;
-/// A result above this share of the probe's rate calls for another one at
-/// this multiple of the result: `further_probe_threshold`, `step_size` (ibid.).
+/// A result above this share of the probe's rate triggers another probe at this multiple
+/// of the result: `further_probe_threshold`, `step_size` (ibid.).
 const FURTHER_THRESHOLD: f64 = 0.7;
 const FURTHER_SCALE: f64 = 2.0;
 /// `kMaxWaitingTimeForProbingResult` (ibid.).
@@ -18,28 +18,27 @@ const MIN_DURATION: Duration = Duration::from_millis(15);
 /// `alr_interval`, `alr_scale` (ibid.).
 const PERIOD: Duration = Duration::from_secs(5);
 const PERIODIC_SCALE: f64 = 2.0;
-/// How often to look whether a periodic probe is due: chosen by us, a tenth
-/// of the period.
+/// Interval of checks for a due periodic probe: chosen by us, a tenth of the period.
 const RECHECK: Duration = Duration::from_millis(500);
 /// `InitiateProbing` allows twice the allocated rate (ibid.).
 const MAX_DEMAND_SCALE: f64 = 2.0;
-/// A large drop and the probe that asks whether it is over:
-/// `kBitrateDropThreshold`, `kBitrateDropTimeout`, `kProbeFractionAfterDrop`,
-/// `kProbeUncertainty`, `kMinTimeBetweenAlrProbes` (ibid.).
+/// A large drop, and the probe that tests whether it is over: `kBitrateDropThreshold`,
+/// `kBitrateDropTimeout`, `kProbeFractionAfterDrop`, `kProbeUncertainty`,
+/// `kMinTimeBetweenAlrProbes` (ibid.).
 const DROP: f64 = 0.66;
 const DROP_TIMEOUT: Duration = Duration::from_secs(5);
 const AFTER_DROP: f64 = 0.85;
 const UNCERTAINTY: f64 = 0.05;
 const MIN_DROP_INTERVAL: Duration = Duration::from_secs(5);
-/// Clusters that wait to be polled.
+/// Most clusters that wait to be polled.
 const MAX_PENDING: usize = 4;
 
-/// What the periodic probe depends on.
+/// Reason for a periodic probe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Reason {
-    /// The application sends little since then.
+    /// The application has sent little since this time.
     ApplicationLimited(Instant),
-    /// The rate grows: how often to look for more.
+    /// The rate grows; the interval of probes.
     Growing(Duration),
     /// Neither: no periodic probe.
     None,
@@ -51,7 +50,7 @@ pub(super) struct ProbeController {
     limits: Limits,
     demand: Option<Rate>,
     estimate: Rate,
-    /// While results are awaited: what they must exceed for another probe.
+    /// Rate that the awaited result must exceed for another probe.
     further_above: Option<Rate>,
     initiated: Instant,
     recheck_at: Instant,
@@ -68,13 +67,13 @@ struct Drop {
 }
 
 impl ProbeController {
-    /// Asks for the first probes at once.
+    /// Requests the first probes at once.
     pub(super) fn new(limits: Limits, now: Instant) -> ProbeController {
         ProbeController::start(limits, now, None, 0)
     }
 
-    /// As at the start, for a path that came back; what the application
-    /// wants stays, and no id is used twice.
+    /// Returns the state for a restored path: as at the start, but keeps the
+    /// application's demand and never reuses an id.
     pub(super) fn restarted(&self, now: Instant) -> ProbeController {
         ProbeController::start(self.limits, now, self.demand, self.next_id)
     }
@@ -96,7 +95,7 @@ impl ProbeController {
         controller
     }
 
-    /// Exponential probing from this rate.
+    /// Starts exponential probing from this rate.
     pub(super) fn start_from(&mut self, now: Instant, rate: Rate) {
         let further = self.probe(now, rate.mul_f64(FIRST_SCALE))
             && self.probe(now, rate.mul_f64(SECOND_SCALE));
@@ -104,7 +103,7 @@ impl ProbeController {
         self.further_above = further.then_some(last);
     }
 
-    /// What the application would send at most; with none there is no probing.
+    /// Sets the highest rate that the application would send; zero stops probing.
     pub(super) fn set_demand(&mut self, now: Instant, demand: Rate, in_alr: bool) {
         let before = self.demand.replace(demand);
         let more = before.is_some_and(|before| demand > before);
@@ -114,7 +113,7 @@ impl ProbeController {
         }
     }
 
-    /// The target changed, or was measured again.
+    /// Takes a new or repeated target.
     pub(super) fn set_estimate(&mut self, now: Instant, estimate: Rate) {
         if estimate < self.estimate.mul_f64(DROP) {
             self.last_drop = Some(Drop {
@@ -130,7 +129,8 @@ impl ProbeController {
         }
     }
 
-    /// The queue has drained after a large drop: was it a passing one?
+    /// Probes after a large drop whose queue has drained, to test whether it was
+    /// temporary.
     pub(super) fn on_recovered(&mut self, now: Instant) {
         let Some(drop) = self.last_drop else {
             return;
@@ -149,7 +149,8 @@ impl ProbeController {
         }
     }
 
-    /// Time passed; `loss_limited`: then probing confirms, it does not raise.
+    /// Advances the time. While `loss_limited`, a probe confirms the rate and does not
+    /// raise it.
     pub(super) fn on_timeout(&mut self, now: Instant, reason: Reason, loss_limited: bool) {
         if now.saturating_since(self.initiated) > MAX_WAIT {
             self.further_above = None;
@@ -189,13 +190,13 @@ impl ProbeController {
         self.pending.pop_front()
     }
 
-    /// No probe goes above: the limit and twice the demand.
+    /// Returns the highest rate of a probe: the limit and twice the demand.
     fn cap(&self) -> Rate {
         let demand = self.demand.map(|rate| rate.mul_f64(MAX_DEMAND_SCALE));
         demand.map_or(self.limits.max, |rate| rate.min(self.limits.max))
     }
 
-    /// Queues a cluster; true if a good result should lead to a further one.
+    /// Queues a cluster; returns true if a good result should trigger another probe.
     fn probe(&mut self, now: Instant, rate: Rate) -> bool {
         let cap = self.cap();
         self.initiated = now;

@@ -1,25 +1,24 @@
 use crate::{ProbeCluster, ProbeId};
 use weft_units::{Bytes, Duration, Instant, Rate};
 
-/// A cluster counts when so much of it was reported:
-/// `kMinReceivedProbesRatio`, `kMinReceivedBytesRatio` (libwebrtc
-/// `probe_bitrate_estimator.cc`).
+/// Share of a cluster that must be reported: `kMinReceivedProbesRatio`,
+/// `kMinReceivedBytesRatio` (libwebrtc `probe_bitrate_estimator.cc`).
 const MIN_RECEIVED: f64 = 0.8;
-/// Faster than sent by this factor is a compressed burst, not a capacity:
+/// Arrivals faster than sending by this factor are a compressed burst, not a capacity:
 /// `kMaxValidRatio` (ibid.).
 const MAX_RATIO: f64 = 2.0;
-/// Slower than sent by this factor is the capacity:
-/// `kMinRatioForUnsaturatedLink` (ibid.); stay a little below it:
+/// Arrivals slower than sending by this factor show the capacity:
+/// `kMinRatioForUnsaturatedLink` (ibid.); the estimate stays a little below it:
 /// `kTargetUtilizationFraction` (ibid.).
 const SATURATED: f64 = 0.9;
 const UTILIZATION: f64 = 0.95;
 /// `kMaxProbeInterval` (ibid.).
 const MAX_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Clusters under way; there are rarely more than two.
+/// Most clusters in progress; there are rarely more than two.
 const CLUSTERS: usize = 8;
 
-/// Measures at which rate the packets of a probe cluster arrived.
+/// Measures the rate at which the packets of a probe cluster arrived.
 #[derive(Debug, Default)]
 pub(super) struct ProbeEstimator {
     clusters: [Option<Cluster>; CLUSTERS],
@@ -48,7 +47,7 @@ struct Span {
 }
 
 impl ProbeEstimator {
-    /// This cluster is about to be sent.
+    /// Registers a cluster that will be sent.
     pub(super) fn expect(&mut self, cluster: &ProbeCluster) {
         self.clusters[self.next] = Some(Cluster {
             id: cluster.id,
@@ -61,7 +60,7 @@ impl ProbeEstimator {
         self.next = (self.next + 1) % CLUSTERS;
     }
 
-    /// A packet of a cluster was delivered.
+    /// Records a delivered packet of a cluster.
     pub(super) fn on_packet(&mut self, id: ProbeId, sent: Instant, arrival: Instant, size: Bytes) {
         let known = self.clusters.iter_mut().flatten().find(|c| c.id == id);
         let Some(cluster) = known else {
@@ -73,7 +72,7 @@ impl ProbeEstimator {
         }
     }
 
-    /// The newest result, once.
+    /// Takes the newest result.
     pub(super) fn take(&mut self) -> Option<Rate> {
         self.estimate.take()
     }
@@ -111,7 +110,7 @@ impl Cluster {
         if !valid.contains(&sent) || !valid.contains(&received) {
             return None;
         }
-        // An interval does not hold the packet at its open end.
+        // An interval excludes the packet at its open end.
         let send_rate = self.size.saturating_sub(span.last_sent_size) / sent;
         let receive_rate = self.size.saturating_sub(span.first_arrival_size) / received;
         if receive_rate > send_rate.mul_f64(MAX_RATIO) {

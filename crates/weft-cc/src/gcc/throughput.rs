@@ -1,45 +1,44 @@
 use std::collections::VecDeque;
 use weft_units::{Bytes, Duration, Instant, Rate};
 
-/// The window of libwebrtc `RobustThroughputEstimatorSettings`: it keeps so
-/// many packets even if they are older than the shorter duration, never more
-/// than the maximum, and needs the required number for an answer.
+/// The window of libwebrtc `RobustThroughputEstimatorSettings`: it keeps this many
+/// packets even if they are older than the shorter duration, never more than the maximum,
+/// and needs the required number for a result.
 const WINDOW_PACKETS: usize = 20;
 const MAX_PACKETS: usize = 500;
 const REQUIRED_PACKETS: usize = 10;
 const MAX_WINDOW: Duration = Duration::from_secs(5);
 
-/// `window_duration` (libwebrtc `acknowledged_bitrate_estimator_interface.h`,
-/// 2019); later revisions keep twice as much, we want the shorter memory.
+/// `window_duration` (libwebrtc `acknowledged_bitrate_estimator_interface.h`, 2019);
+/// later revisions keep twice as much, but we want the shorter memory.
 const MIN_WINDOW: Duration = Duration::from_millis(500);
 
-/// The window for what arrives just now: `kDefaultRateWindow` of libwebrtc's
-/// older estimator (`bitrate_estimator.cc`).
+/// Window for the current arrival rate: `kDefaultRateWindow` of libwebrtc's older
+/// estimator (`bitrate_estimator.cc`).
 const RECENT: Duration = Duration::from_millis(150);
 
 /// Reordering beyond this is a jump of the receiver's clock:
 /// `kMaxReorderingTime` (libwebrtc `robust_throughput_estimator.cc`).
 const MAX_REORDERING: Duration = Duration::from_secs(1);
 
-/// Both intervals are at least so long (ibid.).
+/// Smallest value of both intervals (ibid.).
 const MIN_INTERVAL: Duration = Duration::from_millis(1);
 
-/// What was delivered per time, by the sender's and the receiver's clock,
-/// whichever is slower. Robust against stalls: the longest gap between
-/// arrivals counts only as long as the second longest.
+/// Delivery rate by the sender's or the receiver's clock, whichever is slower. Robust
+/// against stalls: the longest gap between arrivals counts only as long as the second
+/// longest.
 #[derive(Debug)]
 pub(super) struct Throughput {
     window: VecDeque<Delivered>,
-    /// Of all packets in the window.
+    /// Size of all packets in the window.
     size: Bytes,
     /// Packets sent earlier cannot tell the sending rate of the window.
     discarded_sent: Instant,
     /// Packets sent earlier are not counted.
     valid_from: Instant,
-    /// When the newest packet was sent of all that came.
+    /// Sending time of the newest packet that was reported.
     newest_sent: Instant,
-    /// What arrived by then may stand in the window in another order than it
-    /// was sent in.
+    /// Packets that arrived by then may be in the window out of their sending order.
     disordered_until: Option<Instant>,
     gaps: Gaps,
 }
@@ -49,7 +48,7 @@ pub(super) struct Throughput {
 struct Gaps {
     longest: Duration,
     second: Duration,
-    /// One of them may have left the window.
+    /// Whether one of them may have left the window.
     stale: bool,
 }
 
@@ -84,16 +83,16 @@ impl Throughput {
         }
     }
 
-    /// The sending rate has just been raised much: what was sent before says
-    /// nothing about what the path delivers now. Without this, an overuse
-    /// shortly after a successful probe would undo it; libwebrtc's estimator
-    /// has that weakness. Chosen by us: `probing_finds_5_mbps_within_3_seconds`.
+    /// Restarts the window because the sending rate has just risen a lot: earlier packets
+    /// say nothing about the present delivery rate. Without this, an overuse shortly
+    /// after a successful probe would undo it; libwebrtc's estimator has that weakness.
+    /// Chosen by us: `probing_finds_5_mbps_within_3_seconds`.
     pub(super) fn restart(&mut self, now: Instant) {
         self.clear();
         self.valid_from = now;
     }
 
-    /// A packet was delivered; `size` includes what went unmeasured before it.
+    /// Records a delivered packet; `size` includes unmeasured bytes before it.
     pub(super) fn on_packet(&mut self, sent: Instant, arrival: Instant, size: Bytes) {
         if sent < self.valid_from {
             return;
@@ -145,8 +144,8 @@ impl Throughput {
         len > MAX_PACKETS || span > MAX_WINDOW || (len > WINDOW_PACKETS && span > MIN_WINDOW)
     }
 
-    /// At which rate the last packets arrived, whenever they were sent: while
-    /// a queue stands, this is the path's capacity.
+    /// Returns the rate at which the last packets arrived, whenever they were sent: while
+    /// there is a queue, this is the path's capacity.
     pub(super) fn arriving(&self) -> Option<Rate> {
         let last = self.window.back()?.arrival;
         let mut size = Bytes::ZERO;
@@ -160,8 +159,8 @@ impl Throughput {
         None
     }
 
-    /// The delivery rate, once there are enough packets. Linear in the window
-    /// now and then, so ask once per feedback.
+    /// Returns the delivery rate, once there are enough packets. Sometimes linear in the
+    /// window, so call it once per feedback.
     pub(super) fn rate(&mut self) -> Option<Rate> {
         if self.window.len() < REQUIRED_PACKETS {
             return None;
@@ -170,7 +169,7 @@ impl Throughput {
         if self.gaps.stale {
             self.gaps = self.find_gaps(first.arrival);
         }
-        // N packets span N - 1 intervals: one size does not count.
+        // N packets span N - 1 intervals: the first size does not count.
         let received = self.size.saturating_sub(first.size);
         let span = last.arrival.saturating_since(first.arrival);
         let interval =
@@ -201,8 +200,8 @@ impl Throughput {
             .is_none_or(|until| first.arrival > until)
     }
 
-    /// As [`Throughput::sending_rate`] says, of a window in order: nothing in
-    /// it was sent before what was discarded.
+    /// Computes [`Throughput::sending_rate`] for an ordered window, in which every packet
+    /// was sent after the discarded ones.
     fn sending_rate_in_order(&self, first: &Delivered, last: &Delivered) -> Rate {
         let newest = self.window.iter().rev();
         let newest = newest.take_while(|p| p.sent == last.sent).last();
@@ -211,9 +210,8 @@ impl Throughput {
         self.size.saturating_sub(newest_size) / interval
     }
 
-    /// At which rate the packets were sent, without those from before what was
-    /// discarded; `None` if too few are left. The first of those sent last
-    /// does not count.
+    /// Returns the sending rate of the packets, without those sent before the discarded
+    /// ones; `None` if too few remain. The first of those sent last does not count.
     fn sending_rate(&self) -> Option<Rate> {
         let is_valid = |p: &&Delivered| p.sent >= self.discarded_sent;
         let mut valid = self.window.iter().filter(is_valid);

@@ -11,11 +11,10 @@ const SMOOTHING: f64 = 0.9;
 /// `kDefaultTrendlineThresholdGain` (ibid.).
 const GAIN: f64 = 4.0;
 
-/// The slope counts times the number of groups, up to this one:
-/// `kMinNumDeltas` (ibid.).
+/// Largest number of groups by which the slope is multiplied: `kMinNumDeltas` (ibid.).
 const MAX_DELTAS: u32 = 60;
 
-/// The slope of the one-way delay over the last groups.
+/// Slope of the one-way delay over the last groups.
 #[derive(Debug)]
 pub(super) struct Trendline {
     first_arrival: Option<Instant>,
@@ -39,7 +38,7 @@ impl Trendline {
         }
     }
 
-    /// Takes the next group in.
+    /// Adds the next group.
     pub(super) fn update(&mut self, delta: &Delta) {
         let first = *self.first_arrival.get_or_insert(delta.arrival);
         self.accumulated_ms += delta.arrival_ms - delta.send_ms;

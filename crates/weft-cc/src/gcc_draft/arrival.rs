@@ -5,17 +5,17 @@ use weft_units::Instant;
 /// table 1).
 const BURST_MS: f64 = 5.0;
 
-/// How a group of packets is apart from the one before.
+/// Time differences between a group of packets and the previous group.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Variation {
-    /// `T(i) - T(i-1)` in ms, between the last packets when sent.
+    /// `T(i) - T(i-1)` in ms, between the sending of the last packets.
     pub(super) departure_ms: f64,
-    /// `t(i) - t(i-1)` in ms, between the last packets when they arrived.
+    /// `t(i) - t(i-1)` in ms, between the arrivals of the last packets.
     pub(super) arrival_ms: f64,
 }
 
 impl Variation {
-    /// The inter-group delay variation `d(i)` in ms (section 5.1).
+    /// Returns the inter-group delay variation `d(i)` in ms (section 5.1).
     pub(super) fn delay_ms(&self) -> f64 {
         self.arrival_ms - self.departure_ms
     }
@@ -37,7 +37,7 @@ struct Group {
 }
 
 impl Arrivals {
-    /// A packet arrived. Gives the variation of the group that it completes.
+    /// Records an arrived packet. Returns the variation of the group that it completes.
     pub(super) fn on_packet(&mut self, sent: Instant, arrival: Instant) -> Option<Variation> {
         let Some(current) = &mut self.current else {
             self.current = Some(Group::new(sent, arrival));
@@ -75,7 +75,7 @@ impl Group {
         }
     }
 
-    /// The two rules of section 5.2.
+    /// Applies the two grouping rules of section 5.2.
     fn takes(&self, sent: Instant, arrival: Instant) -> bool {
         let inter_arrival = ms(arrival, self.arrival);
         let variation = inter_arrival - ms(sent, self.last_sent);

@@ -9,11 +9,11 @@ const GAIN_DOWN: f64 = 0.00018;
 const MAX_EXCESS_MS: f64 = 15.0;
 /// `overuse_time_th` in ms (ibid.).
 const OVERUSE_MS: f64 = 10.0;
-/// The threshold moves for no longer time at once: `kMaxTimeDelta` (libwebrtc
-/// `UpdateThreshold`); without it a pause would throw it from end to end.
+/// Longest time for which one update moves the threshold: `kMaxTimeDelta` (libwebrtc
+/// `UpdateThreshold`); without it a pause would move it across its range.
 const MAX_STEP_MS: f64 = 100.0;
 
-/// What the detector signals to the rate control.
+/// Signal of the detector to the rate control.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Signal {
     #[default]
@@ -27,7 +27,7 @@ pub(super) enum Signal {
 pub(super) struct Detector {
     threshold_ms: f64,
     previous_ms: f64,
-    /// For how long the gradient has been above or below, in ms.
+    /// Time in ms for which the gradient has been above or below.
     over_ms: f64,
     under_ms: f64,
     signal: Signal,
@@ -53,8 +53,8 @@ impl Detector {
         self.threshold_ms
     }
 
-    /// The gradient `m(i)` of a group that arrived `elapsed_ms` after the one
-    /// before.
+    /// Updates the detector with the gradient `m(i)` of a group that arrived `elapsed_ms`
+    /// after the previous one.
     pub(super) fn update(&mut self, gradient_ms: f64, elapsed_ms: f64) -> Signal {
         let elapsed_ms = elapsed_ms.clamp(0.0, MAX_STEP_MS);
         let above = gradient_ms > self.threshold_ms;

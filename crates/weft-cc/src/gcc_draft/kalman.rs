@@ -7,18 +7,17 @@ const INITIAL_ERROR: f64 = 0.1;
 /// `chi`, from the range 0.1 to 0.001 (ibid.); the middle on a logarithmic
 /// scale, chosen by us.
 const CHI: f64 = 0.01;
-/// `var_v_hat` is at least so much, in ms squared (ibid.).
+/// Lower bound of `var_v_hat`, in ms squared (ibid.).
 const MIN_NOISE: f64 = 1.0;
-/// An innovation beyond this many standard deviations counts as so many when
-/// the noise is estimated (ibid.; of either sign, as libwebrtc's
-/// `overuse_estimator.cc` has it).
+/// An innovation beyond this many standard deviations is clipped when the noise is
+/// estimated (ibid.; of either sign, as in libwebrtc's `overuse_estimator.cc`).
 const OUTLIER: f64 = 3.0;
 /// The rate that `alpha` is normalised to (ibid.): 30 groups a second.
 const NOMINAL_RATE: f64 = 30.0;
-/// `K`, the groups in which `f_max` is looked for. The draft gives no number;
-/// chosen by us: about a second of video in bursts.
+/// `K`, the number of groups that determine `f_max`. The draft gives no number; chosen by
+/// us: about a second of video in bursts.
 const GROUPS: usize = 60;
-/// Groups closer than this in ms are nonsense; keeps `f_max` finite.
+/// Intervals between groups below this, in ms, are implausible; keeps `f_max` finite.
 const MIN_INTERVAL_MS: f64 = 0.1;
 
 /// The arrival-time filter (section 5.3): a scalar Kalman filter that

@@ -6,8 +6,8 @@ use weft_units::{Duration, Instant, Rate};
 const LOW_LOSS: f64 = 0.02;
 const HIGH_LOSS: f64 = 0.10;
 const GROWTH: f64 = 1.05;
-/// Loss is judged so often: the longest interval of feedback that section 3
-/// recommends. Ours comes oftener and would compound the factors.
+/// Interval of loss estimates: the longest feedback interval that section 3 recommends.
+/// Ours is shorter and would compound the factors.
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// The loss-based controller (section 6).
@@ -38,7 +38,7 @@ impl LossBased {
         self.estimate
     }
 
-    /// The share of lost packets in the last interval.
+    /// Returns the share of lost packets in the last interval.
     pub(super) fn share(&self) -> f64 {
         self.share
     }
@@ -52,10 +52,10 @@ impl LossBased {
         self.lost = self.lost.saturating_add(u32::from(lost));
     }
 
-    /// All packets of a feedback were given. The estimate does not run ahead
-    /// of the delay-based one, or a loss would take long to show; the draft is
-    /// silent, its predecessor (draft-alvestrand-rmcat-congestion-02 section
-    /// 4) has this bound.
+    /// Updates the estimate after all packets of a feedback message. It is bounded by the
+    /// delay-based estimate; otherwise a loss would take long to show. The draft does not
+    /// say this; its predecessor (draft-alvestrand-rmcat-congestion-02 section 4) has
+    /// this bound.
     pub(super) fn update(&mut self, now: Instant, delay_based: Rate) {
         let judged = *self.judged.get_or_insert(now);
         if now.saturating_since(judged) >= INTERVAL && self.packets > 0 {

@@ -10,23 +10,23 @@ const ETA: f64 = 1.08;
 const LEAD: f64 = 1.5;
 /// Smoothing of the incoming rate at decreases and of its variance (ibid.).
 const SMOOTHING: f64 = 0.95;
-/// So many standard deviations around that average are close to convergence
+/// Number of standard deviations around that average that count as close to convergence
 /// (ibid.).
 const DEVIATIONS: f64 = 3.0;
-/// `response_time` is the round trip and this (ibid.).
+/// `response_time` is the sum of the round trip and this (ibid.).
 const RESPONSE: Duration = Duration::from_millis(100);
 /// Half a packet per response time (ibid.).
 const ADDITIVE: f64 = 0.5;
-/// The least additive step in bits (ibid.).
+/// The smallest additive step in bits (ibid.).
 const MIN_STEP: f64 = 1000.0;
-/// The expected packet: that of a frame at this rate, in packets of at most
-/// so many bits (ibid.).
+/// The expected packet: a frame at this rate, in packets of at most this many bits
+/// (ibid.).
 const FRAMES_PER_SECOND: f64 = 30.0;
 const PACKET_BITS: f64 = 1200.0 * 8.0;
-/// Until the caller knows the round trip: `kDefaultRtt` (libwebrtc
+/// Round trip until the caller knows it: `kDefaultRtt` (libwebrtc
 /// `aimd_rate_control.cc`).
 const DEFAULT_RTT: Duration = Duration::from_millis(200);
-/// A longer round trip is nonsense: chosen by us.
+/// A longer round trip is implausible: chosen by us.
 const MAX_RTT: Duration = Duration::from_secs(10);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,7 +69,7 @@ impl RateControl {
         self.rtt = rtt.min(MAX_RTT);
     }
 
-    /// From another source than the detector.
+    /// Sets the estimate from another source than the detector.
     pub(super) fn set_estimate(&mut self, rate: Rate) {
         self.estimate = self.limits.clamp(rate);
     }
@@ -82,8 +82,8 @@ impl RateControl {
         }
     }
 
-    /// The table of the state machine: over-use always decreases, under-use
-    /// always holds, otherwise hold follows decrease and increase hold.
+    /// Applies the table of the state machine: over-use always decreases, under-use
+    /// always holds; otherwise hold follows decrease, and increase follows hold.
     pub(super) fn on_signal(&mut self, signal: Signal, incoming: Option<Rate>) {
         let next = match (signal, self.state) {
             (Signal::OverUse, _) => State::Decrease,
@@ -101,7 +101,7 @@ impl RateControl {
         }
     }
 
-    /// All groups of a feedback were given: time to increase.
+    /// Increases the estimate after all groups of a feedback message.
     pub(super) fn update(&mut self, now: Instant, incoming: Option<Rate>) {
         let updated = self.updated.replace(now).unwrap_or(now);
         if self.state != State::Increase {
@@ -129,7 +129,7 @@ impl RateControl {
     }
 }
 
-/// The incoming rate at decreases: its average and variance, in kbps.
+/// Average and variance of the incoming rate at decreases, in kbps.
 #[derive(Debug, Default)]
 struct Convergence {
     average: Option<f64>,
@@ -145,8 +145,8 @@ impl Convergence {
         self.variance = SMOOTHING * self.variance + (1.0 - SMOOTHING) * error * error;
     }
 
-    /// Whether the capacity is near. A rate above what it was at decreases
-    /// means that the capacity has changed, and the average is forgotten.
+    /// Whether the capacity is near. A rate above the rate at decreases means that the
+    /// capacity has changed; the average is then forgotten.
     fn is_close(&mut self, incoming: Option<Rate>) -> bool {
         let (Some(average), Some(incoming)) = (self.average, incoming) else {
             return false;

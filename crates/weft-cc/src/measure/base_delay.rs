@@ -1,32 +1,31 @@
 use std::collections::VecDeque;
 use weft_units::{Duration, Instant};
 
-/// One-way delays that differ by more than this from one packet, or group of
-/// packets, to the next mean that a clock jumped: longer than any queue,
-/// chosen by us.
+/// Difference of one-way delays between consecutive packets or groups that means that a
+/// clock jumped: longer than any queue, chosen by us.
 pub(crate) const CLOCK_JUMP_MS: f64 = 3000.0;
 
-/// "Tens of minutes", as RFC 6817 section 3.4.2 remembers base delays: long
-/// enough to see an empty queue, short enough for clocks that drift apart.
+/// Memory of base delays, "tens of minutes" in RFC 6817 section 3.4.2: long enough to see
+/// an empty queue, short enough for clocks that drift apart.
 pub(crate) const TEN_MINUTES: Duration = Duration::from_secs(600);
 
-/// The window of the minimum moves in so many steps, as the minute slots of
-/// RFC 6817 section 3.4.2 (`BASE_HISTORY`).
+/// Number of steps in which the window of the minimum moves, like the minute slots of RFC
+/// 6817 section 3.4.2 (`BASE_HISTORY`).
 const SLOTS: usize = 10;
 
-/// The queueing delay: what a packet took, less the least that one took. Both
-/// clocks may differ by any offset.
+/// Queueing delay: the delay of a packet minus the smallest delay observed. The two
+/// clocks may have any offset.
 #[derive(Debug)]
 pub(crate) struct BaseDelay {
     slot: Duration,
-    /// The least delay of each slot in ms, the newest last.
+    /// Smallest delay of each slot in ms, the newest last.
     least_ms: VecDeque<f64>,
     begun: Option<Instant>,
     last_ms: Option<f64>,
 }
 
 impl BaseDelay {
-    /// The minimum is over `window`.
+    /// Takes the minimum over `window`.
     pub(crate) fn new(window: Duration) -> BaseDelay {
         BaseDelay {
             slot: window / SLOTS as u64,
@@ -36,8 +35,8 @@ impl BaseDelay {
         }
     }
 
-    /// The queueing delay in ms of a packet that was sent and arrived then,
-    /// by two clocks.
+    /// Returns the queueing delay in ms of a packet with these sending and arrival times,
+    /// from two clocks.
     pub(crate) fn queue_ms(&mut self, now: Instant, sent: Instant, arrival: Instant) -> f64 {
         let delay_ms = arrival.signed_nanos_since(sent) as f64 / 1e6;
         let jumped = self

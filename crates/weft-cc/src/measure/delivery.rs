@@ -1,20 +1,20 @@
 use std::collections::VecDeque;
 use weft_units::{Bytes, Duration, Instant, Rate};
 
-/// More packets than this in a window only cost memory.
+/// More packets than this in a window only use memory.
 const MAX_PACKETS: usize = 4096;
 
-/// Arrivals that go back or forward by more are a jump of the receiver's
-/// clock: chosen by us, longer than any window.
+/// Arrivals further back or forward than this are a jump of the receiver's clock: chosen
+/// by us, longer than any window.
 const CLOCK_JUMP: Duration = Duration::from_secs(3);
 
-/// At which rate packets arrived over a window of the receiver's time.
+/// Rate at which packets arrived over a window of the receiver's time.
 #[derive(Debug)]
 pub(crate) struct DeliveryRate {
     window: Duration,
     packets: VecDeque<(Instant, Bytes)>,
     size: Bytes,
-    /// The first packet after a jump or the beginning.
+    /// First packet after a jump or the beginning.
     since: Option<Instant>,
 }
 
@@ -35,7 +35,7 @@ impl DeliveryRate {
             *self = DeliveryRate::new(self.window);
         }
         self.since.get_or_insert(arrival);
-        // What comes out of order counts where the window stands.
+        // A reordered packet counts at the end of the window.
         let at = self.packets.back().map_or(arrival, |p| p.0.max(arrival));
         self.packets.push_back((at, size));
         self.size += size;
@@ -49,7 +49,7 @@ impl DeliveryRate {
         }
     }
 
-    /// The rate, once a whole window has passed.
+    /// Returns the rate, once a whole window has passed.
     pub(crate) fn rate(&self) -> Option<Rate> {
         let (newest, _) = self.packets.back()?;
         (newest.saturating_since(self.since?) >= self.window).then(|| self.size / self.window)

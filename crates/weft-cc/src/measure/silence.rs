@@ -1,20 +1,19 @@
 use weft_units::{Deadline, Duration, Instant};
 
-/// Without feedback for what is sent during this time the rate decreases, by
-/// this factor per interval: `kDefaultRttLimit`, `drop_fraction` and
-/// `drop_interval` of libwebrtc `RttBasedBackoff`
-/// (`send_side_bandwidth_estimation.cc`). The drafts and RFCs leave the case
-/// to a circuit breaker (RFC 8083).
+/// Time without feedback for sent packets after which the rate decreases, by this factor
+/// per interval: `kDefaultRttLimit`, `drop_fraction` and `drop_interval` of libwebrtc
+/// `RttBasedBackoff` (`send_side_bandwidth_estimation.cc`). The drafts and RFCs leave the
+/// case to a circuit breaker (RFC 8083).
 const SILENCE: Duration = Duration::from_secs(3);
 pub(crate) const SILENCE_DROP: f64 = 0.8;
 pub(crate) const SILENCE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// What was sent since the last feedback.
+/// Packets sent since the last feedback.
 #[derive(Debug, Default)]
 pub(crate) struct Silence {
-    /// The first packet sent since, and the last one.
+    /// Times of the first and the last packet sent since then.
     sent: Option<(Instant, Instant)>,
-    /// The last decrease for it.
+    /// Time of the last decrease because of silence.
     dropped: Option<Instant>,
 }
 
@@ -24,12 +23,12 @@ impl Silence {
         self.sent = Some((first, last.max(at)));
     }
 
-    /// True if the silence that ends here has lowered the rate.
+    /// Ends the silence; returns true if it has lowered the rate.
     pub(crate) fn on_feedback(&mut self) -> bool {
         std::mem::take(self).dropped.is_some()
     }
 
-    /// True if it is time for a decrease.
+    /// Returns true if a decrease is due.
     pub(crate) fn drops(&mut self, now: Instant) -> bool {
         let due = self.next_drop().is_some_and(|at| now >= at);
         if due {
@@ -49,7 +48,7 @@ impl Silence {
         })
     }
 
-    /// When to decrease; not while nothing is sent that could be answered.
+    /// Returns the time of the next decrease; `None` while no packet awaits feedback.
     fn next_drop(&self) -> Option<Instant> {
         let (first, last) = self.sent?;
         let next = match self.dropped {

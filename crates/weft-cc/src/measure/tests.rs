@@ -13,7 +13,7 @@ fn the_queue_is_what_exceeds_the_least_delay_whatever_the_clocks_say() {
     assert_eq!(base.queue_ms(ms(95), ms(20), ms(75) + offset), 15.0);
     assert_eq!(base.queue_ms(ms(90), ms(40), ms(70) + offset), 0.0);
     assert_eq!(base.queue_ms(ms(120), ms(60), ms(100) + offset), 10.0);
-    // The receiver's clock is set back by 500 s: a new beginning.
+    // The receiver's clock is set back by 500 s: measuring restarts.
     assert_eq!(base.queue_ms(ms(140), ms(80), ms(500_120)), 0.0);
     assert_eq!(base.queue_ms(ms(160), ms(100), ms(500_150)), 10.0);
 }
@@ -42,7 +42,7 @@ fn the_rate_is_that_of_the_window_and_unknown_before_it_is_full() {
     rate.on_packet(ms(500), Bytes(1250));
     // 51 packets of 10 kbit in half a second.
     assert_eq!(rate.rate(), Some(Rate::from_kbps(1020)));
-    // An hour later: nothing is known.
+    // An hour later: the rate is unknown.
     rate.on_packet(ms(3_600_000), Bytes(1250));
     assert_eq!(rate.rate(), None);
 }

@@ -4,13 +4,13 @@ use std::collections::VecDeque;
 /// section 5.4, `n` = 8).
 const WEIGHTS: [f64; 8] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
 
-/// `loss_int`: how many packets there are from one loss to the next, as RFC
-/// 5348 section 5.4 averages them. Packets lost in a row are one loss.
+/// `loss_int`: number of packets from one loss to the next, averaged as in RFC 5348
+/// section 5.4. Consecutive lost packets are one loss.
 #[derive(Debug, Default)]
 pub(super) struct LossIntervals {
     /// Packets since the last loss.
     current: u64,
-    /// The intervals before, the newest first.
+    /// Previous intervals, the newest first.
     past: VecDeque<u64>,
 }
 
@@ -28,8 +28,8 @@ impl LossIntervals {
         self.current = 0;
     }
 
-    /// How many mean intervals ago the last loss is, if there was any. The
-    /// interval under way counts in the mean where it makes it longer.
+    /// Returns the age of the last loss in mean intervals, if there was a loss. The
+    /// current interval counts in the mean only if it makes the mean longer.
     pub(super) fn age(&self) -> Option<f64> {
         let n = self.past.len();
         if n == 0 {

@@ -2,13 +2,13 @@ use super::signal::{Mode, Report};
 use crate::Limits;
 use weft_units::{Duration, Rate};
 
-/// `DELTA`, the interval of feedback (section 6.3, table 2). Ours may come
-/// oftener; the equations are evaluated this often.
+/// `DELTA`, the feedback interval (section 6.3, table 2). Our feedback may be more
+/// frequent; the equations are evaluated at this interval.
 pub(super) const DELTA: Duration = Duration::from_millis(100);
 
 /// `PRIO`, the weight of the flow, unless it is set (section 6.3, table 2).
 const PRIORITY: f64 = 1.0;
-/// Weights outside are nonsense: chosen by us.
+/// Weights outside this range are implausible: chosen by us.
 const PRIORITY_RANGE: (f64, f64) = (0.01, 100.0);
 /// `XREF` in ms: the congestion at which a flow of the highest rate stays
 /// there (section 6.3, table 2).
@@ -22,7 +22,7 @@ const TAU_MS: f64 = 500.0;
 const GAMMA_MAX: f64 = 0.5;
 const QBOUND_MS: f64 = 50.0;
 const DFILT_MS: f64 = 120.0;
-/// Until the caller knows the round trip: `kDefaultRtt` (libwebrtc
+/// Round trip until the caller knows it: `kDefaultRtt` (libwebrtc
 /// `aimd_rate_control.cc`).
 const DEFAULT_RTT: Duration = Duration::from_millis(200);
 
@@ -30,7 +30,7 @@ const DEFAULT_RTT: Duration = Duration::from_millis(200);
 #[derive(Debug)]
 pub(super) struct ReferenceRate {
     limits: Limits,
-    /// `RMAX`: the limit, or what the application wants at most.
+    /// `RMAX`: the limit, or the highest rate that the application wants.
     max: Rate,
     priority: f64,
     rate: Rate,
@@ -58,7 +58,7 @@ impl ReferenceRate {
         self.rate = rate.clamp(self.limits.min, self.max);
     }
 
-    /// What the application would send at most.
+    /// Sets the highest rate that the application would send.
     pub(super) fn set_demand(&mut self, demand: Rate) {
         self.max = self.limits.clamp(demand);
         self.set(self.rate);
@@ -72,13 +72,13 @@ impl ReferenceRate {
         }
     }
 
-    /// Demand and priority outlive what was known of the path.
+    /// Keeps demand and priority when the path's estimates are reset.
     pub(super) fn keep_application(&mut self, before: &ReferenceRate) {
         self.priority = before.priority;
         self.set_demand(before.max);
     }
 
-    /// The congestion in ms at which the rate would rest.
+    /// Returns the congestion in ms at which the rate is at equilibrium.
     pub(super) fn reference_ms(&self) -> f64 {
         let rate = (self.rate.as_bps() as f64).max(1.0);
         self.priority * XREF_MS * self.max.as_bps() as f64 / rate
@@ -91,7 +91,7 @@ impl ReferenceRate {
         }
     }
 
-    /// Equations 3 to 7; `elapsed` since the last report.
+    /// Applies equations 3 to 7; `elapsed` since the last report.
     pub(super) fn update(
         &mut self,
         report: &Report,

@@ -9,17 +9,17 @@ pub(super) const LOGWIN: Duration = Duration::from_millis(500);
 
 /// Taps of the minimum filter over delay samples (section 5.1.1).
 const TAPS: usize = 15;
-/// `QEPS`: less queueing delay in ms is none (section 6.3, table 2).
+/// `QEPS`: a queueing delay in ms below this counts as none (section 6.3, table 2).
 const QEPS_MS: f64 = 10.0;
-/// `QTH` in ms and `LAMBDA`: where the non-linear warping begins and how fast
-/// it decays (section 4.2, table 2).
+/// `QTH` in ms and `LAMBDA`: start of the non-linear warping and its decay (section 4.2,
+/// table 2).
 const QTH_MS: f64 = 50.0;
 const LAMBDA: f64 = 0.5;
-/// `MULTILOSS`: a loss counts as recent for so many mean intervals between
-/// losses (section 4.2, table 2).
+/// `MULTILOSS`: number of mean loss intervals for which a loss counts as recent (section
+/// 4.2, table 2).
 const MULTILOSS: f64 = 7.0;
-/// `PLRREF`, `PMRREF`, and the delays `DLOSS` and `DMARK` in ms that they
-/// stand for (section 4.2, table 2).
+/// `PLRREF`, `PMRREF`, and the equivalent delays `DLOSS` and `DMARK` in ms (section 4.2,
+/// table 2).
 const REFERENCE_LOSS: f64 = 0.01;
 const REFERENCE_MARKS: f64 = 0.01;
 const DLOSS_MS: f64 = 10.0;
@@ -27,10 +27,10 @@ const DMARK_MS: f64 = 2.0;
 /// `ALPHA`, the weight of a new loss or marking ratio (section 5.1.2,
 /// table 2).
 const ALPHA: f64 = 0.1;
-/// More packets than this in `LOGWIN` only cost memory.
+/// More packets than this in `LOGWIN` only use memory.
 const MAX_PACKETS: usize = 4096;
 
-/// What the receiver would report (section 4.2).
+/// Report that RFC 8698's receiver would send (section 4.2).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Report {
     /// `x_curr` in ms.
@@ -39,7 +39,7 @@ pub(super) struct Report {
     pub(super) mode: Mode,
 }
 
-/// How the rate is updated (section 4.2).
+/// Mode of the rate update (section 4.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Mode {
     /// Neither loss nor queue for a whole window: accelerated ramp-up.
@@ -134,7 +134,7 @@ impl CongestionSignal {
         self.congestion_ms
     }
 
-    /// An interval of feedback is over.
+    /// Ends a feedback interval and returns its report.
     pub(super) fn report(&mut self) -> Report {
         let packets = self.window.len().max(1) as f64;
         let lost = self.window.iter().filter(|o| o.lost).count();
@@ -144,7 +144,7 @@ impl CongestionSignal {
         self.congestion_ms = tilde_ms(self.queue_ms(), self.losses.age())
             + penalty_ms(DMARK_MS, self.marks / REFERENCE_MARKS)
             + penalty_ms(DLOSS_MS, self.loss / REFERENCE_LOSS);
-        // The RFC names losses and delay; a mark is no less a signal.
+        // The RFC names only losses and delay, but a mark is a congestion signal too.
         let queued = self.window.iter().any(|o| o.queue_ms >= QEPS_MS);
         let mode = match lost == 0 && marked == 0 && !queued {
             true => Mode::RampUp,
@@ -157,9 +157,9 @@ impl CongestionSignal {
     }
 }
 
-/// `d_tilde`: beside losses a long queue is another's, and counts less. `age`
-/// is that of the last loss in mean intervals; once it has expired, the queue
-/// comes to count in full over one more of them.
+/// Returns `d_tilde`: beside losses, a long queue belongs to other traffic and counts
+/// less. `age` is the age of the last loss in mean intervals; after it expires, the queue
+/// regains its full weight over one more interval.
 fn tilde_ms(queue_ms: f64, age: Option<f64>) -> f64 {
     let unwarped = age.map_or(1.0, |age| (age - MULTILOSS).clamp(0.0, 1.0));
     unwarped * queue_ms + (1.0 - unwarped) * warped_ms(queue_ms)
@@ -173,7 +173,7 @@ fn warped_ms(queue_ms: f64) -> f64 {
     QTH_MS * (-LAMBDA * (queue_ms - QTH_MS) / QTH_MS).exp()
 }
 
-/// The penalty of a ratio relative to its reference.
+/// Returns the penalty of a ratio relative to its reference.
 fn penalty_ms(delay_ms: f64, relative: f64) -> f64 {
     delay_ms * relative * relative
 }

@@ -7,7 +7,7 @@ fn ms(n: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(n)
 }
 
-/// Sends as much as allowed until `end`; the times of sending.
+/// Sends as much as allowed until `end`; returns the times of sending.
 fn drain(pacer: &mut Pacer, from: Instant, end: Instant) -> Vec<Instant> {
     let mut times = Vec::new();
     let mut now = from;
@@ -76,7 +76,7 @@ fn a_probe_is_evenly_spaced_at_its_rate_and_ends() {
 
 #[test]
 fn a_probe_keeps_its_rate_with_a_coarse_timer() {
-    // 1.6 ms per packet, but the caller looks every millisecond only.
+    // 1.6 ms per packet, but the caller polls every millisecond only.
     let mut pacer = Pacer::new(Rate::from_mbps(1));
     let cluster = ProbeCluster {
         id: ProbeId(7),

@@ -3,13 +3,12 @@ use crate::measure::credible_size;
 use std::collections::VecDeque;
 use weft_units::{Duration, Instant};
 
-/// More packets than this in flight are forgotten, the oldest first: about
-/// 80 MB, chosen by us.
+/// More packets in flight than this are forgotten, the oldest first: about 80 MB, chosen
+/// by us.
 const MAX_PACKETS: usize = 1 << 16;
 
-/// The bytes in flight ("Status Update When Sending Data"): what was sent
-/// after the packet with the highest number that feedback has named, lost
-/// ones included.
+/// The bytes in flight ("Status Update When Sending Data"): bytes sent after the packet
+/// with the highest number that feedback has named, lost ones included.
 #[derive(Debug, Default)]
 pub(crate) struct Flight {
     /// Number of each packet and the bytes sent up to and with it.
@@ -17,7 +16,7 @@ pub(crate) struct Flight {
     sent_bytes: u64,
     acked_bytes: u64,
     last_number: Option<u64>,
-    /// The most in this round trip and in the one before.
+    /// Maximum of this round trip and of the previous one.
     max: u64,
     max_before: u64,
     turned: Option<Instant>,
@@ -39,7 +38,7 @@ impl Flight {
         self.max = self.max.max(self.bytes());
     }
 
-    /// Feedback named packets up to this one: the bytes newly acknowledged.
+    /// Processes feedback up to this packet number; returns the newly acknowledged bytes.
     pub(crate) fn on_acked(&mut self, number: u64) -> u64 {
         let before = self.acked_bytes;
         while let Some(&(first, bytes)) = self.sent.front() {
@@ -56,7 +55,7 @@ impl Flight {
         self.sent_bytes - self.acked_bytes
     }
 
-    /// A round trip of this length may be over.
+    /// Ends the round trip if this time has passed.
     pub(crate) fn turn(&mut self, now: Instant, rtt: Duration) {
         let turned = *self.turned.get_or_insert(now);
         if now.saturating_since(turned) >= rtt {
@@ -71,7 +70,7 @@ impl Flight {
         self.max_before
     }
 
-    /// The most of this round trip and the one before.
+    /// Returns the maximum of this round trip and the previous one.
     pub(crate) fn max(&self) -> u64 {
         self.max.max(self.max_before)
     }

@@ -3,13 +3,13 @@ use weft_units::{Duration, Ecn, Instant};
 /// `L4S_AVG_G_UP` and `L4S_AVG_G_DOWN`.
 const GAIN_UP: f64 = 1.0 / 8.0;
 const GAIN_DOWN: f64 = 1.0 / 128.0;
-/// The average moves at least so often.
+/// Longest interval between updates of the average.
 const INTERVAL: Duration = Duration::from_millis(10);
 
-/// What the marks mean: by the codepoint that our packets arrive with.
+/// Meaning of marks, by the codepoint with which our packets arrive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Marking {
-    /// ECT(0) or nothing: a mark counts like a loss (RFC 8511).
+    /// ECT(0) or not ECN-capable: a mark counts like a loss (RFC 8511).
     #[default]
     Classic,
     /// ECT(1): the share of marks counts (`IS_L4S`).
@@ -28,7 +28,7 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    /// A packet arrived with this codepoint.
+    /// Records a packet that arrived with this codepoint.
     pub(super) fn on_packet(&mut self, ecn: Ecn) {
         self.delivered = self.delivered.saturating_add(1);
         match ecn {
@@ -38,7 +38,7 @@ impl Marks {
         }
     }
 
-    /// All packets of a feedback were given.
+    /// Updates the average after all packets of a feedback message.
     pub(super) fn update(&mut self, now: Instant, rtt: Duration) {
         let updated = *self.updated.get_or_insert(now);
         if now.saturating_since(updated) < INTERVAL.min(rtt) || self.delivered == 0 {

@@ -10,23 +10,22 @@ const AVERAGE_GAIN: f64 = 0.25;
 /// Compensation").
 const VARIANCE_SAMPLES: usize = 200;
 const AVERAGE_SAMPLES: usize = 50;
-/// The histories take a sample this often, which the text leaves open: chosen
-/// by us, so that the longer one spans ten seconds.
+/// Sampling interval of the histories, which the text does not define: chosen by us, so
+/// that the longer one spans ten seconds.
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(50);
-/// A share of round trips with losses that means a competing flow (ibid.).
+/// Share of round trips with losses that indicates a competing flow (ibid.).
 const LOSSY: f64 = 0.002;
 const LOSSY_FACTOR: f64 = 1.5;
 /// A normalised variance below which the target may follow (ibid.).
 const STEADY: f64 = 0.2;
-/// How the target falls otherwise (ibid.).
+/// Decrease of the target otherwise (ibid.).
 const FALL_FAST: f64 = 0.5;
 const FALL_SLOWLY: f64 = 0.9;
-/// Weight of a round trip in `loss_event_rate`, which the draft leaves open:
-/// chosen by us, a memory of a hundred round trips.
+/// Weight of a round trip in `loss_event_rate`, which the draft does not define: chosen
+/// by us, a memory of a hundred round trips.
 const LOSS_GAIN: f64 = 0.01;
 
-/// The average queueing delay and what it may be: `qdelay_avg` and
-/// `qdelay_target`.
+/// The average queueing delay and its target: `qdelay_avg` and `qdelay_target`.
 #[derive(Debug)]
 pub(crate) struct QueueTarget {
     /// `QDELAY_TARGET_LO` in ms.
@@ -60,7 +59,7 @@ impl QueueTarget {
         }
     }
 
-    /// A feedback whose newest packet had this queueing delay.
+    /// Processes a feedback message whose newest packet had this queueing delay.
     pub(crate) fn update(&mut self, now: Instant, queue_ms: f64, lost: bool, rtt: Duration) {
         self.queue_ms = queue_ms;
         if due(&mut self.averaged, now, VIRTUAL_RTT.min(rtt)) {
@@ -83,7 +82,7 @@ impl QueueTarget {
         }
     }
 
-    /// `adjust_qdelay_target`: gives way to nobody who fills the queue.
+    /// `adjust_qdelay_target`: does not yield to flows that fill the queue.
     fn adjust(&mut self) {
         let (_, variance) = moments(self.history.iter().copied());
         let (average, _) = moments(self.history.iter().rev().take(AVERAGE_SAMPLES).copied());
@@ -116,7 +115,7 @@ impl QueueTarget {
     }
 }
 
-/// True, and counted from now, if `interval` has passed.
+/// Returns true and restarts the interval if `interval` has passed.
 pub(crate) fn due(last: &mut Option<Instant>, now: Instant, interval: Duration) -> bool {
     let due = last.is_none_or(|at| now.saturating_since(at) >= interval);
     if due {

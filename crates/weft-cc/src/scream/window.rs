@@ -16,29 +16,29 @@ const POST_CONGESTION_RTTS: f64 = 100.0;
 const MULTIPLICATIVE: f64 = 0.02;
 /// `VIRTUAL_RTT`.
 pub(super) const VIRTUAL_RTT: Duration = Duration::from_millis(25);
-/// The inflection point is taken anew after so many round trips.
+/// Number of round trips after which the inflection point is updated.
 const INFLECTION_RTTS: u64 = 10;
-/// After so many round trips without congestion the window may be inflated.
+/// Number of round trips without congestion after which the window counts as inflated.
 const CALM_RTTS: u64 = 100;
-/// How near the inflection point counts, and the least factors there.
+/// Scale of the distance to the inflection point, and the smallest factors there.
 const INFLECTION_SCALE: f64 = 8.0;
 const INFLECTION_LEAST: f64 = 0.1;
 const INFLECTION_LEAST_STEP: f64 = 0.25;
-/// The least factor of both steps for a window of few segments.
+/// Smallest factor of both steps for a window of few segments.
 const SMALL_LEAST: f64 = 0.5;
-/// A queue below this share of its target lets the back-off shrink near the
-/// inflection point, and one of this share holds growth down.
+/// A queue below the first share of its target lets the back-off shrink near the
+/// inflection point; a queue of the second share slows growth.
 const SHORT_QUEUE: f64 = 0.25;
 const QUEUED_LEAST: f64 = 0.1;
-/// Below this share of marks L4S does nothing.
+/// Share of marks below which L4S does nothing.
 const UNMARKED: f64 = 1e-4;
 
-/// What a feedback says to the window.
+/// Feedback for the window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Update {
     pub(super) now: Instant,
     pub(super) rtt: Duration,
-    /// Bytes newly acknowledged that bear no mark.
+    /// Newly acknowledged bytes without a mark.
     pub(super) unmarked_bytes: f64,
     pub(super) lost: bool,
     pub(super) marked: bool,
@@ -49,7 +49,7 @@ pub(super) struct Update {
     pub(super) queue_ms: f64,
     pub(super) average_ms: f64,
     pub(super) target_ms: f64,
-    /// `max_bytes_in_flight_prev`, and the most of both round trips.
+    /// `max_bytes_in_flight_prev`, and the maximum of both round trips.
     pub(super) flight_before: f64,
     pub(super) flight: f64,
     /// Whether the target rate is at its limit.
@@ -65,7 +65,7 @@ pub(super) struct Window {
     bytes: f64,
     inflection: f64,
     inflected: Option<Instant>,
-    /// A loss or mark since the last reaction.
+    /// Whether a loss or mark occurred since the last reaction.
     lost: bool,
     marked: bool,
     congested: Option<Instant>,
@@ -106,7 +106,7 @@ impl Window {
         self.increase(update, near);
     }
 
-    /// True while the window was reduced within the last round trips.
+    /// Whether the window was reduced within this time.
     pub(super) fn reacted_within(&self, now: Instant, time: Duration) -> bool {
         self.reacted
             .is_some_and(|at| now.saturating_since(at) < time)
@@ -152,7 +152,7 @@ impl Window {
         self.reacted = Some(now);
     }
 
-    /// In proportion to the marks.
+    /// Reduces the window in proportion to the marks.
     fn back_off(&mut self, update: &Update, near: f64) {
         let mut share = update.mark_share / 2.0 / reactions(update.rtt) * self.small();
         if update.queue_ms < update.target_ms * SHORT_QUEUE {
@@ -165,7 +165,7 @@ impl Window {
         self.bytes *= 1.0 - share;
     }
 
-    /// A window of few segments moves less.
+    /// Returns the factor for a window of few segments, which moves less.
     fn small(&self) -> f64 {
         (1.0 - self.ratio()).max(SMALL_LEAST)
     }
@@ -193,13 +193,13 @@ impl Window {
     }
 }
 
-/// How many reactions a round trip has room for, which share the back-off.
+/// Returns the number of reactions per round trip; they share the back-off.
 fn reactions(rtt: Duration) -> f64 {
     (rtt.as_secs_f64() / VIRTUAL_RTT.as_secs_f64()).max(1.0)
 }
 
-/// `l4s_alpha_v`: a queue of more than half of its target counts as marks,
-/// unless there are marks.
+/// Returns `l4s_alpha_v`: a queue above half of its target counts as marks, unless there
+/// are marks.
 fn delay_share(update: &Update) -> Option<f64> {
     let half = update.target_ms / 2.0;
     let limit = 2.0 / update.target_bps.max(1.0) * MSS * 8.0 / update.rtt.as_secs_f64();

@@ -3,17 +3,17 @@ use crate::Limits;
 use std::collections::VecDeque;
 use weft_units::{Bytes, Duration, Instant, Rate};
 
-/// `RATE_ADJUST_INTERVAL` (section 4.1.1.1); rates are measured as often
+/// `RATE_ADJUST_INTERVAL` (section 4.1.1.1); rates are measured at this interval too
 /// (section 4.1.3).
 const INTERVAL: Duration = Duration::from_millis(200);
 /// `BETA_R` and, for marks, `BETA_ECN` (section 4.1.1.1).
 const BETA_RATE: f64 = 0.9;
 const BETA_ECN: f64 = 0.9;
-/// `RAMP_UP_SPEED` in bit/s per second (ibid.), at most this share of the
-/// target (section 4.1.3).
+/// `RAMP_UP_SPEED` in bit/s per second (ibid.), limited to this share of the target
+/// (section 4.1.3).
 const RAMP_UP: f64 = 200_000.0;
 const RAMP_UP_SHARE: f64 = 0.5;
-/// How near the last maximum counts, and the least factor there (ibid.).
+/// Scale of the distance to the last maximum, and the smallest factor there (ibid.).
 const MAX_SCALE: f64 = 4.0;
 const MAX_LEAST: f64 = 0.2;
 /// `PRE_CONGESTION_GUARD`, `TX_QUEUE_SIZE_FACTOR`, `RTP_QDELAY_TH` in
@@ -22,7 +22,7 @@ const GUARD: f64 = 0.1;
 const QUEUE_FACTOR: f64 = 1.0;
 const QUEUE_SECONDS: f64 = 0.02;
 const QUEUE_SCALE: f64 = 0.95;
-/// The samples of the encoder's rate whose median counts: 10 s (ibid.).
+/// Number of samples of the encoder's rate in the median: 10 s (ibid.).
 const MEDIA_SAMPLES: usize = 50;
 
 /// The media rate control (section 4.1.3).
@@ -33,10 +33,10 @@ pub(super) struct MediaRate {
     target: f64,
     last_max: f64,
     adjusted: Option<Instant>,
-    /// Of the interval so far.
+    /// Bytes in the current interval.
     sent: Bytes,
     acked: Bytes,
-    /// `rtp_queue_size`, and what it was at the interval's beginning.
+    /// `rtp_queue_size`, now and at the beginning of the interval.
     backlog: Bytes,
     backlog_before: Bytes,
     /// `rate_media` of the last intervals in bit/s.
@@ -91,7 +91,7 @@ impl MediaRate {
         self.target = bps.clamp(min as f64, max as f64);
     }
 
-    /// Feedback came without an event.
+    /// Processes feedback without an event.
     pub(super) fn update(&mut self, now: Instant, is_fast: bool, trend: f64, memory: f64) {
         let adjusted = *self.adjusted.get_or_insert(now);
         let elapsed = now.saturating_since(adjusted);

@@ -6,13 +6,13 @@ use weft_units::{Duration, Instant};
 const WEIGHT: f64 = 0.1;
 /// The length of `qdelay_fraction_hist` (section 4.1.1.2).
 const HISTORY: usize = 20;
-/// It takes a sample this often (section 4.1.2).
+/// Sampling interval of the history (section 4.1.2).
 const INTERVAL: Duration = Duration::from_millis(50);
-/// What is left of `qdelay_trend_mem` after an interval (section 4.1.2).
+/// Decay of `qdelay_trend_mem` per interval (section 4.1.2).
 const MEMORY: f64 = 0.99;
 
-/// How the queueing delay develops (section 4.1.2): `qdelay_trend`, from 0
-/// for none or a shrinking one to 1 for incipient congestion.
+/// Development of the queueing delay (section 4.1.2): `qdelay_trend`, from 0 for none or
+/// a shrinking one to 1 for incipient congestion.
 #[derive(Debug, Default)]
 pub(super) struct Trend {
     /// `qdelay_fraction_avg`.

@@ -9,8 +9,8 @@ pub(super) const MIN_WINDOW: f64 = 3000.0;
 const GAIN: f64 = 1.0;
 const BETA_LOSS: f64 = 0.8;
 const BETA_ECN: f64 = 0.9;
-/// `MAX_BYTES_IN_FLIGHT_HEAD_ROOM` (ibid.) over the most in flight of 5 s
-/// (section 4.1.2.2), in steps of a second.
+/// `MAX_BYTES_IN_FLIGHT_HEAD_ROOM` (ibid.) over the maximum in flight of 5 s (section
+/// 4.1.2.2), in steps of a second.
 const HEAD_ROOM: f64 = 1.1;
 const FLIGHT_SLOTS: usize = 5;
 const FLIGHT_SLOT: Duration = Duration::from_secs(1);
@@ -19,19 +19,19 @@ const TREND_HIGH: f64 = 0.2;
 const TREND_LOW: f64 = 0.2;
 /// `T_RESUME_FAST_INCREASE` (ibid.).
 const RESUME_AFTER: Duration = Duration::from_secs(5);
-/// How far the window must be used to grow, in fast increase and otherwise
+/// Utilization of the window that it needs to grow, in fast increase and otherwise
 /// (section 4.1.2.2).
 const USED_FAST: f64 = 1.5;
 const USED: f64 = 1.25;
 
-/// Why the window shrinks at once.
+/// Reason for an immediate reduction of the window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Event {
     Loss,
     Mark,
 }
 
-/// What an acknowledgement says to the window.
+/// Acknowledgement for the window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Acknowledged {
     pub(super) now: Instant,
@@ -50,9 +50,9 @@ pub(super) struct Window {
     /// `cwnd`.
     bytes: f64,
     is_fast: bool,
-    /// Since when the trend has been low.
+    /// Time since which the trend has been low.
     calm_since: Option<Instant>,
-    /// The most in flight of each second, the newest last.
+    /// Maximum in flight of each second, the newest last.
     flight: VecDeque<f64>,
     slot_at: Option<Instant>,
 }
@@ -78,7 +78,7 @@ impl Window {
         self.is_fast
     }
 
-    /// Packets left: so much is in flight.
+    /// Records the bytes in flight after packets left.
     pub(super) fn on_flight(&mut self, now: Instant, bytes: f64) {
         if due(&mut self.slot_at, now, FLIGHT_SLOT) {
             if self.flight.len() == FLIGHT_SLOTS {
@@ -91,7 +91,7 @@ impl Window {
         }
     }
 
-    /// At most once per round trip, which the caller sees to.
+    /// Reduces the window; the caller limits this to once per round trip.
     pub(super) fn shrink(&mut self, event: Event) {
         self.is_fast = false;
         self.calm_since = None;

@@ -14,7 +14,7 @@ const STEP: Duration = Duration::from_millis(1);
 const PACKET: Bytes = Bytes(1200);
 const FRAME: Duration = Duration::from_millis(33);
 const FEEDBACK: Duration = Duration::from_millis(50);
-/// The receiver's clock is elsewhere.
+/// Offset of the receiver's clock.
 const CLOCK_OFFSET: Duration = Duration::from_secs(1_000_000);
 
 /// From RFC 8698's lowest rate to ten times what the links here carry.
@@ -27,7 +27,7 @@ pub const LIMITS: Limits = Limits {
 /// The bottleneck.
 pub struct Link {
     pub rate: Rate,
-    /// One way, both ways alike.
+    /// One-way delay, equal in both directions.
     pub delay: Duration,
     pub queue: Bytes,
     pub loss: f64,
@@ -35,7 +35,7 @@ pub struct Link {
     /// The share of packets that are held back by 20 ms, so that others
     /// overtake them.
     pub reordering: f64,
-    /// ECN-capable packets are marked when so much waits.
+    /// Queueing delay above which ECN-capable packets are marked.
     pub mark_above: Option<Duration>,
     rng: Rng,
     busy_until: Instant,
@@ -68,7 +68,7 @@ impl Link {
         self.busy_until.saturating_since(now)
     }
 
-    /// When the packet arrives, by the receiver's clock, and how.
+    /// Sends a packet; returns its arrival by the receiver's clock and its codepoint.
     fn send(&mut self, now: Instant, size: Bytes, ecn: Ecn) -> Option<(Instant, Ecn)> {
         let waiting = self.waiting(now);
         if self.rng.chance(self.loss) || self.rate * waiting + size > self.queue {
@@ -93,15 +93,15 @@ pub struct Sample {
     pub at: Instant,
     pub target: Rate,
     pub queue_ms: f64,
-    /// What the link delivered since the beginning.
+    /// Bytes that the link has delivered since the beginning.
     pub delivered: Bytes,
     pub lost: u64,
     pub state: &'static str,
 }
 
-/// What there is to send.
+/// Media source.
 pub struct Source {
-    /// What the application would send at most.
+    /// Highest rate that the application would send.
     pub demand: Rate,
     /// The share of the target that the encoder really uses.
     pub usage: f64,
@@ -109,11 +109,11 @@ pub struct Source {
     next_frame: Instant,
 }
 
-/// What comes back.
+/// Feedback path.
 pub struct Feedback {
     /// The share of messages that are lost.
     pub loss: f64,
-    /// The share of messages that come twice.
+    /// Share of messages that are duplicated.
     pub twice: f64,
     next: Instant,
     rng: Rng,
@@ -124,13 +124,13 @@ pub struct Testbed {
     pub now: Instant,
     pub controller: Box<dyn Controller>,
     pub link: Link,
-    /// The codepoint of what is sent.
+    /// Codepoint of sent packets.
     pub ecn: Ecn,
     pub source: Source,
     pub feedback: Feedback,
-    /// Whether probes are really sent.
+    /// Whether requested probes are sent.
     pub probing: bool,
-    /// Those that were asked for.
+    /// Requested probes.
     pub probes: Vec<(Instant, ProbeCluster)>,
     pub samples: Vec<Sample>,
     delivered: Bytes,
@@ -145,13 +145,13 @@ impl Source {
         self.unsent.iter().copied().sum()
     }
 
-    /// A frame every 33 ms, in packets of at most the usual size.
+    /// Encodes a frame every 33 ms, in packets of at most the usual size.
     fn encode(&mut self, now: Instant, target: Rate) {
         if now < self.next_frame {
             return;
         }
         self.next_frame = now + FRAME;
-        // An encoder skips frames rather than queue for a second.
+        // The encoder skips frames instead of queueing for a second.
         if self.waiting() > target * Duration::from_millis(250) {
             return;
         }
@@ -199,7 +199,7 @@ impl Testbed {
         }
     }
 
-    /// Goes on for so many seconds.
+    /// Runs for this many seconds.
     pub fn run(&mut self, seconds: f64) {
         let end = self.now + Duration::from_secs_f64(seconds);
         while self.now < end {
@@ -260,7 +260,7 @@ impl Testbed {
         }
     }
 
-    /// What had arrived one delay ago, and what was lost before.
+    /// Reports packets that had arrived one delay ago, and earlier losses.
     fn feed_back(&mut self) {
         if self.now < self.feedback.next {
             return;
@@ -271,7 +271,7 @@ impl Testbed {
         let Some(last) = self.in_flight.iter().rposition(is_reported) else {
             return;
         };
-        // What is late stays for a later message.
+        // Late packets stay for a later message.
         let passed: Vec<PacketResult> = self.in_flight.drain(..=last).collect();
         let (late, results): (Vec<_>, Vec<_>) = passed
             .into_iter()
@@ -290,13 +290,13 @@ impl Testbed {
         }
     }
 
-    /// The samples from `from` to `to` seconds.
+    /// Returns the samples from `from` to `to` seconds.
     pub fn between(&self, from: f64, to: f64) -> &[Sample] {
         let index = |s: f64| ((s * 1e3) as usize).min(self.samples.len());
         &self.samples[index(from)..index(to)]
     }
 
-    /// What was delivered from `from` to `to` seconds, in Mbps.
+    /// Returns the delivered rate from `from` to `to` seconds, in Mbps.
     pub fn delivered_mbps(&self, from: f64, to: f64) -> f64 {
         let samples = self.between(from, to);
         let (first, last) = (samples[0], samples[samples.len() - 1]);
@@ -304,7 +304,7 @@ impl Testbed {
         bytes * 8e-6 / (last.at - first.at).as_secs_f64()
     }
 
-    /// Packets lost among those sent from `from` to `to` seconds.
+    /// Counts packets lost among those sent from `from` to `to` seconds.
     pub fn lost(&self, from: f64, to: f64) -> u64 {
         let samples = self.between(from, to);
         samples[samples.len() - 1].lost - samples[0].lost
@@ -330,7 +330,7 @@ impl Testbed {
         )
     }
 
-    /// Seconds from `from` until the target satisfies `good` for a second.
+    /// Returns the seconds from `from` until the target satisfies `good` for a second.
     pub fn settles(&self, from: f64, good: impl Fn(f64) -> bool) -> Option<f64> {
         const LASTING: usize = 1000;
         let samples = self.between(from, f64::MAX);

@@ -1,4 +1,4 @@
-//! Which setups can be run.
+//! Validation of setups.
 
 use std::collections::BTreeSet;
 
@@ -9,114 +9,114 @@ use super::{FlowSetup, Hop, Setup};
 /// A setup that cannot be run; the message names the place and the remedy.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SetupError {
-    /// A time that must be positive is not.
+    /// A time that must be positive is zero.
     #[error("{place} is zero: give a time above zero")]
     Zero {
-        /// The field of the set-up, as in its type.
+        /// Field of the setup, as in its type.
         place: &'static str,
     },
-    /// A time beyond what the clock and memory are made for.
+    /// A time that exceeds the limits of the clock and of memory.
     #[error("{place} is {time:?}: give at most {most:?}")]
     TooLong {
-        /// The field of the set-up, as in its type.
+        /// Field of the setup, as in its type.
         place: &'static str,
         /// The time that was given.
         time: Duration,
-        /// What it may be.
+        /// Longest time that is accepted.
         most: Duration,
     },
-    /// Time series of more samples than memory is made for.
+    /// Time series with too many samples for memory.
     #[error("a sample every {period:?} makes {samples} samples: give a longer period")]
     TooManySamples {
-        /// That of the time series, as given.
+        /// Period of the time series, as given.
         period: Duration,
-        /// How many it makes.
+        /// Number of samples.
         samples: u64,
     },
-    /// Two links or flows have one name.
+    /// Two links or flows have the same name.
     #[error("two {place} are called '{name}': rename one")]
     Repeated {
         /// Links or flows.
         place: &'static str,
-        /// What both are called.
+        /// Name that both have.
         name: String,
     },
-    /// A route that leads nowhere.
-    #[error("flow '{flow}' takes link {link}, and there are {links}, counted from 0")]
+    /// A route over a link that does not exist.
+    #[error("flow '{flow}' uses link {link}, but the setup has {links}, counted from 0")]
     UnknownLink {
-        /// What the set-up calls it.
+        /// Name in the setup.
         flow: String,
-        /// What was asked for.
+        /// Link that the route names.
         link: usize,
-        /// How many there are.
+        /// Number of links.
         links: usize,
     },
-    /// A hop between stations that its link does not have, or to the sender.
+    /// A hop from a station to itself, or over a station that the link does not have.
     #[error(
         "flow '{flow}' crosses link '{link}' from station {from} to station {to}: give two of its {stations} stations, counted from 0"
     )]
     Stations {
-        /// What the set-up calls it.
+        /// Name in the setup.
         flow: String,
-        /// What the set-up calls the link.
+        /// Name of the link in the setup.
         link: String,
-        /// Who would send.
+        /// Sending station.
         from: u16,
-        /// Who would receive.
+        /// Receiving station.
         to: u16,
-        /// How many there are.
+        /// Number of stations.
         stations: u16,
     },
     /// A route without links, or with too many.
     #[error("a route of flow '{flow}' has {links} links: give 1 to 100")]
     RouteLength {
-        /// What the set-up calls it.
+        /// Name in the setup.
         flow: String,
-        /// How many it has.
+        /// Number of links in the route.
         links: usize,
     },
     /// A number of routes that does not fit the kind of flow.
-    #[error("flow '{flow}' has {routes} routes, and its kind takes {wanted}")]
+    #[error("flow '{flow}' has {routes} routes: give its kind {wanted}")]
     Routes {
-        /// What the set-up calls it.
+        /// Name in the setup.
         flow: String,
-        /// How many it has.
+        /// Number of routes.
         routes: usize,
-        /// What it should have.
+        /// Number of routes that the kind takes.
         wanted: &'static str,
     },
     /// A flow that never runs.
     #[error("flow '{flow}' starts at {start:?} and ends at {end:?}: it must start earlier")]
     NeverRuns {
-        /// What the set-up calls it.
+        /// Name in the setup.
         flow: String,
         /// From the beginning of the run.
         start: Duration,
         /// Its stop, or the end of the run.
         end: Duration,
     },
-    /// A value of the flow's kind that has no meaning.
+    /// A value of the flow's kind that is out of range.
     #[error("flow '{flow}': {what}")]
     BadFlow {
-        /// What the set-up calls it.
+        /// Name in the setup.
         flow: String,
-        /// What is wrong and what would be right.
+        /// The error and its remedy.
         what: &'static str,
     },
 }
 
-/// Bounds on what is taken for meant; chosen by us: arithmetic on the clock
-/// stays far from its range, and the series of a link within 100 MB.
+/// Bounds on plausible setups; chosen by us so that clock arithmetic stays far from
+/// overflow and the series of a link below 100 MB.
 const LONGEST_RUN: Duration = Duration::from_secs(366 * 86_400);
 const LONGEST_DELAY: Duration = Duration::from_secs(3_600);
 const MOST_SAMPLES: u64 = 1_000_000;
 const MOST_HOPS: usize = 100;
 
 impl Setup {
-    /// Whether the setup can be run.
+    /// Checks that the setup can be run.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first error found.
     pub fn check(&self) -> Result<(), SetupError> {
         for (time, place) in [
             (self.duration, "the duration of the run"),
@@ -198,8 +198,8 @@ impl Setup {
             });
         }
         if !flow.traffic().has_packets() && link.medium.link(hop.from).is_none() {
-            let what = "it is computed from what links can carry, which nobody knows where \
-                        stations share a medium: take a wired one";
+            let what = "the floor is computed from the capacity of each link, which is unknown where \
+                        stations share a medium: use a wired link";
             let flow = flow.name.clone();
             return Err(SetupError::BadFlow { flow, what });
         }

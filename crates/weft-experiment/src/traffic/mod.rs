@@ -1,8 +1,7 @@
-//! What flows carry, one folder for each kind: how it is set up, what is wrong
-//! with a set-up, and what of it is on record.
+//! Traffic of flows, one folder for each kind: its setup, its validation, and its record.
 //!
-//! Nobody asks a flow what it is: [`Traffic`] says what each kind has. An
-//! engine has one place of its own that tells the kinds apart.
+//! Code outside these folders does not match on the kind: [`Traffic`] describes each
+//! kind. An engine distinguishes the kinds in one place of its own.
 
 mod app;
 mod call;
@@ -28,7 +27,7 @@ use weft_units::Duration;
 
 use crate::counters::CounterLog;
 
-/// What a flow carries and how.
+/// Kind of traffic with its setup.
 #[derive(Clone, PartialEq, Debug)]
 pub enum FlowKind {
     /// TCP connections.
@@ -39,11 +38,11 @@ pub enum FlowKind {
     Call(Box<CallSetup>),
     /// A call of a closed application, by its model.
     App(Box<AppSetup>),
-    /// What no call can do better than.
+    /// Lower bound that no call can beat.
     Floor(FloorSetup),
 }
 
-/// What is known of a flow beside its packets.
+/// Measurements of a flow beyond its packets.
 #[derive(Clone, PartialEq, Debug)]
 pub enum FlowDetail {
     /// Transport: TCP connections, seen from inside.
@@ -52,61 +51,60 @@ pub enum FlowDetail {
     Call(Box<CallRecord>),
     /// Application: the pictures of an oracle.
     Floor(FloorRecord),
-    /// Application: what the programs at its ends counted of themselves, an
-    /// entry for each that did.
+    /// Application: counters that the programs at its ends reported, one entry for each
+    /// program that did.
     Counted(Vec<CounterLog>),
-    /// Nothing: its packets are all there is, or all that the engine sees.
+    /// None: only packet counts exist, or the engine sees nothing else.
     Packets,
 }
 
-/// What a kind of flow says of itself.
+/// Properties of a kind of flow.
 pub trait Traffic {
-    /// A value that has no meaning: what is wrong, and what would be right.
+    /// Returns the first setting that is out of range, as a message with the remedy.
     fn wrong(&self) -> Option<&'static str>;
 
-    /// How many routes it takes, as a range and in words.
+    /// Returns the accepted number of routes, as a range and in words.
     fn routes(&self) -> (RangeInclusive<usize>, &'static str) {
         (1..=1, "one")
     }
 
-    /// What it is, in a few words for people.
+    /// Returns a short description for people.
     fn words(&self) -> String;
 
-    /// Its cameras and microphones, if it has frames to show.
+    /// Returns its cameras and microphones, if it has frames to show.
     fn media(&self) -> Option<&CallSetup> {
         None
     }
 
-    /// Whether people talk over it, whatever is known of what they see.
+    /// Whether it carries a conversation, even if nothing is known about the pictures.
     fn is_call(&self) -> bool {
         self.media().is_some()
     }
 
-    /// Whether there are packets of it on its links, and so rates, losses and
-    /// delays.
+    /// Whether its packets cross the links, so that rates, losses and delays exist.
     fn has_packets(&self) -> bool {
         true
     }
 
-    /// Whether its bytes count when all of them have arrived, however late.
+    /// Whether its bytes count only when all of them have arrived, however late.
     fn has_transfers(&self) -> bool {
         false
     }
 
-    /// Whether it looks for a rate of its own for as long as it runs. What
-    /// stops by itself, or has a fixed rate, does not.
+    /// Whether it adapts its rate for as long as it runs. A flow that stops by itself or
+    /// has a fixed rate does not.
     fn settles(&self) -> bool {
         false
     }
 
-    /// What its cameras and screens add to the latency of every picture.
+    /// Returns the latency that its cameras and screens add to every picture.
     fn device_delay(&self) -> Duration {
         Duration::ZERO
     }
 }
 
 impl FlowKind {
-    /// What it says of itself.
+    /// Returns the common interface of the kind.
     #[must_use]
     pub fn traffic(&self) -> &dyn Traffic {
         match self {

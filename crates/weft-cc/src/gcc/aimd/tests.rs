@@ -41,8 +41,8 @@ fn overuse_takes_it_to_85_percent_of_what_is_delivered_once_per_round_trip() {
     assert!(!aimd.may_reduce(at(99), kbps(900)));
     assert!(aimd.may_reduce(at(100), kbps(900)));
     assert!(aimd.may_reduce(at(1), kbps(424)), "far below: at once");
-    // What is still delivered from before never raises the rate: the
-    // capacity, then 1000 + 0.05 * 1000, times 0.85, is above.
+    // Packets delivered from before never raise the rate: the capacity, then 1000 + 0.05
+    // * 1000, times 0.85, is above.
     aimd.update(at(100), Usage::Over, Some(kbps(2000)));
     assert_eq!(aimd.rate(), kbps(850));
 }
@@ -60,7 +60,7 @@ fn near_the_capacity_it_adds_a_packet_per_response_time() {
     let rate = aimd.rate().as_kbps();
     assert!((rate - 318.75).abs() < 0.5, "{rate}");
     assert_eq!(aimd.state(), "near-max");
-    // Far more than the known capacity is delivered: it was another one.
+    // Far more than the known capacity is delivered: the capacity has changed.
     aimd.update(at(1100), Usage::Normal, Some(kbps(500)));
     assert_eq!(aimd.growth(), Some(Growth::Searching));
 }
@@ -75,7 +75,7 @@ fn a_rate_far_below_the_known_capacity_forgets_it_where_repaired() {
         aimd.update(at(0), Usage::Over, Some(kbps(1000)));
         aimd.update(at(100), Usage::Normal, Some(kbps(850)));
         assert_eq!(aimd.growth(), Some(Growth::NearMax), "85 %");
-        // A silence, then feedback on a path that is whole again.
+        // A silence, then feedback on a path that works again.
         aimd.set_rate(at(200), kbps(600));
         aimd.update(at(300), Usage::Normal, Some(kbps(600)));
         assert_eq!(aimd.growth(), Some(growth), "60 %, {behaviour:?}");

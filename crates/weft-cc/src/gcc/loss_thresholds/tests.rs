@@ -15,8 +15,8 @@ fn new() -> LossThresholds {
     })
 }
 
-/// A hundred packets a second from one millisecond to another, feedback each
-/// 50 ms, of 20 packets so many lost.
+/// Feeds a hundred packets a second between two times in milliseconds, with feedback
+/// every 50 ms and this many losses per 20 packets.
 fn feed(loss: &mut LossThresholds, (from, to): (u64, u64), lost_of_20: u64) {
     for ms in (from..to).step_by(10) {
         if ms % 50 == 0 {

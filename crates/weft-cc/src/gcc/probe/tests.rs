@@ -50,7 +50,7 @@ fn a_late_result_leads_no_further() {
     assert_eq!(poll(&mut probes), [0; 0]);
 }
 
-/// Calls every timeout until 30 s; the times in seconds and rates of probes.
+/// Handles every timeout until 30 s; returns times in seconds and rates of the probes.
 fn periodic(reason: Reason, loss_limited: bool, estimate: u64) -> Vec<(f64, u64)> {
     let mut probes = ProbeController::new(limits(), at(0));
     poll(&mut probes);

@@ -74,8 +74,8 @@ fn the_window_is_bounded() {
     assert_eq!(throughput.window.capacity(), capacity);
 }
 
-/// A window that is known to be in order and one that is looked through have
-/// the same rate, also while packets sent at once leave it.
+/// An ordered window and one that is searched give the same rate, also while packets sent
+/// at once leave it.
 #[test]
 fn order_makes_no_difference() {
     let mut throughput = Throughput::new();

@@ -1,7 +1,7 @@
 use super::*;
 
-/// The estimate in kbps after an interval with so many of 100 packets lost,
-/// from 1000 kbps.
+/// Returns the estimate in kbps after an interval with this many of 100 packets lost,
+/// starting at 1000 kbps.
 fn after(lost: u32) -> f64 {
     let mut loss = LossBased::new(Limits {
         min: Rate::from_kbps(50),

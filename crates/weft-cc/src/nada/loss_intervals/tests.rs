@@ -1,6 +1,6 @@
 use super::*;
 
-/// So many packets arrive, then one is lost.
+/// For each number, delivers that many packets and then loses one.
 fn lose_after(intervals: &mut LossIntervals, delivered: &[u64]) {
     for n in delivered {
         (0..*n).for_each(|_| intervals.on_delivered());

@@ -17,7 +17,7 @@ fn result(n: u64, delay_ms: Option<u64>, ecn: Ecn) -> PacketResult {
     }
 }
 
-/// One packet every 10 ms with the delay that `delay` gives it.
+/// Feeds one packet every 10 ms with the delay that `delay` returns.
 fn feed(signal: &mut CongestionSignal, range: std::ops::Range<u64>, delay: fn(u64) -> Option<u64>) {
     for n in range {
         let result = result(n, delay(n), Ecn::NotEct);
@@ -71,7 +71,7 @@ fn losses_cost_ten_milliseconds_at_one_percent() {
     near(signal.loss(), p);
     near(report.congestion_ms, 10.0 * (p / 0.01) * (p / 0.01));
     assert_eq!(report.mode, Mode::Gradual);
-    // Losses come every 10 packets, 9 arrive between: the last one is recent.
+    // A loss every 10 packets with 9 arrivals between them: the last loss is recent.
     assert!(signal.losses.age().unwrap() < 1.0);
 }
 

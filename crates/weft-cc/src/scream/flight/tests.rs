@@ -16,10 +16,10 @@ fn a_lost_packet_before_an_acknowledged_one_is_not_in_flight() {
     for number in 0..10 {
         send(&mut flight, number, 1000 + number);
     }
-    // Packets 0 to 6, whatever became of them.
+    // Packets 0 to 6, lost or delivered.
     assert_eq!(flight.on_acked(6), 7021);
     assert_eq!(flight.bytes(), 1007 + 1008 + 1009);
-    // Older news changes nothing.
+    // Older feedback changes nothing.
     assert_eq!(flight.on_acked(3), 0);
     assert_eq!(flight.on_acked(u64::MAX), 3024);
     assert_eq!(flight.bytes(), 0);

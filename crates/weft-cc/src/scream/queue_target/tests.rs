@@ -2,7 +2,7 @@ use super::*;
 
 const RTT: Duration = Duration::from_millis(50);
 
-/// Feedback every 50 ms with the queue that `queue_ms` gives.
+/// Feeds feedback every 50 ms with the queue that `queue_ms` returns.
 fn run(samples: u64, queue_ms: impl Fn(u64) -> f64, lost: bool) -> QueueTarget {
     let mut target = QueueTarget::new(60.0);
     for n in 0..samples {

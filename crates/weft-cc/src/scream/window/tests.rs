@@ -4,7 +4,7 @@ fn ms(n: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(n)
 }
 
-/// Feedback at a round trip of 50 ms with an empty queue that says nothing.
+/// Feedback without events: a round trip of 50 ms and an empty queue.
 fn quiet(at_ms: u64) -> Update {
     Update {
         now: ms(at_ms),
@@ -49,7 +49,7 @@ fn loss_and_classic_marks_scale_it_once_per_virtual_round_trip() {
         ..lost
     });
     near(w.bytes(), 14_000.0);
-    // What came meanwhile counts when the time has passed.
+    // Losses in between count when the time has passed.
     w.update(&quiet(25));
     near(w.bytes(), 9800.0);
     let mut w = window(20_000.0);
@@ -107,7 +107,7 @@ fn a_queue_above_half_of_the_target_counts_as_marks() {
     };
     w.update(&queued);
     near(w.bytes(), 20_000.0 * (1.0 - 0.025 * 0.95));
-    // Marks at work switch it off.
+    // Active marking switches it off.
     let mut w = window(20_000.0);
     w.update(&Update {
         mark_share: 0.2,

@@ -6,7 +6,7 @@ const LIMITS: Limits = Limits {
     max: Rate::from_mbps(10),
 };
 
-/// After an interval in which 25,000 bytes were sent: 1 Mbps.
+/// Returns the rate after an interval in which 25,000 bytes were sent: 1 Mbps.
 fn after(change: impl FnOnce(&mut MediaRate), is_fast: bool, trend: f64) -> f64 {
     let mut media = MediaRate::new(LIMITS);
     media.update(Instant::ZERO, is_fast, trend, 0.0);

@@ -11,7 +11,7 @@ fn ack(at_ms: u64) -> Acknowledged {
     }
 }
 
-/// A window of 20,000 bytes with so much in flight at most.
+/// A window of 20,000 bytes with at most this much in flight.
 fn window(flight: f64) -> Window {
     let mut window = Window::new(20_000.0);
     window.on_flight(Instant::ZERO, flight);

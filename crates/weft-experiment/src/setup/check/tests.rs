@@ -37,7 +37,7 @@ fn each_mistake_is_named_with_its_place() {
     says("two flows are called 'udp'", |s| {
         s.flows.push(s.flows[0].clone());
     });
-    says("'udp' takes link 3, and there are 1", |s| {
+    says("'udp' uses link 3, but the setup has 1", |s| {
         s.flows[0].routes[0].hops[0].link = 3;
     });
     says("from station 0 to station 2: give two of its 2", |s| {
@@ -91,7 +91,7 @@ fn each_mistake_is_named_with_its_place() {
         ..floor
     });
     assert!(text.contains("1 to 1000 pictures"), "{text}");
-    says("an upload needs bytes", |s| {
+    says("give an upload a size above zero", |s| {
         s.flows[0].kind = FlowKind::Tcp(TcpSetup {
             application: Application::Upload(Bytes::ZERO),
             ..TcpSetup::long_lived(CongestionKind::Cubic)

@@ -4,31 +4,31 @@ use weft_apps::{App, Model};
 
 use super::Traffic;
 
-/// A call of a closed application, by its model.
+/// A call of a closed application, represented by its model.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AppSetup {
     /// The application that both ends run.
     pub app: App,
-    /// Its limits and its behaviour.
+    /// Limits and behaviour of the application.
     pub model: Model,
-    /// Who sends media. Default the caller.
+    /// Direction of media. Default: from the caller.
     pub media: AppMedia,
 }
 
-/// Who sends media in a call of an application.
+/// Direction of media in a call of an application.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum AppMedia {
-    /// The end at the flow's source; the other one reports.
+    /// Only the end at the flow's source sends; the other end reports.
     #[default]
     OneWay,
-    /// Both, by the same model.
+    /// Both ends send, each with the same model.
     BothWays,
 }
 
 impl Traffic for AppSetup {
     fn wrong(&self) -> Option<&'static str> {
         let is_limited = self.model.highest < self.model.lowest;
-        is_limited.then_some("its limit is below the lowest rate of the application")
+        is_limited.then_some("give it a limit of at least the application's lowest rate")
     }
 
     fn words(&self) -> String {

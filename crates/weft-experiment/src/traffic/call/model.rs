@@ -1,30 +1,29 @@
 use weft_units::{Codec, MediaKind, Rate};
 
-/// A real encoder that a model stands for.
+/// Model of a real encoder.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ModelSetup {
-    /// The codec, and with it the encoder: VP8 by libvpx as `weft-media`
-    /// configures it, H.264 by OpenH264 as libwebrtc configures it.
+    /// Codec, which also selects the encoder: VP8 by libvpx as `weft-media` configures
+    /// it, H.264 by OpenH264 as libwebrtc configures it.
     pub codec: Codec,
     /// Picture width in pixels.
     pub width: u32,
     /// Picture height in pixels.
     pub height: u32,
-    /// Pictures per second until the pictures' times say otherwise. Default
-    /// 30.
+    /// Pictures per second until the capture times show another rate. Default 30.
     pub fps: f64,
     /// First target rate.
     pub rate: Rate,
-    /// Bits that the content takes at equal quantizers, relative to the
-    /// built-in clip of `weft-media`. Default 1. The standard talking head
-    /// takes about 1.4, little motion before a still camera about 0.4.
+    /// Bits that the content takes at equal quantizers, relative to the built-in clip of
+    /// `weft-media`. Default 1. The standard talking head has about 1.4, little motion
+    /// before a fixed camera about 0.4.
     pub complexity: f64,
     /// Temporal layers: 1 (default), or 3 for VP8 (a quarter, half and all of
     /// the pictures).
     pub temporal_layers: u8,
 }
 
-/// Why there is no model of this encoder.
+/// Error in the parameters of an encoder model.
 #[derive(Clone, Copy, PartialEq, Debug, thiserror::Error)]
 pub enum ModelError {
     /// A dimension is out of range.
@@ -35,28 +34,28 @@ pub enum ModelError {
         /// The height asked for.
         height: u32,
     },
-    /// No frame rate of a camera.
+    /// A frame rate that cameras do not have.
     #[error("{0} pictures per second: give 1 to 240")]
     FrameRate(f64),
-    /// Content without or with endless bits.
+    /// A complexity that is out of range.
     #[error("complexity {0}: give 0.01 to 100, 1 for the built-in clip")]
     Complexity(f64),
-    /// The codec has no model of an encoder: it compresses no pictures, or
-    /// nobody has measured its encoder.
+    /// The codec has no encoder model: it does not compress pictures, or nobody has
+    /// measured its encoder.
     #[error("{0} has no model of an encoder: vp8 and h264 have one")]
     NoModel(Codec),
-    /// Layers that this encoder does not make.
+    /// A number of layers that this encoder does not support.
     #[error("{layers} temporal layers of {codec}: VP8 has 1 or 3, H.264 has 1")]
     Layers {
-        /// How many were asked for.
+        /// Number of layers that was requested.
         layers: u8,
-        /// Of which codec.
+        /// Codec that was requested.
         codec: Codec,
     },
 }
 
 impl ModelSetup {
-    /// 30 pictures per second of the built-in clip in one layer.
+    /// Creates a model at 30 pictures per second of the built-in clip in one layer.
     #[must_use]
     pub fn new(codec: Codec, width: u32, height: u32, rate: Rate) -> ModelSetup {
         ModelSetup {
@@ -70,7 +69,7 @@ impl ModelSetup {
         }
     }
 
-    /// Whether there is a model for it.
+    /// Checks that a model with these parameters exists.
     ///
     /// # Errors
     /// [`ModelError`] for the first field that is out of range.
@@ -83,7 +82,7 @@ impl ModelSetup {
         if !sides.contains(&width) || !sides.contains(&height) {
             return Err(ModelError::Size { width, height });
         }
-        // Ranges contain no not-a-number.
+        // A range does not contain NaN.
         if !(1.0..=240.0).contains(&self.fps) {
             return Err(ModelError::FrameRate(self.fps));
         }

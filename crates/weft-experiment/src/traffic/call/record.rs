@@ -2,7 +2,7 @@ use weft_cc::Internal;
 use weft_session::{EcnState, PathState, ReceiverStats};
 use weft_units::{Bytes, Duration, Freezes, Instant, PathId, Rate};
 
-/// What only a call has.
+/// Measurements of a call.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct CallRecord {
     /// The end at the sources of the routes.
@@ -14,23 +14,23 @@ pub struct CallRecord {
 /// One end of a call.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct SideRecord {
-    /// What it sends: cameras first, then microphones, in the setup's order.
+    /// Streams that it sends: cameras first, then microphones, in the setup's order.
     pub streams: Vec<StreamRecord>,
-    /// One for each period of the run from the call's beginning on; none at an end
-    /// that sends nothing.
+    /// One for each period of the run from the call's beginning on; empty at an end that
+    /// sends nothing.
     pub series: Vec<CallSample>,
-    /// What this end found out about its paths, in order of time.
+    /// Path state changes that this end observed, in order of time.
     pub path_changes: Vec<PathChange>,
 }
 
 /// A stream from one end to the other.
 #[derive(Clone, PartialEq, Debug)]
 pub struct StreamRecord {
-    /// Every frame that was encoded, in order; of a microphone every packet.
+    /// Every encoded frame, in order; every packet of a microphone.
     pub frames: Vec<FrameRecord>,
     /// Freezes at the other end.
     pub freezes: Freezes,
-    /// When the other end asked for a keyframe, as this end heard of it.
+    /// Times at which keyframe requests from the other end arrived.
     pub keyframe_requests: Vec<Instant>,
     /// Media packets, without retransmissions and copies.
     pub packets: u64,
@@ -40,33 +40,33 @@ pub struct StreamRecord {
     pub repair_packets: u64,
     /// Packets sent again.
     pub retransmissions: u64,
-    /// What the receiving session counted.
+    /// Counters of the receiving session.
     pub receiver: ReceiverStats,
 }
 
-/// One frame's life. Pictures that the encoder dropped have none.
+/// Lifetime of one frame. Pictures that the encoder dropped have no record.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FrameRecord {
-    /// When the picture was taken, and given to the session.
+    /// Time at which the picture was captured and given to the session.
     pub captured_at: Instant,
-    /// Encoded.
+    /// Size of the encoded frame.
     pub size: Bytes,
-    /// Decodable without any other.
+    /// Whether it can be decoded without another frame.
     pub keyframe: bool,
-    /// What it looks like, where the encoder's model knows.
+    /// Picture quality, if the encoder's model knows it.
     pub quality: Option<Quality>,
-    /// Its end at the other end; `None`: never shown.
+    /// Display at the other end; `None`: never shown.
     pub shown: Option<FrameShown>,
 }
 
-/// What a picture looks like that was decoded without loss.
+/// Quality of a picture that was decoded without loss.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Quality {
     /// Quantizer index: 0 to 127 for VP8, 0 to 51 for H.264.
     pub quantizer: u8,
-    /// Luma's peak signal to noise ratio in dB.
+    /// Peak signal-to-noise ratio of luma in dB.
     pub psnr_db: f32,
-    /// Luma's structural similarity.
+    /// Structural similarity of luma.
     pub ssim: f32,
     /// BRISQUE, 0 best and 100 worst.
     pub brisque: f32,
@@ -79,16 +79,16 @@ pub struct Quality {
 /// A frame on display.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FrameShown {
-    /// When it was shown: decoded, and its play-out time had come.
+    /// Time at which it was shown: decoded, and its play-out time reached.
     pub at: Instant,
-    /// When its last packet came; since then it waited to be shown.
+    /// Arrival of its last packet; the frame waited from then on.
     pub complete_at: Instant,
-    /// How far it, or one that it refers to, was behind its play-out time:
-    /// zero for a frame in time.
+    /// Delay past the play-out time of this frame or of one it refers to: zero for a
+    /// frame in time.
     pub lateness: Duration,
-    /// From its first packet to its last (frame construction delay).
+    /// Time from its first packet to its last (frame construction delay).
     pub construction: Duration,
-    /// How long it waited for its slowest path, zero with one path.
+    /// Time spent waiting for its slowest path; zero with one path.
     pub skew: Duration,
 }
 
@@ -97,15 +97,15 @@ pub struct FrameShown {
 pub struct CallSample {
     /// The end of the period.
     pub at: Instant,
-    /// What all its encoders together may send.
+    /// Target rate of all encoders together.
     pub target_rate: Rate,
     /// Bytes that its encoders made within the period.
     pub encoded: Bytes,
-    /// Its paths, in the order of the routes.
+    /// State of its paths, in the order of the routes.
     pub paths: Vec<PathSample>,
 }
 
-/// A path as one end sees it.
+/// State of a path at one end.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PathSample {
     /// Whether it carries packets.
@@ -116,25 +116,25 @@ pub struct PathSample {
     pub rtt: Duration,
     /// The controller's loss fraction, 0 to 1.
     pub loss: f64,
-    /// What waits for the pacer.
+    /// Bytes waiting for the pacer.
     pub queued: Bytes,
     /// Packets so far that arrived with a mark (ECN-CE).
     pub marked_packets: u64,
-    /// What is done with the ECN field.
+    /// ECN state of the path.
     pub ecn: EcnState,
     /// The controller's state in one word.
     pub controller_state: &'static str,
-    /// What else the controller can tell.
+    /// Other internal values of the controller.
     pub internals: Vec<Internal>,
 }
 
-/// A path changed its state.
+/// Change of a path's state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PathChange {
-    /// When the session said so.
+    /// Time at which the session reported it.
     pub at: Instant,
-    /// Which: the number of its route.
+    /// Path: the number of its route.
     pub path: PathId,
-    /// What it is now.
+    /// New state.
     pub state: PathState,
 }

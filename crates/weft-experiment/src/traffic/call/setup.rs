@@ -8,7 +8,7 @@ use weft_units::{Bytes, Duration, Rate};
 use super::{ModelSetup, SyntheticSetup};
 use crate::traffic::Traffic;
 
-/// Path identifiers; chosen by us, with room to spare.
+/// Number of path identifiers; chosen by us with a margin.
 const MOST_PATHS: usize = 15;
 
 /// A call over the flow's routes, one path each.
@@ -18,56 +18,55 @@ pub struct CallSetup {
     pub caller: SideSetup,
     /// The end at their sinks.
     pub callee: SideSetup,
-    /// What the two sides negotiate. Default full.
+    /// Protocol level that the two ends negotiate. Default full.
     pub level: Level,
 }
 
 /// One end of a call.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SideSetup {
-    /// What it films.
+    /// Cameras of this end.
     pub cameras: Vec<CameraSetup>,
-    /// What it hears.
+    /// Microphones of this end.
     pub microphones: Vec<MicrophoneSetup>,
-    /// Which of its packets go over which path.
+    /// Scheduler that assigns packets to paths.
     pub scheduler: SchedulerKind,
-    /// What its call is to be spared first.
+    /// User preference: the impairment to avoid first.
     pub preference: Preference,
-    /// What is left out, for experiments. Default nothing.
+    /// Mechanisms that are switched off, for experiments. Default none.
     pub ablation: Ablation,
-    /// How many repair packets it sends.
+    /// Forward error correction: the number of repair packets that it sends.
     pub protection: ProtectionKind,
     /// Congestion controller of each of its paths.
     pub controller: ControllerKind,
-    /// Its share beside other calls, where the controller knows of weights.
-    /// Default 1.
+    /// Weight of this call against other calls, for controllers with weights. Default 1.
     pub weight: f64,
-    /// How long it takes to decode a repair packet that it receives, whether or not
-    /// that brings anything back; pictures wait meanwhile. Default zero.
+    /// Time to decode a received repair packet, whether or not it recovers anything;
+    /// pictures wait meanwhile. Default zero.
     pub repair_decoding: Duration,
     /// Bounds of one path's rate.
     pub path_limits: Limits,
-    /// What it sends at most over all paths together.
+    /// Highest rate over all paths together.
     pub max_rate: Rate,
-    /// How it tells the other side of the packets that come. Default quickly.
+    /// Feedback about the packets it receives. Default quick reports.
     pub reporting: Reporting,
-    /// How much faster its clock is than that of the run, in millionths.
-    /// Default 0.
+    /// Deviation of its clock from the run's clock in parts per million; positive is
+    /// fast. Default 0.
     pub clock_ppm: i32,
 }
 
 /// A camera with its encoder.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CameraSetup {
-    /// What makes its frames.
+    /// Encoder that makes its frames.
     pub source: SourceKind,
-    /// Its encoder never gets a higher target.
+    /// Highest target rate of its encoder.
     pub max_rate: Rate,
-    /// What gives way when the rate is low; the synthetic codec has no
-    /// pictures, so nothing does. Default: the size.
+    /// Quality dimension reduced at a low rate; irrelevant to the synthetic codec, which
+    /// has no pictures. Default: the picture size.
     pub degradation: Degradation,
-    /// From lens to encoder and from decoder to screen. It is part of the
-    /// latency and moves nothing else. Default zero.
+    /// Delay from lens to encoder plus delay from decoder to screen. It adds to the
+    /// latency and has no other effect. Default zero.
     pub device_delay: Duration,
 }
 
@@ -79,23 +78,21 @@ pub struct CameraSetup {
 pub enum SourceKind {
     /// RFC 8593's synthetic codec.
     Synthetic(SyntheticSetup),
-    /// A real encoder's model. Its first rate holds until the session gives
-    /// one.
+    /// Model of a real encoder. Its initial rate holds until the session sets a rate.
     Model(ModelSetup),
 }
 
 /// A microphone: packets of one size at a constant rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MicrophoneSetup {
-    /// Bits of the codec, without headers. Default 20 kbps (RFC 8867
-    /// section 4.3).
+    /// Bitrate of the codec, without headers. Default 20 kbps (RFC 8867 section 4.3).
     pub rate: Rate,
-    /// Sound in a packet. Default 20 ms, Opus's.
+    /// Duration of the audio in a packet. Default 20 ms, as in Opus.
     pub packet_time: Duration,
 }
 
 impl CallSetup {
-    /// Media from the caller to the callee only, at the full level.
+    /// Creates a call with media from the caller to the callee only, at the full level.
     #[must_use]
     pub fn one_way(caller: SideSetup) -> CallSetup {
         CallSetup {
@@ -109,7 +106,7 @@ impl CallSetup {
         }
     }
 
-    /// The same media both ways, at the full level.
+    /// Creates a call with equal media in both directions, at the full level.
     #[must_use]
     pub fn both_ways(side: SideSetup) -> CallSetup {
         CallSetup {
@@ -158,8 +155,9 @@ impl Traffic for CallSetup {
 }
 
 impl SideSetup {
-    /// These cameras and no sound, with the session's default scheduler,
-    /// protection, controller and limits; at most what the cameras take.
+    /// Creates an end with these cameras and no audio, with the session's default
+    /// scheduler, protection, controller and limits. The maximum rate is the sum of the
+    /// cameras' maximum rates.
     #[must_use]
     pub fn filming(cameras: Vec<CameraSetup>) -> SideSetup {
         let defaults = Config::new(Default::default(), weft_units::Ssrc(1));
@@ -180,7 +178,7 @@ impl SideSetup {
         }
     }
 
-    /// Sets what a session is told of this side.
+    /// Writes this end's settings into a session's configuration.
     pub fn configure(&self, config: &mut Config) {
         config.scheduler = self.scheduler;
         config.preference = self.preference;
@@ -194,12 +192,12 @@ impl SideSetup {
     }
 
     fn wrong(&self) -> Option<&'static str> {
-        /// Ten times what a quartz is allowed; chosen by us.
+        /// Ten times the tolerance of a quartz clock; chosen by us.
         const MOST_PPM: u32 = 1_000;
         if self.clock_ppm.unsigned_abs() > MOST_PPM {
-            return Some("a clock is at most 1000 millionths too fast or too slow");
+            return Some("give a clock deviation of at most 1000 parts per million");
         }
-        /// SSRCs and identifiers are drawn up for so many; chosen by us.
+        /// SSRCs and identifiers are planned for this many streams; chosen by us.
         const MOST_STREAMS: usize = 64;
         if self.cameras.len() + self.microphones.len() > MOST_STREAMS {
             return Some("one side of a call has at most 64 cameras and microphones");
@@ -209,16 +207,15 @@ impl SideSetup {
         }
         self.cameras.iter().find_map(|camera| match &camera.source {
             SourceKind::Synthetic(setup) => setup.wrong(),
-            SourceKind::Model(setup) => setup
-                .validate()
-                .is_err()
-                .then_some("the model encoder does not make such frames: ModelSetup::validate"),
+            SourceKind::Model(setup) => setup.validate().is_err().then_some(
+                "the model encoder does not support these parameters: see ModelSetup::validate",
+            ),
         })
     }
 }
 
 impl CameraSetup {
-    /// RFC 8593's model at so many frames per second.
+    /// Creates a camera with RFC 8593's model at this frame rate.
     #[must_use]
     pub fn synthetic(frame_rate: f64, max_rate: Rate) -> CameraSetup {
         CameraSetup {
@@ -229,7 +226,7 @@ impl CameraSetup {
         }
     }
 
-    /// The model of a real encoder.
+    /// Creates a camera with the model of a real encoder.
     #[must_use]
     pub fn model(setup: ModelSetup, max_rate: Rate) -> CameraSetup {
         CameraSetup {
@@ -242,15 +239,15 @@ impl CameraSetup {
 }
 
 impl MicrophoneSetup {
-    /// What is wrong with it.
+    /// Returns the first error in the settings.
     pub(crate) fn wrong(&self) -> Option<&'static str> {
         // Opus frames have 2.5 to 120 ms (RFC 6716 section 2.1.4).
         let frames = Duration::from_micros(2_500)..=Duration::from_millis(120);
         let holds = frames.contains(&self.packet_time) && self.bytes() > 0;
-        (!holds).then_some("a microphone's packets hold 2.5 to 120 ms, and a byte at least")
+        (!holds).then_some("give a microphone's packets 2.5 to 120 ms and at least one byte")
     }
 
-    /// Payload of one packet.
+    /// Returns the payload size of one packet.
     #[must_use]
     pub fn bytes(&self) -> usize {
         let Bytes(bytes) = self.rate * self.packet_time;

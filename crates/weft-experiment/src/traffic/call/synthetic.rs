@@ -3,24 +3,24 @@ use weft_units::{Bytes, Duration};
 /// Parameters of RFC 8593's synthetic codec; defaults are the RFC's.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SyntheticSetup {
-    /// Frames per second, all at equal distances.
+    /// Frames per second, equally spaced.
     pub frame_rate: f64,
-    /// `tau_v`, default 0.2 s: how long the encoder takes to follow a new
-    /// target; targets in between are passed over for the newest.
+    /// `tau_v`, default 0.2 s: time in which the encoder follows a new target. It skips
+    /// targets that a newer one replaces.
     pub reaction: Duration,
     /// `SCALE_B`, default 0.15: scale of the Laplace distributed deviation of
     /// a frame's size, relative to the size.
     pub variation: f64,
-    /// `K_B`, default 13.5 kB: size of a keyframe, at least that of the frames
-    /// around it.
+    /// `K_B`, default 13.5 kB: size of a keyframe; at least the size of the frames around
+    /// it.
     pub keyframe: Bytes,
-    /// `K_d`, default 8: frames, the keyframe included, over which the sizes
-    /// make up for it.
+    /// `K_d`, default 8: number of frames, the keyframe included, that compensate for the
+    /// keyframe's size.
     pub transient: u32,
 }
 
 impl SyntheticSetup {
-    /// The RFC's defaults at so many frames per second.
+    /// The RFC's defaults at this frame rate.
     #[must_use]
     pub fn new(frame_rate: f64) -> SyntheticSetup {
         SyntheticSetup {
@@ -33,9 +33,9 @@ impl SyntheticSetup {
     }
 
     pub(super) fn wrong(&self) -> Option<&'static str> {
-        // Written so that not-a-number is wrong, too.
+        // Written so that NaN is an error, too.
         if !(self.frame_rate >= 0.1 && self.frame_rate <= 1000.0) {
-            return Some("a camera films 0.1 to 1000 frames per second");
+            return Some("give a camera 0.1 to 1000 frames per second");
         }
         if !(self.variation >= 0.0 && self.variation <= 1.0) {
             return Some("the variation of frame sizes is from 0 to 1");

@@ -1,4 +1,5 @@
-//! The floor: what the best of all calls would show, which knows its links.
+//! The floor: the best result that any call could reach, from an oracle that knows the
+//! links.
 
 use std::ops::RangeInclusive;
 
@@ -6,50 +7,49 @@ use weft_units::{Bytes, Duration, Instant, Rate};
 
 use super::{MicrophoneSetup, Traffic};
 
-/// An oracle in the place of a call. It knows the present of every link of its
-/// routes and nothing of the future: on each, whenever it is idle, goes the
-/// newest picture that has not gone there yet, whole, as if nobody else were on
-/// it. Nothing of it is lost or waits, and none of it is a packet of the run:
-/// other flows do not meet it.
+/// An oracle in place of a call. It knows the present state of every link of its routes
+/// and nothing of the future. Whenever a link is idle, it sends the newest picture that
+/// this link has not carried yet, whole, as if there were no other traffic. None of its
+/// packets is lost or queued, and none takes part in the run: other flows do not notice
+/// it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FloorSetup {
     /// Pictures a second. Default 30.
     pub frame_rate: f64,
-    /// What the pictures would make together, were all of them sent; each has
-    /// the same size. Default 150 kbit/s, chosen by us: a picture fits into
-    /// one packet, so that it is the links that set the floor.
+    /// Rate of all pictures together; all have the same size. Default 150 kbit/s, chosen
+    /// by us: a picture fits into one packet, so the links determine the floor.
     pub rate: Rate,
-    /// Sound goes the same way, beside the pictures. Default: none.
+    /// Audio that takes the same routes beside the pictures. Default: none.
     pub sound: Option<MicrophoneSetup>,
-    /// As a camera's ([`super::CameraSetup::device_delay`]). Default zero.
+    /// Device delay of a camera ([`super::CameraSetup::device_delay`]). Default zero.
     pub device_delay: Duration,
 }
 
-/// What a floor has shown.
+/// Output of a floor.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct FloorRecord {
-    /// Each was shown as soon as its last bit had come over one of the routes,
-    /// and was newer than the one before.
+    /// Pictures shown. Each was shown as soon as its last bit had arrived over one of the
+    /// routes, and was newer than the picture before.
     pub pictures: Vec<ShownPicture>,
-    /// When a packet of sound came that was newer than all before.
+    /// Arrival times of audio packets that were newer than all before.
     pub sound: Vec<Instant>,
 }
 
-/// A picture on a display.
+/// A displayed picture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ShownPicture {
-    /// When it was taken.
+    /// Time of capture.
     pub captured_at: Instant,
-    /// From when on it was seen.
+    /// Time from which it was visible.
     pub shown_at: Instant,
 }
 
-/// Beside each picture and packet of sound: IPv4, UDP, RTP with the extensions of a call, and
-/// SRTP's tag.
+/// Headers of each picture and audio packet: IPv4, UDP, RTP with the extensions of a
+/// call, and the SRTP tag.
 const HEADERS: Bytes = Bytes(60);
 
 impl ShownPicture {
-    /// From the one to the other.
+    /// Returns the time from capture to display.
     #[must_use]
     pub fn latency(&self) -> Duration {
         self.shown_at.saturating_since(self.captured_at)
@@ -57,13 +57,13 @@ impl ShownPicture {
 }
 
 impl FloorSetup {
-    /// What a picture takes on a link.
+    /// Returns the size of a picture on a link.
     #[must_use]
     pub fn picture(&self) -> Bytes {
         Bytes((self.rate.as_bps() as f64 / 8.0 / self.frame_rate) as u64) + HEADERS
     }
 
-    /// What a packet of this microphone takes on a link.
+    /// Returns the size of this microphone's packets on a link.
     #[must_use]
     pub fn packet(microphone: &MicrophoneSetup) -> Bytes {
         Bytes(microphone.bytes() as u64) + HEADERS
@@ -83,7 +83,7 @@ impl Default for FloorSetup {
 
 impl Traffic for FloorSetup {
     fn wrong(&self) -> Option<&'static str> {
-        // A camera's range; chosen by us.
+        // Frame rates of cameras; chosen by us.
         if !(1.0..=1_000.0).contains(&self.frame_rate) {
             return Some("a floor has 1 to 1000 pictures a second");
         }

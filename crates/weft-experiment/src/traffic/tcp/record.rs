@@ -1,31 +1,31 @@
 use weft_units::{Bytes, Duration, Instant};
 
-/// The connections of a TCP flow together.
+/// All connections of a TCP flow together.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TcpRecord {
-    /// Bytes that the receivers handed to their applications, in order: the
-    /// goodput is this over time.
+    /// Ordered bytes that the receivers passed to their applications: the goodput is this
+    /// value divided by time.
     pub delivered: Bytes,
-    /// Segments that were sent again.
+    /// Retransmitted segments.
     pub retransmissions: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
-    /// Times that loss or a mark reduced the window.
+    /// Window reductions after loss or an ECN mark.
     pub reductions: u64,
-    /// Transfers that ended, in the order in which they did.
+    /// Finished transfers, in the order in which they finished.
     pub transfers: Vec<Transfer>,
     /// One for each period of the run, from its beginning.
     pub series: Vec<TcpSample>,
 }
 
-/// A transfer of a known size that ended: everything was acknowledged.
+/// A transfer of known size that finished: all data was acknowledged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Transfer {
-    /// When its connection was opened.
+    /// Time at which its connection was opened.
     pub started_at: Instant,
-    /// When its sender knew of its end.
+    /// Time at which its sender received the last acknowledgement.
     pub ended_at: Instant,
-    /// Bytes of payload that were to be transferred.
+    /// Payload bytes to transfer.
     pub size: Bytes,
 }
 
@@ -34,11 +34,11 @@ pub struct Transfer {
 pub struct TcpSample {
     /// The end of the period.
     pub at: Instant,
-    /// Bytes that the receivers handed to their applications within it.
+    /// Bytes that the receivers passed to their applications within it.
     pub delivered: Bytes,
-    /// Segments that were sent again within it.
+    /// Segments retransmitted within it.
     pub retransmissions: u32,
-    /// Congestion windows at its end, in segments, of all connections.
+    /// Sum of the congestion windows of all connections at its end, in segments.
     pub window: u64,
     /// Largest smoothed round-trip time at its end.
     pub smoothed_rtt: Duration,

@@ -2,26 +2,25 @@ use weft_units::{Bytes, Duration};
 
 use crate::traffic::Traffic;
 
-/// TCP connections that do the same, side by side.
+/// Equal TCP connections in parallel.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TcpSetup {
     /// Congestion control of the sender.
     pub congestion: CongestionKind,
-    /// What the connections have to send.
+    /// Data that the connections send.
     pub application: Application,
-    /// How many connections; each has its own randomness. Default one.
+    /// Number of connections; each has its own randomness. Default one.
     pub connections: u32,
-    /// Whether data packets can be marked in place of dropped (RFC 3168).
+    /// Whether routers may mark data packets instead of dropping them (RFC 3168).
     pub ecn: EcnMode,
-    /// Payload that the receiver lets be on its way or out of order; its
-    /// application reads what is in order at once. `None`: no limit, as if it
-    /// always offered enough.
+    /// Payload that may be in flight or out of order; the receiving application reads
+    /// ordered data at once. `None`: no limit.
     pub receive_window: Option<Bytes>,
-    /// How much time's data, at twice the window for each round trip, leaves
-    /// the socket at once; a connection may have two such bursts on the first
-    /// link of its way before the next one leaves. The link stands for the
-    /// queue of the sender's own host then (TCP small queues of Linux).
-    /// `None`: whatever the window has room for leaves.
+    /// Time whose data, at a rate of twice the window per round trip, leaves the socket
+    /// in one burst. A connection may have two such bursts in the first link's queue
+    /// before it sends the next. That link then represents the queue of the sending host
+    /// (TCP small queues of Linux). `None`: a connection sends whatever the window
+    /// allows.
     pub small_queues: Option<Duration>,
 }
 
@@ -31,18 +30,19 @@ pub enum EcnMode {
     /// Packets are not ECN-capable.
     #[default]
     Off,
-    /// Data packets are ECT(0), marks are echoed and answered like a loss.
+    /// Data packets are ECT(0); the receiver echoes marks, and the sender treats them as
+    /// loss.
     On,
 }
 
-/// The congestion control algorithms, by their names in files.
+/// Congestion control algorithms with their names in files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CongestionKind {
     /// `reno`: RFC 5681.
     Reno,
     /// `cubic`: RFC 9438.
     Cubic,
-    /// `bbr1`: BBR as Linux has it, draft-cardwell-iccrg-bbr-congestion-control-00.
+    /// `bbr1`: BBR as in Linux, draft-cardwell-iccrg-bbr-congestion-control-00.
     Bbr1,
     /// `bbr2`: draft-cardwell-iccrg-bbr-congestion-control-02.
     Bbr2,
@@ -50,16 +50,16 @@ pub enum CongestionKind {
     Bbr3,
 }
 
-/// What a TCP connection has to send.
+/// Data that a TCP connection sends.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Application {
     /// As much as the network takes.
     LongLived,
-    /// So many bytes, once.
+    /// One transfer of this size.
     Upload(Bytes),
-    /// Transfers with pauses between them, each on a new connection: sizes
-    /// uniform within the bounds, pauses exponential, the first one before the
-    /// first transfer (RFC 8867 section 5.7).
+    /// Transfers with pauses between them, each on a new connection. Sizes are uniform
+    /// within the bounds, pauses exponential; the first pause precedes the first transfer
+    /// (RFC 8867 section 5.7).
     OnOff {
         /// Smallest and largest transfer.
         size: (Bytes, Bytes),
@@ -69,7 +69,7 @@ pub enum Application {
 }
 
 impl TcpSetup {
-    /// One long-lived connection without ECN.
+    /// Creates one long-lived connection without ECN.
     #[must_use]
     pub fn long_lived(congestion: CongestionKind) -> TcpSetup {
         TcpSetup {
@@ -85,23 +85,25 @@ impl TcpSetup {
 
 impl Traffic for TcpSetup {
     fn wrong(&self) -> Option<&'static str> {
-        /// Chosen by us: more than any experiment of the literature, and what
-        /// fits in memory.
+        /// Chosen by us: more than any published experiment uses, and still fits into
+        /// memory.
         const MOST_CONNECTIONS: u32 = 100_000;
         if !(1..=MOST_CONNECTIONS).contains(&self.connections) {
             return Some("give it 1 to 100,000 connections");
         }
         if self.receive_window == Some(Bytes::ZERO) {
-            return Some("a receive window of nothing lets nothing come");
+            return Some("give it a receive window above zero");
         }
         if self.small_queues == Some(Duration::ZERO) {
-            return Some("small queues of no time let nothing leave");
+            return Some("give small queues a time above zero");
         }
         match self.application {
             Application::LongLived => None,
-            Application::Upload(size) => (size == Bytes::ZERO).then_some("an upload needs bytes"),
+            Application::Upload(size) => {
+                (size == Bytes::ZERO).then_some("give an upload a size above zero")
+            }
             Application::OnOff { size, .. } => (size.0 == Bytes::ZERO || size.1 < size.0)
-                .then_some("transfer sizes need bytes, and the larger bound second"),
+                .then_some("give transfer sizes above zero, the larger bound second"),
         }
     }
 
@@ -140,7 +142,7 @@ impl Traffic for TcpSetup {
 }
 
 impl CongestionKind {
-    /// All of them, for help texts.
+    /// Every algorithm, for help texts.
     pub const ALL: [CongestionKind; 5] = [
         CongestionKind::Reno,
         CongestionKind::Cubic,

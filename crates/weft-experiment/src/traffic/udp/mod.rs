@@ -14,7 +14,7 @@ pub struct UdpSetup {
 }
 
 impl UdpSetup {
-    /// This rate in packets of 1500 bytes.
+    /// Creates a flow of packets of 1500 bytes at this rate.
     #[must_use]
     pub fn new(rate: Rate) -> UdpSetup {
         UdpSetup {
@@ -26,7 +26,7 @@ impl UdpSetup {
 
 impl Traffic for UdpSetup {
     fn wrong(&self) -> Option<&'static str> {
-        // IPv4 and UDP headers at least, and what fits 16 bits of length.
+        // At least the IPv4 and UDP headers, at most the 16-bit length.
         if !(28..=65_535).contains(&self.packet.0) {
             return Some("UDP packets have 28 to 65,535 bytes, headers included");
         }
