@@ -4,7 +4,7 @@ use std::str::FromStr;
 use crate::apps;
 use crate::family::Family;
 
-/// The applications of the three studies.
+/// Applications of the three studies.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum App {
     /// Signal 6.11.7 (Grote et al.).
@@ -27,13 +27,13 @@ pub enum App {
     XLite,
 }
 
-/// No application has this name.
+/// Error: no application has this name.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("there is no application \"{0}\": there are {all}", all = App::ALL.map(App::name).join(", "))]
 pub struct UnknownApp(pub String);
 
 impl App {
-    /// All of them.
+    /// Every application.
     pub const ALL: [App; 9] = [
         App::Signal,
         App::Telegram,
@@ -46,7 +46,7 @@ impl App {
         App::XLite,
     ];
 
-    /// Its name in scenario files.
+    /// Returns the name in scenario files.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -62,7 +62,7 @@ impl App {
         }
     }
 
-    /// What stands for it, with the parameters of its file.
+    /// Returns the model of the application, with the parameters of its file.
     #[must_use]
     pub fn family(self) -> Family {
         match self {

@@ -5,28 +5,28 @@ use crate::packet::{Packet, Report};
 use crate::receiver::Receiver;
 use crate::sender::Sender;
 
-/// A report on the link: a header as media has it, and some blocks of RTCP.
+/// Size of a report on the link: a header like that of media, and some blocks of RTCP.
 /// Chosen by us.
 pub const REPORT_SIZE: Bytes = Bytes(80);
 
-/// One end of a call: what it sends, and what it reports of what comes.
+/// One end of a call: sends media, and reports on received media.
 #[derive(Debug, Default)]
 pub struct End {
     sender: Option<Sender>,
     receiver: Option<Receiver>,
 }
 
-/// What goes from one end to the other.
+/// A message from one end to the other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Content {
     /// Sound, pictures and redundancy.
     Media(Packet),
-    /// What became of them.
+    /// Receiver report about the media.
     Report(Report),
 }
 
 impl Content {
-    /// On the link, all headers included.
+    /// Returns the size on the link, all headers included.
     #[must_use]
     pub fn size(&self) -> Bytes {
         match self {
@@ -37,7 +37,7 @@ impl Content {
 }
 
 impl End {
-    /// One that sends from now on, and takes reports.
+    /// Creates an end that sends from now on, and takes reports.
     #[must_use]
     pub fn sending(model: &Model, now: Instant, rng: &Rng) -> End {
         End {
@@ -46,7 +46,7 @@ impl End {
         }
     }
 
-    /// The same, and it takes media from now on and reports them.
+    /// Makes this end also receive and report media from now on.
     #[must_use]
     pub fn receiving(self, model: &Model, now: Instant) -> End {
         End {
@@ -55,15 +55,15 @@ impl End {
         }
     }
 
-    /// Makes what is due.
+    /// Makes the packets that are due.
     pub fn handle_timeout(&mut self, now: Instant) {
         if let Some(sender) = &mut self.sender {
             sender.handle_timeout(now);
         }
     }
 
-    /// Something of the other end came, which sent it at `sent_at` by its own
-    /// clock. What this end has no use for changes nothing.
+    /// Takes a packet that the other end sent at `sent_at` by its own clock. Ignores
+    /// content that this end does not handle.
     pub fn handle_packet(&mut self, now: Instant, sent_at: Instant, content: &Content) {
         match (content, &mut self.sender, &mut self.receiver) {
             (Content::Media(packet), _, Some(receiver)) => {
@@ -74,7 +74,7 @@ impl End {
         }
     }
 
-    /// What is to be sent next, at once; call until `None`.
+    /// Returns the next packet to send at once; call until `None`.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Content> {
         let media = self.sender.as_mut().and_then(Sender::poll_transmit);
         if let Some(packet) = media {
@@ -84,7 +84,7 @@ impl End {
         Some(Content::Report(report))
     }
 
-    /// When there is something to do without a packet from the other end.
+    /// Returns the next time at which this end acts without a packet from the other end.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         let sender = self.sender.as_ref().and_then(Sender::poll_timeout);
@@ -93,7 +93,7 @@ impl End {
         both.map(|deadline| deadline.at).min()
     }
 
-    /// What it sends now, reports not counted; `None` where it sends no media.
+    /// Returns the present sending rate without reports; `None` if it sends no media.
     #[must_use]
     pub fn rate(&self) -> Option<Rate> {
         self.sender.as_ref().map(Sender::rate)

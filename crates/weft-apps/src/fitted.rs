@@ -1,5 +1,5 @@
-//! What was fitted to a figure, by name: `fit_app` of the simulator tries other
-//! values of it.
+//! Parameters that were fitted to a figure, by name: the simulator's `fit_app` tries
+//! other values of them.
 
 use weft_units::{Duration, Rate};
 
@@ -9,14 +9,14 @@ use crate::family::{Behaviour, Model};
 /// A parameter of an application that was fitted to a published figure.
 #[derive(Clone, Copy, Debug)]
 pub struct Fitted {
-    /// Whose parameter it is.
+    /// Application of the parameter.
     pub app: App,
-    /// What it is, with its unit.
+    /// Name with its unit.
     pub name: &'static str,
     at: fn(&mut Model) -> Option<&mut dyn Number>,
 }
 
-/// Whatever a parameter is kept as, as a plain number.
+/// Conversion of a parameter of any type to a plain number.
 trait Number {
     fn number(&self) -> f64;
     fn set(&mut self, number: f64);
@@ -31,7 +31,7 @@ impl Number for f64 {
     }
 }
 
-/// In kbit/s.
+/// Number in kbit/s.
 impl Number for Rate {
     fn number(&self) -> f64 {
         self.as_kbps()
@@ -41,7 +41,7 @@ impl Number for Rate {
     }
 }
 
-/// In seconds.
+/// Number in seconds.
 impl Number for Duration {
     fn number(&self) -> f64 {
         self.as_secs_f64()
@@ -52,20 +52,20 @@ impl Number for Duration {
 }
 
 impl Fitted {
-    /// What a model has.
+    /// Returns the value in a model.
     ///
     /// # Panics
-    /// When the model is of another family.
+    /// If the model is of another family.
     #[must_use]
     pub fn of(&self, model: &Model) -> f64 {
         let mut model = model.clone();
         self.reach(&mut model).number()
     }
 
-    /// The model with another value.
+    /// Returns the model with another value.
     ///
     /// # Panics
-    /// When the model is of another family.
+    /// If the model is of another family.
     #[must_use]
     pub fn with(&self, mut model: Model, value: f64) -> Model {
         self.reach(&mut model).set(value);
@@ -78,7 +78,7 @@ impl Fitted {
     }
 }
 
-/// A field of the family's own parameters.
+/// Selects a field of the family's own parameters.
 macro_rules! own {
     ($family:ident, $own:ident => $field:expr) => {
         |model| match &mut model.behaviour {
@@ -96,8 +96,7 @@ const fn row(
     Fitted { app, name, at }
 }
 
-/// Every fitted parameter; those of one application in the order in which they
-/// are fitted.
+/// Every fitted parameter; those of one application are in the order of fitting.
 pub const FITTED: &[Fitted] = &[
     row(App::WhatsApp, "highest, kbit/s", |m| Some(&mut m.highest)),
     row(

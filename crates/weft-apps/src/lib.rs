@@ -1,16 +1,16 @@
-//! Sans-IO models of whole call applications, as three studies measured them:
-//! how much they send, and what makes it more or less.
+//! Sans-IO models of whole call applications, as three studies measured them: their
+//! sending rate and the causes of its changes.
 //!
-//! A closed application has no code to run, so each is a [`Family`] of
-//! behaviour with its own parameters, one small file for each application in
-//! `apps/`. A [`Sender`] makes packets of sound, pictures and redundancy, a
-//! [`Receiver`] reports what came, and the family's controller turns reports
-//! into a rate; an [`End`] is one of the two, or both. Nothing is encoded: packets have sizes and no content. So a
-//! model says nothing of pictures, and must not be asked.
+//! A closed application has no code to run, so each is a [`Family`] of behaviour with its
+//! own parameters, one small file for each application in `apps/`. A [`Sender`] makes
+//! packets of sound, pictures and redundancy, a [`Receiver`] reports arrivals, and the
+//! family's controller turns reports into a rate; an [`End`] is one of the two, or both.
+//! Nothing is encoded: packets have sizes and no content. A model therefore gives no
+//! information about picture quality.
 //!
-//! Signal and Telegram are WebRTC applications whose limits are public. Theirs
-//! is [`Family::Webrtc`]: limits for a call of any WebRTC implementation, which
-//! is not made here.
+//! Signal and Telegram are WebRTC applications whose limits are public. They are
+//! [`Family::Webrtc`]: limits for a call of any WebRTC implementation, which this crate
+//! does not contain.
 //!
 //! ```
 //! use weft_apps::{App, Family, Receiver, Sender};

@@ -1,32 +1,32 @@
 use weft_units::{Bytes, Instant};
 
-/// A packet of a model: its size is all that it carries, and what a receiver
-/// needs to tell losses.
+/// A packet of a model. It has a size and the counters with which a receiver detects
+/// losses, and no content.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packet {
-    /// The first one has 1.
+    /// Sequence number; the first packet has 1.
     pub number: u64,
-    /// On the link, all headers included.
+    /// Size on the link, all headers included.
     pub size: Bytes,
-    /// Sizes of this packet and all before it.
+    /// Total size of this packet and all before it.
     pub sent: Bytes,
 }
 
-/// What a receiver says of a stream of packets; counts are from its beginning,
-/// so that a report that is lost leaves no hole.
+/// A receiver report about a stream of packets. Counters start at the beginning of the
+/// stream, so a lost report leaves no gap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Report {
-    /// When it was made, by the receiver's clock.
+    /// Time of the report, by the receiver's clock.
     pub at: Instant,
-    /// The highest number that came; 0 for none.
+    /// The highest number received; 0 for none.
     pub highest: u64,
-    /// Sizes of all packets up to that one, as the sender counted them.
+    /// Total size of all packets up to that one, from the sender's counter.
     pub sent: Bytes,
-    /// How many came.
+    /// Number of packets received.
     pub packets: u64,
-    /// Octets of these.
+    /// Bytes of these packets.
     pub received: Bytes,
-    /// The least of arrival less sending, in nanoseconds, of the packets since
-    /// the last report; the clocks' offset is in it. `None`: nothing came.
+    /// Smallest difference of arrival and sending time in nanoseconds, of the packets
+    /// since the last report; it includes the clocks' offset. `None`: no packet arrived.
     pub transit: Option<i64>,
 }

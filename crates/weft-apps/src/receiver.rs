@@ -3,7 +3,7 @@ use weft_units::{Bytes, Deadline, Duration, Instant};
 use crate::family::Model;
 use crate::packet::{Packet, Report};
 
-/// The end at which packets arrive.
+/// The receiving end.
 #[derive(Clone, Debug)]
 pub struct Receiver {
     every: Duration,
@@ -12,7 +12,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Reports as this model does, first a period after `start`.
+    /// Creates a receiver that reports like this model, first one period after `start`.
     #[must_use]
     pub fn new(model: &Model, start: Instant) -> Receiver {
         Receiver {
@@ -29,8 +29,8 @@ impl Receiver {
         }
     }
 
-    /// A packet came. `sent_at` is the sender's time, whose clock may differ
-    /// from the receiver's by a constant.
+    /// Takes a packet. `sent_at` is the sender's time, whose clock may differ from the
+    /// receiver's by a constant.
     pub fn handle_packet(&mut self, now: Instant, sent_at: Instant, packet: &Packet) {
         let report = &mut self.report;
         if packet.number > report.highest {
@@ -43,7 +43,7 @@ impl Receiver {
         report.transit = Some(report.transit.map_or(transit, |least| least.min(transit)));
     }
 
-    /// The report that is due, at most one for each period.
+    /// Returns the report that is due, at most one per period.
     pub fn poll_report(&mut self, now: Instant) -> Option<Report> {
         if now < self.next {
             return None;
@@ -59,7 +59,7 @@ impl Receiver {
         Some(report)
     }
 
-    /// When the next report is due.
+    /// Returns the time of the next report.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Deadline> {
         Some(Deadline {

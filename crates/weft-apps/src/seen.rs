@@ -1,4 +1,4 @@
-//! What a sender knows of its packets: the reports of the last seconds.
+//! A sender's knowledge about its packets: the reports of the last seconds.
 
 use std::collections::VecDeque;
 
@@ -6,31 +6,31 @@ use weft_units::{Duration, Rate};
 
 use crate::packet::Report;
 
-/// Longer than any controller looks back.
+/// Memory of reports: longer than any controller needs.
 const KEPT: Duration = Duration::from_secs(12);
 
 /// The reports of the last seconds, the newest last.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
     reports: VecDeque<Report>,
-    /// Least transit of the call, which stands for an empty queue.
+    /// Smallest transit time of the call, which represents an empty queue.
     base: Option<i64>,
 }
 
-/// What became of a time's packets.
+/// Arrival of the packets of a period.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Share {
-    /// Of the packets sent, 0 to 1.
+    /// Share of the sent packets that were lost, 0 to 1.
     pub loss: f64,
-    /// Bytes that came over bytes sent.
+    /// Bytes received relative to bytes sent.
     pub arrived: f64,
-    /// What came.
+    /// Rate of arriving bytes.
     pub rate: Rate,
 }
 
 impl Seen {
-    /// Takes a report, unless a later one has come or its counts went back:
-    /// then false.
+    /// Adds a report. Returns false and ignores it if a later one has arrived or its
+    /// counters decreased.
     pub fn add(&mut self, report: &Report) -> bool {
         let counts = |r: &Report| [r.highest, r.sent.0, r.packets, r.received.0];
         let follows = |last: &Report| {
@@ -50,19 +50,19 @@ impl Seen {
         true
     }
 
-    /// By the receiver's clock.
+    /// Returns the newest report by the receiver's clock.
     fn newest(&self) -> Option<&Report> {
         self.reports.back()
     }
 
-    /// How long the quickest packet of the last report stood in queues.
+    /// Returns the queueing delay of the quickest packet of the last report.
     pub fn queueing(&self) -> Option<Duration> {
         let (transit, base) = (self.newest()?.transit?, self.base?);
         Some(Duration::from_nanos(transit.abs_diff(base)))
     }
 
-    /// Of the last so long a time; of what there is, if that is at least half
-    /// of it.
+    /// Returns the arrival of the last `time`, or of a shorter span if that is at least
+    /// half of it.
     pub fn over(&self, time: Duration) -> Option<Share> {
         let newest = self.newest()?;
         let begin = newest.at.saturating_sub(time);
@@ -78,7 +78,7 @@ impl Seen {
         );
         let bytes_sent = newest.sent - before.sent;
         let bytes = newest.received - before.received;
-        // Nothing came at all: everything was lost, as far as is known.
+        // No packet arrived: all were lost, as far as the sender knows.
         let share = |part: u64, whole: u64| match whole {
             0 => 0.0,
             _ => (part as f64 / whole as f64).min(1.0),

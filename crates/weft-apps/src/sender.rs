@@ -6,17 +6,17 @@ use crate::family::{Controller, FULL_PACKET, Model, Pattern, Plan};
 use crate::packet::{Packet, Report};
 use crate::seen::Seen;
 
-/// A packet of sound each 20 ms, as Opus and most codecs of telephones have it.
+/// Interval of sound packets: 20 ms, as in Opus and most telephony codecs.
 const SOUND_EVERY: Duration = Duration::from_millis(20);
-/// IPv4, UDP and RTP headers: no packet is smaller.
+/// Smallest packet: IPv4, UDP and RTP headers.
 const LEAST_PACKET: u64 = 40;
-/// A rate of zero is looked at again so soon.
+/// Interval at which a rate of zero is checked again.
 const IDLE: Duration = Duration::from_millis(100);
 
-/// The end that sends: when its packets leave, and how large they are.
+/// The sending end: decides the times and sizes of its packets.
 ///
-/// Call [`Sender::handle_timeout`] when [`Sender::poll_timeout`] says, and after
-/// that [`Sender::poll_transmit`] until `None`. Time must not go back.
+/// Call [`Sender::handle_timeout`] at the time that [`Sender::poll_timeout`] returns, and
+/// after that [`Sender::poll_transmit`] until `None`. Time must not decrease.
 #[derive(Debug)]
 pub struct Sender {
     controller: Box<dyn Controller>,
@@ -26,19 +26,19 @@ pub struct Sender {
     next_sound: Instant,
     next_picture: Instant,
     waiting: VecDeque<Packet>,
-    /// Of the last packet.
+    /// Number of the last packet.
     number: u64,
     sent: Bytes,
 }
 
 impl Sender {
-    /// Begins at `start`. What it sends depends on the reports and on `rng`
-    /// only.
+    /// Creates a sender that begins at `start`. Its packets depend only on the reports
+    /// and on `rng`.
     #[must_use]
     pub fn new(model: &Model, start: Instant, rng: &Rng) -> Sender {
         let mut controller = model.controller(start);
         let plan = controller.plan(start);
-        // Two calls that begin together do not film in step.
+        // Two calls that begin together do not capture in step.
         let phase = SOUND_EVERY.mul_f64(rng.stream("phase").unit());
         Sender {
             controller,
@@ -53,15 +53,15 @@ impl Sender {
         }
     }
 
-    /// A report came. One that is older than another, or whose counts are
-    /// impossible beside those before, changes nothing.
+    /// Takes a report. A report that is older than another one, or whose counters are
+    /// inconsistent with earlier ones, changes nothing.
     pub fn handle_report(&mut self, now: Instant, report: &Report) {
         if report.highest <= self.number && self.seen.add(report) {
             self.controller.on_report(now, &self.seen);
         }
     }
 
-    /// Makes what is due.
+    /// Makes the packets that are due.
     pub fn handle_timeout(&mut self, now: Instant) {
         if self.plan.hung_up {
             return;
@@ -81,12 +81,12 @@ impl Sender {
         }
     }
 
-    /// The next packet, to be sent at once; call until `None`.
+    /// Returns the next packet, to send at once; call until `None`.
     pub fn poll_transmit(&mut self) -> Option<Packet> {
         self.waiting.pop_front()
     }
 
-    /// When the next packet is due; `None` once it has hung up.
+    /// Returns the time of the next packet; `None` once it has hung up.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Deadline> {
         (!self.plan.hung_up).then(|| Deadline {
@@ -95,7 +95,7 @@ impl Sender {
         })
     }
 
-    /// What it sends now, headers included.
+    /// Returns the present sending rate, headers included.
     #[must_use]
     pub fn rate(&self) -> Rate {
         match self.plan.hung_up {
@@ -104,7 +104,7 @@ impl Sender {
         }
     }
 
-    /// One picture with its redundancy; how long until the next one.
+    /// Makes one picture with its redundancy; returns the time until the next one.
     fn picture(&mut self) -> Duration {
         match self.plan.pattern {
             Pattern::Frames {
@@ -128,7 +128,7 @@ impl Sender {
         }
     }
 
-    /// So many bytes in packets of about the same size, none above `largest`.
+    /// Adds this many bytes in packets of about equal size, none above `largest`.
     fn push(&mut self, size: Bytes, largest: Bytes) {
         let packets = size.0.div_ceil(largest.0.max(1));
         for i in 0..packets {
@@ -145,8 +145,7 @@ impl Sender {
     }
 }
 
-/// How sizes of pictures differ from the mean: an autoregressive process of
-/// first order.
+/// Deviation of picture sizes from the mean: a first-order autoregressive process.
 #[derive(Debug)]
 struct Swing {
     deviation: f64,
@@ -165,7 +164,7 @@ impl Swing {
         }
     }
 
-    /// The factor for the picture that comes so long after the last one.
+    /// Returns the factor for a picture this long after the previous one.
     fn next(&mut self, after: Duration) -> f64 {
         let keeps = (-after.as_secs_f64() / self.lasts.as_secs_f64()).exp();
         let drawn = self.rng.normal() * (1.0 - keeps * keeps).sqrt();

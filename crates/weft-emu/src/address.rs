@@ -4,24 +4,24 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// which no real network uses: 198.18.0.0/15 (RFC 2544 appendix C.2.2) and
 /// 2001:2::/48 (RFC 5180 section 8).
 const V4_BLOCK: [u8; 2] = [198, 18];
-/// How many links fit into the part of the block that links use.
+/// Number of links that fit into their part of the block.
 pub(crate) const MAX_LINKS: usize = 256;
-/// Of a host's own network.
+/// Last byte of a host's address in its own network.
 const FIRST: u8 = 1;
-/// How many hosts fit onto a link and into a network: the last byte from 1 to 254.
+/// Number of hosts that fit onto a link and into a network: the last byte from 1 to 254.
 pub const MAX_HOSTS: usize = 254;
 
-/// The addresses of a host on a link, or of a host as such.
+/// Addresses of a host, on a link or independent of links.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Addresses {
     /// IPv4, from 198.18.0.0/15.
     pub v4: Ipv4Addr,
-    /// IPv6, from 2001:2::/48. Not there when the kernel has no IPv6.
+    /// IPv6, from 2001:2::/48. Missing when the kernel has no IPv6.
     pub v6: Ipv6Addr,
 }
 
 impl Addresses {
-    /// Of host `index` (from 0) of those on the link that has subnet `subnet`.
+    /// Returns the addresses of host `index` (from 0) on the link with subnet `subnet`.
     pub(crate) fn on_link(subnet: usize, index: usize) -> Addresses {
         let [a, b] = V4_BLOCK;
         let (subnet, host) = (subnet as u8, index as u8 + 1);
@@ -31,8 +31,8 @@ impl Addresses {
         }
     }
 
-    /// Of host `index` as such, on no link: the IPv4 address is the first of a
-    /// network of 24 bits that is the host's alone.
+    /// Returns the addresses of host `index` that belong to no link: the IPv4 address is
+    /// the first of a network of 24 bits that only this host has.
     pub(crate) fn of_host(index: usize) -> Addresses {
         let [a, b] = V4_BLOCK;
         let host = index as u8 + 1;
@@ -43,7 +43,8 @@ impl Addresses {
     }
 }
 
-/// Where packets to an address go: one of a host's own network to its first.
+/// Returns the address to which packets are routed: for a host's own network, its first
+/// address.
 pub(crate) fn known(address: IpAddr) -> IpAddr {
     let [first, second] = V4_BLOCK;
     match address {
@@ -57,7 +58,7 @@ pub(crate) fn known(address: IpAddr) -> IpAddr {
     }
 }
 
-/// The IPv4 network of the link that has subnet `subnet`; 24 bits long.
+/// Returns the IPv4 network of the link with subnet `subnet`; 24 bits long.
 pub(crate) fn v4_network(subnet: usize) -> Ipv4Addr {
     let [a, b] = V4_BLOCK;
     Ipv4Addr::new(a, b, subnet as u8, 0)

@@ -5,20 +5,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fs, thread};
 
-/// Keeps processors from sleeping as long as it lives: on each of them a
-/// thread that does nothing, and gives way at once to everything of ordinary
-/// priority (`SCHED_IDLE`), where the kernel groups programs by session
-/// (autogroup, sched(7)) within its own.
+/// Keeps processors from sleeping while it exists: on each processor an idle thread
+/// yields at once to everything of ordinary priority (`SCHED_IDLE`); where the kernel
+/// groups programs by session (autogroup, sched(7)), only within its own group.
 ///
-/// A virtual processor with nothing to do is put away by its host, and comes
-/// back milliseconds late; a real one takes up to a tenth of one to wake.
+/// The host deschedules an idle virtual processor, which resumes milliseconds late; a
+/// real one takes up to a tenth of a millisecond to wake.
 pub(crate) struct Awake {
     is_over: Arc<AtomicBool>,
 }
 
 impl Awake {
-    /// Where processor time is rationed it lets them sleep: the threads would
-    /// use up the share of those that have work.
+    /// Lets processors sleep where processor time is limited: the threads would use up
+    /// the share of the working ones.
     pub fn keep() -> Awake {
         let awake = Awake {
             is_over: Arc::default(),
@@ -33,7 +32,7 @@ impl Awake {
         for processor in (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu)) {
             let is_over = Arc::clone(&awake.is_over);
             let builder = thread::Builder::new().name(format!("awake {processor}"));
-            // A processor that is not kept awake shows as lateness, if it matters.
+            // A processor that sleeps shows as lateness, if it matters.
             let _ = builder.spawn(move || idle(processor, &is_over));
         }
         awake
@@ -42,7 +41,7 @@ impl Awake {
 
 impl Drop for Awake {
     fn drop(&mut self) {
-        // Not joined: on a busy machine it takes them a while to be told.
+        // Not joined: on a busy machine it takes them a while to notice.
         self.is_over.store(true, Ordering::Relaxed);
     }
 }
@@ -63,9 +62,8 @@ fn idle(processor: usize, is_over: &AtomicBool) {
     }
 }
 
-/// Whether a control group of the process, or one around it, may use so much
-/// processor time and no more. `groups` is `/proc/self/cgroup`, as cgroups(7)
-/// describes it.
+/// Whether a control group of the process, or a parent of it, limits processor time.
+/// `groups` is `/proc/self/cgroup`, as cgroups(7) describes it.
 fn is_rationed(groups: &str, read: impl Fn(&Path) -> Option<String>) -> bool {
     groups.lines().any(|line| {
         let mut fields = line.splitn(3, ':').skip(1);
@@ -85,7 +83,7 @@ fn is_rationed(groups: &str, read: impl Fn(&Path) -> Option<String>) -> bool {
             let quota = quota
                 .as_deref()
                 .and_then(|text| text.split_whitespace().next());
-            // "max" and -1 are no bound.
+            // "max" and -1 mean unlimited.
             quota.is_some_and(|quota| quota.parse::<u64>().is_ok())
         })
     })
@@ -134,7 +132,7 @@ mod tests {
         wait_for("their end", || idle_threads() == 0);
     }
 
-    /// Of this process, by their names and their policy (proc(5), `stat`).
+    /// Counts this process's threads by their names and their policy (proc(5), `stat`).
     fn idle_threads() -> usize {
         let tasks = fs::read_dir("/proc/self/task").unwrap();
         let stat = |task: fs::DirEntry| fs::read_to_string(task.path().join("stat")).ok();

@@ -6,12 +6,12 @@ const NANOS: u64 = 1_000_000_000;
 /// The kernel's monotonic clock, counted from the run's epoch.
 #[derive(Clone, Copy)]
 pub(crate) struct Clock {
-    /// On the monotonic clock.
+    /// Time on the monotonic clock.
     epoch: u64,
 }
 
 impl Clock {
-    /// A clock whose epoch is now.
+    /// Starts a clock whose epoch is now.
     pub fn start() -> Clock {
         Clock {
             epoch: nanos(clock_gettime(ClockId::Monotonic)),
@@ -23,13 +23,13 @@ impl Clock {
         Instant::from_nanos(now.saturating_sub(self.epoch))
     }
 
-    /// On this clock what `at` is on another; at the earliest the epoch.
+    /// Converts `at` from another clock; returns at least the epoch.
     pub fn convert(self, other: Clock, at: Instant) -> Instant {
         let nanos = other.epoch.saturating_add(at.as_nanos());
         Instant::from_nanos(nanos.saturating_sub(self.epoch))
     }
 
-    /// The point on the monotonic clock, as timers want it.
+    /// Returns the time on the monotonic clock, as timers need it.
     pub fn timespec(self, at: Instant) -> Timespec {
         let nanos = self.epoch.saturating_add(at.as_nanos());
         Timespec {
@@ -39,7 +39,7 @@ impl Clock {
     }
 }
 
-/// Processor time that the calling thread has used.
+/// Returns the processor time that the calling thread has used.
 pub(crate) fn processor_time() -> Duration {
     Duration::from_nanos(nanos(clock_gettime(ClockId::ThreadCPUTime)))
 }

@@ -2,49 +2,49 @@ use crate::RightError;
 use crate::address::{MAX_HOSTS, MAX_LINKS};
 use std::io;
 
-/// A network that cannot be started. Nothing of it is left.
+/// A network that could not be started. It leaves nothing behind.
 #[derive(Debug, thiserror::Error)]
 pub enum EmuError {
     /// The process may not make namespaces or TUN devices.
     #[error(transparent)]
     NoRight(#[from] RightError),
     /// More links than the address plan has room for.
-    #[error("{0} links are more than an emulated network can have: at most {MAX_LINKS}")]
+    #[error("an emulated network has at most {MAX_LINKS} links, not {0}: remove some")]
     TooManyLinks(usize),
     /// More hosts than the address plan has room for.
-    #[error("{0} hosts are more than an emulated network can have: at most {MAX_HOSTS}")]
+    #[error("an emulated network has at most {MAX_HOSTS} hosts, not {0}: remove some")]
     TooManyHosts(usize),
-    /// The program `ip` is not there.
+    /// The program `ip` is missing.
     #[error("the program `ip` cannot be run: {0}: install iproute2")]
     NoIproute(#[source] io::Error),
-    /// The program `ip` refused.
+    /// The program `ip` failed.
     #[error(
-        "host {host}: `ip` refused to set up its links: {said}: is iproute2 4.15 or later \
-         installed and the kernel's policy routing there?"
+        "host {host}: `ip` refused to set up its links: {said}: install iproute2 4.15 or later \
+         and a kernel with policy routing"
     )]
     IpRefused {
-        /// Its number in the network, for messages.
+        /// Name of the host in the network, for messages.
         host: String,
-        /// What `ip` wrote.
+        /// Error output of `ip`.
         said: String,
     },
-    /// TCP's buffers cannot be made as large as receive windows need them.
+    /// TCP's buffers cannot be made as large as the receive windows require.
     #[error(
-        "{path}: {source}: a receive window needs TCP buffers that are larger: mount /proc/sys so \
-         that it can be written, or run without the window"
+        "{path}: {source}: a receive window needs larger TCP buffers: mount /proc/sys \
+         writable, or run without the window"
     )]
     NoBuffers {
-        /// The setting.
+        /// Path of the setting.
         path: &'static str,
-        /// What the system said.
+        /// System error.
         source: io::Error,
     },
-    /// The system refused something that it should not.
+    /// An unexpected system error.
     #[error("{what}: {source}: this needs a Linux kernel with namespaces and TUN")]
     System {
-        /// What was tried.
+        /// Failed operation.
         what: String,
-        /// What the system said.
+        /// System error.
         source: io::Error,
     },
 }

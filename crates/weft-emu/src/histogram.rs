@@ -1,11 +1,11 @@
 use weft_units::Duration;
 
-/// Buckets per doubling: a value is known to one part in 64.
+/// Buckets per doubling: a value is exact to one part in 64.
 const PER_DOUBLING: u64 = 64;
 const BITS: u32 = PER_DOUBLING.trailing_zeros();
 
-/// How often which duration occurred, to one part in 64 above 64 ns and
-/// exactly below; the largest one and the sum exactly.
+/// Histogram of durations: exact to one part in 64 above 64 ns, exact below; the maximum
+/// and the sum are exact.
 #[derive(Clone, Default, Debug, PartialEq)]
 pub struct Histogram {
     buckets: Vec<u64>,
@@ -27,26 +27,26 @@ impl Histogram {
         self.max = self.max.max(nanos);
     }
 
-    /// How many there are.
+    /// Returns the number of durations.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The longest.
+    /// Returns the longest duration.
     #[must_use]
     pub fn max(&self) -> Duration {
         Duration::from_nanos(self.max)
     }
 
-    /// The mean; `None` of nothing.
+    /// Returns the mean; `None` if empty.
     #[must_use]
     pub fn mean(&self) -> Option<Duration> {
         (self.count > 0).then(|| Duration::from_nanos(self.sum / self.count))
     }
 
-    /// The one that the share `q` (0 to 1) does not exceed, by nearest rank;
-    /// `None` of nothing.
+    /// Returns the duration that the share `q` (0 to 1) does not exceed, by nearest rank;
+    /// `None` if empty.
     #[must_use]
     pub fn quantile(&self, q: f64) -> Option<Duration> {
         let rank = (q * self.count as f64).ceil().max(1.0) as u64;
@@ -68,7 +68,7 @@ fn bucket_of(nanos: u64) -> usize {
     (PER_DOUBLING * u64::from(shift + 1) + within) as usize
 }
 
-/// The largest value of the bucket.
+/// Returns the largest value of the bucket.
 fn upper_end(bucket: usize) -> u64 {
     let bucket = bucket as u64;
     if bucket < PER_DOUBLING {

@@ -14,27 +14,27 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::sync::Arc;
 use weft_units::Bytes;
 
-/// Where a host is.
+/// Location of a host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Place {
-    /// In a namespace of its own.
+    /// In its own namespace.
     Namespace,
-    /// In the one that the process is in.
+    /// In the namespace of the process.
     Machine,
 }
 
-/// A host as it is to be made.
+/// Plan of a host.
 pub(crate) struct HostPlan {
     pub name: String,
     pub place: Place,
     pub home: Option<Addresses>,
-    /// The least that TCP's buffers may grow to, in a namespace.
+    /// Minimum size of TCP's largest buffers, in a namespace.
     pub tcp_buffer: Option<Bytes>,
     pub interfaces: Vec<Interface>,
 }
 
-/// A host that was made. Its namespace lasts until this is dropped and the
-/// programs inside have ended; its devices are the mover's.
+/// A running host. Its namespace exists until this is dropped and the programs inside
+/// have ended; the mover owns its devices.
 pub(crate) struct Host {
     namespace: Option<Namespace>,
     /// Names of its devices.
@@ -45,11 +45,11 @@ pub(crate) struct Host {
 #[derive(Clone)]
 pub(crate) struct Namespace(Arc<File>);
 
-/// What tells namespaces apart.
+/// Identity of a namespace.
 pub(crate) type NamespaceId = (u64, u64);
 
 impl Host {
-    /// Makes the host; its devices are in the order of its interfaces.
+    /// Creates the host; its devices are in the order of its interfaces.
     pub fn make(plan: &HostPlan) -> Result<(Host, Vec<Tun>), EmuError> {
         let (namespace, tuns) = in_new_thread(|| make_here(plan))?;
         let host = Host {
@@ -73,8 +73,8 @@ impl Host {
         })
     }
 
-    /// Packets that its devices dropped because the mover did not take them
-    /// in time.
+    /// Returns the number of packets that its devices dropped because the mover did not
+    /// read them in time.
     pub fn device_drops(&self) -> u64 {
         let table = self.within(|| fs::read_to_string("/proc/thread-self/net/dev"));
         let table = table.and_then(|text| text).unwrap_or_default();
@@ -95,7 +95,7 @@ impl Namespace {
         Ok((stat.st_dev, stat.st_ino))
     }
 
-    /// Where this process has it open.
+    /// Returns the path at which this process has it open.
     pub fn path(&self) -> String {
         format!("/proc/{}/fd/{}", std::process::id(), self.0.as_raw_fd())
     }
@@ -121,7 +121,7 @@ fn make_here(plan: &HostPlan) -> Result<(Option<Namespace>, Vec<Tun>), EmuError>
     Ok((namespace, tuns))
 }
 
-/// The remedy depends on what else is possible.
+/// Chooses the remedy by the other possibilities of the system.
 fn no_namespace(source: io::Error) -> EmuError {
     EmuError::NoRight(match Right::find() {
         Err(error) => error,
@@ -130,8 +130,7 @@ fn no_namespace(source: io::Error) -> EmuError {
     })
 }
 
-/// Lets the buffers of the calling thread's network namespace grow as far as
-/// this at least.
+/// Lets the buffers of the calling thread's network namespace grow to at least this size.
 fn widen_tcp_buffers(least: Bytes) -> Result<(), EmuError> {
     for path in ["/proc/sys/net/ipv4/tcp_rmem", "/proc/sys/net/ipv4/tcp_wmem"] {
         let refused = |source| EmuError::NoBuffers { path, source };
@@ -143,14 +142,14 @@ fn widen_tcp_buffers(least: Bytes) -> Result<(), EmuError> {
     Ok(())
 }
 
-/// Least, first and most (tcp(7)), if the most has to change.
+/// Returns minimum, default and maximum (tcp(7)), if the maximum has to change.
 fn widened(text: &str, least: Bytes) -> Option<String> {
     let mut words: Vec<&str> = text.split_whitespace().collect();
     let most: u64 = words.pop()?.parse().ok()?;
     (most < least.0).then(|| format!("{} {}", words.join(" "), least.0))
 }
 
-/// The column of `/proc/net/dev` (proc(5)): drops of what the device sent.
+/// Returns the drops of transmitted packets of a device, from `/proc/net/dev` (proc(5)).
 fn sent_drops(table: &str, device: &str) -> u64 {
     const COLUMN: usize = 11;
     let rows = table.lines().filter_map(|line| line.split_once(':'));

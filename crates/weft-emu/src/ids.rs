@@ -8,7 +8,7 @@ pub struct HostId(pub(crate) usize);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct LinkId(pub(crate) usize);
 
-/// Where the forward direction of a wired link begins: its first station.
+/// First station of a wired link, where its forward direction begins.
 pub const NEAR: StationId = WiredDirection::Forward.station();
-/// Where the forward direction of a wired link ends: its second station.
+/// Second station of a wired link, where its forward direction ends.
 pub const FAR: StationId = WiredDirection::Backward.station();

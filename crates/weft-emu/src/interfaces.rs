@@ -1,6 +1,6 @@
-//! Addresses and routes of a host, by `ip -batch`: iproute2 is on every
-//! system that could run this, and two processes per host are quicker written
-//! and read than the same netlink messages by hand.
+//! Addresses and routes of a host, set with `ip -batch`: iproute2 is on every system that
+//! can run this, and two processes per host are simpler to write and read than netlink
+//! messages by hand.
 
 use crate::EmuError;
 use crate::address::{Addresses, MAX_LINKS, v4_network};
@@ -11,8 +11,8 @@ use std::net::Ipv4Addr;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Packets that wait in a device for the mover, chosen by us: 48 ms of
-/// gigabit traffic, so that only a stalled mover loses any.
+/// Packets that a device queues for the mover, chosen by us: 48 ms of gigabit traffic, so
+/// that only a stalled mover loses packets.
 const DEVICE_QUEUE: usize = 4096;
 /// Routing tables of the links of a multihomed host; low numbers are free in
 /// a new namespace.
@@ -24,16 +24,16 @@ pub(crate) struct Interface {
     pub addresses: Addresses,
 }
 
-/// What a host's devices lead to.
+/// Destinations that a host reaches through its devices.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Routes {
-    /// Everything: the emulated network is all there is.
+    /// All: the emulated network is the only one.
     Default,
     /// The links only.
     LinksOnly,
 }
 
-/// Sets up the devices in the calling thread's network namespace.
+/// Configures the devices in the calling thread's network namespace.
 pub(crate) fn set_up(
     host: &str,
     home: Option<Addresses>,
@@ -44,7 +44,7 @@ pub(crate) fn set_up(
     let all = ["all", "default"];
     let all = all.into_iter().filter(|_| routes == Routes::Default);
     for which in all.chain(own) {
-        // Disabled on the machine; where it stays so, `ip` complains.
+        // Disabled on the machine; if that does not change, `ip` reports it.
         let _ = fs::write(format!("/proc/sys/net/ipv6/conf/{which}/disable_ipv6"), "0");
     }
     let mut lines = devices(interfaces, routes);
@@ -62,7 +62,7 @@ enum Family {
     V6,
 }
 
-/// Has `ip` carry out the commands.
+/// Runs the commands with `ip`.
 fn run(family: &str, host: &str, lines: &[String]) -> Result<(), EmuError> {
     let mut ip = Command::new("ip")
         .args([family, "-batch", "-"])
@@ -99,14 +99,14 @@ fn devices(interfaces: &[Interface], routes: Routes) -> Vec<String> {
         .collect()
 }
 
-/// The commands for addresses and routes of one family.
+/// Returns the commands for addresses and routes of one family.
 fn family(
     family: Family,
     home: Option<Addresses>,
     interfaces: &[Interface],
     routes: Routes,
 ) -> Vec<String> {
-    // Without `nodad` an IPv6 address could not be used for a second.
+    // Without `nodad` an IPv6 address would be unusable for a second.
     let of = |addresses: &Addresses| match family {
         Family::V4 => (addresses.v4.to_string(), "24", "32", ""),
         Family::V6 => (addresses.v6.to_string(), "64", "128", " nodad"),
@@ -122,12 +122,12 @@ fn family(
         if routes == Routes::LinksOnly {
             continue;
         }
-        // The first one serves sockets without an address; the others are
-        // for sockets that are bound to a device.
+        // The first route serves sockets without an address; the others serve sockets
+        // that are bound to a device.
         let number = FIRST_TABLE + index;
         lines.push(format!("route add default dev {name} metric {number}"));
         if interfaces.len() > 1 {
-            // What comes from the link's address leaves by the link.
+            // Packets from the link's address leave by the link.
             lines.push(format!("route add default dev {name} table {number}"));
             lines.push(format!("rule add from {address} table {number}"));
         }
@@ -135,8 +135,7 @@ fn family(
     lines
 }
 
-/// A subnet from which on several are free in the calling thread's network
-/// namespace.
+/// Returns the first of several free subnets in the calling thread's network namespace.
 pub(crate) fn free_subnet() -> usize {
     const SEVERAL: usize = 16;
     let taken = fs::read_to_string("/proc/thread-self/net/route").unwrap_or_default();
@@ -146,8 +145,8 @@ pub(crate) fn free_subnet() -> usize {
     candidates.find(fits).unwrap_or(0)
 }
 
-/// A network as `/proc/net/route` writes it: as bytes of an address in the
-/// machine's order, between tabs.
+/// Formats a network as `/proc/net/route` does: address bytes in the machine's order,
+/// between tabs.
 fn hexadecimal(network: Ipv4Addr) -> String {
     format!("\t{:08X}\t", u32::from_ne_bytes(network.octets()))
 }

@@ -1,8 +1,8 @@
-//! The emulator: hosts are network namespaces, links are the models of
-//! `weft-links`, and the packets are real. One thread moves every packet from
-//! the TUN device that a host sent it on, through the model, to the TUN device
-//! of the host that it is for; the kernel's own TCP, a browser or any other
-//! program runs on top. `docs/experiment/emulator.md` describes it with its figures.
+//! The emulator: hosts are network namespaces, links are the models of `weft-links`, and
+//! the packets are real. One thread moves every packet from the sending host's TUN device
+//! through the model to the receiving host's TUN device; the kernel's own TCP, a browser
+//! or any other program runs on top. `docs/experiment/emulator.md` describes it with
+//! measurements.
 //!
 //! ```no_run
 //! use weft_emu::{FAR, NEAR, Network, Right};
@@ -25,12 +25,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Namespaces and devices have no names in the file system: they live as long
-//! as the file descriptors of the process that made them and the programs
-//! inside, so nothing can be left behind but such programs.
-//! [`Running::stop`] (and dropping a [`Running`]) ends those, wherever they
-//! have gone, as long as they leave the mark in their environment alone; what
-//! a killed process left running is ended by the next [`Network::start`].
+//! Namespaces and devices have no names in the file system: they exist as long as the
+//! file descriptors of the process that made them and the programs inside, so only such
+//! programs can be left behind. [`Running::stop`] (and dropping a [`Running`]) ends them,
+//! wherever they are, as long as they do not remove the marker from their environment;
+//! the next [`Network::start`] ends programs that a killed process left behind.
 
 mod address;
 mod awake;

@@ -8,15 +8,15 @@ use std::thread::{self, JoinHandle};
 use weft_links::{DropReason, StationId, WiredDirection};
 use weft_units::{Bytes, Duration, Instant};
 
-/// Records that go to the writer at once.
+/// Number of records that go to the writer together.
 const CHUNK: usize = 1024;
-/// Chunks that may wait for the writer; what comes beyond is lost and
-/// counted, since the mover must not wait.
+/// Most chunks that wait for the writer; further ones are lost and counted, since the
+/// mover must not block.
 const MAX_WAITING: usize = 256;
 /// Bytes of a record in the file.
 const SIZE: usize = 48;
 
-/// Whether a line per packet is kept.
+/// Whether a record of each packet is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Logging {
     /// Counts and distributions only.
@@ -26,55 +26,55 @@ pub enum Logging {
     Packets,
 }
 
-/// What became of a packet.
+/// Outcome of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
-    /// It reached the other host.
+    /// It was delivered to the other host.
     Delivered,
-    /// It did not.
+    /// It was dropped.
     Dropped(DropReason),
 }
 
-/// A packet's way over a link.
+/// One packet on a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PacketRecord {
-    /// By its number in the network, in the order in which links were added.
+    /// Link, by its number in the network, in the order in which links were added.
     pub link: LinkId,
-    /// Which of its stations sent it: the direction on a wired link.
+    /// Sending station: the direction on a wired link.
     pub station: StationId,
-    /// Who sent it.
+    /// Sending host.
     pub from: HostId,
-    /// Whom it is for.
+    /// Receiving host.
     pub to: HostId,
-    /// As in the IP header: 6 TCP, 17 UDP.
+    /// Protocol number of the IP header: 6 TCP, 17 UDP.
     pub protocol: u8,
-    /// Source port of TCP and UDP, zero of others.
+    /// Source port of TCP and UDP, zero for others.
     pub source_port: u16,
-    /// Destination port of TCP and UDP, zero of others.
+    /// Destination port of TCP and UDP, zero for others.
     pub destination_port: u16,
-    /// With its IP header.
+    /// Size with the IP header.
     pub size: Bytes,
-    /// When the mover took it from its sender.
+    /// Time at which the mover took it from its sender.
     pub entered: Instant,
-    /// How long it waited before its transmission; zero of dropped ones.
+    /// Waiting time before its transmission; zero for dropped packets.
     pub queued_for: Duration,
-    /// When it arrived or was dropped, by the model.
+    /// Time of arrival or drop, according to the model.
     pub ended: Instant,
-    /// How much later than `ended` the mover gave it to its receiver.
+    /// Delay between `ended` and the delivery to its receiver.
     pub late: Duration,
-    /// What became of it.
+    /// Outcome.
     pub fate: Fate,
 }
 
-/// The packets of a run, in the order of their ends. Kept in memory (a file
-/// without a name), which goes with this.
+/// The packets of a run, in the order in which they were delivered or dropped. Kept in
+/// memory (a file without a name), which is freed with this value.
 pub struct PacketLog {
     file: File,
     records: u64,
     lost: u64,
 }
 
-/// The mover's end.
+/// The mover's end of the log.
 pub(crate) struct LogWriter {
     chunk: Vec<PacketRecord>,
     full: SyncSender<Message>,
@@ -89,32 +89,32 @@ enum Message {
 }
 
 impl PacketLog {
-    /// How many there are.
+    /// Returns the number of packets.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.records
     }
 
-    /// Whether there are none.
+    /// Whether the log is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.records == 0
     }
 
-    /// How many are missing because writing them took too long.
+    /// Returns the number of packets that are missing because the writer was too slow.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// The records in turn.
+    /// Iterates over the records.
     pub fn iter(&self) -> impl Iterator<Item = PacketRecord> + '_ {
         let chunk = CHUNK as u64;
         (0..self.records.div_ceil(chunk)).flat_map(move |number| {
             let first = number * chunk;
             let count = (self.records - first).min(chunk) as usize;
             let mut bytes = vec![0; count * SIZE];
-            // A memory file of our own, of known length: it can be read.
+            // A memory file of known length that we own: it can be read.
             let read = self.file.read_exact_at(&mut bytes, first * SIZE as u64);
             read.map_or_else(|_| Vec::new(), |()| bytes)
                 .as_chunks::<SIZE>()
@@ -128,7 +128,7 @@ impl PacketLog {
     /// Writes a line of comma-separated values per packet, times in seconds.
     ///
     /// # Errors
-    /// What `out` says.
+    /// Errors of `out`.
     pub fn write(&self, out: impl Write) -> io::Result<()> {
         let mut out = BufWriter::new(out);
         writeln!(
@@ -189,17 +189,17 @@ impl LogWriter {
         }
     }
 
-    /// Forgets everything so far.
+    /// Discards all records so far.
     pub fn restart(&mut self) {
         self.chunk.clear();
         self.lost = 0;
-        // Full only when the writer is stuck, and then the loss is counted.
+        // Full only when the writer is stuck; the loss is then counted.
         let _ = self.full.try_send(Message::Restart);
     }
 
     pub fn finish(mut self) -> io::Result<PacketLog> {
         let rest = std::mem::take(&mut self.chunk);
-        // The mover has ended: now there is time to wait.
+        // The mover has ended, so blocking is safe now.
         let _ = self.full.send(Message::Chunk(rest));
         drop(self.full);
         let (file, records) = match self.thread.join() {

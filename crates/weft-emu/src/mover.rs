@@ -1,5 +1,5 @@
-//! The one thread that moves packets: from devices into the links, from the
-//! links to devices, each at the time that the model says.
+//! The single thread that moves packets: from devices into the links, and from the links
+//! to devices, each at the time that the model gives.
 
 mod buffer;
 mod port;
@@ -31,27 +31,27 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use weft_links::{Departure, StationId};
 use weft_units::{Duration, Instant};
 
-/// Packets that one device gives, and one channel delivers, before the others
+/// Number of packets that one device reads, or one channel delivers, before the others
 /// have their turn.
 const BATCH: usize = 64;
-/// Empty buffers that are kept for the next packets.
+/// Empty buffers kept for the next packets.
 const MAX_POOL: usize = 8192;
-/// Of 1 to 99; above all ordinary threads, and not above what an
-/// administrator made real-time on purpose.
+/// Real-time priority from 1 to 99: above all ordinary threads, but not above those that
+/// an administrator made real-time on purpose.
 const PRIORITY: libc::c_int = 50;
 const EVENTS: usize = 64;
-/// What an event is about, beside the number of a port.
+/// Event token of the timer; other tokens are port numbers.
 const TIMER: u64 = u64::MAX;
 const ORDERS: u64 = u64::MAX - 1;
 
-/// What the owner of a running network wants.
+/// Command from the owner of a running network.
 pub(crate) enum Order {
-    /// Time zero is now.
+    /// Makes now the time zero of the run.
     Begin(Sender<()>),
     Stop,
 }
 
-/// The other end of a mover on its thread.
+/// The owner's end of the command channel.
 pub(crate) struct Orders {
     sender: Sender<Order>,
     bell: Arc<OwnedFd>,
@@ -78,7 +78,7 @@ pub(crate) struct Mover {
     untaken: u64,
 }
 
-/// What a mover brings home.
+/// Results of a mover.
 pub(crate) struct Outcome {
     pub segments: Vec<Segment>,
     pub duration: Duration,
@@ -145,7 +145,7 @@ impl Mover {
         Ok(mover)
     }
 
-    /// The end that gives orders.
+    /// Returns the end that sends commands.
     pub fn orders(&mut self) -> Orders {
         let (sender, receiver) = channel();
         self.orders = receiver;
@@ -155,7 +155,7 @@ impl Mover {
         }
     }
 
-    /// Moves packets on the calling thread until told to stop.
+    /// Moves packets on the calling thread until a stop command.
     pub fn run(mut self) -> Outcome {
         let scheduling = become_punctual();
         let mut readable = Vec::with_capacity(EVENTS);
@@ -181,7 +181,7 @@ impl Mover {
         }
     }
 
-    /// Who is reached from where: filled in once, so that no packet has to
+    /// Determines which station reaches which; done once, so that no packet needs a
     /// search.
     fn find_neighbours(&mut self) {
         let all: Vec<_> = self.ports.iter().map(Port::identity).collect();
@@ -191,7 +191,7 @@ impl Mover {
         }
     }
 
-    /// Takes what a device has into its link.
+    /// Reads packets from a device into its link.
     fn read(&mut self, index: usize) {
         for _ in 0..BATCH {
             let mut buffer = self.pool.pop().unwrap_or_else(Buffer::empty);
@@ -200,8 +200,8 @@ impl Mover {
                 Ok(Some(length)) => buffer.length = length,
                 Ok(None) => return self.pool.push(buffer),
                 Err(_) => {
-                    // Somebody inside took the device down or away; it does
-                    // not come back to this descriptor.
+                    // A program inside removed the device or set it down; this descriptor
+                    // will not recover.
                     let _ = epoll::delete(&self.epoll, &port.tun);
                     return self.pool.push(buffer);
                 }
@@ -239,7 +239,7 @@ impl Mover {
         }
     }
 
-    /// Gives out what has arrived, and says when there is more.
+    /// Delivers arrived packets, and returns the next time of arrivals.
     fn deliver(&mut self) -> Option<Instant> {
         let mut due: Option<Instant> = None;
         for index in 0..self.segments.len() {
@@ -262,7 +262,7 @@ impl Mover {
         due
     }
 
-    /// The end of a packet on its link; returns the time after it.
+    /// Handles the end of a packet on its link; returns the time after it.
     fn end(
         &mut self,
         link: LinkId,
@@ -322,8 +322,8 @@ impl Mover {
         self.untaken += u64::from(written.is_err());
     }
 
-    /// Waits until something is due, readable or ordered. Fills in the ports
-    /// that can be read and says whether there are orders.
+    /// Waits until a packet is due, a device is readable or a command arrives. Fills in
+    /// the readable ports and returns whether there are commands.
     fn wait(&mut self, due: Option<Instant>, readable: &mut Vec<usize>) -> bool {
         const AT_ONCE: Timespec = Timespec {
             tv_sec: 0,
@@ -338,7 +338,7 @@ impl Mover {
             flags: EventFlags::empty(),
             data: EventData::new_u64(0),
         }; EVENTS];
-        // Interrupted at worst.
+        // At worst the call was interrupted.
         let count = epoll::wait(&self.epoll, &mut events, timeout).unwrap_or(0);
         let mut rung = false;
         for event in &events[..count] {
@@ -351,7 +351,7 @@ impl Mover {
         rung
     }
 
-    /// Sets the timer, which also forgets that it has run out.
+    /// Sets the timer, which also clears its expiry.
     fn arm(&mut self, due: Option<Instant>) {
         const NEVER: Timespec = Timespec {
             tv_sec: 0,
@@ -366,7 +366,7 @@ impl Mover {
         self.armed = due;
     }
 
-    /// Carries out the orders; true is the end.
+    /// Executes the commands; returns true after a stop command.
     fn obey(&mut self) -> bool {
         let mut count = [0; 8];
         let _ = rustix::io::read(&self.bell, &mut count);
@@ -396,22 +396,23 @@ impl Mover {
 }
 
 impl Scheduling {
-    /// What the kernel gives this process, tried in a thread of its own.
+    /// Returns the scheduling that the kernel grants this process, tried in a separate
+    /// thread.
     #[must_use]
     pub fn find() -> Scheduling {
         in_new_thread(become_punctual)
     }
 }
 
-/// Asks the kernel to run this thread whenever it has something to do.
+/// Asks the kernel to run this thread whenever it has work.
 fn become_punctual() -> Scheduling {
-    // For ordinary threads, whose timers the kernel groups by 50 us
-    // (prctl(2), PR_SET_TIMERSLACK).
+    // Affects ordinary threads, whose timers the kernel groups by 50 us (prctl(2),
+    // PR_SET_TIMERSLACK).
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
     let parameters = libc::sched_param {
         sched_priority: PRIORITY,
     };
-    // Programs that this thread might start would not inherit it.
+    // Programs that this thread starts do not inherit it.
     let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
     // SAFETY: the pointer is to a `sched_param` that lives; thread 0 is the
     // calling one.

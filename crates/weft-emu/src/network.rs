@@ -8,13 +8,12 @@ use crate::{EmuError, HostId, LinkId, Logging, Running};
 use weft_links::{MediumSpec, StationId, TrafficClass};
 use weft_units::{Bytes, Duration, Rng};
 
-/// Later than this at p99.9 and a run is rejected: chosen by us, five times
-/// what a real-time thread has on a machine of two cores that also runs the
-/// clients, and below every delay that matters to a call.
+/// Lateness at p99.9 above which a run is rejected: chosen by us, five times the lateness
+/// of a real-time thread on a machine of two cores that also runs the clients, and below
+/// every delay that matters to a call.
 const LATENESS_LIMIT: Duration = Duration::from_millis(1);
 
-/// A network as it is to be emulated: hosts, links, and who is at which station
-/// of which link.
+/// An emulated network: hosts, links, and the station of each host on its links.
 ///
 /// Handles belong to the network that gave them.
 pub struct Network {
@@ -24,7 +23,7 @@ pub struct Network {
     lateness_limit: Duration,
     logging: Logging,
     counted: Span,
-    /// The first link's.
+    /// Subnet of the first link.
     first_subnet: usize,
 }
 
@@ -52,8 +51,8 @@ struct Link {
 }
 
 impl Network {
-    /// A network without hosts and links. The seed decides every random loss,
-    /// jitter and generated trace, as the simulator's does.
+    /// Creates a network without hosts and links. The seed determines every random loss,
+    /// jitter and generated trace, as in the simulator.
     #[must_use]
     pub fn new(seed: u64) -> Network {
         Network {
@@ -67,9 +66,9 @@ impl Network {
         }
     }
 
-    /// A network with this machine itself, or more exactly the network
-    /// namespace of the calling thread, as its first host. That one gets
-    /// devices and addresses on its links, and no routes beyond them. Needs
+    /// Creates a network whose first host is this machine, or more exactly the network
+    /// namespace of the calling thread. This host gets devices and addresses on its
+    /// links, and no routes beyond them. Needs
     /// [`Right::Capabilities`](crate::Right::Capabilities).
     #[must_use]
     pub fn with_machine(seed: u64) -> (Network, HostId) {
@@ -79,16 +78,14 @@ impl Network {
         (network, machine)
     }
 
-    /// A host with a network namespace of its own; `name` is for messages and
-    /// reports.
+    /// Adds a host with its own network namespace; `name` is for messages and reports.
     pub fn host(&mut self, name: &str) -> HostId {
         self.add_host(name, Place::Namespace)
     }
 
-    /// A link. The name is the one of the devices that lead to it (the first
-    /// 15 letters, digits and `-_.`; another one is made from its number) and
-    /// of its random streams, which are those of the simulator's link of that
-    /// name.
+    /// Adds a link. Its name is also the name of its devices (the first 15 letters,
+    /// digits and `-_.`; otherwise a name is made from its number) and of its random
+    /// streams, which equal those of the simulator's link of that name.
     pub fn link(&mut self, name: &str, medium: MediumSpec) -> LinkId {
         self.links.push(Link {
             name: name.to_owned(),
@@ -98,14 +95,15 @@ impl Network {
         LinkId(self.links.len() - 1)
     }
 
-    /// Puts a host at a station of a link, [`NEAR`](crate::NEAR) or [`FAR`](crate::FAR) where it is
-    /// wired: a device, and an address of each family. All hosts at one station
-    /// share its queue; packets between them do not cross the link. A host of several links
-    /// has a routing table for each of its addresses, so a socket bound to
-    /// one (or to the device) sends over that link; others use the first.
+    /// Attaches a host to a station of a link, [`NEAR`](crate::NEAR) or
+    /// [`FAR`](crate::FAR) on a wired link: adds a device, and an address of each family.
+    /// All hosts at one station share its queue; packets between them do not cross the
+    /// link. A host with several links has a routing table for each of its addresses, so
+    /// a socket bound to one (or to the device) sends over that link; others use the
+    /// first.
     ///
     /// # Panics
-    /// When the link has no such station.
+    /// If the link has no such station.
     pub fn attach(&mut self, host: HostId, link: LinkId, station: StationId) -> Addresses {
         let setup = &mut self.links[link.0];
         let count = setup.medium.station_count();
@@ -120,58 +118,57 @@ impl Network {
         addresses
     }
 
-    /// Gives the host an address that belongs to none of its links and is
-    /// reached over each of them, as a server's is. What is sent to another IPv4
-    /// address of the same 24 bits comes to the host as well: programs that want
-    /// one each may add it to its loopback device.
+    /// Gives the host an address that belongs to none of its links and is reachable over
+    /// each of them, like a server's. The host also receives packets for the other IPv4
+    /// addresses of the same 24 bits: programs that need an address each may add one to
+    /// the host's loopback device.
     pub fn home_address(&mut self, host: HostId) -> Addresses {
         let addresses = Addresses::of_host(host.0);
         self.hosts[host.0].home = Some(addresses);
         addresses
     }
 
-    /// Holds every TCP connection of the host to a receive window of so many
-    /// bytes, to within what its window scale can say (RFC 7323 section 2.2).
-    /// The kernel opens its own windows as it likes: the emulator writes the
-    /// smaller one into the segments that the host sends, and gives all hosts of
-    /// the network but the machine itself buffers that are no limit. Default:
-    /// the kernel's windows and buffers.
+    /// Limits every TCP connection of the host to a receive window of this size, within
+    /// the precision of its window scale (RFC 7323 section 2.2). The kernel chooses its
+    /// own windows: the emulator writes the smaller window into the segments that the
+    /// host sends, and gives all hosts of the network except the machine itself buffers
+    /// that do not limit. Default: the kernel's windows and buffers.
     ///
-    /// Both ends must have window scaling, as Linux does.
+    /// Both ends must support window scaling, as Linux does.
     pub fn limit_receive_window(&mut self, host: HostId, window: Bytes) {
         self.hosts[host.0].receive_window = Some(window);
     }
 
-    /// Takes all packets that the host sends for this class, whatever they say of
-    /// themselves. Default: best effort.
+    /// Assigns this class to all packets that the host sends, whatever their headers say.
+    /// Default: best effort.
     pub fn set_class(&mut self, host: HostId, class: TrafficClass) {
         self.hosts[host.0].class = class;
     }
 
-    /// Above which lateness at p99.9 the report rejects the run. Default: 1 ms.
+    /// Sets the lateness at p99.9 above which the report rejects the run. Default: 1 ms.
     pub fn reject_above(&mut self, limit: Duration) {
         self.lateness_limit = limit;
     }
 
-    /// Whether every packet is logged. Default: off.
+    /// Selects whether every packet is logged. Default: off.
     pub fn set_logging(&mut self, logging: Logging) {
         self.logging = logging;
     }
 
-    /// The part of the run, from its time zero, in which is counted what media
-    /// were used for ([`StationReport`](crate::StationReport)'s `service`,
-    /// `carried_to` and `radio`, [`LinkReport`](crate::LinkReport)'s `channels`).
-    /// Both edges are kept exactly, however late the machine is. Default: all.
+    /// Sets the part of the run, from its time zero, in which the usage of media is
+    /// counted ([`StationReport`](crate::StationReport)'s `service`, `carried_to` and
+    /// `radio`, [`LinkReport`](crate::LinkReport)'s `channels`). Both ends are exact,
+    /// however late the machine is. Default: the whole run.
     pub fn count_service(&mut self, from: Duration, until: Duration) {
         self.counted = (from, Some(until));
     }
 
-    /// Makes the hosts, joins them and begins to move packets. Before that it
-    /// ends the programs that a killed process left in its networks.
+    /// Creates and connects the hosts and starts moving packets. First ends programs that
+    /// a killed process left in its networks.
     ///
     /// # Errors
-    /// When the machine does not allow it or there are too many hosts or
-    /// links. Nothing is left then.
+    /// If the machine does not allow it or there are too many hosts or links. Nothing is
+    /// left behind then.
     pub fn start(self) -> Result<Running, EmuError> {
         if self.links.len() + self.first_subnet > MAX_LINKS {
             return Err(EmuError::TooManyLinks(self.links.len()));
@@ -244,8 +241,8 @@ impl Network {
         }
     }
 
-    /// What no receive window of the network gets full: bookkeeping takes as
-    /// much as the bytes, at either end, and twice as much is room.
+    /// Returns a buffer size that no receive window of the network fills: bookkeeping
+    /// takes as much as the bytes at either end, and twice that is a margin.
     fn tcp_buffer(&self) -> Option<Bytes> {
         let windows = self.hosts.iter().filter_map(|host| host.receive_window);
         windows
@@ -253,7 +250,7 @@ impl Network {
             .map(|window| Bytes(window.0.saturating_mul(4)))
     }
 
-    /// The link's name where it can be a device's, and is not another's.
+    /// Returns the link's name if it is valid for a device and not used by another one.
     fn device_name(&self, setup: &HostSetup, index: usize) -> String {
         const LONGEST: usize = libc::IFNAMSIZ - 1;
         let name_of = |attachment: &Attachment| {
@@ -270,8 +267,8 @@ impl Network {
         name
     }
 
-    /// The links' media by their numbers. Random streams are named as the
-    /// simulator names them.
+    /// Returns the links' media by their numbers. Random streams have the simulator's
+    /// names.
     fn segments(&self) -> Vec<Segment> {
         let rng = Rng::new(self.seed).stream("links");
         let segment = |link: &Link| {

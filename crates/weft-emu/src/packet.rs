@@ -1,31 +1,31 @@
-//! What the mover reads of an IP packet, and what it writes there.
+//! Reading and rewriting of IP packets by the mover.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use weft_links::FlowId;
 use weft_units::Ecn;
 
-/// Without options (RFC 791 section 3.1).
+/// IPv4 header without options (RFC 791 section 3.1).
 const V4_HEADER: usize = 20;
-/// RFC 8200 section 3.
+/// IPv6 header (RFC 8200 section 3).
 const V6_HEADER: usize = 40;
 pub(crate) const TCP: u8 = 6;
 const UDP: u8 = 17;
 
-/// The fields of a packet's headers that matter here.
+/// Header fields that the mover uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Header {
     pub source: IpAddr,
     pub destination: IpAddr,
     pub ecn: Ecn,
-    /// As in the IP header: 6 TCP, 17 UDP.
+    /// Protocol number of the IP header: 6 TCP, 17 UDP.
     pub protocol: u8,
-    /// Source and destination port of TCP and UDP; zero of others, and of
-    /// fragments without them.
+    /// Source and destination port of TCP and UDP; zero for others, and for fragments
+    /// without them.
     pub ports: (u16, u16),
 }
 
 impl Header {
-    /// Of no packet.
+    /// Header of no packet.
     pub const NONE: Header = Header {
         source: IpAddr::V4(Ipv4Addr::UNSPECIFIED),
         destination: IpAddr::V4(Ipv4Addr::UNSPECIFIED),
@@ -34,7 +34,7 @@ impl Header {
         ports: (0, 0),
     };
 
-    /// `None` for what is no whole IP header.
+    /// Parses a header; `None` if it is not a complete IP header.
     pub fn of(packet: &[u8]) -> Option<Header> {
         match packet.first()? >> 4 {
             4 => Header::v4(packet),
@@ -75,8 +75,8 @@ impl Header {
         })
     }
 
-    /// The same for all packets of a flow as routers tell flows apart: FNV-1a
-    /// over addresses, protocol and ports.
+    /// Identifies the packet's flow as routers do: FNV-1a over addresses, protocol and
+    /// ports.
     pub fn flow(&self) -> FlowId {
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
         let mut mix = |bytes: &[u8]| {
@@ -97,8 +97,8 @@ impl Header {
     }
 }
 
-/// Writes the ECN field of a packet that [`Header::of`] could read. The
-/// checksum of an IPv4 header is brought up to date (RFC 1624 equation 3).
+/// Writes the ECN field of a packet that [`Header::of`] can read. Updates the checksum of
+/// an IPv4 header (RFC 1624 equation 3).
 pub(crate) fn set_ecn(packet: &mut [u8], ecn: Ecn) {
     if packet[0] >> 4 == 6 {
         packet[1] = packet[1] & !0x30 | ecn.bits() << 4;
@@ -108,8 +108,8 @@ pub(crate) fn set_ecn(packet: &mut [u8], ecn: Ecn) {
     replace_word(packet, 0, word, 10);
 }
 
-/// Replaces the 16 bits at `at`, and brings the checksum at `checksum_at` up to
-/// date (RFC 1624 equation 3). Both are within the packet.
+/// Replaces the 16 bits at `at`, and updates the checksum at `checksum_at` (RFC 1624
+/// equation 3). Both are within the packet.
 pub(crate) fn replace_word(packet: &mut [u8], at: usize, word: [u8; 2], checksum_at: usize) {
     let read =
         |packet: &[u8], at: usize| u32::from(u16::from_be_bytes([packet[at], packet[at + 1]]));
@@ -122,7 +122,7 @@ pub(crate) fn replace_word(packet: &mut [u8], at: usize, word: [u8; 2], checksum
     packet[checksum_at..checksum_at + 2].copy_from_slice(&(!(sum as u16)).to_be_bytes());
 }
 
-/// Where the header behind IP's begins; IPv6 without extensions.
+/// Returns the position of the header behind IP's; IPv6 without extensions.
 pub(crate) fn transport_at(packet: &[u8]) -> usize {
     match packet[0] >> 4 {
         4 => usize::from(packet[0] & 15) * 4,

@@ -1,4 +1,4 @@
-//! Programs inside the network: none outlives it.
+//! Programs inside the network: the network ends them with itself.
 
 use crate::host::NamespaceId;
 use rustix::process::{Pid, Signal, kill_process};
@@ -8,16 +8,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Environment variable of every program that was started inside: the mark of
-/// who made the network.
+/// Environment variable of every program that was started inside: marks the process that
+/// made the network.
 pub(crate) const MAKER: &str = "WEFT_EMU_MAKER";
-/// How long programs have to end by themselves.
+/// Time in which programs may end by themselves.
 const GRACE: Duration = Duration::from_millis(1_000);
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
-/// What tells this process from all others, before and after it, in words
-/// without `-`: its id, when it started, and the namespace in which it has that
-/// id.
+/// Returns a marker that identifies this process among all others, past and future, in
+/// words without `-`: its id, its start time, and the namespace in which it has that id.
 #[must_use]
 pub fn own_mark() -> String {
     let id = std::process::id();
@@ -26,16 +25,15 @@ pub fn own_mark() -> String {
     format!("{id}.{start}.{namespace}")
 }
 
-/// A mark of its own for each network of this process: [`own_mark`], and how
-/// many there were before.
+/// Returns a separate marker for each network of this process: [`own_mark`] and a
+/// counter.
 pub(crate) fn next_mark() -> String {
     static MADE: AtomicU64 = AtomicU64::new(0);
     format!("{}.{}", own_mark(), MADE.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Whether the process that the mark names is known to have ended. Nothing is
-/// known of those whose ids are of another namespace, as a container's are,
-/// and of marks that nobody here made.
+/// Whether the process that the marker names is known to have ended. Returns false for
+/// ids of another namespace, such as a container's, and for foreign markers.
 #[must_use]
 pub fn has_ended(mark: &str) -> bool {
     let numbers = mark.split('.').map(|number| number.parse().ok());
@@ -51,8 +49,8 @@ pub fn has_ended(mark: &str) -> bool {
     id_namespace() == Some(namespace) && start_time(id) != Some(start)
 }
 
-/// Ends every process in these namespaces, which this process has made, and
-/// every program with this mark, wherever it is now.
+/// Ends every process in these namespaces, which this process has made, and every program
+/// with this marker, wherever it is now.
 pub(crate) fn end_all_of(mark: &str, namespaces: &[NamespaceId]) {
     end(|id| {
         namespace_of(id).is_some_and(|n| namespaces.contains(&n))
@@ -60,8 +58,8 @@ pub(crate) fn end_all_of(mark: &str, namespaces: &[NamespaceId]) {
     });
 }
 
-/// Ends all programs in networks of this process: for one that ends at once,
-/// without dropping what it has.
+/// Ends all programs in networks of this process: for a process that exits at once,
+/// without dropping its values.
 pub fn end_all_programs() {
     let own = own_mark();
     let is_own = |mark: &str| {
@@ -71,14 +69,13 @@ pub fn end_all_programs() {
     end(|id| mark_of(id).is_some_and(|mark| is_own(&mark)));
 }
 
-/// Ends the programs of makers that live no more, wherever they are now. What
-/// else is in their namespaces was put there by somebody else: programs of
-/// theirs have the mark by inheritance.
+/// Ends the programs of makers that have ended, wherever they are now. Other programs in
+/// their namespaces belong to someone else: their own programs inherit the marker.
 pub(crate) fn end_left_behind() {
     end(|id| mark_of(id).is_some_and(|mark| has_ended(&mark)));
 }
 
-/// Ends these processes, never this one: asked first, then killed.
+/// Ends these processes, but never this one: first asks them, then kills them.
 fn end(is_one: impl Fn(u32) -> bool) {
     let own = std::process::id();
     let found = || all().filter(|id| *id != own && is_one(*id));
@@ -95,7 +92,7 @@ fn end(is_one: impl Fn(u32) -> bool) {
     }
 }
 
-/// None where nothing is known of them.
+/// Iterates over all processes; empty if `/proc` is unreadable.
 fn all() -> impl Iterator<Item = u32> {
     let entries = id_namespace().and_then(|_| fs::read_dir("/proc").ok());
     let entries = entries.into_iter().flatten().flatten();
@@ -121,8 +118,8 @@ fn mark_of(id: u32) -> Option<String> {
     String::from_utf8(value.to_vec()).ok()
 }
 
-/// In which process ids mean what they mean here; `None` when `/proc` is that
-/// of another one, where the same numbers are other processes.
+/// Returns the namespace of process ids; `None` if `/proc` belongs to another namespace,
+/// where the same numbers are other processes.
 fn id_namespace() -> Option<u64> {
     let own = fs::read_link("/proc/self").ok()?;
     let is_here = own.to_str()?.parse() == Ok(std::process::id());
@@ -130,10 +127,9 @@ fn id_namespace() -> Option<u64> {
     is_here.then(|| metadata.ino())
 }
 
-/// When the process started, in the kernel's ticks, if it has not ended:
-/// fields 3 (`Z` and `X` are the states of those that have) and 22 of
-/// `/proc/PID/stat` (proc(5)). Its second field is a name in parentheses,
-/// which may hold anything.
+/// Returns the start time of a process in the kernel's ticks, if it has not ended: fields
+/// 3 (`Z` and `X` are the states of ended processes) and 22 of `/proc/PID/stat`
+/// (proc(5)). The second field is a name in parentheses, which may contain anything.
 fn start_time(id: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
     let (_, rest) = stat.rsplit_once(')')?;
@@ -147,7 +143,7 @@ fn start_time(id: u32) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// A mark of the namespace that this process is in.
+    /// Makes a marker of the namespace that this process is in.
     fn mark(id: u32, start: u64) -> String {
         format!("{id}.{start}.{}", id_namespace().unwrap())
     }
@@ -188,7 +184,7 @@ mod tests {
         let mark = mark(child.id(), start_time(child.id()).unwrap());
         assert!(!has_ended(&mark));
         child.kill().unwrap();
-        // Its end is heard of here, and it is left to be waited for.
+        // This notices its end, but does not wait for the process.
         while !has_ended(&mark) {
             thread::yield_now();
         }

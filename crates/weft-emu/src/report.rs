@@ -3,113 +3,112 @@ use std::io;
 use weft_links::{Counters, RadioCounters, ServiceTime, Tally};
 use weft_units::{Bytes, Duration, Rate};
 
-/// The quantile of lateness that decides.
+/// Quantile of lateness that decides about acceptance.
 const DECIDING: f64 = 0.999;
 
-/// What a run was, and whether it can be believed.
+/// Results of a run, with the figures that decide whether they are valid.
 pub struct Report {
-    /// The links, in the order of their making.
+    /// The links, in the order in which they were added.
     pub links: Vec<LinkReport>,
     /// From the beginning (or [`Running::begin`](crate::Running::begin)) to
     /// the end.
     pub duration: Duration,
-    /// How much later than the model said each delivered packet was given to
-    /// its receiver.
+    /// Lateness of each delivered packet: the delay between the time that the model gives
+    /// and its delivery to the receiver.
     pub lateness: Histogram,
-    /// What [`Report::verdict`] accepts.
+    /// Largest lateness that [`Report::verdict`] accepts.
     pub lateness_limit: Duration,
-    /// How the kernel scheduled the mover.
+    /// Scheduling class that the kernel gave to the mover.
     pub scheduling: Scheduling,
-    /// What the mover used of a processor.
+    /// Processor time of the mover.
     pub processor_time: Duration,
-    /// Packets for an address that no host on the link has; they entered no
-    /// queue. Multicast does not either, and is not counted: kernels talk of
-    /// their groups all the time.
+    /// Packets to an address that no host on the link has; they entered no queue.
+    /// Multicast packets enter none either, and are not counted: kernels send group
+    /// messages all the time.
     pub strays: u64,
-    /// Packets that the receiver's kernel did not take.
+    /// Packets that the receiver's kernel rejected.
     pub untaken: u64,
-    /// Packets that were lost before the model saw them, because the mover
-    /// did not take them from their device in time.
+    /// Packets that were lost before the model saw them, because the mover did not read
+    /// them from their device in time.
     pub device_drops: u64,
-    /// Every packet, if asked for; or why they could not be written down.
+    /// Every packet, if logging was requested; or the error that prevented it.
     pub packets: io::Result<Option<PacketLog>>,
 }
 
 /// A link's part of a [`Report`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct LinkReport {
-    /// As it was given.
+    /// Name, as given.
     pub name: String,
-    /// What each station sent, in the medium's order.
+    /// Traffic of each station, in the medium's order.
     pub stations: Vec<StationReport>,
-    /// Of a cell, what each of its channels was used for: `used` by one
-    /// exchange, `blocked` by several at the same time. None where there is no
-    /// cell.
+    /// Usage of each channel of a cell: `used` by one exchange, `blocked` by several at
+    /// once. Empty without a cell.
     pub channels: Vec<ServiceTime>,
 }
 
-/// What one station of a link sent.
+/// Traffic that one station sent on a link.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct StationReport {
     /// Packets and bytes sent, delivered, and dropped by reason.
     pub counters: Counters,
-    /// What was still on the way at the end.
+    /// Packets in flight at the end.
     pub in_flight: Tally,
-    /// How long the medium was used by it, idle, or not to be had, in the part of
-    /// the run in which that is counted
+    /// Time for which the station used the medium, left it idle, or found it busy, in the
+    /// part of the run in which this is counted
     /// ([`Network::count_service`](crate::Network::count_service)).
     pub service: ServiceTime,
-    /// What its medium carried to it, where that is counted.
+    /// Time for which its medium carried packets to it, if that is counted.
     pub carried_to: Option<Duration>,
-    /// What it did with its turns, if it is one of a cell.
+    /// Outcomes of its transmission turns, if it is part of a cell.
     pub radio: Option<RadioCounters>,
-    /// How long each delivered packet waited before its transmission.
+    /// Waiting time of each delivered packet before its transmission.
     pub queueing: Histogram,
-    /// How long each of `intervals` is.
+    /// Length of each of the `intervals`.
     pub interval: Duration,
-    /// The course of the run, without empty intervals at its end.
+    /// Time series of the run, without empty intervals at its end.
     pub intervals: Vec<Interval>,
 }
 
-/// What arrived or was dropped in a short part of a run.
+/// Traffic of a short part of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Interval {
     /// Packets delivered.
     pub packets: u64,
     /// Their bytes, with IP headers.
     pub delivered: Bytes,
-    /// Packets dropped, for whatever reason.
+    /// Packets dropped, for any reason.
     pub dropped: u64,
-    /// Sum of the times that the delivered ones waited before transmission.
+    /// Sum of the waiting times of the delivered packets.
     pub queued_for: Duration,
-    /// The longest of these.
+    /// The longest of these times.
     pub longest_queued_for: Duration,
 }
 
-/// How the kernel scheduled the mover.
+/// Scheduling class that the kernel gave to the mover.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scheduling {
     /// Before all ordinary threads (`SCHED_FIFO`).
     RealTime,
-    /// As any other thread: the kernel refused (it takes `CAP_SYS_NICE`, which
-    /// no user namespace gives).
+    /// Like any other thread: the kernel refused real-time scheduling (it needs
+    /// `CAP_SYS_NICE`, which no user namespace gives).
     Ordinary,
 }
 
-/// A run that measured the machine instead of the network.
+/// Error: the run measured the machine instead of the network.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Rejected {
     /// Packets came too late.
     #[error(
-        "packets were up to {:.2} ms late at p99.9, where {} ms are the limit: {}",
+        "packets were up to {:.2} ms late at p99.9; the limit is {} ms: {}",
         .lateness.as_millis_f64(), .limit.as_millis_f64(), remedy(*.scheduling)
     )]
     Late {
-        /// At p99.9.
+        /// Lateness at p99.9.
         lateness: Duration,
-        /// What was to be kept.
+        /// Lateness that was accepted at most.
         limit: Duration,
-        /// One of the possible reasons.
+        /// A possible reason.
         scheduling: Scheduling,
     },
     /// Packets were lost outside the model.
@@ -133,7 +132,7 @@ fn remedy(scheduling: Scheduling) -> &'static str {
 }
 
 impl Report {
-    /// The part of one link.
+    /// Returns the report of one link.
     #[must_use]
     pub fn link(&self, link: LinkId) -> &LinkReport {
         &self.links[link.0]
@@ -145,10 +144,10 @@ impl Report {
         [0.5, 0.99, DECIDING].map(|q| self.lateness.quantile(q).unwrap_or_default())
     }
 
-    /// Whether the run can be believed.
+    /// Checks whether the results are valid.
     ///
     /// # Errors
-    /// With the reason and the remedy when not.
+    /// The reason and the remedy if they are not.
     pub fn verdict(&self) -> Result<(), Rejected> {
         let [.., lateness] = self.lateness_percentiles();
         if lateness > self.lateness_limit {
@@ -164,20 +163,20 @@ impl Report {
         }
     }
 
-    /// What to know of packets that count as delivered and were not taken, if
+    /// Returns a note about packets that count as delivered but were not accepted, if
     /// there are any.
     #[must_use]
     pub fn refused(&self) -> Option<String> {
         let packets = self.untaken;
         (packets > 0).then(|| {
             format!(
-                "{packets} packets that left their link were refused by the receiver's kernel, and \
-                 count as delivered: was its interface down?"
+                "the receiver's kernel refused {packets} packets that count as delivered: check \
+                 whether its interface was down"
             )
         })
     }
 
-    /// Share of a processor that the mover used.
+    /// Returns the share of a processor that the mover used.
     #[must_use]
     pub fn processor_share(&self) -> f64 {
         self.processor_time.as_secs_f64() / self.duration.as_secs_f64().max(f64::MIN_POSITIVE)
@@ -185,13 +184,13 @@ impl Report {
 }
 
 impl LinkReport {
-    /// Of a wired link: from the near side to the far side.
+    /// Returns the traffic of a wired link from the near side to the far side.
     #[must_use]
     pub fn forward(&self) -> &StationReport {
         &self.stations[usize::from(NEAR.0)]
     }
 
-    /// Of a wired link: from the far side to the near side.
+    /// Returns the traffic of a wired link from the far side to the near side.
     #[must_use]
     pub fn backward(&self) -> &StationReport {
         &self.stations[usize::from(FAR.0)]
@@ -199,8 +198,8 @@ impl LinkReport {
 }
 
 impl StationReport {
-    /// What was delivered over `duration`, IP headers included; zero over no
-    /// time.
+    /// Returns the delivered rate over `duration`, IP headers included; zero if
+    /// `duration` is zero.
     #[must_use]
     pub fn rate(&self, duration: Duration) -> Rate {
         if duration == Duration::ZERO {

@@ -9,40 +9,40 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-/// By which right this process can make network namespaces and TUN devices.
+/// Permission by which this process can make network namespaces and TUN devices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Right {
-    /// It has `CAP_SYS_ADMIN` and `CAP_NET_ADMIN`, as root has.
+    /// It has `CAP_SYS_ADMIN` and `CAP_NET_ADMIN`, as root does.
     Capabilities,
-    /// The kernel lets it make a user namespace, and be root in there.
+    /// The kernel lets it create a user namespace and be root in it.
     UserNamespace,
 }
 
-/// Why this machine lets the process make no emulated network.
+/// Reason why this process cannot create an emulated network.
 #[derive(Debug, thiserror::Error)]
 pub enum RightError {
     /// The kernel's TUN device cannot be opened.
     #[error("{TUN}: {source}: {}", self.remedy())]
     NoTun {
-        /// What the system said.
+        /// System error.
         source: io::Error,
     },
     /// Neither capabilities nor user namespaces.
     #[error("network namespaces: {source}: {}", self.remedy())]
     NoNamespaces {
-        /// What the system said.
+        /// System error.
         source: io::Error,
     },
     /// A user namespace can only be entered while there is one thread.
     #[error("a user namespace: {source}: {}", self.remedy())]
     ManyThreads {
-        /// What the system said.
+        /// System error.
         source: io::Error,
     },
 }
 
 impl RightError {
-    /// What to do about it.
+    /// Returns the remedy.
     #[must_use]
     pub fn remedy(&self) -> &'static str {
         match self {
@@ -67,10 +67,10 @@ impl RightError {
 }
 
 impl Right {
-    /// Tries what the process may do. Leaves nothing behind.
+    /// Determines the permission of this process. Leaves nothing behind.
     ///
     /// # Errors
-    /// With the remedy, when there is no right at all.
+    /// The remedy, if it has no permission.
     pub fn find() -> Result<Right, RightError> {
         let tun = OpenOptions::new().read(true).write(true).open(TUN);
         tun.map_err(|source| RightError::NoTun { source })?;
@@ -83,12 +83,12 @@ impl Right {
         }
     }
 
-    /// Enters a user namespace where that is needed: the process is root in
-    /// there, with what belonged to its user. To be called at the beginning
-    /// of the program, while it has one thread.
+    /// Enters a user namespace if that is necessary: the process is root in it, and keeps
+    /// its user's files. Call it at the beginning of the program, while it has one
+    /// thread.
     ///
     /// # Errors
-    /// When the process has several threads.
+    /// If the process has several threads.
     pub fn take(self) -> Result<(), RightError> {
         match self {
             Right::Capabilities => Ok(()),
@@ -99,8 +99,7 @@ impl Right {
     }
 }
 
-/// Runs `job` on a thread that ends with it, so that what it does to its
-/// namespaces ends too.
+/// Runs `job` on a thread that ends with it, so that its changes of namespaces end too.
 pub(crate) fn in_new_thread<T: Send>(job: impl FnOnce() -> T + Send) -> T {
     thread::scope(|scope| match scope.spawn(job).join() {
         Ok(value) => value,
@@ -114,7 +113,8 @@ pub(crate) fn unshare_network() -> io::Result<()> {
     unsafe { unshare_unsafe(UnshareFlags::NEWNET) }.map_err(io::Error::from)
 }
 
-/// In a child, which may do it although this process has several threads.
+/// Tries it in a child process, which may do it although this process has several
+/// threads.
 fn try_user_namespace() -> io::Result<()> {
     let mut command = Command::new("true");
     command.stdin(Stdio::null()).stdout(Stdio::null());
@@ -124,9 +124,8 @@ fn try_user_namespace() -> io::Result<()> {
     command.status().map(|_| ())
 }
 
-/// user_namespaces(7), "Defining user and group ID mappings": without
-/// privilege one id, one's own, can be mapped, and the group only after
-/// `setgroups` is given up.
+/// user_namespaces(7), "Defining user and group ID mappings": without privilege a process
+/// can map only its own user id, and its group only after it gave up `setgroups`.
 fn enter_user_namespace() -> io::Result<()> {
     let (user, group) = (getuid().as_raw(), getgid().as_raw());
     alone_in_user_namespace()?;

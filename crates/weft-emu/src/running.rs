@@ -12,18 +12,18 @@ use std::sync::mpsc::channel;
 use std::thread::{self, JoinHandle};
 use weft_units::{Duration, Instant};
 
-/// A network that moves packets, until it is stopped or dropped. Then what
-/// runs inside is ended, and everything is gone.
+/// A network that moves packets until it is stopped or dropped. It then ends the programs
+/// inside and removes everything.
 pub struct Running {
     hosts: Vec<Host>,
     links: Vec<String>,
     lateness_limit: Duration,
     orders: Orders,
-    /// Until it is joined.
+    /// Present until it is joined.
     mover: Option<JoinHandle<Outcome>>,
     mark: String,
     _awake: Awake,
-    /// What the devices had dropped before [`Running::begin`].
+    /// Drops of the devices before [`Running::begin`].
     earlier_drops: AtomicU64,
 }
 
@@ -50,9 +50,9 @@ impl Running {
         })
     }
 
-    /// A program that will run inside the host. Its file system is this
-    /// process's, so `/sys` shows the machine's interfaces; `/proc/net` and
-    /// all system calls show the host's.
+    /// Returns a command that runs inside the host. Its file system is this process's, so
+    /// `/sys` shows the machine's interfaces; `/proc/net` and all system calls show the
+    /// host's.
     #[must_use]
     pub fn command(&self, host: HostId, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
@@ -65,40 +65,38 @@ impl Running {
         command
     }
 
-    /// Runs `job` on a thread inside the host, and waits for it. A socket
-    /// that it makes stays the host's, whoever uses it.
+    /// Runs `job` on a thread inside the host, and waits for it. A socket that it creates
+    /// belongs to the host, whichever thread uses it.
     ///
     /// # Errors
-    /// When the kernel does not let a thread enter.
+    /// If the kernel does not let a thread enter.
     pub fn within<T: Send>(&self, host: HostId, job: impl FnOnce() -> T + Send) -> io::Result<T> {
         self.hosts[host.0].within(job)
     }
 
-    /// Makes now the time zero of the run: schedules, traces and random
-    /// streams of the links begin, and so do counts, distributions and the
-    /// packet log. What is on the way arrives as before. Without this call,
-    /// time zero is the start.
+    /// Makes now the time zero of the run: schedules, traces and random streams of the
+    /// links restart, and so do counters, distributions and the packet log. Packets in
+    /// flight arrive as before. Without this call, time zero is the start.
     pub fn begin(&self) {
         self.earlier_drops
             .store(self.device_drops(), Ordering::Relaxed);
         let (sender, done) = channel();
         self.orders.give(Order::Begin(sender));
-        // Answered, or the mover's panic shows at its end.
+        // Acknowledged; otherwise the mover's panic shows at its end.
         let _ = done.recv();
     }
 
-    /// Where this process has the host's network namespace open:
-    /// `nsenter --net=PATH tcpdump` looks inside. `None` for the machine
-    /// itself.
+    /// Returns the path of the host's network namespace in this process:
+    /// `nsenter --net=PATH tcpdump` looks inside. `None` for the machine itself.
     #[must_use]
     pub fn namespace(&self, host: HostId) -> Option<String> {
         Some(self.hosts[host.0].namespace()?.path())
     }
 
-    /// Stops moving packets, ends what runs inside, and says what was.
+    /// Stops moving packets, ends the programs inside, and returns the results.
     #[must_use]
     pub fn stop(mut self) -> Report {
-        // The devices go with the mover.
+        // The devices end with the mover.
         let earlier = self.earlier_drops.load(Ordering::Relaxed);
         let device_drops = self.device_drops().saturating_sub(earlier);
         let outcome = self.end().expect("it ends once, here");
@@ -120,7 +118,7 @@ impl Running {
         self.hosts.iter().map(Host::device_drops).sum()
     }
 
-    /// `None` when it has ended before.
+    /// Ends the mover; returns `None` if it has ended before.
     fn end(&mut self) -> Option<Outcome> {
         let mover = self.mover.take()?;
         self.orders.give(Order::Stop);

@@ -1,5 +1,5 @@
-//! TUN devices: each read gives an IP packet that the kernel sends on the
-//! device, each write is one that it receives there.
+//! TUN devices: each read returns an IP packet that the kernel sends on the device, each
+//! write delivers one to it.
 
 use rustix::fs::{Mode, OFlags, open};
 use rustix::ioctl;
@@ -7,10 +7,10 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// Where TUN devices come from.
+/// Path of the TUN driver.
 pub(crate) const TUN: &str = "/dev/net/tun";
 
-/// What one packet may have; TUN's default, and Ethernet's.
+/// Largest size of a packet: the default of TUN and Ethernet.
 pub const MTU: usize = 1500;
 
 /// `TUNSETIFF`, `IFF_TUN` and `IFF_NO_PI` of Linux's `if_tun.h`.
@@ -25,14 +25,14 @@ struct InterfaceRequest {
     rest: [u8; 22],
 }
 
-/// An open device. It is gone when this is dropped.
+/// An open device. Dropping it removes the device.
 pub(crate) struct Tun {
     file: File,
 }
 
 impl Tun {
-    /// Makes a device in the calling thread's network namespace. `name` has
-    /// at most 15 bytes.
+    /// Creates a device in the calling thread's network namespace. `name` has at most 15
+    /// bytes.
     pub fn open(name: &str) -> io::Result<Tun> {
         let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = File::from(open(TUN, flags, Mode::empty())?);
@@ -48,7 +48,7 @@ impl Tun {
         Ok(Tun { file })
     }
 
-    /// The next packet; `None` when there is none now.
+    /// Reads the next packet; `None` if there is none now.
     pub fn read(&self, into: &mut [u8]) -> io::Result<Option<usize>> {
         match (&self.file).read(into) {
             Ok(length) => Ok(Some(length)),

@@ -1,34 +1,34 @@
-//! Receive windows that TCP is held to, whatever its kernel offers: as an
-//! experiment says what limits its connections, kernels choose by memory.
+//! Limits of TCP's receive windows, independent of the kernel: an experiment defines the
+//! limit of its connections, while kernels choose it by memory.
 
 use crate::packet::{Header, TCP, replace_word, transport_at};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use weft_units::Bytes;
 
-/// Within a TCP header (RFC 9293 section 3.1).
+/// Position of the data offset in a TCP header (RFC 9293 section 3.1).
 const DATA_OFFSET: usize = 12;
 const FLAGS: usize = 13;
 const WINDOW: usize = 14;
 const CHECKSUM: usize = 16;
-/// Without options.
+/// Size of a TCP header without options.
 const HEADER: usize = 20;
 const SYN: u8 = 0x02;
 /// Kinds of options (RFC 9293 section 3.2, RFC 7323 section 2.2).
 const END: u8 = 0;
 const NO_OPERATION: u8 = 1;
 const WINDOW_SCALE: u8 = 3;
-/// The largest that is valid (RFC 7323 section 2.3).
+/// The largest valid window scale (RFC 7323 section 2.3).
 const MOST_SCALE: u8 = 14;
 
 /// The largest window that a host's connections may offer.
 pub(crate) struct ReceiveWindow {
     limit: Bytes,
-    /// What the host said of its windows when a connection began.
+    /// Window scales that the host offered when a connection began.
     scales: BTreeMap<Connection, u8>,
 }
 
-/// The other end, and the ports here and there.
+/// The other end's address, and the local and remote port.
 type Connection = (IpAddr, (u16, u16));
 
 impl ReceiveWindow {
@@ -39,9 +39,9 @@ impl ReceiveWindow {
         }
     }
 
-    /// Makes the window of a segment that the host sends smaller where it is
-    /// larger than the limit. Of a connection whose beginning was not seen it
-    /// stays as it is, and so does what is no TCP.
+    /// Reduces the window of a segment that the host sends if it is larger than the
+    /// limit. Leaves connections whose beginning was not seen, and other protocols,
+    /// unchanged.
     pub fn apply(&mut self, header: &Header, packet: &mut [u8]) {
         if header.protocol != TCP || header.ports == (0, 0) {
             return;
@@ -52,7 +52,7 @@ impl ReceiveWindow {
         };
         let connection = (header.destination, header.ports);
         if segment[FLAGS] & SYN != 0 {
-            // Its own window has no scale yet, and 64 kB at most.
+            // A SYN's own window has no scale yet, and is at most 64 kB.
             self.scales.insert(connection, scale(segment));
             return;
         }
@@ -67,7 +67,7 @@ impl ReceiveWindow {
     }
 }
 
-/// The window scale that a SYN offers; none is 0.
+/// Returns the window scale that a SYN offers; 0 without one.
 fn scale(segment: &[u8]) -> u8 {
     let end = usize::from(segment[DATA_OFFSET] >> 4) * 4;
     let mut options = segment.get(HEADER..end).unwrap_or_default();

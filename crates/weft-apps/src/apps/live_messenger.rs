@@ -6,8 +6,8 @@ use crate::family::{Behaviour, Creeper, Model};
 
 pub(crate) fn model() -> Model {
     Model {
-        // Chosen: the figure is not in our copy; experiments try 0.7 and 1.3
-        // times this as well.
+        // Chosen: the figure is not in our copy; experiments also try 0.7 and 1.3 times
+        // this value.
         highest: Rate::from_kbps(700),
         // Chosen: "falls drastically", with room for pictures.
         lowest: Rate::from_kbps(100),
@@ -16,14 +16,14 @@ pub(crate) fn model() -> Model {
         behaviour: Behaviour::Creeper(Creeper {
             // Chosen.
             window: Duration::from_secs(2),
-            // Fitted: the upload of section 4.2.2 does not make it fall; the
-            // function 10-50 of figure 6 lets it come back at once.
+            // Fitted: the upload of section 4.2.2 does not make it fall; it recovers at
+            // once in the function 10-50 of figure 6.
             light_heavy: (0.15, 0.4),
-            // Published: section 4.2.1, up to 9 minutes; the quick way chosen.
+            // Published: section 4.2.1, up to 9 minutes; the quick recovery is chosen.
             back_in: (Duration::from_secs(10), Duration::from_secs(540)),
             // Published: section 4.2.1.
             sound: Rate::from_kbps(50),
-            // Published that there is some; how much is chosen.
+            // Published that it exists; the amount is chosen.
             sound_redundancy: Rate::from_kbps(25),
             pictures_back: Duration::from_secs(10),
             // Chosen: "low frame rate".

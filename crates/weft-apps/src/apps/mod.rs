@@ -1,5 +1,5 @@
-//! The applications: a file of parameters for each. Behind each parameter
-//! stands where it comes from: *published* in the study or another paper,
+//! The applications: a file of parameters for each. A comment at each parameter gives its
+//! origin: *published* in the study or another paper,
 //! *source* of public code, *fitted* to a figure, or *chosen* by us.
 
 pub(crate) mod eyebeam;

@@ -5,11 +5,11 @@ use weft_units::Rate;
 use crate::family::WebrtcLimits;
 
 pub(crate) const LIMITS: WebrtcLimits = WebrtcLimits {
-    // Source: ringrtc, the limit of all media of a call that is not relayed.
+    // Source: ringrtc, the limit of all media of a call without a relay.
     highest: Rate::from_kbps(2_000),
     // Source: ringrtc.
     lowest: Rate::from_kbps(30),
-    // Source: libwebrtc's own, which ringrtc leaves as it is.
+    // Source: libwebrtc's default, which ringrtc does not change.
     start: Rate::from_kbps(300),
     // Source: ringrtc, Opus at 20 to 32 kbit/s.
     sound: Rate::from_kbps(32),

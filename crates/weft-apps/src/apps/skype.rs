@@ -6,16 +6,16 @@ use crate::family::{Behaviour, Follower, Model};
 
 pub(crate) fn model() -> Model {
     Model {
-        // Chosen: the figure is not in our copy; experiments try 0.7 and 1.3
-        // times this as well.
+        // Chosen: the figure is not in our copy; experiments also try 0.7 and 1.3 times
+        // this value.
         highest: Rate::from_kbps(800),
         // Published: section 4.2.1, sound alone.
         lowest: Rate::from_kbps(16),
         // Chosen.
         report_every: Duration::from_millis(250),
         behaviour: Behaviour::Follower(Follower {
-            // Published: section 4.2.4, almost at once, and gradually with 1 %
-            // of loss; figures chosen.
+            // Published: section 4.2.4, almost at once, and gradually with 1 % of loss;
+            // values chosen.
             start: (Rate::from_kbps(100), Duration::from_secs(5)),
             cautious_start: (Duration::from_secs(10), 0.05),
             // Chosen.
@@ -27,7 +27,7 @@ pub(crate) fn model() -> Model {
             redundancy: (0.005, 0.2, Duration::from_secs(10)),
             // Chosen, and published: section 4.2.1.
             sound: (Rate::from_kbps(32), Rate::from_kbps(16)),
-            // Published: De Cicco et al. 2011, 40 kbit/s of pictures at least.
+            // Published: De Cicco et al. 2011, at least 40 kbit/s of pictures.
             pictures_from: Rate::from_kbps(40),
             // Chosen; section 4.2.1: the call ends at its lowest rate.
             patience: Duration::from_secs(10),

@@ -18,7 +18,7 @@ struct Net {
     queue: Bytes,
     loss: f64,
     rng: Rng,
-    /// When the last packet has left the queue.
+    /// Time at which the last packet has left the queue.
     free_at: Instant,
     coming: VecDeque<(Instant, Instant, Packet)>,
     reports: VecDeque<(Instant, Report)>,
@@ -48,7 +48,7 @@ impl Net {
         }
     }
 
-    /// Goes on for so many seconds; what was sent and what arrived in them.
+    /// Runs for this many seconds; returns the sent and the arrived rate of that time.
     fn run(&mut self, seconds: f64) -> (Rate, Rate) {
         let time = Duration::from_secs_f64(seconds);
         let end = self.now + time;
@@ -126,9 +126,9 @@ fn every_application_reaches_its_highest_rate_alone() {
         };
         let mut net = Net::of(app);
         net.run(40.0);
-        // Zoom tries less now and then, and leaves a gap.
+        // Zoom sends less from time to time, and leaves a gap.
         let (sent, arrived) = net.run(120.0);
-        // As old as that, a Zoom client has a higher limit.
+        // At this age of the call, a Zoom client has a higher limit.
         let highest = model.highest.as_kbps() * if app == App::ZoomClient { 1.4 } else { 1.0 };
         assert_within(app.name(), sent, 0.8 * highest, 1.05 * highest);
         assert_eq!(sent.as_kbps().round(), arrived.as_kbps().round(), "{app}");
@@ -263,7 +263,7 @@ mod x_lite {
         assert_within("down", down, 180.0, 360.0);
         net.at(1000).run(60.0);
         let (after, _) = net.run(10.0);
-        // Without loss its sound packets are as before.
+        // Without loss its sound packets are unchanged.
         assert!(after <= down.mul_f64(1.05), "{after:?} after {down:?}");
     }
 
@@ -272,7 +272,7 @@ mod x_lite {
         let mut net = Net::of(App::XLite);
         net.run(10.0);
         net.losing(1.0).run(60.0);
-        // And sound packets twice as large.
+        // Sound packets are also twice as large.
         assert_within("lowest", net.run(10.0).0, 175.0, 220.0);
     }
 
@@ -380,8 +380,8 @@ mod zoom {
         assert!(client > server, "{client} s, the server {server} s");
     }
 
-    /// Table 2 counts packets of a minute: 3784 at 23.9 % of loss, and, in the
-    /// column that nothing was fitted to, 3368 at 15.3 %.
+    /// Table 2 counts packets of a minute: 3784 at 23.9 % of loss, and 3368 at 15.3 % in
+    /// the column that was not used for fitting.
     #[test]
     fn sends_more_and_smaller_packets_the_more_is_lost() {
         for (loss, packets, size) in [(0.239, 3784, 639), (0.153, 3368, 818)] {

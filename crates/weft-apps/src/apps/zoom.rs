@@ -5,7 +5,7 @@ use weft_units::{Bytes, Duration, Rate};
 
 use crate::family::{AtLowest, Behaviour, Model, Overshoot, Prober};
 
-/// What differs between the two; the rest is Zoom's.
+/// Parameters that differ between the two; the others are common to Zoom.
 struct End {
     highest: Rate,
     gain: f64,
@@ -63,7 +63,7 @@ fn model(end: End) -> Model {
             // Chosen.
             probe_down: (0.5, Duration::from_millis(500)),
             probe_every: Duration::from_secs(10),
-            // Fitted: equality of 0.6 at 1 Mbit/s, 50 ms, 0.5 BDP, CUBIC first, down.
+            // Fitted: equality of 0.6 at 1 Mbit/s, 50 ms, 0.5 BDP, CUBIC first, downlink.
             counts_below_loss: 0.01,
             overshoot: end.overshoot,
             grows: end.grows,

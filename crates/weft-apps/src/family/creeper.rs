@@ -1,5 +1,5 @@
-//! Creeper: falls to its floor at once where packets are lost, and creeps back,
-//! quickly after light loss and slowly after heavy loss.
+//! Creeper: falls to its lowest rate at once after loss, and rises slowly: within a short
+//! time after light loss, within a long time after heavy loss.
 
 use weft_units::{Bytes, Duration, Instant, Rate};
 
@@ -8,17 +8,17 @@ use crate::seen::Seen;
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Creeper {
-    /// Of the loss of so long a time.
+    /// Time over which loss is measured.
     pub window: Duration,
     /// Loss above the first share is light, above the second heavy.
     pub light_heavy: (f64, f64),
-    /// The way back to the highest rate after each.
+    /// Time of the rise to the highest rate after light and after heavy loss.
     pub back_in: (Duration, Duration),
-    /// Sound while there are pictures or not.
+    /// Sound with and without pictures.
     pub sound: Rate,
     /// Redundancy of sound while there are none.
     pub sound_redundancy: Rate,
-    /// Pictures come back after so long a time without much loss.
+    /// Time without much loss after which pictures return.
     pub pictures_back: Duration,
     pub frames_per_second: f64,
 }
@@ -28,7 +28,7 @@ pub(super) struct Control {
     with: Creeper,
     highest: Rate,
     lowest: Rate,
-    /// The last fall, and how long the way back is.
+    /// Time of the last fall, and duration of the rise after it.
     fall: Option<(Instant, Duration)>,
     pictures: Pictures,
 }
@@ -36,7 +36,7 @@ pub(super) struct Control {
 #[derive(Clone, Copy, Debug)]
 enum Pictures {
     On,
-    /// And since when little is lost.
+    /// Off, with the time since which loss has been low.
     Off(Option<Instant>),
 }
 
@@ -60,14 +60,14 @@ impl Control {
         self.lowest + room.mul_f64(way.min(1.0))
     }
 
-    /// Falls, or has no further to fall.
+    /// Falls, unless it is at the lowest rate.
     fn on_loss(&mut self, now: Instant, heavy: bool) {
         let (quick, slow) = self.with.back_in;
         let is_down = self.rate(now) < self.lowest.mul_f64(1.5);
         if heavy && is_down {
             self.pictures = Pictures::Off(None);
         }
-        // Light loss on a slow way back does not make it a quick one.
+        // Light loss during a slow rise does not make it a quick one.
         let goes_slowly = self
             .fall
             .is_some_and(|(at, back_in)| back_in == slow && now.saturating_since(at) < slow);
@@ -89,7 +89,7 @@ impl Controller for Control {
                 self.pictures = Pictures::On;
             }
         }
-        // What it fell for is in the window for as long as that, and a report
+        // The loss that caused the fall stays in the window for that long, and a report
         // is late by the round trip and a full queue.
         let seen_for = self.with.window.mul_f64(1.5);
         let is_judged = self

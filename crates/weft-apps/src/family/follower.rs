@@ -1,6 +1,6 @@
-//! Delay follower: falls below what arrives where packets queue, rises where
-//! they do not, answers loss without a queue with redundancy, and hangs up
-//! where too little arrives.
+//! Delay follower: falls below the arriving rate when packets queue, rises when they do
+//! not, answers loss without a queue with redundancy, and hangs up when too little
+//! arrives.
 
 use weft_units::{Bytes, Duration, Instant, Rate};
 
@@ -9,25 +9,26 @@ use crate::seen::Seen;
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Follower {
-    /// The first rate, and how long it takes from there to the highest.
+    /// The initial rate, and the time to rise from it to the highest.
     pub start: (Rate, Duration),
-    /// Loss before this age makes the way up slow: by so much a second.
+    /// Age of the call before which loss makes the rise slow, and the slow rise per
+    /// second.
     pub cautious_start: (Duration, f64),
-    /// A queue above this, in two reports, is one to fall for; one below this
-    /// leaves room to rise.
+    /// Queueing delay above which it falls after two reports, and delay below which it
+    /// rises.
     pub queue: (Duration, Duration),
-    /// The new rate over what arrives.
+    /// New rate after a fall, relative to the arriving rate.
     pub falls_to: f64,
-    /// The rise a second, and its limit over what arrives.
+    /// Rise per second, and its limit relative to the arriving rate.
     pub rise: (f64, f64),
-    /// Redundancy, over pictures and sound, where more than this share is lost
-    /// while the queue is short, and for how long.
+    /// Loss above which it sends redundancy while the queue is short, the amount relative
+    /// to pictures and sound, and its duration.
     pub redundancy: (f64, f64, Duration),
-    /// Sound, and the least of it.
+    /// Rate of sound, and its lowest rate.
     pub sound: (Rate, Rate),
-    /// No pictures below this.
+    /// Rate below which it sends no pictures.
     pub pictures_from: Rate,
-    /// Less than half of the least sound arrives for so long: it hangs up.
+    /// Time after which it hangs up if less than half of the lowest sound rate arrives.
     pub patience: Duration,
     pub frames_per_second: f64,
 }
@@ -48,7 +49,7 @@ pub(super) struct Control {
     hung_up: bool,
 }
 
-/// How far the beginning is.
+/// Phase of the start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Climb {
     Quick,
@@ -83,7 +84,8 @@ impl Control {
             Climb::Done => {
                 let (a_second, above) = self.with.rise;
                 let risen = self.rate.mul_f64(1.0 + a_second * since);
-                // Without pictures no more than sound arrives, whatever could.
+                // Without pictures, only sound arrives, even if there is capacity for
+                // more.
                 let most = arriving.mul_f64(above).max(self.with.pictures_from);
                 risen.min(most).max(self.rate)
             }
@@ -94,7 +96,7 @@ impl Control {
         }
     }
 
-    /// Hangs up where sound has not come through for long.
+    /// Hangs up if sound has not arrived for too long.
     fn judge(&mut self, now: Instant, arriving: Rate) {
         if arriving >= self.with.sound.1.mul_f64(0.5) {
             self.too_little_since = None;
@@ -125,7 +127,7 @@ impl Controller for Control {
         if is_short && lossy.is_some_and(|share| share.loss > least_loss) {
             self.redundant_until = Some(now + lasts);
         }
-        // Nothing came: a queue that does not move.
+        // No packet arrived: the queue does not move.
         let is_long = queue.is_none_or(|queue| queue > long);
         self.queued_reports = if is_long { self.queued_reports + 1 } else { 0 };
         if self.queued_reports >= 2 {

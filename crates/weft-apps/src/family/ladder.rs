@@ -1,4 +1,4 @@
-//! Ladder: one of few rates, a step down for heavy loss and never up again.
+//! Ladder: one of few rates; takes a step down after heavy loss and never rises.
 
 use weft_units::{Bytes, Duration, Instant, Rate};
 
@@ -7,15 +7,15 @@ use crate::seen::Seen;
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Ladder {
-    /// The rates below the highest, as shares of it; the last one is the
-    /// lowest rate, wherever the highest is.
+    /// Rates below the highest, as shares of it; the last one is the lowest rate,
+    /// whatever the highest is.
     pub steps: Vec<f64>,
-    /// More than this share is lost over so long a time: the next step.
+    /// Loss over this time above which it takes the next step.
     pub steps_down: (f64, Duration),
-    /// So long after that.
+    /// Delay of that step.
     pub hesitates: Duration,
     pub sound: Rate,
-    /// Sound takes twice as much where more than this share is lost.
+    /// Loss above which sound takes twice the rate.
     pub doubles_sound: f64,
     pub frames_per_second: f64,
 }
@@ -26,9 +26,9 @@ pub(super) struct Control {
     highest: Rate,
     lowest: Rate,
     step: usize,
-    /// When a step down that is decided is taken.
+    /// Time of a step that is decided.
     due: Option<Instant>,
-    /// The last step.
+    /// Time of the last step.
     stepped_at: Option<Instant>,
     doubled: bool,
 }
@@ -62,7 +62,7 @@ impl Controller for Control {
             return;
         };
         self.doubled = last.loss > self.with.doubles_sound;
-        // What was lost at the step before is in the window for as long as that.
+        // Loss at the previous step stays in the window for that long.
         let is_judged = self
             .stepped_at
             .is_some_and(|at| now.saturating_since(at) < time);

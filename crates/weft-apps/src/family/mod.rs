@@ -1,5 +1,5 @@
-//! How applications behave: a file for each family of controllers, with the
-//! parameters that its applications fill in.
+//! Behaviour of applications: a file for each family of controllers, with the parameters
+//! that its applications set.
 
 mod creeper;
 mod follower;
@@ -19,7 +19,7 @@ pub(crate) use ladder::Ladder;
 pub(crate) use prober::{AtLowest, Overshoot, Prober};
 pub(crate) use robust::Robust;
 
-/// What stands for an application.
+/// Model of an application.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Family {
     /// A call of a WebRTC implementation within the application's limits.
@@ -28,39 +28,38 @@ pub enum Family {
     Model(Model),
 }
 
-/// The limits that a WebRTC application sets its implementation, with their
-/// sources in the application's file.
+/// Limits that a WebRTC application sets on its implementation; the application's file
+/// gives their sources.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WebrtcLimits {
-    /// Of all media together.
+    /// Highest rate of all media together.
     pub highest: Rate,
-    /// The congestion controller goes no lower.
+    /// Lowest rate of the congestion controller.
     pub lowest: Rate,
-    /// The congestion controller's first rate.
+    /// First rate of the congestion controller.
     pub start: Rate,
-    /// Of sound, within `highest`.
+    /// Rate of sound, part of `highest`.
     pub sound: Rate,
-    /// Whether pictures are protected by forward error correction.
+    /// Whether forward error correction protects pictures.
     pub protected: bool,
 }
 
-/// A closed application: its limits and its family's parameters.
+/// A closed application: its limits and the parameters of its family.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Model {
-    /// What it sends at most where nothing hinders it, sound, headers and
-    /// redundancy included.
+    /// Highest rate on a free network, including sound, headers and redundancy.
     pub highest: Rate,
-    /// What it sends at least while its pictures are on.
+    /// Lowest rate while its pictures are on.
     pub lowest: Rate,
-    /// Between two reports of its receiver.
+    /// Interval of its receiver's reports.
     pub report_every: Duration,
     pub(crate) behaviour: Behaviour,
-    /// How sizes of pictures differ from the mean: standard deviation as a
-    /// share of it, and how long a deviation lasts.
+    /// Deviation of picture sizes: the standard deviation as a share of the mean, and the
+    /// time for which a deviation lasts.
     pub(crate) swing: (f64, Duration),
 }
 
-/// The parameters of a family.
+/// Parameters of a family.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Behaviour {
     Robust(Robust),
@@ -70,47 +69,47 @@ pub(crate) enum Behaviour {
     Ladder(Ladder),
 }
 
-/// What decides how much is sent.
+/// Controller of the sending rate.
 pub(crate) trait Controller: Debug {
-    /// A report came, and is the newest in `seen`.
+    /// Processes a report, which is the newest in `seen`.
     fn on_report(&mut self, now: Instant, seen: &Seen);
 
-    /// What is to be sent now. `now` never goes back.
+    /// Returns the present sending plan. `now` never decreases.
     fn plan(&mut self, now: Instant) -> Plan;
 }
 
-/// What is to be sent.
+/// Rates to send at present.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Plan {
-    /// Packets of the same size and time between them; zero for none.
+    /// Packets of equal size and spacing; zero for none.
     pub sound: Rate,
     /// Pictures.
     pub video: Rate,
-    /// Sent behind each picture.
+    /// Redundancy sent behind each picture.
     pub redundancy: Rate,
     pub pattern: Pattern,
-    /// To be sent at once, back to back; a controller asks for it once.
+    /// Bytes to send at once, back to back; a controller requests them once.
     pub burst: Bytes,
-    /// The call is over.
+    /// Whether the call is over.
     pub hung_up: bool,
 }
 
-/// How pictures become packets.
+/// Division of pictures into packets.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Pattern {
-    /// So many pictures a second, the packets of each back to back, none larger
-    /// than this on the link.
+    /// Pictures per second. The packets of each leave back to back, none larger than
+    /// `largest` on the link.
     Frames { per_second: f64, largest: Bytes },
-    /// Packets of this size on the link, the same time apart.
+    /// Packets of this size on the link, equally spaced.
     Paced { size: Bytes },
 }
 
-/// The largest packet on the link: what the studied applications send fits
-/// every network. Chosen by us.
+/// Largest packet on the link: packets of the studied applications fit every network.
+/// Chosen by us.
 pub(crate) const FULL_PACKET: Bytes = Bytes(1200);
 
 impl Pattern {
-    /// So many pictures a second in packets of the usual size.
+    /// Creates a pattern of pictures in packets of the usual size.
     pub fn frames(per_second: f64) -> Pattern {
         Pattern::Frames {
             per_second,
@@ -120,22 +119,22 @@ impl Pattern {
 }
 
 impl Plan {
-    /// All of it, but a burst.
+    /// Returns the sum of the rates, without a burst.
     pub fn rate(&self) -> Rate {
         self.sound + self.video + self.redundancy
     }
 }
 
-/// A highest rate below the lowest.
+/// Error: a highest rate below the lowest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("this application sends at least {lowest:?}: give it a higher limit")]
 pub struct LimitError {
-    /// What it sends at least.
+    /// Lowest rate of the application.
     pub lowest: Rate,
 }
 
 impl WebrtcLimits {
-    /// The same with another highest rate.
+    /// Sets another highest rate.
     ///
     /// # Errors
     /// A limit below [`WebrtcLimits::lowest`] and its sound.
@@ -149,8 +148,8 @@ impl WebrtcLimits {
 }
 
 impl Model {
-    /// The same with another highest rate; what the application has between
-    /// its highest and its lowest moves in proportion.
+    /// Sets another highest rate; the model's parameters between the highest and the
+    /// lowest rate are scaled in proportion.
     ///
     /// # Errors
     /// A limit below [`Model::lowest`].

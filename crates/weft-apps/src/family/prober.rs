@@ -1,6 +1,5 @@
-//! Prober with a long memory: sends what arrived at best within the last half
-//! minute, tries more and less again and again, and answers neither loss nor
-//! delay.
+//! Prober with a long memory: sends the highest rate that arrived within the last half
+//! minute, tries more and less again and again, and ignores both loss and delay.
 
 use std::collections::VecDeque;
 
@@ -11,30 +10,30 @@ use crate::seen::Seen;
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Prober {
-    /// What arrived counts for so long.
+    /// Memory of arriving rates.
     pub memory: Duration,
-    /// Sent over what arrived at best.
+    /// Sending rate relative to the best arriving rate.
     pub gain: f64,
-    /// The same while it tries more, and for how long.
+    /// Gain while it tries more, and the duration of the trial.
     pub probe_up: (f64, Duration),
-    /// While it tries less.
+    /// Gain while it tries less, and the duration of the trial.
     pub probe_down: (f64, Duration),
-    /// Between two trials of the same kind.
+    /// Interval between two trials of the same kind.
     pub probe_every: Duration,
-    /// What arrives in a trial counts if less than this was lost of it.
+    /// Loss of a trial below which its arriving rate counts.
     pub counts_below_loss: f64,
     pub overshoot: Option<Overshoot>,
-    /// The highest rate grows with the call's age: from when, how much a
-    /// second, and up to which.
+    /// Growth of the highest rate with the call's age: the age at its start, the growth
+    /// per second, and its end.
     pub grows: Option<(Duration, Rate, Rate)>,
-    /// At the lowest rate: packets a second, how many more by the share that
-    /// is lost, and their mean size less so much, above a loss.
+    /// Packets at the lowest rate: their number per second, the increase with the share
+    /// lost, and the mean size with its decrease above a loss.
     pub at_lowest: AtLowest,
-    /// Size of packets above that.
+    /// Size of packets at higher rates.
     pub packet: Bytes,
 }
 
-/// After what it remembers has fallen below half.
+/// Overshoot after the remembered rate has fallen below half.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Overshoot {
     pub gain: f64,
@@ -42,22 +41,22 @@ pub(crate) struct Overshoot {
     pub lasts: Duration,
 }
 
-/// Packets where the rate can go no lower.
+/// Packets at the lowest rate.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct AtLowest {
     pub packets_per_second: f64,
-    /// More packets, over the share lost.
+    /// Additional packets per second for each unit of loss.
     pub per_loss: f64,
-    /// Mean size in bytes at this loss, and how many bytes less for each unit
-    /// of loss above it.
+    /// Mean size in bytes at this loss, and the decrease in bytes for each unit of loss
+    /// above it.
     pub size: (f64, f64, f64),
 }
 
 const WINDOW: Duration = Duration::from_secs(1);
-/// Redundancy follows the loss of this time. Chosen by us.
+/// Time over which loss determines redundancy. Chosen by us.
 const LOSS_WINDOW: Duration = Duration::from_secs(5);
-/// Until the first loss the rate doubles in so long a time: the study's windows
-/// begin 30 s after the start, so what is before is open. Chosen by us.
+/// Time in seconds in which the rate doubles until the first loss. The study's windows
+/// begin 30 s after the start, so it does not show the time before. Chosen by us.
 const DOUBLES_IN: f64 = 2.0;
 
 #[derive(Debug)]
@@ -66,11 +65,12 @@ pub(super) struct Control {
     highest: Rate,
     lowest: Rate,
     start: Instant,
-    /// What arrived and when, falling: the first is the best that counts.
+    /// Arriving rates with their times, in falling order: the first is the best that
+    /// counts.
     best: VecDeque<(Instant, Rate)>,
-    /// The best that counts.
+    /// Best arriving rate that counts.
     remembered: Rate,
-    /// What it was before it began to fall, and when it fell last.
+    /// Rate before the fall began, and time of the last fall.
     fell: (Rate, Instant),
     overshoot_at: Option<Instant>,
     starting: bool,
@@ -108,7 +108,7 @@ impl Control {
         let best = self.best.front().map_or(Rate::ZERO, |(_, rate)| *rate);
         if best < self.remembered {
             let (from, at) = self.fell;
-            // What is forgotten within the length of the window is one fall.
+            // Decreases within the length of the window are one fall.
             let goes_on = now.saturating_since(at) < WINDOW * 2;
             let from = if goes_on { from } else { self.remembered };
             self.fell = (from, now);
@@ -125,7 +125,7 @@ impl Control {
         now.saturating_since(self.start)
     }
 
-    /// What it does now, as a factor of what it remembers.
+    /// Returns the present gain on the remembered rate.
     fn gain(&self, now: Instant) -> f64 {
         if let (Some(overshoot), Some(at)) = (&self.with.overshoot, self.overshoot_at)
             && now >= at
@@ -137,7 +137,7 @@ impl Control {
         let (down, down_lasts) = self.with.probe_down;
         let every = self.with.probe_every.as_nanos();
         let phase = Duration::from_nanos(self.age(now).as_nanos() % every);
-        // Half a period later, so that one does not follow on the other.
+        // Half a period later, so that trials do not follow each other directly.
         let since_down = phase.saturating_sub(self.with.probe_every / 2);
         if phase < up_lasts {
             up
@@ -148,7 +148,7 @@ impl Control {
         }
     }
 
-    /// What it sends at least, redundancy included, and in packets of which size.
+    /// Returns the lowest rate, redundancy included, and the packet size at that rate.
     fn lowest_plan(&self) -> (Rate, Bytes) {
         let AtLowest {
             packets_per_second,
@@ -166,7 +166,7 @@ impl Control {
             return self.highest;
         };
         let grown = a_second.mul_f64(self.age(now).saturating_sub(from).as_secs_f64());
-        // As far above the usual limit as that one was moved.
+        // Scaled like the usual limit.
         (self.highest + grown).min(most.max(self.highest))
     }
 }
@@ -177,7 +177,8 @@ impl Controller for Control {
             return;
         };
         self.loss = seen.over(LOSS_WINDOW).map_or(0.0, |share| share.loss);
-        // What arrived within the window may have been sent while it tried more.
+        // Packets that arrived within the window may have been sent during a trial of
+        // more.
         let times = [now, now.saturating_sub(WINDOW)];
         let tries_more = times.into_iter().any(|at| self.gain(at) > 1.0);
         if last.loss > 0.0 {

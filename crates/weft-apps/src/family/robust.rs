@@ -1,6 +1,6 @@
-//! Robust: keeps its rate through delay and light loss, which it answers with
-//! more redundancy, falls to what arrives where much is lost, and rises only
-//! when a burst of packets went through whole.
+//! Robust: keeps its rate through delay and light loss, which it answers with more
+//! redundancy; falls to the arriving rate when much is lost; and rises only after a burst
+//! of packets that arrived completely.
 
 use weft_units::{Bytes, Duration, Instant, Rate};
 
@@ -10,28 +10,29 @@ use crate::seen::Seen;
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Robust {
     pub sound: Rate,
-    /// Redundancy over pictures.
+    /// Redundancy relative to pictures.
     pub redundancy: f64,
     pub frames_per_second: f64,
-    /// A fall: less than this share of the bytes arrives, in so many reports
-    /// that follow each other.
+    /// Share of the bytes below which it falls, and the number of consecutive reports
+    /// that must show it.
     pub arrives: (f64, u32),
-    /// The new rate over what arrives.
+    /// New rate after a fall, relative to the arriving rate.
     pub falls_to: f64,
-    /// More redundancy where the loss of the last so long a time is between
-    /// these.
+    /// Range of loss that calls for more redundancy, and the time over which loss is
+    /// measured.
     pub light_loss: (f64, f64, Duration),
     pub added_redundancy: Rate,
-    /// A burst after so long a time without loss.
+    /// Time without loss before a burst.
     pub quiet: Duration,
     pub burst: Bytes,
-    /// What is added if the burst came whole, and when the next one may be.
+    /// Increase after a burst that arrived completely, and the wait before the next
+    /// burst.
     pub rise_after_whole: (Rate, Duration),
-    /// The same if it did not.
+    /// Increase and wait after a burst that arrived in part.
     pub rise_after_part: (Rate, Duration),
 }
 
-/// Reports look back so far: the receiver's window.
+/// Time that reports cover: the receiver's window.
 const WINDOW: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
@@ -48,11 +49,11 @@ pub(super) struct Control {
 
 #[derive(Clone, Copy, Debug)]
 enum Probe {
-    /// None before this.
+    /// No burst before this time.
     NotBefore(Instant),
-    /// To be sent with the next packets.
+    /// Burst due with the next packets.
     Due,
-    /// Judged by the loss of the time since.
+    /// Burst sent; loss since then decides its result.
     Sent(Instant),
 }
 
@@ -79,7 +80,7 @@ impl Control {
         if self.poor_reports < reports {
             return;
         }
-        // What the rate was cut for is in the window for as long as that.
+        // The loss that caused the fall stays in the window for that long.
         self.poor_reports = 0;
         let reached = rate.mul_f64(self.with.falls_to);
         self.rate = self.rate.min(reached).max(self.lowest);
@@ -117,7 +118,7 @@ impl Controller for Control {
         if last.loss > 0.0 {
             self.lossless_since = None;
         } else {
-            // The window itself was without loss.
+            // The window itself had no loss.
             let since = now.saturating_sub(WINDOW);
             self.lossless_since.get_or_insert(since);
         }

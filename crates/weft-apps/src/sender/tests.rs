@@ -8,7 +8,7 @@ fn model(app: App) -> Model {
     }
 }
 
-/// What a sender makes in so many seconds without any report.
+/// Returns the packets that a sender makes in this many seconds without a report.
 fn alone(app: App, seconds: u64) -> Vec<(Instant, Packet)> {
     let mut sender = Sender::new(&model(app), Instant::ZERO, &Rng::new(1));
     let mut made = Vec::new();
@@ -34,7 +34,7 @@ fn packets_are_numbered_and_counted_and_fit() {
     }
 }
 
-/// 450 kbit/s for 60 s, whatever pictures differ by.
+/// 450 kbit/s for 60 s, in spite of varying picture sizes.
 #[test]
 fn the_rate_is_that_of_the_plan() {
     let made = alone(App::WhatsApp, 60);
@@ -42,8 +42,8 @@ fn the_rate_is_that_of_the_plan() {
     assert!((440.0..460.0).contains(&rate.as_kbps()), "{rate:?}");
 }
 
-/// 30 % with a memory of a second: of sixty seconds' pictures some are far from
-/// the mean, and those beside each other are alike.
+/// 30 % with a memory of a second: of sixty seconds' pictures some are far from the mean,
+/// and consecutive pictures are alike.
 #[test]
 fn sizes_swing_as_their_parameter_says() {
     let mut swing = Swing::new((0.3, Duration::from_secs(1)), Rng::new(7));

@@ -1,5 +1,5 @@
-//! The same bottleneck twice: as a link of the emulator, and as the kernel's
-//! `tbf` with `bfifo` in a router, behind a link that only delays.
+//! One bottleneck made twice: as a link of the emulator, and as the kernel's `tbf` with
+//! `bfifo` in a router, behind a link that only delays.
 
 use super::{DELAY, Failure, GOODPUT, traffic};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -7,11 +7,10 @@ use std::process::{Child, Stdio};
 use weft_emu::{FAR, HostId, NEAR, Network, Running};
 use weft_links::{LinkSpec, MediumSpec};
 
-/// What Ethernet adds, and `tbf` and `bfifo` count: their limits are for so
-/// much more than those of IP packets.
+/// Ethernet overhead, which `tbf` and `bfifo` count: their limits are larger than those
+/// for IP packets by this factor.
 const ETHERNET: f64 = 1514.0 / 1500.0;
-/// `tbf` lets the first packet wait in its queue where the model has it in
-/// transmission already.
+/// `tbf` keeps the first packet in its queue, while the model already transmits it.
 const IN_SERVICE: f64 = 1500.0;
 /// The network between router and receiver.
 const ROUTER: &str = "10.99.0.1";
@@ -47,7 +46,7 @@ fn row(mbps: f64, congestion: &str, seconds: f64, of_kernel: bool) -> Result<Str
     let link = network.link("line", MediumSpec::wired(forward.parse()?, back));
     network.attach(left, link, NEAR);
     network.attach(middle, link, FAR);
-    // The receiver's, wherever that is: the link carries what is for it.
+    // The receiver's address, wherever it is: the link carries packets to it.
     let address = network.home_address(middle).v4;
     let right = if of_kernel {
         network.host("right")
@@ -55,7 +54,7 @@ fn row(mbps: f64, congestion: &str, seconds: f64, of_kernel: bool) -> Result<Str
         middle
     };
     let running = network.start()?;
-    // Its namespace is named by a process inside.
+    // A process inside gives its namespace a name.
     let anchor = of_kernel.then(|| running.command(right, "sleep").arg("1000").spawn());
     let mut anchor = anchor.transpose()?;
     if let Some(anchor) = &anchor {
@@ -124,7 +123,7 @@ fn route(
     run(running, right, &in_right).map(|_| ())
 }
 
-/// What the shell commands print; the first that fails is an error.
+/// Runs the shell commands and returns their output; the first that fails is an error.
 fn run(running: &Running, host: HostId, commands: &str) -> Result<String, Failure> {
     let mut shell = running.command(host, "sh");
     let output = shell.args(["-ec", commands]).output()?;
@@ -134,13 +133,13 @@ fn run(running: &Running, host: HostId, commands: &str) -> Result<String, Failur
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Of `tc -s`: `Sent 25 bytes 3 pkt (dropped 7, overlimits 0 requeues 0)`.
+/// Parses `tc -s`: `Sent 25 bytes 3 pkt (dropped 7, overlimits 0 requeues 0)`.
 fn dropped(text: &str) -> Option<u64> {
     let (_, rest) = text.split_once("(dropped ")?;
     rest.split(',').next()?.parse().ok()
 }
 
-/// Of `ping -q`, mean and longest: `rtt min/avg/max/mdev = 50.1/70.2/150.3/9.0 ms`.
+/// Parses mean and maximum of `ping -q`: `rtt min/avg/max/mdev = 50.1/70.2/150.3/9.0 ms`.
 fn round_trips(text: &str) -> Option<(f64, f64)> {
     let (_, numbers) = text.split_once("mdev = ")?;
     let mut numbers = numbers.split('/').skip(1);

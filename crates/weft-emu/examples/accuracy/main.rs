@@ -1,4 +1,4 @@
-//! How exact the emulator is on this machine, beside what the model says:
+//! Accuracy of the emulator on this machine, compared with the model:
 //!
 //! ```text
 //! cargo run --profile bench -p weft-emu --example accuracy -- [SECONDS] [MBPS,MBPS...]
@@ -12,8 +12,7 @@
 //! cargo run --profile bench -p weft-emu --example accuracy -- kernel [SECONDS] [MBPS,MBPS...]
 //! ```
 //!
-//! The same TCP over the same bottleneck made by the kernel: `tbf` with
-//! `bfifo` in a router.
+//! Runs TCP over an equal bottleneck made by the kernel: `tbf` with `bfifo` in a router.
 
 mod kernel;
 mod measures;
@@ -29,7 +28,7 @@ const RATES_MBPS: [f64; 5] = [0.5, 2.0, 5.0, 20.0, 100.0];
 const SECONDS: f64 = 30.0;
 /// One way: a round trip of 50 ms.
 const DELAY: Duration = Duration::from_millis(25);
-/// Of a packet of 1500 bytes, what TCP with timestamps carries.
+/// Share of a packet of 1500 bytes that TCP with timestamps carries as payload.
 const GOODPUT: f64 = 1448.0 / 1500.0;
 /// A SYN and its answer, with the options that Linux sends.
 const SYN_BYTES: f64 = 60.0;
@@ -110,7 +109,7 @@ fn row(mbps: f64, congestion: &str, seconds: f64) -> Result<String, Failure> {
     ))
 }
 
-/// UDP as fast as one sender can, through a link that is faster.
+/// Sends UDP as fast as one sender can, through a faster link.
 fn blast(size: usize) -> Result<String, Failure> {
     const SECONDS: f64 = 5.0;
     let spec: LinkSpec = "rate=100gbit,delay=1ms,queue=100MB".parse()?;

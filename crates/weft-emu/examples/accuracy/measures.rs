@@ -1,4 +1,4 @@
-//! What the packet log shows, by arithmetic that does not know the model.
+//! Evaluation of the packet log by arithmetic that does not use the model.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -6,8 +6,8 @@ use weft_emu::{Fate, PacketLog, PacketRecord};
 use weft_links::WiredDirection;
 use weft_units::{Bytes, Instant};
 
-/// Bits per second at which packets that had waited really arrived: each one
-/// takes the time since the one before it.
+/// Returns the rate in bits per second at which queued packets arrived: each one takes
+/// the time since the previous one.
 pub fn busy_rate(packets: &PacketLog) -> Option<f64> {
     let (mut bytes, mut nanos) = (0, 0);
     let mut before: Option<Instant> = None;
@@ -24,13 +24,13 @@ pub fn busy_rate(packets: &PacketLog) -> Option<f64> {
     (nanos > 0).then(|| bytes as f64 * 8.0 / (nanos as f64 / 1e9))
 }
 
-/// Packets that were refused though there was room in a queue of `limit`
-/// bytes, or taken though there was none.
+/// Counts packets that were refused although a queue of `limit` bytes had room, or
+/// accepted although it had none.
 pub fn queue_faults(packets: &PacketLog, limit: u64) -> usize {
     let mut records: Vec<PacketRecord> = forward(packets).collect();
     records.sort_by_key(|r| r.entered);
-    // What came after the last one that was delivered may have found packets
-    // waiting that the end of the run has kept out of the log.
+    // A packet after the last delivered one may have found packets in the queue that are
+    // missing in the log, because the run ended before they left.
     let is_known = |r: &PacketRecord| r.fate == Fate::Delivered;
     let known = records
         .iter()
@@ -49,7 +49,7 @@ pub fn queue_faults(packets: &PacketLog, limit: u64) -> usize {
         }
         let has_room = (backlog + record.size).0 <= limit;
         let was_taken = record.fate == Fate::Delivered;
-        // What finds the link idle needs no room.
+        // A packet that finds the link idle needs no room.
         let waits = record.queued_for.as_nanos() > 0 || !was_taken;
         faults += usize::from(waits && has_room != was_taken);
         if was_taken && waits {
@@ -60,9 +60,8 @@ pub fn queue_faults(packets: &PacketLog, limit: u64) -> usize {
     faults
 }
 
-/// Time that the host of a virtual machine gave to others while this one had
-/// something to do, all processors together: `/proc/stat`, "steal" (proc(5)),
-/// in seconds.
+/// Time that the host of a virtual machine gave to others while this one was ready to
+/// run, all processors together: `/proc/stat`, "steal" (proc(5)), in seconds.
 pub fn stolen_s() -> f64 {
     /// USER_HZ on every architecture that counts.
     const TICKS: f64 = 100.0;

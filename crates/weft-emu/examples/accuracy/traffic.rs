@@ -7,8 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 use weft_emu::{HostId, Running};
 
-/// What a connection takes at least: a round trip that two kernels answer,
-/// without any program between.
+/// Shortest time of a connection: a round trip between two kernels, without a program in
+/// between.
 pub fn shortest_connect(
     running: &Running,
     from: HostId,
@@ -26,8 +26,8 @@ pub fn shortest_connect(
     Ok(shortest)
 }
 
-/// Bits per second that a bulk transfer's receiver gets from a third of the
-/// time on.
+/// Returns the rate in bits per second of a bulk transfer's receiver after the first
+/// third of the time.
 pub fn bulk(
     running: &Running,
     from: HostId,
@@ -38,7 +38,7 @@ pub fn bulk(
     let to = listener.local_addr()?;
     let mut sender = running.within(from, || TcpStream::connect(to))??;
     rustix::net::sockopt::set_tcp_congestion(&sender, congestion)?;
-    // Those of `shortest_connect` may still wait there.
+    // Connections of `shortest_connect` may still wait there.
     let own = sender.local_addr()?;
     let mut receiver = loop {
         match listener.accept()? {
@@ -49,7 +49,7 @@ pub fn bulk(
     let began = Instant::now();
     let from = Duration::from_secs_f64(seconds / 3.0);
     let until = Duration::from_secs_f64(seconds);
-    // The receiver goes at the end, which ends the sender.
+    // The receiver closes at the end, which ends the sender.
     thread::scope(move |scope| {
         scope.spawn(move || while sender.write(&[0; 65_536]).is_ok() {});
         let mut bytes = vec![0; 65_536];
@@ -68,7 +68,7 @@ pub fn bulk(
     })
 }
 
-/// Sends as fast as it can; returns how many.
+/// Sends as fast as possible; returns the number of packets.
 pub fn flood(
     running: &Running,
     from: HostId,
@@ -76,7 +76,7 @@ pub fn flood(
     size: usize,
     seconds: f64,
 ) -> Result<u64, Failure> {
-    /// Of UDP and IPv4 together.
+    /// UDP and IPv4 headers.
     const HEADERS: usize = 28;
     let socket = running.within(from, || UdpSocket::bind("0.0.0.0:0"))??;
     socket.connect(to)?;

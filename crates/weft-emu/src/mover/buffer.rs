@@ -3,14 +3,14 @@ use crate::tun::MTU;
 use weft_links::TrafficClass;
 use weft_units::{Bytes, Instant};
 
-/// A packet with what the mover knows of it.
+/// A packet with the mover's data about it.
 pub(crate) struct Buffer {
     pub bytes: [u8; MTU],
     pub length: usize,
     pub header: Header,
     pub class: TrafficClass,
     pub entered: Instant,
-    /// Ports that it came by and is for.
+    /// Ports of origin and destination.
     pub from: usize,
     pub to: usize,
 }

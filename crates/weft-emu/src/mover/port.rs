@@ -10,20 +10,20 @@ use weft_links::{MediumSpec, StationId, TrafficClass};
 pub(crate) struct Port {
     pub tun: Tun,
     pub host: HostId,
-    /// Where its packets go.
+    /// Link that carries its packets.
     pub link: LinkId,
-    /// What its packets are sent as.
+    /// Station that its packets are sent from.
     pub station: StationId,
-    /// What its packets are taken for.
+    /// Traffic class of its packets.
     pub class: TrafficClass,
-    /// What TCP here is held to.
+    /// Limit of TCP receive windows at this host.
     pub window: Option<ReceiveWindow>,
     own: Vec<Addresses>,
     across: BTreeMap<IpAddr, usize>,
     beside: BTreeMap<IpAddr, usize>,
 }
 
-/// What others must know of a port.
+/// Properties of a port that other ports need.
 pub(crate) struct Identity {
     link: LinkId,
     station: StationId,
@@ -59,8 +59,7 @@ impl Port {
         }
     }
 
-    /// Learns where which address is on this medium; `all` are the ports by
-    /// number.
+    /// Sets the ports of each address on this medium; `all` are the ports by number.
     pub fn set_neighbours(&mut self, medium: &MediumSpec, all: &[Identity]) {
         let on_link = all
             .iter()
@@ -81,12 +80,12 @@ impl Port {
         }
     }
 
-    /// The port that has the address at another station of the link.
+    /// Returns the port with this address at another station of the link.
     pub fn across(&self, address: IpAddr) -> Option<usize> {
         self.across.get(&known(address)).copied()
     }
 
-    /// The one that has it at the same station.
+    /// Returns the port with this address at the same station.
     pub fn beside(&self, address: IpAddr) -> Option<usize> {
         self.beside.get(&known(address)).copied()
     }

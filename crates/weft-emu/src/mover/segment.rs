@@ -6,27 +6,28 @@ use crate::report::{Interval, LinkReport, StationReport};
 use weft_links::{ChannelId, Departure, Medium, MediumSpec, PacketInfo, StationId};
 use weft_units::{Bytes, Duration, Instant, Rng};
 
-/// How finely a run's course is reported: fine enough for the reaction of a
-/// controller (RFC 8867 section 3 asks for 20 to 200 ms).
+/// Interval of the reported time series: short enough for the reaction of a controller
+/// (RFC 8867 section 3 asks for 20 to 200 ms).
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// The medium of a link, and what is measured of its stations.
+/// The medium of a link, with the measurements of its stations.
 pub(crate) struct Segment {
     medium: Medium<Box<Buffer>>,
-    /// What an earlier epoch put on the way, with that epoch's clock.
+    /// Packets in flight from an earlier epoch, with that epoch's clock.
     before: Option<(Clock, Medium<Box<Buffer>>)>,
     spec: MediumSpec,
     rng: Rng,
     stations: Vec<Measured>,
     usage: Usage,
-    /// Of which part of the run `usage` is.
+    /// Part of the run that `usage` covers.
     counted: Span,
 }
 
-/// From and until when, from time zero; without an end, to that of the run.
+/// Start and end of a part of the run, from time zero; without an end, until the end of
+/// the run.
 pub(crate) type Span = (Duration, Option<Duration>);
 
-/// What a station sent, and what became of it.
+/// Counters of a station.
 #[derive(Default)]
 struct Measured {
     queueing: Histogram,
@@ -34,8 +35,8 @@ struct Measured {
 }
 
 impl Segment {
-    /// A medium whose random streams are those of `rng`; what it is used for is
-    /// counted in this part of the run.
+    /// Creates a medium with the random streams of `rng`; its usage is counted in this
+    /// part of the run.
     pub fn new(spec: MediumSpec, rng: Rng, counted: Span) -> Segment {
         Segment {
             medium: Medium::new(&spec, &rng),
@@ -52,7 +53,7 @@ impl Segment {
         &self.spec
     }
 
-    /// Begins anew at time zero; what is on the way arrives all the same.
+    /// Restarts at time zero; packets in flight still arrive.
     pub fn begin(&mut self, old: Clock) {
         let fresh = Medium::new(&self.spec, &self.rng);
         self.before = Some((old, std::mem::replace(&mut self.medium, fresh)));
@@ -69,12 +70,12 @@ impl Segment {
         self.medium.enqueue(now, from, to, info, buffer);
     }
 
-    /// What of it has a deadline of its own.
+    /// Iterates over the channels, which have their own deadlines.
     pub fn channels(&self) -> impl Iterator<Item = ChannelId> + use<> {
         self.medium.channels()
     }
 
-    /// The next packet that has ended by `now`, measured.
+    /// Returns the next packet that has ended by `now`, and measures it.
     pub fn poll(
         &mut self,
         now: Instant,
@@ -95,7 +96,7 @@ impl Segment {
         Some((id, departure))
     }
 
-    /// The next packet of the earlier epoch that has arrived, unmeasured.
+    /// Returns the next arrived packet of the earlier epoch, without measuring it.
     pub fn poll_earlier(&mut self) -> Option<Box<Buffer>> {
         let (clock, medium) = self.before.as_mut()?;
         for channel in medium.channels() {
@@ -111,7 +112,7 @@ impl Segment {
         None
     }
 
-    /// When there is more, by the clock of now.
+    /// Returns the time of the next event, by the present clock.
     pub fn poll_timeout(&self, clock: Clock) -> Option<Instant> {
         let earlier = self.before.as_ref();
         let earlier =
@@ -122,7 +123,7 @@ impl Segment {
             .min()
     }
 
-    /// What was until `now`, under the link's name.
+    /// Returns the measurements until `now`, under the link's name.
     pub fn report(mut self, name: &str, now: Instant) -> LinkReport {
         let medium = &mut self.medium;
         let totals = self.usage.finish(now, medium, self.stations.len());
@@ -151,7 +152,7 @@ impl Segment {
     }
 }
 
-/// The earliest of the channels.
+/// Returns the earliest deadline of the channels.
 fn deadline(medium: &Medium<Box<Buffer>>) -> Option<Instant> {
     let deadlines = medium.channels().filter_map(|c| medium.poll_timeout(c));
     deadlines.map(|deadline| deadline.at).min()

@@ -1,18 +1,18 @@
 use weft_links::{Medium, RadioCounters, ServiceTime, StationId};
 use weft_units::{Duration, Instant};
 
-/// What a medium was used for in a part of the run, found out at exactly its
-/// beginning and its end, however late the machine is.
+/// Usage of a medium during a part of the run, sampled at exactly its beginning and its
+/// end, however late the machine is.
 #[derive(Default)]
 pub(crate) struct Usage {
     from: Instant,
-    /// Without it, the end of the run.
+    /// End of the run if absent.
     until: Option<Instant>,
     before: Option<Totals>,
     after: Option<Totals>,
 }
 
-/// From the beginning of the run until some time.
+/// Usage from the beginning of the run until some time.
 #[derive(Clone, Default)]
 pub(crate) struct Totals {
     pub channels: Vec<ServiceTime>,
@@ -20,7 +20,7 @@ pub(crate) struct Totals {
     pub stations: Vec<StationTotals>,
 }
 
-/// A station's part of it.
+/// One station's part of the usage.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct StationTotals {
     pub service: ServiceTime,
@@ -29,7 +29,7 @@ pub(crate) struct StationTotals {
 }
 
 impl Usage {
-    /// Of so much of a run, from its time zero.
+    /// Creates a counter for a part of the run, in times from its time zero.
     pub fn of((from, until): (Duration, Option<Duration>)) -> Usage {
         Usage {
             from: Instant::ZERO + from,
@@ -38,7 +38,7 @@ impl Usage {
         }
     }
 
-    /// To be called before anything happens at `now`.
+    /// Call this before any event at `now`.
     #[inline]
     pub fn advance<P>(&mut self, now: Instant, medium: &mut Medium<P>, stations: usize) {
         if self.before.is_none() && self.from <= now {
@@ -51,7 +51,7 @@ impl Usage {
         }
     }
 
-    /// What was counted; until `end` if that comes first.
+    /// Returns the usage, until `end` if that comes first.
     pub fn finish<P>(&mut self, end: Instant, medium: &mut Medium<P>, stations: usize) -> Totals {
         self.advance(end, medium, stations);
         let after = self.after.take();

@@ -1,8 +1,8 @@
 use super::*;
 use proptest::prelude::*;
 
-/// The example of RFC 1071's arithmetic that everybody uses: the checksum of
-/// this header is b861 (ones' complement sum of its words 479e).
+/// The usual example of RFC 1071's arithmetic: the checksum of this header is b861 (ones'
+/// complement sum of its words 479e).
 const V4: [u8; 24] = [
     0x45, 0x00, 0x00, 0x73, 0x00, 0x00, 0x40, 0x00, 0x40, 0x11, 0xb8, 0x61, 0xc0, 0xa8, 0x00, 0x01,
     0xc0, 0xa8, 0x00, 0xc7, 0x12, 0x34, 0x56, 0x78,

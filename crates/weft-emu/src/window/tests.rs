@@ -6,7 +6,7 @@ const ACK: u8 = 0x10;
 /// Maximum segment size 1460, nothing, window scale 7.
 const OPTIONS: [u8; 8] = [2, 4, 0x05, 0xb4, NO_OPERATION, WINDOW_SCALE, 3, 7];
 
-/// A segment of 198.18.0.2 without data; its checksum is right.
+/// A segment of 198.18.0.2 without data and with a correct checksum.
 fn segment(flags: u8, window: u16, options: &[u8]) -> Vec<u8> {
     let length = HEADER + options.len();
     let mut packet = vec![0x45, 0, 0, 20 + length as u8, 0, 0, 0x40, 0, 64, TCP, 0, 0];
@@ -21,7 +21,8 @@ fn segment(flags: u8, window: u16, options: &[u8]) -> Vec<u8> {
     packet
 }
 
-/// Zero when it is right: with the pseudo header of RFC 9293 section 3.1.
+/// Computes a sum that is zero if the checksum is correct: with the pseudo header of RFC
+/// 9293 section 3.1.
 fn tcp_checksum(packet: &[u8]) -> u16 {
     let mut summed = packet[12..20].to_vec();
     summed.extend([0, TCP, 0, packet.len() as u8 - 20]);

@@ -10,11 +10,11 @@ use weft_links::{
 };
 use weft_units::{Instant, Rng};
 
-/// Of UDP and IPv4 together.
+/// UDP and IPv4 headers.
 const HEADERS: usize = 28;
 const SEED: u64 = 7;
 
-/// A host at each station of a cell, the one in the middle last.
+/// A host at each station of a cell, the central one last.
 struct Cell {
     running: Running,
     link: LinkId,
@@ -22,10 +22,10 @@ struct Cell {
     sockets: Vec<UdpSocket>,
 }
 
-/// What became of a packet: who sent it when, when it ended, whether it arrived.
+/// Outcome of a packet: its sender, the sending time, the end, and whether it arrived.
 type Ending = (StationId, Instant, Instant, bool);
 
-/// What the packets of a station are.
+/// Returns the traffic class of a station's packets.
 fn class(station: StationId) -> TrafficClass {
     match station {
         StationId(0) => TrafficClass::Video,
@@ -34,7 +34,7 @@ fn class(station: StationId) -> TrafficClass {
 }
 
 impl Cell {
-    /// `None` where it cannot be made.
+    /// Starts a cell; `None` if this machine cannot create it.
     fn start(spec: &MediumSpec) -> Option<Cell> {
         if !is_possible() {
             return None;
@@ -59,8 +59,8 @@ impl Cell {
         })
     }
 
-    /// Every station floods the one in the middle, which floods all of them, and
-    /// all take what arrives.
+    /// Every station floods the central one, which floods all of them, and all receive
+    /// the packets that arrive.
     fn flood(&self, rounds: usize, size: usize) {
         let bytes = vec![0; size - HEADERS];
         let (middle, stations) = self.sockets.split_last().expect("two at least");
@@ -74,7 +74,7 @@ impl Cell {
                 send(middle, station);
             }
         }
-        // Longer than any of the cells here keeps anybody waiting.
+        // Longer than the longest wait in these cells.
         let quiet = Some(Duration::from_millis(500));
         for socket in &self.sockets {
             socket.set_read_timeout(quiet).expect("a time-out");
@@ -83,8 +83,7 @@ impl Cell {
     }
 }
 
-/// The same packets at the same times, in virtual time; each is sent by and for
-/// a station.
+/// Replays the packets at equal times in virtual time; each is sent by and for a station.
 fn replayed(spec: &MediumSpec, packets: &[(PacketRecord, StationId)]) -> Vec<Ending> {
     let rng = Rng::new(SEED).stream("links").stream("cell");
     let mut medium = Medium::new(spec, &rng);
@@ -106,7 +105,7 @@ fn replayed(spec: &MediumSpec, packets: &[(PacketRecord, StationId)]) -> Vec<End
     ended
 }
 
-/// Whether what became of each packet in real time is what the model says.
+/// Checks that the outcome of each packet in real time is that of the model.
 fn is_exact(spec: &MediumSpec) {
     const ROUNDS: usize = 40;
     let Some(cell) = Cell::start(spec) else {
@@ -133,7 +132,7 @@ fn is_exact(spec: &MediumSpec) {
     let mut real: Vec<Ending> = real.collect();
     real.sort();
     assert_eq!(real, replayed(spec, &packets));
-    // All had their turns, and the medium's time is that of its stations.
+    // All stations transmitted, and the medium's time is the sum of theirs.
     let link = report.link(link);
     let used = link.stations.iter().map(|station| station.service.used);
     assert!(used.clone().all(|used| used > weft_units::Duration::ZERO));

@@ -10,7 +10,7 @@ fn lives(id: u32) -> bool {
     Path::new(&format!("/proc/{id}/ns/net")).exists()
 }
 
-/// Until the program, which something else may start, is there.
+/// Waits until the program, which something else may start, is running.
 fn wait_for_sleep(id: u32) {
     let name = || std::fs::read_to_string(format!("/proc/{id}/comm"));
     while name().expect("it runs") != "sleep\n" {
@@ -41,14 +41,14 @@ fn programs_inside_end_with_the_network() {
     }
 }
 
-/// A program for the test below, which kills it.
+/// Program for the test below, which kills it.
 #[test]
 #[ignore = "runs until it is killed"]
 fn maker() {
     let pair = Pair::start(SPEC).expect("a right was found");
     let sleep = pair.running.command(pair.left, "sleep").arg("1000").spawn();
     println!("orphan {}", sleep.expect("a program").id());
-    // One that goes to a network that was not made here.
+    // A program in a network that was not made here.
     let mut gone = pair.running.command(pair.left, "unshare");
     let gone = gone.args(["--net", "sleep", "1000"]).spawn();
     println!("orphan {}", gone.expect("a program").id());

@@ -1,5 +1,5 @@
-//! Real namespaces, real packets. Each test makes a network of its own, and
-//! is skipped with a word where the machine does not allow that.
+//! Real namespaces, real packets. Each test creates its own network, and is skipped with
+//! a message on machines that do not allow that.
 
 mod cells;
 mod clean_up;

@@ -44,7 +44,7 @@ fn a_socket_goes_over_the_link_whose_address_it_has() {
             let shortest = (0..5).map(|_| round_trip(&here, to).expect("an answer"));
             assert!(shortest.min().expect("five") >= Duration::from_millis(40));
         });
-        // Another address of the server's own network leads to it too.
+        // Another address of the server's own network also reaches it.
         let [a, b, c, _] = address.v4.octets();
         let other = Ipv4Addr::new(a, b, c, 9);
         let added = running.command(server, "ip");
@@ -57,7 +57,7 @@ fn a_socket_goes_over_the_link_whose_address_it_has() {
             let here = udp(&running, phone, (by_wifi.v4, 0));
             round_trip(&here, SocketAddr::from((other, 7))).expect("an answer");
         });
-        // One without any goes by the first link; nobody listens there.
+        // A socket without an address uses the first link; nobody listens there.
         let refused = running.within(phone, || TcpStream::connect((address.v4, 80)));
         let refused = refused.expect("a host").expect_err("nobody listens");
         assert_eq!(refused.kind(), std::io::ErrorKind::ConnectionRefused);

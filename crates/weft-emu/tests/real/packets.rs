@@ -6,7 +6,7 @@ use weft_links::{Capacity, DropReason, Link, Schedule, WiredDirection};
 use weft_testing::where_the_machine_keeps_up;
 use weft_units::{Bytes, Rate, Rng};
 
-/// Of UDP and IPv4 together.
+/// UDP and IPv4 headers.
 const HEADERS: usize = 28;
 
 #[test]
@@ -27,8 +27,8 @@ fn a_round_trip_takes_the_delays_of_both_directions() {
                 times.collect::<Vec<_>>()
             });
             let shortest = times.iter().min().expect("ten");
-            // The model keeps the delay exactly; the rest is the machine, of which
-            // a busy one may take any time, though not each time.
+            // The model's delay is exact; the rest is the machine's, and a busy machine
+            // may take any time, though not every time.
             assert!(*shortest >= Duration::from_millis(40), "{times:?}");
             assert!(*shortest < Duration::from_millis(45), "{times:?}");
         }
@@ -43,7 +43,7 @@ fn a_round_trip_takes_the_delays_of_both_directions() {
     });
 }
 
-/// Sends `count` datagrams at once and takes those that arrive.
+/// Sends `count` datagrams at once and receives those that arrive.
 fn flood(pair: &Pair, count: usize, size: usize) -> usize {
     let here = udp(&pair.running, pair.left, (pair.at_left.v4, 0));
     let there = udp(&pair.running, pair.right, (pair.at_right.v4, 9));
@@ -51,7 +51,7 @@ fn flood(pair: &Pair, count: usize, size: usize) -> usize {
         let sent = here.send_to(&vec![0; size - HEADERS], (pair.at_right.v4, 9));
         assert_eq!(sent.expect("room"), size - HEADERS);
     }
-    // The last one takes this long: the whole queue and the way.
+    // Time of the last packet: the whole queue and the transmission.
     let all = Duration::from_secs(3);
     there.set_read_timeout(Some(all)).expect("a time-out");
     let began = Instant::now();
@@ -74,7 +74,7 @@ fn a_flood_fills_the_queue_to_its_limit_exactly() {
     assert_eq!(counters.sent.packets, 50);
     assert_eq!(counters.delivered.packets, 16);
     assert_eq!(counters.queue_full.packets, 34);
-    // The last one waits for fifteen others of 80 ms, less what the burst took.
+    // The last one waits for fifteen others of 80 ms, less the time of the burst.
     let longest = report.link(pair.link).forward().queueing.max();
     let [most, least] = [1200, 1120].map(weft_units::Duration::from_millis);
     assert!(longest <= most && longest > least, "{longest:?}");
@@ -96,7 +96,7 @@ fn what_became_of_each_packet_is_what_the_model_says() {
     assert_eq!(records.len(), 100);
     assert!(records.iter().any(|r| r.fate != Fate::Delivered));
 
-    // The same packets at the same times, in virtual time.
+    // Replays the packets at equal times in virtual time.
     let rng = Rng::new(1).stream("links").stream("link").stream("forward");
     let mut link = Link::new(&spec(SPEC), rng);
     let mut entered: Vec<_> = records.iter().map(|r| r.entered).collect();
@@ -142,7 +142,7 @@ fn the_course_of_a_link_counts_from_the_beginning() {
         };
         let here = udp(&pair.running, pair.left, (pair.at_left.v4, 0));
         let tick = |ms| {
-            // Nothing comes: a clock that needs no sleeping.
+            // No packet arrives: a clock that needs no sleep.
             let timeout = Some(Duration::from_millis(ms));
             here.set_read_timeout(timeout).expect("a time-out");
             assert!(here.recv(&mut [0; 8]).is_err());
@@ -187,7 +187,7 @@ fn a_run_that_is_late_is_rejected_with_the_reason() {
     with_echo(&there, || (0..20).for_each(|_| drop(round_trip(&here, to))));
     let report = pair.running.stop();
     let [p50, p99, p999] = report.lateness_percentiles();
-    // No timer is exact, so it was late, if by microseconds.
+    // No timer is exact, so it was late, if only by microseconds.
     assert!(p50 <= p99 && p99 <= p999 && p999 > weft_units::Duration::ZERO);
     assert!(p999 <= report.lateness.max());
     let error = report.verdict().expect_err("later than nothing");
@@ -195,7 +195,7 @@ fn a_run_that_is_late_is_rejected_with_the_reason() {
     assert!(
         error
             .to_string()
-            .contains("at p99.9, where 0 ms are the limit: the"),
+            .contains("at p99.9; the limit is 0 ms: the"),
         "{error}"
     );
 }
@@ -220,7 +220,7 @@ fn what_is_for_nobody_enters_no_queue() {
 #[test]
 fn a_mark_arrives_in_the_header() {
     use rustix::net::{AddressFamily, SocketType, ipproto, recv, sockopt};
-    // Every packet of L4S that waits for more than 1.2 ms is marked.
+    // Every L4S packet that waits for more than 1.2 ms is marked.
     let Some(pair) = Pair::start("rate=1mbit,delay=1ms,queue=1s,aqm=dualpi2") else {
         return;
     };

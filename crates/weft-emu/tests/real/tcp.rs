@@ -4,13 +4,13 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 use weft_testing::{skipped, where_the_machine_keeps_up};
 
-/// Of a packet of 1500 bytes, what TCP with timestamps carries.
+/// Share of a packet of 1500 bytes that TCP with timestamps carries as payload.
 const GOODPUT: f64 = 1448.0 / 1500.0;
 const SECONDS: u64 = 4;
-/// Slow start at these rates is over by then.
+/// Time after which slow start is over at these rates.
 const FIRST: Duration = Duration::from_secs(1);
 
-/// Bits per second that the receiver gets, as share of `rate`, from `from` on.
+/// Returns the rate at the receiver as a share of `rate`, from `from` on.
 fn share(pair: &Pair, congestion: &str, rate: f64, from: Duration) -> f64 {
     let to = SocketAddr::from((pair.at_right.v4, 5001));
     let listener = pair.running.within(pair.right, || TcpListener::bind(to));

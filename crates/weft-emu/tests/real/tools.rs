@@ -46,7 +46,7 @@ impl Pair {
         Pair::of(spec(text), change)
     }
 
-    /// What changes the network is told which host is the right one.
+    /// Starts a pair after `change`, which receives the network and the host on the right.
     pub fn with_right(text: &str, change: impl FnOnce(&mut Network, HostId)) -> Option<Pair> {
         Pair::made(spec(text), change)
     }

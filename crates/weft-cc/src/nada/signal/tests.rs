@@ -60,8 +60,8 @@ fn a_queue_counts_when_fifteen_packets_in_a_row_have_it() {
     assert_eq!(signal.report().mode, Mode::RampUp);
 }
 
-/// Of 50 packets in the window 5 are lost: p_inst 0.1, p_loss 0.01 after the
-/// first report, so the penalty is DLOSS.
+/// A loss of 5 of the 50 packets in the window: p_inst 0.1, p_loss 0.01 after the first
+/// report, so the penalty is DLOSS.
 #[test]
 fn losses_cost_ten_milliseconds_at_one_percent() {
     let mut signal = CongestionSignal::default();
