@@ -1,9 +1,8 @@
-//! The simulator's loop, over the workloads that its speed is measured by. One
-//! element is one simulated second, so elements per second are simulated
-//! seconds for each second of this machine.
-//! Instructions, which a busy machine does not change, are counted by
+//! The simulator's loop with the workloads that measure its speed. One element is one
+//! simulated second, so elements per second are simulated seconds per second of this
+//! machine. To count instructions, which do not depend on the machine's load, run
 //! `valgrind --tool=callgrind --toggle-collect=run::simulate` with
-//! `call-1x --bench --test`: one run of twenty seconds, its beginning included.
+//! `call-1x --bench --test`: one run of twenty seconds, including its setup.
 
 use std::hint::black_box;
 

@@ -21,11 +21,11 @@ impl Observer for Until {
     }
 }
 
-/// Processor time of this process, which other processes do not lengthen;
-/// `None` where the system does not tell.
+/// Returns the processor time of this process, which other processes do not affect;
+/// `None` if the system does not report it.
 fn processor_seconds() -> Option<f64> {
-    // Linux, Documentation/scheduler/sched-stats.rst: nanoseconds on a
-    // processor, of the only thread.
+    // Linux, Documentation/scheduler/sched-stats.rst: nanoseconds on a processor, for the
+    // only thread.
     let text = std::fs::read_to_string("/proc/self/schedstat").ok()?;
     let nanos: u64 = text.split_whitespace().next()?.parse().ok()?;
     Some(nanos as f64 / 1e9)

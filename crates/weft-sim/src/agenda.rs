@@ -5,12 +5,12 @@ use weft_units::Instant;
 /// A heap of deadlines, at most one for each slot, the earliest on top. Ties
 /// break by the order in which the deadlines were set.
 ///
-/// Everything that happens belongs to a component with one next deadline (a
-/// link, a timer of a connection), so the heap stays as small as the network,
-/// nothing in it is stale, and nothing is allocated after construction.
+/// Every event belongs to a component with one next deadline (a link, a timer of a
+/// connection), so the heap stays as small as the network, contains no stale entries, and
+/// allocates nothing after construction.
 pub(crate) struct Agenda {
     heap: Vec<Entry>,
-    /// Where each slot stands in the heap.
+    /// Position of each slot in the heap.
     places: Vec<u32>,
     order: u64,
 }
@@ -22,7 +22,7 @@ struct Entry {
     slot: Slot,
 }
 
-/// A component's place in the agenda.
+/// Slot of a component in the agenda.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Slot(pub u32);
 
@@ -43,7 +43,7 @@ impl Agenda {
         }
     }
 
-    /// A new slot without a deadline.
+    /// Adds a slot without a deadline.
     pub fn add(&mut self) -> Slot {
         let slot = Slot(self.places.len() as u32);
         self.places.push(ABSENT);
@@ -51,13 +51,13 @@ impl Agenda {
         slot
     }
 
-    /// The slot whose turn it is, and when.
+    /// Returns the slot with the earliest deadline, and its time.
     pub fn first(&self) -> Option<(Slot, Instant)> {
         self.heap.first().map(|e| (e.slot, e.at))
     }
 
-    /// The deadline of `slot` is now `at`. Setting it to what it is changes
-    /// nothing, its place among ties included.
+    /// Sets the deadline of `slot` to `at`. Setting an equal deadline changes nothing,
+    /// including its place among ties.
     pub fn set(&mut self, slot: Slot, at: Option<Instant>) {
         let place = self.places[slot.0 as usize];
         match (place, at) {
@@ -77,8 +77,8 @@ impl Agenda {
         }
     }
 
-    /// The deadline of `slot` is at the latest `at`: for a component that
-    /// finds out by itself when it is called too early.
+    /// Moves the deadline of `slot` to `at` unless it is earlier: for a component that
+    /// accepts being called too early.
     pub fn hasten(&mut self, slot: Slot, at: Instant) {
         let place = self.places[slot.0 as usize];
         if place == ABSENT || self.heap[place as usize].at > at {
@@ -111,7 +111,7 @@ impl Agenda {
         }
     }
 
-    /// Moves the entry up to its place; notes where it stands.
+    /// Moves the entry up to its place, and records its position.
     fn rise(&mut self, mut place: usize) {
         let entry = self.heap[place];
         while place > 0 {
@@ -125,7 +125,7 @@ impl Agenda {
         self.put(place, entry);
     }
 
-    /// Moves the entry down to its place; notes where it stands.
+    /// Moves the entry down to its place, and records its position.
     fn sink(&mut self, mut place: usize) {
         let entry = self.heap[place];
         loop {

@@ -1,16 +1,16 @@
-//! Delays as they come, until they are summed up.
+//! Delays until they are summarized.
 
 use weft_experiment::{DelaySample, Distribution};
 use weft_units::Duration;
 
-/// Delays of one period, kept until it ends; and of the run, in buckets.
+/// Delays of the current period, and of the run in buckets.
 #[derive(Default)]
 pub(crate) struct Delays {
     period: Vec<u64>,
     run: Distribution,
 }
 
-/// Whether a period counts in what is said of the whole run.
+/// Whether a period counts in the results of the whole run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Measured {
     Yes,
@@ -22,7 +22,7 @@ impl Delays {
         self.period.push(delay.as_nanos());
     }
 
-    /// The end of a period.
+    /// Ends a period and returns its summary.
     pub fn take_period(&mut self, measured: Measured) -> DelaySample {
         let sample = match measured {
             Measured::Yes => self.run.add_period(&mut self.period),
@@ -32,7 +32,7 @@ impl Delays {
         sample
     }
 
-    /// All periods that were measured.
+    /// Returns the distribution of all measured periods.
     pub fn take_distribution(&mut self) -> Distribution {
         std::mem::take(&mut self.run)
     }

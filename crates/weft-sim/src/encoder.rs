@@ -1,10 +1,10 @@
 //! Models of a video encoder and decoder: sizes, quality and dependencies of
 //! frames without their pictures.
 //!
-//! [`ModelEncoder`] has the numbers of real encoders, fitted by a program that
-//! runs them (`cargo run -p weft-media --example
-//! fit_encoder`). `docs/models/encoder.md` has formulae, parameters and what
-//! remains as error. [`ModelDecoder`] says which frames can be shown.
+//! [`ModelEncoder`] reproduces measurements of real encoders; a program that runs them
+//! fits the parameters (`cargo run -p weft-media --example fit_encoder`).
+//! `docs/models/encoder.md` has formulae, parameters and the remaining error.
+//! [`ModelDecoder`] determines which frames can be shown.
 //!
 //! ```
 //! use weft_experiment::ModelSetup;
@@ -47,9 +47,9 @@ use pace::Pace;
 pub use parameters::{H264, Parameters, Scatter, Surface, Transition, VP8};
 use picture::{Content, Outcome, Picture};
 
-/// A camera's encoder at a constant bit rate that may be changed at any time.
+/// A camera's encoder at a constant bit rate, which may change at any time.
 ///
-/// Times given to [`ModelEncoder::encode`] must not go back.
+/// Times passed to [`ModelEncoder::encode`] must not decrease.
 #[derive(Clone, Debug)]
 pub struct ModelEncoder {
     setup: ModelSetup,
@@ -64,11 +64,11 @@ pub struct ModelEncoder {
 /// Pictures per second of the fit's runs.
 const MEASURED_FPS: f64 = 30.0;
 impl ModelEncoder {
-    /// An encoder whose first picture will be a keyframe. All its scatter
-    /// comes from `rng`.
+    /// Creates an encoder whose first picture will be a keyframe. All its random
+    /// deviations come from `rng`.
     ///
     /// # Errors
-    /// [`ModelError`] as [`ModelSetup::validate`].
+    /// A [`ModelError`] of [`ModelSetup::validate`].
     pub fn new(setup: ModelSetup, rng: Rng) -> Result<ModelEncoder, ModelError> {
         setup.validate()?;
         let model = EncoderModel::of(setup.codec).ok_or(ModelError::NoModel(setup.codec))?;
@@ -85,7 +85,7 @@ impl ModelEncoder {
         })
     }
 
-    /// What it stands for, with the present target rate.
+    /// Returns the setup, with the present target rate.
     #[must_use]
     pub fn setup(&self) -> &ModelSetup {
         &self.setup
@@ -101,14 +101,14 @@ impl ModelEncoder {
         self.control.set_rate(rate);
     }
 
-    /// Pictures per second from the next picture on. Not below 1.
+    /// Sets the pictures per second from the next picture on; at least 1.
     pub fn set_fps(&mut self, fps: f64) {
         self.setup.fps = fps.max(1.0);
         self.pace.expect(self.setup.fps);
     }
 
-    /// Begins anew with a keyframe and pictures of this size, as real encoders
-    /// do that are opened again: rate control forgets everything.
+    /// Restarts with a keyframe and pictures of this size, like a real encoder that is
+    /// reopened: rate control loses its state.
     ///
     /// # Errors
     /// [`ModelError::Size`] for a size that cannot be encoded; nothing changes.

@@ -1,8 +1,8 @@
 //! A discrete-event simulator of flows over links, in virtual time.
 //!
-//! [`run`] takes a [`Setup`](weft_experiment::Setup) and a seed and gives a
-//! [`Record`](weft_experiment::Record), the same on every run. What is
-//! modelled, and what is not, stands in `docs/models/simulator.md`.
+//! [`run`] takes a [`Setup`](weft_experiment::Setup) and a seed and returns a
+//! [`Record`](weft_experiment::Record), identical on every run.
+//! `docs/models/simulator.md` describes what is modelled and what is not.
 //!
 //! ```
 //! use weft_experiment::{CongestionKind, FlowKind, FlowSetup, LinkSetup, Route, Setup, TcpSetup};

@@ -1,5 +1,5 @@
-//! Nodes joined by media: what is sent goes over the links of its leg and
-//! ends once, delivered or dropped.
+//! Nodes joined by media: a packet crosses the links of its leg and ends once, delivered
+//! or dropped.
 
 mod counts;
 
@@ -19,7 +19,7 @@ use crate::delays::{Delays, Measured};
 use crate::packet::{Body, LegId, Packet};
 use counts::Counts;
 
-/// All links and all packets on their way, and the agenda of the whole run.
+/// All links, all packets in flight, and the agenda of the whole run.
 pub(crate) struct Network {
     agenda: Agenda,
     owners: Vec<Owner>,
@@ -27,7 +27,7 @@ pub(crate) struct Network {
     legs: Vec<Leg>,
 }
 
-/// Who is called when a slot's time has come.
+/// Component that is called when a slot's time has come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Owner {
     /// A channel of a link's medium.
@@ -40,7 +40,7 @@ pub(crate) enum Owner {
     Sample,
 }
 
-/// How a packet ended.
+/// End of a packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ended {
     pub packet: Packet,
@@ -52,20 +52,20 @@ pub(crate) struct Ended {
 pub(crate) enum Fate {
     Delivered,
     Dropped,
-    /// It has come over the first of several links of its leg, whose flow
-    /// wanted to know.
+    /// It has crossed the first of several links of its leg, and its flow asked to be
+    /// notified.
     Left,
 }
 
-/// The medium of a link, and what is measured of its stations.
+/// The medium of a link, with the measurements of its stations.
 struct Hosted {
-    /// What the medium was made of.
+    /// Specification that the medium was built from.
     spec: MediumSpec,
     rng: Rng,
     medium: Medium<Packet>,
-    /// Of its channels.
+    /// Agenda slots of its channels.
     slots: Vec<Slot>,
-    /// Of the time that is not measured.
+    /// Service time before the measured part.
     channels_before: Vec<ServiceTime>,
     stations: Vec<Station>,
 }
@@ -75,7 +75,7 @@ struct Station {
     delays: Delays,
     delivered: Bytes,
     drops: u32,
-    /// Of the time that is not measured.
+    /// Service time before the measured part.
     service_before: ServiceTime,
     radio_before: RadioCounters,
     carried_before: Duration,
@@ -88,10 +88,10 @@ struct Leg {
     hops: Vec<Hop>,
     access: Access,
     delay: VaryingDelay,
-    /// What is within the access delay, in order.
+    /// Packets within the access delay, in order.
     line: VecDeque<(Instant, Packet)>,
     slot: Slot,
-    /// Whether the flow hears when a packet has come over the first link.
+    /// Whether the flow is notified when a packet has crossed the first link.
     tells_left: bool,
     counts: Counts,
     series: Vec<LegSample>,
@@ -105,7 +105,7 @@ enum Access {
 }
 
 impl Network {
-    /// Over these links. Random streams of each are named as it is.
+    /// Creates a network of these links. The random streams of each are named after it.
     pub fn new(links: &[LinkSetup], rng: &Rng) -> Network {
         let mut network = Network {
             agenda: Agenda::new(),
@@ -133,13 +133,13 @@ impl Network {
         network
     }
 
-    /// A slot of the agenda for `owner`.
+    /// Adds a slot of the agenda for `owner`.
     pub fn add_slot(&mut self, owner: Owner) -> Slot {
         self.owners.push(owner);
         self.agenda.add()
     }
 
-    /// The legs of a route: from the source to the sink, and back.
+    /// Adds the legs of a route: from the source to the sink, and back.
     pub fn add_route(
         &mut self,
         flow: usize,
@@ -185,14 +185,13 @@ impl Network {
         id
     }
 
-    /// From now on the leg's flow hears when a packet has come over the first
-    /// of several links: [`Fate::Left`].
+    /// Notifies the leg's flow from now on when a packet has crossed the first of several
+    /// links: [`Fate::Left`].
     pub fn tell_left(&mut self, leg: LegId) {
         self.legs[leg.0 as usize].tells_left = true;
     }
 
-    /// The round trip of a route whose queues are empty, without the time that
-    /// packets take to be transmitted.
+    /// Returns the round trip of a route with empty queues, without transmission times.
     pub fn empty_rtt(&self, route: &Route) -> Duration {
         let both = route.hops.iter().flat_map(|hop| [*hop, hop.reversed()]);
         both.fold(route.access_delay * 2, |rtt, hop| {
@@ -200,13 +199,13 @@ impl Network {
         })
     }
 
-    /// What the medium of a link was made of: made again, it has the same
-    /// capacity at every time.
+    /// Returns the specification and generator of a link's medium: a medium built from
+    /// them has equal capacity at every time.
     pub fn made_of(&self, link: usize) -> (&MediumSpec, &Rng) {
         (&self.links[link].spec, &self.links[link].rng)
     }
 
-    /// Whose turn it is, and when.
+    /// Returns the next slot with its owner and time.
     pub fn next(&self) -> Option<(Slot, Owner, Instant)> {
         let (slot, at) = self.agenda.first()?;
         Some((slot, self.owners[slot.0 as usize], at))
@@ -253,8 +252,8 @@ impl Network {
         }
     }
 
-    /// The next packet that has ended on this channel of a link, or gone on
-    /// from it and ended elsewhere at once. Call until `None`.
+    /// Returns the next packet that has ended on this channel of a link, or went on from
+    /// it and ended elsewhere at once. Call until `None`.
     pub fn poll_channel(
         &mut self,
         now: Instant,
@@ -300,7 +299,7 @@ impl Network {
         }
     }
 
-    /// The next packet that has come out of the access delay of a leg.
+    /// Returns the next packet that has passed the access delay of a leg.
     pub fn poll_access(&mut self, now: Instant, leg: LegId) -> Option<Ended> {
         loop {
             let entry = &mut self.legs[leg.0 as usize];
@@ -321,7 +320,7 @@ impl Network {
         let leg = &self.legs[packet.leg.0 as usize];
         let hop = leg.hops[usize::from(packet.hop)];
         let link = &mut self.links[hop.link];
-        // Two ends and a connection make a flow to a router.
+        // To a router, two ends and a connection are a flow.
         let flow = u64::from(packet.leg.0) << 32 | u64::from(packet.connection);
         let info = PacketInfo::new(Bytes(u64::from(packet.size)))
             .with_flow(FlowId(flow))
@@ -331,7 +330,7 @@ impl Network {
         link.set_deadline(link.medium.channel_of(hop.from), &mut self.agenda);
     }
 
-    /// A packet has come over a link.
+    /// Moves a packet that has crossed a link to its next hop.
     fn go_on(&mut self, now: Instant, packet: Packet) -> Option<Ended> {
         let leg = &mut self.legs[packet.leg.0 as usize];
         if usize::from(packet.hop) < leg.hops.len() {
@@ -381,7 +380,7 @@ impl Network {
         }
     }
 
-    /// The end of a period.
+    /// Ends a sampling period.
     pub fn sample(&mut self, at: Instant, measured: Measured) {
         for link in &mut self.links {
             link.sample(at, measured);
@@ -392,7 +391,7 @@ impl Network {
         }
     }
 
-    /// What the links measured until now. Call after the last sample.
+    /// Returns the links' measurements until now. Call after the last sample.
     pub fn link_records(&mut self, now: Instant, links: &[LinkSetup]) -> Vec<LinkRecord> {
         let record = |(setup, link): (&LinkSetup, &mut Hosted)| LinkRecord {
             name: setup.name.clone(),
@@ -402,7 +401,7 @@ impl Network {
         links.iter().zip(&mut self.links).map(record).collect()
     }
 
-    /// What became of the packets of a leg. Call after the last sample.
+    /// Returns the measurements of a leg's packets. Call after the last sample.
     pub fn leg_record(&mut self, id: LegId) -> LegRecord {
         let leg = &mut self.legs[id.0 as usize];
         let counts = &mut leg.counts;

@@ -1,4 +1,4 @@
-//! What travels.
+//! Packets of the simulator.
 
 pub(crate) mod tcp;
 
@@ -7,20 +7,20 @@ use weft_units::{Duration, Instant};
 
 use tcp::{Acknowledgement, Segment};
 
-/// A packet on its way: copied from queue to queue, so it stays small.
+/// A packet in flight: copied from queue to queue, so it stays small.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet {
-    /// The way that it goes.
+    /// Leg that it travels on.
     pub leg: LegId,
-    /// How many links of the leg are behind it.
+    /// Number of the leg's links that it has crossed.
     pub hop: u8,
     pub ecn: Ecn,
-    /// On the link, all headers included.
+    /// Size on the link, all headers included.
     pub size: u16,
-    /// Which connection of the flow.
+    /// Number of the flow's connection.
     pub connection: u32,
     pub sent_at: Instant,
-    /// How long it waited in queues so far.
+    /// Time spent in queues so far.
     pub queued: Duration,
     pub body: Body,
 }
@@ -31,18 +31,18 @@ pub(crate) struct LegId(pub u32);
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Body {
-    /// A packet without meaning.
+    /// A packet without contents.
     Filler,
-    /// Opens a connection, whose segments begin with this one.
+    /// Opens a connection whose segments begin with this number.
     Syn {
         first: u32,
     },
-    /// Answers it.
+    /// Answers a SYN.
     SynAck {
         first: u32,
     },
     Segment(Segment),
     Acknowledgement(Acknowledgement),
-    /// A datagram of a call or an application, by its place in the flow's store.
+    /// A datagram of a call or an application, by its position in the flow's store.
     Datagram(u32),
 }

@@ -1,4 +1,4 @@
-//! The loop: the earliest deadline, and what follows from it.
+//! The loop: takes the earliest deadline and handles it.
 
 use std::ops::ControlFlow;
 
@@ -9,24 +9,24 @@ use crate::delays::Measured;
 use crate::network::{Ended, Fate, Network, Owner};
 use crate::traffic::Running;
 
-/// Somebody who watches a run.
+/// Observer of a run.
 pub trait Observer {
-    /// A period of the time series has ended. [`ControlFlow::Break`] ends the
-    /// run here; its record covers what was until now.
+    /// Called at the end of a period of the time series. [`ControlFlow::Break`] ends the
+    /// run here; its record covers the time until now.
     fn on_sample(&mut self, at: Instant) -> ControlFlow<()>;
 }
 
-/// Nobody watches.
+/// No observer.
 impl Observer for () {
     fn on_sample(&mut self, _at: Instant) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 }
 
-/// Runs `setup` in virtual time. The same setup and seed give the same record.
+/// Runs `setup` in virtual time. Equal setups and seeds give equal records.
 ///
 /// # Errors
-/// When the setup cannot be run; nothing has been done then.
+/// If the setup cannot be run; nothing has been done then.
 pub fn run(setup: &Setup, seed: u64, observer: &mut dyn Observer) -> Result<Record, SetupError> {
     setup.check()?;
     let rng = Rng::new(seed);
@@ -74,7 +74,7 @@ impl World<'_> {
                     }
                 }
                 Owner::Flow(flow, key) => {
-                    // The flow sets the slot anew.
+                    // The flow sets the slot again.
                     self.network.set_timer(slot, None);
                     self.flows[flow].flow.on_timer(at, key, &mut self.network);
                 }

@@ -1,5 +1,4 @@
-//! The runs that the simulator's speed is measured by, one home for all who
-//! measure it.
+//! Runs that measure the simulator's speed, for all programs that measure it.
 
 use weft_links::{
     LteSignal, LteSpec, LteTerminal, MediumSpec, StationId, WifiSpec, WifiStandard, WifiStation,
@@ -11,18 +10,18 @@ use weft_experiment::{
     SideSetup, TcpSetup, UdpSetup,
 };
 
-/// A run of any length with a name.
+/// A named run of any length.
 #[derive(Clone, Copy, Debug)]
 pub struct Workload {
     /// The name in tables.
     pub name: &'static str,
-    /// Simulated seconds per second of one core that are the least that is
-    /// good; chosen by us: at least ten times what ns-3 reaches.
+    /// Goal in simulated seconds per second of one core; chosen by us: at least ten times
+    /// the speed of ns-3.
     pub goal: f64,
     setup: fn(Duration) -> Setup,
 }
 
-/// All of them.
+/// Every workload.
 pub const WORKLOADS: [Workload; 9] = [
     Workload::new("wired-2m", 4000.0, |d| wired(d, "2mbit")),
     Workload::new("wired-10m", 500.0, |d| wired(d, "10mbit")),
@@ -40,7 +39,7 @@ impl Workload {
         Workload { name, goal, setup }
     }
 
-    /// A run of this length.
+    /// Returns the setup of a run of this length.
     #[must_use]
     pub fn setup(&self, duration: Duration) -> Setup {
         (self.setup)(duration)
@@ -79,8 +78,8 @@ fn call(duration: Duration, cameras: usize) -> Setup {
 
 const STATIONS: u16 = 16;
 
-/// Stations of 802.11g that always have 1500 bytes of UDP to send: 48 Mbit/s
-/// where 26 go through.
+/// Stations of 802.11g that always have 1500 bytes of UDP to send: 48 Mbit/s offered, 26
+/// carried.
 fn saturated_cell(duration: Duration) -> Setup {
     let mut setup = cell(duration, WifiStandard::G, "54mbit");
     let udp = UdpSetup::new(Rate::from_mbps(3));
@@ -106,7 +105,7 @@ fn busy_cell(duration: Duration) -> Setup {
     setup
 }
 
-/// The same stations, each with a weft call both ways over the cell alone.
+/// Those stations, each with a weft call both ways over the cell alone.
 fn calling_cell(duration: Duration) -> Setup {
     let mut setup = cell(duration, WifiStandard::N, "mcs15");
     let cameras = vec![CameraSetup::synthetic(30.0, Rate::from_mbps(2))];
@@ -121,13 +120,13 @@ fn calling_cell(duration: Duration) -> Setup {
     setup
 }
 
-/// Terminals of one LTE cell of 10 MHz for each of which more comes down than
-/// the cell can carry in all: 4 Mbit/s, where 24 go through.
+/// Terminals of an overloaded LTE cell of 10 MHz: 4 Mbit/s of downlink load for each; the
+/// cell carries 24 in total.
 fn full_buffers(duration: Duration) -> Setup {
     let signal = LteSignal::of_cqi(12);
     let terminals = vec![LteTerminal::new(signal, signal); usize::from(STATIONS)];
     let mut spec = LteSpec::new(terminals);
-    // Soon full, and so it stays.
+    // Soon full, and full until the end.
     spec.queue = Bytes(100_000);
     let medium = MediumSpec::lte(spec).expect("a cell");
     let mut setup = over(duration, medium);
@@ -146,7 +145,7 @@ fn cell(duration: Duration, standard: WifiStandard, rate: &str) -> Setup {
     over(duration, medium.expect("a cell"))
 }
 
-/// A run over a cell, so far without flows.
+/// Creates a run over a cell, without flows.
 fn over(duration: Duration, medium: MediumSpec) -> Setup {
     let mut setup = Setup::new(duration);
     setup.links.push(LinkSetup {

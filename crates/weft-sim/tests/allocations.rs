@@ -1,4 +1,4 @@
-//! TCP and UDP take no memory from the system for a packet.
+//! TCP and UDP do not allocate per packet.
 
 mod world;
 
@@ -24,7 +24,7 @@ fn packets_cost_no_allocations_once_the_queues_have_their_size() {
         };
         let (short, few) = count(30);
         let (long, many) = count(90);
-        // 50,000 packets more; what is left are the series, which double.
+        // 50,000 packets more; the remaining allocations are the series, which double.
         assert!(many - few > 45_000, "{} packets", many - few);
         assert!(long - short < 100, "{kind}: {} allocations", long - short);
     }

@@ -57,7 +57,7 @@ fn a_clean_link_shows_every_frame_in_time() {
     let stream = &record(&run).caller.streams[0];
     assert_eq!((stream.freezes.count(), stream.retransmissions), (0, 0));
     assert_eq!(stream.frames[0].keyframe, stream.frames[0].shown.is_some());
-    // 20 ms to travel, 11 ms to be transmitted at 8 Mbps, and some buffering.
+    // 20 ms of propagation, 11 ms of transmission at 8 Mbps, and some buffering.
     for frame in &late {
         let delay = frame.shown.map(|s| s.at - frame.captured_at);
         let delay = delay.unwrap_or_default().as_millis_f64();
@@ -69,7 +69,7 @@ fn a_clean_link_shows_every_frame_in_time() {
     assert!((2.4..=2.6).contains(&rate), "{rate} Mbps");
 }
 
-/// Two links that lose nothing, 100 ms apart in their delays.
+/// Two links without loss, 100 ms apart in their delays.
 #[test]
 fn skew_is_taken_for_loss_only_where_repair_by_path_is_left_out() {
     let sent_again = |without: Ablation| {
@@ -123,8 +123,7 @@ fn two_links_carry_more_than_either_could() {
     }
 }
 
-/// A link that dies is found dead within 200 ms by checks that travel over the
-/// other one, and comes back when it does.
+/// Checks over the other link detect a dead link within 200 ms, and its recovery.
 #[test]
 fn one_link_carries_all_cameras_that_it_has_room_for() {
     let links = [link("rate=60mbit,delay=10ms")];
@@ -168,7 +167,7 @@ fn an_outage_of_one_link_is_found_and_survived() {
     assert!(down - suspect < 0.2, "verdict {} s later", down - suspect);
     let up = changes.iter().rfind(|c| c.state == PathState::Up);
     let up = up.map_or(0.0, |c| c.at.as_secs_f64());
-    // What waited in the queue goes first, 300 ms of it, then a check.
+    // The packets in the queue leave first, 300 ms of them, then a check.
     assert!((20.0..21.5).contains(&up), "up again at {up} s");
     let all = frames(&run, 1, 29);
     assert!(shown(&all) >= 830, "{} of {}", shown(&all), all.len());
@@ -226,7 +225,7 @@ fn tcp_bytes(record: &Record) -> u64 {
     tcp(record, 1).delivered.0
 }
 
-/// The model of VP8 at 720p: what the link gives decides how it looks.
+/// The model of VP8 at 720p: the link's rate determines the quality.
 #[test]
 fn a_wider_link_gives_better_pictures() {
     let quality = |specs: &[LinkSpec]| {
@@ -243,14 +242,14 @@ fn a_wider_link_gives_better_pictures() {
     };
     let narrow = quality(&[link("rate=1mbit,delay=20ms")]);
     let wide = quality(&[link("rate=8mbit,delay=20ms")]);
-    // 3 Mbps has at least three times the bits of what fits 1 Mbps.
+    // 3 Mbps has at least three times the bits that fit 1 Mbps.
     assert!(
         (1.5..8.0).contains(&(wide - narrow)),
         "{narrow} dB, {wide} dB"
     );
 }
 
-/// A link fades, is dead for ten seconds, and comes back thin.
+/// A link fades, fails for ten seconds, and recovers at a low rate.
 #[test]
 fn pictures_get_smaller_and_keep_moving() {
     let step = |at, kbps| (seconds(at), Rate::from_kbps(kbps));
@@ -284,7 +283,7 @@ fn pictures_get_smaller_and_keep_moving() {
     }
     let caller = &record(&run).caller.streams[0];
     let keyframes = caller.frames.iter().filter(|f| f.keyframe).count();
-    // One for each change of size, down and up again, and what is asked for
-    // after the outage; a storm would have one for each of 26 s with pictures.
+    // One for each change of size, down and up again, and those requested after the
+    // outage; a storm would have one for each of 26 s with pictures.
     assert!((2..=16).contains(&keyframes), "{keyframes} keyframes");
 }

@@ -27,8 +27,8 @@ fn call(controller: ControllerKind, queue: &str) -> Record {
     run(&setup, 1)
 }
 
-/// The caller's packets that were lost, that the link marked, and that the
-/// caller knows to be marked; the state of ECN; what the link delivered.
+/// Returns the caller's packets that were lost, that the link marked, and that the caller
+/// knows to be marked; the state of ECN; and the rate that the link delivered.
 fn figures(record: &Record) -> (u64, u64, u64, EcnState, f64) {
     let FlowDetail::Call(call) = &record.flows[0].detail else {
         panic!("a call")

@@ -1,5 +1,5 @@
-//! Never worse than the best single link: the default scheduler over several
-//! links against a plain call over each of them alone.
+//! Never worse than the best single link: compares the default scheduler over several
+//! links with a plain call over each of them alone.
 
 mod world;
 
@@ -14,20 +14,20 @@ use world::*;
 const SECONDS: u64 = 30;
 const SEEDS: u64 = 2;
 
-/// What the people in the call see, over all seeds.
+/// Quality for the people in the call, over all seeds.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
-    /// A run's mean.
+    /// Mean of a run.
     freeze: f64,
     p95: f64,
 }
 
-/// The tolerance: the death of a link that had everything, and what the jitter
-/// buffer keeps of it for the next two seconds.
+/// Tolerance: the failure of a link that carried everything, and its effect on the jitter
+/// buffer for the next two seconds.
 const MORE_FREEZE: f64 = 0.5;
 const MORE_P95: f64 = 60.0;
-/// The same where both links stop for moments: what the one shows that freezes
-/// for longer says less.
+/// Tolerance when both links have short outages: the delay of a call that freezes longer
+/// says less.
 const MORE_P95_MOVING: f64 = 120.0;
 const MORE_P95_SHARE: f64 = 1.1;
 
@@ -83,7 +83,7 @@ fn never_worse_by(what: &str, links: &[LinkSpec], more_p95: f64) {
     let weft = see(links, &all, SchedulerKind::default());
     let single = |link: usize| see(links, &[link], SchedulerKind::Single);
     let singles: Vec<Seen> = all.iter().map(|link| single(*link)).collect();
-    // The one that freezes least; of a frozen call few frames count.
+    // The call that freezes least comes first; a frozen call has few frames to count.
     let order = |a: &&Seen, b: &&Seen| {
         let by_freeze = a.freeze.total_cmp(&b.freeze);
         by_freeze.then(a.p95.total_cmp(&b.p95))

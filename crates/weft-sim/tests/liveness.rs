@@ -1,4 +1,4 @@
-//! Calls whose links die, all of them or nearly.
+//! Calls whose links fail, all of them or nearly all.
 
 mod world;
 
@@ -61,8 +61,8 @@ fn record(run: &Record) -> &CallRecord {
 fn media_is_held_back_while_all_links_are_dead_and_a_keyframe_begins_anew() {
     for seed in 1..=5 {
         let run = run(&call(both_dead(10, 13), 20), seed);
-        // Silent a second after the suspicion; then there are checks only, ten
-        // a second on each path, and what the encoder would make is not made.
+        // No media a second after the suspicion; only checks then, ten a second on each
+        // path, and the encoder makes no frames.
         let legs = run.flows[0].routes.iter().flat_map(|r| &r.there.series);
         let silent = legs.filter(|s| s.at > at(11_400) && s.at <= at(13_000));
         let sent: u64 = silent.map(|s| s.sent.0).sum();
@@ -72,7 +72,7 @@ fn media_is_held_back_while_all_links_are_dead_and_a_keyframe_begins_anew() {
         let waiting = series.filter(|s| s.at > at(11_400) && s.at <= at(13_000));
         let queued: u64 = waiting.flat_map(|s| &s.paths).map(|p| p.queued.0).sum();
         assert_eq!(queued, 0, "bytes wait for a pacer");
-        // Then the newest picture, not what was filmed meanwhile.
+        // Then the newest picture, not pictures captured during the outage.
         let frames = record.caller.streams[0].frames.iter();
         let mut shown = frames.filter_map(|f| Some((f, f.shown?.at)));
         let (first, shown) = shown
@@ -131,7 +131,7 @@ fn loss_never_takes_the_last_path() {
                 assert_ne!(state, [PathState::Down; 2], "at {:?}", change.at);
             }
         }
-        // Neither is any second without media.
+        // Every second also has media.
         let legs = run.flows[0].routes.iter().map(|r| &r.there.series);
         let legs: Vec<_> = legs.collect();
         for second in 1..60 {

@@ -57,8 +57,8 @@ fn tcp(from: u16, to: u16, window: u64) -> FlowSetup {
     FlowSetup::new(&name, route, FlowKind::Tcp(tcp))
 }
 
-/// Resource blocks that were used and idle make up the run in each direction,
-/// and packets end once.
+/// Used and idle resource blocks add up to the run in each direction, and every packet
+/// ends once.
 fn check(record: &Record) {
     let link = &record.links[0];
     let end = record.ended_at.saturating_since(Instant::ZERO);
@@ -76,8 +76,8 @@ fn check(record: &Record) {
     }
 }
 
-/// One connection has what the thesis measured of the whole cell (24.6 and 6.8
-/// Mbit/s beside a call of 2.5 each way), and its window stands in the queue.
+/// One connection reaches the thesis's measurement of the whole cell (24.6 and 6.8 Mbit/s
+/// beside a call of 2.5 each way), and its window fills the queue.
 #[test]
 fn a_window_stands_in_the_queue_and_makes_the_round_trip() {
     for (from, to, low, high) in [(1, 0, 24.5, 27.5), (0, 1, 8.5, 10.5)] {
@@ -92,13 +92,13 @@ fn a_window_stands_in_the_queue_and_makes_the_round_trip() {
         println!("{from} to {to}: {rate:.2} Mbit/s, {wait:.3} of {window:.3} s");
         assert!((low..high).contains(&rate), "{rate}");
         assert_eq!(station.counters.dropped().packets, 0);
-        // What is on its way, there and back, is not in the queue.
+        // Packets in flight in both directions are not in the queue.
         assert!((wait / window - 1.0).abs() < 0.08, "{wait} {window}");
     }
 }
 
-/// Two terminals share by halves, each in its own queue: 12.4 and 13.4 Mbit/s
-/// down in the thesis.
+/// Two terminals share equally, each with its own queue: 12.4 and 13.4 Mbit/s down in the
+/// thesis.
 #[test]
 fn two_downloads_share_by_halves() {
     let mut setup = setup(near(2), 30);

@@ -1,5 +1,5 @@
-//! How much memory a run takes, by what the system says of this process.
-//! Alone in its file: another test's memory would count.
+//! Memory of a run, as the system reports it for this process. The only test in its file:
+//! another test's memory would count.
 
 mod world;
 
@@ -7,8 +7,8 @@ use weft_experiment::{CallSetup, CameraSetup, FlowSetup, LinkSetup, Route, Setup
 use weft_units::Rate;
 use world::*;
 
-/// Largest resident size so far, in bytes; `None` where the system does not
-/// tell (proc_pid_status(5), `VmHWM`).
+/// Returns the largest resident size so far, in bytes; `None` if the system does not
+/// report it (proc_pid_status(5), `VmHWM`).
 fn peak() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|l| l.starts_with("VmHWM:"))?;
@@ -29,13 +29,13 @@ fn call(duration: u64) -> Setup {
     setup
 }
 
-/// What grows with the run are frames and samples, whatever the rate.
+/// Only frames and samples grow with the run, whatever the rate.
 #[test]
 fn an_hour_of_a_call_stays_below_200_mb() {
     let Some(_) = peak() else {
         return;
     };
-    // What does not grow is there after half a minute.
+    // Memory that does not grow is allocated after half a minute.
     run(&call(30), 1);
     let (before, short) = (peak().unwrap_or(0), 240);
     run(&call(short), 1);

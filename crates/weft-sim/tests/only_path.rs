@@ -9,11 +9,11 @@ use weft_session::Ablation;
 use weft_units::{Codec, Duration, Rate};
 use world::*;
 
-/// The call is alone for so long.
+/// Time for which the call is alone.
 const ALONE: u64 = 10;
 const SECONDS: u64 = 40;
 
-/// What is seen of the call, beside TCP.
+/// Measurements of the call beside TCP.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     fps: f64,

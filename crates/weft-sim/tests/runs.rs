@@ -1,4 +1,4 @@
-//! What holds for every run.
+//! Properties of every run.
 
 mod world;
 
@@ -57,8 +57,8 @@ fn parking_lot(kinds: [CongestionKind; 4], loss: &str, access_ms: u64) -> Setup 
     setup
 }
 
-/// Every packet that was sent has been delivered, dropped or is on its way,
-/// counted by flows and, independently, by links.
+/// Every sent packet has been delivered, dropped or is in flight, counted by flows and,
+/// independently, by links.
 fn check_conservation(record: &Record) -> Result<(), TestCaseError> {
     let (mut on_legs, mut on_links) = (0, 0);
     for flow in &record.flows {

@@ -7,7 +7,7 @@ use weft_experiment::{Application, EcnMode, FlowKind, FlowSetup, LinkSetup, Rout
 use weft_units::{Bytes, Duration};
 use world::*;
 
-/// Payload of full packets: what can be had at best, of the link's rate.
+/// Payload of full packets: the largest share of the link's rate.
 const BEST: f64 = 1448.0 / 1500.0;
 
 /// The kernel's CUBIC through an emulated link of 50 ms round trip and 2 BDP
@@ -18,8 +18,8 @@ fn cubic_reaches_the_goodput_of_the_kernel() {
         let record = run(&bottleneck(mbps, 60, &[Cubic]), 1);
         let share = goodput(&record, 0) / mbps / BEST;
         assert!((0.99..=1.0).contains(&share), "{share} of {mbps} Mbps");
-        // The queue is never longer than 2 BDP, is filled, and keeps more than
-        // a quarter of it: CUBIC's window falls to 0.7 of 3 BDP.
+        // The queue is never longer than 2 BDP, gets full, and keeps more than a quarter
+        // of it: CUBIC's window falls to 0.7 of 3 BDP.
         let queue = &record.links[0].forward().queue_delay;
         let (mean, max) = (queue.mean().as_millis_f64(), queue.max().as_millis_f64());
         assert!((65.0..=85.0).contains(&mean), "{mean} ms at {mbps} Mbps");
@@ -27,7 +27,7 @@ fn cubic_reaches_the_goodput_of_the_kernel() {
     }
 }
 
-/// The same measurements of the kernel's BBR: 94.7 to 96.5 % of the rate.
+/// Equal measurements of the kernel's BBR: 94.7 to 96.5 % of the rate.
 #[test]
 fn bbr_reaches_the_goodput_of_the_kernel() {
     for kind in [Bbr1, Bbr2, Bbr3] {
@@ -51,8 +51,8 @@ fn bbr_keeps_the_queue_of_the_kernel() {
     }
 }
 
-/// Above a few packets per round trip BBR keeps the queue short, whatever its
-/// size: that is what it is for (draft-ietf-ccwg-bbr-01 section 3).
+/// Above a few packets per round trip BBR keeps the queue short, whatever its size: that
+/// is its purpose (draft-ietf-ccwg-bbr-01 section 3).
 #[test]
 fn bbr_alone_keeps_a_deep_queue_short() {
     for kind in [Bbr1, Bbr2, Bbr3] {
@@ -65,7 +65,7 @@ fn bbr_alone_keeps_a_deep_queue_short() {
     }
 }
 
-/// A window of segments once a round trip, whatever the link could carry.
+/// A window of segments once a round trip, whatever the link's capacity.
 #[test]
 fn a_receive_window_bounds_what_is_on_its_way() {
     let mut setup = over("rate=100mbit,delay=25ms,queue=1MB", 30);
@@ -87,11 +87,11 @@ fn a_receive_window_bounds_what_is_on_its_way() {
     assert!(queue < Duration::from_millis(5), "{queue:?}");
 }
 
-/// The host's own link is the bottleneck, so all that TCP has too much waits
-/// there. With small queues it is little, and the link is as busy: twice the
-/// window for each round trip of 20 ms is 20 Mbit/s, and of that 1 ms are less
-/// than two segments, so there are bursts of two, of which the third goes when
-/// four are there: six at most, 1.2 ms each.
+/// The host's own link is the bottleneck, so all excess of TCP waits there. With small
+/// queues the excess is small, and the link is as busy: twice the window for each round
+/// trip of 20 ms is 20 Mbit/s, and 1 ms of that is less than two segments, so there are
+/// bursts of two, of which the third leaves when four are in the queue: six at most, 1.2
+/// ms each.
 #[test]
 fn small_queues_keep_the_hosts_queue_short() {
     let queue_and_goodput = |small_queues| {
@@ -119,7 +119,7 @@ fn small_queues_keep_the_hosts_queue_short() {
     );
 }
 
-/// BBR's share of the payload beside one CUBIC flow, over three seeds.
+/// Returns BBR's share of the payload beside one CUBIC flow, over three seeds.
 fn share_beside_cubic(kind: CongestionKind, queue: &str) -> f64 {
     let spec = format!("rate=10mbit,delay=20ms,queue={queue}");
     let shares = (1..=3).map(|seed| {
@@ -157,13 +157,13 @@ fn bbr_beats_cubic_in_shallow_queues_and_loses_in_deep_ones() {
 fn bbr_version_3_leaves_cubic_more_in_a_shallow_queue() {
     let third = share_beside_cubic(Bbr3, "0.5bdp");
     assert!((0.55..=0.80).contains(&third), "{third}");
-    // Bounded by two BDP in flight, as the first one is.
+    // Limited to two BDP in flight, like the first version.
     let deep = share_beside_cubic(Bbr3, "10bdp");
     assert!((0.30..=0.55).contains(&deep), "{deep} of 10 BDP");
 }
 
-/// As the third, from which it differs in gains: it reacts to loss, and backs off
-/// further before it probes (0.75 in place of 0.9 of the bandwidth).
+/// Like the third version, from which it differs in gains: it reacts to loss, and backs
+/// off further before it probes (0.75 instead of 0.9 of the bandwidth).
 #[test]
 fn bbr_version_2_leaves_cubic_as_much_as_the_third() {
     for (queue, range) in [("0.5bdp", 0.50..=0.80), ("10bdp", 0.20..=0.55)] {
@@ -239,8 +239,8 @@ fn one_upload(spec: &str, segments: u64, congestion: CongestionKind) -> weft_exp
     run(&setup, 1)
 }
 
-/// Ten segments at once into a queue of five: one is being transmitted, five
-/// wait, the last four are dropped, and nothing follows that could tell.
+/// Ten segments at once into a queue of five: one is in transmission, five wait, the last
+/// four are dropped, and no later segment reveals the loss.
 #[test]
 fn a_lost_tail_is_found_by_a_probe_and_not_by_the_timeout() {
     let record = one_upload("rate=100mbit,delay=50ms,queue=7500B", 10, Cubic);
@@ -249,14 +249,14 @@ fn a_lost_tail_is_found_by_a_probe_and_not_by_the_timeout() {
     assert_eq!((tcp.retransmissions, tcp.timeouts), (4, 0));
     assert_eq!(tcp.reductions, 1);
     let took = (tcp.transfers[0].ended_at - tcp.transfers[0].started_at).as_millis_f64();
-    // Handshake and first flight 200 ms, two round trips of patience 200, the
-    // probe shows the loss 100; proportional rate reduction lets one segment
-    // out for the one that arrived, 100, and then the other two, 100.
+    // Handshake and first flight 200 ms, two round trips of waiting 200, the probe shows
+    // the loss 100; proportional rate reduction releases one segment for the one that
+    // arrived, 100, and then the other two, 100.
     assert!((700.0..=706.0).contains(&took), "{took} ms");
 }
 
-/// Slow start overflows the queue; what follows the gaps shows them, so that
-/// each loss is repaired once and without a timer.
+/// Slow start overflows the queue; later segments reveal the gaps, so that each loss is
+/// repaired once and without a timer.
 #[test]
 fn losses_in_a_flight_are_repaired_by_what_follows_them() {
     let record = one_upload("rate=1mbit,delay=50ms,queue=12000B", 200, Reno);
@@ -267,8 +267,8 @@ fn losses_in_a_flight_are_repaired_by_what_follows_them() {
         record.links[0].forward().counters.dropped().packets
     );
     assert_eq!(tcp.timeouts, 0);
-    // 200 packets of 12 ms, the handshake's 101 ms, and two round trips of
-    // slow start until the link is never empty any more.
+    // 200 packets of 12 ms, the handshake's 101 ms, and two round trips of slow start
+    // until the link is always busy.
     let took = (tcp.transfers[0].ended_at - tcp.transfers[0].started_at).as_millis_f64();
     assert!((2600.0..=2900.0).contains(&took), "{took} ms");
 }
@@ -286,7 +286,7 @@ fn an_outage_backs_off_and_ends() {
         setup.flows.push(long_lived("upload", kind));
         let record = run(&setup, 1);
         let tcp = tcp(&record, 0);
-        // After 0.3 s or so, then twice as long each time: 7 s hold four or five.
+        // After about 0.3 s, then twice as long each time: 7 s contain four or five.
         assert!((3..=6).contains(&tcp.timeouts), "{kind}: {}", tcp.timeouts);
         let late = tcp.series.iter().skip(5 * 20);
         let rate = late.map(|s| s.delivered.0 as f64).sum::<f64>() * 8.0 / 10.0 / 5e6;
@@ -313,13 +313,13 @@ fn over_codel(mbps: u32, ecn: EcnMode) -> weft_experiment::Record {
     run(&setup, 1)
 }
 
-/// Marks in place of drops: nothing is lost, and the queue stays at the
-/// discipline's target.
+/// Marks instead of drops: nothing is lost, and the queue stays at the discipline's
+/// target.
 #[test]
 fn marks_are_answered_like_losses() {
     let record = over_codel(10, EcnMode::On);
     let tcp = tcp(&record, 0);
-    // Some marks are of the same round trip.
+    // Several marks belong to one round trip.
     let marks = record.links[0].forward().counters.marked.packets;
     assert!(
         (marks / 2..=marks).contains(&tcp.reductions) && marks > 20,
@@ -337,7 +337,7 @@ fn marks_are_answered_like_losses() {
     assert!((1.0..=15.0).contains(&queue), "{queue} ms");
 }
 
-/// A mark costs what a drop costs, less what is sent again.
+/// A mark costs as much as a drop, without the retransmissions.
 #[test]
 fn marks_leave_as_much_as_drops() {
     for mbps in [2, 5, 8, 10, 20] {

@@ -48,7 +48,7 @@ fn tcp(name: &str, from: u16, to: u16) -> FlowSetup {
     FlowSetup::new(name, route, FlowKind::Tcp(tcp))
 }
 
-/// Exchanges, collisions and idle time make up the run, and packets end once.
+/// Exchanges, collisions and idle time add up to the run, and every packet ends once.
 fn check(record: &Record) {
     let link = &record.links[0];
     let channel = link.channels[0];
@@ -64,9 +64,8 @@ fn check(record: &Record) {
     }
 }
 
-/// Payload of one connection of one station without errors: Mbit/s, computed
-/// from frame by frame exchanges with an acknowledgement for every second
-/// segment.
+/// Payload of one connection of one station without errors: Mbit/s, computed from frame
+/// exchanges with an acknowledgement for every second segment.
 #[test]
 fn one_download_or_upload_has_what_its_frames_and_acknowledgements_leave() {
     for (standard, rate, expected) in [
@@ -96,8 +95,8 @@ fn one_download_or_upload_has_what_its_frames_and_acknowledgements_leave() {
     }
 }
 
-/// The window of one connection stands in the queue, but for what is on the
-/// air: bufferbloat by arithmetic.
+/// The window of one connection fills the queue, except for the frames on the air:
+/// bufferbloat by arithmetic.
 #[test]
 fn a_window_stands_in_the_queue_of_the_access_point() {
     let mut setup = setup(cell(WifiStandard::N, &["mcs4"]), 40);

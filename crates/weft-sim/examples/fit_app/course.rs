@@ -8,7 +8,7 @@ use weft_experiment::{
 use weft_links::{Capacity, LineStep, LinkSpec, Schedule};
 use weft_units::{Duration, Rate};
 
-/// What is to be run: the call is the first flow.
+/// Setup of a run; the call is the first flow.
 pub struct Course {
     seconds: u64,
     there: LinkSpec,
@@ -16,11 +16,12 @@ pub struct Course {
     flows: Vec<FlowSetup>,
 }
 
-/// What came of it.
+/// Record of a run.
 pub struct Ran(Record);
 
 impl Course {
-    /// The call alone for so many seconds, over a link that is the same both ways.
+    /// Creates a run of the call alone for this many seconds, over a link with equal
+    /// directions.
     pub fn of(model: &Model, seconds: u64, link: &str) -> Course {
         let link: LinkSpec = link.parse().expect("a link");
         let app = AppSetup {
@@ -38,7 +39,8 @@ impl Course {
         }
     }
 
-    /// Of Boyaci et al.: 1 Mbit/s up and 3 down, a round trip of 114 ms, 60 kB.
+    /// Creates the setup of Boyaci et al.: 1 Mbit/s up and 3 down, a round trip of 114
+    /// ms, 60 kB.
     pub fn at_home(model: &Model, seconds: u64) -> Course {
         let up = Course::of(model, seconds, "rate=1mbit,delay=57ms,queue=60kB");
         let back = LinkSpec {
@@ -48,7 +50,7 @@ impl Course {
         Course { back, ..up }
     }
 
-    /// The link has these rates, each from a second on.
+    /// Gives the link these rates, each from a second on.
     pub fn steps(mut self, steps: &[(u64, u64)]) -> Course {
         let steps = steps.iter();
         let steps = steps.map(|(at, kbps)| (Duration::from_secs(*at), Rate::from_kbps(*kbps)));
@@ -57,7 +59,7 @@ impl Course {
         self
     }
 
-    /// It loses this share from a second on.
+    /// Makes the link lose this share from a second on.
     pub fn losing(mut self, from: u64, loss: f64) -> Course {
         let step = LineStep {
             at: Duration::from_secs(from),
@@ -68,7 +70,7 @@ impl Course {
         self
     }
 
-    /// TCP in the call's direction from a second on.
+    /// Adds TCP in the call's direction from a second on.
     pub fn beside(mut self, tcp: TcpSetup, from: u64) -> Course {
         let mut flow = FlowSetup::new("tcp", Route::forward(&[0]), FlowKind::Tcp(tcp));
         flow.start = Duration::from_secs(from);
@@ -76,7 +78,7 @@ impl Course {
         self
     }
 
-    /// Both ends of the call send media.
+    /// Lets both ends of the call send media.
     pub fn both_ways(mut self) -> Course {
         if let FlowKind::App(app) = &mut self.flows[0].kind {
             app.media = AppMedia::BothWays;
@@ -84,12 +86,12 @@ impl Course {
         self
     }
 
-    /// One long-lived connection.
+    /// Adds one long-lived connection.
     pub fn beside_one(self, congestion: CongestionKind, from: u64) -> Course {
         self.beside(TcpSetup::long_lived(congestion), from)
     }
 
-    /// The call begins this late.
+    /// Delays the beginning of the call.
     pub fn joined_at(mut self, second: u64) -> Course {
         self.flows[0].start = Duration::from_secs(second);
         self
@@ -110,13 +112,13 @@ impl Ran {
         &self.0.flows[flow].routes[0].there
     }
 
-    /// What the call sent from one second to another, kbit/s.
+    /// Returns the rate that the call sent between two seconds, kbit/s.
     pub fn sent(&self, from: usize, to: usize) -> f64 {
         let bytes: u64 = self.leg(0).series[from..to].iter().map(|s| s.sent.0).sum();
         bytes as f64 * 0.008 / (to - from) as f64
     }
 
-    /// What of a flow's arrived in that time, kbit/s; the call is flow 0.
+    /// Returns the rate of a flow that arrived in that time, kbit/s; the call is flow 0.
     pub fn arrived(&self, flow: usize, from: usize, to: usize) -> f64 {
         let bytes: u64 = self.leg(flow).series[from..to]
             .iter()

@@ -1,5 +1,4 @@
-//! Which value of a parameter is fitted to which figure: a few lines of data
-//! for each, and what is measured for it.
+//! Fits of parameters to figures: a few lines of data for each, and the measurement.
 
 use weft_apps::{App, Family, Fitted, Model};
 use weft_experiment::{Application, CongestionKind, TcpSetup};
@@ -8,17 +7,17 @@ use weft_units::Bytes;
 use crate::course::Course;
 use crate::zoom::minute_at;
 
-/// A parameter, the values that are tried for it, and the figure.
+/// A parameter, its candidate values, and the figure.
 pub struct Fit {
     app: App,
     name: &'static str,
     pub candidates: &'static [f64],
-    /// Where it stands, and what is measured.
+    /// Source of the figure, and the measured quantity.
     pub figure: &'static str,
     pub published: f64,
-    /// A value fits that misses it by no more.
+    /// Largest deviation from the figure for a value that fits.
     pub bound: f64,
-    /// One run with this seed.
+    /// Measurement of one run with this seed.
     pub measure: fn(&Model, u64) -> f64,
 }
 
@@ -32,7 +31,7 @@ impl Fit {
         found.unwrap_or_else(|| panic!("{} has no {}", self.app, self.name))
     }
 
-    /// As its file has it, but for `PARAMETER=VALUE`.
+    /// Returns the model of its file, with changes of the form `PARAMETER=VALUE`.
     pub fn model(&self, instead: &[String]) -> Model {
         let Family::Model(model) = self.app.family() else {
             panic!("{} is a call", self.app)
@@ -259,7 +258,7 @@ pub const FITS: &[Fit] = &[
         published: 1.0,
         bound: 0.0,
         measure: |model, seed| {
-            // What it would send if it never fell has the same swings.
+            // Its rate without a fall has equal swings.
             let hesitates = weft_apps::FITTED.iter();
             let mut hesitates = hesitates.filter(|each| each.name == "hesitates, s");
             let never = hesitates.next().map(|own| own.with(model.clone(), 1_000.0));
@@ -272,13 +271,13 @@ pub const FITS: &[Fit] = &[
     },
 ];
 
-/// Of figure 2 of Sander et al.: 10 BDP of 4 Mbit/s and a round trip of 50 ms.
+/// Figure 2 of Sander et al.: 10 BDP of 4 Mbit/s and a round trip of 50 ms.
 const NARROWED: &str = "rate=4mbit,delay=25ms,queue=250kB";
 
 /// The function 10-50 of Boyaci et al.
 const DEEP: [(u64, u64); 5] = [(0, 1000), (10, 600), (20, 200), (30, 600), (40, 1000)];
 
-/// Their function 10-10, down to 40 kbit/s and up again.
+/// The same authors' function 10-10, down to 40 kbit/s and up again.
 fn stairs() -> Vec<(u64, u64)> {
     let down = (0..=12).map(|step| (step * 10, 1000 - step * 80));
     let up = (1..=12).map(|step| (120 + step * 10, 40 + step * 80));
@@ -303,7 +302,8 @@ fn beside_swarm(model: &Model) -> Course {
     Course::at_home(model, 180).beside(swarm, 60)
 }
 
-/// 1 if it sends less than 0.7 of its rate in any so many seconds after the 60th.
+/// Returns 1 if it sends less than 0.7 of its rate in any window of `span` seconds after
+/// the 60th.
 fn falls(course: &Course, seed: u64, span: usize) -> f64 {
     let ran = course.run(seed);
     let spans = (60..180 - span).step_by(5);
@@ -313,8 +313,8 @@ fn falls(course: &Course, seed: u64, span: usize) -> f64 {
     f64::from(least < 0.7 * ran.sent(30, 60))
 }
 
-/// Whether WhatsApp has its rate again so long after the link has: figure 3 of
-/// Grote et al.
+/// Whether WhatsApp reaches its rate again this many seconds after the link does: figure
+/// 3 of Grote et al.
 fn recovers(model: &Model, seed: u64, queue: &str, seconds: usize) -> bool {
     let link = format!("rate=3mbit,delay=25ms,queue={queue}");
     let steps = [

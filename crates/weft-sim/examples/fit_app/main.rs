@@ -1,12 +1,12 @@
-//! Tries values of every fitted parameter of the models of applications
-//! (`weft_apps::FITTED`) where the figure was measured that it is fitted to, and
-//! prints what comes out beside the figure (`docs/models/applications.md`):
+//! Tries values of every fitted parameter of the application models (`weft_apps::FITTED`)
+//! under the conditions of the figure that it is fitted to, and prints the results beside
+//! the figure (`docs/models/applications.md`):
 //!
 //! `cargo run -p weft-sim --example fit_app -- [APPLICATION [PARAMETER]] [PARAMETER=VALUE]...`
 //!
-//! `PARAMETER=VALUE` stands for what the file has of that parameter.
-//! Candidates fit that miss the figure by no more than the fit's bound; they are
-//! marked. Ends with status 1 when an application's file has one that does not.
+//! `PARAMETER=VALUE` replaces the file's value of that parameter. A candidate fits if it
+//! misses the figure by no more than the fit's bound; these are marked. Exits with status
+//! 1 if an application's file contains a value that does not fit.
 
 mod course;
 mod fits;
@@ -17,16 +17,16 @@ use std::process::ExitCode;
 use fits::{FITS, Fit};
 use weft_apps::{Fitted, Model};
 
-/// Runs of each candidate; what comes out is their mean.
+/// Runs of each candidate; the result is their mean.
 const SEEDS: u64 = 3;
 
-/// What came of a fit.
+/// Result of a fit.
 struct Outcome {
     tried: Vec<Tried>,
     in_file: f64,
 }
 
-/// A candidate, what was measured with it, and by how much that misses.
+/// A candidate, its measurement, and the deviation from the figure.
 struct Tried {
     value: f64,
     measured: f64,
@@ -53,7 +53,7 @@ impl Outcome {
         }
     }
 
-    /// What is wrong with the file.
+    /// Returns the error in the file.
     fn wrong(&self) -> Option<String> {
         let of_file = self.tried.iter().find(|tried| tried.value == self.in_file);
         match of_file {

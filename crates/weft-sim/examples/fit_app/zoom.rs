@@ -1,10 +1,10 @@
-//! Zoom at its lowest rate: packets and their size at a loss that is given.
+//! Zoom at its lowest rate: packets and their size at a given loss.
 
 use weft_apps::{Model, Packet, Report, Sender};
 use weft_units::{Bytes, Duration, Instant, Rng};
 
-/// Packets sent in a minute, and their mean size in bytes, while this share is
-/// lost and nothing else limits it.
+/// Returns the packets sent in a minute and their mean size in bytes, while this share is
+/// lost and nothing else limits the rate.
 pub fn minute_at(loss: f64, model: &Model) -> (f64, f64) {
     let mut sender = Sender::new(model, Instant::ZERO, &Rng::new(1));
     let came = |sent: u64| (sent as f64 * (1.0 - loss)) as u64;

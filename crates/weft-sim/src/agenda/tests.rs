@@ -39,7 +39,7 @@ fn to_hasten_never_delays() {
 }
 
 proptest! {
-    /// Against the obvious model: a list searched for the smallest.
+    /// Compares the agenda with a list searched for the smallest entry.
     #[test]
     fn the_agenda_agrees_with_a_list(
         changes in prop::collection::vec((0_u32..8, prop::option::of(0_u64..20)), 0..200)

@@ -1,20 +1,20 @@
-//! How bad pictures look, by BRISQUE.
+//! BRISQUE scores of encoded pictures.
 
 use weft_units::Codec;
 
-/// Scores by quantizer and by lines encoded over lines filmed, of pictures that
-/// are shown as large as they were filmed.
+/// Scores by quantizer and by encoded lines relative to captured lines, for pictures that
+/// are shown at the captured size.
 struct Table {
-    /// From one column to the next, quantizers.
+    /// Quantizer difference between columns.
     step: f64,
-    /// For each of [`SHARES`].
+    /// Scores for each of [`SHARES`].
     scores: [&'static [f64]; SHARES.len()],
 }
 
 const SHARES: [f64; 4] = [1.0, 0.75, 0.5, 0.25];
 
-/// Means over photographs, by `examples/fit_brisque` of `weft-media`, which has
-/// the spread.
+/// Means over photographs, from `examples/fit_brisque` of `weft-media`, which prints the
+/// spread.
 const VP8: Table = Table {
     step: 18.0,
     scores: [
@@ -25,7 +25,7 @@ const VP8: Table = Table {
     ],
 };
 
-/// Likewise.
+/// Means over photographs, as above.
 const H264: Table = Table {
     step: 6.0,
     scores: [
@@ -36,9 +36,8 @@ const H264: Table = Table {
     ],
 };
 
-/// The score, 0 best and 100 worst, of a picture with this quantizer and share
-/// of the lines that were filmed; linear between what was measured. `None` for
-/// a codec without pictures.
+/// Returns the score, 0 best and 100 worst, of a picture with this quantizer and share of
+/// the captured lines; linear between measurements. `None` for a codec without pictures.
 #[must_use]
 pub fn brisque(codec: Codec, quantizer: f64, share: f64) -> Option<f64> {
     match codec {
@@ -79,10 +78,10 @@ mod tests {
         };
         assert_eq!(TABLE.at(5.0, 1.0), 5.0);
         assert_eq!(TABLE.at(5.0, 0.75), 20.0);
-        // Half of the way from three quarters to all of the lines.
+        // Halfway between three quarters and all of the lines.
         assert_eq!(TABLE.at(5.0, 0.875), 12.5);
         assert_eq!(TABLE.at(10.0, 0.375), 65.0);
-        // Beyond its ends the table has what is at them.
+        // Beyond its ends, the table has the values of its ends.
         assert_eq!(TABLE.at(99.0, 2.0), 10.0);
         assert_eq!(TABLE.at(-1.0, 0.1), 40.0);
         assert!(SHARES.is_sorted_by(|a, b| a > b));

@@ -1,21 +1,19 @@
 use super::frame::ModelFrame;
 
-/// What a decoder makes of a frame.
+/// Result of decoding a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Decoded {
     /// A picture to be shown.
     Picture,
-    /// Something that the frame refers to is missing: the picture before
-    /// stays.
+    /// A frame that this one refers to is missing: the previous picture stays.
     Frozen,
 }
 
 /// A decoder that follows the dependencies of frames.
 ///
-/// It gets frames in decoding order, lost ones left out. Loss of a base frame
-/// freezes the picture until the next keyframe; loss in an upper temporal
-/// layer costs frames of that layer and above only, until the layer's next
-/// frame that needs the base alone.
+/// Takes frames in decoding order, without lost ones. Loss of a base frame freezes the
+/// picture until the next keyframe; loss in an upper temporal layer costs frames of that
+/// layer and above only, until the layer's next frame that needs the base alone.
 #[derive(Clone, Debug, Default)]
 pub struct ModelDecoder {
     /// Numbers of the frames in the reference buffers.
@@ -24,7 +22,7 @@ pub struct ModelDecoder {
 }
 
 impl ModelDecoder {
-    /// A decoder that waits for a keyframe.
+    /// Creates a decoder that waits for a keyframe.
     #[must_use]
     pub fn new() -> ModelDecoder {
         ModelDecoder {
@@ -33,13 +31,13 @@ impl ModelDecoder {
         }
     }
 
-    /// Only a keyframe can end the freeze.
+    /// Whether only a keyframe can end the freeze.
     #[must_use]
     pub fn awaits_keyframe(&self) -> bool {
         self.awaits_keyframe
     }
 
-    /// Takes the next frame that arrived.
+    /// Decodes the next frame that arrived.
     pub fn decode(&mut self, frame: &ModelFrame) -> Decoded {
         if frame.keyframe {
             self.held = [Some(frame.number); 2];
@@ -62,7 +60,7 @@ impl ModelDecoder {
     }
 }
 
-/// The reference buffer that a frame of this layer goes to.
+/// Returns the reference buffer of this layer.
 pub(super) fn buffer_of(layer: u8) -> Option<usize> {
     match layer {
         0 => Some(0),

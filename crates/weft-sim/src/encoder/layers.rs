@@ -1,7 +1,7 @@
 use super::decoder::buffer_of;
 
-/// The pattern of temporal layers that `weft-media`'s encoder makes, and the
-/// frames in its reference buffers.
+/// Pattern of the temporal layers of `weft-media`'s encoder, and the frames in its
+/// reference buffers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pattern {
     layered: bool,
@@ -11,7 +11,7 @@ pub(super) struct Pattern {
     held: [u64; 2],
 }
 
-/// Where a frame stands among the others.
+/// Position of a frame in the pattern.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub number: u64,
@@ -26,7 +26,7 @@ pub(super) struct Place {
 /// base, the fourth to both below.
 const LAYERS: [u8; 4] = [0, 2, 1, 2];
 const LAYER_SYNC: [bool; 4] = [false, true, true, false];
-/// Nobody refers to the highest layer.
+/// The highest layer; no frame refers to it.
 const HIGHEST: u8 = 2;
 
 impl Pattern {
@@ -39,12 +39,12 @@ impl Pattern {
         }
     }
 
-    /// The next picture is a keyframe.
+    /// Restarts the pattern; the next picture is a keyframe.
     pub fn restart(&mut self) {
         self.position = 0;
     }
 
-    /// Layer of the next picture.
+    /// Returns the layer of the next picture.
     pub fn layer(&self) -> u8 {
         if self.layered {
             LAYERS[self.position]
@@ -53,8 +53,8 @@ impl Pattern {
         }
     }
 
-    /// How many pictures ago the nearest one was taken that the next picture
-    /// refers to.
+    /// Returns the distance, in pictures, to the nearest picture that the next one refers
+    /// to.
     pub fn distance(&self) -> f64 {
         match (self.layered, self.layer()) {
             (true, 0) => 4.0,
@@ -63,7 +63,7 @@ impl Pattern {
         }
     }
 
-    /// The picture was encoded; a dropped one keeps its place.
+    /// Advances the pattern after an encoded picture; a dropped one keeps its place.
     pub fn advance(&mut self, keyframe: bool) -> Place {
         let (number, layer) = (self.number, self.layer());
         let sync = self.layered && !keyframe && LAYER_SYNC[self.position];

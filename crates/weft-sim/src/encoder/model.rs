@@ -8,13 +8,12 @@ use super::parameters::{H264, Parameters, VP8};
 use super::picture::{Content, Outcome, Picture};
 use super::vpx::Vpx;
 
-/// The encoder that stands for a codec.
+/// Encoder model of a codec.
 #[derive(Debug)]
 pub struct EncoderModel {
-    /// What its pictures cost and look like.
+    /// Cost and quality of its pictures.
     pub parameters: Parameters,
-    /// `log2` of the quantizer step that an index stands for: the fit's
-    /// variable for the quality.
+    /// `log2` of the quantizer step of an index: the fit's variable for the quality.
     pub log2_step: fn(f64) -> f64,
     control: fn(&ModelSetup, Content, Noise) -> Control,
 }
@@ -43,13 +42,13 @@ static OPENH264: EncoderModel = EncoderModel {
 };
 
 impl EncoderModel {
-    /// The model of a codec's encoder, if there is one.
+    /// Returns the model of a codec's encoder, if there is one.
     #[must_use]
     pub fn of(codec: Codec) -> Option<&'static EncoderModel> {
         match codec {
             Codec::Vp8 => Some(&LIBVPX),
             Codec::H264 => Some(&OPENH264),
-            // Sound, and codecs whose encoder nobody has measured.
+            // Audio, and codecs without a measured encoder.
             _ => None,
         }
     }
@@ -81,7 +80,7 @@ impl Control {
         }
     }
 
-    /// `None` for a picture that is dropped.
+    /// Encodes a picture; `None` if it is dropped.
     pub(super) fn encode(&mut self, picture: Picture) -> Option<Outcome> {
         match self {
             Control::Vpx(control) => control.encode(picture),

@@ -2,8 +2,8 @@ use weft_units::Rng;
 
 use super::Scatter;
 
-/// What pictures cost more or less than the mean, from one to the next: a
-/// first-order autoregressive process of `log2` bits, mean zero.
+/// Deviation of the cost of pictures from the mean: a first-order autoregressive process
+/// of `log2` bits, mean zero.
 #[derive(Clone, Debug)]
 pub(super) struct Noise {
     scatter: Scatter,
@@ -11,7 +11,7 @@ pub(super) struct Noise {
     rng: Rng,
 }
 
-/// In standard deviations; chosen by us, so that no frame is absurd.
+/// Bound in standard deviations; chosen by us, so that no frame has an absurd size.
 const FARTHEST: f64 = 3.0;
 
 impl Noise {
@@ -24,7 +24,7 @@ impl Noise {
         }
     }
 
-    /// The next picture's `log2` of cost.
+    /// Returns the next picture's deviation, as `log2` of its cost.
     pub fn next(&mut self) -> f64 {
         let rho = self.scatter.correlation;
         let fresh = self.rng.normal() * (1.0 - rho * rho).sqrt();

@@ -1,8 +1,8 @@
 //! OpenH264's rate control in its bit rate mode, as libwebrtc uses it.
 //!
-//! The rules are those of OpenH264 (`codec/encoder/core/src/ratectl.cpp`):
-//! groups of eight pictures have a budget, which the pictures left in a group
-//! share equally. What the pictures cost at a quantizer is fitted.
+//! The rules are those of OpenH264 (`codec/encoder/core/src/ratectl.cpp`): groups of
+//! eight pictures have a budget, which the remaining pictures of a group share equally.
+//! The cost of pictures at a quantizer is fitted.
 
 mod within;
 
@@ -17,23 +17,23 @@ use super::picture::{Content, Outcome, Picture, Quality};
 const GROUP: u32 = 8;
 /// A keyframe's share of pictures: `IDR_BITRATE_RATIO`.
 const KEYFRAME: f64 = 4.0;
-/// Above so many pictures' shares of debt every second picture is skipped, as
-/// after keyframes in the fit's runs.
+/// Debt in pictures' shares above which every second picture is skipped, as after
+/// keyframes in the fit's runs.
 const SKIP: f64 = 4.0;
 /// Finest quantizer (ITU-T H.264 section 7.4.2.2).
 const BEST: f64 = 0.0;
-/// To a thousandth of a quantizer.
+/// Steps of a bisection: to a thousandth of a quantizer.
 const BISECTIONS: u32 = 16;
-/// The first picture's quantizer goes by the bits per pixel of the rate
-/// (`RcCalculateIdrQp`): this for so many and fewer, and what an octave more
-/// lowers it by, read off the first pictures of the fit's runs.
+/// The first picture's quantizer depends on the bits per pixel of the rate
+/// (`RcCalculateIdrQp`): this value up to a number of bits, and the decrease for each
+/// octave more, read from the first pictures of the fit's runs.
 const INITIAL: f64 = 36.0;
 const INITIAL_AT: f64 = 0.0115;
 const INITIAL_SLOPE: f64 = 2.2;
 const INITIAL_BEST: f64 = 26.0;
-/// Later keyframes are coarser by this at most, read off in the same way.
+/// Largest quantizer increase of later keyframes, read in the same way.
 const KEYFRAME_ABOVE: f64 = 4.0;
-/// A picture has at least this of its share when the group's budget is spent.
+/// Smallest part of its share that a picture has when the group's budget is spent.
 const LEAST: f64 = 0.57;
 
 #[derive(Clone, Debug)]
@@ -45,10 +45,10 @@ pub(super) struct OpenH264 {
     /// Bits and pictures left in the group.
     budget: f64,
     pictures_left: u32,
-    /// Bits above the rate that were not paid back yet.
+    /// Bits above the rate that are not yet compensated.
     backlog: f64,
     started: bool,
-    /// The picture before was skipped.
+    /// Whether the previous picture was skipped.
     skipped: bool,
     guess: SizeGuess,
 }
@@ -69,12 +69,12 @@ impl OpenH264 {
         }
     }
 
-    /// What scatter is left to come.
+    /// Returns the state of the random deviations.
     pub fn noise(&self) -> &Noise {
         &self.noise
     }
 
-    /// The budget of the group changes at once.
+    /// Sets the rate; the group's budget changes at once.
     pub fn set_rate(&mut self, rate: f64) {
         self.budget *= rate / self.rate;
         self.backlog *= rate / self.rate;
@@ -96,7 +96,7 @@ impl OpenH264 {
         Some(outcome)
     }
 
-    /// What rate control makes of a picture.
+    /// Encodes a picture with rate control.
     fn controlled(&mut self, picture: Picture, noise: f64) -> Option<Outcome> {
         let share = self.rate / picture.fps;
         let indebted = self.backlog > SKIP * share;
@@ -115,7 +115,7 @@ impl OpenH264 {
             false => self.delta(share, H264.distance * picture.distance, noise),
         };
         let bits = outcome.bits;
-        // A keyframe is not charged above what was meant for it.
+        // A keyframe is charged no more than its planned bits.
         self.budget -= match picture.keyframe {
             true => bits.min(KEYFRAME * share),
             false => bits,
@@ -150,7 +150,7 @@ impl OpenH264 {
 
     fn delta(&self, share: f64, extra: f64, noise: f64) -> Outcome {
         let equal = self.budget / f64::from(self.pictures_left);
-        // What the distance takes is missing for the quality.
+        // The cost of the distance reduces the bits for quality.
         let aim = equal.max(LEAST * share) / extra.exp2();
         let quantizer = self.quantizer(&H264.delta_bits, aim);
         let long_run = H264.psnr.at(quantizer / PER_OCTAVE, self.content.scale);
@@ -167,8 +167,8 @@ impl OpenH264 {
             .bits(curve.at(quantizer / PER_OCTAVE, self.content.scale))
     }
 
-    /// The quantizer whose mean bits are the aim, by bisection; its fraction
-    /// stands for quantizers that differ within the picture.
+    /// Returns the quantizer whose mean bits equal the aim, by bisection; a fraction
+    /// represents quantizers that vary within the picture.
     fn quantizer(&self, curve: &Surface, aim: f64) -> f64 {
         let (mut finer, mut coarser) = (BEST, COARSEST);
         for _ in 0..BISECTIONS {

@@ -1,8 +1,8 @@
 use weft_units::Instant;
 
-/// The pictures' frequency by their times, as libvpx follows it (`onyx_if.c`):
-/// an interval that differs by a tenth counts at once, smaller changes move a
-/// mean over the last second.
+/// The pictures' rate from their times, as libvpx tracks it (`onyx_if.c`): an interval
+/// that differs by a tenth applies at once, smaller changes move a mean over the last
+/// second.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     last: Option<Instant>,
@@ -11,8 +11,8 @@ pub(super) struct Pace {
     longest: f64,
 }
 
-/// Most that time moves on from one picture to the next, in picture intervals:
-/// `MAX_STEP` of `weft-media`'s `vp8/encoder.rs`.
+/// Largest step of time between pictures, in picture intervals: `MAX_STEP` of
+/// `weft-media`'s `vp8/encoder.rs`.
 const MAX_STEP: f64 = 2.0;
 
 impl Pace {
@@ -25,12 +25,12 @@ impl Pace {
         }
     }
 
-    /// From now on so many pictures per second are meant.
+    /// Sets the expected pictures per second.
     pub fn expect(&mut self, fps: f64) {
         self.longest = MAX_STEP / fps;
     }
 
-    /// A picture is taken; the pictures per second now.
+    /// Takes a picture; returns the present pictures per second.
     pub fn on_picture(&mut self, now: Instant) -> f64 {
         let last = self.last.replace(now);
         let interval = last.map_or(0.0, |last| now.saturating_since(last).as_secs_f64());

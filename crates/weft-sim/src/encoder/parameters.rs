@@ -8,38 +8,38 @@
 /// of the quantizer (section 8.5.8: six indices double the step).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Surface {
-    /// At `s = 0` and 360 lines.
+    /// Value at `s = 0` and 360 lines.
     pub base: f64,
-    /// Linear in `s`.
+    /// Linear coefficient of `s`.
     pub step: f64,
-    /// Linear in `r`.
+    /// Linear coefficient of `r`.
     pub scale: f64,
-    /// Quadratic in `s`.
+    /// Quadratic coefficient of `s`.
     pub bend: f64,
-    /// In the product.
+    /// Coefficient of the product `s r`.
     pub twist: f64,
 }
 
-/// How far sizes scatter around their mean.
+/// Deviation of sizes from their mean.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Scatter {
     /// Standard deviation of `log2` of the bits.
     pub sigma: f64,
-    /// Of one picture's deviation with the next one's.
+    /// Correlation of one picture's deviation with the next one's.
     pub correlation: f64,
 }
 
-/// How a picture's quality moves from its reference's to what its quantizer
-/// gives in the long run; the difference of the two is the gap.
+/// Transition of a picture's quality from its reference's quality to the long-run quality
+/// of its quantizer; their difference is the gap.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Transition {
     /// Part of the gap that one picture closes upwards.
     pub rise: f64,
-    /// The same downwards.
+    /// Part of the gap that one picture closes downwards.
     pub fall: f64,
-    /// `log2` of the bits that a dB of improvement takes.
+    /// `log2` of the additional bits per dB of improvement.
     pub up: f64,
-    /// `log2` of the bits that a dB of decline spares.
+    /// `log2` of the saved bits per dB of decline.
     pub down: f64,
 }
 
@@ -56,13 +56,13 @@ pub struct Parameters {
     pub key_psnr: Surface,
     /// `log2(1 - SSIM)` over PSNR in dB (in place of `s`).
     pub dissimilarity: Surface,
-    /// From picture to picture.
+    /// Transition from picture to picture.
     pub transition: Transition,
-    /// `log2` of the bits that each octave of time to the reference costs,
-    /// above a 30th of a second. Measured on VP8's temporal layers only.
+    /// `log2` of the additional bits per octave of time to the reference, above a 30th of
+    /// a second. Measured on VP8's temporal layers only.
     pub distance: f64,
-    /// Of the delta frames' bits: at one quantizer for VP8, around the picture's
-    /// share of the rate for H.264.
+    /// Deviation of the delta frames' bits: at one quantizer for VP8, around the
+    /// picture's share of the rate for H.264.
     pub scatter: Scatter,
 }
 
@@ -114,7 +114,7 @@ const fn scatter(sigma: f64, correlation: f64) -> Scatter {
 }
 
 impl Surface {
-    /// The value at an `s` and an `r`.
+    /// Returns the value at `s` and `r`.
     #[must_use]
     pub fn at(&self, s: f64, r: f64) -> f64 {
         self.base + (self.step + self.bend * s + self.twist * r) * s + self.scale * r

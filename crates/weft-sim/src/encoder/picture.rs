@@ -1,10 +1,10 @@
-//! What rate controls are told of a picture, and what they make of it.
+//! Inputs and outputs of rate control for a picture.
 
 use weft_experiment::ModelSetup;
 
 use super::parameters::Transition;
 
-/// The pictures as the rate control sees them.
+/// A picture as rate control sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Picture {
     /// Pictures per second.
@@ -14,11 +14,11 @@ pub struct Picture {
     /// second.
     pub distance: f64,
     pub keyframe: bool,
-    /// Most bits that it should have.
+    /// Most bits that it may have.
     pub budget: Option<f64>,
 }
 
-/// What a rate control made of a picture.
+/// Result of rate control for a picture.
 #[derive(Clone, Copy, Debug)]
 pub struct Outcome {
     pub bits: f64,
@@ -33,7 +33,7 @@ pub struct Quality {
     reference: f64,
 }
 
-/// What the content costs.
+/// Cost of the content.
 #[derive(Clone, Copy, Debug)]
 pub struct Content {
     pub pixels: f64,
@@ -43,8 +43,8 @@ pub struct Content {
     pub complexity: f64,
 }
 
-/// Heights that the fit is stretched to beyond those that were measured: 180
-/// and 1080 lines.
+/// Range of heights for which the fit is extrapolated beyond its measurements: 180 and
+/// 1080 lines.
 const LEAST_SCALE: f64 = -1.0;
 const MOST_SCALE: f64 = 1.6;
 
@@ -59,8 +59,8 @@ impl Content {
         }
     }
 
-    /// Bits of a picture with so many per pixel (as `log2`, at complexity 1),
-    /// at most those of the raw one in I420.
+    /// Returns the bits of a picture with this `log2` of bits per pixel at complexity 1,
+    /// at most those of the raw picture in I420.
     pub fn bits(&self, per_pixel: f64) -> f64 {
         const RAW: f64 = 12.0;
         (per_pixel + self.complexity).exp2().min(RAW) * self.pixels
@@ -68,18 +68,19 @@ impl Content {
 }
 
 impl Quality {
-    /// What the quantizer would give in the long run, above what there is.
+    /// Returns the long-run quality of the quantizer minus the present quality.
     pub fn gap(&self, long_run: f64) -> f64 {
         long_run - self.reference
     }
 
-    /// Of a delta frame.
+    /// Returns the quality of a delta frame.
     pub fn after(&self, gap: f64, transition: &Transition) -> f64 {
         let moved = transition.rise * gap.max(0.0) + transition.fall * gap.min(0.0);
         self.reference + moved
     }
 
-    /// Later pictures refer to this one, if it is in the base layer.
+    /// Stores the quality for later pictures that refer to this one, if it is in the base
+    /// layer.
     pub fn follow(&mut self, psnr: f64, layer: usize) {
         if layer == 0 {
             self.reference = psnr;

@@ -111,7 +111,7 @@ fn a_lower_rate_or_harder_content_costs_quality() {
                 worse.0 < standard.0 - 0.5 && worse.1 < standard.1 && worse.2 > standard.2 + 3.0
             );
         }
-        // Twice the rate for twice the bits per quantizer is the same quality.
+        // Twice the rate at twice the bits per quantizer gives equal quality.
         let scaled = quality(2000, 2.0);
         assert!(
             (scaled.0 - standard.0).abs() < 0.3,
@@ -171,8 +171,8 @@ fn wrong_setups_are_told() {
 }
 
 proptest! {
-    /// Whatever is asked of it, frames have a size and a quality, keyframes
-    /// come, and over time no more is sent than the rate and the buffer allow.
+    /// For any requests, frames have a size and a quality, requested keyframes appear,
+    /// and over time the encoder sends no more than the rate and the buffer allow.
     #[test]
     fn any_course_of_rates_gives_sane_frames(
         vp8 in any::<bool>(),

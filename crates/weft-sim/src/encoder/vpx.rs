@@ -1,9 +1,9 @@
 //! libvpx's rate control for VP8: one pass, constant bit rate, as `weft-media`
 //! configures it.
 //!
-//! The rules are those of libvpx (`vp8/encoder/ratectrl.c` and `onyx_if.c`,
-//! functions named below); what the pictures cost at a quantizer is fitted.
-//! Golden frames are left out: they get no extra bits in this mode.
+//! The rules are those of libvpx (`vp8/encoder/ratectl.c` and `onyx_if.c`, functions
+//! named below); the cost of pictures at a quantizer is fitted. Golden frames are left
+//! out: they get no extra bits in this mode.
 
 mod aim;
 mod quantizer;
@@ -18,25 +18,25 @@ use super::picture::{Content, Outcome, Picture, Quality};
 
 use quantizer::dc_step;
 
-/// Buffer levels in seconds of the target rate, and what the overshoot and
-/// undershoot may be in percent: `weft-media`'s `vp8/encoder.rs`.
+/// Buffer levels in seconds of the target rate, and the allowed overshoot and undershoot
+/// in percent: `weft-media`'s `vp8/encoder.rs`.
 const INITIAL: f64 = 0.5;
 const OPTIMAL: f64 = 0.6;
 const MAXIMUM: f64 = 1.0;
 const UNDERSHOOT: f64 = 100.0;
 const OVERSHOOT: f64 = 15.0;
-/// Below this share of the optimal level pictures are dropped.
+/// Share of the optimal level below which pictures are dropped.
 const DROP_MARK: f64 = 0.30;
 /// Finest and coarsest quantizer index: 2 and 56 of libvpx's 0 to 63, by
 /// `q_trans` in `onyx_if.c`.
 const BEST: f64 = 2.0;
 const WORST: f64 = 106.0;
-/// libvpx's guess of an inter picture's bits per pixel at AC step 1, and of a
-/// keyframe's at DC step 1: `vp8_bits_per_mb`, which has multiples of the
-/// inverse steps in 512ths per macroblock of 256 pixels.
+/// libvpx's estimate of an inter picture's bits per pixel at AC step 1, and of a
+/// keyframe's at DC step 1: `vp8_bits_per_mb`, which has multiples of the inverse steps
+/// in 512ths per macroblock of 256 pixels.
 const GUESS: f64 = 2_850_000.0 / 512.0 / 256.0;
 const KEY_GUESS: f64 = 4_500_000.0 / 512.0 / 256.0;
-/// Pictures until the limits by the average quantizer hold.
+/// Number of pictures after which the limits by the average quantizer apply.
 const LEARNING: u32 = 150;
 /// Share of the rate up to each of three layers, and of the pictures:
 /// `weft-media`'s `vp8/encoder.rs`.
@@ -51,41 +51,41 @@ pub(super) struct Vpx {
     rate: f64,
     /// One for each temporal layer.
     layers: Vec<Layer>,
-    /// Pictures after the last keyframe.
+    /// Pictures since the last keyframe.
     since_keyframe: u32,
     keyframes: u32,
-    /// What keyframes took too much, and what a picture gives back of it.
+    /// Excess bits of keyframes, and the part that each picture repays.
     overspent: f64,
     repayment: f64,
     decimation: u32,
     skips_left: u32,
     guess: SizeGuess,
-    /// The last frame had a budget and was no keyframe. The first one of several
-    /// is never dropped (`weft-media`'s `vp8/within.rs`, `copied`).
+    /// Whether the last frame had a budget and was no keyframe. The first of several is
+    /// never dropped (`weft-media`'s `vp8/within.rs`, `copied`).
     within: bool,
 }
 
-/// The quantizers that one picture may get, and the bits that it shall have.
+/// Range of quantizers for one picture, and its target bits.
 struct Aim {
     bits: f64,
     best: f64,
     worst: f64,
 }
 
-/// The rate control of one temporal layer, which counts what the layers below
-/// it take, too. Bits and bits per second.
+/// Rate control of one temporal layer, including the layers below it. Units are bits and
+/// bits per second.
 #[derive(Clone, Copy, Debug)]
 struct Layer {
     rate_share: f64,
     picture_share: f64,
     level: f64,
-    /// How far off libvpx's guess of a picture's bits is, by what it saw.
+    /// Correction factor of libvpx's estimate of a picture's bits, from experience.
     correction: f64,
     key_correction: f64,
     pictures: u32,
     total_quantizer: f64,
     average_quantizer: f64,
-    /// The same over the last four pictures.
+    /// Average quantizer over the last four pictures.
     recent_quantizer: f64,
 }
 
@@ -114,12 +114,12 @@ impl Vpx {
         vpx
     }
 
-    /// What scatter is left to come.
+    /// Returns the state of the random deviations.
     pub fn noise(&self) -> &Noise {
         &self.noise
     }
 
-    /// A lower rate has a smaller buffer, which cuts what was saved up
+    /// Sets the rate. A lower rate has a smaller buffer, which cuts the saved bits
     /// (`vp8_change_config`).
     pub fn set_rate(&mut self, rate: f64) {
         self.rate = rate;
@@ -161,7 +161,7 @@ impl Vpx {
         Some(outcome)
     }
 
-    /// What the content takes at this quantizer.
+    /// Returns the cost and quality of the content at this quantizer.
     fn outcome(&self, picture: Picture, quantizer: f64, noise: f64) -> Outcome {
         let (step, scale) = (log2_step(quantizer), self.content.scale);
         let (cost, psnr) = if picture.keyframe {
@@ -181,14 +181,13 @@ impl Vpx {
         }
     }
 
-    /// Bits of a picture at the layer's rate and frequency.
+    /// Returns the bits of a picture at the layer's rate and frequency.
     fn share(&self, layer: usize, fps: f64) -> f64 {
         let layer = &self.layers[layer];
         self.rate * layer.rate_share / (fps * layer.picture_share)
     }
 
-    /// The same for the pictures of this layer alone
-    /// (`avg_frame_size_for_layer`).
+    /// Returns the bits of a picture of this layer alone (`avg_frame_size_for_layer`).
     fn own_share(&self, layer: usize, fps: f64) -> f64 {
         let own = self.layers[layer];
         let (rate, pictures) = match layer.checked_sub(1).map(|below| self.layers[below]) {
@@ -201,7 +200,7 @@ impl Vpx {
         self.rate * rate / (fps * pictures)
     }
 
-    /// Time passes for a layer's buffer, and a picture takes its bits.
+    /// Advances the time of a layer's buffer and removes a picture's bits.
     fn fill(&mut self, layer: usize, fps: f64, bits: f64) {
         let share = self.share(layer, fps);
         let layer = &mut self.layers[layer];
@@ -240,7 +239,7 @@ impl Vpx {
         level < 0.0
     }
 
-    /// `vp8_regulate_q`: the quantizer whose guessed bits are nearest.
+    /// `vp8_regulate_q`: the quantizer whose estimated bits are nearest.
     fn choose(&self, picture: Picture, aim: &Aim) -> f64 {
         let guess = |quantizer: f64| self.guess(picture, quantizer);
         let mut quantizer = aim.best;

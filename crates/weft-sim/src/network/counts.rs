@@ -1,4 +1,4 @@
-//! What is counted of a leg.
+//! Counters of a leg.
 
 use weft_experiment::{DropRecord, LegSample};
 use weft_links::Tally;
@@ -6,7 +6,7 @@ use weft_units::{Bytes, Instant};
 
 use crate::delays::{Delays, Measured};
 
-/// What became of the packets of a leg.
+/// Outcomes of the packets of a leg.
 #[derive(Default)]
 pub(super) struct Counts {
     pub sent: Tally,
@@ -20,7 +20,7 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// The end of a period.
+    /// Ends a sampling period.
     pub fn take_period(&mut self, at: Instant, measured: Measured) -> LegSample {
         let sent_before = std::mem::replace(&mut self.sent_before, self.sent);
         let delivered = self.delivered.bytes;

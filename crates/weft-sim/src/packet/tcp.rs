@@ -1,4 +1,4 @@
-//! Segments of TCP as they travel.
+//! TCP segments in flight.
 
 /// Payload of a full segment: 1500 bytes less IPv4, TCP and its timestamps
 /// option (RFC 7323), 20 + 20 + 12.
@@ -8,8 +8,8 @@ pub(crate) const HEADERS: u16 = 52;
 /// SYN and SYN-ACK on the link: 20 + 20 + 20 of options (MSS, window scale,
 /// SACK permitted, timestamps), as Linux sends them.
 pub(crate) const SYN_SIZE: u16 = 60;
-/// What the first selective acknowledgement block adds to a pure ACK (kind,
-/// length, padding and 8 bytes), and each further one (RFC 2018 section 3).
+/// Size of the first selective acknowledgement block in a pure ACK (kind, length, padding
+/// and 8 bytes), and of each further one (RFC 2018 section 3).
 pub(crate) const FIRST_BLOCK: u16 = 12;
 pub(crate) const NEXT_BLOCK: u16 = 8;
 /// Blocks that fit beside the timestamps option (RFC 2018 section 3).
@@ -18,30 +18,30 @@ pub(crate) const BLOCKS: usize = 3;
 /// A data segment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Segment {
-    /// Which one, from the connection's beginning.
+    /// Number, from the connection's beginning.
     pub number: u32,
-    /// The sender has reduced its window (CWR, RFC 3168 section 6.1.2).
+    /// Whether the sender has reduced its window (CWR, RFC 3168 section 6.1.2).
     pub reduced: bool,
 }
 
 /// A pure acknowledgement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Acknowledgement {
-    /// Every segment below has arrived.
+    /// Number below which every segment has arrived.
     pub next: u32,
-    /// Ranges `[from, to)` above that have arrived, the newest first; empty
-    /// ones are absent.
+    /// Ranges `[from, to)` above that have arrived, the newest first; empty ones are
+    /// absent.
     pub blocks: [(u32, u32); BLOCKS],
-    /// What called for it had arrived before (D-SACK, RFC 2883).
+    /// Whether the acknowledged segment had arrived before (D-SACK, RFC 2883).
     pub duplicate: bool,
-    /// A mark was seen, and no CWR since (ECE, RFC 3168 section 6.1.3).
+    /// Whether a mark was received without a CWR after it (ECE, RFC 3168 section 6.1.3).
     pub echo: bool,
 }
 
 impl Acknowledgement {
-    /// On the link.
+    /// Returns the size on the link.
     pub fn size(&self) -> u16 {
-        // A D-SACK is one more block, in place of the oldest if need be.
+        // A D-SACK is an additional block, which replaces the oldest if necessary.
         let filled = self.blocks.iter().filter(|b| b.0 < b.1).count();
         let blocks = (filled + usize::from(self.duplicate)).min(BLOCKS) as u16;
         match blocks {

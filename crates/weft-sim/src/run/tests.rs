@@ -47,13 +47,13 @@ fn flows_run_over_a_medium_that_stations_share() {
         assert_eq!(time.elapsed(), setup.duration);
         assert!(time.idle < Duration::from_secs(3), "it is busy: {time:?}");
     }
-    // One sends at a time: what one uses the other cannot have.
+    // Only one station sends at a time, so the other's use blocks it.
     assert!(up.used <= down.blocked && down.used <= up.blocked);
     let passing = setup.duration - up.used - down.used - up.idle.max(down.idle);
     assert!(passing > Duration::from_secs(1), "turns cost: {passing:?}");
 
-    // Two megabits for both uploads, their acknowledgements and the turns;
-    // over a wired medium each upload has as much for itself.
+    // Two megabits for both uploads, their acknowledgements and the turns; over a wired
+    // medium each upload has as much alone.
     let both = delivered_mbps(&record, 0) + delivered_mbps(&record, 1);
     assert!((1.4..1.9).contains(&both), "{both} Mbit/s together");
     let wired = run(&setup, 1, &mut ()).expect("a setup that can be run");

@@ -4,31 +4,31 @@ use weft_units::{Duration, Instant};
 use crate::network::Network;
 use crate::packet::{LegId, Packet};
 
-/// A flow at work. It is called when one of its packets or timers is due, and
-/// sends through the network.
+/// A running flow. It is called when one of its packets or timers is due, and sends
+/// through the network.
 pub(crate) trait Flow {
-    /// A timer of the flow has come, perhaps too early. `key` is the number
-    /// that the flow gave it.
+    /// Handles a timer of the flow, perhaps too early. `key` is the number that the flow
+    /// gave it.
     fn on_timer(&mut self, now: Instant, key: u32, network: &mut Network);
 
-    /// A packet of the flow reached the end of its leg.
+    /// Takes a packet of the flow that reached the end of its leg.
     fn on_packet(&mut self, now: Instant, packet: &Packet, network: &mut Network);
 
-    /// A packet of the flow ended on its way.
+    /// Takes a packet of the flow that was dropped.
     fn on_dropped(&mut self, _packet: &Packet) {}
 
-    /// A packet of the flow has come over the first link of a leg of which the
-    /// flow wanted to know.
+    /// Takes a packet that has crossed the first link of a leg for which the flow asked
+    /// to be notified.
     fn on_left(&mut self, _now: Instant, _packet: &Packet, _network: &mut Network) {}
 
-    /// The end of a period.
+    /// Ends a sampling period.
     fn sample(&mut self, at: Instant);
 
-    /// What only flows of this kind have.
+    /// Returns the details of this kind of flow.
     fn detail(&mut self) -> FlowDetail;
 }
 
-/// The two ways of one of a flow's routes.
+/// The two legs of one of a flow's routes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Legs {
     /// From the source to the sink.
@@ -44,7 +44,7 @@ impl Legs {
     }
 }
 
-/// When a flow begins and ends, as times of the run.
+/// Start and end of a flow, as times of the run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
     pub start: Instant,

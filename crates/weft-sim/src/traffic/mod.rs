@@ -1,5 +1,4 @@
-//! Flows at work, one folder for each kind; what all of them can do stands in
-//! `flow.rs`.
+//! Running flows, one folder for each kind; `flow.rs` defines their common interface.
 
 mod app;
 mod call;

@@ -20,7 +20,7 @@ pub fn run(setup: &Setup, seed: u64) -> Record {
     weft_sim::run(setup, seed, &mut ()).expect("a setup that can be run")
 }
 
-/// One link for everybody, the same in both directions.
+/// One link for all flows, with equal directions.
 pub fn over(spec: &str, duration: u64) -> Setup {
     let mut setup = Setup::new(seconds(duration));
     setup
@@ -53,7 +53,7 @@ pub fn tcp(record: &Record, flow: usize) -> &TcpRecord {
     }
 }
 
-/// Over the whole run, in Mbps.
+/// Returns the goodput over the whole run, in Mbps.
 pub fn goodput(record: &Record, flow: usize) -> f64 {
     tcp(record, flow).delivered.0 as f64 * 8.0 / 1e6 / record.ended_at.as_secs_f64()
 }

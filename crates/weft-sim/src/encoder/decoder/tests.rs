@@ -4,7 +4,7 @@ use weft_units::{Codec, Duration, Instant, Rate, Rng};
 use super::{Decoded, ModelDecoder};
 use crate::encoder::{Keyframe, ModelEncoder, ModelFrame};
 
-/// Frames of a generous rate, so that none is dropped, with a second keyframe.
+/// Encodes frames at a generous rate, so that none is dropped, with a second keyframe.
 fn frames(temporal_layers: u8, count: u64, second_keyframe: u64) -> Vec<ModelFrame> {
     let setup = ModelSetup {
         temporal_layers,
@@ -23,7 +23,7 @@ fn frames(temporal_layers: u8, count: u64, second_keyframe: u64) -> Vec<ModelFra
     (0..count).map(frame).collect()
 }
 
-/// Numbers of the frames that stay frozen when `lost` never arrive.
+/// Returns the numbers of the frames that freeze when `lost` never arrive.
 fn frozen(frames: &[ModelFrame], lost: &[u64]) -> Vec<u64> {
     let mut decoder = ModelDecoder::new();
     let arrived = frames.iter().filter(|f| !lost.contains(&f.number));
@@ -36,7 +36,7 @@ fn one_lost_frame_without_layers_freezes_until_the_keyframe() {
     let frames = frames(1, 20, 12);
     assert_eq!(frozen(&frames, &[]), []);
     assert_eq!(frozen(&frames, &[4]), (5..12).collect::<Vec<u64>>());
-    // The keyframe is lost, too: nothing ends the freeze.
+    // The keyframe is lost, too: the freeze does not end.
     assert_eq!(
         frozen(&frames, &[4, 12]),
         [5, 6, 7, 8, 9, 10, 11, 13, 14, 15, 16, 17, 18, 19]
@@ -47,9 +47,9 @@ fn one_lost_frame_without_layers_freezes_until_the_keyframe() {
 #[test]
 fn only_a_lost_base_frame_needs_a_keyframe_with_layers() {
     let frames = frames(3, 20, 12);
-    // The highest layer serves nobody.
+    // No frame refers to the highest layer.
     assert_eq!(frozen(&frames, &[1, 3, 5]), []);
-    // The middle one serves the next frame of the highest layer.
+    // The next frame of the highest layer refers to the middle one.
     assert_eq!(frozen(&frames, &[6]), [7]);
     assert_eq!(frozen(&frames, &[4]), (5..12).collect::<Vec<u64>>());
 }

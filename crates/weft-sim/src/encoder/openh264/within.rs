@@ -1,5 +1,5 @@
-//! Pictures within a budget, as `weft-media`'s `h264/within.rs` has OpenH264
-//! encode them.
+//! Pictures within a budget, as `h264/within.rs` of `weft-media` encodes them with
+//! OpenH264.
 
 use weft_publish::fitting::Seen;
 use weft_publish::fitting::h264::{
@@ -11,7 +11,7 @@ use crate::encoder::parameters::{H264, VP8};
 use crate::encoder::picture::{Outcome, Picture};
 
 impl OpenH264 {
-    /// What becomes of a picture that should have so many bits.
+    /// Encodes a picture with a bit budget.
     pub(super) fn encode_within(
         &mut self,
         picture: Picture,
@@ -27,8 +27,8 @@ impl OpenH264 {
         }
     }
 
-    /// A keyframe is encoded until it fits. Rate control rests from the second
-    /// attempt on, or at all of them.
+    /// Encodes a keyframe until it fits. Rate control is off from the second attempt on,
+    /// or for all attempts.
     fn keyframe_within(&mut self, picture: Picture, noise: f64, bits: f64) -> Option<Outcome> {
         let last = self.guess.seen(true).filter(|last| last.size > bits);
         let likely = last.map(|last| last.step_for(KEYFRAME_AIMS[0] * bits, KEYFRAME_SLOPE));
@@ -50,7 +50,7 @@ impl OpenH264 {
         Some(outcome)
     }
 
-    /// The quantizer of any other picture, if rate control rests for it.
+    /// Returns the quantizer of any other picture, if rate control is off for it.
     fn delta_quantizer(&self, picture: Picture, bits: f64) -> Option<f64> {
         let share = self.rate / picture.fps;
         let delta = self.guess.seen(false);
@@ -62,9 +62,10 @@ impl OpenH264 {
         Some(whole(wanted.max(last.step * PER_OCTAVE - FINER)))
     }
 
-    /// At one quantizer the content scatters, and what the reference has already
-    /// is spared and stays: where rate control works within the picture this is
-    /// not seen, so it is what VP8 shows of the same clip.
+    /// Encodes at one quantizer. The cost then varies with the content, and a picture
+    /// that matches its reference costs less and keeps its quality. Rate control within
+    /// the picture hides this variation, so the values are those of VP8 for the same
+    /// clip.
     fn delta_at(&self, picture: Picture, quantizer: f64, noise: f64) -> Outcome {
         let step = quantizer / PER_OCTAVE;
         let gap = self.quality.gap(H264.psnr.at(step, self.content.scale));

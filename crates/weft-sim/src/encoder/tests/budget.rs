@@ -1,4 +1,4 @@
-//! Pictures with a budget: what `weft-media`'s encoders make of one.
+//! Pictures with a budget, as `weft-media`'s encoders handle it.
 
 use super::*;
 use crate::encoder::FrameRequest;
@@ -27,12 +27,12 @@ fn run(
     (0..count).map(encode).collect()
 }
 
-/// From the 300th picture on ten have a budget of so many shares.
+/// Gives ten pictures from the 300th on a budget of this many shares.
 fn fall(shares: f64) -> impl Fn(u64) -> (Keyframe, Option<f64>) {
     move |n| (Keyframe::Auto, (300..310).contains(&n).then_some(shares))
 }
 
-/// Their sizes in budgets, over ten seeds, and the PSNR that they lose.
+/// Returns their sizes in budgets, over ten seeds, and the loss of PSNR.
 fn falls(codec: Codec, shares: f64) -> (Vec<f64>, f64) {
     let (mut sizes, mut lost) = (Vec::new(), Vec::new());
     for seed in 0..10 {
@@ -89,7 +89,7 @@ fn keyframes_fit() {
     }
 }
 
-/// There is a least size: the coarsest quantizer's.
+/// The coarsest quantizer gives the smallest possible size.
 #[test]
 fn what_fits_nowhere_comes_out_as_small_as_it_gets() {
     for codec in [Codec::Vp8, Codec::H264] {

@@ -3,8 +3,8 @@
 use super::*;
 use weft_units::Codec;
 
-/// Encodes ten seconds at one rate, then three at another; rates in parts of
-/// the second one, by half-seconds after the step, as means over ten seeds.
+/// Encodes ten seconds at one rate, then three at another; returns rates relative to the
+/// second one, by half-seconds after the step, as means over ten seeds.
 fn step(codec: Codec, from: u64, to: u64) -> Vec<f64> {
     let halves = |seed| {
         let mut encoder = encoder(setup(codec, 720, from), seed);
@@ -19,9 +19,9 @@ fn step(codec: Codec, from: u64, to: u64) -> Vec<f64> {
     (0..6).map(mean).collect()
 }
 
-/// The bucket held 0.6 s of 2.5 Mbps. Of 500 kbps it has room for 1.0 s and is
-/// to hold 0.6 s: 0.4 s are spent at once, so that the first half-second has
-/// 0.9 s of the rate, 1.8 of the target.
+/// The bucket held 0.6 s of 2.5 Mbps. At 500 kbps it has room for 1.0 s and a target of
+/// 0.6 s: 0.4 s are spent at once, so that the first half-second has 0.9 s of the rate,
+/// 1.8 of the target.
 #[test]
 fn vp8_spends_what_was_saved_up_after_a_step_down() {
     let halves = step(Codec::Vp8, 2500, 500);
@@ -32,9 +32,9 @@ fn vp8_spends_what_was_saved_up_after_a_step_down() {
     );
 }
 
-/// The bucket holds 0.6 s of 600 kbps, which is 0.2 s of 1.8 Mbps: a third of
-/// what it is to hold, so the encoder saves before it spends. libvpx was
-/// measured at 0.27, 0.74, 0.91 and 1.02 of the target.
+/// The bucket holds 0.6 s of 600 kbps, which is 0.2 s of 1.8 Mbps: a third of its target
+/// level, so the encoder saves before it spends. libvpx was measured at 0.27, 0.74, 0.91
+/// and 1.02 of the target.
 #[test]
 fn vp8_saves_first_after_a_step_up() {
     let halves = step(Codec::Vp8, 600, 1800);
@@ -54,8 +54,8 @@ fn h264_follows_a_step_at_once() {
     }
 }
 
-/// Measured floor: libvpx drops one picture in eight at 360 lines and 80 kbps,
-/// none at 130.
+/// Measured lower limit: libvpx drops one picture in eight at 360 lines and 80 kbps, none
+/// at 130.
 #[test]
 fn below_its_floor_vp8_drops_pictures_at_the_coarsest_quantizer() {
     let settled = |rate| {
@@ -80,9 +80,9 @@ fn below_its_floor_vp8_drops_pictures_at_the_coarsest_quantizer() {
     );
 }
 
-/// Both aim at more than four shares; VP8's is measured at 2.3 for want of
-/// recent keyframes, H.264's at 4.2, and the frame after a coarse keyframe is
-/// large in VP8.
+/// Both aim at more than four shares. VP8's was measured at 2.3 because there were no
+/// recent keyframes, H.264's at 4.2, and the frame after a coarse keyframe is large in
+/// VP8.
 #[test]
 fn a_forced_keyframe_costs_several_frames() {
     for (codec, expected) in [(Codec::Vp8, 1.9..2.7), (Codec::H264, 3.5..4.6)] {

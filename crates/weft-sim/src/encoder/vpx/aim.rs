@@ -1,4 +1,4 @@
-//! What rate control wants of a picture.
+//! Targets of rate control for a picture.
 
 use super::quantizer::{finest, finest_key};
 use super::{Aim, BEST, INITIAL, LEARNING, MAXIMUM, OPTIMAL, OVERSHOOT, UNDERSHOOT, Vpx, WORST};
@@ -55,8 +55,8 @@ impl Vpx {
         if percent < 0.0 {
             bits *= 1.0 - (-percent).min(UNDERSHOOT) / 200.0;
             if learned {
-                // From the average at the optimal level to the coarsest at a
-                // quarter of it.
+                // From the average at the optimal level to the coarsest at a quarter of
+                // it.
                 let low = (-percent / 75.0).min(1.0);
                 worst = layer.average_quantizer + (WORST - layer.average_quantizer) * low;
             }
@@ -78,14 +78,13 @@ impl Vpx {
         }
     }
 
-    /// How full the buffer is above the optimal level, 0 to 1.
+    /// Returns the buffer's level above the optimum, 0 to 1.
     fn surplus(&self, layer: usize) -> f64 {
         let (level, optimal) = (self.layers[layer].level, self.optimal(layer));
         ((level - optimal) / (optimal * (MAXIMUM / OPTIMAL - 1.0))).clamp(0.0, 1.0)
     }
 
-    /// A buffer that fills up lowers the coarsest quantizer, by a quarter at
-    /// most.
+    /// Lowers the coarsest quantizer when the buffer fills up, by a quarter at most.
     fn relaxed(&self, layer: usize, worst: f64) -> f64 {
         (worst - worst / 4.0 * self.surplus(layer)).floor()
     }

@@ -1,8 +1,8 @@
 //! VP8's quantizer indices.
 
-/// The DC step of an index (RFC 6386 section 14.1), within an eighth.
+/// Returns the DC step of an index (RFC 6386 section 14.1), within an eighth.
 pub fn dc_step(index: f64) -> f64 {
-    // Straight pieces: from an index on, the step there, and its growth by index.
+    // Linear pieces: first index, the step there, and the growth per index.
     const PIECES: [(f64, f64, f64); 4] = [
         (0.0, 4.0, 0.86),
         (58.0, 54.0, 1.0),
@@ -14,12 +14,12 @@ pub fn dc_step(index: f64) -> f64 {
     step + growth * (index - from)
 }
 
-/// The finest quantizer for a given coarsest: `inter_minq` within one step.
+/// Returns the finest quantizer for a given coarsest: `inter_minq` within one step.
 pub fn finest(worst: f64) -> f64 {
     (worst * (0.6 + worst / 700.0)).floor()
 }
 
-/// The same for keyframes: `kf_high_motion_minq` within three steps.
+/// Returns the finest quantizer of keyframes: `kf_high_motion_minq` within three steps.
 pub fn finest_key(worst: f64) -> f64 {
     ((worst - 28.0) / 4.0).floor()
 }

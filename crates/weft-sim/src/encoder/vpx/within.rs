@@ -1,5 +1,4 @@
-//! Pictures within a budget, as `weft-media`'s `vp8/within.rs` has libvpx encode
-//! them.
+//! Pictures within a budget, as `vp8/within.rs` of `weft-media` encodes them with libvpx.
 
 use weft_publish::fitting::Seen;
 use weft_publish::fitting::vp8::{AGAIN_SLOPE, AIMS, KEYFRAME_SLOPE, NEXT_SLOPE, log2_step};
@@ -7,12 +6,12 @@ use weft_publish::fitting::vp8::{AGAIN_SLOPE, AIMS, KEYFRAME_SLOPE, NEXT_SLOPE, 
 use super::{Aim, Vpx};
 use crate::encoder::picture::{Outcome, Picture};
 
-/// The coarsest quantizer there is; without a budget it is `WORST`.
+/// The coarsest quantizer of the codec; without a budget it is `WORST`.
 const COARSEST: f64 = 127.0;
 
 impl Vpx {
-    /// Chooses a quantizer that fits, as far as there is one. Rate control learns
-    /// from every attempt, and is charged for the last one.
+    /// Chooses a quantizer that fits, if there is one. Rate control learns from every
+    /// attempt, and is charged for the last one.
     pub(super) fn encode_within(
         &mut self,
         picture: Picture,
@@ -44,7 +43,7 @@ impl Vpx {
     }
 }
 
-/// The finest quantizer whose step is at least this, or the coarsest.
+/// Returns the finest quantizer whose step is at least this, or the coarsest.
 fn at_least(log2: f64) -> f64 {
     let mut indices = (0..COARSEST as u32).map(f64::from);
     let found = indices.find(|index| log2_step(*index) >= log2);

@@ -16,12 +16,12 @@ pub(crate) struct AppFlow {
     span: Span,
     slot: Slot,
     rng: Rng,
-    /// At the source and at the sink, once the call has begun.
+    /// The ends at the source and at the sink, once the call has begun.
     ends: Option<Box<[End; 2]>>,
     on_their_way: OnTheirWay,
 }
 
-/// What packets carry while they travel, by the number in their body.
+/// Contents of packets in flight, by the number in their body.
 #[derive(Default)]
 struct OnTheirWay {
     entries: Vec<Content>,
@@ -81,7 +81,7 @@ impl AppFlow {
         network.set_timer(self.slot, next.filter(goes_on));
     }
 
-    /// Which end a leg leads to.
+    /// Returns the end that a leg leads to.
     fn receiver(&self, leg: LegId) -> usize {
         usize::from(leg == self.legs.there)
     }

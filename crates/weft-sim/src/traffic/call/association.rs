@@ -1,6 +1,6 @@
-//! The association of one end: the ICE agent of `weft-ice` decides which paths
-//! are alive. Here is what joins it to a run: routes have addresses, and its
-//! clock is ahead of the run's by the time that it took to connect.
+//! The association of one end: the ICE agent of `weft-ice` decides which paths are alive.
+//! This module connects it to a run: routes get addresses, and the agent's clock is ahead
+//! of the run's by the time that connecting took.
 
 mod connect;
 
@@ -15,24 +15,24 @@ use super::End;
 /// One end's view of the paths, which have the numbers of their routes.
 pub(super) struct Association {
     agent: Agent,
-    /// Of the routes, in their order: this end, the other one.
+    /// Addresses of the routes, in their order: this end, the other end.
     routes: Vec<(SocketAddr, SocketAddr)>,
-    /// The agent's clock less the run's.
+    /// Lead of the agent's clock over the run's.
     ahead: Duration,
-    /// What [`Association::due`] answered, until something changes.
+    /// Result of [`Association::due`], until something changes.
     due: Option<Option<Instant>>,
 }
 
-/// What the association wants done.
+/// Request of the association.
 pub(super) enum Action {
     /// A STUN message to send.
     Transmit(PathId, Vec<u8>),
-    /// What has become of a path, for the session.
+    /// Change of a path, for the session.
     Tell(Input<'static>),
 }
 
 impl Association {
-    /// Both ends, with all paths up. `rtts` are the round trips of the empty
+    /// Creates both ends, with all paths up. `rtts` are the round trips of the empty
     /// routes.
     pub fn pair(now: Instant, rtts: &[Duration], rng: &Rng) -> [Association; 2] {
         let mut agents = End::BOTH.map(|end| connect::agent(now, end, rtts.len(), rng));
@@ -47,8 +47,7 @@ impl Association {
         })
     }
 
-    /// The paths that are up, in the order of the routes, and their round
-    /// trips.
+    /// Returns the paths that are up, in the order of the routes, with their round trips.
     pub fn paths_up(&self) -> Vec<(PathId, Duration)> {
         let up = self.agent.paths().filter(|p| p.state == PathState::Up);
         let mut up: Vec<_> = up
@@ -58,22 +57,22 @@ impl Association {
         up
     }
 
-    /// A STUN message came on this path.
+    /// Takes a STUN message that arrived on this path.
     pub fn on_datagram(&mut self, now: Instant, path: PathId, datagram: &[u8]) {
         self.due = None;
         let (local, remote) = self.routes[usize::from(path.0)];
         let now = now + self.ahead;
-        // What it refuses it counts, such as an answer that it waits for no more.
+        // The agent counts messages that it refuses, such as a late answer.
         let _ = self.agent.handle_datagram(now, local, remote, datagram);
     }
 
-    /// Runs what is due.
+    /// Runs the due timers.
     pub fn on_time(&mut self, now: Instant) {
         self.due = None;
         self.agent.handle_timeout(now + self.ahead);
     }
 
-    /// The session suspects a path.
+    /// Reports that the session suspects a path.
     pub fn suspect(&mut self, now: Instant, path: PathId) {
         self.due = None;
         if let Some(id) = self.id(path) {
@@ -85,7 +84,7 @@ impl Association {
         self.agent.is_suspicious()
     }
 
-    /// What media says of a path: its round trip, and when feedback last named
+    /// Reports media on a path: its round trip, and the last time at which feedback named
     /// a packet for the first time.
     pub fn on_media(&mut self, path: PathId, rtt: Duration, heard_at: Option<Instant>) {
         self.due = None;
@@ -95,7 +94,7 @@ impl Association {
         }
     }
 
-    /// The next thing to do.
+    /// Returns the next request.
     pub fn poll_action(&mut self) -> Option<Action> {
         loop {
             match self.agent.poll_output()? {
@@ -111,7 +110,7 @@ impl Association {
         }
     }
 
-    /// When [`Association::on_time`] has something to do.
+    /// Returns the next time for [`Association::on_time`].
     pub fn due(&mut self) -> Option<Instant> {
         let (agent, ahead) = (&self.agent, self.ahead);
         let due = || agent.poll_timeout().map(|d| d.at.saturating_sub(ahead));
@@ -131,7 +130,7 @@ impl Association {
         }
     }
 
-    /// The path from one of our addresses: the agent numbers paths in the order
+    /// Returns the path from one of our addresses: the agent numbers paths in the order
     /// of their first answers.
     fn route(&self, local: SocketAddr) -> PathId {
         let index = self.routes.iter().position(|(own, _)| *own == local);

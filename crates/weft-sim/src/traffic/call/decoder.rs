@@ -2,15 +2,15 @@
 
 use weft_units::{Duration, Instant};
 
-/// Does one thing after the other: a picture is shown when the repair packets
-/// that came before it are decoded. The network does not wait for it.
+/// Decodes sequentially: a picture is shown after the repair packets that arrived before
+/// it are decoded. The network does not wait for the decoder.
 pub(super) struct Decoder {
     repair: Duration,
     busy_until: Instant,
 }
 
 impl Decoder {
-    /// `repair`: how long one repair packet takes.
+    /// Creates a decoder; `repair` is the time for one repair packet.
     pub fn new(repair: Duration) -> Decoder {
         Decoder {
             repair,
@@ -18,12 +18,12 @@ impl Decoder {
         }
     }
 
-    /// A repair packet has come.
+    /// Adds a repair packet.
     pub fn on_repair(&mut self, now: Instant) {
         self.busy_until = self.busy_until.max(now) + self.repair;
     }
 
-    /// When it is done with everything that has come.
+    /// Returns the time at which everything that arrived is decoded.
     pub fn free_at(&self, now: Instant) -> Instant {
         self.busy_until.max(now)
     }
@@ -38,7 +38,7 @@ mod tests {
         let at = |ms| Instant::ZERO + Duration::from_millis(ms);
         let mut decoder = Decoder::new(Duration::from_millis(5));
         assert_eq!(decoder.free_at(at(100)), at(100));
-        // The second waits for the first, the third comes later.
+        // The second waits for the first, the third arrives later.
         decoder.on_repair(at(100));
         decoder.on_repair(at(101));
         assert_eq!(decoder.free_at(at(102)), at(110));

@@ -1,4 +1,4 @@
-//! The two ends and what travels between them.
+//! The two ends of a call and the packets between them.
 
 use weft_experiment::{CallRecord, CallSetup, FlowDetail, SideSetup};
 use weft_links::Ecn;
@@ -23,26 +23,27 @@ pub(crate) struct CallFlow {
     slots: [Slot; 2],
     store: Store,
     waiting: Option<Box<Waiting>>,
-    /// Caller and callee once the call has begun.
+    /// Caller and callee, once the call has begun.
     sides: Option<Box<[Side; 2]>>,
-    /// Streams of the caller, and of the callee.
+    /// Streams of the caller and of the callee.
     frames: [Vec<Frames>; 2],
-    /// What the caller decodes, and the callee.
+    /// Decoders of the caller and of the callee.
     decoders: [Decoder; 2],
 }
 
-/// What the beginning of the call needs.
+/// Data for the beginning of the call.
 struct Waiting {
     setup: CallSetup,
     paths: Vec<(Duration, Policy)>,
     rng: Rng,
 }
 
-/// The flow's timers: the two ends', then its beginning and end.
+/// The flow's timers: those of the two ends, then its beginning and end.
 const SPAN: u32 = 2;
 
 impl CallFlow {
-    /// `paths`: round trips of the empty paths, and how the caller may use them.
+    /// Creates a flow; `paths` are the round trips of the empty paths, with the caller's
+    /// policies.
     pub fn new(
         index: usize,
         setup: &CallSetup,
@@ -88,7 +89,7 @@ impl CallFlow {
                 side(End::Caller, caller, "caller"),
                 side(End::Callee, callee, "callee"),
             ];
-            // The links are the caller's; the callee knows nothing of them.
+            // The links are the caller's; the callee has no policies for them.
             for (path, policy) in (0..).map(PathId).zip(policies) {
                 if policy != Policy::default() {
                     sides[0].session.set_path_policy(now, path, policy);
@@ -106,7 +107,7 @@ impl CallFlow {
         }
     }
 
-    /// The path of a leg, and the end that it leads to.
+    /// Returns the path of a leg, and the end that it leads to.
     fn receiver(&self, leg: LegId) -> Option<(PathId, End)> {
         let index = self.legs.iter().position(|l| l.has(leg))?;
         let end = if self.legs[index].there == leg {
@@ -117,8 +118,8 @@ impl CallFlow {
         Some((PathId(index as u8), end))
     }
 
-    /// A copy of a datagram has ended; the last one's memory goes back to the
-    /// session that sent it. A STUN message never came from there.
+    /// Handles the end of one copy of a datagram; the last one returns its memory to the
+    /// session that sent it. The memory of a STUN message is not the session's.
     fn release(&mut self, key: u32, sender: End) {
         if let (Some(sides), Some((Content::Rtp | Content::Rtcp, bytes))) =
             (&mut self.sides, self.store.release(key))
@@ -127,7 +128,7 @@ impl CallFlow {
         }
     }
 
-    /// Does what an end wants, and notes when it wants to be called again.
+    /// Carries out an end's requests, and sets the time of its next call.
     fn drain(&mut self, now: Instant, end: End, network: &mut Network) {
         let (own, other) = (end as usize, end.other() as usize);
         while let Some(sides) = &mut self.sides
@@ -177,7 +178,7 @@ impl CallFlow {
     }
 }
 
-/// On the link: with what SRTP adds, UDP and IP.
+/// Returns the size on the link, with SRTP's trailer, UDP and IP.
 fn size(packet: &[u8], trailer: usize) -> u16 {
     u16::try_from(packet.len() + trailer + UDP_IP).unwrap_or(u16::MAX)
 }

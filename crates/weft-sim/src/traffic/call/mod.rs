@@ -1,8 +1,7 @@
 //! A call: two sessions of `weft-session` over the paths of the network.
 //!
-//! The association between them is an agent of `weft-ice` at each end, whose
-//! STUN messages travel beside the media. Packets have their sizes on the wire
-//! and no cipher.
+//! An agent of `weft-ice` at each end forms the association between them; its STUN
+//! messages travel beside the media. Packets have their sizes on the wire and no cipher.
 
 mod association;
 mod clock;
@@ -21,7 +20,7 @@ pub use source::{Camera, EncodedFrame, FrameEncoder, Model, Synthetic};
 pub(crate) const UDP_IP: usize = 28;
 /// Authentication tag of AEAD_AES_128_GCM (RFC 7714 section 13.2).
 pub(crate) const SRTP_TAG: usize = 16;
-/// The same and the index of SRTCP (RFC 7714 section 9.1).
+/// Size of that tag and the SRTCP index (RFC 7714 section 9.1).
 pub(crate) const SRTCP_TRAILER: usize = 20;
 /// One of the two ends of a call.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -33,7 +32,7 @@ pub enum End {
 }
 
 impl End {
-    /// Both of them.
+    /// Both ends.
     pub const BOTH: [End; 2] = [End::Caller, End::Callee];
 
     fn other(self) -> End {

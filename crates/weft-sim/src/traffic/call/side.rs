@@ -1,4 +1,4 @@
-//! One end of a call: its session, its association, what it sends.
+//! One end of a call: its session, its association and its media.
 
 use weft_experiment::{CallSample, CallSetup, PathChange, PathSample, SideRecord, StreamRecord};
 use weft_publish::Publisher;
@@ -12,13 +12,13 @@ use super::clock::Clock;
 use super::sink::Frames;
 use super::streams::{Outgoing, Source, incoming, outgoing};
 
-/// All its times are those of its own clock, until [`Side::take_record`] gives
-/// them as the run has them.
+/// One end. Its times are those of its own clock, until [`Side::take_record`] converts
+/// them to the run's.
 pub(super) struct Side {
     pub clock: Clock,
     pub session: Session,
     pub association: Association,
-    /// What the session wanted when [`Side::due`] last asked it.
+    /// Deadline of the session at the last call of [`Side::due`].
     session_due: Option<Instant>,
     outgoing: Vec<Outgoing>,
     /// Streams of the other end, in its order.
@@ -31,12 +31,12 @@ pub(super) struct Side {
     buffer: Vec<u8>,
 }
 
-/// What an end wants done, apart from what it does by itself.
+/// Request of an end to its caller.
 pub(super) enum Action {
     Transmit(weft_session::Transmit),
     /// A STUN message.
     TransmitStun(PathId, Vec<u8>),
-    /// The number of a stream of the other end, and a frame of it.
+    /// The number of the other end's stream, and a frame of it.
     Show(usize, weft_session::ReceivedFrame),
 }
 
@@ -89,7 +89,7 @@ impl Side {
         }
     }
 
-    /// When [`Side::on_time`] has something to do.
+    /// Returns the next time for [`Side::on_time`].
     pub fn due(&mut self) -> Option<Instant> {
         self.session_due = self.session.poll_timeout().map(|d| d.at);
         let sources = self.outgoing.iter().map(|o| o.source.next_at());
@@ -97,7 +97,7 @@ impl Side {
         others.chain(sources).min()
     }
 
-    /// Runs what is due.
+    /// Runs the due timers.
     pub fn on_time(&mut self, now: Instant, frames: &mut [Frames]) {
         for (index, (outgoing, frames)) in self.outgoing.iter_mut().zip(frames).enumerate() {
             while outgoing.source.next_at() <= now {
@@ -116,15 +116,15 @@ impl Side {
         }
     }
 
-    /// Nothing more is filmed or heard.
+    /// Stops cameras and microphones.
     pub fn stop(&mut self) {
         for outgoing in &mut self.outgoing {
             outgoing.source = Source::silent();
         }
     }
 
-    /// Before each input, and so before a verdict, the association hears what
-    /// media says.
+    /// Passes the media's state to the association, before each input and thus before it
+    /// decides about a path.
     pub fn pass_signs_of_life(&mut self) {
         if self.association.is_suspicious() {
             for (path, rtt, heard_at) in self.session.signs_of_life() {
@@ -133,7 +133,7 @@ impl Side {
         }
     }
 
-    /// The next thing that the caller has to do; drain it to `None`.
+    /// Returns the next request for the caller; call until `None`.
     pub fn poll_action(&mut self, now: Instant) -> Option<Action> {
         loop {
             match self.association.poll_action() {
@@ -191,7 +191,7 @@ impl Side {
         }
     }
 
-    /// The end of a period. An end that sends nothing has no rates to sample.
+    /// Ends a sampling period. An end that sends nothing has no rates to sample.
     pub fn sample(&mut self, at: Instant, frames: &mut [Frames]) {
         if self.outgoing.is_empty() {
             return;
@@ -218,7 +218,7 @@ impl Side {
         });
     }
 
-    /// What this end measured; `receivers` are the other end's session's.
+    /// Returns this end's measurements; `receivers` belong to the other end's session.
     pub fn take_record(&mut self, frames: &mut [Frames], other: &Side) -> SideRecord {
         let clock = self.clock;
         let in_run = |at: &mut Instant| *at = clock.when(*at);

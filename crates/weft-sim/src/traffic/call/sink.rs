@@ -7,8 +7,7 @@ use weft_units::{Bytes, Freezes, Instant};
 use super::clock::Clock;
 use super::source::EncodedFrame;
 
-/// The number of a frame stands in its bytes here, clear of what payload
-/// formats look at.
+/// Position of a frame's number in its bytes, behind the bytes that payload formats read.
 const NUMBER_AT: usize = 16;
 
 /// Every frame of one stream, from the encoder to the display.
@@ -16,12 +15,12 @@ const NUMBER_AT: usize = 16;
 pub(super) struct Frames {
     pub records: Vec<FrameRecord>,
     pub freezes: Freezes,
-    /// Bytes of this period.
+    /// Bytes encoded in this period.
     pub encoded: Bytes,
 }
 
 impl Frames {
-    /// Notes an encoded frame and makes its bytes in `buffer`.
+    /// Records an encoded frame and writes its bytes to `buffer`.
     pub fn encode<'a>(
         &mut self,
         now: Instant,
@@ -30,8 +29,7 @@ impl Frames {
     ) -> &'a [u8] {
         let number = self.records.len() as u64;
         let size = (frame.size.0 as usize).max(NUMBER_AT + 8);
-        // Contents do not matter, lengths do: nothing is cleared, and what is
-        // too long stays.
+        // Only lengths matter, not contents: the buffer is not cleared and never shrinks.
         if buffer.len() < size {
             buffer.resize(size, 0);
         }
@@ -51,8 +49,8 @@ impl Frames {
         &buffer[..size.0 as usize]
     }
 
-    /// A frame of the receiver's session, whose clock this is, is due for
-    /// display. One that was never sent is ignored.
+    /// Records that a frame of the receiver's session, whose clock this is, was
+    /// displayed. Ignores a frame that was never sent.
     pub fn show(&mut self, now: Instant, clock: Clock, frame: &ReceivedFrame) {
         let number = frame.data.get(NUMBER_AT..NUMBER_AT + 8);
         let number = number.and_then(|bytes| Some(u64::from_be_bytes(bytes.try_into().ok()?)));

@@ -1,4 +1,4 @@
-//! What a camera with its encoder gives.
+//! Output of a camera with its encoder.
 
 mod model;
 mod synthetic;
@@ -14,15 +14,15 @@ pub use synthetic::Synthetic;
 
 /// An encoder in virtual time.
 pub trait FrameEncoder {
-    /// The rate to follow from now on, or as soon as the encoder can.
+    /// Sets the rate to follow, at once or as soon as the encoder can.
     fn set_target(&mut self, now: Instant, rate: Rate);
 
-    /// Encodes the picture taken now; `None` when rate control drops it.
+    /// Encodes a picture captured now; `None` if rate control drops it.
     fn encode(&mut self, now: Instant, encoding: &Encoding) -> Option<EncodedFrame>;
 }
 
-/// A camera with its encoder, in virtual time. Pictures come at constant
-/// intervals; which are encoded, and how, is decided as in the product.
+/// A camera with its encoder, in virtual time. Pictures have constant intervals; the
+/// product's code decides which are encoded, and how.
 pub struct Camera {
     control: EncoderControl,
     encoder: Box<dyn FrameEncoder + Send>,
@@ -32,14 +32,14 @@ pub struct Camera {
 }
 
 impl Camera {
-    /// A camera, whose first picture is taken at `start`. Panics for a setup
+    /// Creates a camera whose first picture is captured at `start`. Panics for a setup
     /// that does not validate.
     #[must_use]
     pub fn new(camera: &CameraSetup, start: Instant, rng: Rng) -> Camera {
         let (adaptation, encoder): (_, Box<dyn FrameEncoder + Send>) = match &camera.source {
             SourceKind::Synthetic(setup) => (
                 AdaptationSetup {
-                    // It has no pictures, so any size will do.
+                    // It has no pictures, so any size is valid.
                     width: 1280,
                     height: 720,
                     fps: setup.frame_rate,
@@ -69,23 +69,23 @@ impl Camera {
         }
     }
 
-    /// The rate to follow from now on.
+    /// Sets the rate to follow from now on.
     pub fn set_target(&mut self, now: Instant, rate: Rate) {
         self.encoder.set_target(now, rate);
     }
 
-    /// When the next picture is taken.
+    /// Returns the time of the next picture.
     #[must_use]
     pub fn next_at(&self) -> Instant {
         self.start + Duration::from_secs_f64(self.pictures as f64 / self.fps)
     }
 
-    /// Takes the picture that is due now; `None` when it is left out or dropped.
+    /// Captures the picture that is due now; `None` if it is skipped or dropped.
     pub fn take_frame(&mut self, now: Instant, allowance: &Allowance) -> Option<EncodedFrame> {
         self.pictures += 1;
         let encoding = self.control.on_picture(now, allowance)?;
         let frame = self.encoder.encode(now, &encoding);
-        // What has no quantizer has one form only.
+        // An encoder without a quantizer has only one quality.
         let quantizer = |frame: &EncodedFrame| frame.quality.map_or(0, |q| q.quantizer);
         self.control.on_encoded(frame.as_ref().map(quantizer));
         frame
@@ -95,22 +95,22 @@ impl Camera {
 /// One encoded frame.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct EncodedFrame {
-    /// Encoded.
+    /// Size after encoding.
     pub size: Bytes,
-    /// Decodable without any other.
+    /// Whether it can be decoded without another frame.
     pub keyframe: bool,
     /// Temporal layer, if there are any.
     pub temporal_layer: Option<u8>,
-    /// Refers to the base layer only.
+    /// Whether it refers to the base layer only.
     pub layer_sync: bool,
-    /// No later frame refers to it.
+    /// Whether no later frame refers to it.
     pub non_reference: bool,
-    /// What the picture looks like, where the model knows.
+    /// Picture quality, if the model knows it.
     pub quality: Option<Quality>,
 }
 
 impl EncodedFrame {
-    /// A frame without layers, of unknown quality.
+    /// Creates a frame without layers, of unknown quality.
     #[must_use]
     pub fn plain(size: Bytes, keyframe: bool) -> EncodedFrame {
         EncodedFrame {

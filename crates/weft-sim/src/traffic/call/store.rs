@@ -1,6 +1,6 @@
-//! Datagrams of a call while they are on their way.
+//! Datagrams of a call in flight.
 
-/// What a datagram carries.
+/// Contents of a datagram.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Content {
     Rtp,
@@ -8,8 +8,8 @@ pub(super) enum Content {
     Stun,
 }
 
-/// Holds each datagram once, however many paths it travels, until its last copy
-/// has ended.
+/// Holds each datagram once, however many paths it travels on, until its last copy has
+/// ended.
 #[derive(Default)]
 pub(super) struct Store {
     entries: Vec<Entry>,
@@ -23,16 +23,16 @@ struct Entry {
     has_arrived: bool,
 }
 
-/// A copy of a datagram, as SRTP hands it on.
+/// A copy of a datagram that passed SRTP.
 pub(super) struct Arrived<'a> {
     pub content: Content,
     pub bytes: &'a [u8],
-    /// Another one came before (RFC 3711 section 3.3.2).
+    /// Whether another copy arrived before (RFC 3711 section 3.3.2).
     pub again: bool,
 }
 
 impl Store {
-    /// Keeps a datagram that is sent `copies` times.
+    /// Stores a datagram that is sent `copies` times.
     pub fn keep(&mut self, content: Content, bytes: Vec<u8>, copies: u32) -> u32 {
         let entry = Entry {
             content,
@@ -52,7 +52,7 @@ impl Store {
         }
     }
 
-    /// One copy has arrived; it is still to be released.
+    /// Records that one copy has arrived; it must still be released.
     pub fn arrive(&mut self, key: u32) -> Arrived<'_> {
         let entry = &mut self.entries[key as usize];
         Arrived {
@@ -62,7 +62,7 @@ impl Store {
         }
     }
 
-    /// One copy has ended. Gives the datagram's memory back with the last.
+    /// Releases one copy. Returns the datagram's memory with the last one.
     pub fn release(&mut self, key: u32) -> Option<(Content, Vec<u8>)> {
         let entry = &mut self.entries[key as usize];
         entry.copies -= 1;

@@ -1,5 +1,5 @@
-//! The streams of a call's ends: what they are called on the wire, and where
-//! their frames come from.
+//! The streams of a call's ends: their identifiers on the wire and the sources of their
+//! frames.
 
 use weft_experiment::{MicrophoneSetup, SideSetup};
 use weft_publish::Allowance;
@@ -30,9 +30,8 @@ pub(super) enum Source {
     },
 }
 
-/// What frames of pictures are packetised as, whatever model they come from:
-/// its payload descriptor tells what a receiver has to know of a frame without
-/// pictures in it.
+/// Payload format of all picture frames, whatever their model: its payload descriptor
+/// tells a receiver all it must know about a frame without contents.
 const PICTURES: Codec = Codec::Vp8;
 
 /// SSRC of a stream, of its retransmissions and of its repair packets.
@@ -141,7 +140,7 @@ pub(super) fn incoming(end: End, other: &SideSetup, session: &mut Session) -> Ve
 }
 
 impl Source {
-    /// One that never has anything.
+    /// Creates a source that never has a frame.
     pub fn silent() -> Source {
         Source::Microphone {
             setup: MicrophoneSetup::default(),
@@ -163,7 +162,7 @@ impl Source {
 }
 
 impl Outgoing {
-    /// Takes the frame that is ready and gives it to the session.
+    /// Passes the frame that is ready to the session.
     pub fn send(
         &mut self,
         now: Instant,

@@ -1,20 +1,20 @@
-//! One link, and the newest picture first.
+//! One link that carries the newest picture first.
 
 use weft_experiment::Hop;
 use weft_links::{Departure, LinkSpec, Medium, MediumSpec, QueueLimit, StationId};
 use weft_units::{Bytes, Duration, Instant, Rng};
 
-/// A picture that is somewhere.
+/// A picture at a point of its route.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Picture {
-    /// From when on.
+    /// Time from which it is there.
     pub at: Instant,
-    /// Its place among those that were taken.
+    /// Its number among the captured pictures.
     pub number: usize,
 }
 
-/// A link for the oracle alone. Its medium transmits and no more; what is on
-/// the way after that is asked of the line.
+/// A link for the oracle alone. Its medium only transmits; the specification gives the
+/// delay after that.
 pub(super) struct Crossing {
     medium: Medium<()>,
     from: StationId,
@@ -28,19 +28,19 @@ struct Sent {
     ended_at: Instant,
 }
 
-/// A probability of loss that is an outage, and no bad luck.
+/// Loss probability that means an outage, and not bad luck.
 const NOTHING_ARRIVES: f64 = 1.0;
 
 impl Crossing {
-    /// What is sent at this hop on a medium of this kind, which draws its
-    /// capacity from this generator.
+    /// Creates the link of this hop on a medium of this kind, which draws its capacity
+    /// from this generator.
     pub fn new(spec: &MediumSpec, rng: &Rng, hop: &Hop) -> Crossing {
         let mut alone = spec.clone();
         let link = alone.link_mut(hop.from);
         let link = link.expect("a set-up in which stations share is refused");
         let transmits = LinkSpec {
             burst: link.burst,
-            // One waits at most, and is not refused in an outage.
+            // At most one packet waits, and it is accepted during an outage.
             queue: QueueLimit::Bytes(Bytes(u64::MAX)),
             ..LinkSpec::new(link.capacity.clone(), Duration::ZERO)
         };
@@ -53,8 +53,8 @@ impl Crossing {
         }
     }
 
-    /// What comes out of the link when these pictures come to it, as far as
-    /// the last bit leaves it by `until`. Both are in order of time and number.
+    /// Returns the pictures that leave the link when these arrive at it, as far as the
+    /// last bit leaves it by `until`. Both are in order of time and number.
     pub fn cross(&mut self, pictures: &[Picture], size: Bytes, until: Instant) -> Vec<Picture> {
         let mut arrived: Vec<Picture> = Vec::new();
         let mut idle_at = Instant::ZERO;
@@ -63,12 +63,12 @@ impl Crossing {
             let Some(sent) = self.transmit(idle_at.max(picture.at), size, until) else {
                 break;
             };
-            // A link that stands still begins nothing: as it goes on, it takes
-            // what is the newest then.
+            // A link in an outage starts no transmission: afterwards it takes the newest
+            // picture of that time.
             let newest = pictures.partition_point(|p| p.at <= sent.began_at) - 1;
             let (delay, loss) = self.line.line_at(sent.ended_at);
             if loss < NOTHING_ARRIVES {
-                // A delay that falls puts nothing out of order.
+                // A decreasing delay does not reorder pictures.
                 let last = arrived.last().map_or(Instant::ZERO, |picture| picture.at);
                 arrived.push(Picture {
                     at: last.max(sent.ended_at + delay),
@@ -81,8 +81,8 @@ impl Crossing {
         arrived
     }
 
-    /// One picture, asked for when the link is idle or in an outage; `None` if
-    /// it is not out by `until`.
+    /// Transmits one picture, requested when the link is idle or in an outage; `None` if
+    /// it has not left by `until`.
     fn transmit(&mut self, asked_at: Instant, size: Bytes, until: Instant) -> Option<Sent> {
         let channel = self.medium.channel_of(self.from);
         self.medium.enqueue(asked_at, self.from, self.to, size, ());

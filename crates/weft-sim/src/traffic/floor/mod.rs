@@ -1,6 +1,5 @@
-//! The floor: an oracle that shows what the links allow. It sends no packets
-//! over the network: each link is made again, for it alone, with the same
-//! capacity.
+//! The floor: an oracle that shows what the links allow. It sends no packets over the
+//! network: it builds its own copy of each link, with equal capacity.
 
 mod crossing;
 
@@ -12,13 +11,13 @@ use crate::packet::Packet;
 use crate::traffic::flow::{Flow, Span};
 use crossing::{Crossing, Picture};
 
-/// It has no timers, either: how it went is computed when the run has ended.
+/// Flow of the oracle. It has no timers: its result is computed at the end of the run.
 pub(crate) struct FloorFlow {
     setup: FloorSetup,
     span: Span,
     pictures: Vec<Way>,
     sound: Vec<Way>,
-    /// The end of the latest period.
+    /// End of the latest period.
     until: Instant,
 }
 
@@ -48,7 +47,7 @@ impl FloorFlow {
         }
     }
 
-    /// When each picture, or packet of sound, is taken, so many a second.
+    /// Returns the capture times of pictures or audio packets, at this rate per second.
     fn captured(&self, per_second: f64) -> Vec<Instant> {
         let end = self.span.stop.unwrap_or(self.until).min(self.until);
         let at = |number| Duration::from_secs_f64(f64::from(number) / per_second);
@@ -57,8 +56,7 @@ impl FloorFlow {
     }
 }
 
-/// What came over these ways of what was taken then, and was newer than all
-/// before.
+/// Returns the pictures that arrived over these routes and were newer than all before.
 fn cross(ways: &mut [Way], captured: &[Instant], size: Bytes, until: Instant) -> Vec<Picture> {
     let mut arrived = Vec::new();
     for way in ways {
@@ -102,10 +100,11 @@ impl Flow for FloorFlow {
     }
 }
 
-/// Of what came by then, over whichever way, what was newer than all before.
+/// Selects the pictures that arrived by `until` over any route and were newer than all
+/// before.
 fn shown(mut arrived: Vec<Picture>, until: Instant) -> impl Iterator<Item = Picture> {
     arrived.retain(|picture| picture.at <= until);
-    // Of two at once the newer one.
+    // If two arrive at once, the newer one comes first.
     arrived.sort_by_key(|picture| (picture.at, std::cmp::Reverse(picture.number)));
     let mut next = 0;
     arrived.into_iter().filter(move |picture| {

@@ -13,7 +13,7 @@ fn link(text: &str) -> LinkSpec {
     text.parse().expect("a link")
 }
 
-/// What comes out when a picture of 1000 bytes comes every 10 ms, ten of them.
+/// Returns the output for ten pictures of 1000 bytes, one every 10 ms.
 fn crossed(spec: LinkSpec) -> Vec<(f64, usize)> {
     let medium = LinkSetup::symmetric("link", &spec).medium;
     let hop = Hop::wired(0, weft_links::WiredDirection::Forward);
@@ -34,15 +34,15 @@ fn a_fast_link_carries_every_picture_as_it_comes() {
     let expected = (0..10_u8).map(|n| (10.0 * f64::from(n) + 13.0, usize::from(n)));
     let expected: Vec<_> = expected.collect();
     assert_eq!(crossed(link("rate=1mbit,delay=5ms")), expected);
-    // What may happen to packets does not happen to it.
+    // Packet effects such as loss and jitter do not apply to the oracle.
     let unlucky = "rate=1mbit,delay=5ms,loss=50%,burst-loss=20%/5,jitter=5ms,queue=1B,aqm=codel";
     assert_eq!(crossed(link(unlucky)), expected);
 }
 
 #[test]
 fn a_slow_link_takes_the_newest_whenever_it_is_idle() {
-    // 25 ms each: the pictures of 0, 20, 50 and 70 ms; the last waits for the
-    // one before.
+    // 25 ms each: the pictures of 0, 20, 50 and 70 ms; the last waits for the previous
+    // one.
     let slow = crossed(link("rate=320kbit,delay=5ms"));
     assert_eq!(
         slow,
@@ -58,11 +58,11 @@ fn after_an_outage_the_newest_goes_and_what_was_under_way_goes_on() {
         let schedule = Schedule::new(steps.collect()).expect("a schedule");
         LinkSpec::new(Capacity::Schedule(schedule), MS * 5)
     };
-    // Nothing is begun from 20 to 75 ms; then the picture of 70 ms.
+    // No transmission starts from 20 to 75 ms; then the picture of 70 ms.
     let idle = crossed(rates(&[(0, 1), (20, 0), (75, 1)]));
     let expected = [(13.0, 0), (23.0, 1), (88.0, 7), (96.0, 8), (104.0, 9)];
     assert_eq!(idle, expected);
-    // The picture of 20 ms has 4 ms to go when the outage comes.
+    // The picture of 20 ms has 4 ms left when the outage begins.
     let under_way = crossed(rates(&[(0, 1), (24, 0), (75, 1)]));
     let expected = [13.0, 23.0, 84.0, 92.0, 100.0, 108.0];
     let numbers = [0, 1, 2, 7, 8, 9];
@@ -86,7 +86,7 @@ fn what_leaves_a_link_takes_the_way_of_that_time() {
         step(80, Some(MS * 5), None),
     ];
     let arrived = crossed(spec);
-    // What leaves from 30 to 60 ms is gone; from 80 ms on nothing overtakes.
+    // Packets that leave from 30 to 60 ms are lost; from 80 ms on nothing overtakes.
     let expected = [58.0, 68.0, 78.0, 168.0, 178.0, 178.0, 178.0];
     let numbers = [0, 1, 2, 6, 7, 8, 9];
     assert_eq!(
@@ -115,8 +115,8 @@ fn of_several_ways_the_first_to_bring_something_new_counts() {
     assert_eq!(shown, [(10, 0), (30, 1), (50, 3)].map(picture));
 }
 
-/// Ten seconds of the floor over these links, and the picture's time in
-/// flight.
+/// Runs ten seconds of the floor over these links; returns the pictures with their time
+/// in flight.
 fn floor(links: &[LinkSpec], routes: Vec<Route>) -> Vec<ShownPicture> {
     let mut setup = Setup::new(Duration::from_secs(10));
     for (index, spec) in links.iter().enumerate() {
@@ -157,7 +157,7 @@ fn latency_is_delay_and_transmission_over_each_link() {
     let both = vec![Route::forward(&[0]), Route::forward(&[1])];
     assert_eq!(over(both), (300, 12.74));
     let chain = Route::forward(&[0, 1]).with_access(MS * 7);
-    // 7 ms and both; the last picture, of 33 ms before the end, is on its way.
+    // 7 ms plus both; the last picture, of 33 ms before the end, is still in flight.
     assert_eq!(over(vec![chain]), (299, 50.22));
 }
 
@@ -176,14 +176,14 @@ fn a_link_that_dies_is_a_gap_unless_there_is_another() {
     };
     // From the picture of 3967 ms to that of 6000 ms.
     assert_eq!(longest(vec![Route::forward(&[0])]), 2033.0);
-    // Where the second link takes over, 15 ms more.
+    // With the second link in use, 15 ms more.
     let both = vec![Route::forward(&[0]), Route::forward(&[1])];
     assert_eq!(longest(both), 48.0);
 }
 
 #[test]
 fn generated_capacity_is_that_of_the_links_themselves() {
-    // The floor of a link takes the rate which a flow of the same run gets.
+    // The floor uses the rate of the link that a flow of the run also gets.
     let spec = "trace=generated:driving/lte,delay=0ms,queue=10ms";
     let mut setup = Setup::new(Duration::from_secs(20));
     setup.links.push(LinkSetup::symmetric("link", &link(spec)));
@@ -228,8 +228,8 @@ fn where_stations_share_there_is_no_floor() {
 
 #[test]
 fn sound_goes_beside_the_pictures() {
-    // 50 bytes of sound and 60 of headers each 20 ms, 8.8 ms at 100 kbit/s,
-    // over a link that stands still from 100 to 195 ms.
+    // 50 bytes of sound and 60 of headers each 20 ms, 8.8 ms at 100 kbit/s, over a link
+    // with an outage from 100 to 195 ms.
     let mut spec = link("rate=100kbit,delay=5ms");
     let steps = [(0, 100), (100, 0), (195, 100)];
     let steps = steps.map(|(ms, kbps)| (MS * ms, Rate::from_kbps(kbps)));
@@ -248,8 +248,8 @@ fn sound_goes_beside_the_pictures() {
     };
     let ms = |at: &Instant| at.saturating_since(Instant::ZERO).as_millis_f64();
     let heard: Vec<f64> = floor.sound.iter().map(ms).collect();
-    // The packet of 180 ms is the newest when it goes on; its bits and those of
-    // 200 ms leave one after the other.
+    // The packet of 180 ms is the newest when the link resumes; its bits and those of 200
+    // ms leave one after the other.
     let expected = [
         13.8, 33.8, 53.8, 73.8, 93.8, 208.8, 217.6, 233.8, 253.8, 273.8, 293.8, 313.8, 333.8,
         353.8, 373.8, 393.8,

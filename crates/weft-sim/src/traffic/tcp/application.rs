@@ -1,4 +1,4 @@
-//! What a connection has to send, and when.
+//! Data of a connection and its times.
 
 use weft_experiment::Application;
 use weft_units::{Bytes, Duration, Rng};
@@ -15,9 +15,9 @@ pub(crate) struct Plan {
 /// One transfer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Work {
-    /// Full segments and one more that may be shorter; `None` has no end.
+    /// Size: full segments and one more that may be shorter; `None` has no end.
     pub size: Option<Bytes>,
-    /// How long to wait before it.
+    /// Pause before it.
     pub pause: Duration,
 }
 
@@ -30,7 +30,7 @@ impl Plan {
         }
     }
 
-    /// The next transfer, if there is one.
+    /// Returns the next transfer, if there is one.
     pub fn next(&mut self) -> Option<Work> {
         let first = self.transfers == 0;
         self.transfers += 1;
@@ -56,7 +56,7 @@ impl Plan {
 }
 
 impl Work {
-    /// How many segments it takes, and the payload of the last one.
+    /// Returns the number of segments, and the payload of the last one.
     pub fn segments(&self) -> (u32, u16) {
         let Some(Bytes(size)) = self.size else {
             return (u32::MAX, PAYLOAD);

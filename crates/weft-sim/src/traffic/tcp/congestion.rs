@@ -1,6 +1,6 @@
-//! Congestion control: how much may be under way, and how fast it leaves.
+//! Congestion control: the amount in flight and the pacing rate.
 //!
-//! To add an algorithm: a file here, a variant in
+//! To add an algorithm, add a file here and a variant of
 //! [`CongestionKind`](crate::CongestionKind).
 
 mod aggregation;
@@ -22,71 +22,71 @@ use crate::packet::tcp::{HEADERS, PAYLOAD};
 /// RFC 6928.
 pub(crate) const INITIAL_WINDOW: u32 = 10;
 
-/// One algorithm at work on one connection. Windows count segments.
+/// An algorithm on one connection. Windows count segments.
 pub(crate) trait CongestionControl {
-    /// An acknowledgement was taken in, losses that it showed included.
+    /// Processes an acknowledgement, including the losses that it showed.
     fn on_ack(&mut self, ack: &AckSample);
 
-    /// Loss or a mark was found while not recovering: once per round trip at
-    /// most. `in_flight` is as before the acknowledgement that showed it.
+    /// Reacts to loss or a mark found outside recovery: at most once per round trip.
+    /// `in_flight` is the amount before the acknowledgement that showed it.
     fn on_congestion(&mut self, now: Instant, in_flight: u32);
 
-    /// The retransmission timer ran out, for the first time in a row.
+    /// Reacts to the first of consecutive retransmission timeouts.
     fn on_timeout(&mut self, now: Instant, in_flight: u32);
 
-    /// Everything that was outstanding at the beginning of the recovery is
+    /// Ends the recovery: everything that was outstanding at its beginning is
     /// acknowledged.
     fn on_recovered(&mut self, now: Instant);
 
-    /// How much may be in flight.
+    /// Returns the largest number of segments in flight.
     fn window(&self) -> u32;
 
-    /// How fast segments may leave, headers included; `None`: as they come.
+    /// Returns the pacing rate, headers included; `None`: no pacing.
     fn pacing_rate(&self) -> Option<Rate> {
         None
     }
 
-    /// How many segments leave at once when the pacer lets one go: what offload
-    /// hands to the device together.
+    /// Returns the number of segments that leave together when the pacer allows one: the
+    /// size of an offload burst.
     fn burst(&self) -> u32 {
         1
     }
 
-    /// Whether little is in flight to measure the round trip: what is delivered
-    /// meanwhile says nothing of the bandwidth.
+    /// Whether few segments are in flight to measure the round trip: deliveries during
+    /// this time say nothing about the bandwidth.
     fn is_probing_rtt(&self) -> bool {
         false
     }
 
-    /// Who sets the window during recovery.
+    /// Returns the algorithm that sets the window during recovery.
     fn recovery(&self) -> RecoveryWindow {
         RecoveryWindow::Proportional
     }
 }
 
-/// Who sets the window during recovery.
+/// Algorithm that sets the window during recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum RecoveryWindow {
     /// Proportional rate reduction to [`CongestionControl::window`] (RFC 6937).
     Proportional,
-    /// [`CongestionControl::window`] holds throughout.
+    /// [`CongestionControl::window`] applies throughout.
     Own,
 }
 
-/// What the sender is doing.
+/// Phase of the sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Phase {
-    /// Nothing is missing.
+    /// No loss is known.
     Open,
-    /// Less is sent because of marks.
+    /// The rate is reduced because of marks.
     Reduced,
-    /// Lost segments are sent again.
+    /// Lost segments are retransmitted.
     Recovery,
-    /// Everything outstanding is sent again.
+    /// Everything outstanding is retransmitted.
     Timeout,
 }
 
-/// What one acknowledgement tells the algorithm.
+/// Data of one acknowledgement for the algorithm.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AckSample {
     pub now: Instant,
@@ -97,14 +97,14 @@ pub(crate) struct AckSample {
     /// All segments delivered on the connection, and all found to be lost.
     pub total_delivered: u64,
     pub total_lost: u64,
-    /// As of after it.
+    /// Segments in flight after it.
     pub in_flight: u32,
     pub rtt: Option<Duration>,
     pub min_rtt: Option<Duration>,
     pub rate: Option<RateSample>,
     pub lost_sample: Option<LostSample>,
     pub phase: Phase,
-    /// Whether the window was all that held the sender back.
+    /// Whether only the window limited the sender.
     pub window_was_full: bool,
 }
 
@@ -117,8 +117,8 @@ pub(crate) struct LostSample {
     pub lost: u64,
 }
 
-/// The algorithm of this kind at the beginning of a connection, whose
-/// handshake took one round trip of `handshake`.
+/// Creates the algorithm of this kind at the beginning of a connection; `handshake` is
+/// the round trip of its handshake.
 pub(crate) fn build(
     kind: CongestionKind,
     now: Instant,
@@ -144,23 +144,23 @@ pub(crate) fn build(
     }
 }
 
-/// The rate of so many segments a second, above zero.
+/// Returns the rate of this many segments a second, above zero.
 fn on_the_link(segments_per_second: f64) -> Rate {
     let bits = segments_per_second * f64::from(HEADERS + PAYLOAD) * 8.0;
     Rate::from_bps((bits as u64).max(1))
 }
 
-/// Segments that Linux hands to the device together at so many a second: a
-/// millisecond's (`sk_pacing_shift`), up to 64 KB, and at least two, at less
-/// than 1.2 Mbps one (`bbr_tso_segs_goal`).
+/// Returns the size of an offload burst in Linux at this rate: segments of a millisecond
+/// (`sk_pacing_shift`), up to 64 KB, and at least two, or one below 1.2 Mbps
+/// (`bbr_tso_segs_goal`).
 fn offload(segments_per_second: f64) -> u32 {
     const SLOW: f64 = 1.2e6 / 8.0 / PAYLOAD as f64;
     let least = if segments_per_second < SLOW { 1 } else { 2 };
     ((segments_per_second / 1024.0) as u32).clamp(least, 45)
 }
 
-/// Counts round trips: one is over when a segment that was sent after its
-/// beginning is delivered.
+/// Counts round trips: a round ends when a segment that was sent after its beginning is
+/// delivered.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Rounds {
     ends_at: u64,
@@ -178,7 +178,7 @@ impl Rounds {
         begins
     }
 
-    /// A round begins with this acknowledgement, whatever the last one.
+    /// Starts a round with this acknowledgement.
     pub fn restart(&mut self, ack: &AckSample) {
         self.ends_at = ack.total_delivered;
     }

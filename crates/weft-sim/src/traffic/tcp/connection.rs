@@ -1,4 +1,4 @@
-//! One connection after the other between the two ends of a flow.
+//! Consecutive connections between the two ends of a flow.
 
 use std::ops::Range;
 
@@ -17,23 +17,23 @@ use crate::packet::tcp::{Acknowledgement, HEADERS, PAYLOAD, SYN_SIZE, Segment};
 use crate::packet::{Body, Packet};
 use crate::traffic::flow::Legs;
 
-/// RFC 6298 section 2.1: the first patience for an answer to a SYN.
+/// RFC 6298 section 2.1: the first timeout for an answer to a SYN.
 const SYN_PATIENCE: Duration = Duration::from_secs(1);
 
-/// Both ends of a connection. When a transfer has ended the next one opens a
-/// new connection, whose segments are numbered on from the old one's, so that
-/// a late packet of the old one is recognised.
+/// Both ends of a connection. After a transfer has ended, the next one opens a new
+/// connection, which continues the numbering of segments, so that a late packet of the
+/// old one is recognised.
 pub(crate) struct Connection {
     id: u32,
     options: Options,
-    /// If its host keeps its own queue small.
+    /// Present if its host limits its own queue.
     host: Option<HostQueue>,
     legs: Legs,
     slots: [Slot; 2],
     plan: Plan,
     rng: Rng,
     work: Work,
-    /// Of the present transfer.
+    /// Segments of the present transfer.
     segments: Range<u32>,
     state: State,
     stopped: bool,
@@ -42,27 +42,27 @@ pub(crate) struct Connection {
     ended: Option<Transfer>,
 }
 
-/// What each transfer's connection is opened with.
+/// Options for each transfer's connection.
 struct Options {
     congestion: CongestionKind,
     ecn: EcnMode,
-    /// In segments.
+    /// Window in segments.
     receive_window: u32,
 }
 
-/// The receiving end, and the transfer that it knows of.
+/// The receiving end, with its knowledge about the transfer.
 struct Far {
     receiver: Receiver,
-    /// The transfer's first segment, the first one after it, and the payload of
-    /// its last one.
+    /// The transfer's first segment, the end of its segments, and the payload of the last
+    /// one.
     first: u32,
     end: u32,
     last: u16,
-    /// By transfers before it.
+    /// Bytes delivered by earlier transfers.
     delivered_before: Bytes,
 }
 
-/// Which of the two timers of a connection.
+/// One of the two timers of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Timer {
     Sender = 0,
@@ -70,7 +70,7 @@ pub(crate) enum Timer {
 }
 
 enum State {
-    /// Nothing to do, or not before this time.
+    /// Nothing to do, or nothing before this time.
     Idle(Option<Instant>),
     /// Waits for the answer to its SYN.
     Connecting {
@@ -131,7 +131,7 @@ impl Connection {
         network.set_timer(self.slots[Timer::Sender as usize], self.due());
     }
 
-    /// Nothing new from now on; what is under way is still repaired.
+    /// Stops new data; data in flight is still repaired.
     pub fn stop(&mut self) {
         self.stopped = true;
         match &mut self.state {
@@ -185,27 +185,27 @@ impl Connection {
         network.set_timer(slot, self.due());
     }
 
-    /// A packet has come over the first of several links.
+    /// Handles a packet that has crossed the first of several links.
     pub fn on_left(&mut self, now: Instant, packet: &Packet, network: &mut Network) {
         self.release(packet);
         self.go_on(now, network);
     }
 
-    /// A packet is on the first link no more.
+    /// Handles a packet that has left the first link.
     pub fn release(&mut self, packet: &Packet) {
         if let (Body::Segment(_), Some(host)) = (packet.body, &mut self.host) {
             host.on_left();
         }
     }
 
-    /// A packet reached the receiver.
+    /// Handles a packet that reached the receiver.
     pub fn on_arrival(&mut self, now: Instant, packet: &Packet, network: &mut Network) {
         if packet.hop == 1 && self.host.is_some() {
             self.on_left(now, packet, network);
         }
         match packet.body {
             Body::Syn { first } => {
-                // A SYN sent again opens nothing.
+                // A retransmitted SYN opens nothing.
                 if self.far.end != self.segments.end {
                     self.far = Far {
                         receiver: Receiver::new(first),
@@ -236,7 +236,7 @@ impl Connection {
         network.send(now, leg, self.id, ack.size(), ecn, body);
     }
 
-    /// A packet reached the sender.
+    /// Handles a packet that reached the sender.
     pub fn on_return(&mut self, now: Instant, packet: &Packet, network: &mut Network) {
         match (packet.body, &mut self.state) {
             (Body::SynAck { first }, State::Connecting { since, sent_at, .. })
@@ -303,7 +303,7 @@ impl Connection {
         }
     }
 
-    /// Everything is acknowledged.
+    /// Closes the connection: everything is acknowledged.
     fn close(&mut self, now: Instant, network: &mut Network) {
         let idle = State::Idle(None);
         let State::Open { since, sender } = std::mem::replace(&mut self.state, idle) else {
@@ -320,7 +320,7 @@ impl Connection {
         self.begin(now, network);
     }
 
-    /// The transfer that has just ended, once.
+    /// Takes the transfer that has just ended.
     pub fn take_transfer(&mut self) -> Option<Transfer> {
         self.ended.take()
     }
@@ -333,7 +333,7 @@ impl Connection {
         }
     }
 
-    /// Bytes in order at the receiver, over all transfers.
+    /// Returns the ordered bytes at the receiver, over all transfers.
     pub fn delivered(&self) -> Bytes {
         self.far.delivered()
     }
@@ -361,7 +361,7 @@ impl Connection {
 }
 
 impl Far {
-    /// Bytes in order, over all transfers.
+    /// Returns the ordered bytes, over all transfers.
     fn delivered(&self) -> Bytes {
         let next = self.receiver.next();
         let segments = u64::from(next - self.first);
@@ -374,7 +374,7 @@ impl Far {
     }
 }
 
-/// Whole segments of a receive window, and at least one.
+/// Returns the whole segments of a receive window, at least one.
 fn segments_of(window: Option<Bytes>) -> u32 {
     let segments = window.map_or(u64::MAX, |bytes| bytes.0 / u64::from(PAYLOAD));
     u32::try_from(segments.max(1)).unwrap_or(u32::MAX)

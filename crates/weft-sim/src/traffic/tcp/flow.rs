@@ -19,7 +19,7 @@ pub(crate) struct TcpFlow {
     retransmissions_before: u64,
 }
 
-/// The flow's own timer: its beginning, then its end.
+/// The flow's own timer: for its beginning, then for its end.
 const SPAN: u32 = 0;
 
 impl TcpFlow {

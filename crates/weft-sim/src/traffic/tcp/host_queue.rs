@@ -1,15 +1,15 @@
-//! What a socket may have in the queue of its own host.
+//! Limit of a socket's data in the queue of its own host.
 
 use weft_units::Duration;
 
-/// Linux's TCP small queues (`tcp_small_queue_check`, `tcp_tso_autosize`): a
-/// socket hands its data over in bursts, and the next one only when no more
-/// than two are in the host's queue. Counts segments.
+/// Linux's TCP small queues (`tcp_small_queue_check`, `tcp_tso_autosize`): a socket sends
+/// its data in bursts, and the next one only when at most two are in the host's queue.
+/// Counts segments.
 pub(super) struct HostQueue {
-    /// The data of how much time is a burst.
+    /// Time whose data makes up a burst.
     time: Duration,
     present: u32,
-    /// Segments of the burst that is being handed over.
+    /// Remaining segments of the present burst.
     burst_left: u32,
 }
 
@@ -26,8 +26,8 @@ impl HostQueue {
         }
     }
 
-    /// Whether a segment may be handed over. `burst` says how many there are
-    /// in a burst of this time.
+    /// Whether a segment may enter the queue. `burst` returns the number of segments in a
+    /// burst of this time.
     pub fn has_room(&mut self, burst: impl FnOnce(Duration) -> u32) -> bool {
         if self.burst_left == 0 {
             let burst = burst(self.time);
@@ -39,13 +39,13 @@ impl HostQueue {
         true
     }
 
-    /// A segment has been handed over.
+    /// Counts a segment that entered the queue.
     pub fn on_sent(&mut self) {
         self.present += 1;
         self.burst_left = self.burst_left.saturating_sub(1);
     }
 
-    /// A segment has left it.
+    /// Counts a segment that left the queue.
     pub fn on_left(&mut self) {
         self.present -= 1;
     }

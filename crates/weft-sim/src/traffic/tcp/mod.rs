@@ -1,8 +1,8 @@
 //! TCP: connections with selective acknowledgements, RACK-TLP loss detection
 //! and a choice of congestion controls.
 //!
-//! Numbers count segments, not bytes: every segment but the last of a transfer
-//! is full, which is what a bulk sender's are.
+//! Numbers count segments, not bytes: every segment but the last of a transfer is full,
+//! like those of a bulk sender.
 
 mod application;
 mod congestion;

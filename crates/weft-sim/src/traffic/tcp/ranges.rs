@@ -1,15 +1,13 @@
 //! Sets of segment numbers as ranges.
 
-/// Ranges `[from, to)`, ascending, apart from each other by at least one
-/// number.
+/// Ranges `[from, to)` in ascending order, with gaps of at least one number.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Ranges {
     list: Vec<(u32, u32)>,
 }
 
 impl Ranges {
-    /// Adds `[from, to)`; calls `added` for each part that was not there, in
-    /// ascending order.
+    /// Adds `[from, to)`; calls `added` for each new part, in ascending order.
     #[inline]
     pub fn insert(&mut self, from: u32, to: u32, mut added: impl FnMut(u32, u32)) {
         if from >= to {
@@ -49,13 +47,13 @@ impl Ranges {
         }
     }
 
-    /// The range that holds `number`.
+    /// Returns the range that contains `number`.
     pub fn find(&self, number: u32) -> Option<(u32, u32)> {
         let index = self.list.partition_point(|r| r.1 <= number);
         self.list.get(index).copied().filter(|r| r.0 <= number)
     }
 
-    /// How many numbers there are.
+    /// Returns the number of elements.
     pub fn total(&self) -> u32 {
         self.list.iter().map(|r| r.1 - r.0).sum()
     }

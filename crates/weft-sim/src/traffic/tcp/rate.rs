@@ -2,7 +2,7 @@
 
 use weft_units::{Duration, Instant};
 
-/// What a segment remembers of the connection at the time it was sent.
+/// State of the connection when a segment was sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SentState {
     pub delivered: u64,
@@ -13,35 +13,33 @@ pub(crate) struct SentState {
     pub limit: Limit,
 }
 
-/// What kept the sender from sending more.
+/// Limit of the sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Limit {
     Network,
     Application,
 }
 
-/// Counts what is delivered; one for each connection.
+/// Counts deliveries of one connection.
 #[derive(Clone, Debug)]
 pub(crate) struct DeliveryRate {
     pub delivered: u64,
     pub lost: u64,
     delivered_at: Instant,
     first_sent_at: Instant,
-    /// Samples are limited by the application until so much is delivered.
+    /// Number of deliveries until which samples are limited by the application.
     limited_until: u64,
 }
 
-/// How fast segments were delivered between two acknowledgements, one round
-/// trip apart.
+/// Delivery rate between two acknowledgements, one round trip apart.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RateSample {
     /// `P.delivered` of the newest segment that was delivered.
     pub prior_delivered: u64,
-    /// Segments delivered over `interval`; the interval is zero when there is
-    /// no valid rate.
+    /// Segments delivered over `interval`; the interval is zero without a valid rate.
     pub delivered: u64,
     pub interval: Duration,
-    /// In flight when the newest delivered segment was sent.
+    /// Segments in flight when the newest delivered segment was sent.
     pub sent_in_flight: u32,
     /// Segments lost since then.
     pub lost: u64,
@@ -49,7 +47,7 @@ pub(crate) struct RateSample {
 }
 
 impl RateSample {
-    /// Segments per second, zero without a valid rate.
+    /// Returns segments per second, zero without a valid rate.
     pub fn per_second(&self) -> f64 {
         if self.interval == Duration::ZERO {
             return 0.0;
@@ -58,7 +56,7 @@ impl RateSample {
     }
 }
 
-/// Gathers the newest segment of one acknowledgement.
+/// Collects the newest segment of one acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Newest {
     pub sent_at: Instant,
@@ -76,7 +74,7 @@ impl DeliveryRate {
         }
     }
 
-    /// A segment leaves while `in_flight` others are under way.
+    /// Records a segment that leaves while `in_flight` others are in flight.
     pub fn on_sent(&mut self, now: Instant, in_flight: u32) -> SentState {
         if in_flight == 0 {
             self.first_sent_at = now;
@@ -96,12 +94,12 @@ impl DeliveryRate {
         }
     }
 
-    /// There was nothing to send though the window had room.
+    /// Records that there was no data although the window had room.
     pub fn on_application_limited(&mut self, in_flight: u32) {
         self.limited_until = (self.delivered + u64::from(in_flight)).max(1);
     }
 
-    /// The sample of an acknowledgement that delivered `count` segments.
+    /// Returns the sample of an acknowledgement that delivered `count` segments.
     pub fn on_delivered(
         &mut self,
         now: Instant,
@@ -116,7 +114,7 @@ impl DeliveryRate {
         let sending = newest.sent_at.saturating_since(state.first_sent_at);
         let acknowledging = now.saturating_since(state.delivered_at);
         let interval = sending.max(acknowledging);
-        // Shorter than any round trip: nothing to learn (section 3.3).
+        // Shorter than any round trip: not a valid sample (section 3.3).
         let valid = min_rtt.is_none_or(|min| interval >= min);
         RateSample {
             prior_delivered: state.delivered,

@@ -1,4 +1,4 @@
-//! The receiving side: what has arrived, and when to say so.
+//! The receiving side: arrivals and acknowledgements.
 
 use weft_links::Ecn;
 use weft_units::{Duration, Instant};
@@ -26,7 +26,7 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    /// A receiver that waits for segment `first`.
+    /// Creates a receiver that waits for segment `first`.
     pub fn new(first: u32) -> Receiver {
         Receiver {
             next: first,
@@ -39,12 +39,12 @@ impl Receiver {
         }
     }
 
-    /// The first segment that has not arrived.
+    /// Returns the first segment that has not arrived.
     pub fn next(&self) -> u32 {
         self.next
     }
 
-    /// A segment arrived; gives the acknowledgement if one is due at once.
+    /// Takes a segment; returns the acknowledgement if one is due at once.
     pub fn on_segment(
         &mut self,
         now: Instant,
@@ -82,7 +82,7 @@ impl Receiver {
         Some(self.acknowledge(duplicate))
     }
 
-    /// The acknowledgement that was delayed, if its time has come.
+    /// Returns the delayed acknowledgement, if its time has come.
     pub fn on_timer(&mut self, now: Instant) -> Option<Acknowledgement> {
         let due = self.due.is_some_and(|at| at <= now);
         due.then(|| self.acknowledge(false))
@@ -92,8 +92,8 @@ impl Receiver {
         self.due
     }
 
-    /// The range of the newest segment comes first, then those of the ones
-    /// before (RFC 2018 section 4).
+    /// Puts the range of the newest segment first, then earlier ones (RFC 2018 section
+    /// 4).
     fn note(&mut self, number: u32) {
         let same = |&n: &u32| {
             self.above

@@ -2,12 +2,11 @@
 
 use weft_units::{Duration, Instant};
 
-/// Linux's `TCP_RTO_MIN`; RFC 6298 section 2.4 would have one second, and
-/// allows less.
+/// Linux's `TCP_RTO_MIN`; RFC 6298 section 2.4 recommends one second, and allows less.
 const RTO_MIN: Duration = Duration::from_millis(200);
-/// RFC 6298 section 2.1: before any sample.
+/// RFC 6298 section 2.1: timeout before any sample.
 const RTO_INITIAL: Duration = Duration::from_secs(1);
-/// Linux's `TCP_RTO_MAX`; RFC 6298 section 2.5 wants 60 s at least.
+/// Linux's `TCP_RTO_MAX`; RFC 6298 section 2.5 requires at least 60 s.
 const RTO_MAX: Duration = Duration::from_secs(120);
 /// Linux's `tcp_min_rtt_wlen`.
 const MIN_WINDOW: Duration = Duration::from_secs(300);
@@ -30,7 +29,7 @@ impl Rtt {
         }
     }
 
-    /// A sample of a segment that was sent once (Karn's rule).
+    /// Adds a sample of a segment that was sent once (Karn's rule).
     pub fn on_sample(&mut self, now: Instant, rtt: Duration) {
         match self.smoothed {
             None => {
@@ -51,13 +50,13 @@ impl Rtt {
         }
     }
 
-    /// Something was acknowledged. With timestamps (RFC 7323) even a segment
-    /// sent twice gives a sample, which ends the backing off.
+    /// Records an acknowledgement. With timestamps (RFC 7323) even a retransmitted
+    /// segment gives a sample, which ends the backoff.
     pub fn on_progress(&mut self) {
         self.backoff = 0;
     }
 
-    /// The timer ran out: twice the patience (RFC 6298 section 5.5).
+    /// Doubles the timeout after the timer expired (RFC 6298 section 5.5).
     pub fn on_timeout(&mut self) {
         self.backoff = (self.backoff + 1).min(16);
     }
@@ -70,8 +69,8 @@ impl Rtt {
         self.min.map(|m| m.0)
     }
 
-    /// How long to wait for an acknowledgement. As Linux does, the floor
-    /// applies to the variation: the timeout exceeds the round trip by it.
+    /// Returns the timeout for an acknowledgement. As in Linux, the lower bound applies
+    /// to the variation: the timeout exceeds the round trip by it.
     pub fn timeout(&self) -> Duration {
         let base = self.smoothed.map_or(RTO_INITIAL, |smoothed| {
             smoothed + (self.variation * 4).max(RTO_MIN)

@@ -1,4 +1,4 @@
-//! What is outstanding, and what of it is lost: RACK (RFC 8985).
+//! Outstanding and lost segments: RACK (RFC 8985).
 
 use std::collections::VecDeque;
 
@@ -8,12 +8,11 @@ use super::ranges::Ranges;
 use super::rate::{Newest, SentState};
 use crate::packet::tcp::Acknowledgement;
 
-/// The sender's view of every segment between the first unacknowledged and the
-/// newest.
+/// The sender's view of every segment between the first unacknowledged and the newest.
 pub(crate) struct Scoreboard {
     first: u32,
     segments: VecDeque<Sent>,
-    /// Transmissions in their order, those that are settled among them.
+    /// Transmissions in their order, including settled ones.
     transmissions: VecDeque<Transmission>,
     next_transmission: u64,
     selective: Ranges,
@@ -36,7 +35,7 @@ enum State {
     InFlight,
     /// Acknowledged out of order.
     Delivered,
-    /// Waits to be sent again.
+    /// Waits for retransmission.
     Lost,
 }
 
@@ -62,38 +61,38 @@ enum Reordering {
     Seen,
 }
 
-/// What an acknowledgement brought.
+/// Result of an acknowledgement.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Progress {
-    /// Segments delivered that were not known to be.
+    /// Segments newly known to be delivered.
     pub delivered: u32,
-    /// The first unacknowledged segment moved by so many.
+    /// Segments by which the first unacknowledged one moved.
     pub advanced: u32,
     /// The newest of the delivered segments.
     pub newest: Option<Newest>,
-    /// Round trip of the oldest delivered segment that was sent once: what a
-    /// delayed acknowledgement waited is in it (RFC 7323 section 4.1).
+    /// Round trip of the oldest delivered segment that was sent once: includes the delay
+    /// of a delayed acknowledgement (RFC 7323 section 4.1).
     pub rtt: Option<Duration>,
     /// Round trip of the newest one.
     pub newest_rtt: Option<Duration>,
 }
 
-/// What was found to be lost.
+/// Segments found to be lost.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Losses {
     pub count: u32,
-    /// What the newest one remembers.
+    /// State when the newest one was sent.
     pub newest: Option<SentState>,
-    /// When to look again.
+    /// Time of the next check.
     pub due: Option<Instant>,
 }
 
-/// RFC 8985 section 6.2 step 4: the window is a quarter of the shortest round
-/// trip, or nothing once three segments show a gap.
+/// Number of segments that show a gap. RFC 8985 section 6.2 step 4: the window is a
+/// quarter of the shortest round trip, or zero after that many.
 const GAP: u32 = 3;
 
 impl Scoreboard {
-    /// Nothing outstanding; the next segment will be `first`.
+    /// Creates a scoreboard without outstanding segments; the next one will be `first`.
     pub fn new(first: u32) -> Scoreboard {
         Scoreboard {
             first,
@@ -112,12 +111,12 @@ impl Scoreboard {
         }
     }
 
-    /// First segment not acknowledged in order.
+    /// Returns the first segment not acknowledged in order.
     pub fn first(&self) -> u32 {
         self.first
     }
 
-    /// The next segment never sent before.
+    /// Returns the next segment never sent before.
     pub fn next(&self) -> u32 {
         self.first + self.segments.len() as u32
     }
@@ -126,12 +125,12 @@ impl Scoreboard {
         self.segments.is_empty()
     }
 
-    /// Segments under way: sent, not delivered, not lost.
+    /// Returns the segments in flight: sent, not delivered, not lost.
     pub fn in_flight(&self) -> u32 {
         self.in_flight
     }
 
-    /// The segment to send again next, if any is lost.
+    /// Returns the next segment to retransmit, if any is lost.
     pub fn next_lost(&mut self) -> Option<u32> {
         while let Some(&segment) = self.lost.front() {
             if self.get(segment).is_some_and(|s| s.state == State::Lost) {
@@ -142,7 +141,7 @@ impl Scoreboard {
         None
     }
 
-    /// Notes a transmission: of the next new segment, or of one sent before.
+    /// Records a transmission: of the next new segment, or of one sent before.
     pub fn on_sent(&mut self, now: Instant, segment: u32, rate: SentState) {
         let number = self.next_transmission;
         self.next_transmission += 1;
@@ -167,7 +166,7 @@ impl Scoreboard {
         }
     }
 
-    /// Takes in an acknowledgement.
+    /// Processes an acknowledgement.
     pub fn on_acknowledgement(
         &mut self,
         now: Instant,
@@ -211,7 +210,7 @@ impl Scoreboard {
         progress
     }
 
-    /// One segment more is known to have arrived.
+    /// Records the delivery of one segment.
     fn deliver(
         &mut self,
         now: Instant,
@@ -224,7 +223,7 @@ impl Scoreboard {
         progress.delivered += 1;
         let rtt = now.saturating_since(sent.at);
         if sent.sent_again {
-            // Perhaps the first transmission was meant (section 6.2 step 2).
+            // The acknowledgement may be for the first transmission (section 6.2 step 2).
             if min_rtt.is_some_and(|min| rtt < min) {
                 return;
             }
@@ -251,8 +250,8 @@ impl Scoreboard {
         }
     }
 
-    /// Marks as lost what was sent before the newest delivered transmission,
-    /// by more than the reordering window.
+    /// Marks segments as lost that were sent before the newest delivered transmission by
+    /// more than the reordering window.
     pub fn detect_losses(&mut self, now: Instant, window: Duration) -> Losses {
         let mut losses = Losses::default();
         while let Some(&Transmission {
@@ -281,8 +280,8 @@ impl Scoreboard {
         losses
     }
 
-    /// How much later than its successor a segment may arrive before it counts
-    /// as lost.
+    /// Returns the delay after its successor up to which a segment may arrive before it
+    /// counts as lost.
     pub fn reordering_window(
         &self,
         recovering: bool,
@@ -302,8 +301,8 @@ impl Scoreboard {
         self.selective.total()
     }
 
-    /// The timer ran out: everything outstanding is taken for lost, oldest
-    /// first. Gives how many were not before.
+    /// Marks everything outstanding as lost after a timeout, oldest first. Returns the
+    /// number of newly lost segments.
     pub fn lose_all(&mut self) -> u32 {
         self.lost.clear();
         self.transmissions.clear();

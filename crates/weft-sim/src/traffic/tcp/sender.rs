@@ -1,4 +1,4 @@
-//! The sending side: what goes out, what is lost, when to try again.
+//! The sending side: transmissions, losses and retries.
 
 mod prr;
 
@@ -11,10 +11,10 @@ use super::scoreboard::{Losses, Progress, Scoreboard};
 use crate::packet::tcp::{Acknowledgement, HEADERS, PAYLOAD, Segment};
 use prr::Proportional;
 
-/// RFC 8985 section 7.2: what a lone segment's acknowledgement may be delayed
-/// by; Linux takes its least retransmission timeout.
+/// RFC 8985 section 7.2: the largest delay of a lone segment's acknowledgement; Linux
+/// uses its smallest retransmission timeout.
 const MAX_ACK_DELAY: Duration = Duration::from_millis(200);
-/// The same section's two, of smoothed round trips.
+/// Factor of that section on the smoothed round trip.
 const PROBE_AFTER: u64 = 2;
 
 /// `tcp_min_tso_segs`, and 64 KB.
@@ -27,20 +27,20 @@ pub(crate) struct Sender {
     rate: DeliveryRate,
     congestion: Box<dyn CongestionControl>,
     phase: Phase,
-    /// Recovery ends when everything below is acknowledged. The segment here
-    /// tells the receiver of the reduction, so an echo says something new only
-    /// when it is acknowledged, too.
+    /// Recovery ends when everything below is acknowledged. The segment with this number
+    /// tells the receiver of the reduction, so an echo is new only after it is
+    /// acknowledged.
     recovery_point: u32,
     proportional: Proportional,
-    /// The first segment that there is no data for.
+    /// End of the available data, as a segment number.
     end: u32,
-    /// Segments that the receiver takes beyond what is acknowledged.
+    /// Segments that the receiver accepts beyond the acknowledged ones.
     receive_window: u32,
     probe: Probe,
     timers: Timers,
     pacing: Pacing,
-    /// The next new segment tells that the window was reduced, for whatever
-    /// reason (CWR, RFC 3168 section 6.1.2).
+    /// Whether the next new segment announces a reduction of the window, for any reason
+    /// (CWR, RFC 3168 section 6.1.2).
     tell_reduced: bool,
     window_was_full: bool,
     pub counters: SenderCounters,
@@ -48,9 +48,9 @@ pub(crate) struct Sender {
 
 #[derive(Default)]
 struct Pacing {
-    /// The next burst may go.
+    /// Time of the next burst.
     until: Instant,
-    /// Segments of the burst that is going.
+    /// Remaining segments of the present burst.
     burst_left: u32,
 }
 
@@ -75,9 +75,9 @@ impl SenderCounters {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Probe {
     None,
-    /// To be sent as soon as asked for a segment.
+    /// To be sent at the next request for a segment.
     Wanted,
-    /// The probe went out when so much was outstanding.
+    /// Sent while this many segments were outstanding.
     Sent {
         below: u32,
         again: bool,
@@ -89,12 +89,12 @@ struct Timers {
     retransmission: Option<Instant>,
     probe: Option<Instant>,
     reordering: Option<Instant>,
-    /// The pacer lets the next segment go, and there is one.
+    /// Time at which the pacer allows the next segment, if there is one.
     pacing: Option<Instant>,
 }
 
 impl Sender {
-    /// A sender of segments `first` up to `end`, with the round trip of the
+    /// Creates a sender of segments `first` up to `end`, with the round trip of the
     /// handshake.
     pub fn new(
         now: Instant,
@@ -125,7 +125,7 @@ impl Sender {
         }
     }
 
-    /// Nothing new after what was sent.
+    /// Stops data after the sent segments.
     pub fn stop(&mut self) {
         self.end = self.end.min(self.board.next());
     }
@@ -148,7 +148,7 @@ impl Sender {
         self.rtt.smoothed().unwrap_or_default()
     }
 
-    /// The next segment to send now, if any.
+    /// Returns the next segment to send now, if any.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Segment> {
         let in_flight = self.board.in_flight();
         self.timers.pacing = None;
@@ -179,18 +179,18 @@ impl Sender {
         Some(self.transmit(now, number))
     }
 
-    /// The host's own queue takes nothing more for now. This is no lack of data,
-    /// and the window is only full if as much as that is in flight.
+    /// Records that the host's own queue accepts nothing for now. This is not a lack of
+    /// data, and the window is full only if that much is in flight.
     pub fn hold_back(&mut self) {
         self.window_was_full = self.board.in_flight() >= self.window();
         self.timers.pacing = None;
         self.pacing.burst_left = 0;
     }
 
-    /// Segments that leave the socket together: the data of so much time at the
-    /// pacing rate, at least two and at most 64 KB (`tcp_tso_autosize`). Without
-    /// pacing that is twice the window for each round trip, as up to Linux 4.2;
-    /// later versions take 1.2 times after slow start.
+    /// Returns the segments that leave the socket together: the data of this time at the
+    /// pacing rate, at least two and at most 64 KB (`tcp_tso_autosize`). Without pacing
+    /// the rate is twice the window per round trip, as up to Linux 4.2; later versions
+    /// use 1.2 times after slow start.
     pub fn burst(&self, time: Duration) -> u32 {
         let paced = self.congestion.pacing_rate().map(|rate| {
             let size = f64::from(HEADERS + PAYLOAD);
@@ -203,7 +203,7 @@ impl Sender {
         (segments as u32).clamp(LEAST_BURST, MOST_OFFLOADED)
     }
 
-    /// The first segment that there is no data or no room for.
+    /// Returns the first segment without data or without room in the window.
     fn limit(&self) -> u32 {
         let room = self.board.first().saturating_add(self.receive_window);
         self.end.min(room)
@@ -227,7 +227,7 @@ impl Sender {
         Segment { number, reduced }
     }
 
-    /// New data if there is some, else the newest segment again (section 7.3).
+    /// Sends new data, or else the newest segment again (section 7.3).
     fn send_probe(&mut self, now: Instant) -> Option<Segment> {
         self.probe = Probe::None;
         if self.board.is_empty() {
@@ -244,7 +244,7 @@ impl Sender {
         Some(segment)
     }
 
-    /// Takes in an acknowledgement.
+    /// Processes an acknowledgement.
     pub fn on_acknowledgement(&mut self, now: Instant, ack: &Acknowledgement) {
         let before = self.board.in_flight();
         let min_rtt = self.rtt.min();
@@ -285,8 +285,8 @@ impl Sender {
         losses
     }
 
-    /// Section 7.4: a probe that was a retransmission and is acknowledged
-    /// without D-SACK has repaired a loss, which calls for a reduction.
+    /// Section 7.4: a retransmitted probe that is acknowledged without D-SACK has
+    /// repaired a loss, which calls for a reduction.
     fn settle_probe(&mut self, now: Instant, ack: &Acknowledgement, in_flight: u32) {
         let Probe::Sent { below, again } = self.probe else {
             return;
@@ -308,7 +308,7 @@ impl Sender {
         }
         match self.phase {
             Phase::Open if lost > 0 => self.reduce(now, Phase::Recovery, in_flight),
-            // Reduced already in this round trip.
+            // Already reduced in this round trip.
             Phase::Reduced if lost > 0 => self.phase = Phase::Recovery,
             Phase::Open if ack.echo && self.board.first() > self.recovery_point => {
                 self.reduce(now, Phase::Reduced, in_flight);
@@ -356,8 +356,8 @@ impl Sender {
         }
     }
 
-    /// The time for the next retransmission, and for a probe before it if
-    /// nothing is missing.
+    /// Sets the time of the next retransmission, and of a probe before it if no loss is
+    /// known.
     fn arm(&mut self, now: Instant) {
         self.timers.retransmission = None;
         self.timers.probe = None;
@@ -375,7 +375,7 @@ impl Sender {
         }
     }
 
-    /// When [`Sender::on_timer`] has something to do.
+    /// Returns the next time for [`Sender::on_timer`].
     pub fn due(&self) -> Option<Instant> {
         let timers = [
             self.timers.retransmission,
@@ -386,7 +386,7 @@ impl Sender {
         timers.into_iter().flatten().min()
     }
 
-    /// Runs what is due; ask for segments afterwards.
+    /// Runs the due timers; poll for segments afterwards.
     pub fn on_timer(&mut self, now: Instant) {
         let due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
         if due(self.timers.reordering) {

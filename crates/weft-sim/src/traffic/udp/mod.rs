@@ -14,8 +14,8 @@ pub(crate) struct UdpFlow {
     span: Span,
     slot: Slot,
     size: u16,
-    /// Bits of a packet times nanoseconds in a second, and the rate: packet n
-    /// leaves at n times their quotient, so that rounding never adds up.
+    /// Bits of a packet times nanoseconds in a second, and the rate: packet n leaves at n
+    /// times their quotient, so that rounding errors do not add up.
     work: u128,
     rate: u128,
     sent: u64,

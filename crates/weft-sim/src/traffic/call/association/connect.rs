@@ -1,5 +1,5 @@
-//! Before a call begins its agents find their paths, on wires without queues
-//! or loss: a call's beginning is not what is measured.
+//! Connection setup before a call: the agents find their paths on wires without queues or
+//! loss, because a call's setup is not measured.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -12,12 +12,12 @@ use weft_units::{Duration, Instant, Rng};
 
 use super::End;
 
-/// Paths that are not up by then stay unused. An agent takes answers up to 10 s
-/// after the check.
+/// Time after which paths that are not up stay unused. An agent accepts answers up to 10
+/// s after the check.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Addresses of the routes, this end's and the other's: a network for each
-/// route. What travels is counted as UDP over IPv4.
+/// Returns the addresses of the routes, this end's and the other's: a network for each
+/// route. Packets count as UDP over IPv4.
 pub fn routes(end: End, count: usize) -> impl Iterator<Item = (SocketAddr, SocketAddr)> {
     let address = |route: usize, end: End| {
         let ip = [10, 0, route as u8, 1 + end as u8];
@@ -26,8 +26,8 @@ pub fn routes(end: End, count: usize) -> impl Iterator<Item = (SocketAddr, Socke
     (0..count).map(move |route| (address(route, end), address(route, end.other())))
 }
 
-/// An agent with an address for each route, which leads to the other end of
-/// that route only.
+/// Creates an agent with an address for each route, which reaches only that route's
+/// address of the other end.
 pub fn agent(now: Instant, end: End, count: usize, rng: &Rng) -> Agent {
     let mut rng = rng.stream(&format!("{end:?}"));
     let mut entropy = [0; 32];
@@ -54,7 +54,7 @@ pub fn agent(now: Instant, end: End, count: usize, rng: &Rng) -> Agent {
     agent
 }
 
-/// Tells each of the other.
+/// Gives each agent the other's credentials and candidates.
 pub fn introduce(now: Instant, count: usize, agents: &mut [Agent; 2]) {
     for end in End::BOTH {
         let credentials = agents[end.other() as usize].credentials().clone();
@@ -64,8 +64,8 @@ pub fn introduce(now: Instant, count: usize, agents: &mut [Agent; 2]) {
     }
 }
 
-/// Lets them check until all paths are up, media may flow, and nothing is on
-/// its way any more. Says when that is.
+/// Runs the checks until all paths are up, media may flow, and no message is in flight.
+/// Returns that time.
 pub fn connect(start: Instant, rtts: &[Duration], agents: &mut [Agent; 2]) -> Instant {
     let mut wires = Wires::new(rtts);
     let (mut now, mut connected) = (start, false);
@@ -97,12 +97,12 @@ fn up(agent: &Agent) -> usize {
     agent.paths().filter(|p| p.state == PathState::Up).count()
 }
 
-/// A datagram on its way: to whom, to which address, from which.
+/// A datagram in flight: its receiver, destination address and source address.
 type Flight = (End, SocketAddr, SocketAddr, Vec<u8>);
 
 struct Wires<'a> {
     rtts: &'a [Duration],
-    /// By the time of arrival, then in the order of sending.
+    /// Keyed by the time of arrival, then the order of sending.
     flights: BTreeMap<(Instant, u64), Flight>,
     sent: u64,
 }
@@ -116,7 +116,7 @@ impl Wires<'_> {
         }
     }
 
-    /// What this end has to send. Its events are read from the paths' states.
+    /// Sends this end's messages. Its events are read from the paths' states.
     fn send(&mut self, now: Instant, from: End, agent: &mut Agent) {
         while let Some(output) = agent.poll_output() {
             let Output::Transmit {
@@ -149,7 +149,7 @@ impl Wires<'_> {
     fn deliver(&mut self, now: Instant, agents: &mut [Agent; 2]) {
         while let Some(entry) = self.flights.first_entry().filter(|e| e.key().0 <= now) {
             let (to, local, remote, datagram) = entry.remove();
-            // What it refuses it counts.
+            // The agent counts messages that it refuses.
             let _ = agents[to as usize].handle_datagram(now, local, remote, &datagram);
         }
     }

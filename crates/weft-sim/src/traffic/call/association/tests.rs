@@ -16,7 +16,7 @@ fn pair(rtts: &[Duration]) -> [Association; 2] {
     Association::pair(START, rtts, &Rng::new(1))
 }
 
-/// What an end told its session of a path.
+/// Path event that an end reported to its session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum News {
     Up(PathId, Duration),
@@ -24,12 +24,12 @@ enum News {
     Silent(PathId),
 }
 
-/// Both ends and the ways between them, dead or alive.
+/// Both ends and the paths between them, up or down.
 struct Line {
     ends: [Association; 2],
     rtts: Vec<Duration>,
     dead: Vec<bool>,
-    /// By arrival and number: to whom, on which path.
+    /// By arrival and number: the receiver and the path.
     flights: BTreeMap<(Instant, u32), (End, PathId, Vec<u8>)>,
     sent: u32,
     news: Vec<(Instant, End, News)>,
@@ -96,7 +96,7 @@ impl Line {
         }
     }
 
-    /// What one end said, with milliseconds after `from`.
+    /// Returns the events of one end, in milliseconds after `from`.
     fn news_of(&self, end: End, from: Instant) -> Vec<(u64, News)> {
         let of = self.news.iter();
         let of = of.filter(|(at, e, _)| *e == end && *at >= from);
@@ -109,7 +109,7 @@ impl Line {
 fn a_call_begins_with_every_path_up_and_its_empty_round_trip() {
     let cases: [Vec<Duration>; 4] = [
         vec![ms(40)],
-        // Answers come in the opposite order; one cannot be halved.
+        // Answers arrive in the opposite order; one cannot be halved.
         vec![ms(700), Duration::from_nanos(90_000_001), Duration::ZERO],
         (1..=15).rev().map(|i| ms(20 * i)).collect(),
         vec![ms(3000), ms(1)],
@@ -122,7 +122,7 @@ fn a_call_begins_with_every_path_up_and_its_empty_round_trip() {
             assert_eq!(up, expected);
             assert!(!association.is_suspicious());
         }
-        // Nothing was lost on the way into the run, and nothing is late.
+        // Nothing was lost at the transition into the run, and nothing is late.
         let mut line = Line::new(&rtts);
         line.drain();
         assert!(line.flights.is_empty());
@@ -161,7 +161,7 @@ fn a_dead_path_is_found_within_200_ms_and_comes_back() {
     );
 }
 
-/// Feedback's times are the run's, the agent's are not.
+/// Feedback has the run's times, the agent has its own.
 #[test]
 fn what_media_proves_needs_no_answer() {
     let run = |is_heard: bool| {
@@ -185,7 +185,7 @@ fn what_media_proves_needs_no_answer() {
     assert!(matches!(run(false)[..], [(_, News::Down(PathId(1)))]));
 }
 
-/// An end whose own check is not due learns of the return from the peer's: its
+/// An end whose own check is not due learns of the recovery from the peer's check: its
 /// own follows at once.
 #[test]
 fn a_check_of_the_peer_revives_a_dead_path() {
@@ -207,8 +207,8 @@ fn a_check_of_the_peer_revives_a_dead_path() {
             };
             after
         });
-        // The first one's check, and an answer to the other's: half a round
-        // trip apart, and not the 400 ms between checks of a dead path.
+        // The first one's check, and an answer to the other's: half a round trip apart,
+        // and not the 400 ms between checks of a dead path.
         assert!(up[0].abs_diff(up[1]) <= 35, "up after {up:?} ms");
     }
 }

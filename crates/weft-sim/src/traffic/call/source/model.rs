@@ -9,12 +9,12 @@ use crate::encoder::{ModelEncoder, brisque};
 pub struct Model {
     encoder: ModelEncoder,
     codec: Codec,
-    /// Of the camera.
+    /// Height of the camera's pictures.
     height: u32,
 }
 
 impl Model {
-    /// Panics for a setup that does not validate.
+    /// Creates a model. Panics for a setup that does not validate.
     #[must_use]
     pub fn new(setup: ModelSetup, rng: Rng) -> Model {
         Model {
@@ -25,16 +25,16 @@ impl Model {
     }
 }
 
-/// PSNR in dB, and `log2(1 - SSIM)`, of pictures of 360 lines that were shrunk
-/// to just below their size and grown again; what an octave more of lines adds;
-/// and what an octave of shrinking takes. Fitted to the table of
-/// `examples/low_rate` of `weft-media`, within 1 dB and 0.4 octaves.
+/// PSNR in dB, and `log2(1 - SSIM)`, of pictures of 360 lines that were downscaled to
+/// just below their size and upscaled again; their increase per octave of lines; and
+/// their decrease per octave of downscaling. Fitted to the table of `examples/low_rate`
+/// of `weft-media`, within 1 dB and 0.4 octaves.
 const SHRUNK_PSNR: [f64; 3] = [41.4, 3.2, 5.6];
 const SHRUNK_DISSIMILARITY: [f64; 3] = [-5.83, -0.5, -1.42];
 
 impl Model {
-    /// PSNR and SSIM against what was filmed, when the encoder's pictures are
-    /// smaller: the errors of shrinking and of encoding add up.
+    /// Returns PSNR and SSIM relative to the captured picture when the encoder's pictures
+    /// are smaller: the errors of scaling and of encoding add up.
     fn seen(&self, encoded: u32, psnr_db: f64, ssim: f64) -> (f64, f64) {
         if encoded == self.height {
             return (psnr_db, ssim);

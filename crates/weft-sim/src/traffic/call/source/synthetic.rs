@@ -4,31 +4,32 @@ use weft_units::{Bytes, Instant, Rate, Rng};
 
 use super::{EncodedFrame, FrameEncoder};
 
-/// RFC 8593's synthetic codec with constant frame intervals: sizes scatter
-/// around the target rate, a keyframe is made up for by the frames after it.
+/// RFC 8593's synthetic codec with constant frame intervals: sizes vary around the target
+/// rate, and the frames after a keyframe compensate for it.
 ///
-/// Apart from the RFC: keyframes come at the beginning and on request only,
-/// as an encoder of a call makes them, not at large changes of the rate.
+/// Differs from the RFC: keyframes occur at the beginning and on request only, as in an
+/// encoder of a call, and not at large changes of the rate.
 pub struct Synthetic {
     setup: SyntheticSetup,
     rate: Rate,
     wanted: Option<(Instant, Rate)>,
-    /// What each of the frames of a transient gives up, and how many are left.
+    /// Reduction of each frame of a transient, and the number of frames left.
     repayment: (f64, u32),
     rng: Rng,
 }
 
-/// Frames after a keyframe keep at least so much of their size: the RFC's
-/// authors' own implementation (syncodecs, `StatisticsCodec`).
+/// Smallest part of its size that a frame after a keyframe keeps: from the implementation
+/// of the RFC's authors (syncodecs, `StatisticsCodec`).
 const LEAST_IN_TRANSIENT: f64 = 0.2;
-/// Deviations are cut here, so that a size stays positive; chosen by us, one
-/// frame in 500 with the RFC's scale.
+/// Bound of deviations, so that a size stays positive; chosen by us, one frame in 500
+/// with the RFC's scale.
 const LARGEST_DEVIATION: f64 = 0.95;
-/// A VP8 frame of nothing new, with what the simulator writes into it.
+/// Size of a VP8 frame without changes, including the data that the simulator writes into
+/// it.
 const LEAST_FRAME: f64 = 50.0;
 
 impl Synthetic {
-    /// Without a rate yet.
+    /// Creates an encoder without a rate.
     #[must_use]
     pub fn new(setup: SyntheticSetup, rng: Rng) -> Synthetic {
         Synthetic {

@@ -1,17 +1,16 @@
-//! How many segments acknowledgements bring more than the bandwidth explains,
-//! because receivers and links gather them (draft-ietf-ccwg-bbr-01 section
-//! 5.5.9): what is to be in flight beside what the path holds.
+//! Excess segments of acknowledgements over the bandwidth, because receivers and links
+//! aggregate them (draft-ietf-ccwg-bbr-01 section 5.5.9): allowed in flight beyond the
+//! path's capacity.
 
 use weft_units::Instant;
 
 use super::AckSample;
 use super::filter::WindowedMax;
 
-/// Of rounds; Linux's two slots of five keep between five and ten.
+/// Window in rounds; Linux's two slots of five keep between five and ten.
 const WINDOW: u64 = 10;
 
-/// Excess over what the bandwidth delivers, since the last acknowledgement
-/// that was behind it.
+/// Excess over the bandwidth's deliveries, since the last acknowledgement below them.
 pub(super) struct Aggregation {
     since: Instant,
     delivered: f64,
@@ -27,8 +26,8 @@ impl Aggregation {
         }
     }
 
-    /// At a `bandwidth` of segments per second. No excess counts above the
-    /// `window`.
+    /// Updates the excess at a `bandwidth` of segments per second. No excess counts above
+    /// the `window`.
     pub fn on_ack(&mut self, ack: &AckSample, bandwidth: f64, round: u64, window: f64) {
         if ack.delivered == 0 {
             return;
@@ -42,13 +41,13 @@ impl Aggregation {
         self.excess.update(round, excess.min(window));
     }
 
-    /// Forgets what was before.
+    /// Forgets the previous excess.
     pub fn restart(&mut self, now: Instant) {
         (self.since, self.delivered) = (now, 0.0);
         self.excess.clear();
     }
 
-    /// The most of the last rounds, segments.
+    /// Returns the maximum of the last rounds, in segments.
     pub fn most(&self) -> f64 {
         self.excess.max()
     }

@@ -1,6 +1,6 @@
-//! BBR version 3 (draft-ietf-ccwg-bbr-01; sections in comments are its own), and
-//! version 2, which differs in the numbers of its [`Version`].
-//! Not modelled: ECN, which the draft leaves open.
+//! BBR version 3 (draft-ietf-ccwg-bbr-01; sections in comments are its own), and version
+//! 2, which differs in the numbers of its [`Version`]. ECN is not modelled; the draft
+//! does not define it.
 
 mod bounds;
 mod cycle;
@@ -17,16 +17,16 @@ use crate::traffic::tcp::rate::{Limit, RateSample};
 use bounds::{Bounds, MIN_WINDOW};
 use cycle::Cycle;
 
-/// What the versions do not have in common.
+/// Parameters that differ between the versions.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Version {
     startup_gain: f64,
-    /// The window's, in startup and drain.
+    /// Gain of the window, in startup and drain.
     startup_window_gain: f64,
     drain_gain: f64,
     down_gain: f64,
     up_window_gain: f64,
-    /// Loss events in a round of startup that end it.
+    /// Number of loss events in a round of startup that end it.
     startup_losses: u32,
 }
 
@@ -61,7 +61,7 @@ const PROBE_RTT_GAIN: f64 = 0.5;
 const PROBE_RTT_EVERY: Duration = Duration::from_secs(5);
 const PROBE_RTT_TIME: Duration = Duration::from_millis(200);
 const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
-/// Section 2.7: of bandwidth probing cycles.
+/// Section 2.7: in bandwidth probing cycles.
 const BANDWIDTH_WINDOW: u64 = 2;
 const PACING_MARGIN: f64 = 0.99;
 /// Section 5.3.1.2.
@@ -100,7 +100,7 @@ enum State {
     },
 }
 
-/// Whether more is delivered when more is sent (section 5.3.1.2).
+/// Detects whether more is delivered when more is sent (section 5.3.1.2).
 #[derive(Default)]
 struct FullPipe {
     bandwidth: f64,
@@ -109,8 +109,8 @@ struct FullPipe {
     reached: bool,
 }
 
-/// Section 5.5.5: the least round trip of the last 10 s, and of the last 5 s,
-/// after which it is probed for.
+/// Section 5.5.5: the smallest round trip of the last 10 s, and of the last 5 s, after
+/// which BBR probes for it.
 struct MinRtt {
     min: Duration,
     at: Instant,
@@ -130,7 +130,7 @@ impl State {
         matches!(self, State::Startup | State::Refill | State::Up)
     }
 
-    /// Of pacing and window.
+    /// Returns the gains of pacing and window.
     fn gains(self, version: Version) -> (f64, f64) {
         match self {
             State::Startup => (version.startup_gain, version.startup_window_gain),
@@ -144,7 +144,7 @@ impl State {
 }
 
 impl Bbr {
-    /// With the round trip of the handshake.
+    /// Starts with the round trip of the handshake.
     pub fn new(version: Version, now: Instant, handshake: Duration, rng: Rng) -> Bbr {
         let window = f64::from(INITIAL_WINDOW);
         let rtt = handshake.max(Duration::from_micros(1));
@@ -174,21 +174,21 @@ impl Bbr {
         self.bandwidth.max().min(self.bounds.bandwidth)
     }
 
-    /// What path and round trip hold at `gain` times the bandwidth, with what
-    /// offload keeps (section 5.6.4.2).
+    /// Returns the segments in flight at `gain` times the bandwidth-delay product, plus
+    /// the offload budget (section 5.6.4.2).
     fn inflight(&self, bandwidth: f64, gain: f64) -> f64 {
         self.budget(bandwidth * self.min_rtt.min.as_secs_f64() * gain)
     }
 
-    /// As much with what offload keeps (`BBRQuantizationBudget`).
+    /// Adds the offload budget (`BBRQuantizationBudget`).
     fn budget(&self, held: f64) -> f64 {
         let burst = f64::from(self.burst());
         let most = held.max(3.0 * burst).max(MIN_WINDOW).ceil();
         most + if self.state == State::Up { 2.0 } else { 0.0 }
     }
 
-    /// What may be in flight, the allowance for gathered acknowledgements
-    /// included (`BBRUpdateMaxInflight`).
+    /// Returns the largest number in flight, including the allowance for aggregated
+    /// acknowledgements (`BBRUpdateMaxInflight`).
     fn max_inflight(&self) -> f64 {
         let held =
             self.bandwidth() * self.min_rtt.min.as_secs_f64() * self.state.gains(self.version).1;
@@ -351,7 +351,7 @@ impl CongestionControl for Bbr {
             self.check_full(begins, rate);
         }
         if begins && !self.full.reached {
-            // In startup one round is remembered, no more.
+            // In startup only one round is remembered.
             self.aggregation.restart(ack.now);
         }
         let bandwidth = self.bandwidth();
@@ -396,7 +396,7 @@ impl CongestionControl for Bbr {
         Some(on_the_link(self.pacing))
     }
 
-    /// The draft's quantum (section 5.6.3), as Linux has it.
+    /// The draft's quantum (section 5.6.3), as in Linux.
     fn burst(&self) -> u32 {
         offload(self.pacing)
     }

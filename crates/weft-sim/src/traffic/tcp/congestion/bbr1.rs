@@ -1,8 +1,7 @@
-//! BBR version 1 (draft-cardwell-iccrg-bbr-congestion-control-00), with the
-//! details of Linux's `tcp_bbr.c` (6.1). Not modelled: that Linux paces from
-//! the tenth segment on, what will have left by the next departure
-//! (`bbr_packets_in_net_at_edt`), and an interval of the policer that a timeout
-//! begins.
+//! BBR version 1 (draft-cardwell-iccrg-bbr-congestion-control-00), with the details of
+//! Linux's `tcp_bbr.c` (6.1). Not modelled: Linux paces only from the tenth segment on,
+//! accounts for segments that will have left by the next departure
+//! (`bbr_packets_in_net_at_edt`), and lets a timeout begin an interval of the policer.
 
 mod policed;
 
@@ -24,16 +23,16 @@ const DRAIN_GAIN: f64 = 1.0 / STARTUP_GAIN;
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 /// Room for delayed and aggregated acknowledgements (section 4.2.3.2).
 const WINDOW_GAIN: f64 = 2.0;
-/// Of rounds (section 4.1.1.3): a cycle and two more.
+/// Window in rounds (section 4.1.1.3): a cycle and two more.
 const BANDWIDTH_WINDOW: u64 = 10;
 const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
 const PROBE_RTT_TIME: Duration = Duration::from_millis(200);
 /// The smallest window that still pipelines with delayed acknowledgements.
 const MIN_WINDOW: f64 = 4.0;
-/// The pipe is full when three rounds in a row grow by less than this.
+/// Growth below which, in three consecutive rounds, the pipe counts as full.
 const FULL_GROWTH: f64 = 1.25;
 const FULL_ROUNDS: u32 = 3;
-/// `bbr_extra_acked_max_us`: allowed for gathered acknowledgements at most.
+/// `bbr_extra_acked_max_us`: the largest allowance for aggregated acknowledgements.
 const MOST_EXTRA: Duration = Duration::from_millis(100);
 /// `bbr_pacing_margin_percent`.
 const PACING_MARGIN: f64 = 0.99;
@@ -41,7 +40,7 @@ const PACING_MARGIN: f64 = 0.99;
 pub(super) struct Bbr1 {
     mode: Mode,
     rounds: Rounds,
-    /// Segments per second.
+    /// Bandwidth in segments per second.
     max_bandwidth: WindowedMax,
     policed: Policed,
     aggregation: Aggregation,
@@ -53,7 +52,7 @@ pub(super) struct Bbr1 {
     full_bandwidth: f64,
     full_rounds: u32,
     in_recovery: bool,
-    /// Until the end of the first round of recovery.
+    /// Whether the first round of recovery has not ended.
     conserving: bool,
     rng: Rng,
 }
@@ -74,7 +73,7 @@ enum Mode {
 }
 
 impl Bbr1 {
-    /// With the round trip of the handshake.
+    /// Starts with the round trip of the handshake.
     pub fn new(now: Instant, handshake: Duration, rng: Rng) -> Bbr1 {
         let window = f64::from(INITIAL_WINDOW);
         let rtt = handshake.max(Duration::from_micros(1));
@@ -106,7 +105,7 @@ impl Bbr1 {
         policed.unwrap_or(self.max_bandwidth.max())
     }
 
-    /// Of the pacing rate and of the window.
+    /// Returns the gains of the pacing rate and of the window.
     fn gains(&self) -> (f64, f64) {
         match self.mode {
             Mode::Startup => (STARTUP_GAIN, STARTUP_GAIN),
@@ -117,8 +116,8 @@ impl Bbr1 {
         }
     }
 
-    /// Segments in flight at `gain` times what path and round trip hold, and
-    /// `extra` ones, with what offload keeps in the sender and receiver
+    /// Returns the segments in flight at `gain` times the bandwidth-delay product plus
+    /// `extra` segments, with the offload budget of sender and receiver
     /// (`bbr_quantization_budget`).
     fn target(&self, bandwidth: f64, gain: f64, extra: f64) -> f64 {
         let held = bandwidth * self.min_rtt.as_secs_f64() * gain;
@@ -127,12 +126,12 @@ impl Bbr1 {
         target.ceil() * 2.0 + if probing { 2.0 } else { 0.0 }
     }
 
-    /// The same at the bandwidth that was seen, whether policed or not.
+    /// Returns the target at the measured bandwidth, policed or not.
     fn held(&self, gain: f64) -> f64 {
         self.target(self.max_bandwidth.max(), gain, 0.0)
     }
 
-    /// For acknowledgements that come late and together
+    /// Returns the allowance for late, aggregated acknowledgements
     /// (`bbr_ack_aggregation_cwnd`).
     fn extra(&self) -> f64 {
         if !self.is_full() {
@@ -194,7 +193,7 @@ impl Bbr1 {
         }
     }
 
-    /// Any phase but the draining one comes first (section 4.3.4.2).
+    /// Starts with a random phase other than the draining one (section 4.3.4.2).
     fn probe_bandwidth(&mut self, now: Instant) {
         let back = self.rng.below(CYCLE.len() as u64 - 1) as usize;
         self.mode = Mode::ProbeBandwidth {

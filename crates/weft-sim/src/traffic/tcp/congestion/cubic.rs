@@ -11,15 +11,15 @@ const C: f64 = 0.4;
 const BETA: f64 = 0.7;
 /// Section 4.3: as fair to Reno as an additive increase can be with `BETA`.
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
-/// Section 4.2: the target is at most so many windows.
+/// Section 4.2: largest target, in windows.
 const FASTEST: f64 = 1.5;
 
 pub(super) struct Cubic {
     window: f64,
     threshold: f64,
     start: Option<HyStart>,
-    /// Window at the last reduction, less if it was smaller than at the one
-    /// before (section 4.7).
+    /// Window at the last reduction, reduced if it was smaller than at the previous one
+    /// (section 4.7).
     plateau: f64,
     /// Window just before the last reduction.
     prior: f64,
@@ -32,7 +32,7 @@ struct Epoch {
     /// Time from `since` to the plateau, in seconds.
     to_plateau: f64,
     plateau: f64,
-    /// What Reno would have by now.
+    /// Window that Reno would have by now.
     estimate: f64,
 }
 

@@ -1,15 +1,15 @@
-//! The largest value of the last so many rounds.
+//! Maximum over a window of rounds.
 
 use std::collections::VecDeque;
 
-/// Values that are the largest since their round, falling.
+/// Values that are the maximum since their round, in falling order.
 pub(super) struct WindowedMax {
     window: u64,
     values: VecDeque<(u64, f64)>,
 }
 
 impl WindowedMax {
-    /// Over so many rounds; nothing is allocated later.
+    /// Creates a filter over this many rounds; it allocates nothing later.
     pub fn new(window: u64) -> WindowedMax {
         WindowedMax {
             window,
@@ -17,8 +17,8 @@ impl WindowedMax {
         }
     }
 
-    /// A value of `round`, which never goes back. The newest value stays, so
-    /// there is always one.
+    /// Adds a value of `round`, which never decreases. The newest value stays, so there
+    /// is always one.
     pub fn update(&mut self, round: u64, value: f64) {
         while self.values.back().is_some_and(|v| v.1 <= value) {
             self.values.pop_back();
@@ -40,7 +40,7 @@ impl WindowedMax {
         self.values.clear();
     }
 
-    /// Zero before the first value.
+    /// Returns the maximum; zero before the first value.
     pub fn max(&self) -> f64 {
         self.values.front().map_or(0.0, |v| v.1)
     }

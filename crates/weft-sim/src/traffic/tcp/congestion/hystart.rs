@@ -4,7 +4,7 @@ use weft_units::Duration;
 
 use super::{AckSample, Rounds};
 
-/// RFC 9406 section 4.3, all of them.
+/// Constants of RFC 9406 section 4.3.
 const MIN_THRESHOLD: Duration = Duration::from_millis(4);
 const MAX_THRESHOLD: Duration = Duration::from_millis(16);
 const DIVISOR: u64 = 8;
@@ -21,23 +21,23 @@ pub(super) struct HyStart {
     careful: Option<Careful>,
 }
 
-/// Conservative slow start: the delay has grown, which may mean nothing.
+/// Conservative slow start: the delay has grown, which may be a false alarm.
 struct Careful {
     baseline: Duration,
     rounds: u32,
 }
 
-/// How slow start goes on.
+/// Growth in slow start.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Growth {
-    /// By so many segments.
+    /// By this many segments.
     By(f64),
-    /// No more of it.
+    /// Slow start is over.
     Over,
 }
 
 impl HyStart {
-    /// An acknowledgement in slow start.
+    /// Processes an acknowledgement in slow start.
     pub fn on_ack(&mut self, ack: &AckSample) -> Growth {
         if self.rounds.on_ack(ack) {
             self.previous_min = self.current_min.take();

@@ -1,4 +1,4 @@
-//! Acknowledgements that tests make by hand.
+//! Handmade acknowledgements for tests.
 
 use weft_units::{Duration, Instant};
 
@@ -7,7 +7,8 @@ use crate::traffic::tcp::rate::{Limit, RateSample};
 
 pub(super) const RTT: Duration = Duration::from_millis(50);
 
-/// So many segments are delivered, all is well, and no rate is known.
+/// Returns an acknowledgement that delivers this many segments without loss and without a
+/// rate.
 pub(super) fn ack(at: Duration, delivered: u32) -> AckSample {
     AckSample {
         now: Instant::ZERO + at,
@@ -25,7 +26,7 @@ pub(super) fn ack(at: Duration, delivered: u32) -> AckSample {
     }
 }
 
-/// A connection of which each round trip one acknowledgement tells.
+/// A connection with one acknowledgement per round trip.
 #[derive(Default)]
 pub(super) struct Rounds {
     at: Duration,
@@ -34,7 +35,7 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
-    /// The next one, of so many segments.
+    /// Returns the next acknowledgement, of this many segments.
     pub fn next(&mut self, delivered: u32, lost: u32, limit: Limit) -> AckSample {
         self.at += RTT;
         let rate = RateSample {

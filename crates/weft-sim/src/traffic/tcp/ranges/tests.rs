@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 
 proptest! {
-    /// Against a set of single numbers.
+    /// Compares the ranges with a set of single numbers.
     #[test]
     fn ranges_agree_with_a_set(
         steps in prop::collection::vec((0_u32..60, 0_u32..12, any::<bool>()), 1..60)
@@ -23,7 +23,7 @@ proptest! {
                 let found = ranges.find(n);
                 prop_assert_eq!(found.is_some(), set.contains(&n));
                 if let Some((a, b)) = found {
-                    // Whole: neither neighbour belongs to it.
+                    // Complete: neither neighbour belongs to it.
                     prop_assert!(!set.contains(&b) && (a == 0 || !set.contains(&(a - 1))));
                 }
             }

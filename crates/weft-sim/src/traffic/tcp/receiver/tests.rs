@@ -9,7 +9,7 @@ struct Line {
 }
 
 impl Line {
-    /// A receiver past its quick acknowledgements, waiting for segment 16.
+    /// Creates a receiver past its quick acknowledgements, waiting for segment 16.
     fn settled() -> Line {
         let mut line = Line {
             receiver: Receiver::new(0),
@@ -60,7 +60,7 @@ fn the_first_segments_are_acknowledged_one_by_one() {
 
 #[test]
 fn blocks_are_reported_newest_first_as_in_rfc_2018() {
-    // RFC 2018 section 6, case 3 in spirit: every second segment is lost.
+    // Like RFC 2018 section 6, case 3: every second segment is lost.
     let mut line = Line::settled();
     assert_eq!(
         line.take(17).map(|a| a.blocks),

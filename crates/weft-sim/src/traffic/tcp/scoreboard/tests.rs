@@ -125,7 +125,7 @@ fn a_segment_sent_twice_gives_no_round_trip() {
     line.now += RTT;
     assert_eq!(line.acknowledge(1, &[]).rtt, None);
     let progress = line.acknowledge(3, &[]);
-    // Lost in the book, but here they are: sent at 2 ms, once.
+    // Marked as lost, but they arrive: sent at 2 ms, once.
     assert_eq!((progress.delivered, progress.advanced), (2, 2));
     let expected = line.now - (Instant::ZERO + Duration::from_millis(2));
     assert_eq!(progress.rtt, Some(expected));

@@ -6,16 +6,16 @@ use weft_units::{Duration, Instant, Rng};
 
 const RTT: Duration = Duration::from_millis(50);
 
-/// A sender without end, whose acknowledgements are made by hand.
+/// An endless sender with handmade acknowledgements.
 struct Line {
     sender: Sender,
     now: Instant,
-    /// Segments that told of a reduction (CWR), in their order.
+    /// Segments that announced a reduction (CWR), in their order.
     told: Vec<u32>,
 }
 
 impl Line {
-    /// Reno with its first ten segments under way, 0 to 9.
+    /// Reno with its first ten segments in flight, 0 to 9.
     fn of_ten() -> Line {
         let now = Instant::ZERO;
         let reno = congestion::build(CongestionKind::Reno, now, RTT, &Rng::new(1));
@@ -38,8 +38,8 @@ impl Line {
         }
     }
 
-    /// Everything below `next` has arrived, and these above; gives how often
-    /// the window was reduced so far.
+    /// Acknowledges everything below `next`, and the range above; returns the number of
+    /// window reductions so far.
     fn acknowledge(&mut self, next: u32, above: (u32, u32), echo: bool) -> u64 {
         self.now += Duration::from_millis(1);
         let ack = Acknowledgement {
@@ -56,8 +56,8 @@ impl Line {
 
 const NONE: (u32, u32) = (0, 0);
 
-/// RFC 3168 section 6.1.2: at most once per round trip. The mark is echoed
-/// until the receiver is told, by the first segment after the reduction.
+/// RFC 3168 section 6.1.2: at most once per round trip. The mark is echoed until the
+/// first segment after the reduction informs the receiver.
 #[test]
 fn one_mark_reduces_the_window_once() {
     let mut line = Line::of_ten();
@@ -68,15 +68,15 @@ fn one_mark_reduces_the_window_once() {
     // Half of the ten that were in flight.
     assert_eq!(line.sender.window(), 5);
     assert_eq!(line.acknowledge(11, NONE, false), 1);
-    // The next mark is one of the next round trip.
+    // The next mark belongs to the next round trip.
     let next = line.sender.board.next();
     assert_eq!(line.acknowledge(12, NONE, true), 2);
     assert_eq!(line.acknowledge(13, NONE, true), 2);
     assert_eq!(line.told, [10, next]);
 }
 
-/// The same section: the receiver is told of every reduction, so that a mark
-/// beside a loss is answered with the loss.
+/// Also from that section: the receiver learns of every reduction, so that a mark beside
+/// a loss is answered with the loss.
 #[test]
 fn a_mark_beside_a_loss_calls_for_nothing_more() {
     let mut line = Line::of_ten();
@@ -88,7 +88,7 @@ fn a_mark_beside_a_loss_calls_for_nothing_more() {
         assert_eq!(line.acknowledge(0, (1, to), true), 1, "{to}");
     }
     assert_eq!(line.told, [next]);
-    // What was sent again has arrived, and closes the gap.
+    // The retransmission has arrived, and closes the gap.
     line.now += RTT;
     assert_eq!(line.acknowledge(next, NONE, true), 1);
     assert_eq!(line.acknowledge(next + 1, NONE, false), 1);
@@ -107,8 +107,8 @@ fn a_timeout_is_told_too() {
     assert_eq!(line.told, [10]);
 }
 
-/// What leaves at once, and after how long the next, of BBR in its first round
-/// trip of so long.
+/// Returns the number of segments that BBR sends at once in its first round trip of this
+/// length, and the wait before the next.
 fn first_burst(round_trip: Duration) -> (usize, Duration) {
     let begun = Instant::ZERO;
     let bbr = congestion::build(CongestionKind::Bbr1, begun, round_trip, &Rng::new(1));
@@ -119,9 +119,8 @@ fn first_burst(round_trip: Duration) -> (usize, Duration) {
     (burst, next - begun)
 }
 
-/// 2.885 times ten segments a round trip: 6.9 Mbps in 50 ms, of which Linux
-/// hands down two at once, and 0.69 Mbps in 500 ms, below its 1.2 Mbps for
-/// that. The rate is kept.
+/// 2.885 times ten segments a round trip: 6.9 Mbps in 50 ms, of which Linux sends two at
+/// once, and 0.69 Mbps in 500 ms, below its threshold of 1.2 Mbps. The rate is kept.
 #[test]
 fn paced_segments_leave_in_pairs_unless_they_are_slow() {
     let gap = |round_trip: f64| round_trip / (2.885 * 10.0 * 0.99);

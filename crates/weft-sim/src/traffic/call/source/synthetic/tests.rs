@@ -22,7 +22,7 @@ impl Source {
             height: 720,
             fps: 30.0,
         };
-        // The codec goes by its own targets.
+        // The codec follows its own targets.
         let rate = Rate::from_kbps(1);
         let encoding = Encoding {
             form,

@@ -1,18 +1,18 @@
-//! What losses say of the path: bounds on bandwidth and on what is in flight.
+//! Bounds on bandwidth and on the amount in flight, derived from losses.
 
 use super::super::{AckSample, LostSample};
 use crate::traffic::tcp::rate::RateSample;
 
-/// Section 2.7: the loss rate that is too much.
+/// Section 2.7: the loss rate that is too high.
 const LOSS_THRESHOLD: f64 = 0.02;
-/// Section 2.7: what a loss leaves of a bound.
+/// Section 2.7: reduction of a bound after a loss.
 pub(super) const BETA: f64 = 0.7;
-/// Section 2.7: free room that others can grow into.
+/// Section 2.7: free room into which other flows can grow.
 const HEADROOM: f64 = 0.15;
 /// Section 2.7: segments.
 pub(super) const MIN_WINDOW: f64 = 4.0;
 
-/// Segments and segments per second; infinite until something is lost.
+/// In segments and segments per second; infinite until a loss.
 pub(super) struct Bounds {
     /// `inflight_longterm`: over cycles.
     pub longterm: f64,
@@ -20,16 +20,16 @@ pub(super) struct Bounds {
     pub shortterm: f64,
     pub bandwidth: f64,
     pub in_recovery: bool,
-    /// `inflight_latest` and `bw_latest`: the most of this round.
+    /// `inflight_latest` and `bw_latest`: the maxima of this round.
     pub inflight_latest: f64,
     bandwidth_latest: f64,
     round_ends_at: u64,
     /// Acknowledgements of this round that showed losses.
     loss_events: u32,
-    /// Those of the round before, if all of it was spent in recovery, and its
+    /// Loss events of the previous round, if all of it was spent in recovery, and its
     /// loss rate.
     startup: (u32, f64),
-    /// So many of them end it (section 5.3.1.3).
+    /// Number of loss events that end startup (section 5.3.1.3).
     startup_losses: u32,
 }
 
@@ -59,7 +59,7 @@ impl Bounds {
         }
     }
 
-    /// Whether a round of the loss signals is over.
+    /// Whether a round of the loss signals has ended.
     pub fn round_ends(&mut self, ack: &AckSample, rate: &RateSample) -> bool {
         let ends = rate.prior_delivered >= self.round_ends_at;
         if ends {
@@ -100,7 +100,7 @@ impl Bounds {
         self.in_recovery && self.startup.0 >= self.startup_losses && self.startup.1 > LOSS_THRESHOLD
     }
 
-    /// The long-term bound less the headroom.
+    /// Returns the long-term bound less the headroom.
     pub fn with_headroom(&self) -> f64 {
         if self.longterm.is_infinite() {
             return self.longterm;
@@ -110,13 +110,13 @@ impl Bounds {
     }
 }
 
-/// Whether more than the threshold of what was in flight is lost
+/// Whether more than the threshold of the segments in flight is lost
 /// (`IsInflightTooHigh`).
 pub(super) fn too_high(lost: &LostSample) -> bool {
     lost.lost as f64 > f64::from(lost.sent_in_flight) * LOSS_THRESHOLD
 }
 
-/// What was in flight when the loss rate crossed the threshold
+/// Returns the segments in flight when the loss rate crossed the threshold
 /// (`BBRInflightAtLoss`).
 pub(super) fn inflight_at_loss(lost: &LostSample) -> f64 {
     let before = f64::from(lost.sent_in_flight) - 1.0;

@@ -1,27 +1,27 @@
-//! Where the probing for bandwidth stands.
+//! State of the bandwidth probing.
 
 use weft_units::{Duration, Instant};
 
-/// Section 5.3.3.5.3: between probes, this and up to a second more.
+/// Section 5.3.3.5.3: time between probes, plus up to a second.
 pub const WAIT: Duration = Duration::from_secs(2);
 
-/// Where it stands, and when it goes on.
+/// Phase of the cycle, and the time of the next one.
 pub(super) struct Cycle {
-    /// How many there were; the bandwidth filter counts them.
+    /// Number of cycles; the bandwidth filter counts them.
     pub count: u64,
     pub began_at: Instant,
     pub wait: Duration,
     pub rounds: u32,
     pub phase: AckPhase,
-    /// Losses still say something of the latest probe.
+    /// Whether losses still describe the latest probe.
     pub samples: bool,
-    /// Segments more for so many delivered ones.
+    /// Delivered segments per additional segment.
     pub up_every: f64,
     pub up_rounds: u32,
     pub up_delivered: f64,
 }
 
-/// Which part of the probing the acknowledgements are about.
+/// Phase of the probing that the acknowledgements belong to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum AckPhase {
     Init,

@@ -7,11 +7,11 @@ use super::cycle::{AckPhase, WAIT};
 use super::{AckSample, Bbr, State};
 use crate::traffic::tcp::rate::Limit;
 
-/// Or so many rounds at most, so as to coexist with Reno.
+/// Upper bound in rounds, to coexist with Reno.
 const MOST_ROUNDS: f64 = 63.0;
 
 impl Bbr {
-    /// One acknowledgement: losses, the long-term bound, the next state.
+    /// Processes one acknowledgement: losses, the long-term bound, the next state.
     pub(super) fn run_cycle(&mut self, ack: &AckSample, round_begins: bool) {
         let is_too_high = self.check_loss(ack);
         if !self.full.reached {
@@ -34,7 +34,7 @@ impl Bbr {
         }
     }
 
-    /// More is lost than the threshold: the probe went too far.
+    /// Checks whether the loss exceeds the threshold, that is, the probe went too far.
     fn check_loss(&mut self, ack: &AckSample) -> bool {
         let Some(lost) = ack.lost_sample.filter(too_high) else {
             return false;
@@ -77,7 +77,7 @@ impl Bbr {
         }
     }
 
-    /// Exponentially faster with each round, while the bound is what limits.
+    /// Raises the bound exponentially faster with each round, while it is the limit.
     fn raise_longterm(&mut self, ack: &AckSample, round_begins: bool) {
         if !ack.window_was_full || self.window < self.bounds.longterm {
             return;
@@ -100,7 +100,7 @@ impl Bbr {
         elapsed > self.cycle.wait || f64::from(self.cycle.rounds) >= reno
     }
 
-    /// As soon as the pipe is full, unless the long-term bound hides that.
+    /// Leaves the phase when the pipe is full, unless the long-term bound hides that.
     fn leave_up(&mut self, ack: &AckSample) {
         if ack.window_was_full && self.window >= self.bounds.longterm {
             let bandwidth = ack.rate.map_or(0.0, |r| r.per_second());
@@ -113,7 +113,7 @@ impl Bbr {
     pub(super) fn go_down(&mut self, ack: &AckSample) {
         self.bounds.begin_round();
         self.cycle.up_every = f64::INFINITY;
-        // Not in step with others that share the queue.
+        // Randomized, to avoid synchronization with other flows in the queue.
         self.cycle.rounds = self.rng.below(2) as u32;
         self.cycle.wait = WAIT + Duration::from_secs_f64(self.rng.unit());
         self.cycle.began_at = ack.now;

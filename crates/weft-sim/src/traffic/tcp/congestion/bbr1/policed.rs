@@ -1,6 +1,6 @@
-//! The bandwidth that a policer leaves (`bbr_lt_bw_sampling`): where much is
-//! lost and as much delivered in two intervals, BBR paces at that for a while,
-//! in place of what it was once delivered.
+//! Bandwidth behind a policer (`bbr_lt_bw_sampling`): after two intervals with high loss
+//! and equal delivery, BBR paces at that rate for a while instead of the maximum delivery
+//! rate.
 
 use weft_units::{Duration, Instant};
 
@@ -8,16 +8,17 @@ use crate::packet::tcp::PAYLOAD;
 use crate::traffic::tcp::congestion::AckSample;
 use crate::traffic::tcp::rate::Limit;
 
-/// Rounds of an interval (`bbr_lt_intvl_min_rtts`), and of one without an end.
+/// Smallest length of an interval in rounds (`bbr_lt_intvl_min_rtts`), and length at
+/// which it is abandoned.
 const LEAST_ROUNDS: u32 = 4;
 const MOST_ROUNDS: u32 = 4 * LEAST_ROUNDS;
-/// Lost of the delivered (`bbr_lt_loss_thresh`).
+/// Lost relative to delivered segments (`bbr_lt_loss_thresh`).
 const LOST: f64 = 50.0 / 256.0;
-/// How far two intervals may be apart: a part of the first, or segments a
-/// second (`bbr_lt_bw_ratio`, `bbr_lt_bw_diff`).
+/// Largest difference of two intervals: relative to the first, or in segments a second
+/// (`bbr_lt_bw_ratio`, `bbr_lt_bw_diff`).
 const RATIO: f64 = 1.0 / 8.0;
 const DIFFERENCE: f64 = 500.0 / PAYLOAD as f64;
-/// For so many rounds it holds (`bbr_lt_bw_max_rtts`).
+/// Rounds for which the result is used (`bbr_lt_bw_max_rtts`).
 const HOLDS: u32 = 48;
 const SHORTEST: Duration = Duration::from_millis(1);
 
@@ -37,12 +38,12 @@ struct Interval {
 }
 
 impl Policed {
-    /// What is to be believed in place of the most that was delivered.
+    /// Returns the bandwidth that replaces the maximum delivery rate.
     pub fn bandwidth(&self) -> Option<f64> {
         self.bandwidth.filter(|_| self.in_use)
     }
 
-    /// Whether the bandwidth is to be probed for again.
+    /// Processes an acknowledgement; returns whether to probe for the bandwidth again.
     pub fn on_ack(&mut self, ack: &AckSample, round_begins: bool, probes: bool) -> bool {
         if self.in_use {
             self.rounds += u32::from(probes && round_begins);

@@ -18,7 +18,7 @@ impl Connection {
         }
     }
 
-    /// One acknowledgement a round trip, and how fast segments leave after each.
+    /// Feeds one acknowledgement per round trip; returns the pacing rate after each.
     fn run(&mut self, rounds: u32, delivered: u32, lost: u32) -> Vec<f64> {
         let paced = (0..rounds).map(|_| {
             let ack = self.rounds.next(delivered, lost, Limit::Network);
@@ -36,7 +36,7 @@ const RATE: f64 = 800.0;
 fn a_policed_connection_paces_at_what_is_left_and_then_probes_again() {
     let mut connection = Connection::new();
     connection.run(30, 40, 0);
-    // Two intervals of much loss.
+    // Two intervals of high loss.
     connection.run(8, 30, 10);
     let policed = connection.run(40, 30, 0);
     let expected = 600.0 * PACING_MARGIN;
@@ -49,8 +49,8 @@ fn a_policed_connection_paces_at_what_is_left_and_then_probes_again() {
     assert!((most - 1.25 * expected).abs() < 1.0, "{probing:?}");
 }
 
-/// What comes late and at once enlarges the window, of which the 40 that every
-/// acknowledgement brings are a part; by 100 ms of the rate at most.
+/// Late, aggregated acknowledgements enlarge the window, of which the 40 segments of
+/// every acknowledgement are a part; by at most 100 ms of the rate.
 #[test]
 fn gathered_acknowledgements_enlarge_the_window() {
     let window = |late: u32| {

@@ -9,8 +9,8 @@ struct Connection {
 }
 
 impl Connection {
-    /// Round trips that deliver and lose so much each; whether one of them asks
-    /// for new probing.
+    /// Feeds round trips with these deliveries and losses each; returns whether one of
+    /// them requests new probing.
     fn run(&mut self, rounds: u32, delivered: u32, lost: u32) -> bool {
         (0..rounds).fold(false, |probe, _| {
             let ack = self.rounds.next(delivered, lost, Limit::Network);
@@ -19,8 +19,8 @@ impl Connection {
     }
 }
 
-/// The first loss begins an interval, of which its round is one; a loss in the
-/// fourth ends it.
+/// The first loss begins an interval that includes its round; a loss in the fourth ends
+/// it.
 #[test]
 fn two_alike_intervals_of_much_loss_are_believed_for_48_rounds() {
     let mut connection = Connection::default();
@@ -29,7 +29,7 @@ fn two_alike_intervals_of_much_loss_are_believed_for_48_rounds() {
     connection.run(1, 40, 10);
     // 40 segments in 50 ms.
     assert_eq!(connection.policed.bandwidth(), Some(800.0));
-    // Those that begin no round and those outside of probing do not count.
+    // Acknowledgements that begin no round, and those outside of probing, do not count.
     for (begins, probes) in [(false, true), (true, false)] {
         for _ in 0..50 {
             let ack = connection.rounds.next(40, 0, Limit::Network);
@@ -56,7 +56,7 @@ fn intervals_that_differ_are_no_policer() {
     connection.run(4, 40, 10);
     connection.run(4, 30, 10);
     assert_eq!(connection.policed.bandwidth(), None);
-    // As the one before: the mean of the two.
+    // Like the previous one: the mean of the two.
     connection.run(4, 32, 10);
     assert_eq!(connection.policed.bandwidth(), Some(620.0));
 }
@@ -73,7 +73,7 @@ fn an_application_without_data_begins_anew() {
     assert_eq!(connection.policed.bandwidth(), Some(800.0));
 }
 
-/// After 16 rounds the second interval is given up, and the first with it.
+/// After 16 rounds the second interval is abandoned, and the first with it.
 #[test]
 fn an_interval_without_an_end_begins_anew() {
     let mut connection = Connection::default();
