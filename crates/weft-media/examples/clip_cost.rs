@@ -1,7 +1,6 @@
-//! What the built-in clip costs: processor time per picture, stamp included,
-//! and the share of one core that 30 pictures a second take. Other programs
-//! do not lengthen processor time, but they make caches cold. This crate is
-//! optimised in every profile:
+//! Cost of the built-in clip: processor time per picture, stamp included, and the share
+//! of one core at 30 pictures per second. Other programs do not add to processor time,
+//! but they make caches cold. This crate is optimised in every profile:
 //! `cargo run -p weft-media --example clip_cost`
 use std::error::Error;
 use std::fs;
@@ -42,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Processor time of this thread so far, which draws the pictures. Linux,
+/// Returns the processor time so far of this thread, which draws the pictures. Linux,
 /// Documentation/scheduler/sched-stats.rst: nanoseconds come first.
 fn processor_us() -> Result<f64, Box<dyn Error>> {
     let text = fs::read_to_string("/proc/thread-self/schedstat")?;

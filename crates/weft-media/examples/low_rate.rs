@@ -1,5 +1,5 @@
-//! What the real VP8 encoder makes of the built-in clip when the rate is low,
-//! and when it comes back after an outage (`docs/protocol/adaptation.md`):
+//! The real VP8 encoder's output for the built-in clip at a low rate, and when the rate
+//! recovers after an outage (`docs/protocol/adaptation.md`):
 //!
 //! `cargo run -p weft-media --example low_rate`
 
@@ -13,12 +13,12 @@ use weft_units::{Instant, Rate};
 
 const FPS: u32 = 30;
 const LAYERS: u8 = 3;
-/// Seconds before, in and after the outage.
+/// Seconds before, during and after the outage.
 const BEFORE: u32 = 4;
 const OUTAGE: u32 = 10;
 const AFTER: u32 = 8;
 
-/// What came out in a second.
+/// Results of one second.
 #[derive(Clone, Copy, Default)]
 struct Second {
     pictures: u32,
@@ -28,7 +28,7 @@ struct Second {
     height: usize,
 }
 
-/// What an encoder is told when the rate is back.
+/// Instruction to an encoder when the rate recovers.
 #[derive(Clone, Copy, PartialEq)]
 enum Return {
     GoesOn,
@@ -75,7 +75,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What shrinking costs by itself, before any encoding.
+/// Prints the loss by downscaling alone, without encoding.
 fn shrinking() {
     println!("\nShrunk and grown again, without an encoder.\n");
     println!("| from | to | PSNR dB | 1000 (1 - SSIM) |\n|---|---|---|---|");
@@ -97,7 +97,7 @@ fn shrinking() {
     }
 }
 
-/// Two seconds of the clip.
+/// Returns two seconds of the clip.
 fn pictures(height: usize) -> Vec<Picture> {
     let (width, fps) = (height * 16 / 9, FPS);
     let mut clip = Clip::new(ClipConfig {
@@ -112,7 +112,7 @@ fn pictures(height: usize) -> Vec<Picture> {
         .collect()
 }
 
-/// The picture of a number: forth and back, so that there is no cut.
+/// Returns the picture of a number: forth and back, so that there is no cut.
 fn at(pictures: &[Picture], number: u32) -> &Picture {
     let (count, number) = (pictures.len(), number as usize);
     match number / count % 2 {

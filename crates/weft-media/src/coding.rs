@@ -1,24 +1,23 @@
-//! What every codec of pictures is told and gives.
+//! Common input and output of all picture codecs.
 
 use weft_units::{Codec, Rate};
 
 use crate::Picture;
 
-/// What an encoder is built for.
+/// Configuration of an encoder.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EncoderConfig {
     /// Width of the first picture in pixels; later ones may differ.
     pub width: usize,
     /// Height of the first picture in pixels.
     pub height: usize,
-    /// Expected pictures per second. Only a hint: rate control goes by the
-    /// pictures' timestamps.
+    /// Expected pictures per second. Only a hint: rate control uses the pictures'
+    /// timestamps.
     pub fps: u32,
     /// First target rate.
     pub rate: Rate,
-    /// Temporal layers: 1, or for VP8 3 (a quarter, half and all of the
-    /// pictures), so that a forwarder may drop layers without hurting the
-    /// others.
+    /// Temporal layers: 1, or for VP8 3 (a quarter, half and all of the pictures), so
+    /// that a forwarder can drop upper layers and keep the others decodable.
     pub temporal_layers: u8,
 }
 
@@ -27,32 +26,32 @@ pub struct EncoderConfig {
 pub struct EncodedFrame {
     /// The VP8 bitstream, or H.264 as a byte stream (ITU-T H.264 Annex B).
     pub data: Vec<u8>,
-    /// Decodable by itself.
+    /// Whether it can be decoded alone.
     pub keyframe: bool,
     /// Temporal layer, `None` without layers.
     pub temporal_layer: Option<u8>,
-    /// This picture depends on the base layer only, so that a receiver may
-    /// go up to this layer here (the Y bit of RFC 7741).
+    /// Whether this picture depends on the base layer only, so that a receiver may switch
+    /// up to this layer here (the Y bit of RFC 7741).
     pub layer_sync: bool,
-    /// No other picture depends on this one (the N bit of RFC 7741).
+    /// Whether no other picture depends on this one (the N bit of RFC 7741).
     pub non_reference: bool,
     /// Quantizer, from 0 (finest): VP8's index to 127, H.264's parameter to 51.
     pub quantizer: u8,
-    /// How often the picture was encoded until it fitted its budget; 1 without
-    /// one.
+    /// Number of encoding attempts until the picture fitted its budget; 1 without a
+    /// budget.
     pub attempts: u8,
 }
 
-/// Why an encoder or decoder did not do what it was asked.
+/// Failure of an encoder or decoder.
 #[derive(Debug, thiserror::Error)]
 pub enum VideoError {
-    /// The configuration cannot be encoded; the text names the field.
+    /// The configuration is invalid; the text names the field.
     #[error("{codec} encoder configuration: {1}", codec = .0.encoding())]
     Config(Codec, String),
-    /// The codec compresses no pictures.
-    #[error("{codec} is a codec of sound, not of pictures", codec = .0.encoding())]
+    /// The codec does not compress pictures.
+    #[error("{codec} is an audio codec: choose a video codec", codec = .0.encoding())]
     Sound(Codec),
-    /// The picture's planes do not have the size its dimensions ask for.
+    /// The picture's planes do not match its dimensions.
     #[error("the picture says {width}x{height}, but its planes have another size")]
     PictureSize {
         /// Width that the picture claims.
@@ -61,13 +60,13 @@ pub enum VideoError {
         height: usize,
     },
     /// The library refused to encode.
-    #[error("{codec} could not be encoded: {1}", codec = .0.encoding())]
+    #[error("{codec} encoding failed: {1}", codec = .0.encoding())]
     Encode(Codec, String),
-    /// The data is no decodable frame, or it refers to one that is missing:
-    /// drop it and ask the sender for a keyframe.
-    #[error("{codec} frame not decodable ({1}): a keyframe is needed", codec = .0.encoding())]
+    /// The data is not a decodable frame, or a frame that it refers to is missing: drop
+    /// it and ask the sender for a keyframe.
+    #[error("{codec} frame cannot be decoded ({1}): request a keyframe", codec = .0.encoding())]
     Decode(Codec, String),
-    /// The pictures would take more memory than a decoder may ([`MAX_MACROBLOCKS`]).
+    /// The pictures exceed the memory limit of a decoder ([`MAX_MACROBLOCKS`]).
     #[error(
         "{codec} pictures of {width}x{height} are not decoded: they are larger than 1920x1080 or \
          need too many references",
@@ -76,20 +75,20 @@ pub enum VideoError {
     TooLarge {
         /// Codec of the pictures.
         codec: Codec,
-        /// Pixels across, before they are cut.
+        /// Width in pixels, before cropping.
         width: u32,
-        /// Pixels down, before they are cut.
+        /// Height in pixels, before cropping.
         height: u32,
     },
 }
 
-/// Largest picture that is decoded, in squares of 16 by 16 pixels: a frame header
-/// of ten octets can ask for a gigabyte. Those of ITU-T H.264 level 4.2 (table A-1,
-/// MaxFS), which has room for 1920x1080 in either direction; a picture takes
-/// 3.3 MB, a decoder some 20 MB.
+/// Largest picture that is decoded, in squares of 16 by 16 pixels: a frame header of ten
+/// octets can request a gigabyte. The value of ITU-T H.264 level 4.2 (table A-1, MaxFS),
+/// which allows 1920x1080 in either orientation; a picture takes 3.3 MB, a decoder about
+/// 20 MB.
 pub const MAX_MACROBLOCKS: u32 = 8_704;
 
-/// Refuses pictures of so many macroblocks across and down if they are too large.
+/// Refuses pictures that are too large, given in macroblocks across and down.
 pub(crate) fn check_size(codec: Codec, (across, down): (u32, u32)) -> Result<(), VideoError> {
     match across.checked_mul(down) {
         Some(all) if all <= MAX_MACROBLOCKS => Ok(()),

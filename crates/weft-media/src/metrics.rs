@@ -1,4 +1,4 @@
-//! How good a picture is, and how smooth a sequence of them.
+//! Quality of a picture, and smoothness of a sequence.
 
 mod brisque;
 
@@ -10,11 +10,11 @@ pub use weft_units::Freezes;
 #[cfg(test)]
 mod tests;
 
-/// What [`psnr`] gives for equal pictures, instead of infinity.
+/// Result of [`psnr`] for equal pictures, instead of infinity.
 pub const PSNR_EQUAL: f64 = 99.0;
 
-/// Peak signal to noise ratio of luma in dB: `10 log10(255^2 / mse)`
-/// (ITU-T J.340 without alignment). Panics when the sizes differ.
+/// Peak signal-to-noise ratio of luma in dB: `10 log10(255^2 / mse)` (ITU-T J.340 without
+/// alignment). Panics if the sizes differ.
 #[must_use]
 pub fn psnr(reference: &Picture, picture: &Picture) -> f64 {
     same_size(reference, picture);
@@ -34,11 +34,11 @@ pub fn psnr(reference: &Picture, picture: &Picture) -> f64 {
     10.0 * (255.0 * 255.0 / mse).log10()
 }
 
-/// Structural similarity of luma, 1 for equal pictures: Wang et al. 2004,
-/// equation 13 with K1 = 0.01, K2 = 0.03, mean over windows of 8 x 8 at every
-/// fourth sample without weights, as x264 and FFmpeg count it.
+/// Structural similarity of luma, 1 for equal pictures: Wang et al. 2004, equation 13
+/// with K1 = 0.01, K2 = 0.03, mean over windows of 8 x 8 at every fourth sample without
+/// weights, as in x264 and FFmpeg.
 ///
-/// Panics when the sizes differ or a side is shorter than 8.
+/// Panics if the sizes differ or a side is shorter than 8.
 #[must_use]
 pub fn ssim(reference: &Picture, picture: &Picture) -> f64 {
     same_size(reference, picture);

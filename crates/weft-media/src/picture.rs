@@ -15,7 +15,7 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// A black picture.
+    /// Creates a black picture.
     #[must_use]
     pub fn new(width: usize, height: usize) -> Picture {
         let chroma = width.div_ceil(2) * height.div_ceil(2);
@@ -28,20 +28,20 @@ impl Picture {
         }
     }
 
-    /// Samples in a chroma row.
+    /// Returns the samples in a chroma row.
     #[must_use]
     pub fn chroma_width(&self) -> usize {
         self.width.div_ceil(2)
     }
 
-    /// Rows of a chroma plane.
+    /// Returns the rows of a chroma plane.
     #[must_use]
     pub fn chroma_height(&self) -> usize {
         self.height.div_ceil(2)
     }
 
-    /// The same picture at another size. Shrinking averages the covered area,
-    /// growing interpolates, as browsers and video players do.
+    /// Returns the picture at another size. Downscaling averages the covered area,
+    /// upscaling interpolates, as browsers and video players do.
     #[must_use]
     pub fn scaled(&self, width: usize, height: usize) -> Picture {
         let chroma = (width.div_ceil(2), height.div_ceil(2));
@@ -58,7 +58,7 @@ impl Picture {
         }
     }
 
-    /// The picture as packed 8-bit RGB, BT.601 limited range expanded.
+    /// Returns the picture as packed 8-bit RGB, BT.601 limited range expanded.
     #[must_use]
     pub fn to_rgb(&self) -> Vec<u8> {
         let stride = self.chroma_width();
@@ -84,8 +84,8 @@ impl std::fmt::Debug for Picture {
     }
 }
 
-/// For each output sample: first input sample and the weights of it and its
-/// followers (a triangle filter as wide as the coarser of the two grids).
+/// Returns, for each output sample, the first input sample and the weights of it and the
+/// following ones (a triangle filter as wide as the coarser of the two grids).
 fn filter(from: usize, to: usize) -> Vec<(usize, Vec<f32>)> {
     let step = from as f32 / to as f32;
     let reach = step.max(1.0);

@@ -1,14 +1,14 @@
-//! Pictures made smaller for an encoder, many times a second.
+//! Fast downscaling of pictures for an encoder.
 
 use crate::Picture;
 
 #[cfg(test)]
 mod tests;
 
-/// Shrinks pictures of one size to another: each sample is the mean of the
-/// area that it covers, in integers.
+/// Downscales pictures from one size to another: each sample is the mean of the area that
+/// it covers, in integers.
 ///
-/// [`Picture::scaled`] is its slower sibling, which also grows pictures.
+/// [`Picture::scaled`] is slower, but also upscales pictures.
 #[derive(Clone, Debug)]
 pub struct Scaler {
     from: (usize, usize),
@@ -22,12 +22,11 @@ struct PlaneScaler {
     width: usize,
     columns: Vec<Cover>,
     rows: Vec<Cover>,
-    /// One row, shrunk downwards only: samples times [`ONE`].
+    /// One row after vertical downscaling: samples times [`ONE`].
     row: Vec<u16>,
 }
 
-/// What an output sample covers: samples from `first` on, with weights that
-/// add up to [`ONE`].
+/// Input samples of an output sample: from `first` on, with weights whose sum is [`ONE`].
 #[derive(Clone, Debug)]
 struct Cover {
     first: usize,
@@ -38,10 +37,9 @@ struct Cover {
 const ONE: u32 = 256;
 
 impl Scaler {
-    /// From one size to another that is not larger on either side; sides are
-    /// in pixels.
+    /// Creates a scaler to a size that is not larger on either side; sides are in pixels.
     ///
-    /// Panics when a side grows or is zero.
+    /// Panics if a side grows or is zero.
     #[must_use]
     pub fn new(from: (usize, usize), to: (usize, usize)) -> Scaler {
         assert!(
@@ -57,15 +55,15 @@ impl Scaler {
         }
     }
 
-    /// Whether it goes from this size to that.
+    /// Whether it scales from this size to that one.
     #[must_use]
     pub fn is(&self, from: (usize, usize), to: (usize, usize)) -> bool {
         (self.from, self.to) == (from, to)
     }
 
-    /// The smaller picture.
+    /// Returns the smaller picture.
     ///
-    /// Panics when the picture does not have the size that it was made for.
+    /// Panics if the picture has another size than the scaler.
     #[must_use]
     pub fn scale(&mut self, picture: &Picture) -> Picture {
         assert_eq!(
@@ -114,14 +112,14 @@ impl PlaneScaler {
     }
 }
 
-/// Covered samples of each of `to` output samples.
+/// Returns the covered samples of each of `to` output samples.
 fn covers(from: usize, to: usize) -> Vec<Cover> {
     let one = ONE as usize;
     let cover = |index: usize| {
         // In units of 1/`to` of a sample.
         let (begin, end) = (index * from, (index + 1) * from);
         let (first, last) = (begin / to, (end - 1) / to);
-        // Of the covered length up to each border, so that nothing is lost
+        // Computed from the covered length up to each border, so that no weight is lost
         // by rounding.
         let up_to = |border: usize| (border.clamp(begin, end) - begin) * one / from;
         let weight = |sample: usize| (up_to((sample + 1) * to) - up_to(sample * to)) as u16;

@@ -1,23 +1,23 @@
-/// A source's name that cannot be understood.
+/// An invalid name of a source.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{kind} `{spec}`: {problem}; {remedy}")]
 pub struct SpecError {
-    /// What was to be named: "camera" or "microphone".
+    /// Kind of source: "camera" or "microphone".
     pub kind: &'static str,
     /// The whole name as given.
     pub spec: String,
-    /// What is wrong, with the part that is.
+    /// The problem, with the invalid part.
     pub problem: String,
-    /// What to write instead.
+    /// Remedy: a valid name.
     pub remedy: &'static str,
 }
 
-/// Who decides when the next picture or sound is taken.
+/// Pacing of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// The device does: a read blocks until there is something new.
+    /// The device paces: a read blocks until there is new data.
     Device,
-    /// The caller does: a read returns at once, and has to be called as often
-    /// as the format says.
+    /// The caller paces: a read returns at once, and must be called as often as the
+    /// format says.
     Caller,
 }

@@ -1,5 +1,5 @@
-//! A frame number and a time, drawn into a picture so that a machine reads
-//! them back at the far end: latency and losses measured on what is seen.
+//! A frame number and a time, drawn into a picture and machine-readable at the far end:
+//! measures latency and losses of displayed pictures.
 //!
 //! Layout: a grid of 22 x 4 square cells in the top left corner. A cell is
 //! 1/45 of the height or 1/48 of the width, whichever is smaller, so that it
@@ -16,27 +16,28 @@ use crate::Picture;
 #[cfg(test)]
 mod tests;
 
-/// What a stamp says.
+/// Contents of a stamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     /// The picture's number.
     pub number: u32,
-    /// The time of capture in milliseconds, in the clock of whoever stamps.
+    /// The time of capture in milliseconds, in the clock of the writer.
     pub time_ms: u32,
 }
 
 const COLUMNS: usize = 22;
 const ROWS: usize = 4;
 const DATA_COLUMNS: usize = COLUMNS - 2;
-/// Levels of the cells: within limited range with room for the overshoot of
-/// scalers, and less glaring than full contrast.
+/// Levels of the cells: within limited range with a margin for the overshoot of scalers,
+/// and less glaring than full contrast.
 const DARK: u8 = 32;
 const BRIGHT: u8 = 208;
-/// Least difference of the markers' means that counts as a stamp: a quarter
-/// of what is written.
+/// Smallest difference of the markers' means that counts as a stamp: a quarter of the
+/// written difference.
 const MIN_CONTRAST: f32 = (BRIGHT - DARK) as f32 / 4.0;
 
-/// Draws the stamp. A picture too small for cells of two pixels stays as it is.
+/// Draws the stamp. Leaves a picture unchanged if it is too small for cells of two
+/// pixels.
 pub fn write(picture: &mut Picture, stamp: Stamp) {
     let cell = cell_size(picture);
     if cell < 2.0 {
@@ -67,8 +68,8 @@ pub fn write(picture: &mut Picture, stamp: Stamp) {
     }
 }
 
-/// Reads the stamp of a picture that was perhaps compressed and scaled;
-/// `None` when there is none or its checksum is wrong.
+/// Reads the stamp of a picture that may have been compressed and scaled; `None` if there
+/// is none or its checksum is wrong.
 #[must_use]
 pub fn read(picture: &Picture) -> Option<Stamp> {
     let cell = cell_size(picture);
@@ -128,7 +129,7 @@ fn crc16(bytes: &[u8]) -> u16 {
     })
 }
 
-/// Pixels of the middle `part` of the cell.
+/// Returns the pixels of the middle `part` of the cell.
 fn span(index: usize, cell: f32, part: f32) -> (usize, usize) {
     let center = (index as f32 + 0.5) * cell;
     let reach = cell * part / 2.0;

@@ -1,4 +1,4 @@
-//! Encoders and decoders behind one name, whatever the codec.
+//! Encoders and decoders of all codecs behind one type.
 
 use weft_publish::FrameRequest;
 use weft_units::{Codec, Rate};
@@ -8,8 +8,8 @@ use crate::coding::{EncodedFrame, EncoderConfig, VideoError};
 use crate::h264::{H264Decoder, H264Encoder};
 use crate::vp8::{Vp8Decoder, Vp8Encoder};
 
-/// A real-time encoder at a constant bit rate, which may be changed at any
-/// time. Below the rate it needs, it drops pictures.
+/// A real-time encoder at a constant bit rate, which may change at any time. It drops
+/// pictures below its minimum rate.
 pub enum VideoEncoder {
     /// libvpx.
     Vp8(Vp8Encoder),
@@ -17,7 +17,7 @@ pub enum VideoEncoder {
     H264(H264Encoder),
 }
 
-/// Calls the same method of whichever encoder or decoder it is.
+/// Calls a method that all encoders or decoders have.
 macro_rules! either {
     ($kind:ident, $of:expr, $one:ident => $call:expr) => {
         match $of {
@@ -28,11 +28,11 @@ macro_rules! either {
 }
 
 impl VideoEncoder {
-    /// An encoder whose first picture will be a keyframe.
+    /// Creates an encoder whose first picture will be a keyframe.
     ///
     /// # Errors
-    /// [`VideoError::Config`] when a field is out of range,
-    /// [`VideoError::Sound`] for a codec of sound.
+    /// [`VideoError::Config`] if a field is out of range, [`VideoError::Sound`] for an
+    /// audio codec.
     pub fn new(codec: Codec, config: EncoderConfig) -> Result<VideoEncoder, VideoError> {
         Ok(match codec {
             Codec::Vp8 => VideoEncoder::Vp8(Vp8Encoder::new(config)?),
@@ -41,7 +41,7 @@ impl VideoEncoder {
         })
     }
 
-    /// The present configuration: size of the last picture, present rate.
+    /// Returns the present configuration: size of the last picture, present rate.
     #[must_use]
     pub fn config(&self) -> &EncoderConfig {
         either!(VideoEncoder, self, encoder => encoder.config())
@@ -50,34 +50,34 @@ impl VideoEncoder {
     /// Changes the target rate from the next picture on, without a keyframe.
     ///
     /// # Errors
-    /// [`VideoError::Config`] when the library refuses the rate.
+    /// [`VideoError::Config`] if the library refuses the rate.
     pub fn set_rate(&mut self, rate: Rate) -> Result<(), VideoError> {
         either!(VideoEncoder, self, encoder => encoder.set_rate(rate))
     }
 
-    /// Pictures per second from the next picture on.
+    /// Sets the pictures per second from the next picture on.
     ///
     /// # Errors
-    /// [`VideoError::Config`] when it is not between 1 and 240.
+    /// [`VideoError::Config`] if it is not between 1 and 240.
     pub fn set_fps(&mut self, fps: u32) -> Result<(), VideoError> {
         either!(VideoEncoder, self, encoder => encoder.set_fps(fps))
     }
 
-    /// Begins anew with a keyframe: rate control forgets what it learned.
+    /// Restarts with a keyframe: rate control loses its state.
     ///
     /// # Errors
-    /// [`VideoError::Config`] when the library has no memory.
+    /// [`VideoError::Config`] if the library has no memory.
     pub fn restart(&mut self) -> Result<(), VideoError> {
         either!(VideoEncoder, self, encoder => encoder.restart())
     }
 
-    /// Encodes one picture; `None` when rate control drops it.
-    /// `timestamp90k` is the picture's RTP timestamp, which may wrap. A picture
-    /// of another size than the last restarts the encoder with a keyframe.
+    /// Encodes one picture; `None` if rate control drops it. `timestamp90k` is the
+    /// picture's RTP timestamp, which may wrap. A picture of another size than the last
+    /// one restarts the encoder with a keyframe.
     ///
     /// # Errors
     /// [`VideoError::PictureSize`] for a picture with wrong planes,
-    /// [`VideoError::Encode`] when the library fails.
+    /// [`VideoError::Encode`] if the library fails.
     pub fn encode(
         &mut self,
         picture: &Picture,
@@ -88,8 +88,8 @@ impl VideoEncoder {
     }
 }
 
-/// A decoder that waits for a keyframe. It does not notice every missing
-/// frame: whoever feeds it gives it only frames whose references it has seen.
+/// A decoder that waits for a keyframe. It does not notice every missing frame: the
+/// caller passes only frames whose references it has passed before.
 pub enum VideoDecoder {
     /// libvpx.
     Vp8(Vp8Decoder),
@@ -98,11 +98,11 @@ pub enum VideoDecoder {
 }
 
 impl VideoDecoder {
-    /// A decoder that has seen nothing.
+    /// Creates a decoder without state.
     ///
     /// # Errors
-    /// [`VideoError::Config`] when the library has no memory,
-    /// [`VideoError::Sound`] for a codec of sound.
+    /// [`VideoError::Config`] if the library has no memory, [`VideoError::Sound`] for an
+    /// audio codec.
     pub fn new(codec: Codec) -> Result<VideoDecoder, VideoError> {
         Ok(match codec {
             Codec::Vp8 => VideoDecoder::Vp8(Vp8Decoder::new()?),
@@ -111,11 +111,11 @@ impl VideoDecoder {
         })
     }
 
-    /// Decodes one frame; `None` when there is nothing to show.
+    /// Decodes one frame; `None` if there is nothing to show.
     ///
     /// # Errors
-    /// [`VideoError::Decode`] for data that is no frame or refers to what is
-    /// missing; the decoder stays usable from the next keyframe on.
+    /// [`VideoError::Decode`] for data that is not a frame or refers to a missing one;
+    /// the decoder stays usable from the next keyframe on.
     pub fn decode(&mut self, frame: &[u8]) -> Result<Option<Picture>, VideoError> {
         either!(VideoDecoder, self, decoder => decoder.decode(frame))
     }

@@ -1,5 +1,5 @@
-//! The real encoders, told how large a picture may be.
-//! `examples/frame_budget` measures more contents, sizes and rates.
+//! The real encoders with a budget for each picture. `examples/frame_budget` measures
+//! more contents, sizes and rates.
 
 use weft_experiment::ModelSetup;
 use weft_media::clip::{Clip, ClipConfig};
@@ -13,7 +13,7 @@ const SIZE: (usize, usize) = (640, 360);
 const RATE: Rate = Rate::from_kbps(600);
 /// Bytes of a picture at the rate: 2500.
 const SHARE: f64 = 600_000.0 / 8.0 / 30.0;
-/// Before this the encoder finds its quantizer.
+/// Picture number before which the encoder finds its quantizer.
 const SETTLED: u32 = 45;
 
 fn clip((width, height): (usize, usize)) -> Clip {
@@ -25,14 +25,14 @@ fn clip((width, height): (usize, usize)) -> Clip {
     })
 }
 
-/// Somebody who talks.
+/// A talking person.
 fn talk(count: u64) -> Vec<Picture> {
     let mut clip = clip(SIZE);
     let picture = |n| clip.picture(n, n * 1000 / u64::from(FPS));
     (0..count).map(picture).collect()
 }
 
-/// A camera that turns: a window which moves over a larger picture.
+/// A panning camera: a window that moves over a larger picture.
 fn pan(count: usize) -> Vec<Picture> {
     let (width, height) = SIZE;
     let wide = clip((2 * width, 2 * height)).picture(0, 0);
@@ -59,8 +59,8 @@ fn pan(count: usize) -> Vec<Picture> {
 /// Size and PSNR of each picture, `None` for dropped ones.
 type Course = Vec<Option<(f64, f64)>>;
 
-/// Encodes the pictures; `request` says for each whether it is a keyframe, and
-/// its budget in shares.
+/// Encodes the pictures; `request` returns for each whether it is a keyframe, and its
+/// budget in shares.
 fn course(
     codec: Codec,
     pictures: &[Picture],
@@ -88,7 +88,7 @@ fn course(
     (0..).zip(pictures).map(encode).collect()
 }
 
-/// The same of the simulator's model, whose content is [`talk`].
+/// Runs the simulator's model, whose content is [`talk`].
 fn model_course(
     codec: Codec,
     count: u32,
@@ -118,7 +118,7 @@ fn falls(n: u32) -> Option<f64> {
     in_fall.then(|| SHARES[n as usize / 30 % 3])
 }
 
-/// Part of the pictures with a budget that have at most 1.1 times as much.
+/// Share of the pictures with a budget that have at most 1.1 times that size.
 fn hits(course: &Course, budget: impl Fn(u32) -> Option<f64>) -> f64 {
     let sizes = (0..).zip(course).filter_map(|(n, coded)| {
         let (size, _) = (*coded)?;
@@ -147,8 +147,7 @@ fn a_fall_is_followed_within_the_picture() {
         let (with, without) = (hits(&told, falls), hits(&untold, falls));
         assert!(with >= least, "{codec:?}: {with} of the pictures fit");
         assert!(without < 0.3, "{codec:?}: {without} fit without a budget");
-        // A third of the pictures is a third as large, and the rest makes up
-        // for it.
+        // A third of the pictures has a third of the size, and the others compensate.
         let lost = mean_psnr(&untold) - mean_psnr(&told);
         assert!((-0.5..2.5).contains(&lost), "{codec:?}: {lost} dB lost");
     }

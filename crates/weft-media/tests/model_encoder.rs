@@ -13,10 +13,10 @@ const FPS: u32 = 30;
 const WIDTH: usize = 640;
 const HEIGHT: usize = 360;
 
-/// Size in bits and PSNR of each picture, none for dropped ones.
+/// Size in bits and PSNR of each picture, `None` for dropped ones.
 type Course = Vec<Option<(f64, f64)>>;
 
-/// Rates in kbps, each with how many pictures it lasts.
+/// Rates in kbps, each with the number of pictures for which it lasts.
 type Plan = [(u64, u32)];
 
 fn real(plan: &Plan) -> Course {
@@ -85,7 +85,7 @@ fn rate_and_quality_of_the_model_are_the_encoders() {
     for rate in [300, 800] {
         let plan = [(rate, 180)];
         let (real, model) = (real(&plan), model(&plan));
-        // Without the first second, in which the keyframe is paid back.
+        // Without the first second, which compensates for the keyframe.
         let (real, model) = (&real[30..], &model[30..]);
         let ratio = kbps(model) / kbps(real);
         assert!(
@@ -115,8 +115,8 @@ fn the_model_spends_what_the_buffer_held_after_a_step_down() {
     }
 }
 
-/// Picture heights by second, as the policy wants them of what `encode` makes:
-/// given number, rate, form and whether to begin anew, a quantizer.
+/// Returns picture heights by second, as the policy chooses them from the output of
+/// `encode`, which maps number, rate, form and restart flag to a quantizer.
 fn heights(plan: &Plan, mut encode: impl FnMut(u32, Rate, Form, bool) -> Option<u8>) -> Vec<u32> {
     let mut adaptation = Adaptation::new(&AdaptationSetup {
         width: WIDTH as u32,
@@ -146,8 +146,8 @@ fn at(number: u32) -> Instant {
 
 #[test]
 fn the_model_adapts_as_the_encoder_does() {
-    // Enough, a little less than the smaller size starts with, far too little,
-    // and more and more.
+    // Enough, slightly less than the starting rate of the smaller size, far too little,
+    // and then more and more.
     let plan = [(800, 120), (180, 150), (60, 150), (250, 120), (1000, 150)];
     let mut clip = Clip::new(ClipConfig {
         width: WIDTH,

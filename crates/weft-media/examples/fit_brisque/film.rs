@@ -1,4 +1,4 @@
-//! A film made of a photograph: a window that moves over it.
+//! A film made from a photograph: a window that moves over it.
 
 use std::error::Error;
 use std::fs::File;
@@ -12,10 +12,10 @@ pub const WIDTH: usize = 480;
 pub const HEIGHT: usize = 360;
 pub const FPS: u32 = 30;
 pub const PICTURES: u32 = 45;
-/// Deviation of a camera's noise, of values up to 255; as measured of webcams in
+/// Standard deviation of a camera's noise, in values up to 255; as measured on webcams in
 /// a lit room, chosen by us.
 const NOISE: f64 = 1.5;
-/// The window moves so far at most, one way and back.
+/// Largest displacement of the window to either side.
 const REACH: usize = 8;
 
 /// A photograph.

@@ -1,12 +1,11 @@
-//! Scores what the real encoders make of photographs by BRISQUE, and prints the
-//! table of `weft_sim::encoder::brisque` with what it averages over
-//! (`docs/models/encoder.md`):
+//! Scores the real encoders' output for photographs by BRISQUE, and prints the table of
+//! `weft_sim::encoder::brisque` with the spread of its means (`docs/models/encoder.md`):
 //!
 //! `cargo run --release -p weft-media --example fit_brisque -- [--check] PNG...`
 //!
-//! The stills are colour PNGs of 488 x 368 pixels at least; a window moves over
-//! each, with a camera's noise. `--check` ends with status 1 when the table in
-//! `weft-sim` is not that of this fit.
+//! The stills are colour PNGs of at least 488 x 368 pixels; a window moves over each,
+//! with a camera's noise. With `--check`, exits with status 1 if the table in `weft-sim`
+//! differs from this fit.
 
 mod film;
 mod scores;
@@ -19,8 +18,8 @@ use weft_media::metrics::Brisque;
 use weft_sim::encoder::brisque;
 use weft_units::Codec;
 
-/// How far the table may be from a new fit; chosen by us: rounding, and encoders
-/// that use other instructions on another processor.
+/// Largest difference between the table and a new fit; chosen by us: rounding, and
+/// encoders that use other instructions on another processor.
 const ALLOWED: f64 = 2.0;
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {

@@ -1,4 +1,4 @@
-//! What an encoder makes of a film, by quantizer and size.
+//! An encoder's output for a film, by quantizer and size.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -10,23 +10,22 @@ use weft_units::{Codec, Rate};
 
 use crate::film::{FPS, HEIGHT, Still, WIDTH};
 
-/// Lines encoded, over those filmed.
+/// Encoded lines, relative to captured lines.
 pub const SHARES: [f64; 4] = [1.0, 0.75, 0.5, 0.25];
 
-/// Where the table has its columns.
+/// Quantizers of the table's columns.
 pub static QUANTIZERS: LazyLock<BTreeMap<Codec, Vec<f64>>> = LazyLock::new(|| {
     let even = |step: u8, most: u8| (0..=most / step).map(|n| f64::from(n * step)).collect();
     BTreeMap::from([(Codec::Vp8, even(18, 127)), (Codec::H264, even(6, 51))])
 });
 
-/// Rates that are tried, kbit/s: about an octave apart.
+/// Rates to try, kbit/s: about an octave apart.
 const RATES: [u64; 8] = [20, 40, 80, 160, 320, 640, 1_300, 4_000];
-/// Pictures in which rate control settles, and how many lie between two that are
-/// scored.
+/// Pictures in which rate control settles, and the distance between two scored pictures.
 const SETTLING: u32 = 20;
 const EVERY: u32 = 8;
 
-/// Of one film: quantizers and scores of its pictures, by share of the lines.
+/// Quantizers and scores of one film's pictures, by share of the lines.
 pub struct Scores {
     columns: Vec<f64>,
     points: Vec<Vec<(f64, f64)>>,
@@ -49,7 +48,7 @@ impl Scores {
         })
     }
 
-    /// The scores at the columns' quantizers: means of what is nearest.
+    /// Returns the scores at the columns' quantizers: means of the nearest samples.
     pub fn row(&self, share: usize) -> Vec<f64> {
         let half = (self.columns[1] - self.columns[0]) / 2.0;
         let known = |column: &f64| {
@@ -106,7 +105,7 @@ fn encoded(
             continue;
         };
         if number >= SETTLING && number % EVERY == 0 {
-            // As it is shown: as large as what was filmed.
+            // At the displayed size, which is the captured size.
             let score = model.score(&seen.scaled(WIDTH, HEIGHT));
             points.extend(score.map(|score| (f64::from(frame.quantizer), score)));
         }

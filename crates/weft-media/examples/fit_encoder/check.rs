@@ -1,19 +1,18 @@
-//! Whether the committed parameters are those of a new fit.
+//! Compares the committed parameters with a new fit.
 
 use weft_sim::encoder::{Parameters, Surface};
 use weft_units::Codec;
 
 use crate::measure::Measured;
 
-/// A new fit may differ by this much from the committed one, at any quantizer
-/// and height that was measured: another processor's code paths change a few
-/// bits, nothing more.
+/// Largest difference between a new fit and the committed one, at any measured quantizer
+/// and height: another processor's code paths change only a few bits.
 const LOG2_BITS: f64 = 0.1;
 const PSNR_DB: f64 = 0.3;
 const LOG2_DISSIMILARITY: f64 = 0.1;
 const SINGLE: f64 = 0.1;
 
-/// One line for each parameter that is off.
+/// Returns a line for each parameter that differs too much.
 pub fn differences(
     codec: Codec,
     fitted: &Parameters,

@@ -1,6 +1,6 @@
 use weft_media::Picture;
 
-/// What an encoder made of a picture.
+/// Encoder output for a picture.
 pub struct Coded {
     pub bits: usize,
     pub keyframe: bool,

@@ -5,14 +5,14 @@ use weft_units::Codec;
 
 use crate::measure::{Measured, Sample};
 
-/// Pictures that a rate control gets to settle, at the beginning, after a
-/// keyframe and after a step.
+/// Pictures during which rate control settles: at the beginning, after a keyframe and
+/// after a step.
 const SETTLE: usize = 75;
 
-/// Gaps of less than this are noise of the pictures rather than transitions.
+/// Gap below which differences are noise of the pictures, not transitions.
 const LEAST_GAP_DB: f64 = 0.5;
 
-/// The mean over pictures at one rate: a point that the surfaces go through.
+/// Mean over pictures at one rate: a point to which the surfaces are fitted.
 struct Point {
     /// `log2` of the quantizer step, `log2(height / 360)`.
     at: [f64; 2],
@@ -20,17 +20,17 @@ struct Point {
     psnr: f64,
 }
 
-/// A delta frame beside what its quantizer gives in the long run.
+/// A delta frame compared with the long-run quality of its quantizer.
 struct Move {
-    /// Above the picture before, in dB.
+    /// Quality gap to the previous picture, in dB.
     gap: f64,
-    /// By how much it became better, in dB.
+    /// Improvement in dB.
     moved: f64,
     /// `log2` of its bits above the surface.
     extra: f64,
 }
 
-/// Fits one encoder. Only runs of the first clip in one layer count.
+/// Fits one encoder, from runs of the first clip in one layer only.
 pub fn fit(codec: Codec, all: &[Measured]) -> Parameters {
     // Only VP8 was run with temporal layers.
     let distance = (codec != Codec::Vp8).then(|| fit(Codec::Vp8, all).distance);
@@ -60,7 +60,7 @@ pub fn fit(codec: Codec, all: &[Measured]) -> Parameters {
         transition,
         distance,
         scatter: match codec {
-            // Around the picture's share of the rate.
+            // Relative to the picture's share of the rate.
             Codec::H264 => scatter(runs.iter().flat_map(|m| {
                 let stretches = m.stretches().into_iter();
                 stretches.map(|s| {
@@ -81,13 +81,13 @@ pub fn fit(codec: Codec, all: &[Measured]) -> Parameters {
 }
 
 impl Measured {
-    /// The built-in clip that complexity 1 stands for.
+    /// Whether it is the built-in clip with complexity 1.
     pub fn is_standard(&self) -> bool {
         self.run.seed == 0 && self.run.layers == 1
     }
 
-    /// By how much its delta frames are larger than the committed model's at
-    /// the same quantizers.
+    /// Returns the size of its delta frames relative to the committed model's at equal
+    /// quantizers.
     pub fn complexity(&self) -> f64 {
         let plane = self.run.model().parameters.delta_bits;
         let stretches = self.stretches();
@@ -109,7 +109,7 @@ impl Measured {
         self.samples.iter().filter(wanted).copied().collect()
     }
 
-    /// PSNR and scale of every delta frame.
+    /// Returns PSNR and scale of every delta frame.
     pub fn qualities(&self) -> Vec<[f64; 2]> {
         self.coded(false)
             .iter()
@@ -126,7 +126,7 @@ impl Measured {
         (sample.bits as f64 / pixels as f64).log2()
     }
 
-    /// Ranges of pictures at one rate, without keyframes, settled.
+    /// Returns settled ranges of pictures at one rate, without keyframes.
     pub fn stretches(&self) -> Vec<&[Sample]> {
         let mut breaks = vec![0];
         for (number, pair) in self.samples.windows(2).enumerate() {
@@ -171,9 +171,9 @@ fn moves(measured: &Measured, bits: &Surface, psnr: &Surface) -> Vec<Move> {
     deltas.map(one).collect()
 }
 
-/// What an octave of distance between a picture and its reference costs: by
-/// the lower temporal layers, whose references are two and four pictures old,
-/// above the highest one.
+/// Returns the cost of an octave of distance between a picture and its reference, from
+/// the lower temporal layers, whose references are two and four pictures old, relative to
+/// the highest one.
 fn distance(all: &[Measured], bits: &Surface) -> f64 {
     let (mut product, mut square) = (0.0, 0.0);
     for measured in all.iter().filter(|m| m.run.layers == 3) {
@@ -193,7 +193,7 @@ fn distance(all: &[Measured], bits: &Surface) -> f64 {
     product / square
 }
 
-/// Slopes through the origin, over the gaps that are more than noise.
+/// Returns slopes through the origin, over the gaps that exceed the noise.
 fn transition(codec: Codec, moves: &[Vec<Move>]) -> Transition {
     let slope = |value: fn(&Move) -> f64, counts: fn(&Move) -> bool| {
         let counted = moves.iter().flatten().filter(|m| counts(m));
@@ -222,7 +222,7 @@ pub fn mean(values: impl Iterator<Item = f64>) -> f64 {
     sum / count
 }
 
-/// Deviations of single pictures from the mean of their sequence.
+/// Returns the deviations of single pictures from the mean of their sequence.
 fn scatter(sequences: impl Iterator<Item = Vec<f64>>) -> Scatter {
     let (mut square, mut product, mut count) = (0.0, 0.0, 0.0);
     for values in sequences {
@@ -241,7 +241,7 @@ fn scatter(sequences: impl Iterator<Item = Vec<f64>>) -> Scatter {
 
 type Points<'a> = &'a mut dyn Iterator<Item = ([f64; 2], f64)>;
 
-/// The surface with the least squared distance in value.
+/// Returns the surface with the smallest squared distance in value.
 fn surface(mut points: impl Iterator<Item = ([f64; 2], f64)>) -> Surface {
     let terms = |[s, r]: [f64; 2]| [1.0, s, r, s * s, s * r];
     let [base, step, scale, bend, twist] = least_squares(&mut points, terms);
@@ -254,8 +254,8 @@ fn surface(mut points: impl Iterator<Item = ([f64; 2], f64)>) -> Surface {
     }
 }
 
-/// The same without curvature, for keyframes, of which there are few, and for
-/// what is straight.
+/// Returns a surface without curvature, for keyframes, which are few, and for linear
+/// relations.
 fn plane(mut points: impl Iterator<Item = ([f64; 2], f64)>) -> Surface {
     let [base, step, scale] = least_squares(&mut points, |[s, r]| [1.0, s, r]);
     Surface {

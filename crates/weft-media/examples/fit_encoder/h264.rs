@@ -15,7 +15,7 @@ use weft_media::Picture;
 use crate::coded::Coded;
 use crate::plan::FPS;
 
-/// An encoder and a decoder of what it makes.
+/// An encoder with a decoder of its output.
 pub struct H264 {
     encoder: Encoder,
     decoder: Decoder,
@@ -23,8 +23,7 @@ pub struct H264 {
     pictures: u64,
 }
 
-/// The rate may never be above the maximum, which is the first rate unless it
-/// is raised; more than any run uses.
+/// Upper bound of the rate, which otherwise is the first rate; above every run's rate.
 const MAX_KBPS: u64 = 20_000;
 
 struct Source<'a>(&'a Picture);
@@ -123,7 +122,7 @@ impl H264 {
         set(raw::ENCODER_OPTION_BITRATE, raw::SPATIAL_LAYER_ALL, kbps);
     }
 
-    /// Mean quantizer of the last picture.
+    /// Returns the mean quantizer of the last picture.
     fn quantizer(&mut self) -> u8 {
         // SAFETY: plain data, and the option fills this structure.
         let statistics = unsafe {

@@ -1,12 +1,12 @@
 //! Runs the real encoders on the built-in clip, fits the parameters of
-//! `weft_sim::encoder` to what they do, and prints them with what the model
-//! misses (`docs/models/encoder.md`):
+//! `weft_sim::encoder` to the results, and prints them with the model's error
+//! (`docs/models/encoder.md`):
 //!
 //! `cargo run -p weft-media --example fit_encoder -- [--check] [--save FILE] [--load FILE]`
 //!
-//! `--check` ends with status 1 when the parameters in `weft-sim` are not
-//! those of this fit. `--save` writes every picture's measurements as CSV,
-//! `--load` takes them from there instead of encoding. One core.
+//! With `--check`, exits with status 1 if the parameters in `weft-sim` differ from this
+//! fit. `--save` writes every picture's measurements as CSV, `--load` reads them from
+//! there instead of encoding. Uses one core.
 
 mod check;
 mod coded;

@@ -1,4 +1,4 @@
-//! Runs the real encoders and decodes what they make.
+//! Runs the real encoders and decodes their output.
 
 use std::error::Error;
 use std::fmt::Write;
@@ -24,7 +24,7 @@ pub struct Sample {
     pub ssim: f64,
 }
 
-/// A run with what came of it, one sample per picture.
+/// A run with its results, one sample per picture.
 pub struct Measured {
     pub run: Run,
     pub samples: Vec<Sample>,
@@ -143,7 +143,7 @@ fn vp8_frame(
 const HEADER: &str =
     "codec,height,seed,layers,run,picture,kbps,bits,keyframe,layer,quantizer,psnr_db,ssim";
 
-/// The samples as CSV, one line per picture.
+/// Formats the samples as CSV, one line per picture.
 pub fn csv(all: &[Measured]) -> String {
     let mut out = format!("{HEADER}\n");
     for (index, Measured { run, samples }) in all.iter().enumerate() {
@@ -168,7 +168,7 @@ pub fn csv(all: &[Measured]) -> String {
     out
 }
 
-/// What [`csv`] wrote, of the same plan.
+/// Parses the output of [`csv`] for the present plan.
 pub fn parse(text: &str) -> Result<Vec<Measured>, Box<dyn Error>> {
     let runs = groups().into_iter().flat_map(|group| group.runs);
     let mut all: Vec<Measured> = runs

@@ -1,9 +1,9 @@
-//! What is encoded: picture heights, rates, steps of the rate, keyframes.
+//! Plan of the runs: picture heights, rates, steps of the rate, keyframes.
 
 use weft_sim::encoder::EncoderModel;
 use weft_units::Codec;
 
-/// Pictures per second of all runs, as the product's clip has them.
+/// Pictures per second of all runs, as in the product's clip.
 pub const FPS: u32 = 30;
 
 /// One encoder on one clip.
@@ -22,16 +22,15 @@ pub struct Run {
     pub pictures: u32,
 }
 
-/// Runs on the same pictures, which are painted once.
+/// Runs on common pictures, which are painted once.
 pub struct Group {
     pub height: usize,
     pub seed: u64,
     pub runs: Vec<Run>,
 }
 
-/// Where the second keyframe of a run at one rate stands: late enough for
-/// libvpx's rate control to have left its start (150 pictures), early enough
-/// to see what it costs.
+/// Number of the second keyframe of a run at one rate: late enough for libvpx's rate
+/// control to have left its start (150 pictures), early enough to show its cost.
 pub const SECOND_KEYFRAME: u32 = 210;
 
 const STEADY_PICTURES: u32 = 300;
@@ -39,7 +38,7 @@ const STEP_PICTURES: u32 = 600;
 /// Pictures at which the rate of a run with steps changes.
 pub const STEPS: [u32; 2] = [300, 450];
 
-/// Everything that the fit uses.
+/// Returns all runs of the fit.
 pub fn groups() -> Vec<Group> {
     let mut groups = vec![
         group(
@@ -107,7 +106,7 @@ impl Run {
         self.height * 16 / 9
     }
 
-    /// The rate of a picture in kbps.
+    /// Returns the rate of a picture in kbps.
     pub fn kbps(&self, picture: u32) -> u64 {
         let past = self.rates.iter().take_while(|(from, _)| *from <= picture);
         past.last().map_or(0, |(_, kbps)| *kbps)

@@ -1,5 +1,5 @@
-//! What is printed: the parameters as they stand in `weft-sim`, and how far
-//! the model with them is from the real encoders.
+//! Output of the fit: the parameters in the format of `weft-sim`, and the model's
+//! deviation from the real encoders.
 
 use std::fmt::Write;
 
@@ -11,11 +11,11 @@ use crate::fit::mean;
 use crate::measure::{Measured, Sample};
 use crate::plan::{FPS, Run, SECOND_KEYFRAME, STEPS};
 
-/// The model's results are means over so many seeds.
+/// Number of seeds over which the model's results are averaged.
 const SEEDS: u64 = 20;
 const HALF_SECOND: usize = FPS as usize / 2;
 
-/// The parameters as Rust, to be pasted.
+/// Formats the parameters as Rust, to be pasted.
 pub fn parameters(codec: Codec, fitted: &Parameters) -> String {
     let surface = |s: &Surface| {
         let Surface {
@@ -58,7 +58,7 @@ pub fn parameters(codec: Codec, fitted: &Parameters) -> String {
     out
 }
 
-/// The model on a run's rates and keyframes.
+/// Runs the model on a run's rates and keyframes.
 pub fn model(run: &Run, seed: u64) -> Vec<Sample> {
     let mut setup = ModelSetup::new(
         run.codec,
@@ -96,7 +96,7 @@ pub fn model(run: &Run, seed: u64) -> Vec<Sample> {
     (0..run.pictures).map(sample).collect()
 }
 
-/// A value of a run's samples: the real encoder's, and the model's mean.
+/// Returns a value of a run's samples: the real encoder's, and the model's mean.
 fn both(
     measured: &Measured,
     modelled: &[Vec<Sample>],
@@ -108,7 +108,7 @@ fn both(
     ]
 }
 
-/// Bits over what the rate allows.
+/// Returns the bits relative to the rate.
 fn ratio(samples: &[Sample]) -> f64 {
     let bits: usize = samples.iter().map(|s| s.bits).sum();
     let allowed: f64 = samples
@@ -126,7 +126,7 @@ fn pair(out: &mut String, digits: usize, [real, model]: [f64; 2]) {
     let _ = write!(out, " {real:.digits$} / {model:.digits$} |");
 }
 
-/// Steady state and keyframes, real / model.
+/// Formats steady state and keyframes, real / model.
 pub fn steady(all: &[Measured]) -> String {
     let mut out = "| codec | height | kbps | rate / target | dropped % | QP | PSNR dB | 1000 (1 - SSIM) | first keyframe / share | second | 10 after it |\n|---|---|---|---|---|---|---|---|---|---|---|\n".to_owned();
     for measured in all.iter().filter(|m| m.run.rates.len() == 1) {
@@ -173,7 +173,7 @@ pub fn steady(all: &[Measured]) -> String {
     out
 }
 
-/// Half-seconds after steps of the rate, real / model.
+/// Formats half-seconds after steps of the rate, real / model.
 pub fn steps(all: &[Measured]) -> String {
     let mut out = "| codec | height | kbps | 0 to 0.5 s | to 1.0 | to 1.5 | to 2.0 | to 2.5 |\n|---|---|---|---|---|---|---|---|\n".to_owned();
     for measured in all.iter().filter(|m| m.run.rates.len() > 1) {
@@ -201,7 +201,7 @@ pub fn steps(all: &[Measured]) -> String {
     out
 }
 
-/// What other clips cost, as the model's complexity.
+/// Formats the cost of other clips, as the model's complexity.
 pub fn complexity(all: &[Measured]) -> String {
     let mut out = "| codec | clip | complexity |\n|---|---|---|\n".to_owned();
     for measured in all.iter().filter(|m| m.run.seed != 0) {

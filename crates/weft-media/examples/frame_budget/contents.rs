@@ -1,4 +1,4 @@
-//! What is filmed.
+//! Contents of the pictures.
 
 use weft_media::Picture;
 use weft_media::clip::{Clip, ClipConfig};
@@ -8,13 +8,13 @@ use crate::FPS;
 
 /// Pictures between two cuts.
 const SCENE: usize = 45;
-/// Luma's noise, to either side.
+/// Noise amplitude of luma.
 const NOISE: u64 = 8;
 
-/// A name and pictures of it.
+/// Name and pictures of a content.
 pub type Content = (&'static str, Vec<Picture>);
 
-/// So many pictures of each content, with so many lines.
+/// Returns `count` pictures of each content, with this height.
 pub fn contents(height: usize, count: usize) -> Vec<Content> {
     let talk = talk(height, count, 0);
     let still = vec![talk[0].clone(); count];
@@ -78,7 +78,7 @@ fn pan(height: usize, count: usize) -> Vec<Picture> {
     (0..count).map(window).collect()
 }
 
-/// A bad camera in the dark.
+/// Adds the noise of a bad camera in the dark.
 fn noise(pictures: &[Picture]) -> Vec<Picture> {
     let mut rng = Rng::new(1);
     let mut noisy = |picture: &Picture| {

@@ -1,12 +1,11 @@
-//! What the real encoders do when they are told how large the next picture may
-//! be (`docs/models/encoder-budget.md`):
+//! Behaviour of the real encoders with a size budget for the next picture
+//! (`docs/models/encoder-budget.md`):
 //!
 //! `cargo run --release -p weft-media --example frame_budget -- [CODEC [LINES]]`
 //!
-//! Budgets are in shares, which are the rate by the pictures per second. An
-//! encoder is told nothing, a rate that gives the picture its budget, or the
-//! budget. The last table has the simulator's model beside it. Ten minutes on one
-//! core.
+//! Budgets are in shares: the rate divided by the pictures per second. An encoder gets no
+//! bound, a rate that gives the picture its budget, or the budget. The last table
+//! compares the simulator's model. Takes ten minutes on one core.
 
 mod contents;
 mod model;
@@ -42,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// All runs of a codec at a size.
+/// Prints all runs of a codec at a size.
 fn tables(
     codec: Codec,
     lines: usize,
@@ -71,7 +70,7 @@ fn tables(
     Ok(())
 }
 
-/// How large pictures come out.
+/// Prints the sizes of pictures.
 fn sizes(runs: &[Run]) {
     println!("| pictures | shares | told nothing | a rate | the budget | encodings |");
     println!("|---|---|---|---|---|---|");
@@ -97,7 +96,7 @@ fn sizes(runs: &[Run]) {
     println!();
 }
 
-/// What it costs.
+/// Prints the loss of quality.
 fn qualities(runs: &[Run]) {
     println!("| content | kbps | pictures | fit | their PSNR | all PSNR | rate | time |");
     println!("|---|---|---|---|---|---|---|---|");
@@ -119,7 +118,7 @@ fn qualities(runs: &[Run]) {
     println!();
 }
 
-/// The encoder and its model, with budgets.
+/// Compares the encoder and its model, with budgets.
 fn compare(runs: &[Run], models: &[Run]) {
     println!("| kbps | pictures | shares | encoder | model | PSNR | PSNR of the model |");
     println!("|---|---|---|---|---|---|---|");

@@ -1,4 +1,4 @@
-//! The simulator's model of the encoder under the same budgets.
+//! The simulator's model of the encoder with equal budgets.
 
 use std::error::Error;
 
@@ -11,7 +11,7 @@ use crate::{FPS, PICTURES};
 
 const SEEDS: u64 = 10;
 
-/// The pictures with a budget, over all seeds.
+/// Runs the pictures with a budget, over all seeds.
 pub fn run(codec: Codec, lines: usize, kbps: u64, case: Case) -> Result<Run, Box<dyn Error>> {
     let rate = Rate::from_kbps(kbps);
     let (width, height) = (lines as u32 * 16 / 9, lines as u32);

@@ -10,12 +10,12 @@ use weft_units::{Bytes, Codec, Rate};
 use crate::FPS;
 use crate::contents::Content;
 
-/// Before this the encoder finds its quantizer.
+/// Picture number before which the encoder finds its quantizer.
 const SETTLED: u32 = 60;
-/// A picture fits that is not larger than this many budgets.
+/// Size, in budgets, up to which a picture counts as fitting.
 const FITS: f64 = 1.1;
 
-/// Which pictures have a budget.
+/// Pictures that have a budget.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Case {
     /// One of each second.
@@ -26,16 +26,16 @@ pub enum Case {
     Keyframe,
 }
 
-/// What the encoder is told of how large it may be.
+/// Size limit that the encoder receives.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Bound {
     Nothing,
-    /// The rate at which a share is the budget, for these pictures.
+    /// The rate at which a share equals the budget, for these pictures.
     Rate,
     Budget,
 }
 
-/// A picture that has a budget.
+/// A picture with a budget.
 #[derive(Clone, Copy)]
 pub struct Seen {
     pub shares: f64,
@@ -45,17 +45,17 @@ pub struct Seen {
     pub attempts: u8,
 }
 
-/// What came of it.
+/// Results of a run.
 pub struct Run {
     pub content: &'static str,
     pub kbps: u64,
     pub case: Case,
     pub bound: Bound,
     pub seen: Vec<Seen>,
-    /// Of all pictures: PSNR, bytes, how many were not dropped.
+    /// Sums over all pictures: PSNR, bytes, and the number not dropped.
     sums: (f64, f64, f64),
     pictures: usize,
-    /// Seconds that encoding took.
+    /// Encoding time in seconds.
     pub time: f64,
 }
 
@@ -70,7 +70,7 @@ impl Case {
         }
     }
 
-    /// Budgets, one in each second in turn.
+    /// Returns the budgets, used in turn in one second each.
     pub fn shares(self) -> [f64; 3] {
         match self {
             Case::One | Case::Ten => [0.5, 0.25, 0.125],
@@ -78,7 +78,7 @@ impl Case {
         }
     }
 
-    /// What is asked of a picture: its budget in shares.
+    /// Returns the request for a picture: its budget in shares.
     pub fn request(self, number: u32) -> (Keyframe, Option<f64>) {
         let place = number % FPS;
         let has = match self {
@@ -141,7 +141,7 @@ pub fn run(
 }
 
 impl Run {
-    /// Without pictures yet, of so many.
+    /// Creates a run without results, for this many pictures.
     pub fn new(content: &'static str, kbps: u64, case: Case, bound: Bound, pictures: usize) -> Run {
         Run {
             content,
@@ -155,7 +155,7 @@ impl Run {
         }
     }
 
-    /// A picture came out, perhaps one with a budget.
+    /// Adds an encoded picture, with its result if it has a budget.
     pub fn add(&mut self, bytes: f64, psnr: f64, seen: Option<Seen>) {
         self.sums.0 += psnr;
         self.sums.1 += bytes;
@@ -163,28 +163,29 @@ impl Run {
         self.seen.extend(seen);
     }
 
-    /// Mean PSNR of the pictures with a budget.
+    /// Returns the mean PSNR of the pictures with a budget.
     pub fn psnr_seen(&self) -> f64 {
         self.seen.iter().map(|seen| seen.psnr).sum::<f64>() / self.seen.len() as f64
     }
 
-    /// Mean PSNR of all.
+    /// Returns the mean PSNR of all pictures.
     pub fn psnr(&self) -> f64 {
         self.sums.0 / self.sums.2
     }
 
-    /// In kbps.
+    /// Returns the rate in kbps.
     pub fn rate(&self) -> f64 {
         self.sums.1 * 8.0 / 1000.0 * f64::from(FPS) / self.pictures as f64
     }
 }
 
-/// The part of them that fit.
+/// Returns the share of them that fit.
 pub fn fit(seen: &[Seen]) -> f64 {
     seen.iter().filter(|seen| seen.size <= FITS).count() as f64 / seen.len() as f64
 }
 
-/// How many fit, and the median, 95th percentile and largest size in budgets.
+/// Returns the number that fit, and the median, 95th percentile and largest size in
+/// budgets.
 pub fn spread(seen: &[Seen]) -> String {
     let mut sizes: Vec<f64> = seen.iter().map(|seen| seen.size).collect();
     sizes.sort_by(f64::total_cmp);

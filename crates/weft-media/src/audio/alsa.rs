@@ -4,21 +4,21 @@ use alsa::{Direction, Output, ValueOr};
 use super::{AudioFrame, CHANNELS, FRAME_SAMPLES, Microphone, MicrophoneError, SAMPLE_RATE};
 use crate::Pace;
 
-/// An ALSA capture device. [`Microphone::read`] blocks until 20 ms are there.
+/// An ALSA capture device. [`Microphone::read`] blocks until 20 ms are available.
 pub struct AlsaMicrophone {
     name: String,
     pcm: PCM,
     channels: usize,
 }
 
-/// Room for ten frames, so that a late reader loses nothing for 200 ms.
+/// Buffer size of ten frames, so that a reader that is late by 200 ms loses nothing.
 const BUFFER_FRAMES: i64 = 10;
 
 impl AlsaMicrophone {
     pub fn open(name: &str) -> Result<AlsaMicrophone, MicrophoneError> {
         let failed = |error: alsa::Error| open_error(name, error);
-        // What the library writes to the terminal by itself; the reason is in
-        // its error, too. Without a handler it just writes.
+        // Suppresses the library's own output to the terminal; its error contains the
+        // reason, too.
         let _ = Output::local_error_handler();
         let pcm = PCM::new(name, Direction::Capture, false).map_err(failed)?;
         let channels = configure(&pcm).map_err(failed)?;
@@ -36,7 +36,7 @@ impl AlsaMicrophone {
         while done < samples.len() {
             match io.readi(&mut samples[done..]) {
                 Ok(read) => done += read * self.channels,
-                // An overrun or a suspend: what was missed is gone, go on.
+                // An overrun or a suspend: the missed sound is lost; continue.
                 Err(error) => {
                     self.pcm.try_recover(error, true)?;
                     self.pcm.start()?;
@@ -47,7 +47,7 @@ impl AlsaMicrophone {
     }
 }
 
-/// Sets the wanted format; gives the channels, one or two.
+/// Sets the format; returns the number of channels, one or two.
 fn configure(pcm: &PCM) -> alsa::Result<usize> {
     let params = HwParams::any(pcm)?;
     params.set_rate_resample(true)?;
@@ -78,7 +78,7 @@ impl Microphone for AlsaMicrophone {
             .chunks_exact_mut(CHANNELS)
             .zip(samples.chunks_exact(self.channels))
         {
-            // One channel goes to both sides; of many, the first two count.
+            // One channel is copied to both sides; of several, the first two are used.
             out[0] = sample[0];
             out[1] = sample[1.min(self.channels - 1)];
         }
@@ -92,7 +92,7 @@ fn open_error(name: &str, error: alsa::Error) -> MicrophoneError {
     MicrophoneError::Open {
         name: format!("alsa:{name}"),
         reason: match kind {
-            std::io::ErrorKind::NotFound => "there is no such device".to_owned(),
+            std::io::ErrorKind::NotFound => "the device does not exist".to_owned(),
             _ => cause.to_string(),
         },
         remedy: match kind {

@@ -1,5 +1,5 @@
-//! Sound: microphones and files in, Opus both ways. Always 48 kHz stereo in
-//! pieces of 20 ms, what WebRTC sends (RFC 7587 section 4.1).
+//! Audio: microphones and files as input, Opus encoding and decoding. Always 48 kHz
+//! stereo in frames of 20 ms, as WebRTC sends it (RFC 7587 section 4.1).
 
 mod alsa;
 mod codec;
@@ -25,66 +25,66 @@ pub const FRAME_SAMPLES: usize = 960;
 /// 20 ms of sound, left and right alternating.
 pub type AudioFrame = [i16; FRAME_SAMPLES * CHANNELS];
 
-/// What is louder may be voice: the noise of a quiet room is below. There is no
-/// detector of speech here. Chosen by us.
+/// Level above which sound may be voice: the noise of a quiet room is below. There is no
+/// voice detector here. Chosen by us.
 const MAY_BE_VOICE: u8 = 50;
 
-/// How loud a frame is, all channels together (RFC 6465 appendix A).
+/// Returns the level of a frame, all channels together (RFC 6465 appendix A).
 #[must_use]
 pub fn audio_level(frame: &AudioFrame) -> AudioLevel {
     let squares: f64 = frame.iter().map(|s| f64::from(*s).powi(2)).sum();
     let mean = (squares / frame.len() as f64).sqrt();
     let level = 20.0 * (f64::from(i16::MAX) / mean).log10();
-    // Of silence it is infinite.
+    // Infinite for silence.
     let level = level.round().clamp(0.0, 127.0) as u8;
     let voice = u8::from(level < MAY_BE_VOICE) << 7;
     AudioLevel(voice | level)
 }
 
-/// A source of sound.
+/// A source of audio.
 pub trait Microphone: Send {
-    /// Whether [`Microphone::read`] waits for the sound by itself. If not,
-    /// it wants to be called every 20 ms.
+    /// Whether [`Microphone::read`] blocks for the next frame. If not, call it every 20
+    /// ms.
     fn pace(&self) -> Pace;
-    /// The next 20 ms.
+    /// Reads the next 20 ms.
     ///
     /// # Errors
-    /// [`MicrophoneError::Lost`] when there will be no more.
+    /// [`MicrophoneError::Lost`] if the microphone has failed for good.
     fn read(&mut self) -> Result<AudioFrame, MicrophoneError>;
 }
 
-/// Why a microphone gives no sound. Each text says what can be done.
+/// Reason for a missing microphone. Each text contains a remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum MicrophoneError {
-    /// The name is not understood.
+    /// The name is invalid.
     #[error(transparent)]
     Spec(#[from] SpecError),
-    /// There is nothing of this name, or it may not be opened.
+    /// The device or file does not exist, or cannot be opened.
     #[error("microphone `{name}`: {reason}; {remedy}")]
     Open {
         /// The device or file.
         name: String,
-        /// What the system said.
+        /// System error.
         reason: String,
-        /// What the user can do.
+        /// Remedy for the user.
         remedy: &'static str,
     },
-    /// The microphone worked and does no more.
+    /// The microphone worked and then failed.
     #[error("microphone `{name}` stopped: {reason}; check its connection, then start again")]
     Lost {
-        /// By its name in ALSA.
+        /// Name in ALSA.
         name: String,
-        /// What the system said.
+        /// System error.
         reason: String,
     },
 }
 
-/// A steady tone, for tests and for finding the loudspeaker.
+/// A steady tone, for tests and for checking loudspeakers.
 struct Tone {
     phase: u32,
 }
 
-/// Concert pitch; 48,000 / 440 is no whole number, so frames differ.
+/// Concert pitch; 48,000 / 440 is not an integer, so frames differ.
 const TONE_HERTZ: u32 = 440;
 /// A fifth of full scale: -14 dBFS.
 const TONE_AMPLITUDE: f64 = 6553.0;
@@ -100,7 +100,7 @@ impl Microphone for Tone {
             let turns = f64::from(self.phase) / f64::from(SAMPLE_RATE);
             let level = (turns * std::f64::consts::TAU).sin() * TONE_AMPLITUDE;
             sample.fill(level.round() as i16);
-            // In units of a turn per second: exact for ever.
+            // In units of a turn per second: exact without limit.
             self.phase = (self.phase + TONE_HERTZ) % SAMPLE_RATE;
         }
         Ok(frame)

@@ -30,13 +30,13 @@ impl FromStr for MicrophoneSpec {
             _ => match spec.strip_prefix("alsa:") {
                 Some("") => Err(error(
                     spec,
-                    "no device behind `alsa:`".into(),
+                    "missing device after `alsa:`".into(),
                     "write alsa, or alsa:DEVICE with a name from `arecord -L`",
                 )),
                 Some(device) => Ok(MicrophoneSpec::Alsa(device.into())),
                 None => Err(error(
                     spec,
-                    format!("`{spec}` is no kind of microphone"),
+                    format!("unknown microphone `{spec}`"),
                     "write alsa[:DEVICE], FILE.wav or tone",
                 )),
             },

@@ -20,7 +20,7 @@ fn names_mean_what_the_command_line_says() {
     let error = |spec: &str| spec.parse::<MicrophoneSpec>().unwrap_err().to_string();
     assert_eq!(
         error("usb"),
-        "microphone `usb`: `usb` is no kind of microphone; write alsa[:DEVICE], FILE.wav or tone"
+        "microphone `usb`: unknown microphone `usb`; write alsa[:DEVICE], FILE.wav or tone"
     );
     assert!(error("alsa:").contains("arecord -L"));
 }
@@ -34,7 +34,7 @@ fn missing_devices_and_files_say_what_to_do() {
     assert!(error("none.wav").to_string().contains("ffmpeg"));
 }
 
-/// The strength of one frequency, 1 for a full-scale sine (Goertzel).
+/// Returns the strength of one frequency, 1 for a full-scale sine (Goertzel).
 fn strength(samples: &[i16], hertz: f64) -> f64 {
     let step = std::f64::consts::TAU * hertz / f64::from(SAMPLE_RATE);
     let (mut re, mut im) = (0.0, 0.0);
@@ -63,7 +63,7 @@ fn the_tone_comes_through_opus_and_only_it() {
         assert_eq!(decoded.len(), FRAME_SAMPLES * CHANNELS);
         sound.extend_from_slice(&left(&decoded));
     }
-    // The last second: ten whole periods of everything asked for.
+    // The last second: ten whole periods of every tested frequency.
     let sound = &sound[SAMPLE_RATE as usize..];
     let wanted = strength(sound, f64::from(TONE_HERTZ));
     assert!((0.14..0.26).contains(&wanted), "{wanted} of 0.2");
@@ -162,7 +162,7 @@ fn levels_are_decibels_below_overload() {
     assert_eq!(of(3277), AudioLevel(0x80 | 20));
     assert_eq!(of(33), AudioLevel(60), "too low for a voice");
     assert_eq!(of(0), AudioLevel(127), "silence");
-    // A sine has 3 dB less than its peak, and this one's is at -14.
+    // A sine's level is 3 dB below its peak, and this one's peak is at -14.
     let mut tone = parse("tone").open().unwrap();
     assert_eq!(audio_level(&tone.read().unwrap()), AudioLevel(0x80 | 17));
 }

@@ -16,13 +16,13 @@ impl WavMicrophone {
         let failed = |reason: String| MicrophoneError::Open {
             name: path.display().to_string(),
             reason,
-            remedy: "it has to be a readable WAV file: ffmpeg -i FILE OUT.wav makes one",
+            remedy: "give a readable WAV file: ffmpeg -i FILE OUT.wav makes one",
         };
         let reader = WavReader::open(path).map_err(|error| failed(error.to_string()))?;
         let rate = reader.spec().sample_rate;
         let samples = decode(reader).map_err(|error| failed(error.to_string()))?;
         if samples.is_empty() || rate == 0 {
-            return Err(failed("there is no sound in it".into()));
+            return Err(failed("it contains no sound".into()));
         }
         Ok(WavMicrophone {
             samples: resample(&samples, rate),
@@ -46,7 +46,7 @@ impl Microphone for WavMicrophone {
     }
 }
 
-/// The first two channels; one channel goes to both sides.
+/// Decodes the first two channels; one channel is copied to both sides.
 fn decode<R: std::io::Read>(
     mut reader: WavReader<R>,
 ) -> Result<Vec<[i16; CHANNELS]>, hound::Error> {
@@ -70,8 +70,8 @@ fn decode<R: std::io::Read>(
     Ok(flat.chunks_exact(channels).map(pair).collect())
 }
 
-/// To 48 kHz by straight lines: good enough for speech, and files for tests
-/// have that rate anyway.
+/// Converts to 48 kHz by linear interpolation: good enough for speech, and test files
+/// usually have that rate.
 fn resample(samples: &[[i16; CHANNELS]], rate: u32) -> Vec<[i16; CHANNELS]> {
     if rate == SAMPLE_RATE {
         return samples.to_vec();

@@ -20,7 +20,7 @@ pub struct DeviceCamera {
     number: u64,
 }
 
-/// Pictures in a row that may be damaged (cameras send some at the start).
+/// Consecutive damaged pictures that are accepted (some cameras send them at the start).
 const DAMAGED_IN_A_ROW: usize = 30;
 
 impl DeviceCamera {
@@ -37,7 +37,7 @@ impl DeviceCamera {
                 format!("it gives {:?} only", given.pixel_format()),
             ));
         }
-        // The interval is a wish: not every driver can set it.
+        // The interval is a request: not every driver can set it.
         let fps = match capture.set_frame_interval(Fract::new(1, fps)) {
             Ok(interval) if interval.numerator() > 0 => {
                 f64::from(interval.denominator()) / f64::from(interval.numerator())
@@ -106,8 +106,8 @@ impl DeviceCamera {
     }
 }
 
-/// Uncompressed pictures if the camera is fast enough with them, else JPEG:
-/// USB 2 has no room for 720p at 30 in YUYV.
+/// Chooses uncompressed pictures if the camera is fast enough with them, else JPEG: USB 2
+/// cannot carry 720p at 30 in YUYV.
 fn choose(
     path: &Path,
     device: &Device,
@@ -131,7 +131,7 @@ fn choose(
         .ok_or_else(|| unusable(path, format!("it offers {offered:?} only")))
 }
 
-/// Whether pictures this far apart are `fps` per second or more.
+/// Whether this interval gives `fps` per second or more.
 fn reaches(interval: Fract, fps: u32) -> bool {
     u64::from(interval.denominator()) >= u64::from(interval.numerator()) * u64::from(fps)
 }
@@ -172,7 +172,7 @@ fn open_error(path: &Path, error: &io::Error) -> CameraError {
     }
 }
 
-/// The video devices of this machine.
+/// Lists the video devices of this machine.
 fn devices() -> Vec<String> {
     let mut names: Vec<String> = std::fs::read_dir("/dev")
         .into_iter()

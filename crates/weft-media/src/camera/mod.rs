@@ -1,4 +1,4 @@
-//! Where pictures come from: the built-in clip, files, V4L2 devices.
+//! Sources of pictures: the built-in clip, files, V4L2 devices.
 
 mod device;
 mod pixels;
@@ -26,68 +26,67 @@ pub struct Format {
     pub fps: f64,
 }
 
-/// A picture just taken.
+/// A captured picture.
 #[derive(Clone, Debug)]
 pub struct Captured {
-    /// The picture. Nobody else holds it yet: `Arc::make_mut` does not copy.
+    /// The picture. It has no other owner yet: `Arc::make_mut` does not copy.
     pub picture: Arc<Picture>,
-    /// Its number, from zero, without gaps.
+    /// Number from zero, without gaps.
     pub number: u64,
 }
 
 /// A source of pictures.
 pub trait Camera: Send {
-    /// What the pictures are like. The first capture already has this size.
+    /// Returns the format of the pictures. The first capture already has this size.
     fn format(&self) -> Format;
-    /// Whether [`Camera::capture`] waits for the next picture by itself.
+    /// Whether [`Camera::capture`] blocks until the next picture.
     fn pace(&self) -> Pace;
-    /// The next picture.
+    /// Captures the next picture.
     ///
     /// # Errors
-    /// [`CameraError::Lost`] when there will be no more pictures; single bad
-    /// pictures are skipped.
+    /// [`CameraError::Lost`] if the camera has failed for good; single damaged pictures
+    /// are skipped.
     fn capture(&mut self) -> Result<Captured, CameraError>;
 }
 
-/// Why a camera gives no pictures. Each text says what can be done.
+/// Reason for a missing camera. Each text contains a remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum CameraError {
-    /// The name is not understood.
+    /// The name is invalid.
     #[error(transparent)]
     Spec(#[from] SpecError),
-    /// There is nothing of this name, or it may not be opened.
+    /// The device or file does not exist, or cannot be opened.
     #[error("camera `{}`: {reason}; {remedy}", .path.display())]
     Open {
         /// The device or file.
         path: PathBuf,
-        /// What the system said.
+        /// System error.
         reason: String,
-        /// What the user can do.
+        /// Remedy for the user.
         remedy: String,
     },
-    /// The file or device has pictures that cannot be used.
+    /// The pictures of the file or device have an unsupported format.
     #[error("camera `{}`: {problem}; {remedy}", .path.display())]
     Unusable {
         /// The device or file.
         path: PathBuf,
-        /// What is wrong with the pictures.
+        /// Problem of the pictures.
         problem: String,
-        /// What the user can do.
+        /// Remedy for the user.
         remedy: &'static str,
     },
-    /// The camera worked and does no more.
+    /// The camera worked and then failed.
     #[error("camera `{}` stopped: {reason}; check its cable, then start again", .path.display())]
     Lost {
         /// The device or file.
         path: PathBuf,
-        /// What the system said.
+        /// System error.
         reason: String,
     },
 }
 
-/// The built-in clip as a camera, paced by the caller. It is painted for its
-/// first picture, on the thread that takes it: a call need not wait for that
-/// to connect.
+/// The built-in clip as a camera, paced by the caller. It is painted at the first
+/// capture, on the capturing thread, so that a call connects without waiting for it.
 struct ClipCamera {
     config: ClipConfig,
     clip: Option<Clip>,

@@ -1,4 +1,4 @@
-//! What cameras deliver, made into I420.
+//! Conversion of camera output to I420.
 
 use zune_jpeg::JpegDecoder;
 use zune_jpeg::zune_core::bytestream::ZCursor;
@@ -7,19 +7,19 @@ use zune_jpeg::zune_core::options::DecoderOptions;
 
 use crate::Picture;
 
-/// The layouts that are understood.
+/// Supported pixel layouts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pixels {
     /// Y U Y V, two pixels in four bytes (V4L2_PIX_FMT_YUYV).
     Yuyv,
     /// Three planes (V4L2_PIX_FMT_YUV420).
     I420,
-    /// JPEG pictures, perhaps without Huffman tables (V4L2_PIX_FMT_MJPEG).
+    /// JPEG pictures, possibly without Huffman tables (V4L2_PIX_FMT_MJPEG).
     Jpeg,
 }
 
-/// Converts one buffer whose rows are `stride` bytes apart (first plane);
-/// `None` when it is too short or damaged.
+/// Converts one buffer whose rows are `stride` bytes apart (first plane); `None` if it is
+/// too short or damaged.
 pub fn convert(
     pixels: Pixels,
     data: &[u8],

@@ -10,8 +10,8 @@ use crate::clip::ClipConfig;
 
 /// Names a camera, as on the command line:
 ///
-/// - `clip`, `clip:720p`, `clip:1080p@15`, `clip:360p#2`: the built-in clip,
-///   with another person by the number behind `#`;
+/// - `clip`, `clip:720p`, `clip:1080p@15`, `clip:360p#2`: the built-in clip; the number
+///   behind `#` selects the person;
 /// - `/dev/video0`, `/dev/video0:360p@30`: a V4L2 device;
 /// - `talk.y4m`: a YUV4MPEG2 file, played in a loop.
 ///
@@ -20,15 +20,15 @@ use crate::clip::ClipConfig;
 pub enum CameraSpec {
     /// The built-in clip.
     Clip(ClipConfig),
-    /// A V4L2 device and what is asked of it; it may give something near.
+    /// A V4L2 device with the requested format; the device may choose a similar one.
     Device {
         /// The device's file.
         path: PathBuf,
-        /// Wanted width in pixels.
+        /// Requested width in pixels.
         width: usize,
-        /// Wanted height in pixels.
+        /// Requested height in pixels.
         height: usize,
-        /// Wanted pictures per second.
+        /// Requested pictures per second.
         fps: u32,
     },
     /// A YUV4MPEG2 file.
@@ -72,12 +72,12 @@ impl FromStr for CameraSpec {
             }),
             (_, Some(seed)) if name.starts_with("/dev/") => Err(error(
                 spec,
-                format!("`#{seed}` chooses a person, a device has its own"),
-                "leave it out",
+                format!("`#{seed}` chooses a person of the clip, not of a device"),
+                "remove it",
             )),
             _ => Err(error(
                 spec,
-                format!("`{name}` is no kind of camera"),
+                format!("unknown camera `{name}`"),
                 "write clip[:SIZE][@FPS], /dev/videoN[:SIZE][@FPS] or FILE.y4m",
             )),
         }
@@ -137,7 +137,7 @@ fn parse_size(spec: &str, size: &str) -> Result<(usize, usize), SpecError> {
         _ => exact().ok_or_else(|| {
             error(
                 spec,
-                format!("`{size}` is no size"),
+                format!("invalid size `{size}`"),
                 "write 360p, 720p, 1080p or WIDTHxHEIGHT (32 to 4096 each)",
             )
         }),
@@ -151,8 +151,8 @@ fn parse_fps(spec: &str, fps: &str) -> Result<u32, SpecError> {
         .ok_or_else(|| {
             error(
                 spec,
-                format!("`{fps}` is no number of pictures per second"),
-                "write a whole number from 1 to 120 behind the @",
+                format!("invalid number of pictures per second `{fps}`"),
+                "write a whole number from 1 to 120 after the @",
             )
         })
 }
@@ -161,8 +161,8 @@ fn parse_seed(spec: &str, seed: &str) -> Result<u64, SpecError> {
     seed.parse().map_err(|_| {
         error(
             spec,
-            format!("`{seed}` is no number"),
-            "write a whole number behind the #",
+            format!("invalid number `{seed}`"),
+            "write a whole number after the #",
         )
     })
 }

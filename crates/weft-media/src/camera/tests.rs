@@ -41,16 +41,16 @@ fn errors_name_the_part_and_the_remedy() {
     let error = |spec: &str| spec.parse::<CameraSpec>().unwrap_err().to_string();
     assert_eq!(
         error("clip:4k@30"),
-        "camera `clip:4k@30`: `4k` is no size; write 360p, 720p, 1080p or WIDTHxHEIGHT \
+        "camera `clip:4k@30`: invalid size `4k`; write 360p, 720p, 1080p or WIDTHxHEIGHT \
          (32 to 4096 each)"
     );
     assert!(error("clip@fast").contains("`fast`"));
     assert!(error("clip@0").contains("from 1 to 120"));
     assert!(error("clip#x").contains("behind the #"));
     assert!(error("webcam").contains("/dev/videoN"));
-    assert!(error("/dev/video0#1").contains("leave it out"));
+    assert!(error("/dev/video0#1").contains("remove it"));
     assert!(error("clip:1x1").contains("32 to 4096"));
-    assert!(error("").contains("no kind of camera"));
+    assert!(error("").contains("unknown camera"));
 }
 
 #[test]

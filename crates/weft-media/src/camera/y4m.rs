@@ -50,7 +50,7 @@ impl FileCamera {
             format,
             number: 0,
         };
-        // Better now than in the middle of the call.
+        // Fails now instead of during the call.
         camera.read().map_err(|error| match error {
             Error::EOF => unusable("shorter than one picture".into()),
             error => unusable(format!("the first picture: {error}")),
@@ -91,7 +91,7 @@ impl Camera for FileCamera {
         };
         let picture = match self.read() {
             Ok(picture) => picture,
-            // From the start again.
+            // Continue from the start.
             Err(Error::EOF) => {
                 self.decoder = decoder(&self.path)?;
                 self.read().map_err(broken)?
@@ -110,7 +110,7 @@ fn decoder(path: &Path) -> Result<Decoder<BufReader<File>>, CameraError> {
     let file = File::open(path).map_err(|error| CameraError::Open {
         path: path.into(),
         reason: error.to_string(),
-        remedy: "check the path and that you may read it".into(),
+        remedy: "check the path and its read permission".into(),
     })?;
     Decoder::new(BufReader::new(file)).map_err(|error| CameraError::Unusable {
         path: path.into(),

@@ -1,13 +1,13 @@
-//! Layers in I420 and the integer arithmetic that puts them together.
+//! Layers in I420 and the integer arithmetic that combines them.
 //!
-//! The inner loops are written so that the compiler makes vector code of them.
+//! The inner loops are written so that the compiler vectorizes them.
 
 use weft_units::Rng;
 
 use super::paint::{Rgb, to_yuv};
 use crate::Picture;
 
-/// Where and how the head is drawn; see [`super::motion::Pose`].
+/// Position and size of the drawn head; see [`super::motion::Pose`].
 pub struct Placement {
     pub x: f32,
     pub y: f32,
@@ -18,7 +18,7 @@ pub struct Placement {
     pub jaw: f32,
 }
 
-/// A painted picture with opacity, colours multiplied by it already.
+/// A painted picture with opacity; colours are premultiplied.
 pub struct Layer {
     width: usize,
     height: usize,
@@ -32,9 +32,9 @@ pub struct Layer {
 /// Sub-pixel steps of a shift.
 const STEPS: u16 = 16;
 
-/// Paints pixel by pixel; `painter` gets scene coordinates and the size of a
-/// pixel, and gives colour and opacity. Result: Y, U, V times opacity, and
-/// opacity, all 0 to 255. All cores help.
+/// Paints pixel by pixel; `painter` gets scene coordinates and the size of a pixel, and
+/// returns colour and opacity. Returns Y, U, V times opacity, and opacity, all 0 to 255.
+/// Uses all cores.
 pub fn paint_pixels(
     (width, height): (usize, usize),
     (left, top): (f32, f32),
@@ -112,8 +112,8 @@ impl Layer {
         }
     }
 
-    /// Fills the picture with the part of this (opaque) layer whose top left
-    /// corner is at `x`, `y` of the layer.
+    /// Fills the picture with the part of this (opaque) layer whose top left corner is at
+    /// `x`, `y` of the layer.
     pub fn draw_whole(&self, picture: &mut Picture, x: f32, y: f32) {
         let chroma_width = picture.chroma_width();
         let luma = Shift::new(x, y);
@@ -128,7 +128,7 @@ impl Layer {
         }
     }
 
-    /// Puts this layer over the picture with its top left corner at `x`, `y`.
+    /// Blends this layer over the picture with its top left corner at `x`, `y`.
     pub fn blend(&self, picture: &mut Picture, x: f32, y: f32) {
         let chroma_width = picture.chroma_width();
         let stride = picture.width;
@@ -173,8 +173,8 @@ impl Shift {
         }
     }
 
-    /// One row of the shifted plane. The plane must reach one sample further
-    /// right and down than what is read; its last row stands in if not.
+    /// Returns one row of the shifted plane. The plane must extend one sample beyond the
+    /// read area to the right and down; otherwise its last row is repeated.
     fn row(&self, plane: &[u8], stride: usize, row: usize, out: &mut [u8]) {
         let last = plane.len() / stride - 1;
         let n = out.len();
@@ -198,8 +198,8 @@ fn blend_plane(
     stride: usize,
     (x, y): (f32, f32),
 ) {
-    // Whole part and fraction such that the layer is read to the right of
-    // and below the wanted place.
+    // Whole part and fraction such that the layer is read to the right of and below the
+    // target position.
     let (left, top) = (x.ceil(), y.ceil());
     let shift = Shift::new(left - x, top - y);
     let (left, top) = (left as i32, top as i32);
@@ -229,15 +229,15 @@ fn blend_plane(
     }
 }
 
-/// `over` (multiplied by its opacity already) on top of `under`.
+/// Blends `over` (premultiplied) on top of `under`.
 pub fn put_over(under: u8, over: u8, alpha: u8) -> u8 {
-    // 255 has to count as 256 for the division by a shift.
+    // 255 must count as 256 for the division by a shift.
     let rest = 256 - (u16::from(alpha) + u16::from(alpha >> 7));
     over.saturating_add(((u16::from(under) * rest + 128) >> 8) as u8)
 }
 
-/// Sensor noise: a tile of correlated Gaussian noise, read from another place
-/// for each row of each picture.
+/// Sensor noise: a tile of correlated Gaussian noise, read from a different position for
+/// each row of each picture.
 pub struct Noise {
     seed: u64,
     tile: Vec<i8>,
@@ -254,7 +254,7 @@ impl Noise {
     pub fn new(seed: u64, rng: &mut Rng) -> Noise {
         let raw: Vec<f64> = (0..TILE * TILE).map(|_| rng.normal()).collect();
         let at = |x: usize, y: usize| raw[(y % TILE) * TILE + x % TILE];
-        // Neighbours share a little: a lens and a demosaic filter lie before.
+        // Neighbours are correlated by a lens and a demosaic filter.
         let own = 0.86_f64;
         let neighbour = ((1.0 - own * own) / 4.0).sqrt();
         let mut tile = Vec::with_capacity(TILE * TILE + TILE);
@@ -284,7 +284,7 @@ impl Noise {
     }
 
     fn add_row(&self, row: &mut [u8], rng: &mut Rng, add: impl Fn(u8, i8) -> u8) {
-        // Pieces of at most half a tile from anywhere: repeats are not seen.
+        // Pieces of at most half a tile from random positions: repetition is not visible.
         for piece in row.chunks_mut(TILE) {
             let start = rng.below((self.tile.len() - piece.len()) as u64 + 1) as usize;
             for (sample, noise) in piece.iter_mut().zip(&self.tile[start..]) {
@@ -301,7 +301,7 @@ fn luma_noise(sample: u8, noise: i8) -> u8 {
     (level + ((i16::from(noise) * gain + (1 << 11)) >> 12)).clamp(16, 235) as u8
 }
 
-/// Half as strong as luma's, at every level.
+/// Half as strong as the luma noise, at every level.
 fn chroma_noise(sample: u8, noise: i8) -> u8 {
     (i16::from(sample) + ((i16::from(noise) + 32) >> 6)).clamp(16, 240) as u8
 }

@@ -1,5 +1,5 @@
-//! What the head looks like. Coordinates: origin between the eyes, right and
-//! down, in scene units.
+//! Appearance of the head. Coordinates: origin between the eyes, right and down, in scene
+//! units.
 
 use super::motion::Expression;
 use super::paint::{Rgb, bell, cover, ellipse, fractal, lift, mix, noise, ramp, shade};
@@ -10,13 +10,13 @@ pub struct Face {
     seed: u32,
 }
 
-/// What no expression changes at one point.
+/// Values at one point that are independent of the expression.
 pub struct Base {
     skin: Rgb,
     /// Opacity of the face and of the ears.
     skin_cover: f32,
     hair: Rgb,
-    /// Opacity of the hair in front of the face and of that behind it.
+    /// Opacity of the hair in front of the face and of the hair behind it.
     front: f32,
     behind: f32,
 }
@@ -52,7 +52,7 @@ impl Face {
         }
     }
 
-    /// Colour and opacity at a point.
+    /// Returns colour and opacity at a point.
     pub fn paint(&self, x: f32, y: f32, pixel: f32, base: &Base, e: &Expression) -> (Rgb, f32) {
         let mut colour = base.skin;
         if base.skin_cover > 0.0 {
@@ -275,12 +275,12 @@ impl Face {
     }
 }
 
-/// About the signed distance to the face's outline.
+/// Returns the approximate signed distance to the face's outline.
 fn outline(x: f32, y: f32) -> f32 {
     (squash(x, y) - 1.0) * 112.0
 }
 
-/// 0 in the middle of the face, 1 at its outline.
+/// Returns 0 in the middle of the face, 1 at its outline.
 fn squash(x: f32, y: f32) -> f32 {
     let half = 112.0 - 24.0 * ramp(16.0, 165.0, y);
     let (height, power) = if y < 0.0 { (152.0, 2.2) } else { (170.0, 2.35) };
@@ -301,7 +301,7 @@ fn hairline(x: f32) -> f32 {
     }
 }
 
-/// How far each point of the face comes forward.
+/// Returns the depth of the face at each point.
 fn relief(x: f32, y: f32) -> f32 {
     let e = squash(x, y);
     let a = x.abs();

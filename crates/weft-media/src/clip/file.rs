@@ -1,5 +1,5 @@
-//! The clip as a Y4M file: for programs that take a camera's pictures from one,
-//! such as Chromium.
+//! The clip as a Y4M file: for programs that read a camera's pictures from a file, such
+//! as Chromium.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -8,11 +8,11 @@ use std::path::Path;
 use super::{Clip, ClipConfig};
 use crate::stamp::{self, Stamp};
 
-/// Writes the first `pictures` pictures of the clip, each with its number and
-/// time in the corner as [`stamp`] has them.
+/// Writes the first `pictures` pictures of the clip, each with its number and time in the
+/// corner in the format of [`stamp`].
 ///
 /// # Errors
-/// What the file system says.
+/// Errors of the file system.
 pub fn write_y4m(path: &Path, config: ClipConfig, pictures: u32) -> io::Result<()> {
     let mut file = BufWriter::new(File::create(path)?);
     let ClipConfig {

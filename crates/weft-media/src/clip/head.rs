@@ -1,4 +1,4 @@
-//! The head as a texture that is turned, zoomed and stretched into place.
+//! The head as a texture that is rotated, scaled and stretched.
 
 use super::compose::{Placement, paint_pixels, put_over};
 use super::face::{Base, Face};
@@ -6,9 +6,9 @@ use super::motion::Expression;
 use super::palette::Palette;
 use crate::Picture;
 
-/// Where the neck's joint is in the scene when nothing moves.
+/// Position of the neck's joint in the scene at rest.
 pub const NECK: (f32, f32) = (640.0, 426.0);
-/// The same joint in the face's coordinates (origin between the eyes).
+/// Position of that joint in the face's coordinates (origin between the eyes).
 const JOINT: (f32, f32) = (0.0, 120.0);
 /// The texture's part of the face's coordinates.
 const LEFT: f32 = -176.0;
@@ -32,13 +32,13 @@ const WIDTHS: usize = 3;
 const ONE: f64 = (1_u64 << FRACTION) as f64;
 const FRACTION: u32 = 32;
 
-/// Face length below the mouth and how far the jaw stretches it.
+/// Length of the face below the mouth, and its extension by the open jaw.
 const MOUTH_LINE: f32 = 96.0;
 const JAW: f32 = 16.0;
 const CHIN: f32 = 80.0;
 
-/// Opacity, V, U, Y from the top lane of 16 bits down: bilinear sums of all
-/// four fit into one multiplication.
+/// Opacity, V, U, Y from the top 16-bit lane down: bilinear sums of all four fit into one
+/// multiplication.
 type Texel = u64;
 
 struct Patch {
@@ -52,8 +52,7 @@ pub struct Head {
     scale: f32,
     width: usize,
     texels: Vec<Texel>,
-    /// Of each row of texels, from the first to behind the last that needs
-    /// drawing.
+    /// Range of each row of texels from the first to behind the last that must be drawn.
     spans: Vec<(u32, u32)>,
     eyes: Vec<Patch>,
     mouths: Vec<Patch>,
@@ -65,7 +64,7 @@ impl Head {
         let (width, height) = ((WIDTH * scale) as usize, (HEIGHT * scale) as usize);
         let face = Face::new(palette.clone(), seed);
         let size = (width, height);
-        // What no expression changes is computed once for every pixel.
+        // Values that no expression changes are computed once for every pixel.
         let mut bases: Vec<Base> = Vec::with_capacity(width * height);
         for row in 0..height {
             for column in 0..width {
@@ -126,7 +125,7 @@ impl Head {
         self.shown = (eyes, mouth);
     }
 
-    /// Draws the head over the picture; `place` is where the neck's joint goes.
+    /// Draws the head over the picture; `place` is the position of the neck's joint.
     pub fn draw(&self, picture: &mut Picture, place: &Placement) {
         let (width, height) = (picture.width, picture.height);
         let chroma = (picture.chroma_width(), picture.chroma_height());
@@ -141,8 +140,8 @@ impl Head {
         });
     }
 
-    /// Visits every sample of a plane that the head covers; a sample is `step`
-    /// pixels apart from the next.
+    /// Visits every sample of a plane that the head covers; samples are `step` pixels
+    /// apart.
     fn draw_plane(
         &self,
         (columns, rows): (usize, usize),
@@ -151,7 +150,7 @@ impl Head {
         mut visit: impl FnMut(usize, Texel),
     ) {
         let scale = self.scale;
-        // The texture's extent around the joint, with room for the movements.
+        // The texture's extent around the joint, with a margin for the movements.
         let range = |center: f32, before: f32, after: f32, limit: usize| {
             let first = ((center - before * scale) / step).max(0.0) as usize;
             let end = ((center + after * scale) / step).max(0.0) as usize;
@@ -199,7 +198,7 @@ impl Head {
         }
     }
 
-    /// Below the mouth the open jaw stretches the face.
+    /// Returns the stretch of the face below the mouth by the open jaw.
     fn jaw_shift(&self, y: f32, open: f32) -> f32 {
         let below = (y / self.scale - MOUTH_LINE).max(0.0);
         let stretched = below * CHIN / (CHIN + JAW * open);
@@ -233,7 +232,7 @@ const NEUTRAL: Expression = Expression {
     gaze: 0.0,
 };
 
-/// All prepared eyes, in the order that [`Head::express`] counts.
+/// Returns all prepared eyes, in the order of [`Head::express`].
 fn eyes() -> impl Iterator<Item = Expression> {
     (0..LIDS * GAZES).map(|i| Expression {
         lid: (i % LIDS) as f32 / (LIDS - 1) as f32,
@@ -242,7 +241,7 @@ fn eyes() -> impl Iterator<Item = Expression> {
     })
 }
 
-/// All prepared mouths, in the order that [`Head::express`] counts.
+/// Returns all prepared mouths, in the order of [`Head::express`].
 fn mouths() -> impl Iterator<Item = Expression> {
     (0..OPENINGS * WIDTHS).map(|i| Expression {
         open: (i % OPENINGS) as f32 / (OPENINGS - 1) as f32,
@@ -251,7 +250,7 @@ fn mouths() -> impl Iterator<Item = Expression> {
     })
 }
 
-/// Where a row has something, with one texel more on the left for the
+/// Returns the non-empty range of a row, with one texel more on the left for the
 /// interpolation; never the last column.
 fn span(row: &[Texel]) -> (u32, u32) {
     let first = row

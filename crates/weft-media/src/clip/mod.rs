@@ -1,12 +1,11 @@
 //! The built-in clip: a person talking in front of a camera, at home.
 //!
-//! It stands in for a webcam: moving head, speech, blinking, a camera that is
-//! not quite still, sensor noise. libvpx in real time needs about 0.7 of the
-//! bits that it needs for the standard talking head at the same quality: at
-//! 720p and 30 pictures/s the quantizer index is about 17 at 2.5 Mbps and 50
-//! at 600 kbps; at 250 kbps it is at its limit and pictures are dropped. The
-//! person, the room and the colours depend on the seed; the same seed, number
-//! and time give the same picture.
+//! It replaces a webcam: moving head, speech, blinking, a slightly moving camera, sensor
+//! noise. libvpx in real time needs about 0.7 of the bits of the standard talking head at
+//! equal quality: at 720p and 30 pictures/s the quantizer index is about 17 at 2.5 Mbps
+//! and 50 at 600 kbps; at 250 kbps it is at its limit and pictures are dropped. The
+//! person, the room and the colours depend on the seed; equal seed, number and time give
+//! an equal picture.
 //!
 //! The layers (room, torso, head with a set of mouths and eyes) are painted
 //! once, in the constructor; a picture is integer compositing of them.
@@ -36,15 +35,15 @@ use crate::Picture;
 /// Size, speed and variant of a [`Clip`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClipConfig {
-    /// Width in pixels. The scene is made for 16:9; other shapes show less or
-    /// more of the room's sides.
+    /// Width in pixels. The scene is made for 16:9; other aspect ratios show less or more
+    /// of the room's sides.
     pub width: usize,
     /// Height in pixels.
     pub height: usize,
-    /// Pictures per second: for callers that pace; pictures depend on the
-    /// time asked for only.
+    /// Pictures per second, for callers that pace; pictures depend on the requested time
+    /// only.
     pub fps: u32,
-    /// Which person, room and movement.
+    /// Seed of the person, the room and the movement.
     pub seed: u64,
 }
 
@@ -59,7 +58,7 @@ pub struct Clip {
     noise: Noise,
 }
 
-/// Extra room around the background for the camera's shake, in scene units.
+/// Margin around the background for the camera's shake, in scene units.
 const MARGIN: f32 = 12.0;
 
 impl Clip {
@@ -72,7 +71,7 @@ impl Clip {
         let margin = (MARGIN * scale).ceil() as usize;
         let seed = config.seed as u32;
         let (width, height) = (config.width + 2 * margin, config.height + 2 * margin);
-        // The scene's middle stays the picture's middle in every shape.
+        // The scene's middle is the picture's middle at every aspect ratio.
         let left = (paint::SCENE_WIDTH - config.width as f32 / scale) / 2.0;
         let origin = (left - margin as f32 / scale, -(margin as f32) / scale);
         Clip {
@@ -90,14 +89,14 @@ impl Clip {
         }
     }
 
-    /// What the clip was made for.
+    /// Returns the configuration of the clip.
     #[must_use]
     pub fn config(&self) -> &ClipConfig {
         &self.config
     }
 
-    /// The picture of a time since the clip's beginning. The number only
-    /// draws the sensor noise: equal numbers have equal noise.
+    /// Returns the picture at a time since the clip's beginning. The number only selects
+    /// the sensor noise: equal numbers have equal noise.
     #[must_use]
     pub fn picture(&mut self, number: u64, time_ms: u64) -> Picture {
         let mut picture = Picture::new(self.config.width, self.config.height);

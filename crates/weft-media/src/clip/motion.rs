@@ -2,7 +2,7 @@ use std::f64::consts::TAU;
 
 use weft_units::Rng;
 
-/// Everything that moves, in scene units and radians.
+/// All movements, in scene units and radians.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pose {
     pub camera: (f32, f32),
@@ -11,7 +11,7 @@ pub struct Pose {
     /// Rotation in the picture's plane.
     pub tilt: f32,
     pub zoom: f32,
-    /// How far the face moves within the head's outline, sideways and down.
+    /// Displacement of the face within the head's outline, sideways and down.
     pub turn: f32,
     pub nod: f32,
     pub face: Expression,
@@ -26,23 +26,23 @@ pub struct Expression {
     pub wide: f32,
     /// Lids: 0 open to 1 closed.
     pub lid: f32,
-    /// Where the eyes look, -1 left to 1 right.
+    /// Direction of the gaze, -1 left to 1 right.
     pub gaze: f32,
 }
 
-/// Sums of sines with random phases: smooth, never the same twice in minutes.
+/// Sums of sines with random phases: smooth, and not periodic within minutes.
 pub struct Motion {
     phases: [f64; 32],
     seed: u64,
 }
 
-/// Hand-held or desk camera: amplitude of the main component. Together with
-/// the sub-pixel motion this decides most of the bits that the clip takes.
+/// Hand-held or desk camera: amplitude of the main component. Together with the sub-pixel
+/// motion this determines most of the clip's bits.
 const SHAKE: f32 = 1.1;
 /// Seconds between blinks, on average (15 to 20 a minute in conversation:
 /// Bentivoglio et al. 1997).
 const BLINK_EVERY: f64 = 3.4;
-/// A blink takes 0.1 to 0.4 s (same source); the lid moves both ways in it.
+/// Duration of a blink: 0.1 to 0.4 s (from the same source), closing and opening.
 const BLINK_TAKES: f64 = 0.22;
 const GAZE_EVERY: f64 = 1.7;
 
@@ -86,7 +86,7 @@ impl Motion {
         let start = slot * BLINK_EVERY + self.draw(slot, 1) * (BLINK_EVERY - BLINK_TAKES);
         let progress = (t - start) / BLINK_TAKES;
         if (0.0..1.0).contains(&progress) {
-            // Closed a little earlier than half way, opened slowly.
+            // Closed slightly before the middle, opened slowly.
             let shape = (progress.powf(0.7) * std::f64::consts::PI).sin();
             (1.3 * shape).min(1.0) as f32
         } else {
@@ -94,7 +94,7 @@ impl Motion {
         }
     }
 
-    /// Jumps, as eyes do: mostly at the viewer.
+    /// Returns the gaze, which jumps like that of real eyes: mostly at the viewer.
     fn gaze(&self, t: f64) -> f32 {
         match self.draw((t / GAZE_EVERY).floor(), 2) {
             d if d < 0.12 => -1.0,

@@ -24,8 +24,8 @@ pub fn ramp(from: f32, to: f32, x: f32) -> f32 {
     t * t * (3.0 - 2.0 * t)
 }
 
-/// How much of a pixel of size `pixel` a shape covers whose edge is
-/// `distance` away (negative inside).
+/// Share of a pixel of size `pixel` covered by a shape whose edge is `distance` away
+/// (negative inside).
 pub fn cover(distance: f32, pixel: f32) -> f32 {
     (0.5 - distance / pixel).clamp(0.0, 1.0)
 }
@@ -45,14 +45,14 @@ pub fn rounded_box(x: f32, y: f32, half_width: f32, half_height: f32, radius: f3
     dx.max(0.0).hypot(dy.max(0.0)) + dx.max(dy).min(0.0) - radius
 }
 
-/// About the signed distance to an ellipse around the origin.
+/// Approximate signed distance to an ellipse around the origin.
 pub fn ellipse(x: f32, y: f32, a: f32, b: f32) -> f32 {
     let e = (x / a).hypot(y / b);
     let slope = (x / (a * a)).hypot(y / (b * b)).max(1e-6);
     (e - 1.0) * e / slope
 }
 
-/// A fixed random number in -1..1 of a grid point.
+/// A fixed random number in -1..1 for a grid point.
 pub fn hash(x: i32, y: i32, seed: u32) -> f32 {
     // The finaliser of MurmurHash3 over a product of the coordinates.
     let mut h = (x as u32).wrapping_mul(0x85eb_ca6b)
@@ -80,8 +80,8 @@ pub fn noise(x: f32, y: f32, seed: u32) -> f32 {
     a + (b - a) * fy
 }
 
-/// Octaves of noise from features of size `largest` down to 2; each octave has
-/// `ratio` of the strength of the one before.
+/// Octaves of noise from features of size `largest` down to 2; each octave has `ratio` of
+/// the strength of the previous one.
 pub fn fractal(x: f32, y: f32, largest: f32, ratio: f32, seed: u32) -> f32 {
     let (mut size, mut strength, mut sum, mut octave) = (largest, 1.0, 0.0, 0);
     while size >= 2.0 {

@@ -1,6 +1,6 @@
 use super::paint::Rgb;
 
-/// How the person wears the hair.
+/// Hairstyle of the person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hair {
     Short,
@@ -21,7 +21,7 @@ pub struct Palette {
 }
 
 impl Palette {
-    /// One of the people, by seed.
+    /// Returns the colours of a person, by seed.
     pub fn pick(seed: u64) -> Palette {
         let all = [
             Palette {

@@ -1,11 +1,11 @@
-//! The room behind: window with a plant on the left, shelf on the right.
+//! The room in the background: window with a plant on the left, shelf on the right.
 
 use super::paint::{
     Rgb, bell, cover, ellipse, fractal, hash, mix, noise, ramp, rounded_box, shade,
 };
 use super::palette::Palette;
 
-/// The lens is focused on the person: edges behind are this wide at least.
+/// The lens is focused on the person: edges behind have at least this width.
 const BLUR: f32 = 2.0;
 
 pub fn paint(x: f32, y: f32, pixel: f32, palette: &Palette, seed: u32) -> (Rgb, f32) {

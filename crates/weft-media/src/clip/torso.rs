@@ -3,7 +3,7 @@
 use super::paint::{Rgb, bell, cover, ellipse, fractal, mix, noise, ramp, shade};
 use super::palette::Palette;
 
-/// Where the throat is in the scene when nothing moves.
+/// Position of the throat in the scene at rest.
 pub const CENTER: (f32, f32) = (640.0, 504.0);
 /// The layer's top left corner.
 pub const ORIGIN: (f32, f32) = (-400.0, -110.0);

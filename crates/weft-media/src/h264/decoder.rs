@@ -8,30 +8,29 @@ use super::config_error;
 use crate::Picture;
 use crate::coding::{VideoError, check_size, too_large};
 
-/// Most macroblocks of all pictures that a decoder keeps for others to refer to:
-/// those of level 4.2 (ITU-T H.264 table A-1, MaxDpbMbs).
+/// Most macroblocks of all reference pictures that a decoder keeps: the value of level
+/// 4.2 (ITU-T H.264 table A-1, MaxDpbMbs).
 const MAX_REFERENCES: u32 = 34_816;
 /// NAL unit types (ITU-T H.264 table 7-1).
 const SEQUENCE_PARAMETERS: u8 = 7;
-/// Those of layers that no profile of ours has.
+/// Parameter sets of scalable layers, which none of our profiles has.
 const SUBSET_PARAMETERS: u8 = 15;
 
 /// An H.264 decoder.
 ///
-/// It conceals nothing and does not notice every missing frame: whoever feeds
-/// it tracks the dependencies and gives it only frames whose references it
-/// has seen.
+/// It does not conceal errors and does not notice every missing frame: the caller tracks
+/// the dependencies and passes only frames whose references it has passed before.
 pub struct H264Decoder {
     raw: Decoder,
 }
 
 impl H264Decoder {
-    /// A decoder that waits for a keyframe.
+    /// Creates a decoder that waits for a keyframe.
     ///
     /// # Errors
-    /// [`VideoError::Config`] when OpenH264 has no memory.
+    /// [`VideoError::Config`] if OpenH264 has no memory.
     pub fn new() -> Result<H264Decoder, VideoError> {
-        // The profiles that we agree on have no pictures out of order.
+        // Our profiles have no reordered pictures.
         let config = DecoderConfig::new().flush_after_decode(Flush::NoFlush);
         let raw = Decoder::with_api_config(OpenH264API::from_source(), config);
         Ok(H264Decoder {
@@ -39,16 +38,16 @@ impl H264Decoder {
         })
     }
 
-    /// Decodes one frame, a byte stream (ITU-T H.264 Annex B); `None` when it
-    /// has no picture.
+    /// Decodes one frame, a byte stream (ITU-T H.264 Annex B); `None` if it contains no
+    /// picture.
     ///
     /// # Errors
-    /// [`VideoError::Decode`] for data that is no H.264 frame, refers to what is
-    /// missing or has parameters of no profile that we agree on,
-    /// [`VideoError::TooLarge`] for pictures beyond the bound; the decoder stays usable from the next keyframe on.
+    /// [`VideoError::Decode`] for data that is not an H.264 frame, refers to a missing
+    /// frame or has parameters outside our profiles, [`VideoError::TooLarge`] for
+    /// pictures above the limit; the decoder stays usable from the next keyframe on.
     pub fn decode(&mut self, frame: &[u8]) -> Result<Option<Picture>, VideoError> {
         let failed = |reason: String| VideoError::Decode(Codec::H264, reason);
-        // OpenH264 would take an empty frame for the end of the stream.
+        // OpenH264 would treat an empty frame as the end of the stream.
         if frame.is_empty() || i32::try_from(frame.len()).is_err() {
             return Err(failed("empty or too long".to_owned()));
         }
@@ -59,8 +58,8 @@ impl H264Decoder {
     }
 }
 
-/// Refuses parameter sets by which OpenH264 would take too much memory, and those
-/// that are not understood: it takes the memory when it reads them.
+/// Refuses parameter sets for which OpenH264 would allocate too much memory, and those
+/// that cannot be parsed: it allocates when it reads them.
 fn check_parameters(frame: &[u8]) -> Result<(), VideoError> {
     for unit in nal_units(frame) {
         let Some(header) = unit.first() else {

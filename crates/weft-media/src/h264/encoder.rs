@@ -16,17 +16,17 @@ use super::config_error;
 use crate::Picture;
 use crate::coding::{EncodedFrame, EncoderConfig, VideoError, check_fps, check_planes};
 
-/// A real-time H.264 encoder at a constant bit rate, which may be changed at
-/// any time. Below the rate it needs, it drops pictures. Each keyframe brings
-/// its parameter sets.
+/// A real-time H.264 encoder at a constant bit rate, which may change at any time. It
+/// drops pictures below its minimum rate. Each keyframe contains its parameter sets.
 ///
 /// A keyframe with a budget is encoded up to three times until it fits; any
 /// other picture once. See [`FrameRequest::budget`].
 pub struct H264Encoder {
-    // It is a few kilobytes.
+    // Boxed: it has a few kilobytes.
     raw: Box<Encoder>,
     config: EncoderConfig,
-    /// The library takes options only once the first picture has come.
+    /// Whether the first picture has been encoded; the library accepts options only after
+    /// that.
     is_open: bool,
     last_timestamp: Option<u32>,
     /// Time of the pictures in ticks of 90 kHz.
@@ -37,20 +37,20 @@ pub struct H264Encoder {
 
 const TICKS_PER_MS: u64 = 90;
 const TICKS_PER_SECOND: u32 = 90_000;
-/// Most that time moves on from one picture to the next, in picture
-/// intervals: as for VP8, a pause must not look like a lower frame rate.
+/// Largest time step between pictures, in picture intervals: as for VP8, a pause must not
+/// look like a lower frame rate.
 const MAX_STEP: u32 = 2;
-/// The target may never be above the library's maximum, which is the first
-/// target unless it is raised. More than any call sends.
+/// Upper bound of the target, which in the library is otherwise the first target. Above
+/// the rate of any call.
 const MAX_RATE: Rate = Rate::from_mbps(50);
-/// Less than this counts as this, as for VP8.
+/// Lowest rate; smaller ones are raised to it, as for VP8.
 const MIN_RATE: Rate = Rate::from_kbps(5);
 
 impl H264Encoder {
-    /// An encoder whose first picture will be a keyframe.
+    /// Creates an encoder whose first picture will be a keyframe.
     ///
     /// # Errors
-    /// [`VideoError::Config`] when a field is out of range.
+    /// [`VideoError::Config`] if a field is out of range.
     pub fn new(config: EncoderConfig) -> Result<H264Encoder, VideoError> {
         Ok(H264Encoder {
             raw: open(&config)?,
@@ -63,17 +63,17 @@ impl H264Encoder {
         })
     }
 
-    /// The present configuration: size of the last picture, present rate.
+    /// Returns the present configuration: size of the last picture, present rate.
     #[must_use]
     pub fn config(&self) -> &EncoderConfig {
         &self.config
     }
 
-    /// Changes the target rate from the next picture on, without a keyframe.
-    /// Less than 5 kbps counts as 5 kbps.
+    /// Changes the target rate from the next picture on, without a keyframe. Rates below
+    /// 5 kbps are raised to 5 kbps.
     ///
     /// # Errors
-    /// [`VideoError::Config`] when OpenH264 refuses the rate.
+    /// [`VideoError::Config`] if OpenH264 refuses the rate.
     pub fn set_rate(&mut self, rate: Rate) -> Result<(), VideoError> {
         if rate == self.config.rate {
             return Ok(());
@@ -90,10 +90,10 @@ impl H264Encoder {
         self.set_bitrate(raw::ENCODER_OPTION_BITRATE, raw::SPATIAL_LAYER_ALL, rate)
     }
 
-    /// Pictures per second from the next picture on.
+    /// Sets the pictures per second from the next picture on.
     ///
     /// # Errors
-    /// [`VideoError::Config`] when it is not between 1 and 240.
+    /// [`VideoError::Config`] if it is not between 1 and 240.
     pub fn set_fps(&mut self, fps: u32) -> Result<(), VideoError> {
         check_fps(Codec::H264, fps)?;
         if fps == self.config.fps {
@@ -107,10 +107,10 @@ impl H264Encoder {
         self.set(raw::ENCODER_OPTION_FRAME_RATE, (&raw mut value).cast())
     }
 
-    /// Begins anew with a keyframe: rate control forgets what it learned.
+    /// Restarts with a keyframe: rate control loses its state.
     ///
     /// # Errors
-    /// [`VideoError::Config`] when OpenH264 has no memory.
+    /// [`VideoError::Config`] if OpenH264 has no memory.
     pub fn restart(&mut self) -> Result<(), VideoError> {
         self.raw = open(&self.config)?;
         self.is_open = false;
@@ -118,15 +118,14 @@ impl H264Encoder {
         Ok(())
     }
 
-    /// Encodes one picture; `None` when rate control drops it.
-    /// `timestamp90k` is the picture's RTP timestamp, which may wrap.
+    /// Encodes one picture; `None` if rate control drops it. `timestamp90k` is the
+    /// picture's RTP timestamp, which may wrap.
     ///
-    /// A picture of another size than the last restarts the encoder with a
-    /// keyframe.
+    /// A picture of another size than the last one restarts the encoder with a keyframe.
     ///
     /// # Errors
     /// [`VideoError::PictureSize`] for a picture with wrong planes,
-    /// [`VideoError::Encode`] when OpenH264 fails.
+    /// [`VideoError::Encode`] if OpenH264 fails.
     pub fn encode(
         &mut self,
         picture: &Picture,
@@ -155,14 +154,14 @@ impl H264Encoder {
         Ok(frame)
     }
 
-    /// Has OpenH264 encode a picture; `None` when it drops it.
+    /// Encodes a picture with OpenH264; `None` if it drops it.
     pub(super) fn attempt(
         &mut self,
         picture: &Picture,
         at: Timestamp,
         keyframe: bool,
     ) -> Result<Option<EncodedFrame>, VideoError> {
-        // The first picture is a keyframe by itself.
+        // The first picture is always a keyframe.
         if keyframe && self.is_open {
             self.raw.force_intra_frame();
         }
@@ -194,7 +193,7 @@ impl H264Encoder {
         }))
     }
 
-    /// The picture's time in ticks, which only goes forward.
+    /// Returns the picture's time in ticks, which never decreases.
     fn advance(&mut self, timestamp: u32) -> u64 {
         let longest = MAX_STEP * (TICKS_PER_SECOND / self.config.fps);
         let elapsed = self.last_timestamp.map_or(0, |last| {
@@ -206,7 +205,7 @@ impl H264Encoder {
         self.time
     }
 
-    /// The quantizer of the pictures that rate control rests for.
+    /// Sets the quantizer of pictures that bypass rate control.
     pub(super) fn set_quantizer(&mut self, quantizer: i32) -> Result<(), VideoError> {
         let option = raw::ENCODER_OPTION_SVC_ENCODE_PARAM_EXT;
         let mut all = raw::SEncParamExt::default();
@@ -222,7 +221,7 @@ impl H264Encoder {
         self.set(option, (&raw mut all).cast())
     }
 
-    /// Whether rate control works.
+    /// Switches rate control on or off.
     pub(super) fn set_mode(&mut self, mode: raw::RC_MODES) -> Result<(), VideoError> {
         let mut mode = mode;
         self.set(raw::ENCODER_OPTION_RC_MODE, (&raw mut mode).cast())
@@ -241,8 +240,7 @@ impl H264Encoder {
         self.set(option, (&raw mut info).cast())
     }
 
-    /// Sets an option of an encoder that is open; `value` points to what it
-    /// takes.
+    /// Sets an option of an open encoder; `value` points to the option's type.
     fn set(&mut self, option: raw::ENCODER_OPTION, value: *mut c_void) -> Result<(), VideoError> {
         debug_assert!(self.is_open, "the library would crash");
         // SAFETY: the encoder is open, and the callers above give each option

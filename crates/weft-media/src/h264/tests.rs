@@ -45,7 +45,7 @@ fn encode(encoder: &mut VideoEncoder, pictures: &[Picture], first: u32) -> Vec<E
     pictures.iter().enumerate().filter_map(encode).collect()
 }
 
-/// The rate of frames that were made from so many pictures.
+/// Returns the rate of frames that were made from this many pictures.
 fn kbps(frames: &[EncodedFrame], pictures: u32) -> f64 {
     let bytes: usize = frames.iter().map(|f| f.data.len()).sum();
     bytes as f64 * 8.0 * f64::from(FPS) / f64::from(pictures) / 1000.0
@@ -98,7 +98,7 @@ fn keyframes_bring_their_parameters_and_the_profile_is_what_we_offer() {
 fn the_rate_follows_the_target_in_both_directions() {
     let pictures = pictures(60);
     let mut encoder = encoder(300);
-    // The maximum is the first target unless it is raised: up must work too.
+    // The maximum is the first target unless it is raised: increases must work too.
     let mut first = 0;
     for target in [300, 900, 200] {
         encoder.set_rate(Rate::from_kbps(target)).unwrap();
@@ -188,15 +188,15 @@ fn what_cannot_be_encoded_is_an_error_with_its_value() {
     }
 }
 
-/// A sequence parameter set of the baseline profile for so many macroblocks, with so
-/// many references, cut to 16 by 16 pixels.
+/// A sequence parameter set of the baseline profile with this many macroblocks and
+/// references, cropped to 16 by 16 pixels.
 fn parameters(across: u32, down: u32, references: u32) -> Vec<u8> {
     let mut bits: Vec<bool> = Vec::new();
     let mut put = |count: u32, value: u32| {
         bits.extend((0..count).rev().map(|bit| value >> bit & 1 == 1));
     };
     put(24, 0x42_c0_2a);
-    // As `ue(v)`: as many zeros in front as bits follow the first one.
+    // As `ue(v)`: as many leading zeros as bits after the first one.
     for value in [0, 0, 2, references] {
         put(2 * (value + 1_u32).ilog2() + 1, value + 1);
     }
@@ -241,7 +241,7 @@ fn parameters_beyond_the_bound_are_refused_before_they_take_memory() {
     for (across, down, references) in [(120, 68, 4), (68, 120, 1), (40, 23, 16)] {
         assert_eq!(refused(&parameters(across, down, references)), None);
     }
-    // Those of layers are read by OpenH264, too.
+    // OpenH264 also reads those of scalable layers.
     let mut layered = parameters(1024, 1024, 1);
     layered[4] = 0x6f;
     let mut decoder = decoder();

@@ -1,10 +1,10 @@
 //! A picture within a budget.
 //!
-//! OpenH264 follows a new rate within a picture, but by five quantizers at most,
-//! and its keyframes end at quantizer 40. So its rate control rests for a picture
-//! that would be too large, and the quantizer is the one that fits by what the
-//! last frame took. A keyframe that is too large is encoded again: another one
-//! replaces it. Nothing can take any other frame back.
+//! OpenH264 follows a new rate within a picture, but by five quantizers at most, and its
+//! keyframes end at quantizer 40. Rate control is therefore off for a picture that would
+//! be too large, and the quantizer is estimated from the size of the last frame. A
+//! keyframe that is too large is encoded again: another one replaces it. No other frame
+//! can be taken back.
 
 use openh264::Timestamp;
 use openh264_sys2 as raw;
@@ -19,8 +19,8 @@ use crate::Picture;
 use crate::coding::{EncodedFrame, VideoError};
 
 impl H264Encoder {
-    /// Encodes a picture in at most so many bytes, as far as can be foreseen;
-    /// `None` when rate control drops it.
+    /// Encodes a picture in at most this many bytes, as far as that can be predicted;
+    /// `None` if rate control drops it.
     pub(super) fn encode_within(
         &mut self,
         picture: &Picture,
@@ -28,7 +28,7 @@ impl H264Encoder {
         keyframe: bool,
         Bytes(budget): Bytes,
     ) -> Result<Option<EncodedFrame>, VideoError> {
-        // To calculate with: not zero.
+        // At least one, for the calculation.
         let bytes = budget.max(1) as f64;
         let mut quantizer = match keyframe {
             true => self.keyframe_quantizer(bytes),
@@ -55,26 +55,27 @@ impl H264Encoder {
         }
     }
 
-    /// The quantizer of a keyframe, if rate control's is likely to be too fine.
+    /// Returns the quantizer of a keyframe, if rate control's is likely to be too fine.
     fn keyframe_quantizer(&self, bytes: f64) -> Option<f64> {
         let last = self.guess.seen(true).filter(|last| last.size > bytes)?;
         Some(last.step_for(KEYFRAME_AIMS[0] * bytes, KEYFRAME_SLOPE) * PER_OCTAVE)
     }
 
-    /// The same for any other picture.
+    /// Returns the quantizer of any other picture, if rate control's is likely to be too
+    /// fine.
     fn delta_quantizer(&self, bytes: f64) -> Option<f64> {
         let share = self.config().rate.as_bps() as f64 / 8.0 / f64::from(self.config().fps);
         let delta = self.guess.seen(false);
         if bytes >= SCATTER * delta.map_or(share, |last| last.size.max(share)) {
             return None;
         }
-        // The first after a keyframe is no larger than the keyframe.
+        // The first picture after a keyframe is no larger than the keyframe.
         let last = delta.or(self.guess.seen(true))?;
         let wanted = last.step_for(DELTA_AIM * bytes, DELTA_SLOPE) * PER_OCTAVE;
         Some(wanted.max(last.step * PER_OCTAVE - FINER))
     }
 
-    /// Encodes with this quantizer, or with rate control's.
+    /// Encodes with this quantizer, or with rate control.
     fn attempt_at(
         &mut self,
         picture: &Picture,

@@ -1,9 +1,9 @@
-//! BRISQUE (Mittal, Moorthy, Bovik 2012): how bad a picture looks, without the
-//! picture that was filmed. 0 is best, 100 worst.
+//! BRISQUE (Mittal, Moorthy, Bovik 2012): a quality score of a picture without its
+//! original. 0 is best, 100 worst.
 //!
-//! The model is trained: OpenCV's, after the LIVE database, in two files that
-//! Debian has in `opencv-data`. What is computed is what OpenCV's
-//! `quality` module computes, which the tests compare with.
+//! The trained model is OpenCV's, from the LIVE database, in two files of Debian's
+//! package `opencv-data`. The computation is that of OpenCV's `quality` module, with
+//! which the tests compare it.
 
 mod features;
 mod filter;
@@ -29,17 +29,17 @@ pub struct Brisque {
     features: Features,
 }
 
-/// Where Debian's `opencv-data` puts the model.
+/// Folder of the model in Debian's `opencv-data`.
 const FOLDER: &str = "/usr/share/opencv4/quality";
-/// Names another folder with the two files.
+/// Environment variable for another folder with the two files.
 const VARIABLE: &str = "WEFT_BRISQUE";
 
 impl Brisque {
-    /// From the folder that `WEFT_BRISQUE` names, or where Debian's
-    /// `opencv-data` puts it.
+    /// Loads the model from the folder that `WEFT_BRISQUE` names, or from that of
+    /// Debian's `opencv-data`.
     ///
     /// # Errors
-    /// Which file is not there or cannot be understood, and what to do.
+    /// The file that is missing or invalid, and the remedy.
     pub fn installed() -> Result<Brisque, BrisqueError> {
         match std::env::var_os(VARIABLE) {
             Some(folder) => Brisque::load(Path::new(&folder)),
@@ -47,10 +47,10 @@ impl Brisque {
         }
     }
 
-    /// From `brisque_model_live.yml` and `brisque_range_live.yml` in this folder.
+    /// Loads `brisque_model_live.yml` and `brisque_range_live.yml` from this folder.
     ///
     /// # Errors
-    /// Which file is not there or cannot be understood, and what to do.
+    /// The file that is missing or invalid, and the remedy.
     pub fn load(folder: &Path) -> Result<Brisque, BrisqueError> {
         Ok(Brisque {
             model: Model::load(folder)?,
@@ -58,18 +58,18 @@ impl Brisque {
         })
     }
 
-    /// The score of a picture as a screen shows it: luma of video, which has 16
-    /// for black and 235 for white, is spread over all grey values. `None` where
-    /// there is no score, as of [`Brisque::score_grey`].
+    /// Returns the score of a picture as displayed: luma of video, with 16 for black and
+    /// 235 for white, is stretched over all grey values. `None` if there is no score, as
+    /// in [`Brisque::score_grey`].
     #[must_use]
     pub fn score(&self, picture: &Picture) -> Option<f64> {
         self.score_luma(picture.width, picture.height, &picture.y)
     }
 
-    /// The same of the luma alone, row by row.
+    /// Returns the score of luma alone, row by row.
     ///
     /// # Panics
-    /// When there are not `width * height` values.
+    /// If there are not `width * height` values.
     #[must_use]
     pub fn score_luma(&self, width: usize, height: usize, luma: &[u8]) -> Option<f64> {
         let spread = |&luma: &u8| (f32::from(luma) - 16.0) / 219.0;
@@ -78,12 +78,12 @@ impl Brisque {
         self.of(Grey::new(width, height, values))
     }
 
-    /// The score of grey values from 0 (black) to 255 (white), row by row. `None`
-    /// where a picture is flat, as nothing is left of it to be judged, or has less
-    /// than 16 lines or columns.
+    /// Returns the score of grey values from 0 (black) to 255 (white), row by row. `None`
+    /// if the picture is flat, which leaves nothing to score, or has less than 16 lines
+    /// or columns.
     ///
     /// # Panics
-    /// When there are not `width * height` values.
+    /// If there are not `width * height` values.
     #[must_use]
     pub fn score_grey(&self, width: usize, height: usize, values: &[u8]) -> Option<f64> {
         let values = values.iter().map(|&grey| f32::from(grey) / 255.0);

@@ -1,11 +1,11 @@
-//! A file whose errors are remembered: the library that writes through it
-//! only says that something went wrong.
+//! A file that remembers its first error: the library that writes through it only reports
+//! that something failed.
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::sync::{Arc, Mutex};
 
-/// What the system said first.
+/// First system error.
 #[derive(Clone, Default)]
 pub struct WriteError(Arc<Mutex<Option<String>>>);
 

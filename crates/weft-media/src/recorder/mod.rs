@@ -1,4 +1,4 @@
-//! Recording of what is received into a WebM file, without decoding.
+//! Recording of received media into a WebM file, without decoding.
 
 mod disk;
 #[cfg(test)]
@@ -19,7 +19,7 @@ use crate::audio::{CHANNELS, SAMPLE_RATE};
 use disk::{Disk, WriteError};
 use timeline::{Kind, Queue, Sample, Timeline};
 
-/// What a recording contains.
+/// Tracks of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tracks {
     /// VP8 only.
@@ -30,37 +30,37 @@ pub enum Tracks {
     Both,
 }
 
-/// Why a recording ended early.
+/// Reason why a recording ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum RecorderError {
-    /// The file cannot be made.
-    #[error("recording `{}`: {reason}; choose a directory that exists and may be written", .path.display())]
+    /// The file cannot be created.
+    #[error("recording `{}`: {reason}; choose an existing directory that you may write to", .path.display())]
     Create {
-        /// As it was named.
+        /// Path, as given.
         path: PathBuf,
-        /// What the system said.
+        /// System error.
         reason: std::io::Error,
     },
-    /// The file was open and takes no more; what is in it stays playable.
+    /// Writing to the file failed; its contents stay playable.
     #[error("recording `{}`: {reason}", .path.display())]
     Write {
-        /// As it was named.
+        /// Path, as given.
         path: PathBuf,
-        /// What the system or, where it said nothing, the library said.
+        /// System error, or the library's error if there is none.
         reason: String,
     },
 }
 
-/// Writes VP8 and Opus as they arrive to a `.webm` file. The container has no
+/// Writes VP8 and Opus to a `.webm` file as they arrive. The container does not support
 /// H.264 (WebM container guidelines: VP8, VP9 and AV1).
 ///
-/// The file begins with the first video keyframe (with sound only: with the
-/// first packet). Everything is on disk half a second after its arrival, in
-/// units that players read one by one: after a crash the file still plays.
-/// [`Recorder::finish`] adds the duration and the index for jumping.
+/// The file begins with the first video keyframe (with audio only: with the first
+/// packet). Everything is on disk half a second after its arrival, in units that players
+/// read one by one: after a crash the file still plays. [`Recorder::finish`] adds the
+/// duration and the index for seeking.
 pub struct Recorder {
     path: PathBuf,
-    /// Holds the file until the first keyframe says how large pictures are.
+    /// The file until the first keyframe gives the picture size.
     file: Option<File>,
     output: Option<Output>,
     error: WriteError,
@@ -86,20 +86,19 @@ impl Recorder {
         matches!(codec, Codec::Vp8 | Codec::Opus)
     }
 
-    /// A recording that begins with the first keyframe or sound, in place of
-    /// what is there.
+    /// Creates a recording that begins with the first keyframe or audio packet. Replaces
+    /// an existing file.
     ///
     /// # Errors
-    /// [`RecorderError::Create`] when the file cannot be made.
+    /// [`RecorderError::Create`] if the file cannot be created.
     pub fn create(path: &Path, tracks: Tracks) -> Result<Recorder, RecorderError> {
         Recorder::in_file(path, File::create(path), tracks)
     }
 
-    /// The same in a file that was not there, for this user alone: calls are
-    /// private.
+    /// Creates a recording in a new file that only this user can read: calls are private.
     ///
     /// # Errors
-    /// [`RecorderError::Create`] when the file cannot be made, or is there.
+    /// [`RecorderError::Create`] if the file exists or cannot be created.
     pub fn create_new(path: &Path, tracks: Tracks) -> Result<Recorder, RecorderError> {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
@@ -129,10 +128,10 @@ impl Recorder {
         })
     }
 
-    /// A complete VP8 frame that arrived at `now` with this RTP timestamp.
+    /// Records a complete VP8 frame that arrived at `now` with this RTP timestamp.
     ///
     /// # Errors
-    /// [`RecorderError::Write`] when the file takes no more.
+    /// [`RecorderError::Write`] if writing fails.
     pub fn video(
         &mut self,
         now: Instant,
@@ -153,10 +152,10 @@ impl Recorder {
         self.push(now, at, Kind::Video { keyframe }, frame)
     }
 
-    /// An Opus packet that arrived at `now` with this RTP timestamp.
+    /// Records an Opus packet that arrived at `now` with this RTP timestamp.
     ///
     /// # Errors
-    /// [`RecorderError::Write`] when the file takes no more.
+    /// [`RecorderError::Write`] if writing fails.
     pub fn audio(
         &mut self,
         now: Instant,
@@ -176,17 +175,16 @@ impl Recorder {
         self.push(now, at, Kind::Audio, packet)
     }
 
-    /// The file that is written to.
+    /// Returns the path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Ends the recording. Without this the file plays, but has no duration
-    /// and no index.
+    /// Ends the recording. Without this the file plays, but has no duration and no index.
     ///
     /// # Errors
-    /// [`RecorderError::Write`] when the file takes no more.
+    /// [`RecorderError::Write`] if writing fails.
     pub fn finish(mut self) -> Result<(), RecorderError> {
         self.close()
     }
@@ -223,11 +221,11 @@ impl Recorder {
         let Some(output) = &mut self.output else {
             return Ok(());
         };
-        // Sound from before the first picture.
+        // Audio from before the first picture.
         let Some(time) = sample.at.checked_sub(output.start) else {
             return Ok(());
         };
-        // The container wants times that never go back.
+        // The container requires times that never decrease.
         let time = time.max(output.written);
         output.written = time;
         let result = match (sample.kind, output.video, output.audio) {
@@ -263,7 +261,7 @@ impl Recorder {
     }
 }
 
-/// As [`Recorder::finish`], for callers that end by an error of their own.
+/// Finishes the recording, for callers that end with an error of their own.
 impl Drop for Recorder {
     fn drop(&mut self) {
         let _ = self.close();
@@ -299,7 +297,7 @@ fn build(
     })
 }
 
-/// The identification header that players want (RFC 7845 section 5.1).
+/// Returns the identification header that players require (RFC 7845 section 5.1).
 fn opus_head() -> [u8; 19] {
     let mut head = [0; 19];
     head[..8].copy_from_slice(b"OpusHead");
@@ -309,7 +307,7 @@ fn opus_head() -> [u8; 19] {
     head
 }
 
-/// Picture size in a VP8 keyframe's header.
+/// Reads the picture size from a VP8 keyframe's header.
 fn dimensions(frame: &[u8]) -> Option<(u32, u32)> {
     let (width, height) = vp8::dimensions(frame)?;
     Some((width.into(), height.into())).filter(|(width, height)| *width > 0 && *height > 0)

@@ -123,7 +123,7 @@ fn another_reader_finds_every_frame_at_its_time() {
         times_of(&played.video),
         (0..45).map(|n| n * 40).collect::<Vec<_>>()
     );
-    // The first picture's arrival is the start: earlier sound is not kept.
+    // The first picture's arrival is the start: earlier audio is dropped.
     let sound = times_of(&played.audio);
     let expected: Vec<u64> = (0..sound.len() as u64).map(|n| n * 20).collect();
     assert_eq!(sound, expected);
@@ -146,7 +146,7 @@ fn another_reader_finds_every_frame_at_its_time() {
     }
 }
 
-/// Times of the blocks of a file that has no sizes yet, by track: walks the
+/// Returns the block times, by track, of a file that has no sizes yet: parses the
 /// elements as a player does (RFC 8794, RFC 9559).
 fn blocks(mut data: &[u8]) -> Vec<(u8, i64)> {
     const SEGMENT_AND_CLUSTER: [u64; 2] = [0x1853_8067, 0x1F43_B675];
@@ -187,21 +187,20 @@ fn a_recording_that_was_cut_off_holds_all_but_the_last_moment() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("call.webm");
     let (recorder, _) = record(&path, Tracks::Both);
-    // What is on disk at this moment, without finish.
+    // Content of the disk at this moment, without finish.
     let blocks = blocks(&std::fs::read(&path).unwrap());
     let times = |track| -> Vec<i64> {
         let of_track = blocks.iter().filter(|(t, _)| *t == track);
         of_track.map(|(_, time)| *time).collect()
     };
-    // The last picture came 1760 ms after the first: half a second is held
-    // back.
+    // The last picture arrived 1760 ms after the first: half a second is held back.
     let (video, audio) = (times(1), times(2));
     let expected: Vec<i64> = (0..video.len() as i64).map(|n| n * 40).collect();
     assert_eq!(video, expected);
     let last = *video.last().unwrap();
     assert!((1160..=1280).contains(&last), "last picture at {last} ms");
     assert!(*audio.last().unwrap() >= last - 40);
-    // Going out of scope ends it well.
+    // Dropping the recorder finishes the file.
     drop(recorder);
     assert_eq!(*times_of(&play(&path).video).last().unwrap(), 1760);
 }

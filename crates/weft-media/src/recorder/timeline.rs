@@ -4,18 +4,17 @@ use std::collections::BTreeMap;
 
 use weft_units::{Duration, Instant};
 
-/// Maps one stream's RTP timestamps to nanoseconds on the receiver's clock:
-/// the first packet lies where it arrived, the others relative to it.
+/// Maps one stream's RTP timestamps to nanoseconds on the receiver's clock: the first
+/// packet is at its arrival, the others are relative to it.
 pub struct Timeline {
     clock_rate: u32,
-    /// Last timestamp and its place; places are kept in the stream's ticks
-    /// from the first packet on, so that nothing adds up.
+    /// Last timestamp and its position; positions are in the stream's ticks since the
+    /// first packet, so that rounding errors do not add up.
     last: Option<(u32, i64)>,
     origin: u64,
 }
 
-/// A jump of the timestamps further than this from the arrival time is taken
-/// for a new start of the sender.
+/// Difference between timestamp and arrival above which the sender counts as restarted.
 const MAX_STRAY: Duration = Duration::from_secs(10);
 
 impl Timeline {
@@ -45,7 +44,7 @@ impl Timeline {
     }
 }
 
-/// One frame or packet and its place.
+/// A frame or packet with its position.
 pub struct Sample {
     pub at: u64,
     pub kind: Kind,
@@ -58,14 +57,14 @@ pub enum Kind {
     Audio,
 }
 
-/// Sorts samples of both streams: a container wants one order in time.
+/// Sorts samples of both streams: a container requires one order in time.
 #[derive(Default)]
 pub struct Queue {
     samples: BTreeMap<(u64, u64), Sample>,
     pushed: u64,
 }
 
-/// How long a sample waits for earlier ones of the other stream.
+/// Time for which a sample waits for earlier ones of the other stream.
 const HOLD: Duration = Duration::from_millis(500);
 
 impl Queue {
@@ -75,8 +74,7 @@ impl Queue {
             .insert((at, self.pushed), Sample { at, kind, data });
     }
 
-    /// The earliest sample if it has waited long enough, or at once without
-    /// a time.
+    /// Removes the earliest sample if it has waited long enough; without a time, at once.
     pub fn pop(&mut self, now: Option<Instant>) -> Option<Sample> {
         let first = self.samples.first_entry()?;
         let due =

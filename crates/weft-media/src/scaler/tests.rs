@@ -39,7 +39,7 @@ fn even_and_extreme_levels_stay_as_they_are() {
     }
 }
 
-/// The same scene at half the size, as another way of averaging sees it.
+/// Compares half the size with another averaging method.
 #[test]
 fn the_clip_looks_as_it_does_by_floating_point() {
     let mut clip = Clip::new(ClipConfig {
@@ -52,7 +52,7 @@ fn the_clip_looks_as_it_does_by_floating_point() {
     let fast = Scaler::new((640, 360), (320, 180)).scale(&whole);
     let slow = whole.scaled(320, 180);
     let likeness = psnr(&slow, &fast);
-    // A triangle twice as wide blurs more than a box, so they differ a little.
+    // A triangle twice as wide blurs more than a box, so they differ slightly.
     assert!((30.0..60.0).contains(&likeness), "{likeness} dB");
 }
 
@@ -69,7 +69,7 @@ proptest! {
         let (low, high) = (source.y.iter().min(), source.y.iter().max());
         prop_assert!(small.y.iter().min() >= low && small.y.iter().max() <= high);
         let mean = |p: &Picture| p.y.iter().map(|s| f64::from(*s)).sum::<f64>() / p.y.len() as f64;
-        // The area weights of all samples are equal, but for rounding of weights.
+        // The area weights of all samples are equal, except for rounding of weights.
         let off = (mean(&source) - mean(&small)).abs();
         prop_assert!(off < 4.0, "{} became {}", mean(&source), mean(&small));
     }

@@ -1,9 +1,9 @@
-//! What an attempt at a picture is told, and what is remembered of it.
+//! Input of an encoding attempt, and the state kept between pictures.
 
 use weft_publish::fitting::SizeGuess;
 
-/// What libvpx was told of a picture: finest and coarsest quantizer, 0 to 63,
-/// and below how many percent of its buffer's aim it drops pictures.
+/// Limits that libvpx received for a picture: finest and coarsest quantizer, 0 to 63, and
+/// the percentage of the buffer's target level below which it drops pictures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Bounds {
     pub finest: i32,
@@ -12,7 +12,7 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    /// libwebrtc's (`libvpx_vp8_encoder.cc`).
+    /// The values of libwebrtc (`libvpx_vp8_encoder.cc`).
     pub const DEFAULT: Bounds = Bounds {
         finest: 2,
         coarsest: 56,
@@ -23,29 +23,28 @@ impl Bounds {
 /// Whether a frame may be taken back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Attempt {
-    /// No: it is encoded as if there were no budgets.
+    /// No: the picture is encoded as if there were no budgets.
     Only = 0,
     /// Yes.
     First = 1,
-    /// Yes, and one was taken back before it.
+    /// Yes, and a previous attempt was taken back.
     Again = 2,
 }
 
-/// What is remembered from one picture to the next.
+/// State kept between pictures.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Fitting {
     pub guess: SizeGuess,
-    /// The last frame left the entropy coder's probabilities alone, and so
-    /// libvpx's copy of them, which it brings back when it drops such a frame, is
-    /// of now.
+    /// Whether the last frame did not change the entropy coder's probabilities, so that
+    /// libvpx's copy of them, which it restores when it drops such a frame, is current.
     pub copied: bool,
-    /// A picture was lost after another was taken back: only a keyframe is sure
-    /// to be decoded.
+    /// Whether a picture was lost after another was taken back: only a keyframe is sure
+    /// to be decodable.
     pub keyframe_due: bool,
 }
 
 impl Fitting {
-    /// A frame came out, and changed the entropy coder's probabilities or not.
+    /// Records a frame, and whether it changed the entropy coder's probabilities.
     pub fn on_probabilities(&mut self, changed: bool) {
         self.copied = !changed;
     }

@@ -9,8 +9,8 @@ use crate::coding::{VideoError, check_size};
 
 /// A VP8 decoder.
 ///
-/// It does not notice every missing frame: whoever feeds it tracks the
-/// dependencies and gives it only frames whose references it has seen.
+/// It does not notice every missing frame: the caller tracks the dependencies and passes
+/// only frames whose references it has passed before.
 pub struct Vp8Decoder {
     raw: *mut c_void,
 }
@@ -19,10 +19,10 @@ pub struct Vp8Decoder {
 unsafe impl Send for Vp8Decoder {}
 
 impl Vp8Decoder {
-    /// A decoder that waits for a keyframe.
+    /// Creates a decoder that waits for a keyframe.
     ///
     /// # Errors
-    /// [`VideoError::Config`] when libvpx has no memory.
+    /// [`VideoError::Config`] if libvpx has no memory.
     pub fn new() -> Result<Vp8Decoder, VideoError> {
         let mut error = 0;
         // SAFETY: no precondition.
@@ -33,14 +33,14 @@ impl Vp8Decoder {
         Ok(Vp8Decoder { raw })
     }
 
-    /// Decodes one frame; `None` when it is not to be shown.
+    /// Decodes one frame; `None` if it is not for display.
     ///
     /// # Errors
-    /// [`VideoError::Decode`] for data that is no VP8 frame or refers to what
-    /// is missing, [`VideoError::TooLarge`] for a keyframe of pictures beyond the
-    /// bound; the decoder stays usable from the next keyframe on.
+    /// [`VideoError::Decode`] for data that is not a VP8 frame or refers to a missing
+    /// one, [`VideoError::TooLarge`] for a keyframe above the size limit; the decoder
+    /// stays usable from the next keyframe on.
     pub fn decode(&mut self, frame: &[u8]) -> Result<Option<Picture>, VideoError> {
-        // libvpx would take an empty frame for a lost one and invent a picture.
+        // libvpx would treat an empty frame as a lost one and invent a picture.
         let Some(len) = u32::try_from(frame.len()).ok().filter(|len| *len > 0) else {
             return Err(decode_error("empty".into()));
         };

@@ -10,20 +10,20 @@ use super::{config_error, encode_error, ffi, message};
 use crate::Picture;
 use crate::coding::{EncodedFrame, EncoderConfig, VideoError, check_fps, check_planes};
 
-/// A real-time VP8 encoder at a constant bit rate, which may be changed at
-/// any time. Below the rate it needs, it drops pictures.
+/// A real-time VP8 encoder at a constant bit rate, which may change at any time. It drops
+/// pictures below its minimum rate.
 ///
-/// A picture with a budget is encoded up to three times until it fits, and costs
-/// the copy of one picture besides. See [`FrameRequest::budget`].
+/// A picture with a budget is encoded up to three times until it fits, and also costs the
+/// copy of one picture. See [`FrameRequest::budget`].
 pub struct Vp8Encoder {
     raw: *mut c_void,
     config: EncoderConfig,
     last_timestamp: Option<u32>,
     pts: i64,
-    /// Place in the pattern of temporal layers.
+    /// Position in the pattern of temporal layers.
     position: usize,
     bounds: Bounds,
-    /// The rate that libvpx was told.
+    /// Rate that libvpx received.
     told_kbps: i32,
     pub(super) fitting: Fitting,
 }
@@ -32,36 +32,35 @@ pub struct Vp8Encoder {
 // owner at a time.
 unsafe impl Send for Vp8Encoder {}
 
-/// Temporal layer of each place in the pattern; `csrc/vpx.c` has the
-/// reference buffers that go with it. The pattern is the short one of
-/// libwebrtc's default_temporal_layers.cc for three layers.
+/// Temporal layer of each position in the pattern; `csrc/vpx.c` has the corresponding
+/// reference buffers. The pattern is the short one of libwebrtc's
+/// default_temporal_layers.cc for three layers.
 const LAYERS: [u8; 4] = [0, 2, 1, 2];
-/// Which of them depend on the base layer only.
+/// Whether each position depends on the base layer only.
 const LAYER_SYNC: [bool; 4] = [false, true, true, false];
 /// Share of the rate up to each layer, libwebrtc
 /// temporal_layers_checker / simulcast_rate_allocator.cc for three layers.
 const LAYER_PERCENT: [i32; 3] = [40, 60, 100];
-/// What libvpx gives a frame of each layer, in parts of the mean frame: the
-/// layers' share of the rate up to this one by their share of the pictures.
+/// libvpx's share of a frame of each layer, relative to the mean frame: the layers' share
+/// of the rate up to this one divided by their share of the pictures.
 const LAYER_FRAMES: [f64; 3] = [1.6, 1.2, 1.0];
 /// Speed setting; more negative is faster. libwebrtc uses -6 on desktop CPUs
 /// (vp8_encoder: GetCpuSpeed); one core does 720p at 175 pictures/s with it.
 const CPU_USED: i32 = -6;
 const TICKS_PER_SECOND: u32 = 90_000;
-/// Most that time moves on from one picture to the next, in picture intervals.
-/// libvpx takes a pause for the rate of pictures to come and shares out its
-/// bits accordingly: pictures that were left out because the network is slow
-/// would make those that follow several times as large, and with temporal
-/// layers it may then drop every one for good. libwebrtc moves on by one
-/// interval always (`libvpx_vp8_encoder.cc`); two, so that cameras which halve
-/// their rate in the dark get all of the rate. `examples/low_rate` shows it.
+/// Largest time step between pictures, in picture intervals. libvpx treats a pause as the
+/// future rate of pictures and distributes its bits accordingly: after pictures were
+/// skipped because the network is slow, the following ones would be several times as
+/// large, and with temporal layers it may then drop every one permanently. libwebrtc
+/// always advances by one interval (`libvpx_vp8_encoder.cc`); we use two, so that cameras
+/// which halve their rate in the dark get the whole rate. `examples/low_rate` shows it.
 const MAX_STEP: i64 = 2;
 
 impl Vp8Encoder {
-    /// An encoder whose first picture will be a keyframe.
+    /// Creates an encoder whose first picture will be a keyframe.
     ///
     /// # Errors
-    /// [`VideoError::Config`] when a field is out of range.
+    /// [`VideoError::Config`] if a field is out of range.
     pub fn new(config: EncoderConfig) -> Result<Vp8Encoder, VideoError> {
         let raw = open(&config)?;
         Ok(Vp8Encoder {
@@ -76,17 +75,17 @@ impl Vp8Encoder {
         })
     }
 
-    /// The present configuration: size of the last picture, present rate.
+    /// Returns the present configuration: size of the last picture, present rate.
     #[must_use]
     pub fn config(&self) -> &EncoderConfig {
         &self.config
     }
 
-    /// Changes the target rate from the next picture on, without a keyframe.
-    /// Less than 5 kbps counts as 5 kbps.
+    /// Changes the target rate from the next picture on, without a keyframe. Rates below
+    /// 5 kbps are raised to 5 kbps.
     ///
     /// # Errors
-    /// [`VideoError::Config`] when libvpx refuses the rate.
+    /// [`VideoError::Config`] if libvpx refuses the rate.
     pub fn set_rate(&mut self, rate: Rate) -> Result<(), VideoError> {
         if rate == self.config.rate {
             return Ok(());
@@ -96,35 +95,35 @@ impl Vp8Encoder {
         Ok(())
     }
 
-    /// Pictures per second from the next picture on.
+    /// Sets the pictures per second from the next picture on.
     ///
     /// # Errors
-    /// [`VideoError::Config`] when it is not between 1 and 240.
+    /// [`VideoError::Config`] if it is not between 1 and 240.
     pub fn set_fps(&mut self, fps: u32) -> Result<(), VideoError> {
         check_fps(Codec::Vp8, fps)?;
         self.config.fps = fps;
         Ok(())
     }
 
-    /// Begins anew with a keyframe: rate control forgets what it saved up and
-    /// learned. After a pause it would make a keyframe that takes seconds to
-    /// send (`examples/low_rate`).
+    /// Restarts with a keyframe: rate control loses its saved bits and its state. After a
+    /// pause they would lead to a keyframe that takes seconds to send
+    /// (`examples/low_rate`).
     ///
     /// # Errors
-    /// [`VideoError::Config`] when libvpx has no memory.
+    /// [`VideoError::Config`] if libvpx has no memory.
     pub fn restart(&mut self) -> Result<(), VideoError> {
         self.reopen(self.config.width, self.config.height)
     }
 
-    /// Encodes one picture; `None` when rate control drops it.
-    /// `timestamp90k` is the picture's RTP timestamp, which may wrap.
+    /// Encodes one picture; `None` if rate control drops it. `timestamp90k` is the
+    /// picture's RTP timestamp, which may wrap.
     ///
-    /// A picture of another size than the last restarts the encoder with a
-    /// keyframe (libvpx cannot grow past its first size in place).
+    /// A picture of another size than the last one restarts the encoder with a keyframe
+    /// (libvpx cannot grow past its first size in place).
     ///
     /// # Errors
     /// [`VideoError::PictureSize`] for a picture with wrong planes,
-    /// [`VideoError::Encode`] when libvpx fails.
+    /// [`VideoError::Encode`] if libvpx fails.
     pub fn encode(
         &mut self,
         picture: &Picture,
@@ -161,11 +160,11 @@ impl Vp8Encoder {
         Ok(Some(frame))
     }
 
-    /// Moves the pictures' time on to this timestamp.
+    /// Advances the pictures' time to this timestamp.
     fn advance(&mut self, timestamp: u32) {
         let nominal = i64::from(self.picture_ticks());
         self.pts += match self.last_timestamp {
-            // A repeated or backward timestamp still has to move time on.
+            // A repeated or backward timestamp must still advance the time.
             Some(last) => {
                 i64::from(timestamp.wrapping_sub(last) as i32).clamp(1, MAX_STEP * nominal)
             }
@@ -174,8 +173,8 @@ impl Vp8Encoder {
         self.last_timestamp = Some(timestamp);
     }
 
-    /// Has libvpx encode a picture; `None` when it drops it. The same picture may
-    /// be encoded several times, at the same place in the pattern of layers.
+    /// Encodes a picture with libvpx; `None` if it drops it. A picture may be encoded
+    /// several times, at one position in the pattern of layers.
     pub(super) fn attempt(
         &mut self,
         picture: &Picture,
@@ -230,8 +229,8 @@ impl Vp8Encoder {
         }))
     }
 
-    /// The reference buffer that the next picture goes into, by the shim's
-    /// number, if it goes into any.
+    /// Returns the shim's number of the reference buffer that the next picture updates,
+    /// if any.
     pub(super) fn updated_buffer(&self) -> Option<i32> {
         const LAST: i32 = 1;
         const GOLDEN: i32 = 2;
@@ -248,7 +247,7 @@ impl Vp8Encoder {
         check(unsafe { ffi::weft_vpx_keep(self.raw, buffer) }).map_err(encode_error)
     }
 
-    /// What is in a reference buffer.
+    /// Returns the content of a reference buffer.
     #[cfg(test)]
     pub(super) fn reference(&mut self, buffer: i32) -> Picture {
         let mut out = ffi::Decoded {
@@ -264,7 +263,7 @@ impl Vp8Encoder {
         super::decoder::copy_out(&out)
     }
 
-    /// What was copied is in the reference buffer again.
+    /// Restores the copy to the reference buffer.
     pub(super) fn put_back(&mut self, buffer: i32) -> Result<(), VideoError> {
         // SAFETY: as above.
         check(unsafe { ffi::weft_vpx_put_back(self.raw, buffer) }).map_err(encode_error)
@@ -286,19 +285,19 @@ impl Vp8Encoder {
         Ok(())
     }
 
-    /// Lets libvpx give the next picture at least so many bytes in its books.
+    /// Makes libvpx count at least this many bytes for the next picture.
     pub(super) fn tell_share(&mut self, bytes: f64) -> Result<(), VideoError> {
         let frames = match self.is_layered() {
             true => LAYER_FRAMES[usize::from(LAYERS[self.position])],
             false => 1.0,
         };
         let bps = bytes * 8.0 * f64::from(self.config.fps) / frames;
-        // A lower rate would cut what libvpx has saved up.
+        // A lower rate would cut the bits that libvpx has saved.
         let rate = Rate::from_bps(bps as u64).max(self.config.rate);
         self.tell_kbps(kbps(rate))
     }
 
-    /// The rate is the target again.
+    /// Restores the target rate.
     pub(super) fn tell_target(&mut self) -> Result<(), VideoError> {
         match kbps(self.config.rate) {
             kbps if kbps == self.told_kbps => Ok(()),
@@ -318,7 +317,7 @@ impl Vp8Encoder {
         self.config.temporal_layers == 3
     }
 
-    /// Ticks from one picture to the next.
+    /// Returns the ticks from one picture to the next.
     fn picture_ticks(&self) -> u32 {
         TICKS_PER_SECOND / self.config.fps
     }
@@ -356,8 +355,8 @@ fn check(code: i32) -> Result<(), String> {
     }
 }
 
-/// Least rate: below it the shares of three layers are no longer whole kbps
-/// that grow from layer to layer, as libvpx wants them.
+/// Lowest rate: below it the shares of three layers are no longer whole kbps that
+/// increase from layer to layer, as libvpx requires.
 const LEAST_KBPS: u64 = 5;
 
 fn kbps(rate: Rate) -> i32 {

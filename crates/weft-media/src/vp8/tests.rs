@@ -42,7 +42,7 @@ fn encode(encoder: &mut Vp8Encoder, pictures: &[Picture], first: u32) -> Vec<Enc
     pictures.iter().enumerate().filter_map(encode).collect()
 }
 
-/// The rate of frames that were made from so many pictures.
+/// Returns the rate of frames that were made from this many pictures.
 fn kbps(frames: &[EncodedFrame], pictures: u32) -> f64 {
     let bytes: usize = frames.iter().map(|f| f.data.len()).sum();
     bytes as f64 * 8.0 * f64::from(FPS) / f64::from(pictures) / 1000.0
@@ -79,7 +79,7 @@ fn a_new_rate_is_met_in_place_within_a_second() {
         (720.0..880.0).contains(&steady_kbps),
         "{steady_kbps} kbps for 800"
     );
-    // What the encoder's buffer held of the old rate is spent in this time.
+    // During this time the encoder spends the bits that its buffer held at the old rate.
     assert!(
         (270.0..360.0).contains(&settled_kbps),
         "{settled_kbps} kbps for 300"
@@ -107,8 +107,8 @@ fn a_forced_keyframe_decodes_alone() {
     assert!(psnr(&pictures[10], &decoded) > 30.0);
 }
 
-/// The layers' pattern, and that dropping upper layers leaves an exact
-/// decode of the lower ones.
+/// Checks the layers' pattern, and that lower layers decode exactly without the upper
+/// ones.
 #[test]
 fn lower_temporal_layers_decode_the_same_without_the_upper_ones() {
     let pictures = pictures(48);
@@ -260,9 +260,8 @@ fn bad_input_is_an_error_with_a_reason() {
     assert!(matches!(error, Err(VideoError::PictureSize { .. })));
 }
 
-/// A sender without a link encodes nothing; when a link is back, time has moved
-/// on by seconds. Whatever place of the pattern the pause fell on, pictures
-/// come again.
+/// A sender without a link encodes nothing; when a link recovers, seconds have passed.
+/// Pictures resume at any position of the pattern.
 #[test]
 fn pictures_come_again_after_a_pause() {
     let pictures = pictures(30);

@@ -1,12 +1,10 @@
-//! A picture within a budget: encoded, and encoded again as long as it is too
-//! large.
+//! A picture within a budget: encoded, and encoded again while it is too large.
 //!
-//! libvpx cannot take a frame back. A keyframe needs no taking back: another one
-//! replaces it, since it starts everything anew. Any other frame is encoded so
-//! that nothing but one reference buffer remembers it, and that buffer is copied
-//! before and put back: it leaves the probabilities of the entropy coder alone
-//! and the other buffers, too. The tests compare the encoder's buffers with what a
-//! decoder shows.
+//! libvpx cannot take a frame back. A keyframe does not need it: another one replaces it,
+//! since it resets all state. Any other frame is encoded so that it changes only one
+//! reference buffer, which is copied before and restored after: it does not change the
+//! probabilities of the entropy coder or the other buffers. The tests compare the
+//! encoder's buffers with a decoder's output.
 
 #[cfg(test)]
 mod tests;
@@ -22,15 +20,15 @@ use crate::Picture;
 use crate::coding::{EncodedFrame, VideoError};
 
 impl Vp8Encoder {
-    /// Encodes a picture in at most so many bytes, if that can be; `None` when
-    /// rate control drops it.
+    /// Encodes a picture in at most this many bytes, if possible; `None` if rate control
+    /// drops it.
     pub(super) fn encode_within(
         &mut self,
         picture: &Picture,
         keyframe: bool,
         Bytes(budget): Bytes,
     ) -> Result<Option<EncodedFrame>, VideoError> {
-        // To calculate with: not zero.
+        // At least one, for the calculation.
         let bytes = budget.max(1) as f64;
         let result = self.first_that_fits(picture, keyframe, bytes);
         let settled = self
@@ -71,8 +69,8 @@ impl Vp8Encoder {
             if let Some(buffer) = buffer {
                 self.put_back(buffer)?;
             }
-            // Rate control counts every attempt: what it took from the one that
-            // was taken back it gets for this one.
+            // Rate control counts every attempt: it regains the bits of the discarded
+            // attempt for this one.
             self.tell_share(size)?;
             self.set_bounds(Bounds {
                 finest: quantizer,
@@ -88,7 +86,7 @@ impl Vp8Encoder {
         Ok(Some(frame))
     }
 
-    /// As always, but no finer than what is likely to fit.
+    /// Returns the default limits, with a finest quantizer that is likely to fit.
     fn first_bounds(&self, keyframe: bool, bytes: f64, slope: f64) -> Bounds {
         let Bounds {
             finest,

@@ -1,24 +1,24 @@
-//! What is looked at: how grey values differ from their surroundings, and from
-//! their neighbours' differences, at two sizes.
+//! Features: differences of grey values from their surroundings, and products of
+//! neighbouring differences, at two sizes.
 
 use super::filter::Grey;
 use super::gamma::ln_gamma;
 
 /// Eighteen at each of two sizes.
 pub const COUNT: usize = 36;
-/// Keeps flat places from being divided by nothing: Mittal et al., equation 1,
-/// of values up to 1 instead of 255.
+/// Avoids a division by zero in flat areas: Mittal et al., equation 1, for values up to 1
+/// instead of 255.
 const C: f32 = 1.0 / 255.0;
-/// A picture of fewer lines or columns has too little in its smaller copy.
+/// Smallest number of lines and columns; below it the half-size copy has too few samples.
 const LEAST: usize = 16;
-/// Neighbours whose products are taken, lines and columns away: to the right,
-/// below, and on both diagonals. Beyond the edges stands nothing.
+/// Offsets of neighbours in products, in lines and columns: to the right, below, and on
+/// both diagonals. Values beyond the edges are zero.
 const NEIGHBOURS: [(isize, isize); 4] = [(0, 1), (1, 0), (1, 1), (-1, 1)];
 
-/// Fits distributions to what is seen.
+/// Fits distributions to the observed values.
 #[derive(Debug)]
 pub struct Features {
-    /// Shapes, and the ratio of moments that each has.
+    /// Shapes with their ratios of moments.
     shapes: Vec<(f64, f64)>,
 }
 
@@ -30,7 +30,7 @@ struct Fit {
 }
 
 impl Features {
-    /// With the shapes that Mittal et al. try: 0.2 to 10, a thousandth apart.
+    /// Creates a fitter with the shapes of Mittal et al.: 0.2 to 10, a thousandth apart.
     pub fn new() -> Features {
         let shapes = (0..9_800).map(|step| {
             let shape = 0.2 + f64::from(step) * 0.001;
@@ -43,7 +43,7 @@ impl Features {
         }
     }
 
-    /// `None` where a picture is too small or flat.
+    /// Returns the features; `None` if a picture is too small or flat.
     pub fn of(&self, grey: &Grey) -> Option<[f64; COUNT]> {
         if grey.width.min(grey.height) < LEAST {
             return None;
@@ -97,7 +97,7 @@ impl Features {
         }
     }
 
-    /// The shape whose ratio is nearest; ratios grow with shapes.
+    /// Returns the shape with the nearest ratio; ratios increase with shapes.
     fn shape(&self, ratio: f64) -> f64 {
         let last = self.shapes.len() - 1;
         let above = self.shapes.partition_point(|(_, known)| *known < ratio);
@@ -139,7 +139,8 @@ impl Fit {
     }
 }
 
-/// Mittal et al., equation 1: less the mean around, over the deviation around.
+/// Normalises by Mittal et al., equation 1: difference from the local mean, divided by
+/// the local deviation.
 fn normalised(grey: &Grey) -> Grey {
     let mean = grey.blurred();
     let squares = grey.map(|value| value * value).blurred();

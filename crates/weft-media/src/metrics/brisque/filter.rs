@@ -1,4 +1,4 @@
-//! Grey pictures, blurred and made smaller.
+//! Blurring and downscaling of grey pictures.
 
 /// Grey values from 0 to 1, row by row.
 #[derive(Clone, Debug)]
@@ -8,11 +8,11 @@ pub struct Grey {
     pub values: Vec<f32>,
 }
 
-/// Samples of the Gaussian to either side of its middle, and its deviation:
-/// Mittal et al., section III-A (7 x 7, 7/6 as in their program).
+/// Samples of the Gaussian on either side of its middle, and its deviation: Mittal et
+/// al., section III-A (7 x 7, 7/6 as in their program).
 const REACH: usize = 3;
 const SIGMA: f64 = 7.0 / 6.0;
-/// The parameter of the cubic kernel, as OpenCV has it.
+/// Parameter of the cubic kernel, as in OpenCV.
 const CUBIC: f64 = -0.75;
 
 impl Grey {
@@ -33,7 +33,8 @@ impl Grey {
         )
     }
 
-    /// Weighted by a Gaussian; beyond the edges stands what is at them.
+    /// Returns the mean weighted by a Gaussian; edge values are repeated beyond the
+    /// edges.
     pub fn blurred(&self) -> Grey {
         let taps = gaussian();
         let across = self.rows(|row, out| {
@@ -57,8 +58,8 @@ impl Grey {
         down
     }
 
-    /// Half as large, by a cubic kernel over four samples either way, without
-    /// smoothing before.
+    /// Returns the picture at half the size, by a cubic kernel over four samples in each
+    /// direction, without prior smoothing.
     pub fn halved(&self) -> Grey {
         let (columns, rows) = (steps(self.width), steps(self.height));
         let mut across = Grey::new(
@@ -113,7 +114,7 @@ fn gaussian() -> [f32; 2 * REACH + 1] {
     std::array::from_fn(|tap| (weight(tap) / sum) as f32)
 }
 
-/// For each sample of half as many: four of the others, and their weights.
+/// Returns, for each of half as many samples, four source samples and their weights.
 fn steps(length: usize) -> Vec<[(usize, f32); 4]> {
     let half = length / 2;
     let step = |index: usize| {

@@ -14,7 +14,7 @@ const TERMS: [f64; 9] = [
 ];
 const G: f64 = 7.0;
 
-/// The natural logarithm of the gamma function of a positive number.
+/// Returns the natural logarithm of the gamma function of a positive number.
 pub fn ln_gamma(x: f64) -> f64 {
     let x = x - 1.0;
     let terms = TERMS.iter().enumerate().skip(1);

@@ -4,38 +4,38 @@ use std::path::{Path, PathBuf};
 
 use super::features::COUNT;
 
-/// The model cannot be had; the text says what to do.
+/// Error in loading the model; the text contains the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum BrisqueError {
-    /// A file of it is not there.
+    /// A file of the model is missing.
     #[error(
         "{path}: {error}: BRISQUE needs the trained model of OpenCV: install Debian's `opencv-data`, or name the \
          folder with its two files in WEFT_BRISQUE", path = path.display()
     )]
     Missing {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
-        /// What reading it gave.
+        /// System error.
         error: std::io::Error,
     },
-    /// It is not what OpenCV writes.
-    #[error("{path}: {what}: take the file as OpenCV 4 has it", path = path.display())]
+    /// A file is not in OpenCV's format.
+    #[error("{path}: {what}: use the file of OpenCV 4", path = path.display())]
     Malformed {
-        /// Which file.
+        /// Path of the file.
         path: PathBuf,
-        /// What it lacks.
+        /// Missing or wrong part.
         what: String,
     },
 }
 
-/// What two features are alike: OpenCV's `quality` module, as its model says.
+/// Width of the kernel: OpenCV's `quality` module, from its model.
 const GAMMA: f64 = 0.05;
 
 #[derive(Debug)]
 pub struct Model {
     vectors: Vec<[f64; COUNT]>,
     weights: Vec<f64>,
-    /// What is taken off the sum.
+    /// Offset that is subtracted from the sum.
     rho: f64,
     ranges: [(f64, f64); COUNT],
 }
@@ -82,7 +82,7 @@ impl Model {
         })
     }
 
-    /// 0 to 100.
+    /// Returns the score, 0 to 100.
     pub fn score(&self, features: &[f64; COUNT]) -> f64 {
         let scaled: [f64; COUNT] = std::array::from_fn(|at| {
             let (low, high) = self.ranges[at];
@@ -99,7 +99,7 @@ impl Model {
     }
 }
 
-/// The least and the largest of each feature in training.
+/// Returns the smallest and the largest value of each feature in training.
 fn ranges(path: &Path) -> Result<[(f64, f64); COUNT], BrisqueError> {
     let numbers = behind(&read(path)?, "data:");
     let malformed = || BrisqueError::Malformed {
@@ -118,7 +118,7 @@ fn read(path: &Path) -> Result<String, BrisqueError> {
     })
 }
 
-/// The numbers behind this word.
+/// Returns the numbers behind this word.
 fn behind(text: &str, word: &str) -> Vec<f64> {
     text.split_once(word)
         .map_or(Vec::new(), |(_, text)| numbers(text))

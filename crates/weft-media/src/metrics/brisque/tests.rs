@@ -10,8 +10,8 @@ use super::gamma::ln_gamma;
 use super::{Brisque, BrisqueError};
 use crate::Picture;
 
-/// OpenCV 4.10, `cv2.quality.QualityBRISQUE_compute`, of [`pattern`] smoothed so
-/// often: width, height, times, sum of the samples, score.
+/// OpenCV 4.10, `cv2.quality.QualityBRISQUE_compute`, of [`pattern`] after repeated
+/// smoothing: width, height, repetitions, sum of the samples, score.
 const OPENCV: [(usize, usize, usize, u64, f64); 6] = [
     (320, 180, 0, 8_241_735, 54.7131),
     (320, 180, 1, 8_216_071, 61.2534),
@@ -29,7 +29,7 @@ const FEATURES: [f64; 36] = [
     0.14018, 0.17414, 0.36448,
 ];
 
-/// Blocks with waves and noise, the same on every machine.
+/// Blocks with waves and noise, equal on every machine.
 fn pattern(width: usize, height: usize) -> Vec<u8> {
     let sample = |x: i64, y: i64| {
         let blocks = (x / 8 * 37 + y / 8 * 91) % 64;
@@ -42,7 +42,7 @@ fn pattern(width: usize, height: usize) -> Vec<u8> {
         .collect()
 }
 
-/// Each sample the mean of nine.
+/// Returns each sample as the mean of nine.
 fn smoothed(width: usize, height: usize, values: &[u8]) -> Vec<u8> {
     let at = |x: isize, y: isize| {
         let x = x.clamp(0, width as isize - 1) as usize;
@@ -67,7 +67,7 @@ fn picture(width: usize, height: usize, times: usize) -> Vec<u8> {
     })
 }
 
-/// The model, where the machine has it.
+/// Loads the model, if the machine has it.
 fn installed() -> Option<Brisque> {
     Brisque::installed().map_err(skipped).ok()
 }
@@ -88,7 +88,7 @@ fn features_are_those_of_opencv() {
     let grey = values.iter().map(|&grey| f32::from(grey) / 255.0).collect();
     let features = Features::new().of(&Grey::new(width, height, grey)).unwrap();
     for (at, (here, there)) in features.iter().zip(FEATURES).enumerate() {
-        // A step of the shape, and the digits that stand here.
+        // A step of the shape, and the digits given here.
         assert!((here - there).abs() < 0.002, "{at}: {here} for {there}");
     }
 }
@@ -104,7 +104,7 @@ fn scores_are_those_of_opencv() {
     }
 }
 
-/// The oracle itself, on pictures that nobody has written down: encoded ones.
+/// Compares with OpenCV itself, on pictures without published scores: encoded ones.
 #[test]
 fn encoded_pictures_have_the_scores_of_opencv() {
     const PROGRAM: &str = "import cv2, numpy, sys\n\
@@ -169,7 +169,7 @@ fn luma_is_spread_as_a_screen_shows_it() {
 #[test]
 fn pictures_without_content_have_no_score() {
     let Some(brisque) = installed() else { return };
-    // OpenCV gives a flat one 0, the best of all.
+    // OpenCV gives a flat picture 0, the best score.
     assert_eq!(brisque.score_grey(320, 180, &[128; 320 * 180]), None);
     assert_eq!(brisque.score_grey(15, 16, &pattern(15, 16)), None);
 }

@@ -4,7 +4,7 @@ use crate::clip::{Clip, ClipConfig};
 use crate::{EncoderConfig, FrameRequest, Keyframe, Picture, Vp8Decoder, Vp8Encoder};
 
 const FPS: u32 = 30;
-/// No whole macroblocks either way.
+/// Not a multiple of macroblocks in either direction.
 const SIZE: (usize, usize) = (312, 180);
 
 /// Two people in turn, each for two seconds.
@@ -33,15 +33,15 @@ fn encoder(kbps: u64, temporal_layers: u8) -> Vp8Encoder {
     .unwrap()
 }
 
-/// What happened in a run.
+/// Events of a run.
 #[derive(Default)]
 struct Counts {
     dropped: u32,
     again: u32,
 }
 
-/// Whatever is asked for, the encoder's reference buffers hold what a decoder
-/// shows, to the last sample.
+/// Checks that the encoder's reference buffers equal a decoder's output to the last
+/// sample, for any requests.
 fn stays_with_the_decoder(pictures: &[Picture], seed: u64, temporal_layers: u8) -> Counts {
     let mut rng = Rng::new(seed);
     let mut encoder = encoder(300, temporal_layers);
