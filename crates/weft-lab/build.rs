@@ -18,8 +18,8 @@ fn main() {
     let scenarios = root.join("../../scenarios");
     println!("cargo::rerun-if-changed={}", scenarios.display());
     embed(&scenarios, &["toml"], &out.join("scenarios.rs"));
-    // What is built or installed there has other names, or stands in a folder
-    // of its own.
+    // Build output and installed packages have other extensions, or are in a folder of
+    // their own.
     let sources = ["md", "mjs", "js", "py", "txt", "go", "mod", "sum"];
     embed(
         &root.join("../../clients"),
@@ -30,8 +30,8 @@ fn main() {
     println!("cargo::rustc-env=WEFT_VERSION={}", version());
 }
 
-/// The package's version and, where it is built from a repository, the commit:
-/// a report can be tied to what made it.
+/// Returns the package's version and, in a repository, the commit, so that a report can
+/// be traced to the program that made it.
 fn version() -> String {
     let package = env::var("CARGO_PKG_VERSION").expect("set by cargo");
     let git = |arguments: &[&str]| {
@@ -39,7 +39,7 @@ fn version() -> String {
         let text = String::from_utf8(output.stdout).ok()?;
         Some(text.trim().to_owned()).filter(|text| output.status.success() && !text.is_empty())
     };
-    // Every commit and checkout adds a line to it.
+    // Every commit and checkout adds a line to this log.
     if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"]) {
         println!("cargo::rerun-if-changed={log}");
     }
@@ -66,7 +66,7 @@ fn embed_page(root: &Path, out: &Path) {
     }
 }
 
-/// A table of the files below `folder` with these extensions: path within it, and
+/// Writes a table of the files below `folder` with these extensions: path within it, and
 /// text.
 fn embed(folder: &Path, extensions: &[&str], out: &Path) {
     let mut files = Vec::new();
@@ -88,7 +88,7 @@ fn collect(folder: &Path, prefix: &str, extensions: &[&str], files: &mut Vec<(St
         let (path, name) = (entry.path(), entry.file_name());
         let name = format!("{prefix}{}", name.to_string_lossy());
         let is_wanted = |e: &std::ffi::OsStr| extensions.iter().any(|wanted| e == *wanted);
-        // Python's libraries, beside the program that needs them.
+        // Skips a virtual environment with Python's libraries.
         if path.is_dir() && !path.join("pyvenv.cfg").exists() {
             collect(&path, &format!("{name}/"), extensions, files);
         } else if path.extension().is_some_and(is_wanted) {

@@ -30,7 +30,7 @@
 //!     if let Some(report) = receiver.poll_report(now + Duration::from_millis(20)) {
 //!         sender.handle_report(now + Duration::from_millis(40), &report);
 //!     }
-//!     now = sender.poll_timeout().expect("it goes on").at;
+//!     now = sender.poll_timeout().expect("a next packet").at;
 //! }
 //! assert!(sender.rate() >= model.highest.mul_f64(0.99));
 //! ```

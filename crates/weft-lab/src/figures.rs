@@ -1,8 +1,8 @@
-//! Numbers as people read them.
+//! Formatting of numbers for people.
 
-/// Three figures that matter; whole numbers as they are. The report writes
-/// numbers in the same way (`web/report/figures.ts`), so that a figure reads the
-/// same wherever it is.
+/// Formats three significant figures; whole numbers stay whole. The report formats
+/// numbers by equal rules (`web/report/figures.ts`), so that a figure looks alike
+/// everywhere.
 #[must_use]
 pub fn figure(value: f64) -> String {
     let size = value.abs();

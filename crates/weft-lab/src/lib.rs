@@ -1,9 +1,9 @@
 //! The lab: scenario files, runs over systems and seeds, metrics, statistics,
 //! reports.
 //!
-//! [`Scenario`] is what a file says. [`run`] makes a plan of it and an
-//! [`engine`] the record of each run, [`measure`] looks at one of them,
-//! [`outcome`] at all together, and [`output`] writes.
+//! [`Scenario`] is the content of a file. [`run`] makes a plan of it, an [`engine`] makes
+//! the record of each run, [`measure`] evaluates one run, [`outcome`] all runs together,
+//! and [`output`] writes the results.
 
 #![forbid(unsafe_code)]
 
@@ -19,7 +19,7 @@ pub mod scenario;
 pub mod shelf;
 pub mod statistics;
 
-/// Version and, where it was built from a repository, commit of this program.
+/// Version and, if built from a repository, commit of this program.
 pub const VERSION: &str = env!("WEFT_VERSION");
 
 pub use scenario::{Scenario, ScenarioError};

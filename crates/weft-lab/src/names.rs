@@ -1,9 +1,9 @@
-//! Names: which one was meant, and how they become those of files.
+//! Suggestions for misspelt names, and names of files.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-/// More names than fit into some lines. Chosen by us.
+/// Number of names above which a list is too long. Chosen by us.
 const MANY: usize = 60;
 
 /// "WHAT `found`: did you mean …? Permitted: …".
@@ -17,13 +17,13 @@ pub fn unknown_name<'a>(
         return format!("{what} `{found}` here: remove it");
     }
     let near = permitted.iter().map(|name| (distance(found, name), name));
-    // Chosen by us: a third of the letters may differ, or the end be missing.
+    // Chosen by us: a third of the letters may differ, or the end may be missing.
     let is_near = |(d, name): &(usize, &&str)| {
         *d <= found.chars().count().div_ceil(3) || (found.len() > 1 && name.starts_with(found))
     };
     let near = near.filter(is_near).min();
     let hint = near.map(|(_, name)| format!("did you mean `{name}`?"));
-    // Whoever misspelt one of many has no use for all of them.
+    // A suggestion replaces a long list.
     let list = (hint.is_none() || permitted.len() <= MANY).then(|| match permitted[..] {
         [only] => format!("there is {only}"),
         _ => format!("there are {}", permitted.join(", ")),
@@ -32,8 +32,8 @@ pub fn unknown_name<'a>(
     format!("{what} `{found}`: {}", help.join(" "))
 }
 
-/// Edits between two names, an exchange of neighbours being one (optimal
-/// string alignment, after Damerau 1964).
+/// Returns the number of edits between two names, where an exchange of neighbours counts
+/// as one (optimal string alignment, after Damerau 1964).
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
@@ -56,7 +56,7 @@ fn distance(a: &str, b: &str) -> usize {
     table[a.len()][b.len()]
 }
 
-/// Letters, digits and a few signs; the rest becomes `_`.
+/// Keeps letters, digits and a few signs; replaces others by `_`.
 pub fn file_name(system: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-+@.".contains(c);
     system
@@ -65,8 +65,8 @@ pub fn file_name(system: &str) -> String {
         .collect()
 }
 
-/// The same text for as long as the program runs: names that are the program's
-/// own, read back from a file. There are few, and each is kept once.
+/// Returns a static copy of a text: for names of the program itself that were read back
+/// from a file. There are few, and each is stored once.
 pub fn interned(name: &str) -> &'static str {
     static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,5 +1,5 @@
-//! Where scenarios are found: files, and sets of them in `scenarios/` or
-//! brought along by the program.
+//! Catalogue of scenarios: files, and sets of them in `scenarios/` or embedded in the
+//! program.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,9 @@ use weft_links::LinkSpec;
 use crate::names::unknown_name;
 use crate::scenario::{Scenario, ScenarioError};
 
-/// Path within `scenarios/` and text of every scenario that the program
-/// brings along, sorted.
+/// Path within `scenarios/` and text of every embedded scenario, sorted.
 const BROUGHT: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/scenarios.rs"));
-/// Where sets stand, from the working directory.
+/// Folder of the sets, relative to the working directory.
 const FOLDER: &str = "scenarios";
 
 /// A scenario that can be named.
@@ -30,7 +29,7 @@ enum From {
 }
 
 impl Entry {
-    /// The set that it belongs to.
+    /// Returns the set that it belongs to.
     #[must_use]
     pub fn set(&self) -> &str {
         self.name.split_once('/').map_or("", |(set, _)| set)
@@ -39,7 +38,7 @@ impl Entry {
     /// Reads it; `set` are the arguments of `--set`.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The error in the scenario.
     pub fn scenario(&self, set: &[String]) -> Result<Scenario, ScenarioError> {
         match &self.from {
             From::File(path) => Scenario::read(path, set),
@@ -48,8 +47,8 @@ impl Entry {
     }
 }
 
-/// Every scenario of every set: those in `scenarios/`, then those that only
-/// the program has.
+/// Returns every scenario of every set: those in `scenarios/`, then those that are only
+/// embedded.
 #[must_use]
 pub fn entries() -> Vec<Entry> {
     let mut found = Vec::new();
@@ -77,10 +76,10 @@ pub fn entries() -> Vec<Entry> {
     found
 }
 
-/// What a person means: a file, `SET/NAME`, or all of a set.
+/// Finds scenarios by a file name, `SET/NAME`, or the name of a set.
 ///
 /// # Errors
-/// When there is no such thing, with what there is.
+/// If there is none; the error lists the existing ones.
 pub fn find(name: &str) -> Result<Vec<Entry>, String> {
     let path = Path::new(name);
     if path.is_file() {
@@ -119,7 +118,7 @@ pub fn find(name: &str) -> Result<Vec<Entry>, String> {
     }
 }
 
-/// There is no such file or set.
+/// Returns the error for a missing file or set.
 #[must_use]
 pub fn unknown(name: &str) -> String {
     if name.ends_with(".toml") {
@@ -138,13 +137,12 @@ pub fn unknown(name: &str) -> String {
     unknown_name("there is no file or set", name, names.into_iter())
 }
 
-/// Seeds of a comparison; chosen by us: with fewer, chance hides differences that
-/// people care about, and these take some ten seconds.
+/// Seeds of a comparison; chosen by us: with fewer, chance hides relevant differences,
+/// and this number takes about ten seconds.
 const SEEDS: u32 = 20;
 
-/// The scenario of `weft lab compare`: one call over these links, `NAME=SPEC`
-/// each. A pattern of traces brings one seed for each trace instead of the
-/// default.
+/// Returns the scenario of `weft lab compare`: one call over these links, `NAME=SPEC`
+/// each. A pattern of traces gives one seed for each trace instead of the default.
 ///
 /// # Errors
 /// A link without a name, or with that of another.
@@ -189,7 +187,7 @@ pub fn comparison(links: &[String], streams: u32) -> Result<String, String> {
     ))
 }
 
-/// Scenario files below a folder, sorted.
+/// Lists the scenario files below a folder, sorted.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -204,9 +202,8 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Whether a file among others is meant as a scenario: it has links or flows,
-/// or cannot be read and so has to be told. Folders of experiments hold other
-/// TOML files as well.
+/// Whether a file among others is a scenario: it has links or flows, or is unreadable,
+/// which must be reported. Folders of experiments may hold other TOML files.
 fn is_meant(path: &Path) -> bool {
     let Ok(text) = fs::read_to_string(path) else {
         return true;

@@ -1,9 +1,9 @@
-//! What many runs say together: a centre and the interval in which the true
-//! one lies with 95 % confidence.
+//! Statistics over many runs: a centre and the interval that contains the true one with
+//! 95 % confidence.
 
 use serde::{Deserialize, Serialize};
 
-/// Which centre of the values of all seeds is reported.
+/// Centre of the values of all seeds in results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Centre {
@@ -15,7 +15,7 @@ pub enum Centre {
 }
 
 impl Centre {
-    /// What the interval around that of so many values is.
+    /// Describes the interval around this centre for this many values.
     #[must_use]
     pub fn interval(self, values: u32) -> &'static str {
         match self {
@@ -25,7 +25,7 @@ impl Centre {
     }
 }
 
-/// Of fewer values no two order statistics hold the median with 95 %.
+/// With fewer values no two order statistics enclose the median with 95 %.
 const SIX: u32 = 6;
 
 /// A centre with its interval.
@@ -33,14 +33,14 @@ const SIX: u32 = 6;
 pub struct Estimate {
     /// Mean or median.
     pub centre: f64,
-    /// The 95 % confidence interval; none from a single value.
+    /// The 95 % confidence interval; `None` from a single value.
     pub interval: Option<(f64, f64)>,
-    /// How many values there were.
+    /// Number of values.
     pub n: usize,
 }
 
 impl Estimate {
-    /// The centre of these values; `None` without values.
+    /// Returns the centre of these values; `None` without values.
     #[must_use]
     pub fn of(values: &[f64], centre: Centre) -> Option<Estimate> {
         match centre {
@@ -49,30 +49,28 @@ impl Estimate {
         }
     }
 
-    /// The estimate of what can never be negative: the true value is not in
-    /// what lies of the interval below zero.
+    /// Cuts off the interval's part below zero, for values that are never negative.
     #[must_use]
     pub fn non_negative(self) -> Estimate {
         let interval = self.interval.map(|(low, high)| (low.max(0.0), high));
         Estimate { interval, ..self }
     }
 
-    /// Lowest value of the interval, or the only value.
+    /// Returns the lowest value of the interval, or the only value.
     #[must_use]
     pub fn low(&self) -> f64 {
         self.interval.map_or(self.centre, |(low, _)| low)
     }
 
-    /// Highest value of the interval, or the only value.
+    /// Returns the highest value of the interval, or the only value.
     #[must_use]
     pub fn high(&self) -> f64 {
         self.interval.map_or(self.centre, |(_, high)| high)
     }
 }
 
-/// The centre of `here - there`, seed by seed: what one system changes with
-/// everything else the same (paired samples). A seed without both values
-/// counts for nothing.
+/// Returns the centre of `here - there`, seed by seed: the effect of one system with
+/// everything else equal (paired samples). Ignores a seed without both values.
 #[must_use]
 pub fn paired(here: &[Option<f64>], there: &[Option<f64>], centre: Centre) -> Option<Estimate> {
     let pairs = here.iter().zip(there);
@@ -80,9 +78,8 @@ pub fn paired(here: &[Option<f64>], there: &[Option<f64>], centre: Centre) -> Op
     Estimate::of(&differences, centre)
 }
 
-/// The value below which the share `q` of the sorted values lies, linear
-/// between neighbours (Hyndman and Fan 1996, definition 7); `None` without
-/// values.
+/// Returns the value below which the share `q` of the sorted values lies, linear between
+/// neighbours (Hyndman and Fan 1996, definition 7); `None` without values.
 #[must_use]
 pub fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;
@@ -92,7 +89,7 @@ pub fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
     Some(sorted[below] + (sorted[above] - sorted[below]) * (at - below as f64))
 }
 
-/// The mean, if there is anything.
+/// Returns the mean; `None` without values.
 pub fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     let values: Vec<f64> = values.collect();
     let n = values.len();
@@ -128,8 +125,8 @@ fn with_median(values: &[f64]) -> Option<Estimate> {
     sorted.sort_by(f64::total_cmp);
     let centre = quantile(&sorted, 0.5)?;
     let interval = (n > 1).then(|| {
-        // The largest k with P(Binomial(n, 1/2) < k + 1) <= 2.5 %. Terms as
-        // logarithms: 2^-n is no number any more where n is above 1074.
+        // The largest k with P(Binomial(n, 1/2) < k + 1) <= 2.5 %. Computed with
+        // logarithms: 2^-n underflows if n is above 1074.
         let mut outside = 0;
         let (mut term, mut below) = (-(n as f64) * std::f64::consts::LN_2, 0.0);
         while outside < n / 2 {

@@ -1,5 +1,5 @@
-//! The scenario set `converge`: everything in it runs, and says what it asks
-//! for.
+//! The scenario set `converge`: every scenario runs and gives the metrics that it
+//! requests.
 
 mod simulated;
 
@@ -8,7 +8,7 @@ use std::path::Path;
 use simulated::outcome;
 use weft_lab::{Scenario, shelf};
 
-/// Frames, freezes and repair packets that are none, give no value.
+/// Metrics without a value if there are no freezes or repair packets.
 const MAY_BE_MISSING: [&str; 2] = ["freeze_ms_mean", "fec_utilisation"];
 
 fn check(name: &str, set: &[&str]) {
@@ -90,14 +90,14 @@ fn who_has_wifi_alone_loses_the_call_out_of_its_range_and_nobody_else_does() {
         row.unwrap_or_else(|| panic!("{system} has no {metric}"))
             .mean
     };
-    // At home, and back: with the neighbours there.
+    // At home, on the way out and back: with the neighbours' traffic.
     for part in ["throughput_mbps#1", "throughput_mbps#5"] {
         let mbps = value("webrtc@wifi", part);
         // 10 Mbit/s, and 40 repair packets for 100 where 1 % is lost.
         assert!((1.0..14.5).contains(&mbps), "{part}: {mbps}");
     }
-    // From 75 to 105 s there is no WiFi but for moments in which the signal of
-    // one who walks is better: one at 102 s, after which the pictures stop again.
+    // From 75 to 105 s there is no WiFi except for moments of better signal while
+    // walking: one at 102 s, after which the pictures freeze again.
     let frozen = value("webrtc@wifi", "freeze_s#3");
     assert!((26.0..=30.0).contains(&frozen), "{frozen}");
     assert!(value("webrtc@wifi", "throughput_mbps#3") < 0.2);

@@ -1,4 +1,4 @@
-//! The system `floor`: what no call can do better than, beside calls.
+//! The system `floor`: the bound that no call can beat, compared with calls.
 
 mod simulated;
 
@@ -18,7 +18,7 @@ fn outcome(scenario: &Scenario) -> Outcome<'_> {
     outcome
 }
 
-/// The metrics of a system, to a thousandth.
+/// Returns the metrics of a system, to a thousandth.
 fn values(outcome: &Outcome<'_>, system: &str) -> BTreeMap<String, f64> {
     let rows = outcome.rows().into_iter();
     let own = rows.filter(|row| row.system == system);
@@ -68,7 +68,7 @@ via = ["a"]
         "ifd_ms",
     ];
     assert_eq!(names, known);
-    // Others have theirs all the same.
+    // Other systems have theirs.
     let has = |name: &str| floor.contains_key(name);
     assert!(has("throughput_mbps.load") && has("fps.call") && !has("throughput_mbps.call"));
 
@@ -78,8 +78,8 @@ via = ["a"]
     assert!(with_floor.into_iter().any(|d| d.metric == "e2e_ms_p95"));
 }
 
-/// A call with fewer pictures is given longer until one counts as frozen, and
-/// jitter or small pictures can be in its favour.
+/// A call with fewer pictures has a longer freeze threshold, and jitter or small pictures
+/// can be in its favour.
 const TOLERANCE_S: f64 = 0.2;
 
 #[test]
@@ -124,8 +124,8 @@ lte = "trace=generated:driving/lte,delay=30ms"
             assert!(least <= latency, "{text}");
         }
     }
-    // The count of runs worse than the best single link is about calls: the
-    // floor of one is none of them.
+    // The count of runs worse than the best single link is about calls, and the floor is
+    // not a call.
     let worse = outcome.worse_than_single();
     let of_weft = worse
         .iter()

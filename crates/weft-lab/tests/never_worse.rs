@@ -1,20 +1,20 @@
-//! The promise: a call over several links is never worse than over the best of
-//! them alone. Every run is tried, with bounds on both sides: neither worse than
-//! the best link, nor better than [the floor](weft_lab::scenario::Way::Floor).
+//! The promise: a call over several links is never worse than over the best of them
+//! alone. Checks every run, with bounds on both sides: neither worse than the best link,
+//! nor better than [the floor](weft_lab::scenario::Way::Floor).
 
 mod simulated;
 
 use weft_lab::outcome::Outcome;
 use weft_lab::{Scenario, shelf};
 
-/// What nobody notices, and so is not worse.
+/// Difference that users do not notice, and that therefore does not count.
 const FROZEN_S: f64 = 0.3;
 const FPS: f64 = 0.5;
 const LATENCY: (f64, f64) = (1.1, 20.0);
-/// What a call can be better than the floor by: `tests/floor.rs`.
+/// Largest advantage of a call over the floor: `tests/floor.rs`.
 const BELOW_FLOOR_S: f64 = 0.2;
 
-/// What people see of a run.
+/// Quality of a run for its users.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     frozen_s: f64,
@@ -22,18 +22,18 @@ struct Seen {
     fps: f64,
 }
 
-/// A run that is worse by more than that today, and how far it may go.
+/// A run that is known to be worse by more than that, with a limit.
 #[derive(Clone, Copy)]
 struct Known {
     seed: usize,
     metric: &'static str,
-    /// Of pictures a second the least, else the most.
+    /// The least pictures per second, or the largest value of other metrics.
     limit: f64,
 }
 
 struct Tried<'a> {
     outcome: Outcome<'a>,
-    /// What prints the same runs.
+    /// Command that prints these runs.
     command: String,
 }
 
@@ -58,7 +58,7 @@ impl Tried<'_> {
     }
 }
 
-/// Runs `weft` beside each link alone, and the floor.
+/// Runs `weft`, each link alone, and the floor.
 fn try_all(scenario: &Scenario, command: String, known: &[Known]) {
     let tried = Tried {
         outcome: simulated::outcome(scenario),
@@ -99,7 +99,7 @@ fn try_all(scenario: &Scenario, command: String, known: &[Known]) {
     }
 }
 
-/// What a scenario is told so that it compares these systems alone.
+/// Returns the settings that make a scenario compare only these systems.
 fn settings(systems: &[String], seconds: u32, seeds: usize) -> [String; 4] {
     [
         format!("duration='{seconds}s'"),
@@ -115,8 +115,7 @@ fn over<'a>(links: impl Iterator<Item = &'a str>) -> Vec<String> {
     singles.chain(others).collect()
 }
 
-/// A scenario that the program brings along, over these links, with so many
-/// seeds.
+/// Runs an embedded scenario, over these links, with this many seeds.
 fn shelved(name: &str, links: [&str; 2], seconds: u32, seeds: usize, known: &[Known]) {
     let systems = over(links.into_iter());
     let found = shelf::find(name).unwrap_or_else(|error| panic!("{error}"));
@@ -129,7 +128,7 @@ fn shelved(name: &str, links: [&str; 2], seconds: u32, seeds: usize, known: &[Kn
     try_all(&scenario, command, known);
 }
 
-/// All of `invariant/` have the same two links.
+/// All scenarios of `invariant/` have these two links.
 fn invariant(name: &str, seeds: usize, known: &[Known]) {
     let name = format!("invariant/{name}");
     shelved(&name, ["near", "far"], 40, seeds, known);
@@ -151,8 +150,7 @@ fn a_walk_with_wifi_and_a_steady_cell_as_in_the_readme() {
         links.join(" --link "),
         systems.join(",")
     );
-    // 0.71 s, where LTE alone never freezes: of twenty seeds one of two that are
-    // worse.
+    // 0.71 s, where LTE alone never freezes: one of two seeds of twenty that are worse.
     let known = Known {
         seed: 4,
         metric: "freeze_s",

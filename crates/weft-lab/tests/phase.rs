@@ -1,4 +1,4 @@
-//! What a constant rate loses beside TCP is a matter of its phase.
+//! The loss of a constant rate beside TCP depends on its phase.
 
 mod simulated;
 
@@ -21,10 +21,10 @@ fn phases_alone_decide_what_a_constant_rate_loses() {
     assert_eq!([even.len(), jitter.len()], [12, 12]);
     let least = |losses: &[f64]| losses.iter().copied().fold(1.0, f64::min);
     let most = |losses: &[f64]| losses.iter().copied().fold(0.0, f64::max);
-    // Begun at one time it loses nothing at all, at another one in a hundred.
+    // Started at one time it loses nothing, at another one in a hundred.
     assert_eq!(least(&even), 0.0, "{even:?}");
     assert!((0.005..0.015).contains(&most(&even)), "{even:?}");
-    // With jitter nobody is spared.
+    // With jitter every phase has losses.
     assert!(least(&jitter) > 0.001, "{jitter:?}");
     assert!(most(&jitter) < 0.03, "{jitter:?}");
 }

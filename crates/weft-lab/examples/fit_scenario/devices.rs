@@ -1,5 +1,5 @@
-//! What cameras and screens add to every latency: fitted where nothing else
-//! does much, to WebRTC over each of two good links.
+//! Contribution of cameras and screens to every latency: fitted under conditions with
+//! little other latency, to WebRTC over each of two good links.
 
 use weft_experiment::FlowKind;
 
@@ -23,7 +23,7 @@ pub struct Devices {
 }
 
 impl Devices {
-    /// One measurement serves all, as the delay is a sum.
+    /// Measures all candidates with one run, as the delay is a sum.
     pub fn measure() -> Devices {
         let scenario = read(SCENARIO, &RUNS.map(str::to_owned));
         let setup = &scenario.variants[0].setup;
@@ -50,7 +50,7 @@ impl Devices {
         }
     }
 
-    /// The one with the least residual.
+    /// Returns the candidate with the smallest residual.
     pub fn best(&self) -> f64 {
         let tried = self.tried.iter();
         let least = tried.min_by(|a, b| a.1.total_cmp(&b.1));

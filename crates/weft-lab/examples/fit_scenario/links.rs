@@ -1,5 +1,5 @@
-//! The links of `converge/*-as-published`, each fitted to what was published of
-//! WebRTC over it alone.
+//! The links of `converge/*-as-published`, each fitted to the published results of WebRTC
+//! over it alone.
 
 use std::collections::BTreeMap;
 
@@ -12,18 +12,18 @@ use crate::measure::{Row, fitted_rows, read};
 #[derive(Clone, Copy, Debug)]
 pub struct Runs {
     pub seeds: u32,
-    /// How long each lasts.
+    /// Length of each run.
     pub seconds: u32,
 }
 
-/// What a fit takes.
+/// Runs of a fit.
 pub const OF_A_FIT: Runs = Runs {
     seeds: 6,
     seconds: 120,
 };
 
-/// Candidates fit whose residual is so little above the least. Chosen by us, after
-/// 0.03 had been tried: about as much as the residual differs with other seeds.
+/// Margin above the smallest residual within which candidates fit. Chosen by us, after a
+/// trial of 0.03: about as much as the residual varies with the seed.
 pub const MARGIN: f64 = 0.05;
 
 /// A link of a scenario.
@@ -46,7 +46,7 @@ const fn fit(scenario: &'static str, link: &'static str) -> Fit {
     Fit { scenario, link }
 }
 
-/// What is fitted of each link, in the order in which it is searched.
+/// A fitted parameter of each link; the search follows their order.
 #[derive(Debug)]
 pub struct Parameter {
     pub name: &'static str,
@@ -95,7 +95,7 @@ impl Parameter {
         (self.of)(at)
     }
 
-    /// The same conditions with another value of it.
+    /// Returns the conditions with another value of the parameter.
     pub fn with(&self, at: &Conditions, value: f64) -> Conditions {
         let mut at = at.clone();
         (self.set)(&mut at, value);
@@ -106,18 +106,18 @@ impl Parameter {
 /// A link with a generated trace, as a scenario file has it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Conditions {
-    /// Capacity, and how long fades, handovers and outages last.
+    /// Capacity, and the lengths of fades, handovers and outages.
     trace: Generated,
-    /// Share of the packets that are lost on the way, per cent.
+    /// Share of the packets lost on the link, per cent.
     loss: f64,
-    /// Packets lost one after the other, mean.
+    /// Mean number of consecutive lost packets.
     burst: f64,
-    /// What the queue holds, ms.
+    /// Size of the queue, ms.
     queue: f64,
 }
 
 impl Conditions {
-    /// As the file has them, but for `PARAMETER=VALUE`.
+    /// Returns the conditions of the file, with changes of the form `PARAMETER=VALUE`.
     pub fn of(fit: &Fit, instead: &[String]) -> Conditions {
         let found = Conditions::in_scenario(&fit.read(&[]), fit.link);
         PARAMETERS.iter().fold(found, |at, parameter| {
@@ -140,7 +140,7 @@ impl Conditions {
         else {
             panic!("{link}: a generated trace, burst loss and a queue in ms are fitted")
         };
-        // What was a decimal fraction before it became probabilities.
+        // Rounds a value that was a decimal fraction before it became probabilities.
         let decimal = |value: f64| (value * 1e6).round() / 1e6;
         Conditions {
             trace: *trace,
@@ -150,7 +150,7 @@ impl Conditions {
         }
     }
 
-    /// As arguments of `--set`.
+    /// Formats the conditions as arguments of `--set`.
     pub fn set(&self, link: &str) -> Vec<String> {
         let Conditions {
             trace,
@@ -172,7 +172,7 @@ impl Fit {
     }
 }
 
-/// Measures, and remembers what was measured.
+/// Measures candidates, and remembers the results.
 pub struct Bench {
     fit: &'static Fit,
     runs: Runs,
@@ -188,7 +188,7 @@ impl Bench {
         }
     }
 
-    /// Root of the mean square of the rows' residuals.
+    /// Returns the root mean square of the rows' residuals.
     pub fn residual(&mut self, at: &Conditions) -> f64 {
         let rows = self.rows(at);
         let squares = rows.iter().map(|row| row.residual().powi(2));
@@ -210,14 +210,14 @@ impl Bench {
     }
 }
 
-/// The values of a parameter, the others as they are, and their residuals.
+/// Values of one parameter with their residuals; the other parameters are fixed.
 pub struct Sweep {
     pub parameter: &'static Parameter,
     tried: Vec<(f64, f64)>,
 }
 
 impl Sweep {
-    /// Of these candidates.
+    /// Measures these candidates.
     pub fn of(
         bench: &mut Bench,
         parameter: &'static Parameter,
@@ -231,7 +231,7 @@ impl Sweep {
         }
     }
 
-    /// The value with the least residual, the first of equals.
+    /// Returns the value with the smallest residual, the first of equals.
     fn best(&self) -> (f64, f64) {
         let tried = self.tried.iter().copied();
         let least = tried.min_by(|a, b| a.1.total_cmp(&b.1));
@@ -242,7 +242,7 @@ impl Sweep {
         residual <= self.best().1 + MARGIN
     }
 
-    /// What is wrong with a value.
+    /// Returns the reason why a value does not fit.
     pub fn wrong(&self, value: f64) -> Option<String> {
         let name = self.parameter.name;
         match self.tried.iter().find(|(tried, _)| *tried == value) {
@@ -265,13 +265,13 @@ impl Sweep {
     }
 }
 
-/// Takes the best value of one parameter after the other until none is better.
+/// Replaces one parameter after the other by its best value until none improves.
 pub fn search(bench: &mut Bench, mut at: Conditions) -> Conditions {
     loop {
         let before = at.clone();
         for parameter in PARAMETERS {
             let sweep = Sweep::of(bench, parameter, parameter.candidates, &at);
-            // A value that fits is not changed for one that is hardly better.
+            // A value that fits is kept, even if another one is slightly better.
             if sweep.wrong(parameter.of(&at)).is_some() {
                 at = parameter.with(&at, sweep.best().0);
             }

@@ -1,13 +1,13 @@
-//! Tries values of what is fitted in scenario files, and prints how far what
-//! comes out is from what was published (`docs/results/converge-as-published.md`):
+//! Tries values of the fitted parameters in scenario files, and prints the distance of
+//! the results from the published ones (`docs/results/converge-as-published.md`):
 //!
 //! `cargo run --release -p weft-lab --example fit_scenario -- links [SCENARIO [LINK]] [PARAMETER=VALUE]... [search]`
 //!
-//! `PARAMETER=VALUE` stands for what the file has of that parameter. `search`
-//! takes the best value of one parameter after the other until none is better.
+//! `PARAMETER=VALUE` replaces the file's value of that parameter. `search` replaces one
+//! parameter after the other by its best value until none improves.
 //!
-//! `... -- devices` does the same for the delay of cameras and screens. Candidates
-//! that fit are marked. Ends with status 1 when a file has a value that does not.
+//! `... -- devices` fits the delay of cameras and screens. Candidates that fit are
+//! marked. Exits with status 1 if a file contains a value that does not fit.
 
 mod devices;
 mod links;
@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use devices::Devices;
 use links::{Bench, Conditions, FITS, Fit, OF_A_FIT, PARAMETERS, Sweep};
 
-/// A link, all its candidates; whether the file's values fit.
+/// Prints all candidates of a link; returns whether the file's values fit.
 fn examine(fit: &'static Fit, instead: &[String], searching: bool) -> bool {
     let mut bench = Bench::of(fit, OF_A_FIT);
     println!("{} {}", fit.scenario, fit.link);
@@ -50,7 +50,7 @@ fn examine(fit: &'static Fit, instead: &[String], searching: bool) -> bool {
     right
 }
 
-/// The delay of cameras and screens; whether the file's value fits best.
+/// Prints the delay of cameras and screens; returns whether the file's value fits best.
 fn examine_devices() -> bool {
     let devices = Devices::measure();
     println!("device-delay");
@@ -144,9 +144,9 @@ mod tests {
         }
     }
 
-    /// Too few and too short runs for a fit of its own, but a fifth of these
-    /// losses gives residuals several times the margin apart. All links and
-    /// parameters take the program itself minutes.
+    /// Too few and too short runs for a fit of their own, but a fifth of these losses
+    /// gives residuals several margins apart. The program itself takes minutes for all
+    /// links and parameters.
     #[test]
     fn the_losses_of_the_drive_are_those_that_fit() {
         let runs = Runs {

@@ -1,4 +1,4 @@
-//! What a scenario has with some values, beside what was published.
+//! Results of a scenario with some values, compared with the published ones.
 
 use std::convert::Infallible;
 use std::sync::atomic::AtomicBool;
@@ -8,7 +8,7 @@ use weft_lab::engine::sim::Simulator;
 use weft_lab::outcome::Outcome;
 use weft_lab::{Scenario, run, shelf};
 
-/// A published value that something is fitted to, beside ours.
+/// A published value that a parameter is fitted to, with our result.
 #[derive(Clone, Debug)]
 pub struct Row {
     /// System and metric.
@@ -18,21 +18,21 @@ pub struct Row {
 }
 
 impl Row {
-    /// By how much they differ, as a logarithm of their ratio: 0.1 is about
-    /// 10 %. A hundredth of what was published is as bad as nothing.
+    /// Returns their difference as the logarithm of their ratio: 0.1 is about 10 %.
+    /// Results below a hundredth of the published value count as a hundredth.
     pub fn residual(&self) -> f64 {
         (self.here / self.published).max(0.01).ln()
     }
 }
 
-/// A scenario of the shelf with these arguments of `--set`.
+/// Reads a scenario of the catalogue with these arguments of `--set`.
 pub fn read(name: &str, set: &[String]) -> Scenario {
     let found = shelf::find(name).unwrap_or_else(|error| panic!("{error}"));
     let read = found[0].scenario(set);
     read.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Runs a scenario; the rows with this mark behind their source, of a range
+/// Runs a scenario; returns the rows with this mark in their source. A range counts as
 /// its middle.
 pub fn fitted_rows(scenario: &Scenario) -> Vec<Row> {
     const MARK: &str = "(fitted)";

@@ -1,5 +1,5 @@
-//! Campaigns: scenarios with engines and clients, in an order and with
-//! repetitions, as one file that a run which was interrupted goes on with.
+//! Campaigns: scenarios with engines and clients, in an order and with repetitions, as
+//! one file. An interrupted campaign can be continued.
 
 use std::path::Path;
 
@@ -11,42 +11,42 @@ use crate::names::file_name;
 use crate::scenario::Scenario;
 use crate::shelf;
 
-/// What a campaign file says.
+/// Contents of a campaign file.
 #[derive(Clone, Debug)]
 pub struct Campaign {
     /// One line.
     pub title: String,
-    /// In the order of the file, one for each client.
+    /// Jobs in the order of the file, one for each client.
     pub jobs: Vec<Job>,
 }
 
 /// A scenario with a client.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// The folder below that of the campaign.
+    /// Folder below that of the campaign.
     pub name: String,
-    /// With what the campaign changes of it.
+    /// Scenario with the changes of the campaign.
     pub scenario: Scenario,
-    /// What runs it, one after the other.
+    /// Engines that run it, one after the other.
     pub engines: Vec<EngineKind>,
     /// The client under test.
     pub client: Client,
-    /// Runs in which the machine was too slow count, with a note.
+    /// Whether runs in which the machine was too slow count, with a note.
     pub keeps_rejected: bool,
-    /// When its seeds are run.
+    /// Order in which its seeds are run.
     pub order: Order,
 }
 
-/// When the seeds of a job are run.
+/// Order in which the seeds of a job are run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
-    /// All at its place.
+    /// All seeds of the job together.
     AtOnce,
-    /// A seed of each of the jobs in a row, then the next one: every stop
-    /// leaves whole rounds of all.
+    /// One seed of each consecutive job, then the next seed: after any stop, all jobs
+    /// have equally many seeds.
     Rounds,
-    /// In a process of its own, beside those of the same run with other
-    /// clients; its position in the file tells these apart.
+    /// In a separate process, beside the processes of the run's other clients; the
+    /// position in the file identifies it.
     SideBySide(usize),
 }
 
@@ -59,7 +59,7 @@ pub struct CampaignError(String);
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct File {
     title: String,
-    /// Seeds of every run that does not say its own. Default 5.
+    /// Seeds of every run without its own number. Default 5.
     #[serde(default = "five")]
     repetitions: u32,
     runs: Vec<Entry>,
@@ -68,36 +68,36 @@ struct File {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Entry {
-    /// The folder of its results. Default: the scenario.
+    /// Folder of its results. Default: the scenario's name.
     name: Option<String>,
     /// `SET/NAME`, or a file.
     scenario: String,
-    /// As `--engine`. Default `sim`.
+    /// Engines, as in `--engine`. Default `sim`.
     #[serde(default)]
     engine: Wanted,
-    /// Default weft alone.
+    /// Default: only weft.
     #[serde(default)]
     clients: Vec<String>,
-    /// As `--systems`; none: those of the scenario.
+    /// Systems, as in `--systems`; if absent, those of the scenario.
     #[serde(default)]
     systems: Vec<String>,
-    /// As `--seeds`; none: the campaign's repetitions.
+    /// Number of seeds, as in `--seeds`; if absent, the campaign's repetitions.
     seeds: Option<u32>,
-    /// As `--set`.
+    /// Changes, as in `--set`.
     #[serde(default)]
     set: Vec<String>,
-    /// As `--keep-rejected`.
+    /// Whether to keep rejected runs, as `--keep-rejected` does.
     #[serde(default)]
     keep_rejected: bool,
-    /// All seeds at its place, in place of rounds with its neighbours.
+    /// Whether to run all seeds together instead of in rounds with the neighbouring jobs.
     #[serde(default)]
     at_once: bool,
-    /// All clients at the same time.
+    /// Whether all clients run at once.
     #[serde(default)]
     side_by_side: bool,
 }
 
-/// Engines by their name.
+/// Engines, selected by name.
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(try_from = "String")]
 struct Wanted(Engines);
@@ -114,24 +114,24 @@ const fn five() -> u32 {
     5
 }
 
-/// What the command line changes of a campaign.
+/// Changes that the command line makes to a campaign.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Changes {
-    /// Repetitions of every job; `None`: as the file says.
+    /// Repetitions of every job; `None`: those of the file.
     pub seeds: Option<u32>,
     /// Arguments of `--set` for every scenario.
     pub set: Vec<String>,
-    /// Names of jobs, or of runs with all their clients; none: all.
+    /// Names of jobs, or of runs with all their clients; empty: all.
     pub only: Vec<String>,
 }
 
 impl Campaign {
-    /// Whether the file is a campaign, and no scenario.
+    /// Whether the file is a campaign, not a scenario.
     #[must_use]
     pub fn is_meant(path: &Path) -> bool {
         let text = std::fs::read_to_string(path).unwrap_or_default();
         let table = toml::de::DeTable::parse(&text);
-        // No scenario has any of these.
+        // No scenario has one of these keys.
         let own = ["runs", "run", "repetitions"];
         table.is_ok_and(|table| own.iter().any(|key| table.get_ref().contains_key(*key)))
     }
@@ -139,7 +139,7 @@ impl Campaign {
     /// Reads a file.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first error found.
     pub fn read(path: &Path, changes: &Changes) -> Result<Campaign, CampaignError> {
         let name = path.display();
         let wrong = |error: &dyn std::fmt::Display| CampaignError(format!("{name}: {error}"));
@@ -169,7 +169,7 @@ impl Campaign {
     }
 }
 
-/// Leaves those that are named.
+/// Keeps only the named jobs.
 fn choose(jobs: &mut Vec<Job>, only: &[String]) -> Result<(), String> {
     let is = |job: &Job, name: &str| {
         let rest = job.name.strip_prefix(name);

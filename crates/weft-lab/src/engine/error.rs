@@ -1,12 +1,12 @@
-//! Why there is no run.
+//! Errors of engines.
 
-/// Why something cannot be run, or went wrong. The text has the remedy.
+/// Reason why a run is impossible or failed. The text has the remedy.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum EngineError {
-    /// The machine or this version lacks something: no run will do better.
+    /// The machine or this version lacks something: no run can succeed.
     #[error("{0}")]
     Lacking(String),
-    /// This run went wrong.
+    /// This run failed.
     #[error("{0}")]
     Run(String),
 }

@@ -1,4 +1,4 @@
-//! Which engines there are, by name.
+//! Engines by name.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::names::unknown_name;
 
-/// Which engine runs were made by, as results name it.
+/// Engine of a run, as named in results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EngineKind {
@@ -19,10 +19,10 @@ pub enum EngineKind {
 }
 
 impl EngineKind {
-    /// All of them, for help texts.
+    /// Every engine, for help texts.
     pub const ALL: [EngineKind; 2] = [EngineKind::Sim, EngineKind::Emu];
 
-    /// On the command line, in results and names of folders.
+    /// Returns the name on the command line, in results and folder names.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -31,7 +31,7 @@ impl EngineKind {
         }
     }
 
-    /// For people.
+    /// Returns the name for people.
     #[must_use]
     pub const fn title(self) -> &'static str {
         match self {
@@ -40,7 +40,7 @@ impl EngineKind {
         }
     }
 
-    /// What it does, a line of help.
+    /// Returns a line of help.
     #[must_use]
     pub const fn about(self) -> &'static str {
         match self {
@@ -49,9 +49,8 @@ impl EngineKind {
         }
     }
 
-    /// Whether it runs a client's programs in real time, and so needs the
-    /// machine for itself. What does not runs weft's own code, as many runs at a
-    /// time as there are processors.
+    /// Whether it runs a client's programs in real time, and so needs the machine for
+    /// itself. Otherwise it runs weft's own code, on all processors in parallel.
     #[must_use]
     pub const fn runs_programs(self) -> bool {
         match self {
@@ -61,17 +60,17 @@ impl EngineKind {
     }
 }
 
-/// Engines that the same scenario is run by, one after the other.
+/// Engines that run a scenario, one after the other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Engines {
-    /// One of them alone.
+    /// Only one of them.
     One(EngineKind),
-    /// The simulator, then the emulator, and where they disagree.
+    /// The simulator, then the emulator, with a comparison of both.
     Both,
 }
 
 impl Engines {
-    /// Every choice.
+    /// Iterates over every choice.
     pub fn all() -> impl Iterator<Item = Engines> {
         EngineKind::ALL
             .into_iter()
@@ -79,7 +78,7 @@ impl Engines {
             .chain([Engines::Both])
     }
 
-    /// On the command line and in campaigns.
+    /// Returns the name on the command line and in campaigns.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -88,7 +87,7 @@ impl Engines {
         }
     }
 
-    /// A line of help.
+    /// Returns a line of help.
     #[must_use]
     pub const fn about(self) -> &'static str {
         match self {
@@ -97,7 +96,7 @@ impl Engines {
         }
     }
 
-    /// Those that it is.
+    /// Returns the engines of this choice.
     #[must_use]
     pub fn kinds(self) -> Vec<EngineKind> {
         match self {
@@ -125,7 +124,7 @@ impl fmt::Display for Engines {
     }
 }
 
-/// There is no engine of this name; the text has those that there are.
+/// Error: unknown engine; the text lists the engines.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct UnknownEngine(String);

@@ -1,5 +1,5 @@
-//! What makes the record of a run out of what it is set up with: the simulator
-//! in virtual time, the emulator with real packets and real programs.
+//! Engines turn a setup into the record of a run: the simulator in virtual time, the
+//! emulator with real packets and real programs.
 
 pub mod emu;
 mod error;
@@ -14,10 +14,10 @@ pub use run::{Engine, Halt, Ran};
 use emu::{Emulator, Settings};
 use sim::Simulator;
 
-/// An engine of this kind; one that runs programs does it with these settings.
+/// Creates an engine of this kind; `settings` are for engines that run programs.
 ///
 /// # Errors
-/// What the machine lacks.
+/// A missing requirement of the machine.
 pub fn make(kind: EngineKind, settings: &Settings) -> Result<Box<dyn Engine>, EngineError> {
     Ok(match kind {
         EngineKind::Sim => Box::new(Simulator),
@@ -25,11 +25,11 @@ pub fn make(kind: EngineKind, settings: &Settings) -> Result<Box<dyn Engine>, En
     })
 }
 
-/// Takes what an engine needs of a process. To be called first, while it has
+/// Acquires the permissions that an engine needs. Call it first, while the process has
 /// one thread.
 ///
 /// # Errors
-/// When the machine does not give it.
+/// If the machine does not grant them.
 pub fn prepare(kind: EngineKind) -> Result<(), EngineError> {
     match kind {
         EngineKind::Sim => Ok(()),

@@ -1,4 +1,4 @@
-//! What an engine does.
+//! Interface of an engine.
 
 use weft_experiment::{Record, Setup};
 
@@ -6,25 +6,24 @@ use super::error::EngineError;
 use super::kind::EngineKind;
 use crate::measure::check::Check;
 
-/// What runs a set-up.
+/// Runs setups.
 pub trait Engine: Sync {
-    /// Which one it is.
+    /// Returns its kind.
     fn kind(&self) -> EngineKind;
 
-    /// How many of its runs may be under way at a time, where so many are
-    /// wanted.
+    /// Returns the number of runs that it executes in parallel, at most `wanted`.
     fn at_a_time(&self, wanted: usize) -> usize;
 
-    /// Says what it cannot do of a set-up, before anything runs.
+    /// Checks that it supports a setup, before anything runs.
     ///
     /// # Errors
-    /// What it lacks, with the remedy.
+    /// The unsupported property, with the remedy.
     fn check(&self, setup: &Setup) -> Result<(), EngineError>;
 
-    /// One run with this seed; `None` when `halt` ended it.
+    /// Executes one run with this seed; `None` if `halt` ended it.
     ///
     /// # Errors
-    /// What went wrong, or is lacking.
+    /// The failure, or the missing requirement.
     fn run(&self, setup: &Setup, seed: u64, halt: &Halt<'_>) -> Result<Option<Ran>, EngineError>;
 }
 
@@ -34,10 +33,10 @@ pub type Halt<'a> = dyn Fn() -> bool + Sync + 'a;
 /// A run that ended.
 #[derive(Clone, Debug)]
 pub struct Ran {
-    /// What became of it.
+    /// Measurements of the run.
     pub record: Record,
-    /// Whether the engine itself did what it should.
+    /// Self-checks of the engine.
     pub checks: Vec<Check>,
-    /// What must be known to judge it.
+    /// Notes that are necessary to judge it.
     pub notes: Vec<String>,
 }

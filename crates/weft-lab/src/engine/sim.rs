@@ -1,5 +1,4 @@
-//! The engine `sim`: virtual time, as many runs at a time as there are
-//! processors.
+//! The engine `sim`: virtual time, and as many parallel runs as there are processors.
 
 use std::ops::ControlFlow;
 
@@ -9,7 +8,7 @@ use weft_units::Instant;
 
 use super::{Engine, EngineError, EngineKind, Halt, Ran};
 
-/// Runs a set-up in virtual time; it needs nothing of the machine.
+/// Runs a setup in virtual time; it has no requirements.
 #[derive(Clone, Copy, Debug)]
 pub struct Simulator;
 

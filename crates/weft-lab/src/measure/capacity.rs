@@ -1,4 +1,4 @@
-//! What the links could have carried.
+//! Capacity of the links.
 
 use weft_experiment::Setup;
 use weft_links::{
@@ -6,8 +6,8 @@ use weft_links::{
 };
 use weft_units::{Duration, Instant, Rate, Rng};
 
-/// The capacity over a whole run, by link and station, as far as it is known
-/// beforehand: where stations share a medium it is not.
+/// Capacity over a whole run, by link and station, if it is known beforehand: it is
+/// unknown where stations share a medium.
 #[derive(Clone, Debug)]
 pub struct Capacities(Vec<Vec<Option<Known>>>);
 
@@ -18,7 +18,7 @@ enum Known {
 }
 
 impl Capacities {
-    /// Those of a setup. Generated ones must have a seed of their own.
+    /// Returns the capacities of a setup. Generated traces must have their own seeds.
     #[must_use]
     pub fn of(setup: &Setup) -> Capacities {
         let known = |spec: &LinkSpec| Known::of(&spec.capacity, setup.duration);
@@ -29,8 +29,8 @@ impl Capacities {
         Capacities(setup.links.iter().map(|l| stations(&l.medium)).collect())
     }
 
-    /// Bits that the station could have sent over the link within the window;
-    /// `None` where nobody knows beforehand.
+    /// Returns the bits that the station could have sent over the link within the window;
+    /// `None` if this is unknown beforehand.
     #[must_use]
     pub fn bits(
         &self,
@@ -50,8 +50,8 @@ impl Capacities {
         Some(bits)
     }
 
-    /// The rate at this time, and when it changes next; `None` where nobody
-    /// knows beforehand.
+    /// Returns the rate at this time, and the time of its next change; `None` if it is
+    /// unknown beforehand.
     #[must_use]
     pub fn at(
         &self,
@@ -69,8 +69,8 @@ impl Capacities {
     }
 }
 
-/// The share of the time in which a station had its medium of that in which it
-/// could have had it; `None` if it never could.
+/// Returns the time for which a station used its medium, as a share of the time for which
+/// it could have used it; `None` if it never could.
 #[must_use]
 pub fn share_used(service: &ServiceTime) -> Option<f64> {
     let could = service.used + service.idle;
@@ -84,7 +84,7 @@ impl Known {
             Capacity::Schedule(schedule) => Known::Steps(schedule.clone()),
             Capacity::Trace(trace) => Known::Steps(trace.schedule().clone()),
             Capacity::Generated(generated) => {
-                // The generator is not asked: the seed is the trace's own.
+                // The generator is not used: the trace has its own seed.
                 let rates = generated.rates(&Rng::new(0));
                 let slots = duration.as_nanos() / GeneratedRates::SLOT.as_nanos() + 1;
                 let at = |slot| GeneratedRates::SLOT * slot;
@@ -96,9 +96,9 @@ impl Known {
     }
 }
 
-/// The setup for this seed: generated traces without seeds get some,
-/// which depend on the run's seed, the link's name and the direction; and on its
-/// place, for what links have in common there.
+/// Returns the setup for this seed: generated traces without seeds get seeds that depend
+/// on the run's seed, the link's name and the direction; the component that links at one
+/// place share depends on the place.
 #[must_use]
 pub fn seeded(mut setup: Setup, seed: u64) -> Setup {
     let rng = Rng::new(seed).stream("traces");

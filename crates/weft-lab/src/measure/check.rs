@@ -1,5 +1,5 @@
-//! The self-check: whether the links did what the scenario says. A result of
-//! a simulator that lies about its own conditions is worth nothing.
+//! The self-check: whether the links behaved as the scenario says. The result of a
+//! simulator with wrong conditions is worthless.
 
 use serde::Serialize;
 use weft_experiment::{LinkRecord, StationRecord};
@@ -8,33 +8,31 @@ use weft_units::{Bytes, Duration, Instant};
 
 use super::run::Run;
 
-/// What was configured, and what was measured of it.
+/// A configured value, and its measurement.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Check {
-    /// The link and its direction, the flow and the way it takes, or
-    /// `emulator`.
+    /// The link and its direction, the flow and its route, or `emulator`.
     pub of: String,
-    /// `rate_mbps`, `delay_ms`, `queue_ms` or `packets`; of a medium that
-    /// stations share `service_s`, and of a cell `airtime_s`; of the emulator `late_ms` and `unlogged`.
+    /// `rate_mbps`, `delay_ms`, `queue_ms` or `packets`; for a medium that stations share
+    /// `service_s`, and for a cell `airtime_s`; for the emulator `late_ms` and
+    /// `unlogged`.
     pub what: &'static str,
-    /// What the scenario says.
+    /// Value from the scenario.
     pub configured: f64,
-    /// What the record of the run says, in the same unit.
+    /// Value from the record of the run, in that unit.
     pub measured: f64,
-    /// Whether both fit. `rate_mbps` and `queue_ms` are upper bounds: less is
-    /// right, too. `delay_ms` is the same within its tolerance, and all others
-    /// are the same.
+    /// Whether both agree. `rate_mbps` and `queue_ms` are upper bounds: less is correct,
+    /// too. `delay_ms` must be equal within its tolerance, and all others equal.
     pub ok: bool,
 }
 
-/// Propagation and transmission may differ by so much from what was
-/// configured, milliseconds; jitter has its own.
+/// Largest deviation of propagation and transmission from the configured delay,
+/// milliseconds; jitter has its own tolerance.
 const DELAY_SLACK_MS: f64 = 0.1;
 
-/// All checks of a run: no second faster than configured; packets that did
-/// not wait took the configured delay; none waited longer than the queue
-/// allows; every packet ended once; a medium that stations share was used,
-/// idle or somebody else's all the time.
+/// Runs all checks of a run: no second faster than configured; packets that did not wait
+/// took the configured delay; none waited longer than the queue allows; every packet
+/// ended once; a shared medium was always used, idle or busy with others.
 #[must_use]
 pub fn checks(run: &Run<'_>) -> Vec<Check> {
     let mut found = Vec::new();
@@ -99,8 +97,8 @@ fn queue(of: &str, spec: &LinkSpec, record: &StationRecord) -> Option<Check> {
     Some(at_most(of, "queue_ms", limit, longest))
 }
 
-/// The times in which a shared medium was used by the station, idle and not to
-/// be had make up the time that was measured.
+/// Checks that the times in which a station used a shared medium, left it idle and found
+/// it busy add up to the measured time.
 fn service(run: &Run<'_>, of: &str, record: &StationRecord) -> Option<Check> {
     let elapsed = record.service?.elapsed();
     let measured = measured_time(run);
@@ -113,9 +111,9 @@ fn service(run: &Run<'_>, of: &str, record: &StationRecord) -> Option<Check> {
     })
 }
 
-/// Exchanges of a cell or its resource blocks, collisions, strangers and the time in
-/// which nobody sent make up the time that was measured, on each of its channels, and
-/// what was used was so by its stations.
+/// Checks that exchanges or resource blocks of a cell, collisions, foreign traffic and
+/// idle time add up to the measured time on each of its channels, and that its stations
+/// account for the used time.
 fn airtime(run: &Run<'_>, of: &str, record: &LinkRecord) -> Option<Check> {
     let channels = &record.channels;
     let measured = measured_time(run);
@@ -135,13 +133,13 @@ fn airtime(run: &Run<'_>, of: &str, record: &LinkRecord) -> Option<Check> {
     })
 }
 
-/// From the end of the last period on that is not measured as a whole.
+/// Returns the time from the end of the last partly measured period on.
 fn measured_time(run: &Run<'_>) -> Duration {
     run.end().saturating_sub(run.setup.first_measured_period())
 }
 
-/// Of the second in which the link came nearest to its capacity, or furthest
-/// above it: what it could carry, with the edges counted in, and what it did.
+/// Returns the second in which the link came nearest to its capacity, or exceeded it
+/// most: the capacity, including both edges, and the traffic.
 fn busiest(
     run: &Run<'_>,
     (link, station): (usize, StationId),
@@ -150,8 +148,8 @@ fn busiest(
 ) -> Option<(f64, f64)> {
     let period = run.record.sample_every;
     let rows = (1_000_000_000 / period.as_nanos().max(1)).max(1) as usize;
-    // What arrives within a second was transmitted a delay earlier, give or
-    // take jitter; one packet of it mostly before, and a bucket at once.
+    // Packets that arrive within a second were transmitted a delay earlier, plus or minus
+    // jitter; one packet mostly before, and a bucket at once.
     let (early, late) = (
         spec.delay + spec.jitter * 3,
         spec.delay.saturating_sub(spec.jitter * 3),
@@ -170,8 +168,8 @@ fn busiest(
     seconds.max_by(|a, b| (a.1 / a.0).total_cmp(&(b.1 / b.0)))
 }
 
-/// The longest that a packet is seen to wait in a full queue; unknown while the rate
-/// changes, and where flows wait in queues of their own.
+/// Returns the longest possible time in a full queue; unknown while the rate changes, and
+/// where flows have separate queues.
 fn longest_wait(spec: &LinkSpec) -> Option<Duration> {
     match spec.aqm {
         Aqm::DropTail | Aqm::CoDel(_) | Aqm::Pie(_) => {}
@@ -180,18 +178,18 @@ fn longest_wait(spec: &LinkSpec) -> Option<Duration> {
     let Capacity::Constant(rate) = &spec.capacity else {
         return None;
     };
-    // The packet that is being transmitted is in no queue any more.
+    // The packet in transmission has left the queue.
     Some(spec.longest_wait()? + rate.time_for(Bytes(1500))?)
 }
 
-/// Mean time on the way less mean time in queues is what propagation and
-/// transmission took.
+/// Checks that the mean delay less the mean time in queues equals propagation and
+/// transmission.
 fn delays(run: &Run<'_>, flow: usize) -> Vec<Check> {
     let setup = &run.setup.flows[flow];
     let routes = setup.routes.iter().zip(&run.record.flows[flow].routes);
     let checks = routes.filter_map(|(route, record)| {
         let leg = &record.there;
-        // Delays are of what was measured, and sizes must be of the same.
+        // Delays are of measured packets, so sizes must be of measured packets, too.
         let measured = || leg.series.iter().filter(|s| run.measured(s.at) == 1.0);
         let packets: u32 = measured().map(|s| s.one_way_delay.count).sum();
         if packets == 0 {
@@ -200,7 +198,7 @@ fn delays(run: &Run<'_>, flow: usize) -> Vec<Check> {
         let bytes: u64 = measured().map(|s| s.delivered.0).sum();
         let size = bytes as f64 / f64::from(packets);
         let mut configured = route.access_delay.as_millis_f64();
-        // Kept in order, jittered packets wait for the ones before them.
+        // Packets stay in order, so jittered packets wait for the ones before them.
         let mut slack = DELAY_SLACK_MS + 3.0 * route.access_jitter.as_millis_f64();
         let mut names = Vec::new();
         for hop in &route.hops {

@@ -1,5 +1,4 @@
-//! What is found out about one run: metrics, time series, and whether the
-//! links did what they should.
+//! Evaluation of one run: metrics, time series, and the self-check of the links.
 
 pub mod capacity;
 pub mod check;

@@ -28,7 +28,7 @@ pub struct Percentiles {
 /// Percentiles of a run, in the order of [`QUANTITIES`].
 pub type OfRun = [Option<Percentiles>; QUANTITIES.len()];
 
-/// Percentiles of the flows under test in the measured time.
+/// Returns the percentiles of the flows under test in the measured time.
 #[must_use]
 pub fn of(run: &Run<'_>, series: &Series) -> OfRun {
     QUANTITIES.map(|name| match name {
@@ -42,7 +42,7 @@ pub fn of(run: &Run<'_>, series: &Series) -> OfRun {
     })
 }
 
-/// Percentiles over all packets, on all ways.
+/// Returns the percentiles over all packets, in all directions.
 fn delays(run: &Run<'_>, of: fn(&LegRecord) -> &Distribution) -> Option<Percentiles> {
     let mut all = Distribution::default();
     let legs = run.focus.iter().flat_map(|&flow| run.legs(flow));
@@ -54,7 +54,7 @@ fn delays(run: &Run<'_>, of: fn(&LegRecord) -> &Distribution) -> Option<Percenti
     })
 }
 
-/// Rows of the series while a flow under test ran and was measured.
+/// Returns the rows of the series in which a flow under test ran and was measured.
 fn column(run: &Run<'_>, series: &Series, name: &str) -> Vec<f64> {
     let mut found = Vec::new();
     for &flow in run.focus {
@@ -82,8 +82,8 @@ impl Percentiles {
         })
     }
 
-    /// Percentiles of the samples of several runs together, as their own
-    /// percentiles give them: each percentile counts as a hundredth of its run.
+    /// Combines the samples of several runs from their percentiles: each percentile
+    /// counts as a hundredth of its run.
     #[must_use]
     pub fn together(runs: &[Percentiles]) -> Option<Percentiles> {
         let mut points: Vec<(f64, f64)> = Vec::new();

@@ -1,32 +1,32 @@
-//! A run to measure: what it was, and what became of it.
+//! A run to evaluate: its setup and its record.
 
 use weft_experiment::{FlowRecord, FlowSetup, LegRecord, Record, Setup};
 use weft_units::{Duration, Instant};
 
 use super::capacity::Capacities;
 
-/// A run to measure.
+/// A run to evaluate.
 #[derive(Clone, Copy)]
 pub struct Run<'a> {
-    /// What was run.
+    /// Setup of the run.
     pub setup: &'a Setup,
     /// Positions of the flows under test.
     pub focus: &'a [usize],
-    /// What comes before does not count.
+    /// Start of the measurement: earlier times do not count.
     pub from: Duration,
-    /// What comes after does not count, either, if this is a section of a run.
+    /// End of the measurement, if this is a section of a run.
     pub until: Option<Duration>,
-    /// What its links could carry.
+    /// Capacities of its links.
     pub capacities: &'a Capacities,
-    /// What became of it.
+    /// Record of the run.
     pub record: &'a Record,
 }
 
 /// A value of one run.
 pub type Value = (String, f64);
 
-/// When flows compete with these, in a run that is measured from then and ends
-/// then: from the start of the first to the end of the last.
+/// Returns the time in which these flows have competition, in a run that is measured for
+/// just that time: from the start of the first to the end of the last.
 #[must_use]
 pub fn competition(
     setup: &Setup,
@@ -48,38 +48,37 @@ fn active(flow: &FlowSetup, (from, end): (Duration, Duration)) -> (Duration, Dur
 }
 
 impl Run<'_> {
-    /// When the run, or its section, ended.
+    /// Returns the end of the run, or of its section.
     #[must_use]
     pub fn end(&self) -> Duration {
         let end = self.record.ended_at.saturating_since(Instant::ZERO);
         self.until.map_or(end, |until| until.min(end))
     }
 
-    /// When the flow ran and was measured.
+    /// Returns the time in which the flow ran and was measured.
     #[must_use]
     pub fn active(&self, flow: usize) -> (Duration, Duration) {
         active(&self.setup.flows[flow], (self.from, self.end()))
     }
 
-    /// How much of the period that ends at `at` was measured, 0 to 1.
+    /// Returns the measured share of the period that ends at `at`, 0 to 1.
     #[must_use]
     pub fn measured(&self, at: Instant) -> f64 {
         overlap(at, self.record.sample_every, (self.from, self.end()))
     }
 
-    /// What became of a flow.
+    /// Returns the record of a flow.
     #[must_use]
     pub fn flow(&self, flow: usize) -> &FlowRecord {
         &self.record.flows[flow]
     }
 
-    /// The ways of the flow's data.
+    /// Iterates over the routes of the flow's data.
     pub fn legs(&self, flow: usize) -> impl Iterator<Item = &LegRecord> {
         self.flow(flow).routes.iter().map(|route| &route.there)
     }
 
-    /// Adds the value of the flows under test, and of each flow if there are
-    /// several.
+    /// Adds the value of the flows under test, and of each flow if there are several.
     pub fn for_each_flow(
         &self,
         name: &str,
@@ -97,7 +96,7 @@ impl Run<'_> {
     }
 }
 
-/// The share of the period that ends at `at` which lies within the window.
+/// Returns the share of the period that ends at `at` which lies within the window.
 #[must_use]
 pub fn overlap(at: Instant, period: Duration, window: (Duration, Duration)) -> f64 {
     let end = at.saturating_since(Instant::ZERO);

@@ -1,4 +1,4 @@
-//! Runs of everybody beside those of some flows alone.
+//! Comparison of runs with all flows and runs of some flows alone.
 
 use std::collections::BTreeMap;
 
@@ -7,20 +7,20 @@ use crate::measure::run::Value;
 use crate::run::{Cast, Run, demand, victim};
 use crate::scenario::Scenario;
 
-/// What there is so far, by variant and seed.
+/// Runs so far, by variant and seed.
 #[derive(Debug, Default)]
 pub struct Alone(BTreeMap<(usize, u64), Kept>);
 
 #[derive(Debug, Default)]
 struct Kept {
-    /// With everybody: the rates of flows while others compete, Mbit/s.
+    /// With all flows: the rates of flows while others compete, Mbit/s.
     together: Vec<(Vec<usize>, f64)>,
-    /// Flows alone: their rates in the same time, and their metrics.
+    /// Flows alone: their rates in that time, and their metrics.
     alone: Vec<(Vec<usize>, f64, Vec<Value>)>,
 }
 
 impl Alone {
-    /// Keeps what a comparison needs.
+    /// Stores the data that a comparison needs.
     pub fn add(&mut self, run: &Run) {
         let kept = self.0.entry((run.task.variant, run.task.seed));
         match &run.task.cast {
@@ -34,8 +34,8 @@ impl Alone {
         }
     }
 
-    /// Adds the metrics that compare both to the values of everybody, where both
-    /// are there.
+    /// Adds the metrics that compare both kinds of runs to the values with all flows, if
+    /// both runs exist.
     pub fn compare(&self, scenario: &Scenario, of: (usize, u64), values: &mut Vec<Value>) {
         let Some(kept) = self.0.get(&of) else {
             return;
@@ -68,7 +68,7 @@ impl Alone {
             let value = against_alone(name, &together, &alone);
             values.extend(value.filter(|v| v.is_finite()).map(|v| (name.clone(), v)));
         }
-        // As the scenario names them, whichever run was done first.
+        // In the scenario's order, whichever run was done first.
         let named = |name: &str| scenario.metrics.iter().position(|metric| metric == name);
         let is_compared = |name: &str| victim(&scenario.variants[of.0], name).is_some();
         values.sort_by_key(|(name, _)| {

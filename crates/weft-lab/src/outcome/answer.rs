@@ -1,5 +1,5 @@
-//! The outcome in words: which of two systems was better, and by how much. The
-//! terminal, `summary.json` and the report show the same sentences.
+//! The outcome in words: the better of two systems, and the difference. The terminal,
+//! `summary.json` and the report show these sentences.
 
 use serde::Serialize;
 use weft_units::Duration;
@@ -13,33 +13,33 @@ use crate::statistics::{Centre, Estimate, paired};
 use super::differences::verdict;
 use super::single::{is_call, paths};
 
-/// Metrics that decide, in the order of the sentences; of the two rates the
-/// first that both systems have.
+/// Metrics that decide, in the order of the sentences; of the two rates, the first that
+/// both systems have.
 const ASKED: [&[&str]; 3] = [
     &["goodput_mbps", "throughput_mbps"],
     &["freeze_s"],
     &["e2e_ms_p95"],
 ];
 
-/// The system that is asked about where several use all links.
+/// The system that the answer is about where several use all links.
 const OURS: &str = "weft";
 
 /// The outcome under one set of varied values.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Answer {
-    /// The varied values, as the systems' names have them; empty without any.
+    /// The varied values, as in the systems' names; empty without any.
     pub case: String,
-    /// The result first, then the figures that it rests on.
+    /// The result first, then the figures that support it.
     pub sentences: Vec<String>,
 }
 
-/// Two systems by one metric.
+/// Two systems compared by one metric.
 pub(crate) struct Contrast {
     /// The metric.
     pub metric: &'static str,
     /// Name of the system that the metric is compared with.
     pub other: String,
-    /// Centre of the system that is asked about.
+    /// Centre of the system that the answer is about.
     pub mine: f64,
     /// Centre of the other one.
     pub theirs: f64,
@@ -51,7 +51,7 @@ pub(crate) struct Contrast {
 
 /// The two sides of an [`Answer`].
 pub(crate) struct Sides<'a> {
-    /// The system that is asked about.
+    /// The system that the answer is about.
     pub subject: &'a str,
     /// The other one, or a name for the best of several.
     pub other: &'a str,
@@ -62,8 +62,8 @@ pub(crate) struct Sides<'a> {
 }
 
 impl Outcome<'_> {
-    /// An answer for each set of varied values; none where there is nothing to
-    /// compare: of several systems over one link each none is the one asked about.
+    /// Returns an answer for each set of varied values; empty if there is nothing to
+    /// compare: several systems over one link each have no subject.
     #[must_use]
     pub fn answers(&self) -> Vec<Answer> {
         let mut cases: Vec<&[(String, String)]> = Vec::new();
@@ -100,8 +100,8 @@ impl Outcome<'_> {
         })
     }
 
-    /// The call over all links; or of two systems that are not compared by their
-    /// links the one that is not the baseline.
+    /// Returns the call over all links; or, if two systems are not compared by their
+    /// links, the one that is not the baseline.
     fn subject(&self, case: &[(String, String)]) -> Option<usize> {
         let all = self.scenario.variants.iter().enumerate();
         let all: Vec<(usize, &Variant)> = all.filter(|(_, v)| v.case == case).collect();
@@ -117,7 +117,7 @@ impl Outcome<'_> {
         subject.map(|(at, _)| *at)
     }
 
-    /// How long the flow under test runs and is measured.
+    /// Returns the time for which the flow under test runs and is measured.
     fn measured(&self, variant: &Variant) -> Duration {
         let (from, end) = (self.scenario.measure_from, self.scenario.duration());
         let flow = variant.focus.first().map(|&at| &variant.setup.flows[at]);
@@ -135,7 +135,7 @@ impl Outcome<'_> {
     }
 }
 
-/// The varied values as a variant's name has them.
+/// Returns the varied values, as in a variant's name.
 fn case_of(variant: &Variant) -> String {
     let name = variant.name.strip_prefix(&variant.system.name);
     let inner = name.and_then(|rest| rest.strip_prefix(" (")?.strip_suffix(')'));
@@ -148,7 +148,7 @@ fn case_of(variant: &Variant) -> String {
 const BEST: &str = "the best single link";
 
 impl Contrast {
-    /// From the values of both by seed.
+    /// Compares the values of both by seed.
     pub(crate) fn of(
         metric: &str,
         other: String,
@@ -188,7 +188,7 @@ impl Contrast {
     }
 }
 
-/// How a metric is spoken of.
+/// Wording for a metric.
 struct Words {
     about: &'static str,
     unit: &'static str,
@@ -223,7 +223,7 @@ const LATENCY: Words = Words {
     less: "sooner",
 };
 
-/// The sentences of an [`Answer`]; none without anything to compare.
+/// Returns the sentences of an [`Answer`]; empty without anything to compare.
 pub(crate) fn sentences(sides: &Sides<'_>, contrasts: &[Contrast]) -> Vec<String> {
     let figures = contrasts.iter().map(|contrast| figures(sides, contrast));
     let figures: Vec<String> = figures.collect();
@@ -233,7 +233,7 @@ pub(crate) fn sentences(sides: &Sides<'_>, contrasts: &[Contrast]) -> Vec<String
         .collect()
 }
 
-/// Sentence that names the better system.
+/// Returns the sentence that names the better system.
 fn result(sides: &Sides<'_>, contrasts: &[Contrast]) -> Option<String> {
     let Sides { subject, other, .. } = sides;
     let runs = contrasts
@@ -279,7 +279,7 @@ fn result(sides: &Sides<'_>, contrasts: &[Contrast]) -> Option<String> {
     Some(told + &rest)
 }
 
-/// Values of both, and their difference.
+/// Returns the values of both, and their difference.
 fn figures(sides: &Sides<'_>, contrast: &Contrast) -> String {
     let subject = sides.subject;
     let other = match sides.other == contrast.other {

@@ -17,7 +17,7 @@ pub struct Cdf {
 }
 
 impl Outcome<'_> {
-    /// Distribution functions over all seeds.
+    /// Returns the distribution functions over all seeds.
     #[must_use]
     pub fn cdfs(&self) -> Vec<Cdf> {
         let mut cdfs = Vec::new();

@@ -5,18 +5,18 @@ use serde::Serialize;
 use super::Outcome;
 use crate::measure::check::Check;
 
-/// A check of the self-check with the system it was seen under.
+/// A check of the self-check, with its system.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct SystemCheck {
     /// The variant's name.
     pub system: String,
-    /// The one of all seeds that is furthest off.
+    /// The check with the largest deviation over all seeds.
     #[serde(flatten)]
     pub check: Check,
 }
 
 impl Outcome<'_> {
-    /// The self-check of all systems.
+    /// Returns the self-check of all systems.
     #[must_use]
     pub fn checks(&self) -> Vec<SystemCheck> {
         let of = self.scenario.variants.iter().zip(&self.checks);
@@ -31,7 +31,7 @@ impl Outcome<'_> {
     }
 }
 
-/// Keeps, check by check, what is further off.
+/// Keeps, for each check, the larger deviation.
 pub fn worst(kept: &mut Vec<Check>, new: Vec<Check>) {
     for check in new {
         let known = kept
@@ -48,7 +48,7 @@ pub fn worst(kept: &mut Vec<Check>, new: Vec<Check>) {
             None => kept.push(check),
             Some(known) => {
                 let further = match check.what {
-                    // Limits: the nearest to them, or the furthest beyond.
+                    // Limits: the nearest value, or the largest excess.
                     "queue_ms" | "rate_mbps" | "late_ms" => {
                         check.measured / check.configured > known.measured / known.configured
                     }

@@ -1,5 +1,5 @@
-//! What systems change against the baseline, seed by seed: the one that is
-//! told, or the best call over one link.
+//! Differences of systems from the baseline, seed by seed: the configured baseline, or
+//! the best call over one link.
 
 use serde::Serialize;
 
@@ -9,17 +9,17 @@ use crate::measure::metrics::{self, Better};
 use crate::scenario::Variant;
 use crate::statistics::{Estimate, paired};
 
-/// By what the best call over one link is chosen where a metric does not say.
+/// Metric that selects the best call over one link where a metric has no direction.
 const CARRIED: &str = "goodput_mbps";
 
-/// What a system changes against the baseline, seed by seed.
+/// Difference of a system from the baseline, seed by seed.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Difference {
     /// The variant's name.
     pub system: String,
     /// The baseline's name.
     pub baseline: String,
-    /// Its name in the table of metrics, with `.FLOW` or `.LINK` where it is of one.
+    /// Name in the table of metrics, with `.FLOW` or `.LINK` for a single one.
     pub metric: String,
     /// The metric's unit; `1` for plain numbers and shares.
     pub unit: &'static str,
@@ -30,12 +30,12 @@ pub struct Difference {
     /// `better`, `worse`, `same` when no pair differs, or `unclear` when the
     /// interval holds zero.
     pub verdict: &'static str,
-    /// Seeds that both have: each gives one difference.
+    /// Number of seeds that both have: each gives one difference.
     pub n: usize,
 }
 
 impl Outcome<'_> {
-    /// Every system against the baseline under the same varied values.
+    /// Returns every system against the baseline with equal varied values.
     #[must_use]
     pub fn differences(&self) -> Vec<Difference> {
         let mut found = Vec::new();
@@ -49,10 +49,9 @@ impl Outcome<'_> {
         found
     }
 
-    /// What this variant is compared with: the system that is told; otherwise of
-    /// the calls over one link the one with the best centre of all seeds, by
-    /// what it carried where more is neither better nor worse; otherwise the
-    /// first system.
+    /// Returns the baseline of this variant: the configured system; otherwise, of the
+    /// calls over one link, the one with the best centre of all seeds, by its rate if the
+    /// metric has no direction; otherwise the first system.
     pub(super) fn baseline(&self, variant: &Variant, metric: &str) -> Option<usize> {
         let variants = &self.scenario.variants;
         let same_case = |v: &&Variant| v.case == variant.case;
@@ -101,7 +100,7 @@ impl Outcome<'_> {
     }
 }
 
-/// What a mean of differences says.
+/// Returns the verdict on a mean of differences.
 pub(crate) fn verdict(estimate: &Estimate, better: Better) -> &'static str {
     let improves = match better {
         Better::Higher => Some(estimate.low() > 0.0),

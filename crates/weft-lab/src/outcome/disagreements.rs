@@ -1,4 +1,4 @@
-//! Where simulator and emulator disagree about the same scenario.
+//! Disagreements of simulator and emulator about a scenario.
 
 use serde::Serialize;
 
@@ -6,14 +6,13 @@ use super::{Outcome, Row};
 use crate::measure::metrics;
 use crate::scenario::Scenario;
 
-/// A relative difference above this is a disagreement; chosen by us: about
-/// what a repetition with another seed changes.
+/// Relative difference above which both disagree; chosen by us: about the variation
+/// between seeds.
 pub const THRESHOLD: f64 = 0.1;
 
-/// What is compared: rates, queues, losses, with the least difference that
-/// counts in the metric's unit, since a tenth of almost nothing is nothing.
-/// Chosen by us: 20 kbit/s, a packet of 1500 bytes at 6 Mbit/s, one packet of
-/// two hundred.
+/// Compared metrics: rates, queues, losses, with the smallest difference that counts in
+/// the metric's unit, since a tenth of almost nothing is negligible. Chosen by us: 20
+/// kbit/s, a packet of 1500 bytes at 6 Mbit/s, one packet of two hundred.
 const METRICS: [(&str, f64); 5] = [
     ("throughput_mbps", 0.02),
     ("utilisation", 0.02),
@@ -22,14 +21,14 @@ const METRICS: [(&str, f64); 5] = [
     ("loss", 0.005),
 ];
 
-/// A metric as both engines have it.
+/// A metric with the values of both engines.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Disagreement {
-    /// The system, as the emulator's results name it.
+    /// The system, as in the emulator's results.
     pub system: String,
-    /// The system of the simulator that it is compared with.
+    /// The simulator's corresponding system.
     pub simulated: String,
-    /// Its name in the table of metrics, with `.FLOW` or `.LINK` where it is of one.
+    /// Name in the table of metrics, with `.FLOW` or `.LINK` for a single one.
     pub metric: String,
     /// The metric's unit; `1` for plain numbers and shares.
     pub unit: &'static str,
@@ -37,13 +36,13 @@ pub struct Disagreement {
     pub sim: f64,
     /// The emulator's value.
     pub emu: f64,
-    /// `(emu - sim) / sim`; none of a zero.
+    /// `(emu - sim) / sim`; `None` if the simulator's value is zero.
     pub relative: Option<f64>,
     /// Whether both agree within [`THRESHOLD`].
     pub agrees: bool,
 }
 
-/// Rates, queues and losses of both, of every flow.
+/// Returns rates, queues and losses of both, for every flow.
 #[must_use]
 pub fn disagreements(sim: &Outcome<'_>, emu: &Outcome<'_>) -> Vec<Disagreement> {
     let simulated = sim.rows();
@@ -80,8 +79,8 @@ fn compared(emu: &Row, sim: &Row, least: f64) -> Disagreement {
     }
 }
 
-/// The simulated system of the same name, or else the one that the client
-/// stands for: of those that it does not tell apart, the first.
+/// Returns the simulated system of this name, or else the first of those that the client
+/// does not distinguish.
 fn counterpart(sim: &Scenario, emu: &Scenario, system: &str) -> Option<String> {
     let all = &sim.variants;
     let here = emu.variants.iter().find(|v| v.name == system)?;

@@ -1,5 +1,5 @@
-//! All runs of a scenario together: estimates, differences, what was
-//! published beside what came out, and the self-check.
+//! All runs of a scenario together: estimates, differences, comparison with published
+//! values, and the self-check.
 
 mod alone;
 mod answer;
@@ -37,19 +37,19 @@ pub use published::Compared;
 pub use rows::{Median, Row};
 pub use single::{MARGIN, Worse};
 
-/// Runs over time that a report can show; chosen by us: they make it a file of
+/// Runs over time that a report can show; chosen by us: the report is then a file of
 /// about two megabytes, which can be mailed.
 const SHOWN_RUNS: usize = 24;
 
 /// Points of a time series: as many as a screen can show.
 const SERIES_ROWS: usize = 600;
-/// Fewest, where there are many systems: one each second of two minutes.
+/// Fewest points with many systems: one per second for two minutes.
 const FEWEST_ROWS: usize = 120;
-/// Most rows of all systems together, so that a page of hundreds still opens at
-/// once: a page of 40 has as many as can be shown. Chosen by us.
+/// Most rows of all systems together, so that a page with hundreds of systems opens
+/// quickly: a page of 40 has as many as can be shown. Chosen by us.
 const ALL_ROWS: usize = 24_000;
 
-/// Points of the time series of each of so many systems.
+/// Returns the points of each time series for this many systems.
 pub(crate) fn rows_of_each(systems: usize) -> usize {
     (ALL_ROWS / systems.max(1)).clamp(FEWEST_ROWS, SERIES_ROWS)
 }
@@ -59,37 +59,36 @@ pub(crate) fn rows_of_each(systems: usize) -> usize {
 pub struct Outcome<'a> {
     scenario: &'a Scenario,
     engine: EngineKind,
-    /// What must be known of the runs, each thing once.
-    /// By variant and seed.
+    /// Notes on the runs without repetition, by variant and seed.
     notes: BTreeMap<(usize, u64), Vec<String>>,
-    /// By variant, then by seed: of everybody, and what follows from others.
+    /// Metrics by variant, then by seed: of runs with all flows, and comparisons.
     values: Vec<Vec<Option<Vec<Value>>>>,
-    /// What comparing flows with themselves alone needs.
+    /// Data for comparisons of flows with themselves alone.
     alone: Alone,
-    /// Tasks that should be run, and those that ended well.
+    /// Number of planned tasks, and of those that succeeded.
     wanted: usize,
     finished: usize,
-    /// By variant and seed: of the first seeds, with the points that are shown.
+    /// Time series by variant and seed: of the first seeds, with the displayed points.
     series: BTreeMap<(usize, u64), Series>,
-    /// Rates second by second.
+    /// Rates in each second.
     profiles: Profiles,
     /// By variant and quantity: the distribution of each run, with its seed.
     percentiles: Vec<[Vec<(u64, Percentiles)>; QUANTITIES.len()]>,
-    /// By variant: the worst of all seeds.
+    /// By variant: the largest deviation of all seeds.
     checks: Vec<Vec<Check>>,
-    /// Runs that went wrong, in order of variant and seed.
+    /// Failed runs, in order of variant and seed.
     failed: Vec<Failed>,
     events: u64,
 }
 
 impl<'a> Outcome<'a> {
-    /// Nothing ran yet; the simulator will.
+    /// Creates an outcome without runs, for the simulator.
     #[must_use]
     pub fn new(scenario: &'a Scenario) -> Outcome<'a> {
         Outcome::of(scenario, EngineKind::Sim)
     }
 
-    /// Nothing ran yet.
+    /// Creates an outcome without runs.
     #[must_use]
     pub fn of(scenario: &'a Scenario, engine: EngineKind) -> Outcome<'a> {
         let variants = scenario.variants.len();
@@ -110,7 +109,7 @@ impl<'a> Outcome<'a> {
         }
     }
 
-    /// A task has ended. The order of tasks does not matter.
+    /// Adds a finished task. The order of tasks does not matter.
     pub fn add(&mut self, run: Run) {
         let (variant, seed) = (run.task.variant, run.task.seed);
         self.finished += 1;
@@ -145,7 +144,7 @@ impl<'a> Outcome<'a> {
         self.values[variant][seed as usize - 1] = Some(run.values);
     }
 
-    /// A task went wrong.
+    /// Adds a failed task.
     pub fn add_failed(&mut self, failed: Failed) {
         self.failed.push(failed);
         self.failed.sort_by(|a, b| {
@@ -157,20 +156,20 @@ impl<'a> Outcome<'a> {
         });
     }
 
-    /// What was run.
+    /// Returns the scenario.
     #[must_use]
     pub fn scenario(&self) -> &'a Scenario {
         self.scenario
     }
 
-    /// What made the runs.
+    /// Returns the engine of the runs.
     #[must_use]
     pub fn engine(&self) -> EngineKind {
         self.engine
     }
 
-    /// What must be known of scenario and runs to judge them. What is true of
-    /// every run is said once, anything else with the run that it is about.
+    /// Returns notes on scenario and runs that are necessary to judge them. A note on
+    /// every run appears once, others name their run.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let mut all = self.scenario.notes();
@@ -190,20 +189,20 @@ impl<'a> Outcome<'a> {
         all
     }
 
-    /// Tasks that ended well.
+    /// Returns the number of tasks that succeeded.
     #[must_use]
     pub fn finished(&self) -> usize {
         self.finished
     }
 
-    /// Tasks that there should be.
+    /// Returns the number of planned tasks.
     #[must_use]
     pub fn wanted(&self) -> usize {
         self.wanted
     }
 
-    /// Metrics that the scenario asks for and no run has: the engine does not
-    /// see them, or there was nothing of the kind.
+    /// Returns the metrics that the scenario requests and no run has: the engine does not
+    /// measure them, or nothing of the kind occurred.
     #[must_use]
     pub fn missing(&self) -> Vec<&'a str> {
         let runs = || self.values.iter().flatten().flatten();
@@ -218,19 +217,19 @@ impl<'a> Outcome<'a> {
         }
     }
 
-    /// Runs that went wrong.
+    /// Returns the failed runs.
     #[must_use]
     pub fn failed(&self) -> &[Failed] {
         &self.failed
     }
 
-    /// Events of all runs.
+    /// Returns the number of events of all runs.
     #[must_use]
     pub fn events(&self) -> u64 {
         self.events
     }
 
-    /// Seeds of which at least one run ended.
+    /// Returns the seeds with at least one finished run.
     #[must_use]
     pub fn seeds(&self) -> Vec<u64> {
         let seeds = 0..self.scenario.seeds as usize;
@@ -238,27 +237,27 @@ impl<'a> Outcome<'a> {
         ended.map(|seed| seed as u64 + 1).collect()
     }
 
-    /// What stood for the star in the names of the traces, in the order of the
-    /// seeds that play them.
+    /// Returns the texts that the star matched in the names of the traces, in the order
+    /// of their seeds.
     #[must_use]
     pub fn traces(&self) -> Vec<&'a str> {
         let first = self.scenario.variants.first();
         first.map_or(Vec::new(), |variant| variant.traces.names().collect())
     }
 
-    /// The profile of each flow and link of each variant.
+    /// Returns the profile of each flow and link of each variant.
     #[must_use]
     pub fn profiles(&self) -> Vec<Profile> {
         self.profiles.of(self.scenario)
     }
 
-    /// Seeds from 1 to this have their series in the report.
+    /// Returns the last seed whose series is in the report.
     fn shown_seeds(&self) -> u64 {
         (SHOWN_RUNS / self.scenario.variants.len().max(1)).max(1) as u64
     }
 
-    /// The series of a variant with this seed, as a report shows it, if the seed is
-    /// one of the first and its run has ended.
+    /// Returns the series of a variant with this seed, as shown in a report, if the seed
+    /// is one of the first and its run has ended.
     #[must_use]
     pub fn series(&self, variant: usize, seed: u64) -> Option<&Series> {
         self.series.get(&(variant, seed))

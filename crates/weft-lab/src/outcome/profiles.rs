@@ -1,5 +1,4 @@
-//! The rates of all runs second by second, side by side from the start of the
-//! flows under test on.
+//! Rates of all runs in each second, aligned at the start of the flows under test.
 
 use std::collections::BTreeMap;
 
@@ -10,48 +9,46 @@ use crate::measure::series::{Series, to_four_digits};
 use crate::scenario::{Scenario, Variant};
 use crate::statistics::quantile;
 
-/// Most points of a profile, so that long runs take no more memory than those of
-/// twenty minutes; chosen by us: more than a screen shows.
+/// Most points of a profile, so that long runs take no more memory than those of twenty
+/// minutes; chosen by us: more than a screen shows.
 const MOST_POINTS: u64 = 1_200;
 
-/// Beyond so many variants only flows under test have a profile; chosen by us:
-/// a report stays as large as its runs over time make it.
+/// Number of variants above which only flows under test have a profile; chosen by us, so
+/// that a report stays about as large as its time series.
 const OF_ALL_FLOWS: usize = 48;
 
-/// Rate that a flow received in each second, or that a link could carry, over the
-/// runs of all seeds. In runs of more than twenty minutes a point is of several
-/// seconds.
+/// Rate that a flow received in each second, or that a link could carry, over the runs of
+/// all seeds. In runs of more than twenty minutes a point covers several seconds.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Profile {
     /// The variant's name.
     pub system: String,
-    /// The flow, or the link.
+    /// Name of the flow or link.
     pub of: String,
-    /// Whose rate: `rate_mbps` of a flow, `capacity_mbps` of a link.
+    /// Quantity: `rate_mbps` of a flow, `capacity_mbps` of a link.
     pub name: &'static str,
-    /// When the first point ends, counted from the start of the flows under
-    /// test.
+    /// End of the first point, counted from the start of the flows under test.
     pub from_s: i64,
     /// Seconds from one point to the next.
     pub step_s: i64,
-    /// The lower quartile of each second, Mbit/s; none where no run has one.
+    /// The lower quartile of each second, Mbit/s; `None` if no run has a value.
     pub lower: Vec<Option<f64>>,
-    /// The median, likewise.
+    /// The median of each second, Mbit/s.
     pub median: Vec<Option<f64>>,
-    /// The upper quartile, likewise.
+    /// The upper quartile of each second, Mbit/s.
     pub upper: Vec<Option<f64>>,
 }
 
 /// The seconds of a run, by flow or link.
 type Seconds = Vec<(&'static str, String, Vec<Second>)>;
 
-/// Second 1 ends one second after the start; those before it have numbers below.
-/// Longer steps are numbered likewise.
+/// Number and value of a second. Second 1 ends one second after the start; earlier ones
+/// have smaller numbers. Longer steps are numbered alike.
 type Second = (i64, f64);
 
 const NAMES: [&str; 2] = ["rate_mbps", "capacity_mbps"];
 
-/// When the first of the flows under test starts, from the beginning of a run.
+/// Returns the start of the first flow under test, from the beginning of a run.
 fn start(variant: &Variant) -> Duration {
     let starts = variant.focus.iter();
     let starts = starts.map(|&flow| variant.setup.flows[flow].start);
@@ -63,7 +60,7 @@ fn start(variant: &Variant) -> Duration {
 pub struct Profiles(BTreeMap<(usize, u64), Seconds>);
 
 impl Profiles {
-    /// Another run of everybody.
+    /// Adds a run with all flows.
     pub fn add(&mut self, scenario: &Scenario, of: (usize, u64), series: &Series) {
         let variants = &scenario.variants;
         let all_flows = variants.len() <= OF_ALL_FLOWS;
@@ -72,7 +69,7 @@ impl Profiles {
         self.0.insert(of, seconds);
     }
 
-    /// The profile of each flow and link of each variant.
+    /// Returns the profile of each flow and link of each variant.
     pub fn of(&self, scenario: &Scenario) -> Vec<Profile> {
         let step = step_of(scenario);
         let variants = scenario.variants.iter().enumerate();
@@ -93,14 +90,14 @@ impl Profiles {
     }
 }
 
-/// Seconds between the points of a profile.
+/// Returns the seconds between the points of a profile.
 fn step_of(scenario: &Scenario) -> i64 {
     let seconds = scenario.duration().as_secs_f64().ceil() as u64;
     seconds.div_ceil(MOST_POINTS).max(1) as i64
 }
 
-/// Means over the seconds of a run, or over longer steps, of all flows or of those
-/// under test.
+/// Returns the means over the seconds of a run, or over longer steps, of all flows or of
+/// those under test.
 fn seconds(variant: &Variant, series: &Series, all_flows: bool, step: f64) -> Seconds {
     let start = start(variant).as_secs_f64();
     let is_focus = |of: &str| {

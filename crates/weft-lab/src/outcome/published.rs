@@ -1,4 +1,4 @@
-//! What others have published, beside what came out.
+//! Published values compared with the results.
 
 use serde::Serialize;
 
@@ -7,28 +7,28 @@ use super::rows::bounds;
 use crate::scenario::{By, Published};
 use crate::statistics::Estimate;
 
-/// A published value beside ours.
+/// A published value with our result.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Compared {
-    /// The variant's name, or its system's where all variants are meant.
+    /// The variant's name, or its system's if all variants are meant.
     pub system: String,
-    /// Its name in the table of metrics, with `.FLOW` or `.LINK` where it is of one.
+    /// Name in the table of metrics, with `.FLOW` or `.LINK` for a single one.
     pub metric: String,
-    /// Where it was published.
+    /// Source of the value.
     pub source: String,
-    /// The value there; `None` for a range or a bound.
+    /// The published value; `None` for a range or a bound.
     pub published: Option<f64>,
-    /// The range that agrees with it; `None` where it has no such end.
+    /// The range that agrees with it; `None` for an open end.
     pub agrees: [Option<f64>; 2],
-    /// The system that the values are held against.
+    /// The system that the values are relative to.
     pub relative_to: Option<String>,
-    /// The metric that they are held against, where it is another.
+    /// The metric that they are relative to, if it is another.
     pub relative_metric: Option<String>,
-    /// How they are held against it.
+    /// Kind of comparison with it.
     pub by: By,
-    /// The value here.
+    /// Our result.
     pub here: Option<f64>,
-    /// 95 % confidence interval of that; nulls from a single seed.
+    /// 95 % confidence interval of our result; nulls from a single seed.
     pub ci95: [Option<f64>; 2],
     /// `agrees`, `unclear` when only the interval touches the range, `higher`,
     /// `lower`, or `not measured`.
@@ -36,7 +36,7 @@ pub struct Compared {
 }
 
 impl Outcome<'_> {
-    /// What was published, beside what came out.
+    /// Returns the published values with the results.
     #[must_use]
     pub fn compared(&self) -> Vec<Compared> {
         let here = |entry: &&Published| {

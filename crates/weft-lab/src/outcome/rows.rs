@@ -14,7 +14,7 @@ use crate::statistics::{Centre, Estimate};
 pub struct Row {
     /// The variant's name.
     pub system: String,
-    /// Its name in the table of metrics, with `.FLOW` or `.LINK` where it is of one.
+    /// Name in the table of metrics, with `.FLOW` or `.LINK` for a single one.
     pub metric: String,
     /// The metric's unit; `1` for plain numbers and shares.
     pub unit: &'static str,
@@ -22,20 +22,19 @@ pub struct Row {
     pub mean: f64,
     /// 95 % confidence interval; nulls from a single seed.
     pub ci95: [Option<f64>; 2],
-    /// Median, where the interval of the mean says little, of this system or of
-    /// another one in this metric: it is as wide as half of the mean on either
-    /// side, of values that are never negative. Most of them are then near zero
-    /// and few are large.
+    /// Median, if the interval of the mean is not informative, of this system or of
+    /// another one in this metric: at least half of the mean on either side, for values
+    /// that are never negative. Most of these values are near zero and few are large.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub median: Option<Median>,
-    /// Seeds that have a value.
+    /// Number of seeds with a value.
     pub n: usize,
 }
 
-/// The interval of a mean says little below this share of it; chosen by us.
+/// Share of the mean above which its interval is not informative; chosen by us.
 const WIDE: f64 = 0.5;
 
-/// Least number of seeds for which a median has an interval of 95 %.
+/// Smallest number of seeds for which a median has an interval of 95 %.
 const SIX: usize = 6;
 
 /// Median of all seeds.
@@ -48,7 +47,7 @@ pub struct Median {
 }
 
 impl Outcome<'_> {
-    /// Every metric of every variant.
+    /// Returns every metric of every variant.
     #[must_use]
     pub fn rows(&self) -> Vec<Row> {
         let mut rows = Vec::new();
@@ -83,7 +82,7 @@ impl Outcome<'_> {
         rows.into_iter().map(row).collect()
     }
 
-    /// Values by seed; none where a seed has no such value.
+    /// Returns the values by seed; `None` where a seed has no such value.
     #[must_use]
     pub fn values(&self, variant: usize, metric: &str) -> Vec<Option<f64>> {
         let find = |values: &Vec<Value>| {
@@ -98,7 +97,7 @@ impl Outcome<'_> {
             .collect()
     }
 
-    /// Names of the metrics that a variant has, in their order.
+    /// Returns the names of the metrics that a variant has, in their order.
     pub(super) fn metrics_of(&self, variant: usize) -> Vec<&str> {
         let wanted = &self.scenario.metrics;
         let mut names: Vec<&str> = Vec::new();
@@ -133,7 +132,7 @@ fn median(values: &[f64]) -> Option<Median> {
     })
 }
 
-/// The interval, with nulls where there is none.
+/// Returns the interval, with nulls if there is none.
 pub fn bounds(estimate: &Estimate) -> [Option<f64>; 2] {
     [
         estimate.interval.map(|i| i.0),

@@ -1,4 +1,4 @@
-//! In how many runs a system does worse than the best single link.
+//! Number of runs in which a system is worse than the best single link.
 
 use serde::Serialize;
 
@@ -6,12 +6,12 @@ use super::Outcome;
 use crate::measure::metrics::{self, Better};
 use crate::scenario::{Variant, Way};
 
-/// A value is worse when it is so by more than this share of the best one, and
-/// by anything at all where that is zero; chosen by us: what nobody notices.
+/// Share of the best value by which a value must be worse to count; any difference counts
+/// if that is zero. Chosen by us: a difference that nobody notices.
 pub const MARGIN: f64 = 0.05;
 
-/// What the people in a call see and hear, and not how it is brought about:
-/// repair packets or a share of capacity are no better or worse for them.
+/// Metrics of pictures and sound, and not of their transport: repair packets or a share
+/// of capacity are neither better nor worse for the users.
 const NOTICED: [&str; 19] = [
     "goodput_mbps",
     "fps",
@@ -34,24 +34,24 @@ const NOTICED: [&str; 19] = [
     "height_px",
 ];
 
-/// A metric of a system that uses several links, against the calls over one
-/// link each with the same seed. Which of them is best is asked anew for every
-/// seed and metric, as nobody can know it beforehand.
+/// A metric of a system that uses several links, compared with the calls over one link
+/// each with equal seeds. The best of them is selected for every seed and metric, as
+/// nobody can know it beforehand.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Worse {
     /// The variant's name.
     pub system: String,
-    /// Its name in the table of metrics, with `.FLOW` or `.LINK` where it is of one.
+    /// Name in the table of metrics, with `.FLOW` or `.LINK` for a single one.
     pub metric: String,
     /// Runs that were worse than the best single link, by more than [`MARGIN`].
     pub worse: usize,
-    /// Runs that could be compared.
+    /// Number of comparable runs.
     pub n: usize,
 }
 
 impl Outcome<'_> {
-    /// For every system over several links; empty where no system, or every
-    /// system, has a single one.
+    /// Returns the metrics of every system over several links; empty if no system, or
+    /// every system, has a single one.
     #[must_use]
     pub fn worse_than_single(&self) -> Vec<Worse> {
         let variants = &self.scenario().variants;
@@ -68,8 +68,8 @@ impl Outcome<'_> {
         found
     }
 
-    /// The calls over one link each under these varied values, where there are
-    /// some over several. The floor of a link is no call over it.
+    /// Returns the calls over one link each with these varied values, if there are calls
+    /// over several. The floor of a link is not a call over it.
     pub(super) fn singles(&self, case: &[(String, String)]) -> Vec<usize> {
         let variants = self.scenario().variants.iter().enumerate();
         let variants = variants.filter(|(_, v)| v.case == case);
@@ -84,7 +84,7 @@ impl Outcome<'_> {
     }
 
     fn worse(&self, here: usize, alone: &[usize], metric: &str) -> Option<Worse> {
-        // Nor are single flows and links noticed, which have names like these.
+        // Metrics of single flows and links are not counted either.
         let better = metrics::find(metric)
             .filter(|_| NOTICED.contains(&metric))?
             .better;
@@ -125,7 +125,7 @@ pub(super) fn is_call(variant: &Variant) -> bool {
     matches!(variant.system.way, Way::Session(_))
 }
 
-/// Most paths that a flow under test takes.
+/// Returns the largest number of paths of a flow under test.
 pub(super) fn paths(variant: &Variant) -> usize {
     let flows = variant.focus.iter();
     let paths = flows.map(|&flow| variant.setup.flows[flow].routes.len());

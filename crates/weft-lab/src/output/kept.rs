@@ -1,6 +1,6 @@
-//! Tasks that were run before an interruption, so that they are not run again:
-//! those of a campaign for good, so that more can join them; those of a single
-//! run until all have ended.
+//! Tasks that ran before an interruption, so that they do not run again: a campaign keeps
+//! them permanently, so that more can be added; a single run keeps them until all have
+//! ended.
 
 use std::fs;
 use std::path::Path;
@@ -16,20 +16,20 @@ use crate::names::{file_name, interned};
 use crate::run::{Cast, Run, Task};
 use crate::scenario::Scenario;
 
-/// Where those of a campaign are.
+/// Folder of a campaign's tasks.
 const CAMPAIGN: &str = "tasks";
-/// Where those of a run are that has not ended.
+/// Folder of an unfinished run's tasks.
 const UNFINISHED: &str = "unfinished";
-/// What they are of, in either: nothing else is gone on with.
+/// File with the conditions of the tasks: they are continued only if these are equal.
 const ABOUT: &str = "about.txt";
 
-/// A run as it is kept. Series and checks have words of their own here, which
-/// in [`Run`] are the program's.
+/// A stored run. Series and checks have their own words here, which in [`Run`] are
+/// static.
 #[derive(Serialize, Deserialize)]
 struct Kept {
     variant: usize,
     seed: u64,
-    /// None: everybody.
+    /// Absent: all flows.
     alone: Option<Vec<usize>>,
     values: Vec<Value>,
     competing: Vec<(Vec<usize>, f64)>,
@@ -63,11 +63,11 @@ struct KeptCheck {
 }
 
 impl Folder {
-    /// The tasks of a campaign that are kept in the folder, which goes on with
-    /// `about`: the conditions, by which they are told from others.
+    /// Returns the stored tasks of a campaign in the folder, which continues under the
+    /// conditions `about`.
     ///
     /// # Errors
-    /// When the folder has others, or cannot be read.
+    /// If the folder has tasks of other conditions, or cannot be read.
     pub fn go_on(&self, about: &str) -> Result<Vec<Run>, OutputError> {
         match self.about(CAMPAIGN) {
             Some(known) if known == about => {}
@@ -83,20 +83,19 @@ impl Folder {
         self.tasks(CAMPAIGN)
     }
 
-    /// Keeps a task of a campaign that has ended.
+    /// Stores a finished task of a campaign.
     ///
     /// # Errors
-    /// When the disk is full, for one.
+    /// For example if the disk is full.
     pub fn keep(&self, scenario: &Scenario, run: &Run) -> Result<(), OutputError> {
         self.keep_in(CAMPAIGN, scenario, run)
     }
 
-    /// The folder at `path` with the tasks that a run under the same conditions
-    /// has left there when it was interrupted; emptied as by
-    /// [`Folder::create`] if there was none.
+    /// Opens the folder at `path` with the tasks that an interrupted run under equal
+    /// conditions has left; empties it like [`Folder::create`] if there was none.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub fn resume(path: &Path, about: &str) -> Result<(Folder, Vec<Run>), OutputError> {
         let folder = Folder::keeping(path)?;
         if folder.about(UNFINISHED).as_deref() == Some(about) {
@@ -109,7 +108,7 @@ impl Folder {
         Ok((folder, Vec::new()))
     }
 
-    /// The scenario whose results are in the folder at `path`; none where there
+    /// Returns the scenario whose results are in the folder at `path`; `None` if there
     /// are none.
     #[must_use]
     pub fn scenario_at(path: &Path) -> Option<String> {
@@ -118,18 +117,18 @@ impl Folder {
         summary["scenario"].as_str().map(str::to_owned)
     }
 
-    /// Keeps a task until all have ended.
+    /// Stores a task until all have ended.
     ///
     /// # Errors
-    /// When the disk is full, for one.
+    /// For example if the disk is full.
     pub fn keep_for_now(&self, scenario: &Scenario, run: &Run) -> Result<(), OutputError> {
         self.keep_in(UNFINISHED, scenario, run)
     }
 
-    /// Removes what was kept until then.
+    /// Removes the tasks stored until then.
     ///
     /// # Errors
-    /// When it cannot be removed.
+    /// If they cannot be removed.
     pub fn all_ended(&self) -> Result<(), OutputError> {
         let path = self.path.join(UNFINISHED);
         match fs::remove_dir_all(&path) {
@@ -154,7 +153,7 @@ impl Folder {
         let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
         paths.retain(|path| path.extension().is_some_and(|e| e == "json"));
         paths.sort();
-        // What cannot be read is run again.
+        // Unreadable tasks run again.
         let read = |path| serde_json::from_str::<Kept>(&fs::read_to_string(path).ok()?).ok();
         Ok(paths.iter().filter_map(read).map(Kept::into_run).collect())
     }
@@ -167,7 +166,7 @@ impl Folder {
     }
 }
 
-/// The name of a task's files.
+/// Returns the name of a task's files.
 pub fn task_name(scenario: &Scenario, task: &Task) -> String {
     let system = file_name(&scenario.variants[task.variant].name);
     match &task.cast {

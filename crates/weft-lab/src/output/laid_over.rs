@@ -1,6 +1,6 @@
-//! The results of two folders over each other: of two versions, or of two
-//! machines. Systems stand side by side under the names of their folders, and
-//! what the second folder changes is told seed by seed.
+//! Comparison of the results in two folders: of two versions, or of two machines. Systems
+//! appear side by side with the names of their folders, and the differences of the second
+//! folder are shown seed by seed.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,19 +11,19 @@ use crate::measure::metrics;
 use crate::outcome::{Answer, Contrast, Sides, sentences, verdict};
 use crate::statistics::{Centre, paired};
 
-/// One of two folders, and what its results are called.
+/// One of two folders, and the name of its results.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Side {
-    /// Stands behind the names of its systems.
+    /// Suffix of the names of its systems.
     pub name: String,
-    /// What a run was written into.
+    /// Folder with the results of a run.
     pub folder: PathBuf,
 }
 
-/// Two folders cannot be laid over each other.
+/// Error of a comparison of two folders.
 #[derive(Debug, thiserror::Error)]
 pub enum Apart {
-    /// Both would be called the same.
+    /// Both have the same name.
     #[error("both are called `{0}`: give each a name, as in before=DIR after=DIR")]
     SameName(String),
     /// Their results have no system, metric and seed in common.
@@ -44,7 +44,7 @@ pub enum Apart {
 }
 
 impl Side {
-    /// From `NAME=DIR`, or a folder under its own name.
+    /// Parses `NAME=DIR`, or a folder that is its own name.
     #[must_use]
     pub fn of(text: &str) -> Side {
         let named = text
@@ -65,23 +65,23 @@ impl Side {
         }
     }
 
-    /// What a system of this side is called.
+    /// Returns the name of a system of this side.
     fn system(&self, system: &str) -> String {
         format!("{system} · {}", self.name)
     }
 }
 
-/// A side's results with the names that its systems have from now on.
+/// A side's results with the new names of its systems.
 struct Renamed {
     data: Map<String, Value>,
-    /// What a system was called, and is.
+    /// Old and new names of the systems.
     names: Vec<(String, String)>,
 }
 
-/// What the page shows of both, as JSON.
+/// Returns the page's data for both, as JSON.
 ///
 /// # Errors
-/// When they have nothing in common.
+/// If they have nothing in common.
 pub fn data(sides: &[Side; 2], texts: &[String; 2]) -> Result<String, Apart> {
     let [first, second] = sides;
     if first.name == second.name {
@@ -125,10 +125,10 @@ pub fn data(sides: &[Side; 2], texts: &[String; 2]) -> Result<String, Apart> {
     Ok(Value::Object(data).to_string())
 }
 
-/// What a field is of both sides.
+/// Combines a field of both sides.
 fn joined(key: &str, first: Value, second: Value) -> Value {
     match (key, first, second) {
-        // How it was run stands with each side, and the page begins with the
+        // Each side keeps its own conditions, and the page begins with those of the
         // second.
         ("scenario" | "conditions" | "key_metrics" | "schema" | "centre", _, second) => second,
         ("more_series", Value::Object(mut one), Value::Object(two)) => {
@@ -158,14 +158,14 @@ fn joined(key: &str, first: Value, second: Value) -> Value {
     }
 }
 
-/// The text has been checked to be of this layout.
+/// Renames the systems; the text has been checked to have this layout.
 fn renamed(side: &Side, text: &str) -> Renamed {
     let read = serde_json::from_str::<Map<String, Value>>(text);
     let mut data = read.unwrap_or_default();
     let mut names = Vec::new();
     for system in array(&mut data, "systems") {
         let [name, kind] = ["name", "system"].map(|key| text_of(system, key));
-        // What was varied stands behind it in brackets.
+        // The varied values follow it in brackets.
         let new = name.replacen(&kind, &side.system(&kind), 1);
         system["name"] = json!(new);
         system["system"] = json!(side.system(&kind));
@@ -209,7 +209,7 @@ fn renamed(side: &Side, text: &str) -> Renamed {
     Renamed { data, names }
 }
 
-/// What the second side changes of each system that both have.
+/// Returns the differences of the second side for each system that both have.
 fn differences(both: &[Renamed; 2]) -> Vec<Value> {
     let [one, other] = both;
     let centre = &other.data["scenario"]["centre"];
@@ -242,7 +242,7 @@ fn differences(both: &[Renamed; 2]) -> Vec<Value> {
     found
 }
 
-/// The values of a metric by seed.
+/// Returns the values of a metric by seed.
 fn seeds(of: &Map<String, Value>, metric: &str) -> Vec<Option<f64>> {
     let values = of.get(metric).and_then(Value::as_array);
     values.into_iter().flatten().map(Value::as_f64).collect()
@@ -251,8 +251,8 @@ fn seeds(of: &Map<String, Value>, metric: &str) -> Vec<Option<f64>> {
 /// Metrics that decide, in the order of the sentences.
 const ASKED: [&str; 3] = ["goodput_mbps", "freeze_s", "e2e_ms_p95"];
 
-/// Effect of the second side on the call over all links: that of `weft`, or else
-/// of the first system in both that is not a call over one link.
+/// Returns the effect of the second side on the call over all links: on `weft`, or else
+/// on the first common system that is not a call over one link.
 fn answer(both: &[Renamed; 2]) -> Option<Answer> {
     let [one, other] = both;
     let there = |old: &str| one.names.iter().find(|(name, _)| name == old);

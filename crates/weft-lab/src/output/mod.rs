@@ -1,5 +1,4 @@
-//! What a run leaves on disk: `summary.json`, tables, time series, and the
-//! report.
+//! Output of a run: `summary.json`, tables, time series, and the report.
 
 mod kept;
 mod laid_over;
@@ -22,7 +21,7 @@ pub use report::{Conditions, missing, render};
 pub use summary::summary;
 pub use tables::{Rows, printed, printed_worse};
 
-/// Something could not be written or read; the text says what to do.
+/// A file could not be written or read; the text has the remedy.
 #[derive(Debug, thiserror::Error)]
 #[error("{path}: {error}: {remedy}", path = path.display())]
 pub struct OutputError {
@@ -31,10 +30,10 @@ pub struct OutputError {
     remedy: &'static str,
 }
 
-/// Two folders could not be laid over each other; the text says what to do.
+/// Two folders could not be compared; the text has the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum LayError {
-    /// One has no results.
+    /// One of them has no results.
     #[error(transparent)]
     Unread(#[from] OutputError),
     /// They have nothing in common.
@@ -42,16 +41,16 @@ pub enum LayError {
     Apart(#[from] Apart),
 }
 
-/// The folder that everything is written into.
+/// Folder of the output.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
 }
 
-/// Names of the series that a run has written, one a line, so that the next
-/// run into the same folder can tell them from what others put there.
+/// Names of the series that a run has written, one per line, so that the next run into
+/// this folder can distinguish them from foreign files.
 const WRITTEN: &str = "series/written.txt";
-/// What is about all runs together, `report.json` aside.
+/// Files about all runs together, without `report.json`.
 const OUTCOME: [&str; 6] = [
     "summary.json",
     "profiles.csv",
@@ -62,14 +61,13 @@ const OUTCOME: [&str; 6] = [
 ];
 
 impl Folder {
-    /// Makes the folder and finds out whether it can be written, so that no
-    /// hour of work is lost. What a former run has written is removed: its
-    /// results would stand beside the series of this one until it ends, if it
-    /// ever does, and series of systems that are no more among the new ones.
-    /// Nothing else is.
+    /// Creates the folder and checks that it is writable, so that no hour of work is
+    /// lost. Removes the output of an earlier run: otherwise its results would be beside
+    /// the series of this run until it ends, and its series of former systems among the
+    /// new ones. Removes nothing else.
     ///
     /// # Errors
-    /// When it cannot.
+    /// If it cannot be created.
     pub fn create(path: &Path) -> Result<Folder, OutputError> {
         let folder = Folder {
             path: path.to_owned(),
@@ -84,10 +82,10 @@ impl Folder {
         Ok(folder)
     }
 
-    /// The same folder with all that is in it, to go on with.
+    /// Opens the folder with its contents, to continue.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub fn keeping(path: &Path) -> Result<Folder, OutputError> {
         let folder = Folder {
             path: path.to_owned(),
@@ -96,7 +94,7 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Whether a former run was written into it.
+    /// Whether an earlier run was written into it.
     fn is_used(&self) -> bool {
         let data = fs::read_to_string(self.path.join("report.json"));
         data.is_ok_and(|data| report::is_ours(&data))
@@ -120,7 +118,7 @@ impl Folder {
         let Ok(names) = fs::read_to_string(&list) else {
             return Ok(());
         };
-        // A name that we would not write is not ours, whoever listed it.
+        // A name that we would not write is not ours, even if it is listed.
         let plain = |name: &&str| *name == file_name(name) && name.contains(".seed");
         for name in names.lines().filter(plain) {
             for kind in ["csv", "parquet"] {
@@ -130,7 +128,7 @@ impl Folder {
         fs::remove_file(&list).map_err(|e| failed(&list, e))
     }
 
-    /// Before the files themselves, so that none is ever forgotten.
+    /// Records a name before its file is written, so that none is ever forgotten.
     fn note_written(&self, name: &str) -> Result<(), OutputError> {
         let list = self.path.join(WRITTEN);
         let file = fs::File::options().create(true).append(true).open(&list);
@@ -138,16 +136,16 @@ impl Folder {
         noted.map_err(|e| failed(&list, e))
     }
 
-    /// Where it is.
+    /// Returns its path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The time series of one run.
+    /// Writes the time series of one run.
     ///
     /// # Errors
-    /// When the disk is full, for one.
+    /// For example if the disk is full.
     pub fn write_series(&self, scenario: &Scenario, run: &Run) -> Result<(), OutputError> {
         let name = kept::task_name(scenario, &run.task);
         self.note_written(&name)?;
@@ -162,10 +160,10 @@ impl Folder {
         )
     }
 
-    /// Everything that is about all runs together.
+    /// Writes all files about all runs together.
     ///
     /// # Errors
-    /// When the disk is full, for one.
+    /// For example if the disk is full.
     pub fn write_outcome(
         &self,
         outcome: &Outcome<'_>,
@@ -181,7 +179,7 @@ impl Folder {
         self.write("report.html", render(&data).as_bytes())
     }
 
-    /// The whole file or nothing: what was there before stays until then.
+    /// Writes a file atomically: the previous content stays until then.
     fn write(&self, name: &str, content: &[u8]) -> Result<(), OutputError> {
         let path = self.path.join(name);
         let draft = self.path.join(format!("{name}.part"));
@@ -189,17 +187,17 @@ impl Folder {
             .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_data()))
             .and_then(|()| fs::rename(&draft, &path));
         written.map_err(|error| {
-            // What is left of it only takes room.
+            // An incomplete draft only takes space.
             let _ = fs::remove_file(&draft);
             failed(&path, error)
         })
     }
 }
 
-/// Writes `report.html` anew from the `report.json` beside it.
+/// Rewrites `report.html` from the `report.json` beside it.
 ///
 /// # Errors
-/// When the one cannot be read or the other not be written.
+/// If one cannot be read or the other cannot be written.
 pub fn rewrite_report(path: &Path) -> Result<PathBuf, OutputError> {
     let folder = Folder {
         path: path.to_owned(),
@@ -208,7 +206,7 @@ pub fn rewrite_report(path: &Path) -> Result<PathBuf, OutputError> {
     Ok(path.join("report.html"))
 }
 
-/// What the report of a folder shows.
+/// Returns the data of a folder's report.
 fn read_data(path: &Path) -> Result<String, OutputError> {
     let file = path.join("report.json");
     let bad = |error: io::Error, remedy: &'static str| OutputError {
@@ -226,11 +224,11 @@ fn read_data(path: &Path) -> Result<String, OutputError> {
     Ok(data)
 }
 
-/// The page with the results of two folders over each other, and what the
-/// second changes against the first.
+/// Returns the page that compares the results of two folders, with the differences of the
+/// second from the first.
 ///
 /// # Errors
-/// When one cannot be read, or they have nothing in common.
+/// If one cannot be read, or they have nothing in common.
 pub fn lay_over(sides: &[Side; 2]) -> Result<String, LayError> {
     let [first, second] = sides;
     let data = [read_data(&first.folder)?, read_data(&second.folder)?];

@@ -1,5 +1,5 @@
-//! Tables as Parquet: a row group for each table, columns of numbers and
-//! texts, of which every value may be missing.
+//! Tables as Parquet: a row group for each table, columns of numbers and texts, in which
+//! every value may be missing.
 
 use std::sync::Arc;
 
@@ -16,13 +16,13 @@ pub struct Column<'a> {
     pub values: Values<'a>,
 }
 
-/// What a column holds.
+/// Values of a column.
 pub enum Values<'a> {
     Numbers(Vec<Option<f64>>),
     Texts(Vec<&'a str>),
 }
 
-/// The file. Columns have equally many values.
+/// Returns the file. Columns must have equal lengths.
 pub fn file(columns: &[Column<'_>]) -> Vec<u8> {
     write(columns).expect("memory takes what is written, and names and types fit the columns")
 }
@@ -64,7 +64,7 @@ impl Column<'_> {
         };
         match &self.values {
             Values::Numbers(values) => {
-                // A definition level of 1 says that the value is there.
+                // A definition level of 1 marks a present value.
                 let levels: Vec<i16> = values.iter().map(|v| v.is_some().into()).collect();
                 let present: Vec<f64> = values.iter().flatten().copied().collect();
                 let writer = column.typed::<DoubleType>();

@@ -1,5 +1,5 @@
-//! `report.html`: the page that Vite has built from `web/report`, with the
-//! data of a run put in; and the data for itself, `report.json`.
+//! `report.html`: the page that Vite built from `web/report`, with the data of a run; and
+//! the data alone, `report.json`.
 
 use std::collections::BTreeMap;
 
@@ -15,19 +15,18 @@ use crate::outcome::{
 
 /// The page without data.
 const PAGE: &str = include_str!(concat!(env!("OUT_DIR"), "/report.html"));
-/// Where the data goes.
+/// Placeholder of the data.
 const MARK: &str = "<!--data-->";
-/// Version of the data's layout; a change that the page has to know counts it
-/// up.
+/// Version of the data's layout; incremented by changes that the page must know.
 const SCHEMA: u32 = 1;
-/// What is known outside the scenario: how it was run.
+/// Conditions of a run that are not part of the scenario.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Conditions {
-    /// The command that gives the same results.
+    /// Command that reproduces the results.
     pub command: String,
-    /// When it ended: seconds since 1970, UTC.
+    /// End of the run: seconds since 1970, UTC.
     pub unix_s: u64,
-    /// How long it took, seconds.
+    /// Duration, seconds.
     pub took_s: f64,
     /// The machine: system, processor architecture, threads.
     pub machine: String,
@@ -61,21 +60,21 @@ struct Data<'a> {
     selfcheck: Vec<SystemCheck>,
     cdfs: Vec<Cdf>,
     profiles: Vec<Profile>,
-    /// Of seed 1, by system.
+    /// Series of seed 1, by system.
     series: BTreeMap<String, Series>,
-    /// Of further seeds, then by system.
+    /// Series of further seeds, then by system.
     more_series: BTreeMap<u64, BTreeMap<String, Series>>,
 }
 
-/// Whether a run has written it: [`data`], or what stands in its place.
+/// Whether a run has written it: [`data`], or its placeholder.
 pub fn is_ours(text: &str) -> bool {
     let read = serde_json::from_str::<serde_json::Value>(text);
     let object = read.as_ref().ok().and_then(serde_json::Value::as_object);
     object.is_some_and(|data| data.is_empty() || data.contains_key("schema"))
 }
 
-/// Why this is not what [`data`] gives: it is what stands in its place until a
-/// run has ended, or of another layout.
+/// Checks that this is output of [`data`]; it may be the placeholder until a run has
+/// ended, or have another layout.
 pub fn check_data(text: &str) -> Result<(), (String, &'static str)> {
     let read = serde_json::from_str::<serde_json::Value>(text).unwrap_or_default();
     match read.get("schema").and_then(serde_json::Value::as_u64) {
@@ -131,7 +130,7 @@ struct System<'a> {
     case: &'a [(String, String)],
 }
 
-/// Everything that the page shows, as JSON.
+/// Returns all data of the page, as JSON.
 #[must_use]
 pub fn data(outcome: &Outcome<'_>, conditions: &Conditions) -> String {
     let scenario = outcome.scenario();
@@ -211,7 +210,7 @@ pub fn data(outcome: &Outcome<'_>, conditions: &Conditions) -> String {
     serde_json::to_string(&data).expect("plain data")
 }
 
-/// What was asked for and could not be measured.
+/// Returns a note on requested metrics that were not measured.
 #[must_use]
 pub fn missing(outcome: &Outcome<'_>) -> Option<String> {
     let names = outcome.missing();
@@ -223,7 +222,7 @@ pub fn missing(outcome: &Outcome<'_>) -> Option<String> {
     (!names.is_empty()).then(text)
 }
 
-/// What is known beforehand of a direction.
+/// Describes a direction, as far as it is known beforehand.
 fn words(medium: &MediumSpec, direction: WiredDirection) -> String {
     let link = medium.link(direction.station());
     link.map_or_else(|| "shared by its stations".to_owned(), ToString::to_string)
@@ -267,10 +266,10 @@ fn about<'a>(outcome: &Outcome<'a>) -> About<'a> {
     }
 }
 
-/// The page with this data. It loads nothing from anywhere.
+/// Returns the page with this data. It loads nothing from elsewhere.
 #[must_use]
 pub fn render(data: &str) -> String {
-    // Within a script element nothing may look like its end, or a comment.
+    // Nothing within a script element may look like its end, or like a comment.
     let safe = data.replace('<', "\\u003c");
     PAGE.replacen(MARK, &safe, 1)
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::engine::EngineKind;
 use crate::outcome::{Answer, Compared, Difference, Outcome, Row, SystemCheck, Worse};
 
-/// Version of the layout; a change that breaks readers counts it up.
+/// Version of the layout; incremented by changes that break readers.
 const SCHEMA: u32 = 1;
 
 #[derive(Serialize)]
@@ -14,13 +14,13 @@ struct Summary<'a> {
     scenario: &'a str,
     engine: EngineKind,
     version: &'static str,
-    /// What is allowed, but perhaps not meant.
+    /// Settings that are allowed, but possibly unintended.
     notes: Vec<String>,
     seeds: Vec<u64>,
-    /// What stood for the star in the traces' names: of seed 1, 2 and so on;
-    /// empty where there is no such pattern.
+    /// Texts that the star matched in the traces' names: for seeds 1, 2 and so on; empty
+    /// without a pattern.
     traces: Vec<&'a str>,
-    /// Runs are missing: it was interrupted, or some failed.
+    /// Whether runs are missing: it was interrupted, or some failed.
     partial: bool,
     /// Sentences that name the better system and the difference.
     answers: Vec<Answer>,
@@ -37,8 +37,8 @@ struct SelfCheck {
     checks: Vec<SystemCheck>,
 }
 
-/// The file's content. It depends on scenario, version and the runs that
-/// ended, on nothing else.
+/// Returns the file's content. It depends only on scenario, version and the finished
+/// runs.
 #[must_use]
 pub fn summary(outcome: &Outcome<'_>) -> String {
     let checks = outcome.checks();
@@ -61,7 +61,7 @@ pub fn summary(outcome: &Outcome<'_>) -> String {
             checks,
         },
     };
-    // Maps with keys of text and finite numbers always have a form in JSON.
+    // Maps with text keys and finite numbers always have a JSON form.
     let mut text = serde_json::to_string_pretty(&summary).expect("plain data");
     text.push('\n');
     text

@@ -8,7 +8,7 @@ use crate::measure::metrics;
 use crate::measure::series::Series;
 use crate::outcome::{MARGIN, Outcome, Row};
 
-/// A run's time series: a row for each time.
+/// Formats a run's time series: a row for each time.
 pub fn series(series: &Series) -> String {
     let mut text = String::from("t_s");
     for column in &series.columns {
@@ -31,7 +31,7 @@ pub fn series(series: &Series) -> String {
     text
 }
 
-/// The same as Parquet.
+/// Formats a run's time series as Parquet.
 pub fn series_parquet(series: &Series) -> Vec<u8> {
     let t = series.t.iter().copied().map(Some).collect();
     let t = parquet::Column {
@@ -51,7 +51,7 @@ pub fn series_parquet(series: &Series) -> Vec<u8> {
     parquet::file(&[t].into_iter().chain(columns).collect::<Vec<_>>())
 }
 
-/// What is in `summary.json`, as a table.
+/// Formats the content of `summary.json` as a table.
 pub fn results(outcome: &Outcome<'_>) -> String {
     let mut text = String::from("system,metric,unit,mean,ci95_low,ci95_high,n\n");
     let bound = |bound: Option<f64>| bound.map_or(String::new(), |b| b.to_string());
@@ -71,7 +71,7 @@ pub fn results(outcome: &Outcome<'_>) -> String {
     text
 }
 
-/// The rates of all runs second by second.
+/// Formats the rates of all runs in each second.
 pub fn profiles(outcome: &Outcome<'_>) -> String {
     let mut text = String::from("system,name,of,t_s,lower,median,upper\n");
     let told = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
@@ -91,7 +91,7 @@ pub fn profiles(outcome: &Outcome<'_>) -> String {
     text
 }
 
-/// Every value of every run.
+/// Formats every value of every run.
 pub fn runs(outcome: &Outcome<'_>) -> String {
     let mut text = String::from("system,seed,metric,value\n");
     for (row, seed, value) in &values(outcome) {
@@ -101,7 +101,7 @@ pub fn runs(outcome: &Outcome<'_>) -> String {
     text
 }
 
-/// The same as Parquet.
+/// Formats every value of every run as Parquet.
 pub fn runs_parquet(outcome: &Outcome<'_>) -> Vec<u8> {
     let values = values(outcome);
     let texts = |name: &str, of: fn(&Row) -> &str| parquet::Column {
@@ -144,7 +144,7 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// Metrics that stand side by side in 100 columns, and systems; chosen by us.
+/// Metrics that fit side by side into 100 columns, and systems; chosen by us.
 const METRICS_ACROSS: usize = 5;
 const SYSTEMS_ACROSS: usize = 3;
 
@@ -153,27 +153,25 @@ const SYSTEMS_ACROSS: usize = 3;
 enum Line {
     /// The scenario's centre.
     Centre,
-    /// The median, where the interval of the mean says nothing.
+    /// The median, if the interval of the mean is not informative.
     Median,
 }
 
 /// Results shown in the terminal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rows {
-    /// Metrics that the scenario asks for; if it asks for none, those that people
-    /// ask first.
+    /// Metrics that the scenario requests; if it requests none, the most important ones.
     Foremost,
     /// Every metric.
     All,
 }
 
-/// The results for a terminal: a row for each metric, a column for each
-/// system; or the other way round when there are more systems than fit and not
-/// all metrics are wanted.
+/// Formats the results for a terminal: a row for each metric, a column for each system;
+/// transposed if there are more systems than fit and not all metrics are requested.
 #[must_use]
 pub fn printed(outcome: &Outcome<'_>, which: Rows) -> String {
     let rows = outcome.rows();
-    // Single flows and links only where the scenario asks for them.
+    // Single flows and links only if the scenario requests them.
     let wanted = &outcome.scenario().metrics;
     let asked = |row: &&Row| !row.metric.contains('.') || wanted.contains(&row.metric);
     let (mut systems, mut names): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
@@ -240,8 +238,8 @@ pub fn printed(outcome: &Outcome<'_>, which: Rows) -> String {
     text
 }
 
-/// In how many runs each system was worse than the best single link, for a
-/// terminal: a row for each metric. Empty where nothing is to be compared.
+/// Formats the number of runs in which each system was worse than the best single link,
+/// for a terminal: a row for each metric. Empty if there is nothing to compare.
 #[must_use]
 pub fn printed_worse(outcome: &Outcome<'_>, which: Rows) -> String {
     let all = outcome.worse_than_single();
@@ -286,7 +284,7 @@ pub fn printed_worse(outcome: &Outcome<'_>, which: Rows) -> String {
 fn cell(row: &Row, line: Line) -> String {
     let (value, bounds) = match (line, row.median) {
         (Line::Median, Some(median)) => (median.median, median.ci95),
-        // Its interval says nothing.
+        // Its interval is not informative.
         (Line::Centre, Some(_)) => (row.mean, [None, None]),
         (_, None) => (row.mean, row.ci95),
     };

@@ -87,7 +87,7 @@ fn the_summary_has_the_layout_of_the_contract() {
         .map(|p| &p["verdict"])
         .collect();
     assert_eq!(verdicts, ["agrees", "lower", "lower"]);
-    // A range has no value of its own, least of all its middle.
+    // A range has no value of its own, in particular not its middle.
     assert_eq!(summary["published"][0]["published"], Value::Null);
     assert_eq!(summary["published"][1]["published"], 20.0);
     let agrees = |at: usize| &summary["published"][at]["agrees"];
@@ -118,7 +118,7 @@ fn the_terminal_has_what_people_ask_first_and_all_with_a_word() {
         let (first, all) = (rows(Rows::Foremost), rows(Rows::All));
         assert!(first.contains(&"throughput_mbps".to_owned()), "{first:?}");
         match foremost {
-            // What a scenario asks for is all that there is.
+            // If a scenario requests metrics, there are no others.
             Some(count) => assert_eq!((first.len(), all.len()), (count, count)),
             None => {
                 assert_eq!(first.last().map(String::as_str), Some("and"), "{first:?}");
@@ -199,7 +199,7 @@ fn a_folder_that_cannot_be_written_is_told_before_anything_runs() {
 #[test]
 fn a_report_without_results_is_not_written_anew() {
     let folder = tempfile::tempdir().unwrap();
-    // What a run leaves that was killed, or whose disk was full.
+    // State after a run that was killed, or whose disk was full.
     Folder::create(folder.path()).unwrap();
     let page = folder.path().join("report.html");
     for data in [None, Some("{\"schema\": 1, \"res"), Some("[]")] {
@@ -244,7 +244,7 @@ fn a_folder_that_is_used_again_keeps_what_is_not_ours() {
     for name in foreign {
         std::fs::write(series.join(name), "mine").unwrap();
     }
-    // Somebody meddled with the list.
+    // Someone has edited the list.
     let list = series.join("written.txt");
     let meddled = std::fs::read_to_string(&list).unwrap() + "../kept\n/etc/passwd\n";
     std::fs::write(&list, meddled).unwrap();
@@ -266,13 +266,13 @@ fn results_of_a_former_run_do_not_outlive_the_beginning_of_the_next() {
     written(folder.path());
     let mine = folder.path().join("notes.txt");
     std::fs::write(&mine, "mine").unwrap();
-    // This one is killed as soon as it has begun.
+    // This one is killed just after its start.
     Folder::create(folder.path()).unwrap();
     for name in super::OUTCOME {
         assert!(!folder.path().join(name).exists(), "{name}");
     }
     assert!(mine.exists());
-    // What stands in a folder that no run was written into is not ours.
+    // Files in a folder without a run's output are not ours.
     let other = tempfile::tempdir().unwrap();
     let results = other.path().join("results.csv");
     std::fs::write(&results, "mine").unwrap();

@@ -1,4 +1,4 @@
-//! A scenario's systems as clients see them.
+//! A scenario's systems as clients run them.
 
 use weft_experiment::{CallSetup, FlowSetup};
 use weft_publish::Degradation;
@@ -7,13 +7,13 @@ use weft_units::Rate;
 use crate::engine::emu::{Client, Film, film};
 use crate::scenario::{Scenario, Variant};
 
-/// What plain WebRTC is called in scenarios: what browsers are compared with.
+/// Name of plain WebRTC in scenarios: the counterpart of browsers.
 const WEBRTC: &str = "webrtc";
 
-/// The scenario for this client. weft is run as each of the systems; any other
-/// program is what it is: systems that differ by what it is not told are one, and
-/// what was published of plain WebRTC is about it. Models of applications stay
-/// what they are, whatever the client.
+/// Returns the scenario for this client. weft is run with each of the systems. For any
+/// other program, systems that differ only in settings that it does not receive are one
+/// system, and published values of plain WebRTC apply to it. Models of applications stay
+/// unchanged for every client.
 #[must_use]
 pub fn as_seen_by(client: &Client, scenario: &Scenario) -> Scenario {
     let mut scenario = scenario.clone();
@@ -44,7 +44,7 @@ pub fn as_seen_by(client: &Client, scenario: &Scenario) -> Scenario {
             systems.push(was);
         }
     }
-    // Systems whose `set` changes the network stay apart.
+    // Systems whose `set` changes the network stay separate.
     let names: Vec<String> = variants
         .iter()
         .map(|variant| variant.name.clone())
@@ -67,7 +67,7 @@ pub fn as_seen_by(client: &Client, scenario: &Scenario) -> Scenario {
     scenario
 }
 
-/// Whether a program that is one system sees the same network in both.
+/// Whether a program without system settings sees equal networks in both.
 fn is_same(client: &Client, a: &Variant, b: &Variant) -> bool {
     let is_told_nothing = matches!(client.main(), Client::Exec(_));
     let flows = a.setup.flows.iter().zip(&b.setup.flows);
@@ -79,8 +79,7 @@ fn is_same(client: &Client, a: &Variant, b: &Variant) -> bool {
     a.name == b.name && a.setup.links == b.setup.links && flows.all(|same| same)
 }
 
-/// What a client is told of its call: what it films and hears, and the most
-/// that it may send.
+/// Returns the call settings that a client receives: its media, and the highest rate.
 fn told(call: &CallSetup) -> Vec<(Vec<CameraTold>, bool)> {
     let sides = [&call.caller, &call.callee].into_iter();
     let told = sides.map(|side| {
@@ -91,10 +90,10 @@ fn told(call: &CallSetup) -> Vec<(Vec<CameraTold>, bool)> {
     told.collect()
 }
 
-/// Pictures, highest rate, and what gives way.
+/// Pictures, highest rate, and the dimension that is reduced first.
 type CameraTold = (Film, Rate, Degradation);
 
-/// The client's, with the links if they are not all.
+/// Returns the client's name, with the links if it does not use all.
 fn name(client: &Client, variant: &Variant) -> String {
     let Some(links) = &variant.system.links else {
         return client.name().to_owned();

@@ -1,6 +1,5 @@
-//! Running a scenario: every task of its plan, on as many threads as are asked
-//! for and the engine allows. What a simulated run gives depends on scenario
-//! and seed only.
+//! Runs a scenario: every task of its plan, on as many threads as requested and supported
+//! by the engine. The result of a simulated run depends only on scenario and seed.
 
 mod clients;
 mod plan;
@@ -24,46 +23,44 @@ use crate::scenario::Scenario;
 pub use clients::as_seen_by;
 pub use plan::{Cast, Plan, Task, demand, victim};
 
-/// A task that was run to its end, and what was found out about it.
+/// A finished task with its results.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// What was run.
+    /// The task.
     pub task: Task,
     /// Metrics by name.
     pub values: Vec<Value>,
-    /// By flows that are compared with themselves alone: their rate while
-    /// others compete with them, Mbit/s.
+    /// By flows that are compared with themselves alone: their rate while others compete
+    /// with them, Mbit/s.
     pub competing: Vec<(Vec<usize>, f64)>,
     /// Time series.
     pub series: Series,
     /// Distributions of its samples.
     pub percentiles: OfRun,
-    /// The self-check: of the engine, and of the links where everybody takes
-    /// part.
+    /// Self-check of the engine, and of the links if all flows take part.
     pub checks: Vec<Check>,
-    /// Events that were simulated, or packets that were emulated.
+    /// Number of simulated events, or of emulated packets.
     pub events: u64,
-    /// What must be known to judge it.
+    /// Notes that are necessary to judge it.
     pub notes: Vec<String>,
 }
 
-/// A task that went wrong, and how.
+/// A failed task with its error.
 #[derive(Clone, Debug)]
 pub struct Failed {
-    /// What was run.
+    /// The task.
     pub task: Task,
-    /// What was said.
+    /// The error.
     pub error: EngineError,
 }
 
-/// How tasks end.
+/// Result of a task.
 pub type Ended = Result<Run, Failed>;
 
-/// Runs the plan of a scenario, `jobs` tasks at a time where the engine can,
-/// until `stop` is set. `each` is called for every task that ended, on the
-/// caller's thread and in no particular order; what was begun when `stop` was
-/// set is lost. Stops when `each` says so with an error, and returns it; or
-/// when something is lacking without which no run will do better.
+/// Runs the plan of a scenario, `jobs` tasks at a time if the engine can, until `stop` is
+/// set. Calls `each` for every finished task, on the caller's thread and in no particular
+/// order; unfinished tasks are lost when `stop` is set. Stops if `each` returns an error,
+/// and returns it; also stops if a requirement is missing, so that no run can succeed.
 ///
 /// # Errors
 /// The error of `each`.
@@ -84,7 +81,7 @@ pub fn run<E>(
     )
 }
 
-/// The same of some tasks of the plan.
+/// Runs some tasks of the plan.
 ///
 /// # Errors
 /// The error of `each`.
@@ -120,7 +117,7 @@ pub fn run_tasks<E>(
         }
         drop(sender);
         let mut result = Ok(());
-        // To the end also after an error, so that no thread waits for ever.
+        // Reads to the end also after an error, so that no thread waits forever.
         for run in ended {
             if result.is_ok() {
                 result = each(run);
@@ -133,7 +130,7 @@ pub fn run_tasks<E>(
     })
 }
 
-/// `None` when it was stopped.
+/// Executes one task; `None` if it was stopped.
 fn one(scenario: &Scenario, engine: &dyn Engine, task: &Task, halt: &Halt<'_>) -> Option<Ended> {
     let of = &scenario.variants[task.variant];
     let everybody = seeded(of.traces.of(&of.setup, task.seed), task.seed);

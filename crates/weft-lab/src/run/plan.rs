@@ -1,5 +1,5 @@
-//! What has to be run: each variant with each seed by everybody, and by some
-//! flows alone where a metric compares with that.
+//! Plan of the runs: each variant with each seed with all flows, and with some flows
+//! alone if a metric needs that.
 
 use crate::measure::metrics::{self, Casts};
 use crate::measure::run::competition;
@@ -7,7 +7,7 @@ use crate::scenario::{Scenario, Variant};
 use weft_experiment::Setup;
 use weft_units::Rate;
 
-/// Who takes part in a run.
+/// Flows that take part in a run.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Cast {
     /// Every flow of the scenario.
@@ -16,27 +16,27 @@ pub enum Cast {
     Alone(Vec<usize>),
 }
 
-/// A run to make.
+/// A run to execute.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Task {
     /// Position in [`Scenario::variants`].
     pub variant: usize,
-    /// From 1; it decides all randomness of the run.
+    /// Seed from 1; it determines all randomness of the run.
     pub seed: u64,
-    /// Who takes part.
+    /// Flows that take part.
     pub cast: Cast,
 }
 
-/// The runs of a scenario, each once: seed by seed, so that a stop leaves all
-/// systems with as many.
+/// The runs of a scenario, each once: seed by seed, so that all systems have equally many
+/// after a stop.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Plan {
-    /// In the order in which they are begun.
+    /// Tasks in the order in which they start.
     pub tasks: Vec<Task>,
 }
 
 impl Plan {
-    /// Everything that the scenario asks for.
+    /// Returns all runs that the scenario requires.
     #[must_use]
     pub fn of(scenario: &Scenario) -> Plan {
         let variants = scenario.variants.iter();
@@ -58,7 +58,7 @@ impl Plan {
     }
 }
 
-/// Who takes part in the runs of a variant, everybody first.
+/// Returns the groups of flows in the runs of a variant, all flows first.
 pub fn casts(scenario: &Scenario, variant: &Variant) -> Vec<Cast> {
     let mut casts = vec![Cast::Everybody];
     for name in &scenario.metrics {
@@ -70,7 +70,7 @@ pub fn casts(scenario: &Scenario, variant: &Variant) -> Vec<Cast> {
     casts
 }
 
-/// The flows that some metric compares with themselves alone, each group once.
+/// Returns the flows that some metric compares with themselves alone, each group once.
 pub fn victims(scenario: &Scenario, variant: &Variant) -> Vec<Vec<usize>> {
     let mut victims: Vec<Vec<usize>> = Vec::new();
     for name in &scenario.metrics {
@@ -80,8 +80,8 @@ pub fn victims(scenario: &Scenario, variant: &Variant) -> Vec<Vec<usize>> {
     victims
 }
 
-/// What these flows take alone together, Mbit/s, where the metric of this name
-/// needs no more to be known and the scenario says it of all of them.
+/// Returns the rate of these flows alone together, Mbit/s, if the metric of this name
+/// needs nothing else and the scenario defines it for all of them.
 #[must_use]
 pub fn demand(setup: &Setup, name: &str, flows: &[usize]) -> Option<f64> {
     let demands = flows.iter().map(|&flow| setup.flows[flow].demand);
@@ -89,8 +89,8 @@ pub fn demand(setup: &Setup, name: &str, flows: &[usize]) -> Option<f64> {
     metrics::harmed(name).is_none().then(sum).flatten()
 }
 
-/// The flows that the metric of this name compares with themselves alone;
-/// `None` where it does not, or nobody competes with them.
+/// Returns the flows that the metric of this name compares with themselves alone; `None`
+/// if it does not, or they have no competition.
 #[must_use]
 pub fn victim(variant: &Variant, name: &str) -> Option<Vec<usize>> {
     if metrics::find(name)?.casts == Casts::Everybody {
@@ -106,7 +106,7 @@ pub fn victim(variant: &Variant, name: &str) -> Option<Vec<usize>> {
 }
 
 impl Cast {
-    /// The set-up with those who take part, and the positions among them of
+    /// Returns the setup with the participating flows, and the positions among them of
     /// the flows under test.
     #[must_use]
     pub fn of(&self, setup: &Setup, focus: &[usize]) -> (Setup, Vec<usize>) {

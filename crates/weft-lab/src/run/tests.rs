@@ -119,12 +119,12 @@ fn an_outage_freezes_wherever_the_measured_time_begins() {
         assert_eq!(count, 1.0, "{text} {set:?}");
         time
     };
-    // A second at most until the picture is back.
+    // At most a second until the picture is back.
     let whole = frozen(OUTAGE, &[]);
     assert!((4.0..=5.0).contains(&whole), "{whole} s");
     let late = frozen(OUTAGE, &["measure-from=\"6s\"".into()]);
     assert!((2.0..=3.0).contains(&late), "{late} s");
-    // From the beginning on: there was no picture before.
+    // From the beginning on: there was no earlier picture.
     let never = OUTAGE.replace("at = \"4s\"", "at = \"0s\"");
     let never = frozen(&never, &[]);
     assert!((8.0..=10.0).contains(&never), "{never} s");
@@ -147,7 +147,7 @@ fn results_depend_on_neither_threads_nor_repetition() {
     let one = summary(&outcome(&scenario, 1));
     assert_eq!(one, summary(&outcome(&scenario, 4)));
     assert_eq!(one, summary(&outcome(&scenario, 1)));
-    // Something that could have differed: seeds do.
+    // A value that could have differed: seeds do.
     let outcome = outcome(&scenario, 2);
     let by_seed = outcome.values(0, "throughput_mbps.a");
     assert_ne!(by_seed[0], by_seed[1]);
@@ -163,7 +163,7 @@ fn two_flows_share_a_bottleneck_that_is_full_and_checks_itself() {
     assert!((0.9..=1.0).contains(&used), "{used}");
     let checks = outcome.checks();
     assert!(checks.iter().all(|c| c.check.ok), "{checks:#?}");
-    // Rate, queue and packets of both ways, delay of both flows; two systems.
+    // Rate, queue and packets of both directions, delay of both flows; two systems.
     for what in ["rate_mbps", "queue_ms", "packets", "delay_ms"] {
         assert!(
             checks.iter().any(|c| c.check.what == what),

@@ -1,5 +1,4 @@
-//! Cells that links are stations of: a medium that several share, or one of
-//! their own.
+//! Cells with links as stations: a medium that several share, or a separate one.
 
 use std::ops::Range;
 
@@ -24,22 +23,22 @@ struct Cell<'a> {
     name: &'a str,
     place: Range<usize>,
     spec: CellSpec,
-    /// What the stations are called.
+    /// Names of the stations.
     stations: Vec<String>,
     /// Position of its link in the run, once it has a station.
     setup: Option<usize>,
 }
 
-/// Where a link leads from.
+/// Start of a link in a cell.
 #[derive(Clone, Copy)]
 pub struct Station {
-    /// Of the file's, in the order in which they came up.
+    /// Position among the file's cells, in the order of their appearance.
     pub cell: usize,
     pub id: StationId,
 }
 
 impl<'a> Cells<'a> {
-    /// Those of the file's media, without stations.
+    /// Creates the cells of the file's media, without stations.
     pub fn of(source: &Source, file: &'a File) -> Result<Cells<'a>> {
         let media = file.media.0.iter();
         let cells = media.map(|(name, written)| {
@@ -121,7 +120,7 @@ impl<'a> Cells<'a> {
             guilty.blame(link.source, link.name, &error, link.whole.clone())
         })?;
         if own.is_some() {
-            // What comes back waits at the access point.
+            // Packets back wait at the access point.
             let differs = |key| there.find(key).map(|t| t.0) != back.find(key).map(|b| b.0);
             let limits = there.find("queue").is_some() || differs("queue");
             let read = cell.spec.queue_back(&down, limits);
@@ -141,12 +140,12 @@ impl<'a> Cells<'a> {
         Ok(Station { cell: index, id })
     }
 
-    /// The position of the cell's link in the run, `next` if it has none yet.
+    /// Returns the position of the cell's link in the run, `next` if it has none yet.
     pub fn setup(&mut self, cell: usize, next: usize) -> usize {
         *self.cells[cell].setup.get_or_insert(next)
     }
 
-    /// Puts the cells in their places, and gives their access points.
+    /// Stores the cells in their positions, and names their access points.
     pub fn finish(
         self,
         source: &Source,
@@ -182,7 +181,7 @@ impl<'a> Cells<'a> {
         self.cells.into_iter().enumerate().map(finish).collect()
     }
 
-    /// A cell for this link alone.
+    /// Creates a cell for this link alone.
     fn own(&mut self, link: &Written<'a>, kind: CellKind) -> Result<usize> {
         let (of_cell, _) = link.there.split(kind.of_own_cell());
         let pairs: Vec<_> = of_cell.pairs().collect();
@@ -201,8 +200,7 @@ impl<'a> Cells<'a> {
 }
 
 impl Written<'_> {
-    /// What of this is said of the station; anything else must be of its own
-    /// cell.
+    /// Returns the keys of the station; all others must belong to a cell of its own.
     fn station(&self, items: &Items, kind: CellKind, own: bool) -> Result<Items> {
         let of_own_cell = kind.of_own_cell();
         let (station, other) = items.split(kind.of_station());
@@ -241,7 +239,7 @@ impl Written<'_> {
     }
 }
 
-/// Why a link that names no medium seems to be a station of one, and where.
+/// Explains why a link that names no medium looks like a station, and where.
 pub fn misses_its_medium(items: &Items) -> Option<(String, Range<usize>)> {
     let of = |kind: CellKind, keys: &[&'static str]| {
         let found = keys.iter().find_map(|key| Some((key, items.find(key)?.1)));

@@ -1,18 +1,18 @@
-//! Which fields a table may have: what the type says that it is read into.
+//! Fields that a table may have, from the type that it is read into.
 
 use serde::de::value::Error;
 use serde::de::{Deserialize, Deserializer, Error as _, Visitor};
 use serde::forward_to_deserialize_any;
 
-/// The names of a struct's fields as files have them.
+/// Returns the names of a struct's fields in files.
 pub fn fields<'de, T: Deserialize<'de>>() -> &'static [&'static str] {
     let mut asked = Asked(&[]);
-    // Nothing can be read from it; the struct names its fields before it finds out.
+    // Reading always fails; the struct names its fields before that.
     let _ = T::deserialize(&mut asked);
     asked.0
 }
 
-/// Notes the fields that it is asked for.
+/// Records the requested fields.
 struct Asked(&'static [&'static str]);
 
 impl<'de> Deserializer<'de> for &mut Asked {

@@ -49,7 +49,7 @@ pub struct File {
     pub published: Vec<Published>,
 }
 
-/// A system under a name of its own.
+/// A system with its own name.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct System {
@@ -61,12 +61,12 @@ pub struct System {
     pub level: Option<Text>,
     pub reports: Option<Text>,
     pub links: Option<Spanned<Vec<Text>>>,
-    /// Taken out before the file is read, and laid over it.
+    /// Taken out before the file is read, and merged into it.
     #[expect(dead_code, reason = "a `set` that is no table is refused here")]
     pub set: Option<BTreeMap<String, IgnoredAny>>,
 }
 
-/// Every system is run with each of these values.
+/// A set of values: every system is run with each of them.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Vary {
@@ -77,7 +77,7 @@ pub struct Vary {
 }
 
 impl Vary {
-    /// How results call a value: behind its label.
+    /// Returns the name of a value in results: its label with the value.
     pub fn words(&self, value: &Scalar) -> String {
         let words = format!("{} {}", self.label, value.text());
         words.trim_start().to_owned()
@@ -91,7 +91,7 @@ impl Vary {
     }
 }
 
-/// What varies: a dotted path, or several that have the same value.
+/// Varied keys: a dotted path, or several that get one value.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum Keys {
@@ -99,7 +99,7 @@ pub enum Keys {
     Many(Vec<String>),
 }
 
-/// A value that somebody else has measured.
+/// A value measured by others.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Published {
@@ -115,13 +115,13 @@ pub struct Published {
     pub source: String,
 }
 
-/// How a value is held against another.
+/// Kind of comparison of a value with another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum By {
-    /// The value over the other.
+    /// The value divided by the other.
     #[default]
     Ratio,
-    /// The value less the other.
+    /// The value minus the other.
     Difference,
 }

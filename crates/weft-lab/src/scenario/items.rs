@@ -1,4 +1,4 @@
-//! Keys and values of a link, as its SPEC and its table give them.
+//! Keys and values of a link, from its SPEC and its table.
 
 use std::ops::Range;
 
@@ -10,17 +10,17 @@ use crate::names::unknown_name;
 use super::links::Link;
 use super::place::{ScenarioError, Source, Text};
 
-/// What is written of a link, each way.
+/// Settings of a link, in each direction.
 pub struct Written<'a> {
     pub source: &'a Source,
     pub name: &'a str,
-    /// Where all of it stands in the file.
+    /// Location of all settings in the file.
     pub whole: Range<usize>,
     pub there: Items,
     pub back: Items,
 }
 
-/// Keys and values of a SPEC with their places, in order.
+/// Keys and values of a SPEC with their locations, in order.
 #[derive(Clone, Default)]
 pub struct Items(Vec<(String, String, Range<usize>)>);
 
@@ -39,8 +39,8 @@ impl Items {
                 return Err(source.error(spec.span(), format!("\"{item}\" has no `=`: {remedy}")));
             };
             let key = key.trim();
-            // What overrides stands in a table of its own; within one text
-            // nobody could say which of two was meant.
+            // Overrides have a table of their own; within one text the intended value
+            // would be unclear.
             if let Some(other) = given.iter().find(|k| **k == key || Some(**k) == rival(key)) {
                 let message = format!("`{other}` and `{key}` in one specification: keep one");
                 return Err(source.error(spec.span(), message));
@@ -95,7 +95,7 @@ impl Items {
         self
     }
 
-    /// How a call may use the link, and what is left to say of the link itself.
+    /// Separates the policy of a call from the settings of the link itself.
     pub fn policy(self, source: &Source, name: &str) -> Result<(Policy, Items), ScenarioError> {
         let (of_policy, rest) = self.split(&Policy::OPTIONS);
         let mut policy = Policy::default();
@@ -122,35 +122,34 @@ impl Items {
         }
     }
 
-    /// The value of this key, with its place.
+    /// Returns the value of this key, with its location.
     pub fn find(&self, key: &str) -> Option<(&str, Range<usize>)> {
         let found = self.0.iter().find(|(k, _, _)| k == key)?;
         Some((&found.1, found.2.clone()))
     }
 
-    /// Those with these keys, or those with others.
+    /// Splits the settings into those with these keys and the others.
     pub fn split(&self, keys: &[&str]) -> (Items, Items) {
         let all = self.0.iter().cloned();
         let (with, without) = all.partition(|(key, _, _)| keys.contains(&key.as_str()));
         (Items(with), Items(without))
     }
 
-    /// The keys with their places, in order.
+    /// Iterates over the keys with their locations, in order.
     pub fn keys(&self) -> impl Iterator<Item = (&str, Range<usize>)> {
         self.0
             .iter()
             .map(|(key, _, span)| (key.as_str(), span.clone()))
     }
 
-    /// Keys and values.
+    /// Iterates over keys and values.
     pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0
             .iter()
             .map(|(key, value, _)| (key.as_str(), value.as_str()))
     }
 
-    /// What is wrong with them, at its place: that of the guilty key, or the
-    /// whole.
+    /// Reports an error at the location of the wrong key, or of the whole.
     pub fn blame(
         &self,
         source: &Source,
@@ -169,7 +168,7 @@ impl Items {
         source.error(span, format!("link `{name}`: {words}"))
     }
 
-    /// A trace that stands for many.
+    /// Returns the pattern for several traces, if there is one.
     pub fn pattern(&self) -> Option<(&str, Range<usize>)> {
         self.find("trace").filter(|(trace, _)| trace.contains('*'))
     }
@@ -193,7 +192,7 @@ impl Items {
     }
 }
 
-/// The key that stands for the same as this one: either says what the capacity is.
+/// Returns the other key with this meaning: both define the capacity.
 fn rival(key: &str) -> Option<&'static str> {
     match key {
         "rate" => Some("trace"),

@@ -1,5 +1,5 @@
-//! Links as a scenario writes them: the SPEC, keys that change it, steps in
-//! time, the way back, and the medium that one is a station of.
+//! Links in a scenario file: the SPEC, keys that change it, steps in time, the backward
+//! direction, and the medium of a station.
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -10,20 +10,20 @@ use super::quantity::{Share, Speed, Time};
 use super::scalar::number;
 use crate::names::unknown_name;
 
-/// How the links are joined.
+/// Arrangement of the links.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Topology {
     /// One bottleneck that all flows share.
     Dumbbell,
-    /// Links beside each other: a call can take all of them.
+    /// Parallel links: a call can take all of them.
     Parallel,
-    /// Links one behind the other: a flow crosses all of them, or some.
+    /// Links in series: a flow crosses all of them, or some.
     ParkingLot,
 }
 
-/// A link: its SPEC, keys that change it, and the way back; or a station of a
-/// medium. A text in the place of the table is its SPEC.
+/// A link: its SPEC, keys that change it, and the backward direction; or a station of a
+/// medium. A text instead of the table is its SPEC.
 ///
 /// More than fifteen fields: one for each key of a link's table.
 #[derive(Clone, Debug, Deserialize)]
@@ -66,7 +66,7 @@ pub struct Link {
     pub steps_back: Vec<Step>,
 }
 
-/// From `at` on the link has this capacity, delay and loss, or what it had.
+/// Capacity, delay and loss of the link from `at` on; missing values stay unchanged.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Step {
@@ -76,7 +76,7 @@ pub struct Step {
     pub loss: Option<Spanned<Share>>,
 }
 
-/// The positions of links, each named once.
+/// Returns the positions of links, each named once.
 pub fn positions(
     source: &Source,
     known: &Named<Spanned<Link>>,

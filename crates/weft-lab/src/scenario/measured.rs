@@ -1,17 +1,17 @@
-//! What of a run is measured.
+//! Measured parts of a run.
 
 use weft_units::Duration;
 
 use super::file::File;
 use super::place::{ScenarioError, Source};
 
-/// From when on; the beginning, where nothing else is said.
+/// Returns the start of the measurement; by default the beginning.
 pub fn measure_from(file: &File) -> Duration {
     let from = file.measure_from.as_ref();
     from.map_or(Duration::ZERO, |t| t.get_ref().0)
 }
 
-/// The parts of the run between these times; none if there are no times.
+/// Returns the sections between these times; none without times.
 pub fn sections(source: &Source, file: &File) -> Result<Vec<(Duration, Duration)>, ScenarioError> {
     let mut found = Vec::new();
     let mut begin = measure_from(file);

@@ -1,5 +1,4 @@
-//! Media that links share, as a scenario writes them, and what is known here
-//! of their kinds.
+//! Media that links share, as in scenario files, and the properties of their kinds.
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -24,12 +23,12 @@ impl From<Named<Spanned<Scalar>>> for Medium {
 }
 
 impl Medium {
-    /// What it is.
+    /// Returns the kind.
     pub fn kind(&self) -> Option<&Text> {
         self.0.find("kind")
     }
 
-    /// All else that is said of it.
+    /// Iterates over all other keys.
     pub fn keys(&self) -> impl Iterator<Item = (&str, &Text)> {
         let all = self.0.0.iter();
         let keys = all.map(|(key, text)| (key.get_ref().as_str(), text));
@@ -37,7 +36,7 @@ impl Medium {
     }
 }
 
-/// Kinds of cells, by name: also that of a cell which a link has to itself.
+/// Kinds of cells, by name, including those of a cell with a single link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CellKind {
     Wifi,
@@ -50,10 +49,10 @@ pub enum CellSpec {
     Lte(LteSpec),
 }
 
-/// Keys and values of one way of a link.
+/// Keys and values of one direction of a link.
 pub type Pairs<'p> = &'p [(&'p str, &'p str)];
 
-/// Which way of a link a mistake is in.
+/// Direction of a link that contains an error.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum WayOf {
     There,
@@ -74,7 +73,7 @@ impl CellKind {
         }
     }
 
-    /// Of one of its stations, as people say it.
+    /// Returns the name of one of its stations.
     pub const fn station(self) -> &'static str {
         match self {
             CellKind::Wifi => "a WiFi station",
@@ -82,8 +81,7 @@ impl CellKind {
         }
     }
 
-    /// What a link says of the cell that it has to itself, and not of its
-    /// station.
+    /// Returns the keys of a link that describe its own cell, and not its station.
     pub const fn of_own_cell(self) -> &'static [&'static str] {
         match self {
             CellKind::Wifi => WifiSpec::OF_OWN_CELL,
@@ -91,7 +89,7 @@ impl CellKind {
         }
     }
 
-    /// What a link says of its station.
+    /// Returns the keys of a link that describe its station.
     pub const fn of_station(self) -> &'static [&'static str] {
         match self {
             CellKind::Wifi => WifiStation::KEYS,
@@ -99,7 +97,7 @@ impl CellKind {
         }
     }
 
-    /// A cell without stations.
+    /// Creates a cell without stations.
     pub fn cell(self, keys: Pairs<'_>) -> Result<CellSpec, SpecError> {
         let keys = keys.iter().copied();
         Ok(match self {
@@ -117,7 +115,7 @@ impl CellSpec {
         }
     }
 
-    /// How many stations there are, without the one in the middle.
+    /// Returns the number of stations, without the central one.
     pub fn len(&self) -> usize {
         match self {
             CellSpec::Wifi(cell) => cell.stations.len(),
@@ -125,9 +123,8 @@ impl CellSpec {
         }
     }
 
-    /// Adds a station with what is said of it there and back. Says whether the
-    /// way back has a queue of its own, as it cannot have on a medium that is
-    /// shared.
+    /// Adds a station with the settings of both directions. Returns whether the backward
+    /// direction has its own queue, which is impossible on a shared medium.
     pub fn add(&mut self, there: Pairs<'_>, back: Pairs<'_>) -> Result<bool, (WayOf, SpecError)> {
         let in_way = |way| move |error| (way, error);
         match self {
@@ -153,7 +150,7 @@ impl CellSpec {
         }
     }
 
-    /// Of a cell with one station: what comes back waits as these keys say.
+    /// Sets the backward queue of a cell with one station to these keys.
     pub fn queue_back(&mut self, back: Pairs<'_>, limits: bool) -> Result<(), SpecError> {
         let back = back.iter().copied();
         match self {
@@ -169,7 +166,7 @@ impl CellSpec {
         Ok(())
     }
 
-    /// Why there can be no such cell.
+    /// Returns the reason why there can be no such cell.
     pub fn check(&self) -> Result<(), String> {
         match self {
             CellSpec::Wifi(cell) => cell.check().map_err(|error| error.to_string()),
@@ -177,7 +174,7 @@ impl CellSpec {
         }
     }
 
-    /// The medium.
+    /// Returns the medium.
     pub fn medium(self) -> Result<MediumSpec, String> {
         match self {
             CellSpec::Wifi(cell) => MediumSpec::wifi(cell).map_err(|error| error.to_string()),

@@ -1,8 +1,8 @@
-//! Scenario files: from text to what is run.
+//! Scenario files: from text to setups.
 //!
-//! A file is read into a tree, `--set` and each system's own values are laid
-//! over it, and the result is read and checked as a whole, once for each
-//! system. So an error in any of them names its own place.
+//! A file is read into a tree, `--set` and each system's own values are merged into it,
+//! and the result is read and checked as a whole, once for each system. An error in any
+//! of them therefore names its own location.
 
 mod cells;
 mod fields;
@@ -54,16 +54,16 @@ pub use quantity::time;
 pub use system_spec::{SessionSpec, SystemSpec, Way};
 pub use traces::Traces;
 
-/// Seeds of a run unless the file or the command line says otherwise; chosen
-/// by us: Student's t falls below 2.8 there, and a laptop is done in seconds.
+/// Seeds of a run unless the file or the command line gives a number; chosen by us:
+/// Student's t falls below 2.8 there, and a laptop needs only seconds.
 const DEFAULT_SEEDS: u32 = 5;
 const MOST_SEEDS: u32 = 10_000;
-/// Longest run whose samples are as short as a set-up's are; chosen by us: longer
-/// than any scenario in the program.
+/// Longest run with the sampling period of short runs; chosen by us: longer than any
+/// embedded scenario.
 const LONGEST_FINE: Duration = Duration::from_secs(900);
 /// Shortest run: five samples of its series. Chosen by us.
 const SHORTEST: Duration = Duration::from_secs(1);
-/// The name of everything together, where nothing is compared.
+/// Name of the only system if nothing is compared.
 const ALL: &str = "all";
 
 /// A scenario that can be run.
@@ -71,48 +71,48 @@ const ALL: &str = "all";
 pub struct Scenario {
     /// Set and name, such as `demo/aqm`: from the file's path.
     pub name: String,
-    /// The text, and where it came from.
+    /// The text and its origin.
     pub source: Source,
     /// One line.
     pub title: String,
-    /// What it shows and why, a paragraph.
+    /// A paragraph on its purpose and its expected result.
     pub about: String,
     /// Seeds 1 to this number are run.
     pub seeds: u32,
-    /// What comes before does not count in metrics.
+    /// Start of the measurement: earlier times do not count in metrics.
     pub measure_from: Duration,
-    /// From when to when each of its parts lasts that is measured by itself.
+    /// Start and end of each part that is measured separately.
     pub sections: Vec<(Duration, Duration)>,
     /// Mean or median over the seeds.
     pub centre: Centre,
     /// Metrics to report; empty: all that apply.
     pub metrics: Vec<String>,
-    /// The system that others are compared with, if one is told; otherwise it is
-    /// the best call over one link.
+    /// The system that others are compared with, if one is named; otherwise the best call
+    /// over one link.
     pub baseline: Option<String>,
-    /// What is run: every system, with every varied value.
+    /// The runs: every system, with every varied value.
     pub variants: Vec<Variant>,
-    /// What others have measured.
+    /// Values measured by others.
     pub published: Vec<Published>,
 }
 
 /// One system under one set of conditions.
 #[derive(Clone, Debug)]
 pub struct Variant {
-    /// The name in results: the system's, and the varied values.
+    /// Name in results: the system's, and the varied values.
     pub name: String,
-    /// What calls do under it: scheduler, protection, controller, links.
+    /// System of its calls: scheduler, protection, controller, links.
     pub system: SystemSpec,
     /// Varied keys and their values.
     pub case: Vec<(String, String)>,
-    /// What the simulator runs: with the first of many traces.
+    /// Setup for the simulator: with the first of several traces.
     pub setup: Setup,
-    /// What the file calls its links, by their positions in `system`.
+    /// Names of its links in the file, by their positions in `system`.
     pub links: Vec<String>,
     /// The links of each seed where they differ.
     pub traces: Traces,
-    /// Positions of the flows that the results are about: the calls under
-    /// test, or all flows where there is no call.
+    /// Positions of the flows that the results are about: the calls under test, or all
+    /// flows if there is no call.
     pub focus: Vec<usize>,
 }
 
@@ -120,7 +120,7 @@ impl Scenario {
     /// Reads a file; `set` are the arguments of `--set`.
     ///
     /// # Errors
-    /// The first thing that is wrong, with place and remedy.
+    /// The first error found, with location and remedy.
     pub fn read(path: &Path, set: &[String]) -> Result<Scenario, ScenarioError> {
         let name = path.display().to_string();
         let text = std::fs::read_to_string(path).map_err(|error| {
@@ -130,17 +130,17 @@ impl Scenario {
         Scenario::parse(&name, &text, set)
     }
 
-    /// The same for a text; `file` is its name in messages.
+    /// Reads a text; `file` is its name in messages.
     ///
     /// # Errors
-    /// As [`Scenario::read`].
+    /// The errors of [`Scenario::read`].
     pub fn parse(file: &str, text: &str, set: &[String]) -> Result<Scenario, ScenarioError> {
         let source = Source::new(file, text, set)?;
         let scenario = build(&source)?;
         Ok(Scenario { source, ..scenario })
     }
 
-    /// Pairs of flows that metrics are asked of, each once.
+    /// Returns the pairs of flows that metrics are requested for, each once.
     #[must_use]
     pub fn pairs(&self) -> Vec<&str> {
         let published = self.published.iter();
@@ -152,7 +152,7 @@ impl Scenario {
         pairs.into_iter().collect()
     }
 
-    /// How long a run lasts.
+    /// Returns the length of a run.
     #[must_use]
     pub fn duration(&self) -> Duration {
         self.variants
@@ -266,9 +266,9 @@ fn check_numbers(source: &Source, file: &File) -> Result<(), ScenarioError> {
     Ok(())
 }
 
-/// Period of the samples: that of every set-up in runs of up to a quarter of an
-/// hour; whole seconds in longer ones, so that no run keeps more samples than one
-/// of that length .
+/// Returns the sampling period: that of every setup in runs of up to a quarter of an
+/// hour; whole seconds in longer ones, so that no run keeps more samples than one of that
+/// length.
 fn sample_period(setup: &Setup) -> Duration {
     let most = LONGEST_FINE.as_nanos() / setup.sample_every.as_nanos();
     let seconds = setup
@@ -288,7 +288,7 @@ fn has_compared(file: &File) -> bool {
     flows.any(Flow::is_compared)
 }
 
-/// The systems to run, with the place of each name.
+/// Returns the systems to run, with the location of each name.
 fn system_names(source: &Source, file: &File) -> Result<Vec<Text>, ScenarioError> {
     let names = match &file.systems {
         Some(names) => {
@@ -336,7 +336,7 @@ fn variant(
     } = wiring::wiring(source, file)?;
     let traces = Traces::pair(&links);
     let traces = traces.map_err(|message| source.error(file.links.span(), message))?;
-    // A link always is at least one setup.
+    // A link always has at least one setup.
     setup.links = links
         .into_iter()
         .flat_map(|link| link.into_iter().next())
@@ -405,7 +405,7 @@ fn read_flows(
     read.collect()
 }
 
-/// Where that stands which keeps the whole from being run.
+/// Returns the location of the setting that prevents the run.
 fn guilty(error: &SetupError, file: &File) -> Range<usize> {
     let flows = &file.flows.get_ref().0;
     let of_flow = |name: &str| {
@@ -452,7 +452,7 @@ fn baseline(source: &Source, file: &File, names: &[Text]) -> Result<Option<Strin
             if names.contains(&full) {
                 return Ok(Some(full.into_inner()));
             }
-            // `--systems` may have left it out; a name that means nothing is an error.
+            // `--systems` may have left it out; an unknown name is an error.
             systems::system(source, file, &full).map(|_| None)
         }
         None => Ok(None),
@@ -470,7 +470,7 @@ fn asked(source: &Source, file: &File, owners: &Owners) -> Result<Vec<String>, S
     Ok(names)
 }
 
-/// `.../scenarios/demo/aqm.toml` is `demo/aqm`.
+/// Shortens a path: `.../scenarios/demo/aqm.toml` is `demo/aqm`.
 fn short_name(file: &str) -> String {
     let path = Path::new(file);
     let stem = path

@@ -1,12 +1,11 @@
-//! A table of things with names of the user's choice, in the order of the
-//! file.
+//! A table with names chosen by the user, in the order of the file.
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use std::fmt;
 use std::marker::PhantomData;
 use toml::Spanned;
 
-/// Names with their places, and what they name.
+/// Names with their locations and values.
 #[derive(Clone, Debug)]
 pub struct Named<T>(pub Vec<(Spanned<String>, T)>);
 
@@ -27,7 +26,7 @@ impl<T> Named<T> {
         self.names().position(|each| each == name)
     }
 
-    /// What has this name.
+    /// Returns the value of this name.
     pub fn find(&self, name: &str) -> Option<&T> {
         self.position(name).map(|at| &self.0[at].1)
     }

@@ -1,4 +1,4 @@
-//! Names in results: each stands for one thing only.
+//! Unique names in results.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,8 +8,8 @@ use super::flows::Ways;
 use super::place::{ScenarioError, Source, Text};
 use crate::names::file_name;
 
-/// Links and flows as columns and metrics name them: a link, its way back, a
-/// flow, each path of a call.
+/// Checks the names of links and flows in columns and metrics: a link, its backward
+/// direction, a flow, each path of a call.
 pub fn check_owners(source: &Source, file: &File) -> Result<(), ScenarioError> {
     let mut known: BTreeMap<String, String> = BTreeMap::new();
     let mut add = |name: String, what: String, place: Range<usize>| match known.get(&name) {
@@ -49,12 +49,12 @@ pub fn check_owners(source: &Source, file: &File) -> Result<(), ScenarioError> {
     Ok(())
 }
 
-/// The names of files, by those of the variants that are written into them.
+/// Names of files, by the variants that are written into them.
 #[derive(Default)]
 pub struct Files(BTreeMap<String, String>);
 
 impl Files {
-    /// Another variant, of this system.
+    /// Adds a variant of this system.
     pub fn add(
         &mut self,
         source: &Source,

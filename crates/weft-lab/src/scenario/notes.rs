@@ -1,4 +1,4 @@
-//! What is allowed in a scenario, but perhaps not meant.
+//! Notes on settings that are allowed, but possibly unintended.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use weft_units::Duration;
 use super::{Scenario, Variant};
 
 impl Scenario {
-    /// What is allowed, but perhaps not meant.
+    /// Returns notes on settings that are allowed, but possibly unintended.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let mut notes: Vec<String> = Vec::new();
@@ -36,7 +36,7 @@ impl Scenario {
 }
 
 impl Variant {
-    /// Links with a trace that ends before the run.
+    /// Returns notes on traces that end before the run.
     fn short_traces(&self) -> Vec<String> {
         let mut short: BTreeMap<&str, Duration> = BTreeMap::new();
         for (link, spec) in self.directions() {
@@ -57,7 +57,7 @@ impl Variant {
         short.into_iter().map(note).collect()
     }
 
-    /// Links whose queue would hold no full packet.
+    /// Returns notes on queues that cannot hold a full packet.
     fn short_queues(&self) -> Vec<String> {
         let short = |(_, spec): &(&str, &LinkSpec)| spec.configured_queue() < QueueLimit::LEAST;
         let note = |(link, spec): (&str, &LinkSpec)| {
@@ -70,8 +70,8 @@ impl Variant {
         self.directions().filter(short).map(note).collect()
     }
 
-    /// Each direction of each link, with each of many traces, under the link's
-    /// name.
+    /// Iterates over each direction of each link, with each of several traces, with the
+    /// link's name.
     fn directions(&self) -> impl Iterator<Item = (&str, &LinkSpec)> {
         let links = self.traces.setups().chain([self.setup.links.as_slice()]);
         links.flatten().flat_map(|link| {

@@ -1,5 +1,5 @@
-//! Where in a scenario something is wrong: file, line, column, the line
-//! itself, and what to do about it.
+//! Location of an error in a scenario: file, line, column, the line itself, and the
+//! remedy.
 
 use std::fmt;
 use std::ops::Range;
@@ -9,24 +9,24 @@ use toml::Spanned;
 
 use crate::names::unknown_name;
 
-/// A text of the file with its place.
+/// A text of the file with its location.
 pub type Text = Spanned<String>;
 
-/// The text of a scenario file with the `--set` arguments behind it, so that
-/// one offset names a place in either.
+/// The text of a scenario file, followed by the `--set` arguments, so that one offset
+/// identifies a location in either.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// The file as it was named.
+    /// File name, as given.
     pub file: String,
     /// Text of the file.
     pub text: String,
-    /// The arguments of `--set` as TOML, each behind so many blanks that its
-    /// offsets follow those of all before it.
+    /// The arguments of `--set` as TOML, each preceded by blanks so that its offsets
+    /// follow those of all before it.
     pub(super) arguments: Vec<String>,
 }
 
-/// A scenario that cannot be run. Its text names the place, what was found
-/// there and the remedy.
+/// A scenario that cannot be run. Its text names the location, the value found there and
+/// the remedy.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ScenarioError {
     /// File, or the argument of `--set`.
@@ -34,15 +34,15 @@ pub struct ScenarioError {
     /// Line and column, counted from 1; columns are characters. `None` in an
     /// argument.
     pub at: Option<(usize, usize)>,
-    /// What was found and what to do.
+    /// Error and remedy.
     pub message: String,
-    /// The line, and where within it the place begins and how long it is.
+    /// The line, with the start and length of the location in it.
     snippet: Option<(String, usize, usize)>,
 }
 
 impl Source {
-    /// The text of `file`, and arguments `KEY=VALUE` in their order. A value
-    /// that is no TOML is meant as a text.
+    /// Combines the text of `file` with arguments `KEY=VALUE` in their order. A value
+    /// that is not TOML is read as a text.
     ///
     /// # Errors
     /// An argument without `=`.
@@ -72,24 +72,24 @@ impl Source {
         })
     }
 
-    /// The arguments of `--set`, as TOML.
+    /// Iterates over the arguments of `--set`, as TOML.
     pub fn arguments(&self) -> impl Iterator<Item = &str> {
         self.arguments.iter().map(|argument| argument.trim_start())
     }
 
-    /// Whether an argument of `--set` gives this dotted key.
+    /// Whether an argument of `--set` sets this dotted key.
     pub(super) fn sets(&self, key: &str) -> bool {
         let keys = self.arguments.iter().filter_map(|a| a.split_once('='));
         keys.map(|(key, _)| key.trim()).any(|each| each == key)
     }
 
-    /// Names of the files in a folder that the scenario names: of its own
-    /// folder, then of the working directory, as [`Source::read_beside`] looks
-    /// for them.
+    /// Lists the names of the files in a folder that the scenario names: relative to its
+    /// own folder, then to the working directory, in the order of
+    /// [`Source::read_beside`].
     pub(super) fn list_beside(&self, folder: &str) -> [std::io::Result<Vec<String>>; 2] {
         let beside = Path::new(&self.file).with_file_name(folder);
         [beside, PathBuf::from(folder)].map(|path| {
-            // A path without any part is the working directory.
+            // An empty path is the working directory.
             let here = path.as_os_str().is_empty();
             let path = if here { Path::new(".") } else { &path };
             let entries = std::fs::read_dir(path)?.flatten();
@@ -99,8 +99,8 @@ impl Source {
         })
     }
 
-    /// The text of a file that the scenario names: from its own folder, or
-    /// else from the working directory.
+    /// Reads a file that the scenario names: relative to its own folder, or else to the
+    /// working directory.
     pub(super) fn read_beside(&self, name: &str) -> std::io::Result<String> {
         let beside = Path::new(&self.file).with_file_name(name);
         let path = if beside.is_file() {
@@ -111,7 +111,7 @@ impl Source {
         std::fs::read_to_string(path)
     }
 
-    /// An error at these bytes of the text.
+    /// Creates an error at these bytes of the text.
     #[must_use]
     pub fn error(&self, span: Range<usize>, message: impl Into<String>) -> ScenarioError {
         let message = message.into();
@@ -151,7 +151,7 @@ impl Source {
     }
 }
 
-/// The last character that begins at or before this offset.
+/// Returns the last character that begins at or before this offset.
 fn boundary(text: &str, offset: usize) -> usize {
     let mut at = offset.min(text.len());
     while !text.is_char_boundary(at) {
@@ -161,7 +161,7 @@ fn boundary(text: &str, offset: usize) -> usize {
 }
 
 impl ScenarioError {
-    /// An error that concerns the file as a whole.
+    /// Creates an error about the file as a whole.
     #[must_use]
     pub fn whole(file: &str, message: impl Into<String>) -> ScenarioError {
         let (file, message) = (file.to_owned(), message.into());
@@ -186,7 +186,7 @@ impl fmt::Display for ScenarioError {
         };
         let number = line.to_string();
         let margin = " ".repeat(number.len());
-        // Tabs stay, so that the marks stand under what they mark.
+        // Tabs are kept, so that the marks are below the marked text.
         let indent = text.chars().take(column - 1);
         let indent: String = indent.map(|c| if c == '\t' { c } else { ' ' }).collect();
         let marks = "^".repeat(*length);
@@ -199,7 +199,7 @@ impl fmt::Display for ScenarioError {
 
 impl std::error::Error for ScenarioError {}
 
-/// What the reader of TOML says, with the nearest permitted name.
+/// Explains an error of the TOML reader, with the nearest permitted name.
 pub(super) fn explained(message: &str) -> String {
     let first = message.lines().next().unwrap_or(message);
     let quoted: Vec<&str> = first.split('`').skip(1).step_by(2).collect();
@@ -218,8 +218,8 @@ pub(super) fn explained(message: &str) -> String {
     unknown_name(what, found, permitted.iter().copied())
 }
 
-/// What was found in the place of what, in serde's words "invalid type: FOUND,
-/// expected WANTED", both as one writes them.
+/// Parses serde's "invalid type: FOUND, expected WANTED"; returns both in the words of
+/// users.
 fn mismatch(message: &str) -> Option<(&str, String)> {
     let (found, wanted) = message
         .strip_prefix("invalid type: ")

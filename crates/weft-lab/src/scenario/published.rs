@@ -1,4 +1,4 @@
-//! What others have measured under these conditions.
+//! Values that others have measured under these conditions.
 
 use toml::Spanned;
 
@@ -8,36 +8,36 @@ use super::systems;
 use crate::measure::metrics::{self, Owners};
 use crate::names::unknown_name;
 
-/// Agreement within this share unless the file says otherwise; chosen by us:
-/// what reading a value off a printed plot leaves open.
+/// Default relative tolerance of an agreement; chosen by us: the uncertainty of reading a
+/// value from a printed plot.
 const DEFAULT_TOLERANCE: f64 = 0.1;
 
 /// A published value, as the range in which ours agrees with it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Published {
-    /// The system here that stands for the one measured there.
+    /// Our counterpart of the measured system.
     pub system: String,
-    /// Its name in the table of metrics, with `.FLOW` or `.LINK` where it is of one.
+    /// Name in the table of metrics, with `.FLOW` or `.LINK` for a single one.
     pub metric: String,
-    /// What was published; `None` for a range or a bound.
+    /// The published value; `None` for a range or a bound.
     pub value: Option<f64>,
-    /// Lowest value that agrees; minus infinity where there is no such bound.
+    /// Lowest value that agrees; minus infinity without such a bound.
     pub low: f64,
-    /// Highest value that agrees; infinity where there is no such bound.
+    /// Highest value that agrees; infinity without such a bound.
     pub high: f64,
-    /// The value is held against this system's.
+    /// The system that the value is relative to.
     pub relative_to: Option<String>,
-    /// The value is held against this metric's, of the same system where no
-    /// other is named.
+    /// The metric that the value is relative to, of the system itself unless another one
+    /// is named.
     pub relative_metric: Option<String>,
-    /// How it is held against the other.
+    /// Kind of comparison.
     pub by: By,
-    /// Where it was published.
+    /// Source of the value.
     pub source: String,
 }
 
-/// The published values of the file, checked; `owners` are the flows and links
-/// that a metric can be of.
+/// Returns the published values of the file, checked; `owners` are the flows and links
+/// that a metric can have.
 pub fn published(
     source: &Source,
     file: &File,
@@ -52,11 +52,11 @@ pub fn published(
     Ok(all)
 }
 
-/// What stands in a name for any value of what is varied at its place.
+/// Placeholder in a name for any varied value at its position.
 const ANY: &str = "*";
 
-/// The system, and what it is held against, for each of the varied values that
-/// a `*` stands for: the same one in both.
+/// Returns the system and its reference for each of the varied values that a `*` matches:
+/// an equal one in both.
 fn alternatives(
     source: &Source,
     file: &File,
@@ -103,7 +103,7 @@ fn misplaced(source: &Source, file: &File, name: &Text) -> ScenarioError {
     source.error(name.span(), message)
 }
 
-/// The varied values behind the name of a system.
+/// Iterates over the varied values in the name of a system.
 fn parts(name: &str) -> impl Iterator<Item = &str> {
     let inner = name.strip_suffix(')');
     let case = inner.and_then(|inner| inner.split_once(" ("));
@@ -114,7 +114,7 @@ fn part(name: &str, place: usize) -> Option<&str> {
     parts(name).nth(place)
 }
 
-/// The name with this word in place of a `*`.
+/// Returns the name with this word instead of a `*`.
 fn with(name: &Text, place: usize, word: &str) -> Text {
     let Some((system, _)) = name.get_ref().split_once(" (") else {
         return name.clone();
@@ -171,7 +171,7 @@ fn one(
     })
 }
 
-/// The value, and the range that agrees with it.
+/// Returns the value, and the range that agrees with it.
 fn agreeing(
     source: &Source,
     entry: &file::Published,
@@ -212,7 +212,7 @@ fn agreeing(
     }
 }
 
-/// A range, or a bound: the other end is open.
+/// Returns a range, or a bound with an open end.
 fn range(
     source: &Source,
     entry: &file::Published,
@@ -234,8 +234,8 @@ fn range(
     }
 }
 
-/// The one name of a system, perhaps with varied values behind it: `weft
-/// (cameras 2)`; or of these alone where no call is compared.
+/// Returns the full name of a system, possibly with varied values: `weft (cameras 2)`; or
+/// of the values alone if no call is compared.
 fn full_name(source: &Source, file: &File, name: &Text) -> Result<String, ScenarioError> {
     let words = |vary: &file::Vary| -> Vec<String> {
         let values = vary.values.get_ref().iter();

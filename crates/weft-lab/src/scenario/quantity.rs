@@ -21,14 +21,14 @@ pub struct Size(pub Bytes);
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug, Default)]
 pub struct Share(pub f64);
 
-/// Reads a time such as `30s`; the error says what can be written.
+/// Reads a time such as `30s`; the error describes the format.
 pub fn time(text: &str) -> Result<Duration, String> {
     let remedy =
         "write a time with its unit, such as \"30s\", \"25ms\" or \"3min\" (at most a day)";
     quantity::time(text).ok_or_else(|| refusal("a time", text, remedy))
 }
 
-/// Reads a rate such as `5mbit`; the error says what can be written.
+/// Reads a rate such as `5mbit`; the error describes the format.
 pub fn rate(text: &str) -> Result<Rate, String> {
     let remedy = "write a rate with its unit, such as \"5mbit\", \"500kbit\" or \"1gbit\"";
     quantity::rate(text).ok_or_else(|| refusal("a rate", text, remedy))

@@ -1,22 +1,22 @@
-//! A single value of a file, whatever its type.
+//! A single value of a file, of any type.
 
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
 use super::place::Text;
 
-/// A value as TOML has it.
+/// A TOML value.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(from = "Written")]
 pub enum Scalar {
-    /// Between quotes.
+    /// A text in quotes.
     Text(String),
-    /// A number or truth value, as TOML writes it.
+    /// A number or boolean, in TOML notation.
     Literal(String),
 }
 
 impl Scalar {
-    /// What stands in the file, without quotes.
+    /// Returns the text in the file, without quotes.
     pub fn text(&self) -> &str {
         match self {
             Scalar::Text(text) | Scalar::Literal(text) => text,
@@ -24,12 +24,12 @@ impl Scalar {
     }
 }
 
-/// What stands there, with its place.
+/// Returns the text with its location.
 pub fn text_of(scalar: &Spanned<Scalar>) -> Text {
     Spanned::new(scalar.span(), scalar.get_ref().text().to_owned())
 }
 
-/// For a field that may be a number without quotes.
+/// Reads a field that may be a number without quotes.
 pub fn number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Text>, D::Error> {
     let scalar = Spanned::deserialize(from)?;
     Ok(Some(text_of(&scalar)))
@@ -49,7 +49,7 @@ impl From<Written> for Scalar {
         match written {
             Written::Truth(truth) => Scalar::Literal(truth.to_string()),
             Written::Whole(number) => Scalar::Literal(number.to_string()),
-            // With a point also where nothing stands behind it.
+            // With a decimal point even without digits after it.
             Written::Decimal(number) => Scalar::Literal(format!("{number:?}")),
             Written::Text(text) => Scalar::Text(text),
         }

@@ -1,17 +1,17 @@
-//! How a call uses its links, and the names of the ways that are known.
+//! Systems: how a call uses its links, and the known names.
 
 use weft_cc::ControllerKind;
 use weft_session::{Ablation, Level, Preference, ProtectionKind, Reporting, SchedulerKind};
 use weft_units::Rate;
 
-/// Plain WebRTC: one path, the controller as browsers have it.
+/// Plain WebRTC: one path, with the controller of browsers.
 pub const WEBRTC: &str = "webrtc";
 
-/// What no call can do better than.
+/// Lower bound that no call can beat.
 pub const FLOOR: &str = "floor";
 
-/// The systems that Converge was compared with, by the names of its paper
-/// (Converge, section 5): WebRTC whose paths are migrated between or scheduled.
+/// The systems that Converge was compared with, by the names in its paper (Converge,
+/// section 5): WebRTC with path migration or scheduling.
 const RIVALS: [(&str, SchedulerKind, Level); 4] = [
     ("webrtc-cm", SchedulerKind::Migrate, Level::SenderSide),
     ("m-rtp", SchedulerKind::Mprtp, Level::Full),
@@ -19,50 +19,49 @@ const RIVALS: [(&str, SchedulerKind, Level); 4] = [
     ("srtt", SchedulerKind::MinRtt, Level::Full),
 ];
 
-/// How a call uses its links.
+/// System: a way in which a call uses its links.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SystemSpec {
-    /// The name in results.
+    /// Name in results.
     pub name: String,
-    /// What runs in the place of the call: a session, or the floor.
+    /// Implementation: a session, or the floor.
     pub way: Way,
-    /// Positions of the links it may use; none: all of them.
+    /// Positions of the links that it may use; `None`: all of them.
     pub links: Option<Vec<usize>>,
 }
 
-/// What uses the links.
+/// Implementation that uses the links.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Way {
     /// A session at each end.
     Session(SessionSpec),
-    /// An oracle with pictures of this rate, that which no call can do better
-    /// than.
+    /// An oracle with pictures of this rate, which no call can beat.
     Floor(Rate),
 }
 
-/// What the sessions of a call are told.
+/// Settings of a call's sessions.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SessionSpec {
-    /// Which packet goes over which path.
+    /// Scheduler that assigns packets to paths.
     pub scheduler: SchedulerKind,
-    /// What the call is to be spared first.
+    /// User preference: the impairment to avoid first.
     pub preference: Preference,
-    /// What is left out of the scheduler.
+    /// Mechanisms of the scheduler that are switched off.
     pub ablation: Ablation,
-    /// How many repair packets there are.
+    /// Forward error correction.
     pub protection: ProtectionKind,
-    /// The controller of every path; none: what a call has by default, which of
-    /// a WebRTC application is that of today's browsers.
+    /// Controller of every path; `None`: a call's default, which for a WebRTC application
+    /// is that of present browsers.
     pub controller: Option<ControllerKind>,
-    /// What the two ends know of paths.
+    /// Protocol level of the two ends.
     pub level: Level,
-    /// How the receiver tells of the packets that come.
+    /// Feedback of the receiver.
     pub reporting: Reporting,
 }
 
 impl SessionSpec {
-    /// By its name, or that of a system that was published; `false` if there
-    /// is none.
+    /// Sets the scheduler by its name, or by that of a published system; returns `false`
+    /// if it is unknown.
     pub fn set_scheduler(&mut self, name: &str) -> bool {
         if name == WEBRTC {
             self.scheduler = SchedulerKind::Single;
@@ -84,20 +83,20 @@ impl SessionSpec {
         self.scheduler = scheduler;
         self.protection = match scheduler {
             SchedulerKind::Weft => ProtectionKind::Weft,
-            // None of them knows of doubt; Converge's own is this one.
+            // None of them has uncertain states; Converge's own protection is this one.
             _ => ProtectionKind::PathSpecific,
         };
         true
     }
 }
 
-/// What [`SessionSpec::set_scheduler`] knows.
+/// Iterates over the names that [`SessionSpec::set_scheduler`] accepts.
 pub fn schedulers<'a>() -> impl Iterator<Item = &'a str> {
     let published = [WEBRTC].into_iter().chain(RIVALS.map(|(name, ..)| name));
     published.chain(SchedulerKind::ALL.iter().map(|kind| kind.name()))
 }
 
-/// The system of a scenario that compares none.
+/// Returns the system of a scenario that compares none.
 pub fn default_system(name: &str) -> SystemSpec {
     SystemSpec {
         name: name.to_owned(),

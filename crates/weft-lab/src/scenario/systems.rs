@@ -1,6 +1,5 @@
-//! Systems: how a call uses its links. A name says it all, such as
-//! `webrtc@wifi`, `weft/gcc_deployed@wifi+lte` or `floor`, or stands for a
-//! `[system.NAME]` of the file.
+//! Systems: how a call uses its links. A name defines a system, such as `webrtc@wifi`,
+//! `weft/gcc_deployed@wifi+lte` or `floor`, or refers to a `[system.NAME]` of the file.
 
 use std::ops::Range;
 
@@ -18,7 +17,7 @@ use super::quantity;
 use super::system_spec::{FLOOR, SessionSpec, SystemSpec, WEBRTC, Way, schedulers};
 use crate::names::unknown_name;
 
-/// The system of this name.
+/// Returns the system of this name.
 pub fn system(source: &Source, file: &File, name: &Text) -> Result<SystemSpec, ScenarioError> {
     let text = name.get_ref();
     match own(file, text) {
@@ -32,7 +31,7 @@ pub fn system(source: &Source, file: &File, name: &Text) -> Result<SystemSpec, S
     }
 }
 
-/// The `[system.NAME]` that NAME or NAME@LINK[+LINK...] stands for, if the file
+/// Returns the `[system.NAME]` that NAME or NAME@LINK[+LINK...] refers to, if the file
 /// has it, and its links.
 pub fn own<'n>(file: &File, name: &'n str) -> Option<(&'n str, Option<&'n str>)> {
     if file.system.find(name).is_some() {
@@ -42,7 +41,7 @@ pub fn own<'n>(file: &File, name: &'n str) -> Option<(&'n str, Option<&'n str>)>
     file.system.find(own).map(|_| (own, Some(links)))
 }
 
-/// LINK[+LINK...], as the names of systems have it.
+/// Parses LINK[+LINK...] in the name of a system.
 fn links_of_name(
     source: &Source,
     file: &File,
@@ -54,8 +53,8 @@ fn links_of_name(
     own_links(source, file, &Spanned::new(span.clone(), names.collect()))
 }
 
-/// The one name of what may have several: a controller's alone means that of
-/// a single path, and a hyphen will do for an underscore.
+/// Returns the canonical name: a controller's name alone means that of a single path, and
+/// a hyphen may replace an underscore.
 pub fn full_name(file: &File, name: &Text) -> Text {
     let text = name.get_ref();
     if own(file, text).is_some() {
@@ -124,7 +123,7 @@ fn defined(source: &Source, file: &File, name: &str) -> Result<SystemSpec, Scena
     })
 }
 
-/// SCHEDULER[/CONTROLLER][@LINK[+LINK...]], or floor[/RATE] likewise.
+/// Parses SCHEDULER[/CONTROLLER][@LINK[+LINK...]], or floor[/RATE] with links.
 fn named(
     source: &Source,
     file: &File,
@@ -182,9 +181,8 @@ fn floor_rate(
     }
 }
 
-/// Every single link, then all together: what is compared unless the file
-/// says otherwise. One behind the other no link is single. The places are
-/// those of the links.
+/// Returns every single link, then all together: the default comparison. Links in series
+/// are not compared singly. The locations are those of the links.
 pub fn default_names(file: &File) -> Vec<Text> {
     let links = &file.links;
     let single = match is_chain(file) {
@@ -200,7 +198,7 @@ pub fn default_names(file: &File) -> Vec<Text> {
     single.into_iter().chain([all]).collect()
 }
 
-/// Whether there are links one behind the other.
+/// Whether there are links in series.
 fn is_chain(file: &File) -> bool {
     file.topology == Some(Topology::ParkingLot) && file.links.get_ref().0.len() > 1
 }
@@ -214,7 +212,7 @@ fn controller(
     parsed.map_err(|error| source.error(span, error.to_string()))
 }
 
-/// The links that a system may use, which are links beside each other.
+/// Returns the parallel links that a system may use.
 fn own_links(
     source: &Source,
     file: &File,

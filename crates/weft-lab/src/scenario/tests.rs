@@ -60,7 +60,7 @@ fn a_run_that_can_measure_nothing_is_refused() {
         dead.contains("link `a`: rate=0") && dead.contains("loss=100%"),
         "{dead}"
     );
-    // An outage that somebody wrote down is meant.
+    // An outage in the file is intended.
     let steps =
         ["", "-back"].map(|way| format!("links.a.steps{way}=[{{at=\"2s\",rate=\"1mbit\"}}]"));
     assert_eq!(error("rate=0mbit", &[&steps[0], &steps[1]]), None);
@@ -214,7 +214,7 @@ fn in_a_parking_lot_no_system_has_links_of_its_own() {
             assert!(error.contains(part), "{by}: wants {part}: {error}");
         }
     }
-    // A call goes its own way all the same.
+    // A call still takes its own route.
     let via = CHAIN.replace("kind = \"call\"", "kind = \"call\"\nvia = [\"b\"]");
     let via = parse(&via, &[]).unwrap();
     assert_eq!(via.variants[0].setup.flows[0].routes[0].hops[0].link, 1);
@@ -323,7 +323,7 @@ fn a_metric_is_of_a_flow_or_link_that_there_is() {
         "{error}"
     );
     assert!(error.contains("there is call"), "{error}");
-    // Those that one of the systems adds are there.
+    // Includes those that one of the systems adds.
     let more = "[system.more.set.flows.more]\nkind = \"udp\"\nrate = \"1mbit\"\n";
     let more = format!("{CHAIN}{more}[system.weft]\n");
     let more = more.replace(

@@ -1,5 +1,5 @@
-//! Many traces in the place of one: `trace=FOLDER/*_wifi.csv`. Seed 1 plays
-//! the first of them, seed 2 the second, and so on.
+//! Several traces in place of one: `trace=FOLDER/*_wifi.csv`. Seed 1 plays the first of
+//! them, seed 2 the second, and so on.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use weft_experiment::{LinkSetup, Setup};
 
 use super::place::Source;
 
-/// What stands for the star in the names of the files that fit, in order.
+/// Returns the texts that the star matches in the names of files, in order.
 pub fn matching(source: &Source, pattern: &str) -> Result<Vec<String>, String> {
     let path = Path::new(pattern);
     let name = path.file_name().and_then(|name| name.to_str());
@@ -46,7 +46,7 @@ pub fn matching(source: &Source, pattern: &str) -> Result<Vec<String>, String> {
     }
 }
 
-/// `7_1` before `11_4`: runs of digits count as numbers.
+/// Orders `7_1` before `11_4`: runs of digits count as numbers.
 fn by_number(a: &str, b: &str) -> std::cmp::Ordering {
     let parts = |text: &str| -> Vec<(u64, String)> {
         let mut parts = Vec::new();
@@ -73,8 +73,8 @@ fn by_number(a: &str, b: &str) -> std::cmp::Ordering {
 pub struct Traces(Vec<(String, Vec<LinkSetup>)>);
 
 impl Traces {
-    /// Pairs the links' traces by what stands for the star. Those of one link
-    /// without a counterpart are an error: names of both.
+    /// Pairs the links' traces by the text that the star matches. A trace of one link
+    /// without a counterpart is an error that names both.
     pub fn pair(links: &[Vec<(String, LinkSetup)>]) -> Result<Traces, String> {
         let is_many = |link: &&Vec<(String, LinkSetup)>| !(link.len() == 1 && link[0].0.is_empty());
         let Some(first) = links.iter().find(is_many) else {
@@ -102,18 +102,18 @@ impl Traces {
         Ok(Traces(all))
     }
 
-    /// Their names; empty where every seed has the same links.
+    /// Iterates over their names; empty if every seed has equal links.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(name, _)| name.as_str())
     }
 
-    /// The links of each seed where they differ.
+    /// Iterates over the links of each seed, if they differ.
     pub(super) fn setups(&self) -> impl Iterator<Item = &[LinkSetup]> {
         self.0.iter().map(|(_, links)| links.as_slice())
     }
 
-    /// The setup with the links of this seed; when the traces are used up
-    /// they begin anew.
+    /// Returns the setup with the links of this seed; after the last trace the first one
+    /// is used again.
     #[must_use]
     pub fn of(&self, setup: &Setup, seed: u64) -> Setup {
         let mut setup = setup.clone();

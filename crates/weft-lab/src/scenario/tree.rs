@@ -1,6 +1,5 @@
-//! The tree of a scenario file before it is read, so that values can be laid
-//! over it: those of `--set`, of a system's `set`, and of `vary`. Places stay
-//! with the values.
+//! The tree of a scenario file before it is read, so that values can be merged into it:
+//! those of `--set`, of a system's `set`, and of `vary`. Values keep their locations.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -18,15 +17,15 @@ use crate::names::unknown_name;
 pub type Tree<'a> = DeTable<'a>;
 type Value<'a> = Spanned<DeValue<'a>>;
 
-/// Tables of things that the file gives names, and what a thing is called.
+/// Tables with names chosen by the file, and the word for an entry.
 const NAMED: [(&str, &str); 4] = [
     ("media", "medium"),
     ("links", "link"),
     ("flows", "flow"),
     ("system", "system"),
 ];
-/// Fields that are of the scenario as a whole. All others say what is run,
-/// and so can differ between the systems and varied values of one scenario.
+/// Fields of the scenario as a whole. All others define the runs, and so may differ
+/// between the systems and varied values of one scenario.
 pub(super) const OF_THE_WHOLE: [&str; 10] = [
     "title",
     "about",
@@ -40,7 +39,7 @@ pub(super) const OF_THE_WHOLE: [&str; 10] = [
     "published",
 ];
 
-/// Reads the file and lays the arguments of `--set` over it.
+/// Reads the file and merges the arguments of `--set` into it.
 pub fn parse(source: &Source) -> Result<Tree<'_>, ScenarioError> {
     let mut tree = table(source, &source.text)?;
     normalise(&mut tree);
@@ -55,7 +54,7 @@ fn table<'a>(source: &Source, text: &'a str) -> Result<Tree<'a>, ScenarioError> 
     Ok(parsed.into_inner())
 }
 
-/// An error of the reader with its place.
+/// Converts an error of the reader, with its location.
 pub fn told(source: &Source, error: &Error) -> ScenarioError {
     let message = explained(error.message());
     match error.span() {
@@ -64,11 +63,11 @@ pub fn told(source: &Source, error: &Error) -> ScenarioError {
     }
 }
 
-/// `a.b.c = value` as a tree; `span` is the place of the key.
+/// Returns `a.b.c = value` as a tree; `span` is the location of the key.
 pub fn dotted<'a>(key: &'a str, span: Range<usize>, value: &'a Spanned<Scalar>) -> Tree<'a> {
     let leaf = match value.get_ref() {
         Scalar::Text(text) => DeValue::String(Cow::Borrowed(text)),
-        // It has been read from TOML before, so it can be again.
+        // It was read from TOML before, so it can be read again.
         Scalar::Literal(text) => DeValue::parse(text).map_or_else(
             |_| DeValue::String(Cow::Borrowed(text)),
             |value| value.into_inner(),
@@ -91,7 +90,7 @@ pub fn dotted<'a>(key: &'a str, span: Range<usize>, value: &'a Spanned<Scalar>) 
     tree
 }
 
-/// The value at `a.b.c`, unless it is a table or list.
+/// Returns the value at `a.b.c`, unless it is a table or list.
 pub fn value(tree: &Tree<'_>, key: &str) -> Option<Spanned<Scalar>> {
     let mut parts = key.split('.').map(str::trim);
     let mut found = tree.get(parts.next()?)?;
@@ -105,7 +104,7 @@ pub fn value(tree: &Tree<'_>, key: &str) -> Option<Spanned<Scalar>> {
     read.ok()
 }
 
-/// What is wrong with changing the field of this dotted path from run to run.
+/// Returns the reason why the field of this dotted path cannot change from run to run.
 pub fn fixed(key: &str) -> Option<String> {
     let parts: Vec<&str> = key.split('.').map(str::trim).collect();
     match parts[..] {
@@ -148,7 +147,7 @@ pub fn take_sets<'a>(
     Ok(sets)
 }
 
-/// The flows and links that are in any of these.
+/// Returns the flows and links that are in any of these.
 pub fn owners<'t, 'a: 't>(trees: impl Iterator<Item = &'t Tree<'a>>) -> Owners {
     let mut found = Owners::default();
     for tree in trees {
@@ -164,7 +163,7 @@ pub fn owners<'t, 'a: 't>(trees: impl Iterator<Item = &'t Tree<'a>>) -> Owners {
     found
 }
 
-/// What this table of the tree names, if it is not among those that are known.
+/// Adds the names in this table of the tree that are not known yet.
 fn add_names(tree: &Tree<'_>, table: &str, known: &mut Vec<String>) {
     let Some(DeValue::Table(things)) = tree.get(table).map(Spanned::get_ref) else {
         return;
@@ -176,8 +175,8 @@ fn add_names(tree: &Tree<'_>, table: &str, known: &mut Vec<String>) {
     }
 }
 
-/// As [`lay_over`], for values that were written without the things that they
-/// are of in sight: a name that the file does not have is a slip.
+/// Merges like [`lay_over`], for values written apart from the table that they change: a
+/// name that the file does not have is an error.
 pub fn change<'a>(
     source: &Source,
     tree: &mut Tree<'a>,
@@ -210,7 +209,7 @@ pub fn change<'a>(
     Ok(())
 }
 
-/// Tables are joined, everything else is replaced.
+/// Merges tables, and replaces everything else.
 pub fn lay_over<'a>(tree: &mut Tree<'a>, over: Tree<'a>) {
     for (key, value) in over {
         let Some(below) = tree.get_mut(key.get_ref().as_ref()) else {
@@ -226,7 +225,7 @@ pub fn lay_over<'a>(tree: &mut Tree<'a>, over: Tree<'a>) {
     normalise(tree);
 }
 
-/// A link that is a text becomes a table with this `spec`.
+/// Converts a link that is a text to a table with this `spec`.
 fn normalise(tree: &mut Tree<'_>) {
     let Some(links) = tree.get_mut("links").and_then(table_of) else {
         return;
@@ -244,7 +243,7 @@ fn normalise(tree: &mut Tree<'_>) {
     }
 }
 
-/// What is in it, if it is a table.
+/// Returns the table in it, if it is one.
 pub fn table_of<'t, 'a>(value: &'t mut Value<'a>) -> Option<&'t mut Tree<'a>> {
     match value.get_mut() {
         DeValue::Table(table) => Some(table),

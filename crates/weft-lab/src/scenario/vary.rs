@@ -1,4 +1,4 @@
-//! What is varied: every system is run with every combination of values.
+//! Varied values: every system is run with every combination of values.
 
 use std::ops::Range;
 
@@ -9,23 +9,23 @@ use super::place::{ScenarioError, Source};
 use super::scalar::Scalar;
 use super::tree::{self, Tree};
 
-/// Systems times varied values; chosen by us, against a slip of the pen.
+/// Largest product of systems and varied values; chosen by us, against mistakes.
 const MOST_VARIANTS: usize = 1_000;
 
 /// A combination of varied values.
 pub type Case = Vec<Varied>;
 
-/// A value of one `[[vary]]`, and the words for it in results.
+/// A value of one `[[vary]]`, and its words in results.
 #[derive(Clone, Debug)]
 pub struct Varied {
     pub keys: Vec<String>,
-    /// Where the keys stand.
+    /// Location of the keys.
     pub place: Range<usize>,
     pub value: Spanned<Scalar>,
     pub words: String,
 }
 
-/// Every combination. A key that `--set` names has that value only.
+/// Returns every combination. A key that `--set` names has that value only.
 pub fn cases(
     source: &Source,
     file: &File,
@@ -63,7 +63,7 @@ pub fn cases(
     Ok(cases)
 }
 
-/// Every value changes something, and no two are the same.
+/// Checks that every value changes something, and that all are different.
 fn check(source: &Source, vary: &Vary, before: &[Vary]) -> Result<(), ScenarioError> {
     let wrong = |message: String| Err(source.error(vary.key.span(), message));
     if vary.keys().is_empty() {

@@ -1,4 +1,4 @@
-//! The links of a run: wires with their steps in time, and media with their
+//! The links of a run: wired links with their steps in time, and media with their
 //! stations.
 
 use weft_experiment::{Hop, LinkSetup};
@@ -13,17 +13,17 @@ use super::links::{Link, Step};
 use super::place::{ScenarioError, Source};
 use super::traces;
 
-/// The links of a file as the run has them.
+/// The links of a file, as set up in the run.
 pub struct Wiring {
-    /// By the run's link: one for all seeds, or one for each trace that fits a
-    /// pattern, with what stands for the star.
+    /// By the run's link: one setup for all seeds, or one for each trace that matches a
+    /// pattern, with the matched text.
     pub setups: Vec<Vec<(String, LinkSetup)>>,
-    /// By the file's link: the way forward over it, and how a call may use it.
+    /// By the file's link: the forward hop over it, and the policy of a call.
     pub hops: Vec<(Hop, Policy)>,
 }
 
-/// Makes the links: a wired one of each that is on no medium, and one of each
-/// medium, where the first link is that names it.
+/// Creates the links: a wired one for each that is on no medium, and one for each medium,
+/// at the position of the first link that names it.
 pub fn wiring(source: &Source, file: &File) -> Result<Wiring, ScenarioError> {
     let mut cells = Cells::of(source, file)?;
     let mut setups = Vec::new();
@@ -80,8 +80,8 @@ pub fn wiring(source: &Source, file: &File) -> Result<Wiring, ScenarioError> {
     Ok(Wiring { setups, hops })
 }
 
-/// The link of this table: one for each trace that fits the pattern if it is
-/// given one, with what stands for the star; else one for all seeds.
+/// Returns the link of this table: one setup for each trace that matches its pattern,
+/// with the matched text; without a pattern, one for all seeds.
 fn wired(link: &Written<'_>, table: &Link) -> Result<Vec<(String, LinkSetup)>, ScenarioError> {
     let Written {
         source,
@@ -120,7 +120,7 @@ fn wired(link: &Written<'_>, table: &Link) -> Result<Vec<(String, LinkSetup)>, S
     found.iter().map(|star| one(star)).collect()
 }
 
-/// Where the link is, if that changes what its traces are drawn from.
+/// Returns the place of the link, if it influences its traces.
 fn place(
     source: &Source,
     table: &Link,
@@ -138,7 +138,7 @@ fn place(
     Ok(Some(place.get_ref().clone()))
 }
 
-/// Steps replace rate, delay and loss from their time on.
+/// Replaces rate, delay and loss by steps from their time on.
 fn set_steps(source: &Source, spec: &mut LinkSpec, steps: &[Step]) -> Result<(), ScenarioError> {
     let time = |step: &Step| step.at.get_ref().0;
     if let Some(pair) = steps

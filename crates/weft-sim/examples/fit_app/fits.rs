@@ -277,7 +277,7 @@ const NARROWED: &str = "rate=4mbit,delay=25ms,queue=250kB";
 /// The function 10-50 of Boyaci et al.
 const DEEP: [(u64, u64); 5] = [(0, 1000), (10, 600), (20, 200), (30, 600), (40, 1000)];
 
-/// The same authors' function 10-10, down to 40 kbit/s and up again.
+/// Function 10-10 of these authors, down to 40 kbit/s and up again.
 fn stairs() -> Vec<(u64, u64)> {
     let down = (0..=12).map(|step| (step * 10, 1000 - step * 80));
     let up = (1..=12).map(|step| (120 + step * 10, 40 + step * 80));

@@ -29,9 +29,9 @@ pub enum ModelError {
     /// A dimension is out of range.
     #[error("a picture of {width}x{height} cannot be encoded: each side has 16 to 16383 pixels")]
     Size {
-        /// The width asked for.
+        /// Requested width.
         width: u32,
-        /// The height asked for.
+        /// Requested height.
         height: u32,
     },
     /// A frame rate that cameras do not have.

@@ -170,7 +170,7 @@ impl std::fmt::Display for CongestionKind {
     }
 }
 
-/// There is no congestion control of this name.
+/// Error: unknown congestion control.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("no congestion control is called `{0}`: there are reno, cubic, bbr1, bbr2, bbr3")]
 pub struct UnknownCongestion(String);

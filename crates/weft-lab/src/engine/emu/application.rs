@@ -1,4 +1,4 @@
-//! What clients say of themselves, as the counts of each flow's ends.
+//! Counters that clients report, as the counters of each flow's ends.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,9 +11,8 @@ use super::latency::latencies;
 use super::testbed::ClientLog;
 use super::testbed::line::{Luma, Received, Sample, Sent};
 
-/// By flow, the counts of its ends; `began_ms` is when the run began,
-/// milliseconds since 1970. Pictures that clients have handed over are judged
-/// now, where there is a model.
+/// Returns the counters of the ends, by flow; `began_ms` is the start of the run in
+/// milliseconds since 1970. Scores the clients' pictures here, if a model is installed.
 #[must_use]
 pub fn details(
     setup: &Setup,
@@ -35,7 +34,7 @@ pub fn details(
             }
         });
         let counted: Vec<CounterLog> = counted.collect();
-        // A model tells its rate, and of pictures it knows nothing.
+        // A model reports its rate, and knows nothing about pictures.
         let is_model = matches!(setup.flows[flow].kind, FlowKind::App(_));
         match counted.is_empty() || is_model {
             true => FlowDetail::Packets,
@@ -93,14 +92,14 @@ fn counted(received: &Received) -> ReceivedCounters {
     }
 }
 
-/// Those of the client, or of what it has handed over.
+/// Returns the client's scores, or those of the picture that it passed on.
 fn scores(received: &Received, judge: Option<&Brisque>) -> Vec<f64> {
     let handed = received.picture.as_ref().zip(judge);
     let judged = handed.and_then(|(picture, judge)| score(picture, judge));
     received.brisque.iter().copied().chain(judged).collect()
 }
 
-/// `None` of what is no picture, and of one that cannot be judged.
+/// Returns the score; `None` for invalid or unscorable pictures.
 fn score(picture: &Luma, judge: &Brisque) -> Option<f64> {
     let luma = STANDARD.decode(&picture.base64).ok()?;
     let is_whole = picture.width.checked_mul(picture.height) == Some(luma.len());
@@ -108,7 +107,7 @@ fn score(picture: &Luma, judge: &Brisque) -> Option<f64> {
     score.flatten()
 }
 
-/// Whether a client has handed over pictures to be judged.
+/// Whether a client has passed on pictures to score.
 #[must_use]
 pub fn has_pictures(logs: &[ClientLog]) -> bool {
     let samples = logs.iter().flat_map(|log| &log.samples);
@@ -116,11 +115,11 @@ pub fn has_pictures(logs: &[ClientLog]) -> bool {
     received.any(|received| received.picture.is_some())
 }
 
-/// What must be known of the clients to judge the run.
+/// Returns notes about the clients that are necessary to judge the run.
 #[must_use]
 pub fn notes(setup: &Setup, logs: &[ClientLog]) -> Vec<String> {
-    /// W3C webrtc-stats counts from the first frame on; shorter is the
-    /// encoder's start. Chosen by us.
+    /// Threshold of a note in seconds. W3C webrtc-stats counts from the first frame on;
+    /// shorter times are the encoder's start. Chosen by us.
     const LIMITED_S: f64 = 1.0;
     let mut notes = Vec::new();
     for log in logs {

@@ -1,6 +1,5 @@
-//! From capture to display, from the numbers in the corner of the pictures:
-//! one end tells when it took them, the other one when it showed them, by the
-//! same clock.
+//! Latency from capture to display, from the numbers in the corner of the pictures: one
+//! end reports when it captured them, the other when it showed them, by one clock.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +7,9 @@ use super::client::scratch::CLIP_S;
 use super::testbed::ClientLog;
 use super::testbed::line::Sample;
 
-/// For each sample of an end the pictures that it told of since the one before:
-/// when they were shown, and from capture to display, all in milliseconds and
-/// the first since 1970. A picture that none of the others took does not count.
+/// Returns, for each sample of an end, the pictures reported since the previous sample:
+/// the display time since 1970 and the latency from capture to display, in milliseconds.
+/// Pictures that no other end captured are left out.
 pub fn latencies<'a>(
     here: &ClientLog,
     others: impl Iterator<Item = &'a ClientLog>,
@@ -27,7 +26,7 @@ pub fn latencies<'a>(
     here.samples.iter().map(of).collect()
 }
 
-/// When pictures were taken, by their numbers, in order.
+/// Capture times of pictures in order, by their numbers.
 struct Filmed(BTreeMap<u32, Vec<f64>>);
 
 impl Filmed {
@@ -40,8 +39,8 @@ impl Filmed {
         Filmed(times)
     }
 
-    /// The last time before. The clip is a loop: what is older than that was
-    /// another picture of the same number.
+    /// Returns the last capture before this time. The clip is a loop: older captures
+    /// belong to another picture with this number.
     fn before(&self, number: u32, at: f64) -> Option<f64> {
         let last = self.0.get(&number)?.iter().rfind(|filmed| **filmed <= at);
         last.copied()
@@ -86,7 +85,7 @@ mod tests {
         log(End::Sink, sample)
     }
 
-    /// Latencies of what is shown here, of pictures taken there.
+    /// Returns the latencies of pictures captured there and shown here.
     fn found(here: &ClientLog, there: &[ClientLog]) -> Vec<f64> {
         let all = latencies(here, there.iter());
         all.into_iter().flatten().map(|(_, ms)| ms).collect()
@@ -94,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_number_means_the_picture_that_was_taken_last() {
-        // The loop comes round after 5 s; number 3 was missed the second time.
+        // The loop repeats after 5 s; number 3 was missed the second time.
         let camera = filmed(&[(2, 100.0), (3, 133.0), (2, 5_100.0)]);
         let screen = shown(
             0.0,

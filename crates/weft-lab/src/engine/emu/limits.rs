@@ -1,4 +1,4 @@
-//! What cannot be emulated, or this client not be told.
+//! Limits of the emulator and of the clients.
 
 use weft_experiment::{CallSetup, FlowKind, FlowSetup, Route, Setup};
 use weft_session::{Ablation, Policy, Reporting};
@@ -8,10 +8,10 @@ use super::client::{Client, camera};
 use super::traffic;
 use crate::engine::EngineError;
 
-/// Says what of a set-up is out of reach.
+/// Checks that the emulator and the client support a setup.
 ///
 /// # Errors
-/// The flow, and what it has.
+/// The flow, and its unsupported property.
 pub fn check(setup: &Setup, client: &Client) -> Result<(), EngineError> {
     if let Some(misfit) = client.misfit(setup) {
         return Err(EngineError::Lacking(misfit));
@@ -43,7 +43,7 @@ pub fn check(setup: &Setup, client: &Client) -> Result<(), EngineError> {
             )));
         }
         let Some(what) = lacking(flow, client, is_command) else {
-            // A command does what it likes.
+            // A command is not limited.
             if let (FlowKind::Tcp(tcp), false) = (&flow.kind, is_command) {
                 traffic::kernels_name(&flow.name, tcp.congestion)?;
             }
@@ -87,7 +87,7 @@ fn lacking(flow: &FlowSetup, client: &Client, is_command: bool) -> Option<&'stat
     }
 }
 
-/// Packets that come back are told apart by their link only.
+/// Whether only the links distinguish the directions of its packets.
 fn shares_a_medium(flow: &FlowSetup) -> bool {
     let links = |routes: &[Route]| -> Vec<usize> {
         let hops = routes.iter().flat_map(|route| &route.hops);
@@ -111,7 +111,7 @@ fn lacking_of_call(call: &CallSetup, client: &Client) -> Option<&'static str> {
         return Some("has a repair-decoding");
     }
     match client {
-        // They are told nothing.
+        // They receive no settings.
         Client::Exec(_) | Client::Model | Client::Swarm | Client::Several(_) => None,
         _ if call.caller.weight.to_bits() != 1.0_f64.to_bits() => Some("has a weight"),
         _ if client.is_weft() && call.caller.ablation != Ablation::None => {

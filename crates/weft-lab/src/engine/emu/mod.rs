@@ -1,8 +1,8 @@
 //! The engine `emu`: real packets, the kernel's TCP and real clients.
 //!
-//! Each flow has two hosts of its own on the links. Calls are the client's,
-//! those of applications their models', other flows iperf3's; what the links saw and what the clients counted
-//! becomes a record, which is measured like any other.
+//! Each flow has two hosts of its own on the links. The client makes calls, models make
+//! the calls of applications, and iperf3 makes the other flows. Packets on the links and
+//! counters of the clients become a record, which is measured like any other.
 //! `docs/experiment/real-clients.md` is the chapter.
 
 mod application;
@@ -39,36 +39,36 @@ use record::Recorder;
 use testbed::job::{End, Job};
 use testbed::{ClientLog, Testbed};
 
-/// How runs are made.
+/// Settings of the emulator.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The client under test.
     pub client: Client,
-    /// What becomes of a run in which the machine was too slow.
+    /// Treatment of a run in which the machine was too slow.
     pub late: Late,
 }
 
-/// What becomes of a run whose packets came too late.
+/// Treatment of a run whose packets were late.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Late {
-    /// It has failed.
+    /// The run fails.
     #[default]
     Rejected,
-    /// It counts, with a note.
+    /// The run counts, with a note.
     Noted,
 }
 
-/// Takes the right to make networks. To be called first, while the process
-/// has one thread.
+/// Takes the permission to create networks. Call it first, while the process has one
+/// thread.
 ///
 /// # Errors
-/// When the machine does not give it.
+/// If the machine does not grant it.
 pub fn take_right() -> Result<(), EngineError> {
     let lacking = |error: weft_emu::RightError| EngineError::Lacking(error.to_string());
     Right::find().and_then(Right::take).map_err(lacking)
 }
 
-/// Runs a set-up with real packets and programs, in namespaces of its own.
+/// Runs a setup with real packets and programs, in its own namespaces.
 #[derive(Debug)]
 pub struct Emulator {
     settings: Settings,
@@ -76,10 +76,10 @@ pub struct Emulator {
 }
 
 impl Emulator {
-    /// One that makes runs like this.
+    /// Creates an emulator with these settings.
     ///
     /// # Errors
-    /// When there is no room for the clients' files.
+    /// If there is no room for the clients' files.
     pub fn new(settings: Settings) -> Result<Emulator, EngineError> {
         let clips = Clips::new(scratch::folder()?);
         Ok(Emulator { settings, clips })
@@ -91,7 +91,7 @@ impl Engine for Emulator {
         EngineKind::Emu
     }
 
-    /// Each needs the machine for itself.
+    /// One at a time: each run needs the machine for itself.
     fn at_a_time(&self, _: usize) -> usize {
         1
     }
@@ -170,7 +170,7 @@ impl Emulator {
         Ok(jobs)
     }
 
-    /// Why a run is not to be believed, where it counts all the same.
+    /// Returns the reason to doubt a run that counts nevertheless.
     fn doubt(&self, report: &Report) -> Result<Option<String>, EngineError> {
         match (report.verdict(), self.settings.late) {
             (Ok(()), _) => Ok(None),
@@ -181,7 +181,7 @@ impl Emulator {
         }
     }
 
-    /// What weft has written beside the run, where it is the client.
+    /// Reads the statistics that weft has written, if it is the client.
     fn statistics(&self, setup: &Setup, began_ms: f64) -> Result<Vec<ClientLog>, EngineError> {
         let mut logs = Vec::new();
         for (flow, each) in setup.flows.iter().enumerate() {
@@ -222,7 +222,7 @@ fn recorded(
     recorder.finish(&report.links, details)
 }
 
-/// Whether the emulator itself kept up.
+/// Checks that the emulator itself was fast enough.
 fn own_checks(report: &Report, log: Option<&PacketLog>) -> [Check; 2] {
     let [.., late] = report.lateness_percentiles();
     let lost = log.map_or(0, PacketLog::lost);

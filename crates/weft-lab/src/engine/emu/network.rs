@@ -1,20 +1,19 @@
-//! Who is where in the emulated network: two hosts for each flow, on the links
-//! that it takes.
+//! Hosts of the emulated network: two hosts for each flow, on the links that it takes.
 
 use weft_emu::{HostId, LinkId, Logging, Network};
 use weft_experiment::{FlowKind, FlowSetup, Setup};
 
 use super::testbed::job::Ends;
 
-/// Who is where in the emulated network.
+/// Hosts and links of the emulated network.
 pub struct Places {
     pub links: Vec<LinkId>,
-    /// By flow: source and sink.
+    /// Hosts by flow: source and sink.
     pub hosts: Vec<[HostId; 2]>,
     pub ends: Vec<Ends>,
 }
 
-/// Two hosts for each flow, on the links that it takes.
+/// Creates two hosts for each flow, on the links that it takes.
 pub fn places(setup: &Setup, seed: u64) -> (Places, Network) {
     let mut network = Network::new(seed);
     network.set_logging(Logging::Packets);
@@ -46,7 +45,7 @@ pub fn places(setup: &Setup, seed: u64) -> (Places, Network) {
                 (hop.from, source, &mut of.source),
                 (hop.to, sink, &mut of.sink),
             ];
-            // So that addresses go by stations, whichever way the data does.
+            // Addresses follow the order of stations, whatever the direction of the data.
             ends.sort_by_key(|(station, ..)| *station);
             for (station, host, addresses) in ends {
                 addresses.push(network.attach(host, link, station).v4);
@@ -58,7 +57,7 @@ pub fn places(setup: &Setup, seed: u64) -> (Places, Network) {
     (Places { links, hosts, ends }, network)
 }
 
-/// The one link of each route (`limits` has made sure).
+/// Returns the single link of each route (`limits` has checked this).
 fn hops(flow: &FlowSetup) -> impl Iterator<Item = weft_experiment::Hop> {
     flow.routes
         .iter()

@@ -1,5 +1,5 @@
-//! What the packets of a run were, in the form that the simulator leaves
-//! behind: so that every metric, check and plot is the same one.
+//! Conversion of a run's packets to the record format of the simulator, so that all
+//! metrics, checks and plots apply.
 
 use weft_emu::{Fate, LinkReport, PacketRecord, StationReport};
 use weft_experiment::{
@@ -11,38 +11,38 @@ use weft_units::{Bytes, Duration, Instant};
 
 use super::testbed::job::End;
 
-/// A packet of a run, and whose it is.
+/// A packet of a run, with its flow.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet {
     /// Position of its link in the setup.
     pub link: usize,
-    /// Who sent it there.
+    /// Station that sent it there.
     pub from: StationId,
-    /// Position of its flow, and who of it has sent it.
+    /// Position of its flow, and the end that sent it.
     pub flow: Option<(usize, End)>,
-    /// With its IP header.
+    /// Size with its IP header.
     pub size: Bytes,
-    /// When it came to the link.
+    /// Time when it entered the link.
     pub entered: Instant,
-    /// When it arrived or was dropped.
+    /// Time when it arrived or was dropped.
     pub ended: Instant,
-    /// How long it waited.
+    /// Time in the queue.
     pub queued_for: Duration,
-    /// What became of it.
+    /// Outcome.
     pub fate: Fate,
 }
 
 /// Collects packets into a [`Record`].
 pub struct Recorder<'a> {
     setup: &'a Setup,
-    /// By link and station.
+    /// Keyed by link and station.
     stations: Vec<Vec<Way>>,
-    /// By flow and route, there then back.
+    /// Keyed by flow and route, forward then backward.
     legs: Vec<Vec<[Way; 2]>>,
     packets: u64,
 }
 
-/// What one station of a link sent, or what went one way of a route.
+/// Traffic of one station of a link, or of one direction of a route.
 #[derive(Clone, Default)]
 struct Way {
     counters: Counters,
@@ -62,7 +62,7 @@ struct Period {
 }
 
 impl<'a> Recorder<'a> {
-    /// Of a run of this setup.
+    /// Creates a recorder for a run of this setup.
     #[must_use]
     pub fn new(setup: &'a Setup) -> Recorder<'a> {
         let periods = setup
@@ -87,7 +87,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Counts a packet; one that ended after the run does not count.
+    /// Counts a packet, unless it ended after the run.
     pub fn add(&mut self, packet: &Packet) {
         if packet.ended > Instant::ZERO + self.setup.duration {
             return;
@@ -110,8 +110,8 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// What was collected; `reports` are those of the links, and `details` what
-    /// is known of each flow beside its packets.
+    /// Returns the record; `reports` are those of the links, and `details` are the flows'
+    /// details beyond their packets.
     #[must_use]
     pub fn finish(self, reports: &[LinkReport], details: Vec<FlowDetail>) -> Record {
         let setup = self.setup;
@@ -148,11 +148,11 @@ impl<'a> Recorder<'a> {
     }
 }
 
-/// How packets are counted.
+/// Parameters for counting packets.
 #[derive(Clone, Copy)]
 struct Of {
     every: Duration,
-    /// Earlier ones are not in distributions.
+    /// Earlier packets are not in distributions.
     from: Instant,
 }
 
@@ -214,7 +214,7 @@ impl Way {
     }
 
     fn station(mut self, report: &StationReport, setup: &Setup) -> StationRecord {
-        // What is on its way has been sent, and has no record.
+        // Packets in flight were sent, but have no record.
         self.counters.sent = self.counters.sent + report.in_flight;
         let ends = ends(self.periods.len(), setup.sample_every, setup.duration);
         let series = ends.zip(&mut self.periods);
@@ -258,12 +258,12 @@ impl Way {
     }
 }
 
-/// The ends of the periods; the last one may be shorter.
+/// Iterates over the ends of the periods; the last one may be shorter.
 fn ends(count: usize, every: Duration, length: Duration) -> impl Iterator<Item = Instant> {
     (1..=count as u64).map(move |n| Instant::ZERO + (every * n).min(length))
 }
 
-/// The form of the emulator's records that flows are not known in.
+/// Converts a record of the emulator, which does not know flows.
 #[must_use]
 pub fn packet(record: &PacketRecord, link: usize, flow: Option<(usize, End)>) -> Packet {
     Packet {

@@ -120,7 +120,7 @@ direction = "backward"
     let scenario = Scenario::parse("t.toml", text, &["systems=[\"weft\"]".to_owned()]).unwrap();
     let (plan, _) = places(&scenario.variants[0].setup, 1);
     assert_eq!(plan.links.len(), 2);
-    // 198.18.LINK.HOST, hosts in the order in which they come to the link.
+    // 198.18.LINK.HOST, hosts in the order in which they join the link.
     let of = |flow: usize| {
         let ends = &plan.ends[flow];
         let text =
@@ -129,7 +129,7 @@ direction = "backward"
     };
     assert_eq!(of(0).0, ["198.18.0.1", "198.18.1.1"]);
     assert_eq!(of(0).1, ["198.18.0.2", "198.18.1.2"]);
-    // The source of a flow backward is at the far side.
+    // The source of a backward flow is at the far side.
     assert_eq!(
         of(1),
         (vec!["198.18.1.4".to_owned()], vec!["198.18.1.3".to_owned()])

@@ -7,7 +7,7 @@ use crate::measure::metrics::{Wanted, measure};
 use crate::measure::run::Run;
 use crate::measure::series::Series;
 
-/// An upload over two stations that take turns, and one the other way.
+/// An upload over two stations that take turns, and one in the opposite direction.
 fn shared() -> Setup {
     let mut setup = Setup::new(Duration::from_secs(20));
     setup.measure_from = Duration::from_millis(5_100);
@@ -73,7 +73,7 @@ fn where_stations_share_a_medium_its_service_says_what_they_could_have_sent() {
     assert!(of_cell.contains(&("link_mbps", "cell-back")), "{of_cell:?}");
     assert!(of_cell.iter().all(|(name, _)| *name != "capacity_mbps"));
 
-    // A second that nobody accounts for is seen.
+    // An unaccounted second is detected.
     let mut lie = record.clone();
     let service = lie.links[0].stations[0].service.as_mut();
     service.unwrap().idle += Duration::from_secs(1);
@@ -81,7 +81,7 @@ fn where_stations_share_a_medium_its_service_says_what_they_could_have_sent() {
     assert!(found.iter().any(|c| c.what == "service_s" && !c.ok));
 }
 
-/// What the two directions of each of two links are drawn by, for seed 1.
+/// Returns the seeds of the two directions of each of two links, for run seed 1.
 fn seeds(places: [Option<&str>; 2]) -> Vec<Seeds> {
     let spec: LinkSpec = "trace=generated:driving/lte".parse().unwrap();
     let mut setup = Setup::new(Duration::from_secs(1));
@@ -112,7 +112,7 @@ fn links_at_one_place_have_in_common_what_their_directions_have() {
     assert_ne!(together[0], alone[0]);
     let apart = both([Some("car"), Some("bus")]);
     assert_ne!(apart[0], apart[2]);
-    // What is a direction's own stays so, and does not depend on the place.
+    // The seed of a single direction does not depend on the place.
     let own = |places| -> Vec<u64> { seeds(places).iter().map(|seeds| seeds.own).collect() };
     let own_alone = own([None, None]);
     assert_eq!(own([Some("car"), Some("car")]), own_alone);

@@ -1,17 +1,17 @@
-//! What flows lose to others: metrics that compare a run with one in which they
-//! are alone on the same links, with the same seed.
+//! Losses of flows to others: metrics that compare a run with one in which they are alone
+//! on the same links, with an equal seed.
 
 use super::table::{Better, find, harmed};
 use crate::measure::run::Value;
 
-/// What is known of the flows in one of the two runs.
+/// Figures of the flows in one of the two runs.
 #[derive(Clone, Copy, Debug)]
 pub struct CastFigures<'a> {
-    /// Their rate while others compete in the one run, Mbit/s.
+    /// Their rate while others compete in the first run, Mbit/s.
     pub mbps: f64,
     /// All values of that run.
     pub values: &'a [Value],
-    /// What stands behind the name of a metric of theirs, such as `.call`.
+    /// Suffix of a metric of theirs, such as `.call`.
     pub suffix: &'a str,
 }
 
@@ -23,7 +23,7 @@ impl CastFigures<'_> {
     }
 }
 
-/// The metric of this name, which is one that needs both runs.
+/// Returns the metric of this name, which needs both runs.
 #[must_use]
 pub fn against_alone(
     name: &str,
@@ -36,7 +36,7 @@ pub fn against_alone(
             let (alone, together) = (alone.value(metric)?, together.value(metric)?);
             match find(metric)?.better {
                 Better::Higher => harm(alone, together),
-                // Ware et al. 2019, section 4.1: the same of what should be small.
+                // Ware et al. 2019, section 4.1, for a metric that should be small.
                 Better::Lower if together == alone => Some(0.0),
                 Better::Lower => harm(together, alone),
                 Better::Neither => None,
@@ -45,8 +45,8 @@ pub fn against_alone(
     }
 }
 
-/// Harm of Grote et al. to a flow whose rate alone was `demand`; negative when it
-/// got more than alone, `None` without a demand.
+/// Returns the harm of Grote et al. to a flow whose rate alone was `demand`; negative if
+/// it got more than alone, `None` without a demand.
 #[must_use]
 pub fn harm(demand: f64, rate: f64) -> Option<f64> {
     (demand > 0.0).then(|| (demand - rate) / demand)

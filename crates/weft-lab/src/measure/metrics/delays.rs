@@ -1,4 +1,4 @@
-//! How long packets took, from `measure-from` on.
+//! Delays of packets, from `measure-from` on.
 
 use weft_experiment::{Distribution, LegRecord};
 
@@ -39,8 +39,8 @@ const QUANTITIES: [(&str, Of); 2] = [
     }),
 ];
 
-/// Time waited by the packets of the flows, over what it would be had each found
-/// its queues full.
+/// Returns the time that the flows' packets waited, relative to the time with full
+/// queues.
 fn share(run: &Run<'_>, flows: &[usize]) -> Option<f64> {
     let (mut waited, mut longest) = (0.0, 0.0);
     for &flow in flows {
@@ -57,7 +57,7 @@ fn share(run: &Run<'_>, flows: &[usize]) -> Option<f64> {
     (longest > 0.0).then(|| waited / longest)
 }
 
-/// Over all packets of the flows, whatever ways they took.
+/// Adds the metrics over all packets of the flows, on all routes.
 fn add(run: &Run<'_>, values: &mut Vec<Value>, name: &str, of: fn(&LegRecord) -> &Distribution) {
     let all = |flows: &[usize]| {
         let mut all = Distribution::default();

@@ -1,4 +1,4 @@
-//! How flows share.
+//! Fairness between flows.
 
 use weft_units::Duration;
 
@@ -8,7 +8,7 @@ use super::rates;
 use crate::measure::run::{Run, Value};
 use crate::statistics::mean;
 
-/// Over how long rates are compared.
+/// Lengths of time over which rates are compared.
 const SPANS: [(&str, Duration); 3] = [
     ("fair_1s", Duration::from_secs(1)),
     ("fair_5s", Duration::from_secs(5)),
@@ -21,7 +21,7 @@ pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
     let flows: Vec<usize> = flows.filter(|flow| traffic(flow).has_packets()).collect();
     let each = || flows.iter().copied();
     let end = each().map(|flow| run.active(flow));
-    // Sharing is judged while all of them run.
+    // Sharing is evaluated while all of them run.
     let start = end.clone().map(|t| t.0).max().unwrap_or_default();
     let stop = end.map(|t| t.1).min().unwrap_or_default();
     if flows.len() < 2 || start >= stop {
@@ -52,8 +52,8 @@ pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
     }
 }
 
-/// Of these pairs of flows, such as `first/second`: the first one against the
-/// second, while both run.
+/// Measures pairs of flows, such as `first/second`: the first one against the second,
+/// while both run.
 pub fn measure_pairs(run: &Run<'_>, pairs: &[&str], values: &mut Vec<Value>) {
     let flow = |name: &str| run.setup.flows.iter().position(|flow| flow.name == name);
     for pair in pairs {
@@ -73,7 +73,7 @@ pub fn measure_pairs(run: &Run<'_>, pairs: &[&str], values: &mut Vec<Value>) {
     }
 }
 
-/// Jain's index of these rates; `None` when nothing flows.
+/// Returns Jain's index of these rates; `None` if all are zero.
 #[must_use]
 pub fn jain(rates: &[f64]) -> Option<f64> {
     let sum: f64 = rates.iter().sum();
@@ -81,9 +81,9 @@ pub fn jain(rates: &[f64]) -> Option<f64> {
     (squares > 0.0).then(|| sum * sum / (rates.len() as f64 * squares))
 }
 
-/// Share of the spans in which no flow has more than three times the rate of
-/// another, the rates of each span being those of all flows; spans without any
-/// are left out, and with none left there is no share.
+/// Returns the share of the spans in which no flow has more than three times the rate of
+/// another. Each span has the rates of all flows; spans without traffic are left out, and
+/// `None` is returned if none remains.
 #[must_use]
 pub fn fair_share(spans: &[Vec<f64>]) -> Option<f64> {
     const MOST: f64 = 3.0;
@@ -96,8 +96,8 @@ pub fn fair_share(spans: &[Vec<f64>]) -> Option<f64> {
     mean(fair)
 }
 
-/// Equality of flow rates of Sander et al. for the call's and TCP's bytes or
-/// rates; `None` when nothing flows.
+/// Returns the equality of flow rates of Sander et al. for the call's and TCP's bytes or
+/// rates; `None` if both are zero.
 #[must_use]
 pub fn flow_rate_equality(call: f64, tcp: f64) -> Option<f64> {
     if call <= 0.0 && tcp <= 0.0 {

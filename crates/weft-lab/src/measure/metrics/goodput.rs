@@ -1,4 +1,4 @@
-//! What of the rate was of use.
+//! Useful part of the rate.
 
 use weft_experiment::FlowDetail;
 
@@ -30,11 +30,11 @@ fn goodput(run: &Run<'_>, flow: usize) -> Option<f64> {
         }
         _ => together(run, flow),
     }?;
-    // Of nothing the sum is -0.
+    // The sum of nothing is -0.
     Some((useful.bytes + 0.0) * 8.0 / 1e6 / useful.seconds)
 }
 
-/// Of all cameras, in the time of the first.
+/// Sums all cameras, over the time of the first.
 fn together(run: &Run<'_>, flow: usize) -> Option<Useful> {
     let all = views(run, &[flow]);
     let all: Vec<Useful> = all.iter().filter_map(|view| view.useful).collect();

@@ -1,4 +1,4 @@
-//! What became of the links.
+//! Metrics of the links.
 
 use weft_experiment::StationRecord;
 use weft_links::StationId;
@@ -37,8 +37,8 @@ pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
     }
 }
 
-/// What a station that sent these bits could have sent on a medium that it
-/// shares, had it used all the time that it could have had.
+/// Returns the bits that a station which sent these bits could have sent on a shared
+/// medium, had it used all of its available time.
 fn by_service(record: &StationRecord, bits: f64) -> Option<f64> {
     let share = share_used(record.service.as_ref()?)?;
     (share > 0.0).then(|| bits / share)

@@ -1,8 +1,8 @@
-//! What is measured of a run, each metric in one place with its formula and
-//! source. [`ALL`] is the list; [`measure`] gives the values of one run.
+//! Metrics of a run, each in one place with its formula and source. [`ALL`] is the list;
+//! [`measure`] computes the values of one run.
 //!
-//! A metric without suffix is about the flows under test: the calls, or all
-//! flows where there is none. `NAME.FLOW` and `NAME.LINK` single one out.
+//! A metric without suffix covers the flows under test: the calls, or all flows if there
+//! is no call. `NAME.FLOW` and `NAME.LINK` select a single one.
 
 mod alone;
 mod delays;
@@ -30,18 +30,18 @@ pub use table::{
     rank,
 };
 
-/// What a scenario wants to be measured beside the run as a whole.
+/// Additional measurements that a scenario requests.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wanted<'a> {
-    /// From when to when sections last.
+    /// Start and end of each section.
     pub sections: &'a [(Duration, Duration)],
     /// Pairs of flows, as [`pair`] gives them.
     pub pairs: &'a [&'a str],
 }
 
-/// All values of the run, its sections and pairs that exist, in the order of
-/// [`ALL`], those of single flows and links behind that of the whole. What
-/// compares with a run of the flows alone is in [`against_alone`].
+/// Returns all values of the run, its sections and its pairs, in the order of [`ALL`];
+/// values of single flows and links follow the total. [`against_alone`] computes the
+/// comparisons with a run of the flows alone.
 #[must_use]
 pub fn measure(run: &Run<'_>, wanted: &Wanted<'_>) -> Vec<Value> {
     let mut values = Vec::new();
@@ -59,14 +59,14 @@ pub fn measure(run: &Run<'_>, wanted: &Wanted<'_>) -> Vec<Value> {
     sections::measure(run, wanted.sections, &mut values);
     values.sort_by_key(|(name, _)| position(name));
     values.retain(|(_, value)| value.is_finite());
-    // A sum of nothing is -0.
+    // The sum of nothing is -0.
     for (_, value) in &mut values {
         *value += 0.0;
     }
     values
 }
 
-/// Mbit/s of these flows together within the window.
+/// Returns the Mbit/s of these flows together within the window.
 #[must_use]
 pub fn throughput(run: &Run<'_>, flows: &[usize], window: (Duration, Duration)) -> f64 {
     let each = flows.iter();

@@ -1,4 +1,4 @@
-//! What forward error correction costs, and what it is good for.
+//! Cost and benefit of forward error correction.
 
 use weft_experiment::StreamRecord;
 

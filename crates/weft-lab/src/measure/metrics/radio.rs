@@ -1,5 +1,5 @@
-//! What the stations of cells did with their turns and resource blocks, from
-//! `measure-from` on.
+//! Transmission turns and resource blocks of the stations of cells, from `measure-from`
+//! on.
 
 use weft_experiment::{LinkRecord, LinkSetup};
 use weft_links::{RadioCounters, ServiceTime};
@@ -7,11 +7,11 @@ use weft_units::Duration;
 
 use crate::measure::run::{Run, Value};
 
-/// What was counted of some stations.
+/// Quantity derived from the counters of some stations.
 type Of = fn(&RadioCounters) -> Option<f64>;
 
-/// Metrics of a kind of cell: the share of its time that was used, and what its
-/// stations counted.
+/// Metrics of a kind of cell: the used share of its time, and the counters of its
+/// stations.
 struct Kind {
     used: &'static str,
     counted: &'static [(&'static str, Of)],
@@ -55,7 +55,7 @@ impl Kind {
             self.add_stations(setup, record, values);
             let counters = record.stations.iter().filter_map(|s| s.radio);
             let whole = counters.fold(RadioCounters::default(), |sum, one| sum.plus(&one));
-            // A cell of one link is called as its station is.
+            // A cell of one link has the name of its station.
             if !setup.stations.contains(&setup.name) {
                 let share = used.iter().sum::<f64>() / used.len() as f64;
                 values.extend(
@@ -74,7 +74,7 @@ impl Kind {
         self.add(values, &all, None);
     }
 
-    /// Each station of a cell, by its name.
+    /// Adds each station of a cell, by its name.
     fn add_stations(&self, setup: &LinkSetup, record: &LinkRecord, values: &mut Vec<Value>) {
         let used = self.used;
         let Some(channel) = record.channels.first() else {
@@ -102,7 +102,7 @@ impl Kind {
     }
 }
 
-/// The share of a channel's time.
+/// Returns the share of a channel's time.
 fn of(used: Duration, channel: &ServiceTime) -> Option<f64> {
     let elapsed = channel.elapsed().as_secs_f64();
     (elapsed > 0.0).then(|| used.as_secs_f64() / elapsed)

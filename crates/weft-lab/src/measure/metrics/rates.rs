@@ -1,4 +1,4 @@
-//! How much got through, and how soon.
+//! Rates, and the time until they settle.
 
 use std::collections::BTreeSet;
 
@@ -8,23 +8,23 @@ use weft_units::{Duration, Instant};
 use crate::measure::run::{Run, Value, overlap};
 use crate::statistics::{mean, quantile};
 
-/// How near to where it settles a rate must stay.
+/// Largest relative distance from the settled rate.
 const TOLERANCE: f64 = 0.15;
-/// Rates are means over a second, and stay when three of them in a row do;
-/// both chosen by us.
+/// Rates are means over a second, and have settled when three consecutive ones have; both
+/// chosen by us.
 const STEP: Duration = Duration::from_secs(1);
 const STAYS: usize = 3;
-/// How often the thesis looks.
+/// Interval of the thesis's measurements.
 const WINDOW: Duration = Duration::from_millis(500);
 
-/// Of which bytes of a sample a rate is.
+/// Selects the bytes of a sample that count in a rate.
 type Bytes = fn(&LegSample) -> u64;
 const RATES: [(&str, Bytes); 2] = [
     ("throughput_mbps", |s| s.delivered.0),
     ("sent_mbps", |s| s.sent.0),
 ];
 
-/// What is counted of packets, by sample.
+/// Selects the packets of a sample that are counted.
 type Count = fn(&LegSample) -> u32;
 const COUNTS: [(&str, Count); 2] = [
     ("packets_sent", |s| s.sent_packets),
@@ -94,7 +94,7 @@ pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
     run.for_each_flow("feedback_overhead", values, whole, back);
 }
 
-/// Mbit/s that reached the receiver within the window.
+/// Returns the Mbit/s that reached the receiver within the window.
 pub fn throughput(run: &Run<'_>, flow: usize, window: (Duration, Duration)) -> f64 {
     mbps(run, flow, window, |s| s.delivered.0)
 }
@@ -133,8 +133,8 @@ fn retransmissions(run: &Run<'_>, flow: usize) -> Option<f64> {
     (sent > 0.0).then(|| again / sent)
 }
 
-/// Of the packets that ended, not of those sent: what is on its way at an
-/// edge of the measured time has no fate yet.
+/// Relative to the packets that ended, not to those sent: packets in flight at an edge of
+/// the measured time have no outcome yet.
 fn loss(run: &Run<'_>, flows: &[usize], window: (Duration, Duration)) -> Option<f64> {
     let legs = flows.iter().flat_map(|&flow| run.legs(flow));
     let (mut ended, mut lost) = (0.0, 0.0);
@@ -146,7 +146,7 @@ fn loss(run: &Run<'_>, flows: &[usize], window: (Duration, Duration)) -> Option<
     (ended > 0.0).then(|| lost / ended)
 }
 
-/// Half seconds in which all of the flows run, one behind the other.
+/// Iterates over the consecutive half seconds in which all of the flows run.
 fn windows(run: &Run<'_>, flows: &[usize]) -> impl Iterator<Item = (Duration, Duration)> + use<> {
     let begin = flows.iter().map(|&flow| run.active(flow).0).max();
     let end = flows.iter().map(|&flow| run.active(flow).1).min();
@@ -155,7 +155,7 @@ fn windows(run: &Run<'_>, flows: &[usize]) -> impl Iterator<Item = (Duration, Du
     (0..count).map(move |index| (begin + WINDOW * index, begin + WINDOW * (index + 1)))
 }
 
-/// Of the flows that send packets together.
+/// Returns the deviation for the flows that send packets together.
 fn deviation(run: &Run<'_>, flows: &[usize]) -> Option<f64> {
     let sends = |flow: &usize| run.setup.flows[*flow].traffic().has_packets();
     let flows: Vec<usize> = flows.iter().copied().filter(sends).collect();
@@ -174,8 +174,8 @@ fn max(most: Option<f64>, next: f64) -> Option<f64> {
     Some(most.map_or(next, |most| most.max(next)))
 }
 
-/// Of calls with media one way only: where the callee sends some too, it is
-/// not told apart from its feedback.
+/// Only for calls with media in one direction: if the callee sends media, its feedback
+/// cannot be separated.
 fn feedback(run: &Run<'_>, flow: usize) -> Option<f64> {
     let answers = &run.setup.flows[flow].traffic().media()?.callee;
     if !(answers.cameras.is_empty() && answers.microphones.is_empty()) {
@@ -191,7 +191,7 @@ fn feedback(run: &Run<'_>, flow: usize) -> Option<f64> {
     (there > 0.0).then(|| back / there)
 }
 
-/// Of long-lived flows only: what stops by itself settles nowhere.
+/// Only for long-lived flows: a flow that stops by itself does not settle.
 fn converged(run: &Run<'_>) -> Option<f64> {
     let lasting = |flow: &&usize| run.setup.flows[**flow].traffic().settles();
     let flows: Vec<usize> = run.focus.iter().filter(lasting).copied().collect();
@@ -208,8 +208,8 @@ fn converged(run: &Run<'_>) -> Option<f64> {
     mean(sections)
 }
 
-/// Times at which the capacity of a link changes that one of the flows takes;
-/// none when it changes all the time, as a trace does.
+/// Returns the times of capacity changes of a link that one of the flows takes; none if
+/// it changes all the time, as a trace does.
 fn steps(run: &Run<'_>, flows: &[usize], end: Duration) -> BTreeSet<Duration> {
     let mut found = BTreeSet::new();
     let routes = flows.iter().flat_map(|&flow| &run.setup.flows[flow].routes);
@@ -223,7 +223,7 @@ fn steps(run: &Run<'_>, flows: &[usize], end: Duration) -> BTreeSet<Duration> {
             own.insert(next.saturating_since(Instant::ZERO));
             at = next;
         }
-        // A section shorter than this shows no rate that stays.
+        // A section shorter than this cannot show a settled rate.
         let shortest = STEP * (2 * STAYS as u64);
         let times: Vec<Duration> = own.iter().copied().collect();
         if times.windows(2).all(|pair| pair[1] - pair[0] >= shortest) {
@@ -233,7 +233,7 @@ fn steps(run: &Run<'_>, flows: &[usize], end: Duration) -> BTreeSet<Duration> {
     found
 }
 
-/// Mean rates per second of the flows together.
+/// Returns the mean rates per second of the flows together.
 fn rates(run: &Run<'_>, flows: &[usize], window: (Duration, Duration)) -> Vec<f64> {
     let count = window.1.saturating_sub(window.0).as_nanos() / STEP.as_nanos();
     let second = |index: u64| {
@@ -246,9 +246,8 @@ fn rates(run: &Run<'_>, flows: &[usize], window: (Duration, Duration)) -> Vec<f6
     (0..count).map(second).collect()
 }
 
-/// Seconds until rates, one a second, stay within 15 % of the median
-/// of their second half; their number if they never do. `None` without enough
-/// of them.
+/// Returns the seconds until rates, one per second, stay within 15 % of the median of
+/// their second half; their number if they never do. `None` if there are too few.
 #[must_use]
 pub fn convergence(rates: &[f64]) -> Option<f64> {
     if rates.len() < 2 * STAYS {
@@ -257,7 +256,7 @@ pub fn convergence(rates: &[f64]) -> Option<f64> {
     let mut settled = rates[rates.len() / 2..].to_vec();
     settled.sort_by(f64::total_cmp);
     let settled = quantile(&settled, 0.5)?;
-    // What never sends does not converge.
+    // A flow that never sends does not converge.
     if settled <= 0.0 {
         return None;
     }
@@ -266,7 +265,7 @@ pub fn convergence(rates: &[f64]) -> Option<f64> {
     Some(stays.unwrap_or(rates.len()) as f64)
 }
 
-/// The mean change from one rate to the next, over the mean rate.
+/// Returns the mean change between consecutive rates, relative to the mean rate.
 #[must_use]
 pub fn variation(rates: &[f64]) -> Option<f64> {
     let mean_rate = mean(rates.iter().copied())?;

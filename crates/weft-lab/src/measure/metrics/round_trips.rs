@@ -1,4 +1,4 @@
-//! Round trips of calls above their least, as the GCC thesis measures delay.
+//! Round trips of calls above their minimum, the delay measure of the GCC thesis.
 
 use weft_experiment::{CallSample, FlowDetail};
 use weft_units::{Duration, Instant};
@@ -21,7 +21,8 @@ pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
     }
 }
 
-/// Of each path of a call, at each sample of the measured time, milliseconds.
+/// Returns the values of each path of a call, at each sample of the measured time, in
+/// milliseconds.
 fn rises_of(run: &Run<'_>, flow: usize) -> Vec<f64> {
     let FlowDetail::Call(call) = &run.flow(flow).detail else {
         return Vec::new();

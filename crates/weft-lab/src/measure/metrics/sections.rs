@@ -6,7 +6,7 @@ use super::table::SECTIONED;
 use super::{goodput, rates, round_trips, video};
 use crate::measure::run::{Run, Value};
 
-/// Each section's values, named by its number from 1 on.
+/// Adds each section's values, named by its number from 1 on.
 pub fn measure(run: &Run<'_>, sections: &[(Duration, Duration)], values: &mut Vec<Value>) {
     for (number, (from, until)) in (1..).zip(sections) {
         let section = Run {

@@ -1,4 +1,4 @@
-//! What the people in a call hear.
+//! Metrics of the audio in a call.
 
 use weft_experiment::{FlowDetail, StreamRecord};
 use weft_units::{Duration, Instant};
@@ -7,7 +7,7 @@ use crate::measure::run::{Run, Value};
 use crate::measure::view::{SETUP, TAIL};
 use crate::statistics::mean;
 
-/// Longer gaps are heard for certain: ITU-T G.711 Appendix I lets concealed
+/// Length above which a gap is certainly audible: ITU-T G.711 Appendix I lets concealed
 /// sound fade to silence by then.
 const HEARD: Duration = Duration::from_millis(60);
 
@@ -40,13 +40,13 @@ pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
 /// A microphone's packets from one end to the other.
 struct Heard {
     packets: usize,
-    /// From recording to release, milliseconds, of those that were.
+    /// Latency from recording to release of the released packets, milliseconds.
     latency: Vec<f64>,
-    /// Times from one that was played to the next.
+    /// Times between consecutive played packets.
     gaps: Vec<Duration>,
 }
 
-/// Every microphone of a caller, or the sound of an oracle.
+/// Returns every microphone of a caller, or the audio of an oracle.
 fn microphones(run: &Run<'_>, flow: usize) -> Vec<Heard> {
     let (from, end) = run.active(flow);
     let window = (Instant::ZERO + from, Instant::ZERO + end);
@@ -58,7 +58,7 @@ fn microphones(run: &Run<'_>, flow: usize) -> Vec<Heard> {
             let streams = record.caller.streams.iter().skip(cameras);
             streams.map(|stream| heard(stream, window)).collect()
         }
-        // Its packets have no loss and no delay that a call's could have.
+        // Its packets have no loss or delay that compares with a call's.
         (_, FlowDetail::Floor(floor)) if !floor.sound.is_empty() => vec![Heard {
             packets: 0,
             latency: Vec::new(),
@@ -69,7 +69,7 @@ fn microphones(run: &Run<'_>, flow: usize) -> Vec<Heard> {
 }
 
 fn heard(stream: &StreamRecord, (from, end): (Instant, Instant)) -> Heard {
-    // The last ones may still be on their way.
+    // The last ones may still be in flight.
     let measured = |at: Instant| at >= from && at + TAIL < end;
     let packets = stream.frames.iter().filter(|f| measured(f.captured_at));
     let latency = packets.clone().filter_map(|frame| {
@@ -84,8 +84,8 @@ fn heard(stream: &StreamRecord, (from, end): (Instant, Instant)) -> Heard {
     }
 }
 
-/// Times without a new packet, as far as they lie in the window: until its end,
-/// and from its beginning if a call takes longer than that to begin.
+/// Returns the times without a new packet within the window: up to its end, and from its
+/// beginning if the call starts later than usual.
 fn gaps(mut played: Vec<Instant>, (from, end): (Instant, Instant)) -> Vec<Duration> {
     played.sort();
     played.push(end);

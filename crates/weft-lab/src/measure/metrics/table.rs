@@ -1,10 +1,10 @@
-//! What there is to measure: names, units and meanings.
+//! The table of metrics: names, units and definitions.
 
 use serde::Serialize;
 
 use crate::names::unknown_name;
 
-/// Which direction is an improvement.
+/// Direction of an improvement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Better {
@@ -12,36 +12,36 @@ pub enum Better {
     Higher,
     /// Less is better.
     Lower,
-    /// It depends.
+    /// Neither: it depends.
     Neither,
 }
 
-/// Which runs a metric needs.
+/// Runs that a metric needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Casts {
-    /// That of everybody.
+    /// The run with all flows.
     Everybody,
-    /// One more, in which the flows it is about are alone on the links.
+    /// Also a run in which its flows are alone on the links.
     Alone,
 }
 
 /// One metric.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Metric {
-    /// In snake case, with its unit where it has one.
+    /// Name in snake case, with its unit if it has one.
     pub name: &'static str,
-    /// The same for people.
+    /// Name for people.
     pub title: &'static str,
     /// The unit, `1` for plain numbers and shares.
     pub unit: &'static str,
-    /// Which direction is an improvement.
+    /// Direction of an improvement.
     pub better: Better,
-    /// What it is and how it is computed.
+    /// Definition and computation.
     pub formula: &'static str,
-    /// Where the definition comes from.
+    /// Source of the definition.
     pub source: &'static str,
-    /// Which runs it needs.
+    /// Runs that it needs.
     #[serde(skip)]
     pub casts: Casts,
 }
@@ -265,8 +265,8 @@ metrics! {
         "Grote et al., section IV-B, after Ware et al. 2019";
 }
 
-/// What people ask first, the most telling first: how it looked, how late it
-/// was, what it carried, what it did to the links. Chosen by us.
+/// The most important metrics, the most telling first: quality, latency, rate, effect on
+/// the links. Chosen by us.
 pub const KEY: [&str; 10] = [
     "fps",
     "freeze_s",
@@ -280,8 +280,8 @@ pub const KEY: [&str; 10] = [
     "jain_index",
 ];
 
-/// Those that a part of a run has; chosen by us: what samples over time give,
-/// as nothing of a section is kept apart while a run is made.
+/// Metrics of a section of a run; chosen by us: those computed from samples over time, as
+/// nothing is counted per section during a run.
 pub(super) const SECTIONED: [&str; 14] = [
     "throughput_mbps",
     "sent_mbps",
@@ -299,25 +299,25 @@ pub(super) const SECTIONED: [&str; 14] = [
     "rtt_rise_ms_p95",
 ];
 
-/// The metric that a scenario may ask of any two flows: `NAME.FIRST/SECOND`.
+/// The metric that a scenario can request for any two flows: `NAME.FIRST/SECOND`.
 pub(super) const EQUALITY: &str = "flow_rate_equality";
 
-/// The two flows that a name is about, such as `first/second`.
+/// Returns the pair of flows in a name, such as `first/second`.
 #[must_use]
 pub fn pair(name: &str) -> Option<&str> {
     let of = name.strip_prefix(EQUALITY)?.strip_prefix('.')?;
     of.contains('/').then_some(of)
 }
 
-/// Where a metric stands for people: those of [`KEY`] first, then as in
-/// [`ALL`]; whatever its suffix.
+/// Returns the rank of a metric for people: those of [`KEY`] first, then the order of
+/// [`ALL`]; ignores the suffix.
 #[must_use]
 pub fn rank(name: &str) -> (usize, Option<usize>) {
     let key = KEY.iter().position(|key| *key == base(name));
     (key.unwrap_or(KEY.len()), position(name))
 }
 
-/// The metric of this name, whatever its suffix.
+/// Returns the metric of this name, ignoring its suffix.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Metric> {
     let own = ALL.iter().find(|metric| metric.name == base(name));
@@ -330,12 +330,12 @@ pub fn find(name: &str) -> Option<&'static Metric> {
     })
 }
 
-/// The metric to which `harm_METRIC` is the harm.
+/// Returns the metric to which `harm_METRIC` is the harm.
 pub fn harmed(name: &str) -> Option<&str> {
     base(name).strip_prefix("harm_")
 }
 
-/// Where a metric stands among all, whatever its suffix; those of harm come
+/// Returns the position of a metric among all, ignoring its suffix; harm metrics come
 /// last.
 #[must_use]
 pub fn position(name: &str) -> Option<usize> {
@@ -344,24 +344,23 @@ pub fn position(name: &str) -> Option<usize> {
     all.position(|each| each.name == metric.name)
 }
 
-/// Without owner and section.
+/// Removes owner and section.
 fn base(name: &str) -> &str {
     name.split(['.', '#']).next().unwrap_or(name)
 }
 
-/// What a metric can be of, beside the whole: names.
+/// Names of the owners that a metric can have.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Owners {
-    /// Of flows, in the order of the scenario.
+    /// Flows, in the order of the scenario.
     pub flows: Vec<String>,
-    /// Of links, likewise.
+    /// Links, in the order of the scenario.
     pub links: Vec<String>,
-    /// How many sections the run has.
+    /// Number of sections of the run.
     pub sections: usize,
 }
 
-/// Adds what must not be left out beside these: how long pictures stand where it
-/// is told how good they look.
+/// Adds metrics that belong together: frozen time wherever picture quality is reported.
 pub fn complete(names: &mut Vec<String>) {
     let needs = names.iter().any(|name| base(name) == "brisque");
     if needs && !names.iter().any(|name| name == "freeze_s") {
@@ -369,12 +368,12 @@ pub fn complete(names: &mut Vec<String>) {
     }
 }
 
-/// Whether there is such a metric, of all or of one of these flows and links;
-/// the error names those that there are. What compares with a run of flows
-/// alone is of flows only.
+/// Checks that there is such a metric, of the total or of one of these flows and links;
+/// the error lists the valid names. Comparisons with a run of flows alone exist for flows
+/// only.
 ///
 /// # Errors
-/// The names to choose from.
+/// The valid names.
 pub fn check_name(name: &str, owners: &Owners) -> Result<(), String> {
     let name = &whole_name(name, owners.sections)?;
     let (base, owner) = match name.split_once('.') {
@@ -418,11 +417,10 @@ pub fn check_name(name: &str, owners: &Owners) -> Result<(), String> {
     }
 }
 
-/// The name without the number of a section, if it has one, which must be one
-/// of so many.
+/// Removes the number of a section from a name, after checking that the section exists.
 ///
 /// # Errors
-/// What is wrong with the number, or with the metric for one.
+/// The error in the number, or in the metric for a section.
 fn whole_name(name: &str, sections: usize) -> Result<String, String> {
     let Some((base, rest)) = name.split_once('#') else {
         return Ok(name.to_owned());

@@ -63,7 +63,7 @@ fn convergence_is_when_the_rate_stays() {
     // Settles at 2.0: 1.7 is just within 15 %, and stays from the fifth on.
     let rates = [0.3, 0.8, 1.9, 1.2, 1.6, 1.75, 2.0, 2.1, 2.0, 1.9, 2.0, 2.0];
     assert_eq!(convergence(&rates), Some(5.0));
-    // It never stays: the whole section.
+    // It never settles: the whole section.
     let rates = [1.0, 9.0, 1.0, 9.0, 1.0, 9.0, 1.0, 9.0];
     assert_eq!(convergence(&rates), Some(8.0));
     assert_eq!(convergence(&[1.0; 5]), None);
@@ -222,7 +222,7 @@ fn harm_is_named_after_what_has_a_direction() {
         assert_eq!(check_name(name, &owners), Ok(()), "{name}");
         assert_eq!(find(name).unwrap().casts, Casts::Alone);
     }
-    // More throughput is neither; its harm is `harm`.
+    // More throughput is neither better nor worse; its harm is `harm`.
     for name in ["harm_throughput_mbps", "harm_harm", "harm_", "harm_fp"] {
         let error = check_name(name, &owners).unwrap_err();
         assert!(error.starts_with("there is no metric"), "{error}");

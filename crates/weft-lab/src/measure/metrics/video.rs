@@ -1,4 +1,4 @@
-//! Metrics of the picture that people in a call see.
+//! Metrics of the displayed pictures of a call.
 
 use weft_experiment::{CameraSetup, SourceKind};
 
@@ -9,7 +9,7 @@ use crate::statistics::{mean, quantile};
 
 type Of = fn(&View) -> Option<f64>;
 
-/// Means of the views of all flows.
+/// Means over the views of all flows.
 const METRICS: &[(&str, Of)] = &[
     ("fps", |v| Some(v.shown? / v.seconds)),
     ("freeze_s", |v| Some(v.frozen()?.seconds)),
@@ -35,7 +35,7 @@ const METRICS: &[(&str, Of)] = &[
 
 pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
     let focus = views(run, run.focus);
-    // The views of a long call are large: those of the only flow are not made twice.
+    // The views of a long call are large: those of an only flow are not made twice.
     let is_alone = run.focus == [0] && run.setup.flows.len() == 1;
     let flows = 0..run.setup.flows.len();
     let single: Vec<Vec<View>> = match is_alone {
@@ -62,12 +62,12 @@ pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
     run.for_each_flow("e2e_ms_p95", values, p95(&focus), |flow| p95(of_flow(flow)));
 }
 
-/// Frames a second that a call should show at least (Converge, section 6).
+/// Frames per second that a call should show at least (Converge, section 6).
 const ENOUGH_FPS: f64 = 24.0;
 
 type Norm = fn(&Run<'_>, usize, &[View]) -> Option<f64>;
 
-/// Between 0 and about 1, so that they fit into one plot.
+/// Normalized to between 0 and about 1, so that they fit into one plot.
 const NORMS: [(&str, Norm); 3] = [
     ("throughput_norm", |run, flow, _| {
         let most: f64 = setups(run, flow).map(|c| c.max_rate.as_mbps()).sum();
@@ -90,7 +90,7 @@ const NORMS: [(&str, Norm); 3] = [
     }),
 ];
 
-/// The cameras of a caller, as they were set up.
+/// Iterates over the setups of a caller's cameras.
 fn setups<'a>(run: &Run<'a>, flow: usize) -> impl Iterator<Item = &'a CameraSetup> {
     let call = run.setup.flows[flow].traffic().media();
     call.into_iter().flat_map(|call| &call.caller.cameras)

@@ -9,15 +9,15 @@ use super::frozen::Frozen;
 /// A column: a quantity of one flow or link over time.
 #[derive(Clone, Debug, Serialize)]
 pub struct Column {
-    /// What: the columns of one name belong in one plot.
+    /// Quantity: columns with equal names belong in one plot.
     pub name: Cow<'static, str>,
-    /// Of which flow or link, or of which path of a flow: `call@wifi`.
+    /// Flow or link, or path of a flow: `call@wifi`.
     pub of: String,
-    /// For the axis; `1` for plain numbers and shares.
+    /// Unit for the axis; `1` for plain numbers and shares.
     pub unit: &'static str,
-    /// One value for each time; none where there was nothing to measure.
+    /// A value for each time; `None` if there was nothing to measure.
     pub values: Vec<Option<f64>>,
-    /// Of a column of words: the values are positions among these.
+    /// Words of a column of words: its values are positions in this list.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub words: Vec<&'static str>,
 }
@@ -27,20 +27,20 @@ pub struct Column {
 pub struct Series {
     /// The end of each period, seconds.
     pub t: Vec<f64>,
-    /// Each as long as `t`.
+    /// Columns as long as `t`.
     pub columns: Vec<Column>,
     /// Freezes of each flow that shows pictures.
     pub freezes: Vec<Frozen>,
 }
 
 impl Column {
-    /// Name and owner, as the head of a table.
+    /// Returns name and owner, as in the header of a table.
     #[must_use]
     pub fn head(&self) -> String {
         format!("{}.{}", self.name, self.of)
     }
 
-    /// The word of a row, in a column of words.
+    /// Returns the word of a row, in a column of words.
     #[must_use]
     pub fn word(&self, row: usize) -> Option<&'static str> {
         let at = self.values.get(row).copied().flatten()?;
@@ -67,7 +67,7 @@ impl Series {
         });
     }
 
-    /// At most `rows` rows, to be looked at: means of neighbours, to four digits.
+    /// Returns at most `rows` rows, for display: means of neighbours, to four digits.
     #[must_use]
     pub fn thinned(&self, rows: usize) -> Series {
         let each = self.t.len().div_ceil(rows.max(1)).max(1);
@@ -97,7 +97,7 @@ impl Series {
     }
 }
 
-/// The nearest number of four digits.
+/// Rounds to four digits.
 pub fn to_four_digits(value: f64) -> f64 {
     let rounded = format!("{value:.3e}").parse();
     rounded.unwrap_or(value)

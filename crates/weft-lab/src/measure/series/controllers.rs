@@ -1,5 +1,5 @@
-//! What the congestion controllers of a call tell, as columns: the state in a
-//! word, round trips, and the quantities inside.
+//! State of a call's congestion controllers, as columns: the state in a word, round
+//! trips, and internal quantities.
 
 use std::borrow::Cow;
 
@@ -9,10 +9,10 @@ use weft_units::Instant;
 use super::column::{Column, Series};
 use crate::measure::run::Run;
 
-/// What the columns of controllers begin with.
+/// Prefix of the columns of controllers.
 const PREFIX: &str = "cc_";
 
-/// The sample of each period's end; none while there is no call.
+/// Returns the sample at the end of each period; `None` without a call.
 pub(super) fn by_period(
     series: &[CallSample],
     ends: impl Iterator<Item = Instant>,
@@ -23,7 +23,7 @@ pub(super) fn by_period(
 }
 
 impl Series {
-    /// Of each path of a call's first end.
+    /// Adds columns for each path of a call's first end.
     pub(super) fn add_controllers(
         &mut self,
         run: &Run<'_>,
@@ -68,7 +68,7 @@ fn each(rows: &[Option<&PathSample>], of: fn(&PathSample) -> f64) -> Vec<Option<
     rows.iter().map(|path| path.map(of)).collect()
 }
 
-/// Words by their position among those that occur.
+/// Encodes words by their position among the words that occur.
 fn states(of: &str, rows: &[Option<&PathSample>]) -> Column {
     let mut words: Vec<&'static str> = Vec::new();
     let mut position = |word: &'static str| {
@@ -89,7 +89,7 @@ fn states(of: &str, rows: &[Option<&PathSample>]) -> Column {
     }
 }
 
-/// A column for each quantity that the controller ever told.
+/// Returns a column for each quantity that the controller reported.
 fn internals(of: &str, rows: &[Option<&PathSample>]) -> Vec<Column> {
     let mut columns: Vec<Column> = Vec::new();
     for (row, path) in rows.iter().enumerate() {

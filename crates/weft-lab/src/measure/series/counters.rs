@@ -1,4 +1,4 @@
-//! What programs counted of themselves, as columns.
+//! Counters that programs reported, as columns.
 
 use weft_experiment::CounterSample;
 
@@ -19,7 +19,7 @@ const COLUMNS: [(&str, &str, Quantity); 5] = [
 ];
 
 impl Series {
-    /// Of each flow whose ends counted something.
+    /// Adds columns for each flow whose ends reported counters.
     pub(crate) fn add_counters(&mut self, run: &Run<'_>) {
         for (flow, setup) in run.setup.flows.iter().enumerate() {
             for (name, unit, of) in COLUMNS {
@@ -33,7 +33,8 @@ impl Series {
     }
 }
 
-/// What the first end that knows it said last, at most a second before.
+/// Returns the last report of the first end that knows the quantity, at most a second
+/// old.
 fn at(run: &Run<'_>, flow: usize, t: f64, of: Quantity) -> Option<f64> {
     const STALE_S: f64 = 1.0;
     let mut found = logs(run, flow).iter().map(|log| {

@@ -7,21 +7,21 @@ use crate::measure::run::Run;
 use crate::measure::view::views;
 use crate::statistics::mean;
 
-/// Freezes of a flow: of the same [views](crate::measure::view::View) as its
+/// Freezes of a flow, from the [views](crate::measure::view::View) that also give its
 /// `freeze_s`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Frozen {
-    /// The flow.
+    /// Name of the flow.
     pub of: String,
     /// Its `freeze_s` in this run.
     pub seconds: f64,
-    /// Begin and end of each freeze, in seconds since the run began: a list for
-    /// each camera, or for each end that counted.
+    /// Start and end of each freeze, in seconds since the run began: a list for each
+    /// camera, or for each end with counters.
     pub cameras: Vec<Vec<(f64, f64)>>,
 }
 
 impl Frozen {
-    /// Frozen time of each flow that shows pictures.
+    /// Returns the frozen time of each flow that shows pictures.
     pub(super) fn of(run: &Run<'_>) -> Vec<Frozen> {
         let flows = run.setup.flows.iter().enumerate();
         let known = flows.filter_map(|(flow, setup)| {

@@ -18,11 +18,11 @@ pub(crate) use column::to_four_digits;
 pub use column::{Column, Series};
 pub use frozen::Frozen;
 
-/// Whose capacity is shown: on a wired link that of the way there.
+/// Station whose capacity is shown: on a wired link, the forward direction.
 const FIRST: StationId = StationId(0);
 
 impl Series {
-    /// Everything that the run sampled.
+    /// Returns all samples of the run.
     #[must_use]
     pub fn of(run: &Run<'_>) -> Series {
         let first = run.record.links.first().map(|link| &link.forward().series);
@@ -62,7 +62,7 @@ impl Series {
         }
     }
 
-    /// What became of the packets of a flow.
+    /// Adds the outcomes of a flow's packets.
     fn add_packets(&mut self, record: &FlowRecord, periods: &[(Instant, Duration)]) {
         let name = record.name.as_str();
         let legs: Vec<&[LegSample]> = record
@@ -109,7 +109,7 @@ impl Series {
         );
     }
 
-    /// What the first end sends, and what is seen of it at the other.
+    /// Adds the media that the first end sends, and their display at the other end.
     fn add_call(
         &mut self,
         run: &Run<'_>,
@@ -128,7 +128,7 @@ impl Series {
         let cameras = streams(run, flow);
         let pictures = cameras.iter().copied().flat_map(shown);
         self.add_pictures(run, flow, cameras.len(), pictures, periods);
-        // Frames of which it is known, and sums of quantiser and PSNR, by period.
+        // Number of frames with known quality, and sums of quantizer and PSNR, by period.
         let mut known = vec![(0_u32, [0.0; 2]); periods.len()];
         for frame in cameras.iter().flat_map(|stream| &stream.frames) {
             let (Some(shown), Some(quality)) = (frame.shown, frame.quality) else {
@@ -150,7 +150,7 @@ impl Series {
         }
     }
 
-    /// What is seen of so many cameras.
+    /// Adds the pictures of this many cameras.
     fn add_pictures(
         &mut self,
         run: &Run<'_>,
@@ -215,7 +215,7 @@ impl Series {
     }
 }
 
-/// Each period's end and length.
+/// Returns each period's end and length.
 fn periods(ends: &[Instant]) -> Vec<(Instant, Duration)> {
     let begins = [Instant::ZERO].into_iter().chain(ends.iter().copied());
     ends.iter()
@@ -224,7 +224,7 @@ fn periods(ends: &[Instant]) -> Vec<(Instant, Duration)> {
         .collect()
 }
 
-/// In which of the periods this is.
+/// Returns the period that contains a time.
 fn row_of(at: Instant, periods: &[(Instant, Duration)]) -> usize {
     periods.partition_point(|(end, _)| *end < at)
 }
@@ -234,7 +234,7 @@ fn mbps(bytes: u64, period: Duration) -> Option<f64> {
     (seconds > 0.0).then(|| bytes as f64 * 8.0 / 1e6 / seconds)
 }
 
-/// Mean over the packets of all legs.
+/// Returns the mean over the packets of all legs.
 fn mean_of(legs: &[&LegSample], pick: fn(&LegSample) -> DelaySample) -> Option<f64> {
     let delays = legs.iter().map(|leg| pick(leg));
     let (count, sum) = delays.fold((0.0, 0.0), |(count, sum), delay| {

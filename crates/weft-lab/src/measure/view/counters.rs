@@ -7,7 +7,7 @@ use super::{ClientView, Freeze, Picture, Useful, View};
 use crate::measure::run::Run;
 use crate::statistics::mean;
 
-/// What the ends of a flow have counted.
+/// Returns the counters that the ends of a flow reported.
 #[must_use]
 pub fn logs<'a>(run: &Run<'a>, flow: usize) -> &'a [CounterLog] {
     match &run.record.flows[flow].detail {
@@ -16,7 +16,7 @@ pub fn logs<'a>(run: &Run<'a>, flow: usize) -> &'a [CounterLog] {
     }
 }
 
-/// Each end of a flow.
+/// Returns a view for each end of a flow.
 pub fn views(run: &Run<'_>, flow: usize) -> Vec<View> {
     let (from, end) = run.active(flow);
     let logs = logs(run, flow).iter();
@@ -26,11 +26,11 @@ pub fn views(run: &Run<'_>, flow: usize) -> Vec<View> {
 
 /// The samples of one end.
 struct Stretch<'a> {
-    /// The last one before the measured time, if there is any.
+    /// The last sample before the measured time, if there is one.
     before: Option<&'a CounterSample>,
     all: &'a [CounterSample],
     within: Vec<&'a CounterSample>,
-    /// Seconds since the run began.
+    /// Time in seconds since the run began.
     start: f64,
     end: f64,
 }
@@ -53,7 +53,7 @@ impl<'a> Stretch<'a> {
         let received = || within().filter_map(|s| s.received.as_ref());
         let encoded = self.sent(|s| s.frames).filter(|frames| *frames > 0.0);
         let quantizer = || Some(self.sent(|s| s.quantizer_sum)? / encoded?);
-        // What was shown at the end may be told a little later.
+        // Pictures shown at the end may be reported a little later.
         let told = self.all.iter().filter_map(|s| s.received.as_ref());
         let latencies = told.flat_map(|r| &r.latencies);
         let shown_within = |at: f64| (self.start..=self.end).contains(&at);
@@ -95,14 +95,13 @@ impl<'a> Stretch<'a> {
         self.grown(|sample| of(sample.sent.as_ref()?))
     }
 
-    /// How much a count has grown.
+    /// Returns the growth of a counter.
     fn grown(&self, of: impl Fn(&CounterSample) -> Option<f64>) -> Option<f64> {
         let last = self.within.iter().rev().find_map(|sample| of(sample))?;
         Some(last - self.before.and_then(&of).unwrap_or(0.0))
     }
 
-    /// Clients count a freeze when it ends; one that lasts until the end is
-    /// added.
+    /// Clients count a freeze when it ends; this adds one that lasts until the end.
     fn freezes(&self) -> Option<Vec<Freeze>> {
         let mut all = self.ended()?;
         let (count, time) = (1.0, self.unfinished()?);
@@ -114,8 +113,8 @@ impl<'a> Stretch<'a> {
         Some(all)
     }
 
-    /// By how much the counters of freezes grew from one report to the next. The
-    /// counters do not tell when a freeze began: it is drawn as late as can be.
+    /// Returns the growth of the freeze counters between reports. The counters do not
+    /// show when a freeze began: it is drawn as late as possible.
     fn ended(&self) -> Option<Vec<Freeze>> {
         let counters = |sample: &CounterSample| {
             let received = sample.received.as_ref()?;
@@ -138,11 +137,11 @@ impl<'a> Stretch<'a> {
         Some(grown.collect())
     }
 
-    /// The beginning of a freeze that lasts until the end, if there is one;
-    /// `None` outside where no report tells of pictures.
+    /// Returns the start of a freeze that lasts until the end, if there is one; the outer
+    /// value is `None` if no report mentions pictures.
     fn unfinished(&self) -> Option<Option<f64>> {
-        /// Clients report each 500 ms or each second: at least this long no
-        /// picture came. Chosen by us.
+        /// Shortest time without a picture that counts, given that clients report every
+        /// 500 ms or every second. Chosen by us.
         const STANDING_S: f64 = 0.4;
         let frames = |sample: &CounterSample| sample.received.as_ref()?.frames;
         let known = self.within.iter().rev();
@@ -152,13 +151,13 @@ impl<'a> Stretch<'a> {
         let newest = self.within.iter().find(has_all);
         let newest = newest.filter(|_| all > 0.0 && !is_before);
         let since = newest.map_or(self.start, |newest| newest.at_s);
-        // Few pictures a second are no freeze.
+        // A low frame rate is not a freeze.
         let shown = self.received(|r| r.frames)?;
         let usual = newest.map_or(0.0, |_| 3.0 * self.seconds() / shown.max(1.0));
         Some((last - since >= STANDING_S.max(usual)).then_some(since))
     }
 
-    /// Between the samples that tell of it.
+    /// Returns the useful bytes between the samples that report them.
     fn useful(&self) -> Option<Useful> {
         let of = |sample: &CounterSample| sample.received.as_ref()?.useful_bytes;
         let known = self.within.iter().rev();

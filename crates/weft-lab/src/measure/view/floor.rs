@@ -1,4 +1,4 @@
-//! The pictures of an oracle. That is all it has: nothing was encoded or sent.
+//! The pictures of an oracle. It has nothing else: nothing was encoded or sent.
 
 use weft_experiment::FlowDetail;
 use weft_units::Instant;
@@ -6,7 +6,7 @@ use weft_units::Instant;
 use super::{View, pictures};
 use crate::measure::run::Run;
 
-/// Of a flow that is the floor of a call.
+/// Returns the view of a flow that is the floor of a call.
 pub fn view(run: &Run<'_>, flow: usize) -> Option<View> {
     let FlowDetail::Floor(floor) = &run.record.flows[flow].detail else {
         return None;

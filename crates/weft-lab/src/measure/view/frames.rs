@@ -1,4 +1,4 @@
-//! A camera's frames from one end to the other.
+//! A camera's frames from sender to receiver.
 
 use weft_experiment::{CallRecord, FlowDetail, FrameRecord, ShownPicture, StreamRecord};
 use weft_units::{Duration, Instant};
@@ -8,15 +8,15 @@ use super::{Picture, Useful, View};
 use crate::measure::run::Run;
 use crate::statistics::mean;
 
-/// Frames captured so shortly before the end may still be on their way;
-/// chosen by us: longer than any frame is waited for.
+/// Time before the end in which captured frames may still be in flight; chosen by us:
+/// longer than a receiver waits for a frame.
 pub const TAIL: Duration = Duration::from_secs(1);
 
-/// Pictures of a call that BRISQUE is taken of: Grote et al., section V.
+/// Number of a call's last pictures that BRISQUE scores: Grote et al., section V.
 const LAST_PICTURES: usize = 10;
 
-/// The video streams that a caller sends. What a callee sends is load on the
-/// way back, which is not judged.
+/// Returns the video streams that a caller sends. A callee's streams are backward load
+/// and are not evaluated.
 pub fn streams<'a>(run: &Run<'a>, flow: usize) -> Vec<&'a StreamRecord> {
     let (Some(setup), FlowDetail::Call(record)) = (
         run.setup.flows[flow].traffic().media(),
@@ -30,7 +30,7 @@ pub fn streams<'a>(run: &Run<'a>, flow: usize) -> Vec<&'a StreamRecord> {
     record.caller.streams.iter().take(cameras).collect()
 }
 
-/// What was shown of a camera, without what else is known of it.
+/// Iterates over the displayed pictures of a camera, without other data.
 pub fn shown(stream: &StreamRecord) -> impl Iterator<Item = ShownPicture> {
     stream.frames.iter().filter_map(|frame| {
         Some(ShownPicture {
@@ -40,7 +40,7 @@ pub fn shown(stream: &StreamRecord) -> impl Iterator<Item = ShownPicture> {
     })
 }
 
-/// Every camera of a caller.
+/// Returns a view for every camera of a caller.
 pub fn views(run: &Run<'_>, flow: usize) -> Vec<View> {
     let (from, end) = run.active(flow);
     let window = (Instant::ZERO + from, Instant::ZERO + end);
@@ -75,7 +75,7 @@ fn view(stream: &StreamRecord, (from, end): (Instant, Instant)) -> View {
     }
 }
 
-/// Of the frames shown, where the encoder's model knows.
+/// Returns the quality of the frames shown, if the encoder's model knows it.
 fn picture(frames: &[&FrameRecord]) -> Picture {
     let shown = frames.iter().filter(|frame| frame.shown.is_some());
     let known = || shown.clone().filter_map(|frame| frame.quality);

@@ -1,6 +1,6 @@
-//! The call as people see it, whichever way it is known: frame by frame, as a
-//! simulator has it, as an oracle's pictures, or by the counters of a client.
-//! Metrics and time series ask a [`View`], so there is one computation of each.
+//! The call as its users see it, from any source: frame by frame from a simulator, as an
+//! oracle's pictures, or by the counters of a client. Metrics and time series use a
+//! [`View`], so there is one computation of each.
 
 mod counters;
 mod floor;
@@ -15,11 +15,11 @@ use weft_units::{Duration, Instant};
 
 use super::run::Run;
 
-/// What was seen of one camera, or counted by one end, in the measured time.
-/// What the engine does not see is absent.
+/// Pictures of one camera, or counters of one end, in the measured time. Fields that the
+/// engine does not know are absent.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct View {
-    /// How long it was measured.
+    /// Measured time in seconds.
     pub seconds: f64,
     /// Frames shown.
     pub shown: Option<f64>,
@@ -27,30 +27,30 @@ pub struct View {
     pub freezes: Option<Vec<Freeze>>,
     /// Frames that were never shown.
     pub dropped: Option<f64>,
-    /// Keyframes that were asked for.
+    /// Keyframes that were requested.
     pub keyframe_requests: Option<f64>,
-    /// From capture to display of the frames for which it is known,
+    /// Latencies from capture to display of the frames with a known latency,
     /// milliseconds.
     pub latency: Vec<f64>,
-    /// From the first packet of a frame to its last, milliseconds.
+    /// Times from the first packet of a frame to its last, milliseconds.
     pub construction: Vec<f64>,
-    /// From one frame on display to the next, milliseconds.
+    /// Times between consecutive displayed frames, milliseconds.
     pub intervals: Vec<f64>,
-    /// What the pictures were like.
+    /// Quality of the pictures.
     pub picture: Picture,
-    /// What was of use.
+    /// Useful bytes.
     pub useful: Option<Useful>,
-    /// What only a client knows of itself.
+    /// Measurements that only a client has.
     pub client: ClientView,
 }
 
-/// A freeze, cut to the measured time. A client that counts for itself reports
-/// freezes after they ended: of those the end is the time of its report.
+/// A freeze, cut to the measured time. A client with its own counters reports freezes
+/// after they ended: their end is then the time of the report.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Freeze {
-    /// When it began.
+    /// Start of the freeze.
     pub begin: Instant,
-    /// When it ended.
+    /// End of the freeze.
     pub end: Instant,
     /// Number of freezes: a client may report several as one sum, or the mean
     /// of its cameras.
@@ -58,7 +58,7 @@ pub struct Freeze {
 }
 
 impl Freeze {
-    /// One freeze.
+    /// Creates a single freeze.
     #[must_use]
     pub fn one(begin: Instant, end: Instant) -> Freeze {
         Freeze {
@@ -69,7 +69,7 @@ impl Freeze {
     }
 }
 
-/// Number and length of all freezes together.
+/// Number and total length of all freezes.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Frozen {
     /// Number of freezes.
@@ -79,7 +79,7 @@ pub struct Frozen {
 }
 
 impl View {
-    /// Sum of the freezes: the one source of `freeze_s` and `freeze_count`.
+    /// Returns the sum of the freezes: the only source of `freeze_s` and `freeze_count`.
     #[must_use]
     pub fn frozen(&self) -> Option<Frozen> {
         let freezes = self.freezes.as_ref()?.iter();
@@ -101,14 +101,14 @@ pub struct Picture {
     pub psnr_db: Option<f64>,
     /// SSIM of the luma, 0 to 1.
     pub ssim: Option<f64>,
-    /// BRISQUE of those that it is known of, 0 to 100: of a simulated call the
-    /// last ones, of a client some of all.
+    /// BRISQUE of the scored pictures, 0 to 100: the last ones of a simulated call, some
+    /// of all of a client.
     pub brisque: Option<f64>,
     /// Height in lines.
     pub height: Option<f64>,
 }
 
-/// What the application got to use, and in which time.
+/// Useful bytes of the application, and the time in which they arrived.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Useful {
     /// Bytes of encoded frames, or in the order of a TCP stream.
@@ -117,19 +117,19 @@ pub struct Useful {
     pub seconds: f64,
 }
 
-/// What a client says of itself.
+/// Measurements of a client about itself.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct ClientView {
-    /// Round-trip time, mean, milliseconds.
+    /// Mean round-trip time, milliseconds.
     pub rtt_ms: Option<f64>,
-    /// Time that frames waited in the jitter buffer, mean, milliseconds.
+    /// Mean time that frames waited in the jitter buffer, milliseconds.
     pub jitter_buffer_ms: Option<f64>,
-    /// For how long the processor was too slow, seconds.
+    /// Time for which the processor was too slow, seconds.
     pub cpu_limited_s: Option<f64>,
 }
 
-/// The views of these flows: of the frames of every camera of a caller, or
-/// else of an oracle's pictures or of the counts of each end.
+/// Returns the views of these flows: from the frames of every camera of a caller, or else
+/// from an oracle's pictures or the counters of each end.
 #[must_use]
 pub fn views(run: &Run<'_>, flows: &[usize]) -> Vec<View> {
     let of = |&flow: &usize| {

@@ -1,16 +1,15 @@
-//! A sequence of pictures as people see it: how many, how late, and when it
-//! froze.
+//! A sequence of displayed pictures: their number, latency and freezes.
 
 use weft_experiment::ShownPicture;
 use weft_units::{Duration, Freezes, Instant};
 
 use super::{Freeze, View};
 
-/// Longest time to the first picture or sound of a call that is no freeze or
-/// gap; chosen by us: its set-up takes three round trips at most.
+/// Longest time to the first picture or sound of a call that does not count as a freeze
+/// or gap; chosen by us: call setup takes three round trips at most.
 pub const SETUP: Duration = Duration::from_secs(1);
 
-/// Of the pictures that were taken within the window.
+/// Returns the view of the pictures captured within the window.
 pub fn view(pictures: &[ShownPicture], (from, end): (Instant, Instant)) -> View {
     let within = |p: &&ShownPicture| p.captured_at >= from && p.captured_at < end;
     let seen = || pictures.iter().filter(within);
@@ -18,8 +17,8 @@ pub fn view(pictures: &[ShownPicture], (from, end): (Instant, Instant)) -> View 
     at.sort();
     let seconds = end.saturating_since(from).as_secs_f64();
     let freezes = match at.is_empty() {
-        // A call without any picture is one freeze, as long as the call:
-        // otherwise a dead link would be best.
+        // A call without any picture is one freeze, as long as the call: otherwise a dead
+        // link would have the best result.
         true => vec![Freeze::one(from, end)],
         false => freezes(pictures, from, end),
     };
@@ -33,8 +32,8 @@ pub fn view(pictures: &[ShownPicture], (from, end): (Instant, Instant)) -> View 
     }
 }
 
-/// Pictures shown before the window set the threshold, and a freeze that began
-/// with one of them counts with its part inside.
+/// Returns the freezes. Pictures shown before the window set the threshold, and a freeze
+/// that began with one of them counts with its part inside.
 fn freezes(pictures: &[ShownPicture], from: Instant, end: Instant) -> Vec<Freeze> {
     let taken = pictures.iter().filter(|p| p.captured_at < end);
     let mut pictures: Vec<Instant> = taken.map(|p| p.shown_at).collect();

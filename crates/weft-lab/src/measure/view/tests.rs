@@ -7,7 +7,7 @@ use weft_units::{Duration, Instant, Rate};
 use super::*;
 use crate::measure::capacity::Capacities;
 
-/// What one end counted, seen from 200 to 300 ms.
+/// Returns the view of counters of one end, from 200 to 300 ms.
 fn view(received: Vec<(f64, ReceivedCounters)>) -> View {
     let mut setup = Setup::new(Duration::from_millis(300));
     let kind = FlowKind::Udp(UdpSetup::new(Rate::from_mbps(1)));

@@ -55,8 +55,8 @@ fn the_best_link_of_each_run_is_the_measure() {
     };
     // More throughput is neither better nor worse, nor are repair packets.
     assert_eq!(outcome.worse_than_single(), [expected]);
-    // The best by the mean of all seeds, and where more is neither better nor
-    // worse the first: what everybody is compared with, itself aside.
+    // The best by the mean of all seeds, and the first where more is neither better nor
+    // worse: the baseline of all other systems.
     let differences = outcome.differences();
     let of = |metric: &str| -> Vec<(String, String)> {
         let mine = differences.iter().filter(|d| d.metric == metric);

@@ -36,7 +36,8 @@ fn a_campaign_goes_on_with_the_same_results() {
         Ok::<(), String>(())
     });
     assert_eq!(ran, Ok(()));
-    // What was being written when the program was killed is run again.
+    // A file that was being written when the program was killed is ignored, and its task
+    // runs again.
     std::fs::write(place.path().join("tasks/weft.seed2.json"), "{\"vari").unwrap();
     let mut after = Outcome::new(&scenario);
     let kept = folder.go_on("here").unwrap();
@@ -111,7 +112,7 @@ fn a_run_that_was_interrupted_ends_as_if_it_had_not_been() {
     folder.all_ended().unwrap();
     assert!(!place.path().join("unfinished").exists());
 
-    // Another experiment begins anew, whatever was left.
+    // Another experiment starts from the beginning, whatever was left.
     let (folder, _) = Folder::resume(place.path(), "here").unwrap();
     folder.keep_for_now(&scenario, &one).unwrap();
     let (_, left) = Folder::resume(place.path(), "elsewhere").unwrap();

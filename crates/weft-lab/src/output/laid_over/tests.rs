@@ -13,7 +13,7 @@ fn side(name: &str, folder: &Path) -> Side {
     }
 }
 
-/// A folder with results, changed by `change`.
+/// Writes a folder with results, changed by `change`.
 fn results(folder: &Path, change: impl Fn(&mut Value)) -> String {
     written(folder);
     let mut value: Value = serde_json::from_str(&read_data(folder).unwrap()).unwrap();

@@ -1,5 +1,5 @@
-//! No two figures of a report may contradict each other: figures that say the
-//! same thing are compared here, in a report of real runs.
+//! Figures of a report must not contradict each other: this compares figures with equal
+//! meaning, in a report of real runs.
 
 use std::sync::atomic::AtomicBool;
 
@@ -122,7 +122,7 @@ fn differences_are_those_of_the_table() {
         let metric = difference["metric"].as_str().unwrap();
         let of = |key: &str| result(&report, difference[key].as_str().unwrap(), metric);
         let (here, there) = (of("system"), of("baseline"));
-        // Where a run lacks the value, the difference has fewer pairs.
+        // If a run lacks the value, the difference has fewer pairs.
         if difference["n"] == here["n"] && here["n"] == there["n"] {
             let apart = number(&here["mean"]) - number(&there["mean"]);
             near(number(&difference["mean"]), apart, metric);

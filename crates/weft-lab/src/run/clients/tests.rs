@@ -2,7 +2,7 @@ use super::*;
 use crate::engine::emu::{Emulator, Late, Settings};
 use crate::engine::{Engine, EngineError};
 
-/// The scenario for this client, if it can be run.
+/// Returns the scenario for this client, if it can be run.
 fn supported(scenario: &Scenario, client: &Client) -> Result<Scenario, EngineError> {
     let emulator = Emulator::new(Settings {
         client: client.clone(),

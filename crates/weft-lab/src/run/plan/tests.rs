@@ -46,8 +46,7 @@ fn who_is_harmed_runs_alone_once() {
     assert_eq!(plan(both), [each(1), each(2)].concat());
 }
 
-/// Grote et al. take their demand from a link that is wider than the one on
-/// which they measure.
+/// Grote et al. take their demand from a wider link than the one on which they measure.
 #[test]
 fn who_says_what_it_demands_runs_alone_for_other_metrics_only() {
     let casts = |metrics: &str| {
@@ -78,7 +77,7 @@ fn nobody_runs_alone_without_competition() {
     assert_eq!(tasks(TEXT), 2);
     let call = &TEXT[..TEXT.find("[flows.tcp]").unwrap()];
     assert_eq!(tasks(call), 1);
-    // Nor where the others have ended before the measured time.
+    // Nor if the others have ended before the measured time.
     let early = call.replace("[links", "measure-from = \"5s\"\n[links");
     let early = format!("{early}[flows.tcp]\nkind = \"tcp\"\nstop = \"4s\"\n");
     assert_eq!(tasks(&early), 1);

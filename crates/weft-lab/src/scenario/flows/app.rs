@@ -1,4 +1,4 @@
-//! Calls of whole applications: names, and what those that are WebRTC set it.
+//! Calls of whole applications: names, and the settings of those that use WebRTC.
 
 use weft_apps::{App, Family, WebrtcLimits};
 use weft_cc::Limits;
@@ -11,11 +11,11 @@ use crate::names::unknown_name;
 use crate::scenario::place::{Source, Text};
 use crate::scenario::system_spec::{SessionSpec, WEBRTC, Way};
 
-/// Two people before a still wall, as Grote et al. filmed, beside the clip that
-/// the encoder's model is fitted to. Chosen by us.
+/// Two people before a plain wall, as in the videos of Grote et al., compared with the
+/// clip to which the encoder's model is fitted. Chosen by us.
 pub const COMPLEXITY: f64 = 0.7;
 
-/// The application of this name, and what stands for it.
+/// Returns the application of this name, and its model.
 pub fn family(source: &Source, name: &Text) -> Result<(App, Family)> {
     let app: App = name.get_ref().parse().map_err(|_| {
         let known = App::ALL.into_iter().map(App::name);
@@ -25,10 +25,10 @@ pub fn family(source: &Source, name: &Text) -> Result<(App, Family)> {
     Ok((app, app.family()))
 }
 
-/// What is left for pictures. libwebrtc counts headers into its limits (the
-/// field trial SendSideBwe-WithOverhead, on since 2021), a call of weft does
-/// not: 50 bytes of them are with each packet, 50 times a second with sound, and
-/// at the packets of pictures in these applications make 7 % of what is sent.
+/// Returns the rate that remains for pictures. libwebrtc counts headers into its limits
+/// (the field trial SendSideBwe-WithOverhead, on since 2021), a call of weft does not:
+/// each packet has 50 bytes of them, 50 times a second for sound, and for pictures they
+/// are 7 % of the sent bytes at the packet sizes of these applications.
 pub fn pictures(limits: WebrtcLimits) -> Rate {
     const SOUND_HEADERS: Rate = Rate::from_kbps(20);
     const WITHOUT_HEADERS: f64 = 0.93;
@@ -36,7 +36,7 @@ pub fn pictures(limits: WebrtcLimits) -> Rate {
     rest.mul_f64(WITHOUT_HEADERS)
 }
 
-/// The sound of a WebRTC application.
+/// Returns the audio of a WebRTC application.
 pub fn microphone(limits: WebrtcLimits) -> MicrophoneSetup {
     MicrophoneSetup {
         rate: limits.sound,
@@ -44,8 +44,8 @@ pub fn microphone(limits: WebrtcLimits) -> MicrophoneSetup {
     }
 }
 
-/// Plain WebRTC within these limits, which `side` gets; with another controller
-/// if the system names one.
+/// Returns plain WebRTC within these limits, which it writes to `side`; with another
+/// controller if the system names one.
 pub fn session(limits: WebrtcLimits, way: &Way, side: &mut SideSetup) -> SessionSpec {
     side.path_limits = Limits {
         min: limits.lowest,

@@ -17,18 +17,18 @@ use crate::scenario::place::{Source, Text};
 use crate::scenario::quantity::{Speed, Time};
 use crate::scenario::system_spec::Way;
 
-/// Frames a second, and what a camera sends at most: 1280x720 as in Converge,
-/// section 5.
+/// Frames per second, and the highest rate of a camera: 1280x720 as in Converge, section
+/// 5.
 const DEFAULT_FPS: u32 = 30;
 const DEFAULT_SIZE: (u32, u32) = (1280, 720);
 const DEFAULT_MAX_RATE: Rate = Rate::from_mbps(10);
-/// From Opus's lowest rate (RFC 6716 section 2.1.1) to what fits into a packet
-/// of 1200 bytes each 20 ms.
+/// Opus's lowest rate (RFC 6716 section 2.1.1), and the highest that fits into a packet
+/// of 1200 bytes every 20 ms.
 const SOUND_RATES: RangeInclusive<Rate> = Rate::from_kbps(6)..=Rate::from_kbps(480);
-/// Chosen by us: more than any experiment needs.
+/// Chosen by us: wider than any experiment needs.
 const WEIGHTS: RangeInclusive<f64> = 0.1..=10.0;
 
-/// Sizes with names, 16 to 9.
+/// Named sizes, 16 to 9.
 const NAMED_SIZES: [(&str, (u32, u32)); 5] = [
     ("180p", (320, 180)),
     ("360p", (640, 360)),
@@ -57,7 +57,7 @@ pub struct Call {
     clock_ppm: Option<Spanned<i32>>,
 }
 
-/// Who films in a call.
+/// Direction of media in a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Media {
@@ -66,11 +66,11 @@ enum Media {
     BothWays,
 }
 
-/// What makes the frames of a call.
+/// Encoder of a call's frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Encoder {
-    /// The model of VP8, unless another one is named.
+    /// The model of VP8, the default.
     Vp8,
     /// The model of H.264.
     H264,
@@ -130,7 +130,8 @@ impl Fields for Call {
 }
 
 impl Call {
-    /// Of one camera: what several could each have, were they alone.
+    /// Returns the floor of one camera: the result that each of several could reach
+    /// alone.
     fn floor(&self, rate: Rate, sound: Option<MicrophoneSetup>) -> FloorSetup {
         FloorSetup {
             frame_rate: self.frame_rate(),
@@ -150,7 +151,7 @@ impl Call {
         delay.map_or(Duration::ZERO, |delay| delay.get_ref().0)
     }
 
-    /// A closed application, which brings its own sound and pictures.
+    /// Returns a closed application, which has its own sound and pictures.
     fn application(&self, source: &Source, app: App, model: Model) -> Result<FlowKind> {
         let own = [
             ("system", self.system.as_ref().map(Spanned::span)),
@@ -194,7 +195,7 @@ impl Call {
         Ok(FlowKind::App(Box::new(AppSetup { app, model, media })))
     }
 
-    /// An application's limits, with the highest rate that the file has.
+    /// Returns an application's limits, with the highest rate from the file.
     fn within(&self, source: &Source, limits: WebrtcLimits) -> Result<WebrtcLimits> {
         let Some(rate) = &self.max_rate else {
             return Ok(limits);

@@ -1,5 +1,5 @@
-//! Flows of a scenario: what runs, from when to when, and over which links.
-//! A file for each kind, with its own fields and what they mean.
+//! Flows of a scenario: kind, time and links. A file for each kind, with its own fields
+//! and their meaning.
 
 mod app;
 mod call;
@@ -28,7 +28,7 @@ use crate::names::unknown_name;
 
 type Result<T> = std::result::Result<T, ScenarioError>;
 
-/// What every flow has.
+/// Fields that every flow has.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Flow {
@@ -43,7 +43,7 @@ pub struct Flow {
     class: Option<Text>,
 }
 
-/// What a flow carries, with the fields that only its kind has.
+/// Kind of a flow, with the fields of that kind.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Kind {
@@ -53,7 +53,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// Every kind as files call it, and the names of its fields.
+    /// Returns every kind by its name in files, and the names of its fields.
     fn all() -> [(&'static str, &'static [&'static str]); 3] {
         [
             ("call", fields::<call::Call>()),
@@ -71,18 +71,18 @@ impl Kind {
     }
 }
 
-/// The fields of one kind of flow.
+/// Fields of one kind of flow.
 trait Fields {
-    /// What they mean; `whole` is the place of the flow.
+    /// Returns the kind of flow for these fields; `whole` is the location of the flow.
     fn read(&self, conditions: &Conditions<'_>, whole: Range<usize>) -> Result<FlowKind>;
 
-    /// Which of the links beside each other it takes without a `via`.
+    /// Returns the parallel links that it takes without a `via`.
     fn ways(&self) -> Ways<'_> {
         Ways::One
     }
 }
 
-/// How many of the links beside each other a flow takes, and who says which.
+/// Number of parallel links that a flow takes, and the source of the choice.
 pub enum Ways<'a> {
     /// One, which its `via` names.
     One,
@@ -92,20 +92,20 @@ pub enum Ways<'a> {
     Own(&'a Text),
 }
 
-/// What a flow is read against.
+/// Conditions for reading a flow.
 pub struct Conditions<'a> {
     pub source: &'a Source,
-    /// How long the run lasts.
+    /// Length of the run.
     pub duration: Duration,
     pub links: &'a Named<Spanned<Link>>,
-    /// The way forward over each, and how a call may use it.
+    /// Forward hop over each link, with the policy of a call.
     pub hops: &'a [(Hop, Policy)],
     pub topology: Topology,
-    /// Its own, or that which is compared.
+    /// Its own system, or the compared one.
     pub system: &'a SystemSpec,
 }
 
-/// Which way a flow's data goes over its links.
+/// Direction of a flow's data over its links.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Towards {
@@ -114,9 +114,8 @@ enum Towards {
     Backward,
 }
 
-/// Puts the fields that only a flow's kind has into a table of that kind, so
-/// that the reader takes them for what they are; one that the kind does not
-/// have is an error.
+/// Moves the fields of a flow's kind into a table of that kind, so that they are read as
+/// its fields; a field that the kind does not have is an error.
 pub fn sort_by_kind(source: &Source, tree: &mut Tree<'_>) -> Result<()> {
     let Some(flows) = tree.get_mut("flows").and_then(table_of) else {
         return Ok(());
@@ -143,7 +142,7 @@ pub fn sort_by_kind(source: &Source, tree: &mut Tree<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The fields of this table that only flows of this kind have.
+/// Takes the fields of this table that only flows of this kind have.
 fn take_own<'a>(source: &Source, table: &mut Tree<'a>, kind: &Text) -> Result<Tree<'a>> {
     let kinds = Kind::all();
     let Some((_, own)) = kinds.iter().find(|(name, _)| name == kind.get_ref()) else {
@@ -176,7 +175,7 @@ fn take_own<'a>(source: &Source, table: &mut Tree<'a>, kind: &Text) -> Result<Tr
 }
 
 impl Flow {
-    /// Which of the links beside each other it takes without a `via`.
+    /// Returns the parallel links that it takes without a `via`.
     pub fn ways(&self) -> Ways<'_> {
         self.kind.get_ref().fields().ways()
     }
@@ -186,13 +185,12 @@ impl Flow {
         matches!(self.ways(), Ways::Compared)
     }
 
-    /// The delay between its ends and the links, and its jitter, as far as they
-    /// are given.
+    /// Iterates over the access delay and its jitter, if they are given.
     pub fn access_times(&self) -> impl Iterator<Item = &Spanned<Time>> {
         self.access_delay.iter().chain(&self.access_jitter)
     }
 
-    /// The flow of this name; `whole` is its place.
+    /// Reads the flow of this name; `whole` is its location.
     pub fn read(
         &self,
         name: &Text,
@@ -266,7 +264,7 @@ impl Flow {
         Ok((start, stop))
     }
 
-    /// One route for each path of a flow that has paths, one for any other.
+    /// Returns a route for each path of a flow with paths, and one for any other flow.
     fn routes(&self, name: &Text, conditions: &Conditions<'_>) -> Result<Vec<Route>> {
         let (source, links) = (conditions.source, conditions.links);
         let all: Vec<usize> = (0..links.0.len()).collect();
@@ -325,7 +323,7 @@ impl Flow {
         })
     }
 
-    /// How a call may use a route. Other flows take it as it comes.
+    /// Returns the policy of a call for a route. Other flows have no policy.
     fn policy(&self, name: &Text, links: &[usize], conditions: &Conditions<'_>) -> Result<Policy> {
         let policies = links.iter().map(|&link| conditions.hops[link].1);
         let mut told = policies.filter(|policy| *policy != Policy::default());
@@ -352,7 +350,7 @@ fn seconds(time: Duration) -> String {
     format!("{}s", time.as_secs_f64())
 }
 
-/// The names of the kinds, and every field that a flow of any kind can have.
+/// Returns the names of the kinds, and every field of every kind.
 #[cfg(test)]
 pub fn words() -> (Vec<&'static str>, Vec<&'static str>) {
     let (kinds, own): (Vec<_>, Vec<_>) = Kind::all().into_iter().unzip();

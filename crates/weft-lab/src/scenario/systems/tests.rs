@@ -48,7 +48,7 @@ fn mistakes_about_the_floor_are_told() {
     assert!(text.contains("floor"), "{text}");
     let text = error("\"floor@c\"", "");
     assert!(text.contains("`c`"), "{text}");
-    // What is wrong of the call is wrong under the floor, too.
+    // An error of the call is an error of the floor, too.
     let text = error("\"floor\"", "resolution = \"7p\"");
     assert!(text.contains("is no size of pictures"), "{text}");
 }

@@ -132,7 +132,7 @@ fn what_cannot_be_a_cell_is_told_with_place_and_remedy() {
             "spec = \"ratte=mcs4\"",
             vec!["a WiFi station has no key `ratte`", "did you mean `rate`"],
         ),
-        // What is the same both ways.
+        // Settings that apply to both directions.
         (
             "back = \"rate=mcs5\"",
             "back = \"motion=walking\"",

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// The error of this text with one line changed.
+/// Returns the error of this text with one line changed.
 fn error_with(line: &str, by: &str) -> String {
     assert!(TCP.contains(line), "{line}");
     parse(&TCP.replace(line, by), &[]).unwrap_err()
@@ -326,7 +326,7 @@ fn what_the_scenario_does_not_have_cannot_be_changed() {
         error.starts_with("t.toml:13:7: there is no link `nope`"),
         "{error}"
     );
-    // A file without systems of its own gets one; a file with some does not.
+    // A file without systems gets a new one; a file with some does not.
     parse(TCP, &["system.mine.scheduler=weft"]).unwrap();
     let own = format!("{TCP}\n[system.mine]\nscheduler = \"weft\"\n");
     let error = parse(&own, &["system.yours.scheduler=weft"]).unwrap_err();

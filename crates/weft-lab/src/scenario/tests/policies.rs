@@ -1,4 +1,4 @@
-//! Conditions of links, as `weft join` has them.
+//! Policies of links, as in `weft join`.
 
 use weft_session::{Metering, Policy, Standing, Weight};
 use weft_units::Bytes;

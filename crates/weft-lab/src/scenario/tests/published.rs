@@ -1,4 +1,4 @@
-//! Published values of many conditions, and those held against others.
+//! Published values of several conditions, and relative ones.
 
 use super::parse;
 use crate::outcome::Outcome;

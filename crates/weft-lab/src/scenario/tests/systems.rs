@@ -61,7 +61,7 @@ reports = "browser"
         panic!("no model");
     };
     assert_eq!(model.temporal_layers, 3);
-    // Both are the receiver's.
+    // Both settings belong to the receiver.
     let of = |side: &SideSetup| (side.reporting, side.clock_ppm);
     assert_eq!(of(&call.caller), (Reporting::Quick, 0));
     assert_eq!(of(&call.callee), (Reporting::Browser, -100));
@@ -126,7 +126,7 @@ fn systems_lay_their_values_over_the_file() {
         "{queues:?}"
     );
     assert_ne!(queues[0], queues[1]);
-    // A mistake in it has its own place.
+    // An error in it has its own location.
     let error = parse(&text.replace("\"90kB\"", "\"90KB\""), &[]).unwrap_err();
     assert!(error.contains("queue = \"90KB\""), "{error}");
 }
@@ -163,7 +163,7 @@ fn what_would_change_nothing_is_refused_in_a_system() {
             assert!(error.contains(part), "{set}: wants {part}: {error}");
         }
     }
-    // How long it runs is its own, and is checked as that of the whole is.
+    // Its length is its own, and is checked like that of the whole.
     let long = format!("{TCP}\n[system.x]\nset = {{ duration = \"40s\" }}\n");
     let long = parse(&long, &[]).unwrap();
     assert_eq!(long.variants[0].setup.duration, Duration::from_secs(40));
@@ -341,7 +341,7 @@ fn a_controller_alone_is_that_of_a_single_path() {
     let set = r#"systems=["gcc-deployed", "min-rtt/gcc-draft@line"]"#;
     let full = ["single/gcc_deployed", "min_rtt/gcc_draft@line"];
     assert_eq!(names(&[set]), full);
-    // Wherever a system is named.
+    // Names of systems anywhere in the file.
     let published = r#"[[published]]
         system = "gcc-deployed"
         relative-to = "nada"

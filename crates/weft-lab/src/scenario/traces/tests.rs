@@ -61,7 +61,8 @@ fn a_pattern_without_a_folder_is_of_the_working_directory() {
     fs::write(here.path(), "0,1000\n1,1000\n").unwrap();
     let text = TEXT.replace("*_wifi.csv", "trace-*_here.csv");
     let text = text.replace("trace=*_lte.csv", "rate=1mbit");
-    // As `weft lab compare` has it, a scenario file there, and one elsewhere.
+    // `weft lab compare` has no file; the others are a scenario file in this folder, and
+    // one elsewhere.
     for file in ["weft lab compare", "t.toml", "./t.toml", "no/such/t.toml"] {
         let scenario = Scenario::parse(file, &text, &[]);
         let scenario = scenario.unwrap_or_else(|error| panic!("{file}: {error}"));
@@ -85,7 +86,7 @@ fn each_seed_plays_the_next_trace_and_the_links_stay_in_step() {
         ["7", "11"]
     );
     for variant in [0, 1] {
-        // 8 bits a byte; the third begins anew.
+        // 8 bits a byte; the third seed uses the first trace again.
         for (seed, wifi, lte) in [
             (1, 56_000, 56_800),
             (2, 88_000, 88_800),

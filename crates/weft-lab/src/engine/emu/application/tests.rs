@@ -65,7 +65,7 @@ fn source(cpu_limited_s: f64) -> ClientLog {
     }
 }
 
-/// A run in which this was written and no packet seen.
+/// Evaluates a run with these logs and without packets.
 fn of<T>(logs: &[ClientLog], from: Duration, look: impl FnOnce(&Run<'_>) -> T) -> T {
     let setup = setup();
     let judge = Brisque::installed().ok();
@@ -100,8 +100,8 @@ fn value(values: &[Value], name: &str) -> Option<f64> {
 
 #[test]
 fn counts_are_differences_between_the_ends_of_the_measured_time() {
-    // From the sample at 3 s, the last before 4 s, to the one at 10 s: 7 x 25
-    // frames over 6 s, freezes 5 - 1 and 1.0 - 0.3 s.
+    // From the sample at 3 s, the last before 4 s, to the sample at 10 s: 7 x 25 frames
+    // over 6 s, freezes 5 - 1 and 1.0 - 0.3 s.
     let values = values(&[sink()], Duration::from_secs(4));
     let near = |name: &str, goal: f64| {
         let found = value(&values, name).unwrap();
@@ -130,15 +130,16 @@ fn a_picture_that_stands_at_the_end_is_a_freeze() {
         }
         log
     };
-    // What was counted until 6 s: 3 freezes, 0.6 s; then 4 s that nobody did.
+    // Counted until 6 s: 3 freezes, 0.6 s; then 4 s without a picture and without a
+    // count.
     let [count, seconds] = freezes(&still(6), 0);
     assert_eq!((count, (seconds * 10.0).round()), (4.0, 46.0));
-    // Measured from 8 s on there is nothing else.
+    // Measured from 8 s on, nothing else remains.
     assert_eq!(freezes(&still(6), 8), [1.0, 2.0]);
-    // No picture ever.
+    // No picture at any time.
     assert_eq!(freezes(&still(0), 0), [1.0, 10.0]);
     assert_eq!(freezes(&still(10), 8)[0], 2.0, "and none stands");
-    // A picture a second: 2 s without one are usual.
+    // With a picture per second, 2 s without one are normal.
     let mut rare = sink();
     for (at, sample) in rare.samples.iter_mut().enumerate() {
         sample.received.as_mut().unwrap().frames = Some(at.min(8) as f64);
@@ -197,8 +198,8 @@ fn a_connection_that_was_lost_is_told() {
 
 #[test]
 fn goodput_is_between_the_samples_that_tell_of_it() {
-    // 125 kB a second, told 0.4 s after each: of 4 to 10 s the first sample
-    // before is at 3.4 s, the last one within at 9.4 s.
+    // 125 kB a second, reported 0.4 s after each: for 4 to 10 s the first sample before
+    // is at 3.4 s, the last one within at 9.4 s.
     let sample = |second: u32| Sample {
         unix_ms: BEGAN_MS + f64::from(second) * 1e3 + 400.0,
         received: Some(Received {
@@ -246,7 +247,7 @@ fn pictures_are_judged_by_the_client_or_after_the_run() {
         println!("skipped: no model of BRISQUE: install Debian's `opencv-data`");
         return;
     };
-    // Squares, of which a blurred picture has the edges less sharp.
+    // Squares; blurring a picture softens their edges.
     let (width, height) = (160, 120);
     let pixel = |at: usize| match (at % width / 9 + at / width / 7) % 2 {
         0 => 60 + (at % 37) as u8,
@@ -270,7 +271,7 @@ fn pictures_are_judged_by_the_client_or_after_the_run() {
     let log = ClientLog {
         samples: vec![
             told(5, STANDARD.encode(&luma)),
-            // Not all of it: not judged.
+            // An incomplete picture gets no score.
             told(6, STANDARD.encode(&luma[1..])),
             told(7, "no picture!".to_owned()),
         ],

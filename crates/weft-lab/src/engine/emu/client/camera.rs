@@ -1,4 +1,4 @@
-//! What cameras film, and where the files for it are.
+//! Contents of the cameras, and the files with them.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use weft_units::Codec;
 
 use crate::engine::EngineError;
 
-/// Where programs may write, and what cameras film.
+/// Folders for programs, and files for their cameras.
 pub struct CallFiles<'a> {
     /// A folder that is removed after the run.
     pub scratch: &'a Path,
@@ -18,7 +18,7 @@ pub struct CallFiles<'a> {
 /// Width, height and frame rate of a camera.
 pub type Film = ((u32, u32), u32);
 
-/// What the camera films.
+/// Returns the format of the camera's pictures.
 #[must_use]
 pub fn film(source: &SourceKind) -> Film {
     match source {
@@ -30,7 +30,7 @@ pub fn film(source: &SourceKind) -> Film {
     }
 }
 
-/// What the camera's pictures are encoded with.
+/// Returns the codec of the camera's encoder.
 #[must_use]
 pub fn codec(source: &SourceKind) -> Codec {
     match source {

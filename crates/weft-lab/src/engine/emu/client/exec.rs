@@ -4,8 +4,8 @@ use std::net::Ipv4Addr;
 
 use crate::engine::emu::testbed::job::{Begins, End, Ending, Ends, Job, Speech};
 
-/// The same command at both ends, the sink's first. It tells them apart by its
-/// environment.
+/// Returns a job for each end, the sink's first. Both have one command, which
+/// distinguishes the ends by its environment.
 pub fn jobs(command: &str, flow: usize, ends: &Ends) -> Vec<Job> {
     let job = |end: End| {
         let (role, here, there) = match end {

@@ -1,5 +1,4 @@
-//! Clients that speak lines of JSON (`clients/README.md`): how an end of a
-//! call is started.
+//! Clients that exchange lines of JSON (`clients/README.md`): start of an end of a call.
 
 use weft_experiment::{CallSetup, FlowSetup, SideSetup};
 use weft_publish::Degradation;
@@ -8,10 +7,10 @@ use super::camera::{CallFiles, film};
 use crate::engine::EngineError;
 use crate::engine::emu::testbed::job::{Begins, End, Ending, Job, Speech};
 
-/// Both ends of a call; `client` is the name, and `program` how it is started.
+/// Returns jobs for both ends of a call; `client` is the name, and `program` the command.
 ///
 /// # Errors
-/// When the client cannot make such a call.
+/// If the client cannot make such a call.
 pub fn jobs(
     (client, program): (&'static str, &[String]),
     (flow, setup, call): (usize, &FlowSetup, &CallSetup),
@@ -40,7 +39,7 @@ pub fn jobs(
     Ok(jobs)
 }
 
-/// Clients that film with one camera cannot make a call of several.
+/// Rejects calls with several cameras, for clients that have only one.
 ///
 /// # Errors
 /// If it has several, with the remedy.
@@ -55,10 +54,10 @@ pub fn one_camera(client: &str, flow: &str, side: &SideSetup) -> Result<(), Engi
     )))
 }
 
-/// What an end is told.
+/// Returns the arguments of an end.
 ///
 /// # Errors
-/// When there is no film for its camera.
+/// If there is no file for its camera.
 pub fn arguments(
     end: End,
     call: &CallSetup,
@@ -71,7 +70,7 @@ pub fn arguments(
     let mut words = vec!["--role".to_owned(), role.to_owned()];
     let mut add = |name: &str, value: String| words.extend([name.to_owned(), value]);
     add("--scratch", files.scratch.display().to_string());
-    // What receives has no camera of its own, and says what it expects.
+    // The receiver has no camera of its own, but it gets the expected format.
     let camera = side.cameras.first().or(call.caller.cameras.first());
     if let Some(camera) = camera {
         let ((width, height), fps) = film(&camera.source);

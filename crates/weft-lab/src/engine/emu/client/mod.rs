@@ -1,4 +1,4 @@
-//! Which program is under test, and what is started at the ends of a call.
+//! The program under test, and the jobs at the ends of a call.
 
 pub mod camera;
 mod exec;
@@ -28,7 +28,7 @@ use several::Several;
 pub enum Client {
     /// weft itself: `weft join` at both ends, a server at the far one.
     Weft,
-    /// weft's sender straight to a browser, which watches.
+    /// weft's sender, connected directly to a browser that only receives.
     WeftCall,
     /// Two browsers.
     Chromium,
@@ -38,7 +38,7 @@ pub enum Client {
     Aiortc,
     /// Two SIP phones whose pictures have a fixed rate.
     Baresip,
-    /// None: for runs whose calls are those of applications, which their models
+    /// No client: for runs whose calls are those of applications, which their models
     /// make.
     Model,
     /// A swarm of BitTorrent, which makes no call but the traffic of a flow of kind
@@ -46,11 +46,11 @@ pub enum Client {
     Swarm,
     /// A shell command, started at both ends.
     Exec(String),
-    /// Different ones for the flows of one run.
+    /// Several clients for the flows of one run.
     Several(Box<Several<Client>>),
 }
 
-/// There is no such client.
+/// Error: unknown client.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "there is no client `{0}`: write weft, weft-call, chromium, pion, aiortc, baresip, model or exec:COMMAND; \
@@ -105,7 +105,7 @@ impl fmt::Display for Client {
 }
 
 impl Client {
-    /// The name in results.
+    /// Returns the name in results.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -122,7 +122,7 @@ impl Client {
         }
     }
 
-    /// The one that stands for a run of several, or this one.
+    /// Returns the client that names a run of several clients, or this one.
     #[must_use]
     pub fn main(&self) -> &Client {
         match self {
@@ -131,14 +131,14 @@ impl Client {
         }
     }
 
-    /// Whether weft sends, which is told all that a system says and so is run as
-    /// each of them.
+    /// Whether weft sends. It receives all settings of a system, so it is run with each
+    /// of them.
     #[must_use]
     pub fn is_weft(&self) -> bool {
         matches!(self.main(), Client::Weft | Client::WeftCall)
     }
 
-    /// The one that makes this flow, if it is a call.
+    /// Returns the client of this flow, if it is a call.
     pub(super) fn of_flow(&self, name: &str) -> &Client {
         match self {
             Client::Several(all) => all.of_flow(name),
@@ -146,7 +146,7 @@ impl Client {
         }
     }
 
-    /// The one that was named for this flow.
+    /// Returns the client that was named for this flow.
     pub(super) fn named_for(&self, name: &str) -> Option<&Client> {
         match self {
             Client::Several(all) => all.named_for(name),
@@ -154,7 +154,7 @@ impl Client {
         }
     }
 
-    /// What of the flows that have a program of their own it cannot make.
+    /// Returns the reason why it cannot make the flows that were assigned to a client.
     pub(super) fn misfit(&self, setup: &Setup) -> Option<String> {
         match self {
             Client::Several(all) => {
@@ -167,7 +167,7 @@ impl Client {
         }
     }
 
-    /// Why it cannot make such a flow.
+    /// Returns the reason why it cannot make such a flow.
     fn misfit_of(&self, flow: &FlowSetup) -> Option<String> {
         let why = match (self, &flow.kind) {
             (Client::Swarm, FlowKind::Tcp(tcp)) if tcp.application != Application::LongLived => {
@@ -189,10 +189,10 @@ impl Client {
         why.map(str::to_owned)
     }
 
-    /// Whether its programs are here.
+    /// Checks that its programs are installed.
     ///
     /// # Errors
-    /// What is missing, with the remedy.
+    /// The missing program, with the remedy.
     pub fn find(&self) -> Result<(), EngineError> {
         match self {
             Client::Several(all) => all.all().try_for_each(Client::find),
@@ -200,11 +200,11 @@ impl Client {
         }
     }
 
-    /// How an end of a call is started, for those that speak lines of JSON
+    /// Returns the command of an end, for clients that exchange lines of JSON
     /// (`clients/README.md`).
     ///
     /// # Errors
-    /// Where something is missing, with the remedy.
+    /// The missing part, with the remedy.
     fn program(&self) -> Result<Option<Vec<String>>, EngineError> {
         let words = match self {
             Client::Weft | Client::Model | Client::Exec(_) | Client::Several(_) => return Ok(None),
@@ -240,10 +240,10 @@ impl Client {
         Ok(Some(words))
     }
 
-    /// The programs of a call.
+    /// Returns the jobs of a call.
     ///
     /// # Errors
-    /// When the client cannot make such a call, or is not there.
+    /// If the client cannot make such a call, or is not installed.
     pub(super) fn jobs(
         &self,
         (flow, setup, call): (usize, &FlowSetup, &CallSetup),
@@ -260,7 +260,7 @@ impl Client {
                 weft_call::jobs(&browser, (flow, setup, call), ends, files)
             }
             Client::Exec(command) => Ok(exec::jobs(command, flow, ends)),
-            // Refused before.
+            // Rejected before.
             Client::Model | Client::Swarm => Ok(Vec::new()),
             Client::Chromium | Client::Pion | Client::Aiortc | Client::Baresip => {
                 let program = self.program()?.unwrap_or_default();
@@ -269,10 +269,10 @@ impl Client {
         }
     }
 
-    /// The programs of a flow that is no call, and that it was named for.
+    /// Returns the jobs of a flow that is not a call and has a client of its own.
     ///
     /// # Errors
-    /// When it is not there, or cannot make such a flow.
+    /// If the client is not installed, or cannot make such a flow.
     pub(super) fn traffic_jobs(
         &self,
         (flow, setup): (usize, &FlowSetup),
@@ -285,7 +285,7 @@ impl Client {
                 let program = self.program()?.unwrap_or_default();
                 swarm::jobs(&program, (flow, &setup.name, tcp), (ends, scratch))
             }
-            // Refused before.
+            // Rejected before.
             _ => Ok(Vec::new()),
         }
     }

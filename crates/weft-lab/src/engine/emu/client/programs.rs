@@ -1,5 +1,4 @@
-//! Where the clients' programs stand: in a checkout, or as this program brings
-//! them along.
+//! Location of the clients' programs: in a checkout, or unpacked from this program.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -11,11 +10,11 @@ use crate::engine::EngineError;
 /// Path within `clients/` and text of every file there, sorted.
 const BROUGHT: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/clients.rs"));
 
-/// The folder of all clients: `WEFT_CLIENTS`, that of the checkout that this is
-/// run in or was built in, else the programs brought along, in the cache.
+/// Returns the folder of all clients: `WEFT_CLIENTS`, that of the checkout in which this
+/// program runs or was built, or else the embedded programs, unpacked into the cache.
 ///
 /// # Errors
-/// If there is none, and none can be made.
+/// If there is none, and none can be created.
 pub fn folder() -> Result<PathBuf, EngineError> {
     if let Some(named) = std::env::var_os("WEFT_CLIENTS").map(PathBuf::from) {
         return Some(named)
@@ -55,9 +54,9 @@ fn cache() -> io::Result<PathBuf> {
         .ok_or_else(|| io::Error::other("there is no home folder"))
 }
 
-/// Writes the files, unless they are there, to a folder in `cache` that is
-/// named after what is in them: another version of weft has another one, with what
-/// is built there.
+/// Writes the files, unless they exist, to a folder in `cache` that is named after a hash
+/// of their contents: another version of weft uses another folder, including the programs
+/// built there.
 fn unpack(cache: &Path) -> io::Result<PathBuf> {
     let mut hasher = DefaultHasher::new();
     BROUGHT.hash(&mut hasher);
@@ -67,7 +66,7 @@ fn unpack(cache: &Path) -> io::Result<PathBuf> {
         return Ok(folder);
     }
     fs::create_dir_all(&parent)?;
-    // Whole or not at all, if another weft does the same.
+    // Atomic, if another weft unpacks at the same time.
     let made = tempfile::tempdir_in(&parent)?;
     for (name, text) in BROUGHT {
         let path = made.path().join(name);
@@ -75,17 +74,17 @@ fn unpack(cache: &Path) -> io::Result<PathBuf> {
         fs::write(path, text)?;
     }
     if fs::rename(made.path(), &folder).is_err() && !is_clients(&folder) {
-        // Somebody has taken files out of it.
+        // Files are missing from it.
         fs::remove_dir_all(&folder)?;
         fs::rename(made.path(), &folder)?;
     }
     Ok(folder)
 }
 
-/// A program in `folder` that has to be built or installed first.
+/// Returns a program in `folder` that must be built or installed first.
 ///
 /// # Errors
-/// If it is not there, with the command that makes it.
+/// If it is missing, with the command that creates it.
 pub fn built(folder: &Path, name: &str, command: &str) -> Result<String, EngineError> {
     let path = folder.join(name);
     if path.exists() {

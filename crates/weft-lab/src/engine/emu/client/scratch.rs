@@ -1,4 +1,4 @@
-//! Where clients may write, and what their cameras film.
+//! Folder for the clients' files, and the pictures of their cameras.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,16 +9,15 @@ use weft_media::clip::{ClipConfig, write_y4m};
 use super::camera::Film;
 use crate::engine::EngineError;
 
-/// The clip is played in a loop of so many seconds: at 720p a second has
-/// 41 MB, and a cut each 5 s costs one large frame. Chosen by us.
+/// Length of the clip in seconds, which is played in a loop: at 720p a second has 41 MB,
+/// and a cut every 5 s costs one large frame. Chosen by us.
 pub const CLIP_S: u32 = 5;
 
-/// Begins the name of the folder that clients write into; the mark of the
-/// process follows.
+/// Prefix of the folder for clients; the mark of the process follows.
 const PREFIX: &str = "weft-lab-";
 
-/// A folder that goes with the value. Those that killed processes have left
-/// are removed.
+/// Creates a folder that is removed with the value. Removes folders that killed processes
+/// have left.
 pub fn folder() -> Result<tempfile::TempDir, EngineError> {
     remove_left_behind(&std::env::temp_dir());
     let prefix = format!("{PREFIX}{}-", weft_emu::own_mark());
@@ -38,13 +37,13 @@ fn remove_left_behind(parent: &Path) {
         let rest = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
         let mark = rest.and_then(|rest| rest.split_once('-'));
         if mark.is_some_and(|(mark, _)| weft_emu::has_ended(mark)) {
-            // Somebody else's stays.
+            // Folders of other users stay.
             let _ = std::fs::remove_dir_all(left.path());
         }
     }
 }
 
-/// The built-in clip as files, made once for each size.
+/// The built-in clip as files, written once for each size.
 #[derive(Debug)]
 pub struct Clips {
     folder: tempfile::TempDir,
@@ -52,7 +51,7 @@ pub struct Clips {
 }
 
 impl Clips {
-    /// None yet; they will be in this folder.
+    /// Creates an empty set of files in this folder.
     #[must_use]
     pub fn new(folder: tempfile::TempDir) -> Clips {
         Clips {
@@ -61,13 +60,13 @@ impl Clips {
         }
     }
 
-    /// Where they are, and where clients may write.
+    /// Returns the folder of the files, in which clients may write, too.
     #[must_use]
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The file with pictures of this size and frame rate.
+    /// Returns the file with pictures of this size and frame rate.
     pub fn file(&self, size: (u32, u32), fps: u32) -> Result<String, EngineError> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = made.get(&(size, fps)) {

@@ -2,37 +2,37 @@ use std::fmt;
 
 use weft_experiment::{FlowSetup, Setup};
 
-/// A client for all calls but those of some flows, which have others, and other
-/// programs for other flows.
+/// A client for all calls, with exceptions for some flows: other clients for calls, or
+/// other programs for other flows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Several<C> {
-    /// The run is called after it.
+    /// Main client, which names the run.
     pub(super) main: C,
-    /// By name of the flow.
+    /// Exceptions by name of the flow.
     pub(super) others: Vec<(String, C)>,
 }
 
 impl<C> Several<C> {
-    /// The one that was named for this flow.
+    /// Returns the client that was named for this flow.
     pub fn named_for(&self, name: &str) -> Option<&C> {
         let mut others = self.others.iter();
         let found = others.find(|(flow, _)| flow == name);
         found.map(|(_, client)| client)
     }
 
-    /// The one that makes this flow, if it is a call.
+    /// Returns the client of this flow, if it is a call.
     pub fn of_flow(&self, name: &str) -> &C {
         self.named_for(name).unwrap_or(&self.main)
     }
 
-    /// Each of them.
+    /// Iterates over all clients.
     pub fn all(&self) -> impl Iterator<Item = &C> {
         let others = self.others.iter().map(|(_, client)| client);
         [&self.main].into_iter().chain(others)
     }
 
-    /// The first that was named for a flow that is not there, or that it cannot
-    /// make, for which `misfit` has the reason.
+    /// Returns the first client named for a missing flow, or for a flow that it cannot
+    /// make according to `misfit`.
     pub fn misfit<'a>(
         &'a self,
         setup: &Setup,

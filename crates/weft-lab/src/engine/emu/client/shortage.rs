@@ -1,9 +1,9 @@
-//! Whether a machine has time for its cameras.
+//! Detection of a machine that is too slow for its cameras.
 
-/// For how long a camera's pictures were not looked at, as far as those tell
-/// that were. A picture that the network has no room for counts as looked at;
-/// one that nobody had time for does not, nor one that the camera never took:
-/// hence by the rate at which it films.
+/// Time for which a camera's pictures were not processed, derived from the processed
+/// ones. A picture that the network has no room for counts as processed; one that the
+/// processor had no time for does not, nor does one that the camera never captured: the
+/// reference is the camera's frame rate.
 #[derive(Clone, Copy, Debug)]
 pub struct Shortage {
     fps: f64,
@@ -13,7 +13,7 @@ pub struct Shortage {
 }
 
 impl Shortage {
-    /// Of a camera that films so many pictures a second.
+    /// Creates a counter for a camera with this frame rate.
     #[must_use]
     pub fn of(fps: f64) -> Shortage {
         Shortage {
@@ -23,8 +23,8 @@ impl Shortage {
         }
     }
 
-    /// So many pictures were encoded, dropped or skipped by this time,
-    /// milliseconds; for how long they were short so far at most, in seconds.
+    /// Adds the number of pictures encoded, dropped or skipped up to this time in
+    /// milliseconds; returns the longest shortage so far in seconds.
     pub fn on_count(&mut self, unix_ms: f64, pictures: f64) -> f64 {
         let (began, before) = *self.first.get_or_insert((unix_ms, pictures));
         let filmed = (pictures - before) / self.fps;
@@ -42,7 +42,7 @@ mod tests {
         let mut shortage = Shortage::of(30.0);
         assert_eq!(shortage.on_count(1000.0, 5.0), 0.0);
         assert_eq!(shortage.on_count(2000.0, 35.0), 0.0);
-        // A second in which half of the pictures were left.
+        // A second in which half of the pictures were missed.
         assert_eq!(shortage.on_count(3000.0, 50.0), 0.5);
         assert_eq!(shortage.on_count(4000.0, 80.0), 0.5, "it does not shrink");
     }

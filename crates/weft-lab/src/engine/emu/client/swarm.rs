@@ -1,5 +1,5 @@
-//! A swarm of BitTorrent in place of long-lived TCP: one seed at the source, and
-//! as many peers at the sink as the flow has connections.
+//! A swarm of BitTorrent instead of long-lived TCP: one seed at the source, and a peer at
+//! the sink for each connection of the flow.
 
 use std::path::Path;
 
@@ -9,14 +9,14 @@ use crate::engine::EngineError;
 use crate::engine::emu::testbed::job::{Begins, End, Ending, Ends, Job, Speech};
 use crate::engine::emu::traffic::kernels_name;
 
-/// Each is a process and has an address of its own; chosen by us, for machines
-/// that also run the client under test.
+/// Most peers. Each is a process with its own address; chosen by us, for machines that
+/// also run the client under test.
 pub const MOST_PEERS: u32 = 64;
 
-/// Both ends; `program` is how one is started.
+/// Returns jobs for both ends; `program` is the command of one.
 ///
 /// # Errors
-/// Where the kernel lacks the algorithm.
+/// If the kernel lacks the algorithm.
 pub fn jobs(
     program: &[String],
     (flow, name, tcp): (usize, &str, &TcpSetup),

@@ -1,6 +1,6 @@
-//! weft as the client under test: the real binary. The sink's host has a
-//! server and a receiver beside it, so that what crosses the network is the
-//! sender's call to that server over all of its links.
+//! weft as the client under test: the real binary. The sink's host also has a server and
+//! a receiver, so the traffic on the network is the sender's call to that server over all
+//! of its links.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ use crate::engine::emu::testbed::{ClientLog, SILENT_FOR};
 const PORT: u16 = 8080;
 const ROOM: &str = "lab";
 
-/// The programs of a call.
+/// Returns the jobs of a call.
 pub fn jobs(
     (flow, call): (usize, &CallSetup),
     ends: &Ends,
@@ -25,7 +25,7 @@ pub fn jobs(
 ) -> Result<Vec<Job>, EngineError> {
     let weft = binary()?;
     for end in [End::Source, End::Sink] {
-        // That of the run before, which would be taken for this one's.
+        // A file of the previous run would be mistaken for this run's.
         let _ = std::fs::remove_file(file(scratch, flow, end));
     }
     let job = |end: End, words: Vec<String>| Job {
@@ -79,7 +79,7 @@ pub fn jobs(
     ])
 }
 
-/// This program, where it is weft, or the one that `WEFT_BIN` names.
+/// Returns the path of this program if it is weft, or of the program in `WEFT_BIN`.
 pub fn binary() -> Result<String, EngineError> {
     let named = std::env::var_os("WEFT_BIN").map(PathBuf::from);
     let this = std::env::current_exe().unwrap_or_default();
@@ -98,7 +98,7 @@ pub fn binary() -> Result<String, EngineError> {
     Ok(path.display().to_string())
 }
 
-/// The options of what is sent, and over which links.
+/// Returns the options for the sent media and the links.
 pub fn sending(side: &SideSetup, links: &[String]) -> Vec<String> {
     let mut words = Vec::new();
     let mut add = |name: &str, value: String| words.extend([name.to_owned(), value]);
@@ -112,7 +112,7 @@ pub fn sending(side: &SideSetup, links: &[String]) -> Vec<String> {
         let ((width, height), fps) = film(&camera.source);
         add("--camera", format!("clip:{width}x{height}@{fps}"));
     }
-    // A scenario says it of all cameras together.
+    // The scenario's setting applies to all cameras together.
     if let Some(camera) = side.cameras.first() {
         add("--degradation", camera.degradation.to_string());
         add("--codec", codec(&camera.source).to_string());
@@ -127,13 +127,13 @@ fn file(scratch: &Path, flow: usize, end: End) -> PathBuf {
     scratch.join(format!("weft-{flow}-{}.jsonl", end.name()))
 }
 
-/// A line of `weft join --stats`, as far as it matters here.
+/// The fields of a line of `weft join --stats` that are used here.
 #[derive(Deserialize)]
 struct Line {
     unix_ms: f64,
     #[serde(default)]
     peers: Vec<Peer>,
-    /// By participant.
+    /// Keyed by participant.
     #[serde(default)]
     received: std::collections::BTreeMap<String, From>,
 }
@@ -180,7 +180,7 @@ struct From {
     cameras: Vec<Seen>,
 }
 
-/// A camera at its receiver, its pictures decoded.
+/// A camera at its receiver, with decoded pictures.
 #[derive(Deserialize)]
 struct Seen {
     bytes: f64,
@@ -196,12 +196,12 @@ struct Seen {
     brisque: Vec<f64>,
 }
 
-/// What both ends of the flow have written. `ended_ms` is when it ended,
+/// Returns the logs of both ends of the flow. `ended_ms` is the end of the flow, in
 /// milliseconds since 1970.
 ///
 /// # Errors
-/// When there was no call: an end told nothing, or nothing any more, or
-/// received nothing of what the other one sends.
+/// If there was no call: an end reported nothing, stopped reporting, or received none of
+/// the other end's media.
 pub fn logs(
     scratch: &Path,
     (flow, name): (usize, &str),
@@ -226,7 +226,7 @@ pub fn logs(
         })?;
         let mut samples: Vec<Sample> = lines.iter().map(sample).collect();
         if end == End::Sink {
-            // The server stands beside it: its way leads over no link.
+            // The server runs on this host: its path crosses no link.
             samples.iter_mut().for_each(|sample| sample.rtt_ms = None);
         }
         add_rates(&mut samples);
@@ -244,8 +244,8 @@ pub fn logs(
     ends.into_iter().collect()
 }
 
-/// Whether an end was in the call to its end, by what it told of itself and of
-/// what came from `there`.
+/// Checks that an end was in the call until its end, from its reports and the media from
+/// `there`.
 fn check(lines: &[Line], there: &SideSetup, ended_ms: f64) -> Result<(), &'static str> {
     let Some(last) = lines.last() else {
         return Err(
@@ -273,7 +273,7 @@ fn check(lines: &[Line], there: &SideSetup, ended_ms: f64) -> Result<(), &'stati
     Ok(())
 }
 
-/// For how long the processor was too slow for the first camera.
+/// Adds the time for which the processor was too slow for the first camera.
 fn add_shortage(samples: &mut [Sample], lines: &[Line], fps: u32) {
     let mut shortage = Shortage::of(f64::from(fps));
     for (sample, line) in samples.iter_mut().zip(lines) {
@@ -286,7 +286,7 @@ fn add_shortage(samples: &mut [Sample], lines: &[Line], fps: u32) {
     }
 }
 
-/// What counts became since the sample before.
+/// Computes rates from the differences to the previous sample.
 fn add_rates(samples: &mut [Sample]) {
     for at in (1..samples.len()).rev() {
         let (before, here) = samples.split_at_mut(at);

@@ -1,5 +1,5 @@
-//! weft's own sender, straight to a browser: `weft emu call` over all links of
-//! the call at one end, Chromium at the other, and no server between.
+//! weft's own sender, connected directly to a browser: `weft emu call` over all links of
+//! the call at one end, Chromium at the other, without a server.
 
 use weft_experiment::{CallSetup, FlowSetup};
 
@@ -9,10 +9,10 @@ use super::weft::{binary, sending};
 use crate::engine::EngineError;
 use crate::engine::emu::testbed::job::{Begins, End, Ending, Ends, Job, Speech};
 
-/// Both ends of a call; `browser` is how Chromium is started.
+/// Returns jobs for both ends of a call; `browser` is the command of Chromium.
 ///
 /// # Errors
-/// When there is no such call, or a program is not here.
+/// If there is no such call, or a program is not installed.
 pub fn jobs(
     browser: &[String],
     (flow, setup, call): (usize, &FlowSetup, &CallSetup),

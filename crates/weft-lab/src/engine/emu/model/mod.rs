@@ -1,5 +1,5 @@
-//! Models of applications with real packets: each end is a program, weft
-//! itself, that does over a socket what the simulator does in virtual time.
+//! Models of applications with real packets: each end is a program, weft itself, that
+//! runs over a socket the model that the simulator runs in virtual time.
 
 mod program;
 mod wire;
@@ -13,10 +13,10 @@ use crate::engine::EngineError;
 
 pub use program::{ModelEnd, ModelEndError, Role, UnknownRole};
 
-/// The two ends of a flow; the seed is the run's.
+/// Returns jobs for the two ends of a flow; the seed is the run's.
 ///
 /// # Errors
-/// When the program is not there.
+/// If the program is missing.
 pub fn jobs(
     flow: usize,
     (setup, app): (&FlowSetup, &AppSetup),

@@ -1,5 +1,5 @@
-//! One end of a model as a program: a socket, a clock, and the lines that
-//! clients speak (`clients/README.md`).
+//! One end of a model as a program: a socket, a clock, and the lines of clients
+//! (`clients/README.md`).
 
 use std::fmt;
 use std::io::{self, Write};
@@ -15,23 +15,23 @@ use weft_units::{Duration, Instant, Rate, Rng};
 
 use super::wire::{Reader, payload};
 
-/// That of RTP (RFC 3551 section 8).
+/// Port of RTP (RFC 3551 section 8).
 const PORT: u16 = 5004;
-/// As often as other clients.
+/// Interval of reports, as in other clients.
 const TELL_EVERY: Duration = Duration::from_millis(500);
-/// More than a link carries in one packet.
+/// Larger than any packet on a link.
 const LONGEST: usize = 2048;
 
-/// Who calls.
+/// Role in a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
     /// The end that sends media.
     Caller,
-    /// The end that receives it, and sends its own where both film.
+    /// The end that receives it, and also sends if media flow both ways.
     Callee,
 }
 
-/// There is no such role.
+/// Error: unknown role.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("there is no role `{0}`: write caller or callee")]
 pub struct UnknownRole(String);
@@ -61,45 +61,45 @@ impl FromStr for Role {
     }
 }
 
-/// One end of a call of an application, by its model.
+/// One end of an application's call, represented by its model.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ModelEnd {
-    /// Which application.
+    /// Application.
     pub app: App,
-    /// Another highest rate than its own.
+    /// Highest rate, instead of the application's own.
     pub max_rate: Option<Rate>,
-    /// Which of the two ends.
+    /// Role of this end.
     pub role: Role,
     /// Whether the callee sends media as well.
     pub both_ways: bool,
-    /// Its address, and that of the other end.
+    /// Address of this end.
     pub here: Ipv4Addr,
-    /// That of the other end.
+    /// Address of the other end.
     pub peer: Ipv4Addr,
-    /// Decides what the model draws, with the name of the flow: the same as in
-    /// a simulated run.
+    /// Seed that, together with the name of the flow, determines the model's random
+    /// numbers: equal to those of a simulated run.
     pub seed: u64,
     /// Name of the flow.
     pub flow: String,
 }
 
-/// An end that cannot be run.
+/// Error of an end that cannot be run.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelEndError {
-    /// The application is WebRTC, whose calls a model does not make.
+    /// The application uses WebRTC, which no model represents.
     #[error(
         "{0} is WebRTC within public limits, which no model stands for: use a client that is WebRTC, such as chromium"
     )]
     NoModel(App),
-    /// The highest rate cannot be.
+    /// The highest rate is too low.
     #[error(transparent)]
     Limit(#[from] LimitError),
     /// The address cannot be used.
     #[error("{address}:{PORT}: {source}: give an address of this machine that nobody else uses")]
     Address {
-        /// This end's.
+        /// Address of this end.
         address: Ipv4Addr,
-        /// What the system said.
+        /// System error.
         source: io::Error,
     },
     /// Input, output or the socket failed.
@@ -108,11 +108,11 @@ pub enum ModelEndError {
 }
 
 impl ModelEnd {
-    /// Runs until `input` ends: it waits there for a line of the other end, which
-    /// is `output` of that one, and begins.
+    /// Runs until `input` ends: first waits for a line from the other end, whose `output`
+    /// is this end's input, and then begins.
     ///
     /// # Errors
-    /// When there is no such model, or the address is not this machine's.
+    /// If there is no such model, or the address is not this machine's.
     pub fn run(&self, input: BorrowedFd<'_>, output: &mut impl Write) -> Result<(), ModelEndError> {
         let model = self.model()?;
         let refused = |source| ModelEndError::Address {
@@ -155,7 +155,7 @@ impl ModelEnd {
         })
     }
 
-    /// As the simulator makes it, with the same draws.
+    /// Creates the end as the simulator does, with equal random numbers.
     fn end(&self, model: &Model, now: Instant) -> End {
         let rng = Rng::new(self.seed).stream("flows").stream(&self.flow);
         let sends = self.role == Role::Caller || self.both_ways;
@@ -171,7 +171,7 @@ impl ModelEnd {
     }
 }
 
-/// An end that has begun.
+/// An end that has started.
 struct Call {
     clock: Clock,
     end: End,
@@ -186,8 +186,8 @@ impl Call {
             let now = self.clock.now();
             self.end.handle_timeout(now);
             while let Some(content) = self.end.poll_transmit(now) {
-                // What a full device or a peer that is not there does not take
-                // is lost, as it would be further on.
+                // A packet that a full device or a missing peer does not accept is lost,
+                // like a packet lost on the network.
                 let _ = self.socket.send(&payload(&content, self.clock.now()));
             }
             if now >= next_told {
@@ -217,8 +217,8 @@ impl Call {
 
     fn receive(&mut self) {
         let mut bytes = [0; LONGEST];
-        // An error is one that a peer which is not there has sent back, or that
-        // there is no more.
+        // An error either came back from a missing peer, or means that there are no more
+        // packets.
         while let Ok(length) = self.socket.recv(&mut bytes) {
             let now = self.clock.now();
             if let Some((content, sent_at)) = self.reader.read(&bytes[..length], now) {
@@ -228,7 +228,7 @@ impl Call {
     }
 }
 
-/// Since 1970, and never back.
+/// Time since 1970, which never decreases.
 struct Clock {
     began: std::time::Instant,
     at: Instant,
@@ -254,7 +254,7 @@ fn say(output: &mut impl Write, line: &Value) -> io::Result<()> {
     output.flush()
 }
 
-/// False when there is no line to come.
+/// Waits for a line; returns false at the end of the input.
 fn wait_for_line(input: BorrowedFd<'_>) -> io::Result<bool> {
     let mut byte = [0];
     loop {
@@ -270,7 +270,7 @@ fn wait_for_line(input: BorrowedFd<'_>) -> io::Result<bool> {
     }
 }
 
-/// Waits until something is there, for so long at most.
+/// Waits until an event occurs, for at most this time.
 fn wait(events: &mut [PollFd<'_>], time: Option<Duration>) -> io::Result<()> {
     let time = time.map(|time| Timespec {
         tv_sec: (time.as_nanos() / 1_000_000_000) as i64,

@@ -1,27 +1,26 @@
-//! How what ends of a model say to each other stands in a datagram. Its length
-//! is what the model says, whatever is in it.
+//! Format of the datagrams between the ends of a model. The length of a datagram is the
+//! model's packet size, whatever its contents.
 //!
-//! A packet of media has 32 bits each of its number (the first of them zero), of
-//! the bytes sent so far, and of the time in microseconds; the upper bits are
-//! those that come nearest to what was last. A report has a first bit of one and
-//! all of its counts.
+//! A packet of media has 32 bits each of its number (the first bit is zero), of the bytes
+//! sent so far, and of the time in microseconds; the receiver completes the upper bits to
+//! the value nearest to the last one. A report has a first bit of one and all of its
+//! counters.
 
 use weft_apps::{Content, Packet, REPORT_SIZE, Report};
 use weft_units::{Bytes, Duration, Instant};
 
 /// IPv4 and UDP (RFC 791 section 3.1, RFC 768).
 const HEADERS: u64 = 28;
-/// What a packet of media has at least; the smallest ones of the models have
-/// no more.
+/// Smallest packet of media: the size of the models' smallest packets.
 const MEDIA: usize = 12;
 const IS_REPORT: u32 = 1 << 31;
-/// Six times 64 bits behind the mark.
+/// Size of a report: six times 64 bits behind the mark.
 const REPORT: usize = 4 + 6 * 8;
 const _: () = assert!(REPORT as u64 + HEADERS <= REPORT_SIZE.0);
-/// Nothing came since the last report.
+/// Value for no arrival since the last report.
 const NO_TRANSIT: i64 = i64::MIN;
 
-/// The payload of a datagram.
+/// Returns the payload of a datagram.
 pub fn payload(content: &Content, now: Instant) -> Vec<u8> {
     let length = content.size().0.saturating_sub(HEADERS) as usize;
     let mut bytes = Vec::with_capacity(length.max(REPORT));
@@ -51,7 +50,7 @@ pub fn payload(content: &Content, now: Instant) -> Vec<u8> {
     bytes
 }
 
-/// Reads what an end gets.
+/// Decodes the datagrams that an end receives.
 #[derive(Default)]
 pub struct Reader {
     number: u64,
@@ -59,8 +58,8 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// What a datagram says that came at `now`, and when it was sent; `None`
-    /// for what no model has written.
+    /// Decodes a datagram that arrived at `now`; returns its content and its sending
+    /// time, or `None` if no model has written it.
     pub fn read(&mut self, bytes: &[u8], now: Instant) -> Option<(Content, Instant)> {
         let (mark, rest) = bytes.split_first_chunk()?;
         let mark = u32::from_be_bytes(*mark);
@@ -78,7 +77,7 @@ impl Reader {
                 received: Bytes(received),
                 transit: Some(transit as i64).filter(|transit| *transit != NO_TRANSIT),
             };
-            // What is told of reports is their counts, not their times.
+            // Reports carry counters, not times.
             return Some((Content::Report(report), now));
         }
         let words: &[u8; MEDIA] = bytes.first_chunk()?;
@@ -99,7 +98,7 @@ impl Reader {
     }
 }
 
-/// The number next to `known` that ends in these bits.
+/// Returns the number nearest to `known` that ends in these bits.
 fn near(known: u64, bits: u32) -> u64 {
     let ahead = bits.wrapping_sub(known as u32) as i32;
     known.saturating_add_signed(i64::from(ahead))

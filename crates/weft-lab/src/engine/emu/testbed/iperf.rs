@@ -1,21 +1,21 @@
-//! What iperf3 writes as it receives.
+//! Output of a receiving iperf3.
 
 use std::time::SystemTime;
 
 use super::line::{Received, Sample};
 
-/// How iperf3 is told to write rates: as precise as it can (`-f k`).
+/// Unit of rates in iperf3's output, the most precise one (`-f k`).
 const RATE_UNIT: &str = "Kbits/sec";
 
-/// Counts what the connections of an iperf3 have handed over.
+/// Counts the bytes that the connections of an iperf3 have delivered.
 #[derive(Debug, Default)]
 pub struct Meter {
     bytes: f64,
 }
 
 impl Meter {
-    /// Takes a line that was written now; a sample of what was received so
-    /// far, if it tells of that.
+    /// Processes a line written now; returns a sample of the bytes received so far, if
+    /// the line reports any.
     pub fn hear(&mut self, line: &str) -> Option<Sample> {
         self.bytes += interval(line)?;
         let unix = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
@@ -30,9 +30,9 @@ impl Meter {
     }
 }
 
-/// Bytes of one connection in one interval:
-/// `[  5]   1.00-2.00   sec   228 KBytes  1868 Kbits/sec`. Sums and the summary
-/// at the end tell nothing new.
+/// Parses the bytes of one connection in one interval:
+/// `[  5]   1.00-2.00   sec   228 KBytes  1868 Kbits/sec`. Sums and the summary at the
+/// end add no information.
 fn interval(line: &str) -> Option<f64> {
     let (id, rest) = line.trim().strip_prefix('[')?.split_once(']')?;
     id.trim().parse::<u32>().ok()?;

@@ -1,55 +1,55 @@
-//! Programs that a run starts: where, when, and what is expected of them.
+//! Programs of a run: their hosts, start times and expected behaviour.
 
 use std::net::Ipv4Addr;
 
-/// An end of a flow, each a host of its own.
+/// An end of a flow; each end is a separate host.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum End {
-    /// Where the flow's data comes from; the caller of a call.
+    /// Source of the flow's data; the caller of a call.
     Source,
-    /// Where it goes.
+    /// Destination of the data.
     Sink,
 }
 
 /// The addresses of a flow's two hosts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Ends {
-    /// Of the source, one for each of the flow's routes.
+    /// Addresses of the source, one for each of the flow's routes.
     pub source: Vec<Ipv4Addr>,
-    /// Of the sink, likewise.
+    /// Addresses of the sink, one for each of the flow's routes.
     pub sink: Vec<Ipv4Addr>,
-    /// An address of the sink that every route leads to.
+    /// Address of the sink that every route reaches.
     pub sink_home: Ipv4Addr,
 }
 
-/// When a program is started.
+/// Start time of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Begins {
     /// Before the run, which waits until it is ready.
     Before,
-    /// When its flow starts.
+    /// At the start of its flow.
     WithFlow,
 }
 
-/// What is read of a program's output, and when it is ready.
+/// Format of a program's output, and its sign of readiness.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Speech {
-    /// Lines of JSON, as `clients/README.md` has them; ready when it says so.
+    /// Lines of JSON, as in `clients/README.md`; ready when a line says so.
     Lines,
-    /// Nothing is read; ready with its first line of output.
+    /// Output is ignored; ready with its first line.
     FirstLine,
-    /// The table of an iperf3 that receives; ready with its first line.
+    /// The table of a receiving iperf3; ready with its first line.
     Iperf,
-    /// Nothing is read; ready at once.
+    /// Output is ignored; ready at once.
     None,
 }
 
-/// What it means when a program ends before its flow does.
+/// Meaning of an end of a program before the end of its flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ending {
-    /// It must not.
+    /// An error.
     Never,
-    /// It may, with exit status 0.
+    /// Accepted with exit status 0.
     Well,
 }
 
@@ -58,24 +58,24 @@ pub enum Ending {
 pub struct Job {
     /// Position of its flow.
     pub flow: usize,
-    /// The host it runs on.
+    /// Host on which it runs.
     pub end: End,
-    /// What it is, for messages.
+    /// Description for messages.
     pub what: String,
     /// Program and arguments.
     pub command: Vec<String>,
-    /// Variables of its environment.
+    /// Environment variables.
     pub environment: Vec<(&'static str, String)>,
-    /// When it is started.
+    /// Start time.
     pub begins: Begins,
-    /// What is read of its output.
+    /// Format of its output.
     pub speech: Speech,
     /// Whether it may end by itself.
     pub ending: Ending,
 }
 
 impl End {
-    /// In messages and names of files.
+    /// Returns the name in messages and file names.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -84,7 +84,7 @@ impl End {
         }
     }
 
-    /// The other one.
+    /// Returns the other end.
     #[must_use]
     pub const fn other(self) -> End {
         match self {

@@ -1,4 +1,4 @@
-//! The course of a run: programs are started, joined, watched and ended.
+//! Execution of a run: starts, connects, monitors and ends programs.
 
 mod iperf;
 pub mod job;
@@ -16,47 +16,46 @@ use job::{Begins, End, Ending, Job, Speech};
 use line::Sample;
 use process::{Heard, Process};
 
-/// Programs have so long to get ready: a browser takes 2 s on an idle machine
-/// of two cores; chosen by us.
+/// Time for programs to get ready: a browser takes 2 s on an idle machine of two cores;
+/// chosen by us.
 pub const READY_WITHIN: Duration = Duration::from_secs(40);
-/// A call whose ends do not meet within this time never does: ICE gives up
-/// after 15 s in libwebrtc (p2p/base/p2p_constants.h); chosen by us.
+/// Time after which a call without a connection has failed: ICE gives up after 15 s in
+/// libwebrtc (p2p/base/p2p_constants.h); chosen by us.
 const CONNECTED_WITHIN: Duration = Duration::from_secs(20);
-/// Clients tell something every 500 ms; one that is silent for so long
-/// hangs. Chosen by us: longer than any pause on a busy machine.
+/// Silence after which a client counts as hanging; clients report every 500 ms. Chosen by
+/// us: longer than any pause on a busy machine.
 pub const SILENT_FOR: Duration = Duration::from_secs(10);
-/// How long clients have to end after their input has.
+/// Time for clients to end after their input has ended.
 const GRACE: Duration = Duration::from_secs(3);
-/// How long other programs have to end when their flow is over.
+/// Time for other programs to end when their flow is over.
 const ASKED_FOR: Duration = Duration::from_secs(1);
-/// A client that has told why it ends has so long to do it: its exit status
-/// says whose fault it is.
+/// Time for a client to end after it reported an error: its exit status shows the cause.
 const LAST_WORDS: Duration = Duration::from_secs(2);
-/// How often processes are looked at.
+/// Interval of checks of the processes.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Where programs run, and when which flow does.
+/// Hosts of the programs, and times of the flows.
 pub struct Testbed<'a> {
-    /// A program on the host of a flow's end.
+    /// Creates a command for a program on the host of a flow's end.
     pub command: &'a dyn Fn(usize, End, &str) -> Command,
-    /// The run: its flows say when who begins and ends.
+    /// Setup of the run: its flows define the start and stop of programs.
     pub setup: &'a Setup,
     /// Whether to end early.
     pub halt: &'a dyn Fn() -> bool,
 }
 
-/// What a program of a run has written.
+/// Output of a program of a run.
 #[derive(Clone, Debug)]
 pub struct ClientLog {
     /// Position of its flow.
     pub flow: usize,
-    /// Whether it is the source of the flow or its sink.
+    /// End of the flow: source or sink.
     pub end: End,
-    /// What it said of itself at its start: client, version, role, settings.
+    /// Its description of itself at its start: client, version, role, settings.
     pub about: Option<serde_json::Value>,
     /// Whether its connection was lost for good.
     pub has_failed: bool,
-    /// What it wrote of its sending and receiving, in order of time.
+    /// Its statistics about sending and receiving, in order of time.
     pub samples: Vec<Sample>,
 }
 
@@ -65,18 +64,18 @@ struct Play<'a> {
     processes: Vec<Process>,
     sender: Sender<Heard>,
     heard: Receiver<Heard>,
-    /// By flow: when it was let go.
+    /// Time when each flow was released.
     open: Vec<Option<Instant>>,
     closed: Vec<bool>,
 }
 
 impl Testbed<'_> {
-    /// Starts everything, calls `begin` when all are ready, and runs until the
-    /// end. Gives what was told with the time of the beginning in milliseconds
-    /// since 1970; `None` when it was stopped.
+    /// Starts everything, calls `begin` when all are ready, and runs until the end.
+    /// Returns the logs with the time of the beginning in milliseconds since 1970; `None`
+    /// if it was stopped.
     ///
     /// # Errors
-    /// When a program cannot be started, or ends, hangs or never connects.
+    /// If a program cannot be started, or ends, hangs or never connects.
     pub fn play(
         &self,
         jobs: Vec<Job>,
@@ -119,7 +118,7 @@ impl Play<'_> {
         Ok(())
     }
 
-    /// `false` when it was stopped.
+    /// Waits until all are ready; returns `false` if it was stopped.
     fn get_ready(&mut self) -> Result<bool, EngineError> {
         let begun = Instant::now();
         while !self.processes.iter().all(|process| process.ready) {
@@ -141,7 +140,7 @@ impl Play<'_> {
         Ok(true)
     }
 
-    /// `false` when it was stopped.
+    /// Runs the flows; returns `false` if it was stopped.
     fn run(&mut self, mut later: Vec<Job>) -> Result<bool, EngineError> {
         let begun = Instant::now();
         let setup = self.testbed.setup;
@@ -205,7 +204,7 @@ impl Play<'_> {
         }
     }
 
-    /// Takes what is heard, for at most this long.
+    /// Processes the programs' output, for at most this long.
     fn listen(&mut self, wait: Duration) {
         let until = Instant::now() + wait;
         loop {
@@ -229,7 +228,7 @@ impl Play<'_> {
                 there.held.push(line);
             }
         }
-        // Not before its flow starts, so that a call begins when it should.
+        // Not before its flow starts, so that the call starts on time.
         if self.open[flow].is_some() {
             self.processes
                 .iter_mut()
@@ -238,7 +237,7 @@ impl Play<'_> {
         }
     }
 
-    /// Whether all do what they should.
+    /// Checks that all programs behave as expected.
     fn check(&mut self) -> Result<(), EngineError> {
         for at in 0..self.processes.len() {
             let process = &mut self.processes[at];
@@ -259,9 +258,9 @@ impl Play<'_> {
             if bad || process.said.error.is_some() {
                 let is_client = process.job.speech == Speech::Lines;
                 let text = format!("{}: {}", self.name(process), process.last_words());
-                /// A program that is not there, of a shell (POSIX, 2.8.2).
+                /// Exit status of a shell for a missing program (POSIX, 2.8.2).
                 const NOT_FOUND: i32 = 127;
-                /// A client that lacks something, and says what.
+                /// Exit status of a client that lacks something and reported it.
                 const LACKING: i32 = 3;
                 return Err(match status {
                     Some(NOT_FOUND) => EngineError::Lacking(format!(
@@ -306,7 +305,7 @@ impl Play<'_> {
         format!("{} at the {end} of flow `{flow}`", process.job.what)
     }
 
-    /// Ends what still runs, and gives what all have told.
+    /// Ends the remaining programs, and returns all logs.
     fn end(mut self) -> Vec<ClientLog> {
         for flow in 0..self.closed.len() {
             if !self.closed[flow] {

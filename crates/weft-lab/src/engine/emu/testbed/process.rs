@@ -1,4 +1,4 @@
-//! A program that was started, and what is heard of it.
+//! A running program and its output.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -18,70 +18,69 @@ use super::job::{Job, Speech};
 use super::line::{Line, Sample};
 use crate::engine::EngineError;
 
-/// What is kept of a program's complaints, bytes; chosen by us: a few lines.
+/// Bytes kept of a program's error output; chosen by us: a few lines.
 const COMPLAINTS: usize = 2_000;
-/// What a program wrote is read within this time after its end, also on a
-/// busy machine; chosen by us.
+/// Time in which a program's output is read after its end, also on a busy machine; chosen
+/// by us.
 const LAST_LINES: Duration = Duration::from_millis(200);
-/// Longer lines of a client are not read: a picture of 1080p without its colours
-/// has 2.8 MB in Base64.
+/// Longest line of a client that is read: a picture of 1080p without its colours has 2.8
+/// MB in Base64.
 const LONGEST_LINE: u64 = 1 << 22;
-/// So much of a line that is wrong is told, characters; chosen by us: the begin
-/// says what it was to be.
+/// Characters of an invalid line that are quoted; chosen by us: the beginning shows its
+/// purpose.
 const QUOTED: usize = 200;
 
-/// Heard of the process with this position.
+/// Output of the process with this position.
 pub struct Heard {
     pub process: usize,
     pub text: String,
 }
 
-/// A program under way, with all that it starts: a process group of its own.
+/// A running program with all its children, in its own process group.
 pub struct Process {
     pub job: Job,
     child: Child,
     input: Option<ChildStdin>,
     complaints: Arc<Mutex<Vec<u8>>>,
-    /// Takes lines.
+    /// Whether it accepts lines.
     pub ready: bool,
-    /// Lines that it has not taken yet.
+    /// Lines that it has not accepted yet.
     pub held: Vec<String>,
-    /// What iperf3 has received, if it is one.
+    /// Bytes that it has received, if it is iperf3.
     meter: Meter,
-    /// When something was heard last.
+    /// Time of the last output.
     pub heard_at: Instant,
-    /// What that was, all together.
+    /// All reports so far.
     pub said: Said,
-    /// How it ended.
+    /// Exit status.
     pub ended: Option<ExitStatus>,
-    /// When that was seen.
+    /// Time when its end was noticed.
     ended_at: Option<Instant>,
-    /// When it was asked to end.
+    /// Time when it was asked to end.
     asked_at: Option<Instant>,
-    /// Whether its process was waited for, and its number may be another's.
+    /// Whether the process was waited for, so that its id may be reused.
     is_over: bool,
 }
 
-/// What a program has said of itself and its call.
+/// Reports of a program about itself and its call.
 #[derive(Default)]
 pub struct Said {
-    /// At its start: client, version, role, settings.
+    /// Its description at its start: client, version, role, settings.
     pub about: Option<Value>,
-    /// Whether the connection was ever there.
+    /// Whether the connection was ever established.
     pub connected: bool,
     /// Whether its connection was lost for good.
     pub has_failed: bool,
     /// Statistics so far.
     pub samples: Vec<Sample>,
-    /// What is wrong.
+    /// Error.
     pub error: Option<String>,
-    /// When it first said so.
+    /// Time when it first reported the error.
     error_at: Option<Instant>,
 }
 
 impl Process {
-    /// Starts `command` for the job. What it writes comes with `process` on
-    /// it.
+    /// Starts `command` for the job. Its output is labelled with `process`.
     pub fn start(
         job: Job,
         mut command: Command,
@@ -122,7 +121,7 @@ impl Process {
         })
     }
 
-    /// Takes what was heard; gives what is for the other end.
+    /// Processes a line; returns the message for the other end.
     pub fn hear(&mut self, text: &str) -> Option<String> {
         self.heard_at = Instant::now();
         match self.job.speech {
@@ -166,24 +165,24 @@ impl Process {
         line.signal.is_some().then(|| text.to_owned())
     }
 
-    /// The first thing that is wrong counts.
+    /// Records the first error.
     fn go_wrong(&mut self, error: String) {
         self.said.error.get_or_insert(error);
         self.said.error_at.get_or_insert_with(Instant::now);
     }
 
-    /// Whether it has said longer ago that something is wrong.
+    /// Whether it reported an error longer ago than this.
     pub fn error_is_older_than(&self, time: Duration) -> bool {
         self.said.error_at.is_some_and(|at| at.elapsed() >= time)
     }
 
-    /// Hands over what was kept.
+    /// Sends the lines that were kept.
     pub fn flush(&mut self) {
         let Some(input) = self.input.as_mut().filter(|_| self.ready) else {
             return;
         };
         for line in self.held.drain(..) {
-            // Whoever takes no lines any more has ended, which is seen.
+            // A process that accepts no more lines has ended, which is noticed elsewhere.
             let _ = writeln!(input, "{line}");
         }
     }
@@ -193,8 +192,8 @@ impl Process {
         self.input = None;
     }
 
-    /// Looks whether it has ended. Its number stays its own, for the sake of
-    /// what it may have left in its group.
+    /// Checks whether it has ended. Its id stays reserved, for children left in its
+    /// group.
     pub fn has_ended(&mut self) -> bool {
         if self.ended.is_none() {
             let at_once = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
@@ -205,14 +204,13 @@ impl Process {
         self.ended.is_some()
     }
 
-    /// Whether it has ended just now, so that its last lines may still be on
-    /// their way to us.
+    /// Whether it has ended just now, so that its last lines may still be in transit.
     pub fn has_just_ended(&self) -> bool {
         let since = self.ended_at.map(|at| at.elapsed());
         since.is_some_and(|since| since < LAST_LINES)
     }
 
-    /// Asks it and all that it has started to end.
+    /// Asks it and all its children to end.
     pub fn ask_to_end(&mut self) {
         self.asked_at = Some(Instant::now());
         self.signal(Signal::TERM);
@@ -223,14 +221,14 @@ impl Process {
         self.asked_at.is_some()
     }
 
-    /// Ends what was asked to end this long ago.
+    /// Kills it if it was asked to end this long ago.
     pub fn insist_after(&mut self, grace: Duration) {
         if self.asked_at.is_some_and(|at| at.elapsed() > grace) {
             self.kill();
         }
     }
 
-    /// Ends it and all that it has started, whatever they do.
+    /// Kills it and all its children.
     pub fn kill(&mut self) {
         self.signal(Signal::KILL);
         if !self.is_over {
@@ -250,7 +248,7 @@ impl Process {
         Pid::from_child(&self.child)
     }
 
-    /// Why it ended, in its own words if it had any.
+    /// Returns the reason of its end, from its own output if possible.
     pub fn last_words(&self) -> String {
         let kept = self
             .complaints
@@ -274,7 +272,7 @@ impl Drop for Process {
     }
 }
 
-/// As wait(2) has it.
+/// Converts the status of wait(2).
 fn exit_status(state: WaitIdStatus) -> ExitStatus {
     let code = state.exit_status().unwrap_or_default();
     ExitStatus::from_raw(code << 8 | state.terminating_signal().unwrap_or_default())

@@ -7,7 +7,7 @@ use weft_units::Rate;
 
 use super::*;
 
-/// As short as a run can be that is seen to run.
+/// Length of the shortest run in which its programs are observed.
 const LENGTH: weft_units::Duration = weft_units::Duration::from_millis(600);
 
 fn setup() -> Setup {
@@ -41,7 +41,7 @@ fn play(jobs: Vec<Job>) -> Played {
     play_in(&setup(), jobs, false)
 }
 
-/// In a run like this, which is asked to stop at once or is not.
+/// Plays a setup, and optionally asks it to stop at once.
 fn play_in(setup: &Setup, jobs: Vec<Job>, is_halted: bool) -> Played {
     let testbed = Testbed {
         command: &|_, _, program| Command::new(program),
@@ -51,7 +51,7 @@ fn play_in(setup: &Setup, jobs: Vec<Job>, is_halted: bool) -> Played {
     testbed.play(jobs, || {})
 }
 
-/// A client that hands `own` over, and tells what it was handed as its rtt.
+/// A client that passes `own` on, and reports the number it received as its rtt.
 fn client(end: End, own: u32) -> Job {
     let script = format!(
         r#"echo '{{"ready":true}}'; echo '{{"signal":{own}}}'; echo '{{"state":"connected"}}'
@@ -61,7 +61,7 @@ fn client(end: End, own: u32) -> Job {
     job(end, &script, Speech::Lines, Ending::Never)
 }
 
-/// The run ends when that is seen.
+/// Returns the error of a run with this job.
 fn refused(job: Job) -> EngineError {
     let mut setup = setup();
     setup.duration = weft_units::Duration::from_secs(20);
@@ -153,7 +153,7 @@ fn what_is_no_line_of_a_client_ends_the_run() {
 
 #[test]
 fn a_stop_ends_everything_at_once() {
-    // It never says that it is ready.
+    // It never reports that it is ready.
     let silent = job(End::Source, "cat", Speech::Lines, Ending::Never);
     assert!(play_in(&setup(), vec![silent], true).unwrap().is_none());
 }
@@ -193,13 +193,12 @@ fn a_command_that_ends_with_three_lacks_nothing() {
 #[test]
 fn what_a_command_has_started_ends_with_its_flow() {
     let mut setup = setup();
-    // A shell has time to start, and to do what it is asked, on a busy machine,
-    // before what was asked to end is ended.
+    // On a busy machine, a shell has time to start and to react before the kill.
     setup.duration = weft_units::Duration::from_millis(2_900);
     setup.flows[0].stop = Some(weft_units::Duration::from_millis(2_000));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().display();
-    // One ends when it is asked to, the other one only when it is made to.
+    // One ends when asked, the other only when killed.
     let script = format!(
         "(trap 'echo asked > {path}/willing; exit' TERM; sleep 60 & wait) & \
          (trap '' TERM; sleep 60) & echo $! > {path}/stubborn; wait"
@@ -216,9 +215,9 @@ fn what_a_command_has_started_ends_with_its_flow() {
     assert!(ends(Pid::from_raw(stubborn).unwrap()));
 }
 
-/// Whether the process ends: a killed one still takes a moment to.
+/// Whether the process ends: a killed one takes a moment.
 fn ends(id: Pid) -> bool {
-    /// Of a process that was killed, on a busy machine; chosen by us.
+    /// Longest time until a killed process ends, on a busy machine; chosen by us.
     const LONGEST: Timespec = Timespec {
         tv_sec: 10,
         tv_nsec: 0,

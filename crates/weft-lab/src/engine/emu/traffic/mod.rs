@@ -1,5 +1,5 @@
-//! Cross traffic: the kernel's own TCP, and constant-rate UDP, by iperf3,
-//! which is always under a time limit.
+//! Cross traffic: the kernel's own TCP, and constant-rate UDP, by iperf3, always with a
+//! time limit.
 
 use std::fmt::Write as _;
 
@@ -13,26 +13,26 @@ use super::testbed::READY_WITHIN;
 use super::testbed::job::{Begins, End, Ending, Ends, Job, Speech};
 use crate::engine::EngineError;
 
-/// iperf3's own.
+/// Default port of iperf3.
 const PORT: u16 = 5201;
 /// IPv4 and UDP headers (RFC 791 section 3.1, RFC 768).
 const UDP_HEADERS: u64 = 28;
-/// iperf3 makes no more in one process (its MAX_STREAMS).
+/// Most streams of one iperf3 process (its MAX_STREAMS).
 const MOST_STREAMS: u32 = 128;
-/// Transfers of a size need a server each; chosen by us, for machines that
+/// Most connections with transfers: each needs a server; chosen by us, for machines that
 /// also run the client under test.
 const MOST_TRANSFERS: u32 = 64;
 /// Files below `/proc/sys/net/ipv4` that name the kernel's algorithms.
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
-/// So that rates are told to 1 kbit/s (iperf3(1), `--format`).
+/// Prints rates with a precision of 1 kbit/s (iperf3(1), `--format`).
 const FORMAT: &str = "k";
-/// What transfers are cut into, so that sizes are kept to within so much.
+/// Block size of transfers: the precision of their sizes.
 const BLOCK: &str = "4K";
 
-/// The programs of a flow that is no call, in a run of this length.
+/// Returns the jobs of a flow that is not a call, in a run of this length.
 ///
 /// # Errors
-/// Where iperf3 or the kernel cannot do it.
+/// If iperf3 or the kernel does not support it.
 pub fn jobs(
     flow: usize,
     setup: &FlowSetup,
@@ -52,13 +52,12 @@ pub fn jobs(
             traffic.tcp(&setup.name, tcp, &rng)
         }
         FlowKind::Udp(udp) => Ok(traffic.udp(*udp)),
-        // Calls are the client's and the models', and `lacking` has refused what
-        // is left.
+        // The client and the models make calls, and `lacking` has rejected the rest.
         _ => Ok(Vec::new()),
     }
 }
 
-/// What of such a flow iperf3 and the network cannot do.
+/// Returns a property of such a flow that iperf3 or the network does not support.
 #[must_use]
 pub fn lacking(kind: &FlowKind) -> Option<&'static str> {
     match kind {
@@ -74,7 +73,7 @@ pub fn lacking(kind: &FlowKind) -> Option<&'static str> {
     }
 }
 
-/// What the kernel does its own way, whatever the flow says.
+/// Returns a note about settings of the flow that the kernel ignores.
 #[must_use]
 pub fn note(setup: &FlowSetup) -> Option<String> {
     let queues = match &setup.kind {
@@ -93,9 +92,9 @@ pub fn note(setup: &FlowSetup) -> Option<String> {
 struct Traffic<'a> {
     flow: usize,
     ends: &'a Ends,
-    /// When the flow ends, in seconds from the beginning of the run.
+    /// End of the flow, in seconds from the beginning of the run.
     until: f64,
-    /// How long it may last, seconds.
+    /// Longest duration in seconds.
     limit: f64,
 }
 
@@ -140,7 +139,7 @@ impl Traffic<'_> {
         self.pair(PORT, &client, Speech::FirstLine)
     }
 
-    /// A server, and a client that sends until it is ended.
+    /// Returns a server, and a client that sends until it is ended.
     fn pair(&self, port: u16, arguments: &str, speech: Speech) -> Vec<Job> {
         let client = self.client(port, &format!("-t {} {arguments}", self.limit));
         let client = format!("exec {client}");
@@ -186,8 +185,8 @@ impl Traffic<'_> {
         }
     }
 
-    /// Pauses in seconds and sizes in bytes, a line each, for longer than the
-    /// run lasts.
+    /// Returns lines of pauses in seconds and sizes in bytes, for longer than the run
+    /// lasts.
     fn transfers(&self, application: &Application, rng: &mut Rng) -> String {
         let mut list = String::new();
         match application {
@@ -196,7 +195,7 @@ impl Traffic<'_> {
                 let _ = writeln!(list, "0 {}", size.0);
             }
             Application::OnOff { size, mean_pause } => {
-                /// No connection and no transfer is quicker; chosen by us.
+                /// Shortest time of a connection with a transfer; chosen by us.
                 const LEAST_S: f64 = 0.05;
                 let mut time = 0.0;
                 while time <= self.limit {
@@ -212,10 +211,10 @@ impl Traffic<'_> {
     }
 }
 
-/// What the kernel calls the algorithm.
+/// Returns the kernel's name of the algorithm.
 ///
 /// # Errors
-/// If it does not have it.
+/// If the kernel does not have it.
 pub fn kernels_name(flow: &str, congestion: CongestionKind) -> Result<&'static str, EngineError> {
     let name = match congestion {
         CongestionKind::Reno => "reno",
@@ -236,7 +235,7 @@ pub fn kernels_name(flow: &str, congestion: CongestionKind) -> Result<&'static s
     )))
 }
 
-/// The algorithms of this kernel's TCP, by its names.
+/// Returns the algorithms of this kernel's TCP, by its names.
 #[must_use]
 pub fn tcp_algorithms() -> Vec<String> {
     let known = std::fs::read_to_string(AVAILABLE).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Small records made by hand.
+//! Small handmade records.
 
 use weft_experiment::{
     CallRecord, CallSetup, CameraSetup, CongestionKind, DelaySample, Distribution, FlowDetail,
@@ -70,12 +70,12 @@ impl Small {
         Small::of_call(seconds, cameras, &[])
     }
 
-    /// The same with frames that were sent back.
+    /// A call that also sends frames back.
     pub fn both_ways(seconds: u64, there: &[FrameRecord], back: &[FrameRecord]) -> Small {
         Small::of_call(seconds, &[there], &[back])
     }
 
-    /// A call of one microphone, whose packets these are.
+    /// A call of one microphone with these packets.
     pub fn sound(seconds: u64, packets: &[FrameRecord]) -> Small {
         let mut small = Small::call(seconds, &[packets]);
         if let FlowKind::Call(setup) = &mut small.setup.flows[0].kind {
@@ -122,7 +122,7 @@ impl Small {
         Small::new(seconds, FlowKind::Tcp(setup), FlowDetail::Tcp(record))
     }
 
-    /// Bytes of each second, there and back.
+    /// Sets the bytes of each second, forward and backward.
     pub fn carrying(mut self, there: &[u64], back: &[u64]) -> Small {
         let route = &mut self.record.flows[0].routes[0];
         route.there = leg(there);
@@ -130,7 +130,7 @@ impl Small {
         self
     }
 
-    /// One-way delays of packets, in milliseconds; one list for each route.
+    /// Sets one-way delays of packets, in milliseconds; one list for each route.
     pub fn delayed(mut self, routes: &[&[u64]]) -> Small {
         let routes = routes.iter().map(|delays| RouteRecord {
             there: LegRecord {
@@ -143,13 +143,13 @@ impl Small {
         self
     }
 
-    /// The flow begins only now.
+    /// Delays the start of the flow.
     pub fn starting(mut self, start: u64) -> Small {
         self.setup.flows[0].start = ms(start);
         self
     }
 
-    /// One more flow, of TCP over the same link, with these bytes of each second.
+    /// Adds a TCP flow over this link, with these bytes of each second.
     pub fn beside(mut self, name: &str, start: u64, bytes: &[u64]) -> Small {
         let kind = FlowKind::Tcp(TcpSetup::long_lived(CongestionKind::Cubic));
         let mut flow = FlowSetup::new(name, Route::forward(&[0]), kind);
@@ -168,7 +168,7 @@ impl Small {
         self
     }
 
-    /// Its cameras and screens take so long.
+    /// Sets the delay of its cameras and screens.
     pub fn with_devices(mut self, delay: u64) -> Small {
         let FlowKind::Call(call) = &mut self.setup.flows[0].kind else {
             panic!("no call");
@@ -179,13 +179,13 @@ impl Small {
         self
     }
 
-    /// The link of this specification instead.
+    /// Replaces the link by one with this specification.
     pub fn over(mut self, spec: &str) -> Small {
         self.setup.links = vec![LinkSetup::symmetric("line", &spec.parse().unwrap())];
         self
     }
 
-    /// Times in queues of packets of the first flow, in milliseconds.
+    /// Sets queueing delays of the first flow's packets, in milliseconds.
     pub fn queued(mut self, waits: &[u64]) -> Small {
         let there = &mut self.record.flows[0].routes[0].there;
         there.queue_delay = waits.iter().map(|&wait| ms(wait)).collect();
@@ -208,12 +208,12 @@ impl Small {
         found.map(|(_, value)| value)
     }
 
-    /// The value of a metric from this time on.
+    /// Returns the value of a metric from this time on.
     pub fn value_from(&self, from: u64, metric: &str) -> Option<f64> {
         self.find(from, &Wanted::default(), metric)
     }
 
-    /// The value of a metric of sections that begin at these times.
+    /// Returns the value of a metric of sections that begin at these times.
     pub fn value_in(&self, bounds: &[u64], metric: &str) -> Option<f64> {
         let sections: Vec<_> = bounds
             .windows(2)
@@ -226,7 +226,7 @@ impl Small {
         self.find(0, &sections, metric)
     }
 
-    /// The flow-rate equality of a pair of flows.
+    /// Returns the flow-rate equality of a pair of flows.
     pub fn equality(&self, pair: &str) -> Option<f64> {
         let pairs = Wanted {
             pairs: &[pair],
@@ -235,14 +235,13 @@ impl Small {
         self.find(0, &pairs, &format!("flow_rate_equality.{pair}"))
     }
 
-    /// The value of a metric over the whole run.
+    /// Returns the value of a metric over the whole run.
     pub fn value(&self, metric: &str) -> Option<f64> {
         self.value_from(0, metric)
     }
 }
 
-/// A frame that took 50 ms to its display, and no time from its first packet
-/// to its last.
+/// A frame that took 50 ms to its display, and no time from its first packet to its last.
 pub fn frame(captured: u64) -> FrameRecord {
     FrameRecord {
         captured_at: at(captured),
@@ -259,7 +258,7 @@ pub fn frame(captured: u64) -> FrameRecord {
     }
 }
 
-/// One that was never shown.
+/// A frame that was never shown.
 pub fn unseen(captured: u64) -> FrameRecord {
     FrameRecord {
         shown: None,
@@ -267,14 +266,14 @@ pub fn unseen(captured: u64) -> FrameRecord {
     }
 }
 
-/// One that took so long from its first packet to its last.
+/// A frame that took this long from its first packet to its last.
 pub fn built_in(captured: u64, construction: u64) -> FrameRecord {
     let mut frame = frame(captured);
     frame.shown.as_mut().unwrap().construction = ms(construction);
     frame
 }
 
-/// One of this quantiser.
+/// A frame with this quantizer.
 pub fn quantised(captured: u64, quantizer: u8) -> FrameRecord {
     FrameRecord {
         quality: Some(Quality {
@@ -289,7 +288,7 @@ pub fn quantised(captured: u64, quantizer: u8) -> FrameRecord {
     }
 }
 
-/// One every 40 ms from the first time up to the second.
+/// A frame every 40 ms from the first time up to the second.
 pub fn film(from: u64, to: u64) -> Vec<FrameRecord> {
     (from..to).step_by(40).map(frame).collect()
 }
@@ -311,7 +310,7 @@ fn sent(cameras: &[&[FrameRecord]]) -> SideRecord {
     }
 }
 
-/// So many bytes sent and delivered in each second.
+/// This many bytes sent and delivered in each second.
 fn leg(seconds: &[u64]) -> LegRecord {
     let samples = (1..).zip(seconds).map(|(second, &bytes)| LegSample {
         at: at(second * 1000),

@@ -22,7 +22,7 @@ fn a_frame_is_built_from_its_first_packet_to_its_last() {
 
 #[test]
 fn frames_stand_until_the_next_one() {
-    // 40 and 80 ms: the one between was never shown.
+    // 40 and 80 ms: the frame between was never shown.
     let call = Small::call(2, &[&[frame(0), frame(40), unseen(80), frame(120)]]);
     near(call.value("ifd_ms"), 60.0);
     // From the second one on.
@@ -68,7 +68,7 @@ fn quantisers_are_held_against_the_coarsest_of_the_codec() {
 
 #[test]
 fn pictures_are_judged_by_the_last_ten_that_were_shown() {
-    // Scores as the quantisers: 1 to 12, of which the last is never seen.
+    // Scores like the quantizers: 1 to 12, of which the last is never seen.
     let mut frames: Vec<_> = (1..=12).map(|n| quantised(u64::from(n) * 40, n)).collect();
     frames[11].shown = None;
     // 2 to 11.
@@ -105,7 +105,7 @@ fn throughput_is_held_against_what_the_cameras_send_at_most() {
     near(one.value("throughput_mbps"), 3.0);
     near(one.value("throughput_norm"), 3.0 / 2.0);
     near(one.value_from(1000, "throughput_norm"), 4.0 / 2.0);
-    // Of two cameras with 2 Mbit/s each.
+    // Two cameras with 2 Mbit/s each.
     let two = Small::call(2, &[&[], &[]]).carrying(&bytes, &[]);
     near(two.value("throughput_norm"), 3.0 / 4.0);
 }
@@ -137,7 +137,7 @@ fn a_queue_is_held_against_the_longest_wait_that_it_allows() {
     // take 24.224 ms.
     let call = Small::call(2, &[&[]]).over("rate=500kbit,delay=15ms,queue=0.5bdp");
     near(call.queued(&[12, 12]).value("queue_share"), 12.0 / 24.224);
-    // Of bytes and of time.
+    // By bytes and by time.
     let call = Small::call(2, &[&[]]).over("rate=1mbit,queue=60kB");
     near(call.queued(&[120]).value("queue_share"), 0.25);
     let call = Small::call(2, &[&[]]).over("rate=1mbit,queue=300ms");
@@ -179,13 +179,12 @@ fn two_flows_of_ones_choice_are_equal_while_both_run() {
 fn transfers_take_from_the_opening_to_the_last_acknowledgement() {
     let tcp = Small::tcp(20, &[(0, 1000), (2000, 5000), (5000, 10_000)]);
     near(tcp.value("transfer_s"), 3.0);
-    // Those that began before are not of the measured time.
+    // Transfers that began before do not belong to the measured time.
     near(tcp.value_from(1500, "transfer_s"), 4.0);
     assert_eq!(Small::tcp(20, &[]).value("transfer_s"), None);
 }
 
-/// The caller's three frames of 1 kB within two seconds, and what the callee
-/// films beside.
+/// The caller's three frames of 1 kB within two seconds, and the callee's frames.
 #[test]
 fn what_a_callee_films_is_load_and_not_judged() {
     let mine = [frame(0), built_in(40, 20), frame(120)];
@@ -193,14 +192,14 @@ fn what_a_callee_films_is_load_and_not_judged() {
     let bytes = ([4_000, 6_000], [40_000, 60_000]);
     let call = Small::both_ways(2, &mine, &theirs).carrying(&bytes.0, &bytes.1);
     near(call.value("throughput_mbps"), 0.04);
-    // Of the caller's 2 Mbit/s.
+    // Relative to the caller's 2 Mbit/s.
     near(call.value("throughput_norm"), 0.02);
     near(call.value("goodput_mbps"), 0.012);
     near(call.value("fps"), 1.5);
     near(call.value("ifd_ms"), 60.0);
     near(call.value("fcd_ms"), 20.0 / 3.0);
     near(call.value("frames_dropped"), 0.0);
-    // Media and feedback come back together.
+    // Media and feedback cannot be separated in the backward direction.
     assert_eq!(call.value("feedback_overhead"), None);
 }
 
@@ -211,22 +210,22 @@ fn frozen(call: &Small, from: u64) -> (f64, f64) {
 
 #[test]
 fn a_picture_that_stands_is_frozen_within_the_measured_time_only() {
-    // The last one before the outage is on display from 1010 ms on, the next
-    // one at 3050 ms.
+    // The last picture before the outage is displayed from 1010 ms on, the next one at
+    // 3050 ms.
     let frames = [film(0, 1000), film(3000, 4000)].concat();
     let call = Small::call(4, &[&frames]);
     assert_eq!(frozen(&call, 0), (2.04, 1.0));
     assert_eq!(frozen(&call, 500), (2.04, 1.0));
     assert_eq!(frozen(&call, 2000), (1.05, 1.0));
     assert_eq!(frozen(&call, 3500), (0.0, 0.0));
-    // 100 ms are no freeze, wherever the measured time begins.
+    // 100 ms are not a freeze, wherever the measured time begins.
     let frames = [film(0, 1000), film(1060, 4000)].concat();
     assert_eq!(frozen(&Small::call(4, &[&frames]), 1020), (0.0, 0.0));
 }
 
 #[test]
 fn a_call_that_begins_too_late_is_frozen() {
-    // The first picture at 1000 ms is of an ordinary set-up.
+    // The first picture at 1000 ms belongs to a normal call setup.
     let call = |first| Small::call(4, &[&film(first, 4000)]);
     assert_eq!(frozen(&call(950), 0), (0.0, 0.0));
     assert_eq!(frozen(&call(951), 0), (1.001, 1.0));
@@ -254,24 +253,24 @@ fn sound_has_gaps_where_nothing_new_is_played() {
         };
         Small::sound(2, &(0..100).map(packet).collect::<Vec<_>>())
     };
-    // Two packets of 20 ms are missing: 60 ms from the one before to the one
-    // behind, and that is not yet too long.
+    // Two packets of 20 ms are missing: 60 ms between their neighbours, which is not yet
+    // too long.
     let two = spoken(10..12);
     near(two.value("sound_gap_ms"), 60.0);
     near(two.value("sound_gaps"), 0.0);
     let three = spoken(10..13);
     near(three.value("sound_gap_ms"), 80.0);
     near(three.value("sound_gaps"), 1.0);
-    // The gap from 230 to 310 ms, from 250 ms on; and not when it is over.
+    // The gap from 230 to 310 ms, from 250 ms on; none after its end.
     near(three.value_from(250, "sound_gap_ms"), 60.0);
     near(three.value_from(320, "sound_gap_ms"), 20.0);
     // The packet before the last 20 is played at 1630 ms.
     near(spoken(80..100).value("sound_gap_ms"), 370.0);
-    // A call may take a second to begin: here it is 1.05 and 1.07 s.
+    // A call may take a second to begin: here it takes 1.05 and 1.07 s.
     near(spoken(0..50).value("sound_gaps"), 1.0);
     near(spoken(0..47).value("sound_gaps"), 0.0);
     near(spoken(0..100).value("sound_gap_ms"), 2000.0);
     near(spoken(0..100).value("sound_gaps"), 1.0);
-    // Pictures are no sound.
+    // Pictures are not audio.
     assert_eq!(Small::call(2, &[&film(0, 2000)]).value("sound_gaps"), None);
 }

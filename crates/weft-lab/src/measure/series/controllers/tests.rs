@@ -53,8 +53,8 @@ fn what_a_controller_tells_stands_at_the_time_at_which_it_did() {
             assert_eq!(value.is_some(), *t >= 4.0, "{name} at {t} s");
         }
     }
-    // Before anything came back NADA ramps up from the start rate; RMAX is 4
-    // Mbit/s, so 10 ms * 4 / r is the congestion at which it would rest.
+    // Before any feedback, NADA ramps up from the start rate; RMAX is 4 Mbit/s, so 10 ms
+    // * 4 / r is the equilibrium congestion.
     let state = column(&series, "cc_state.call");
     let first = series.t.iter().position(|t| *t >= 4.0).unwrap();
     assert_eq!(state.word(first), Some("ramp-up"));
