@@ -1,6 +1,9 @@
-// What the clients of Node have in common: lines, and how they end.
+// Parts that the clients in Node share: lines, how they end, and how they start a browser.
 
-import { networkInterfaces } from 'node:os';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { networkInterfaces, tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { parseArgs } from 'node:util';
 
 /** Exit status where the machine lacks something. */
 export const LACKING = 3;
@@ -38,4 +41,58 @@ export function fail(error, remedy, status = 1) {
 export function ownAddress() {
   const all = Object.values(networkInterfaces()).flat().filter(({ family }) => family === 'IPv4');
   return (all.find(({ internal }) => !internal) ?? all[0])?.address ?? '127.0.0.1';
+}
+
+/** Page that a browser shows. */
+export const HTML = '<!doctype html><video id="shown" autoplay muted playsinline></video>';
+
+/** Reads the options of a client with a browser: the size of its camera by default, and options of its own. */
+export function browserOptions(size, own = {}) {
+  const { values } = parseArgs({
+    options: {
+      role: { type: 'string' },
+      send: { type: 'boolean', default: false },
+      size: { type: 'string', default: size },
+      fps: { type: 'string', default: '30' },
+      codec: { type: 'string', default: 'vp8' },
+      'max-bps': { type: 'string', default: '2500000' },
+      degradation: { type: 'string', default: 'balanced' },
+      sound: { type: 'boolean', default: false },
+      scratch: { type: 'string', default: tmpdir() },
+      ...own,
+    },
+  });
+  return values;
+}
+
+/** Whether the role is one of the two; ends the client otherwise. */
+export function hasRole({ role }) {
+  const known = role === 'caller' || role === 'callee';
+  if (!known) fail(`--role ${role}`, 'write caller or callee', 2);
+  return known;
+}
+
+/** Call that `chromium/page.js` begins with these options. */
+export function plan({ role, send, size, fps, codec, 'max-bps': maxBps, degradation, sound }) {
+  const [width, height] = size.split('x').map(Number);
+  return { role, sends: send, width, height, fps: Number(fps), codec, maxBps: Number(maxBps), degradation, sound };
+}
+
+/** The first of these programs on the search path. */
+export function find(names) {
+  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
+  return names.flatMap((name) => folders.map((folder) => join(folder, name))).find((each) => existsSync(each));
+}
+
+/** Makes a folder for a browser's profile. */
+export const makeProfile = (scratch, name) => mkdtempSync(join(scratch, `${name}-`));
+
+/** Ends the browser and removes its profile, where there is one. */
+export function endBrowser(browser, profile) {
+  browser?.kill('SIGKILL');
+  try {
+    if (profile !== undefined) rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  } catch {
+    // It is in the folder for temporary files, or in one that the lab removes.
+  }
 }

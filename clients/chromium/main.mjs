@@ -7,19 +7,15 @@
 // browser ends.
 
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { parseArgs } from 'node:util';
 
-import { LACKING, atEnd, end, fail, write } from '../end.mjs';
+import { HTML, LACKING, atEnd, browserOptions, end, endBrowser, fail, find, hasRole, makeProfile, plan, write } from '../end.mjs';
 
 /** As `weft doctor` has them. */
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 /** A page must have a secure context to use a camera; nobody is asked for this one. */
 const PAGE = 'https://lab.test/';
-const HTML = '<!doctype html><video id="shown" autoplay muted playsinline></video>';
 
 const SWITCHES = [
   '--headless=new',
@@ -45,32 +41,12 @@ const SWITCHES = [
   '--remote-debugging-pipe',
 ];
 
-const { values: given } = parseArgs({
-  options: {
-    role: { type: 'string' },
-    send: { type: 'boolean', default: false },
-    video: { type: 'string' },
-    size: { type: 'string', default: '1280x720' },
-    fps: { type: 'string', default: '30' },
-    codec: { type: 'string', default: 'vp8' },
-    'max-bps': { type: 'string', default: '2500000' },
-    degradation: { type: 'string', default: 'balanced' },
-    sound: { type: 'boolean', default: false },
-    scratch: { type: 'string', default: tmpdir() },
-  },
-});
+const given = browserOptions('1280x720', { video: { type: 'string' } });
 
 let profile;
 let browser;
 
-atEnd(() => {
-  browser?.kill('SIGKILL');
-  try {
-    if (profile !== undefined) rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
-  } catch {
-    // The lab removes the folder that this one is in.
-  }
-});
+atEnd(() => endBrowser(browser, profile));
 
 /** The browser's debugging pipe: requests with answers, and events. */
 class Pipe {
@@ -107,19 +83,13 @@ class Pipe {
   }
 }
 
-/** The browser on the search path. */
-function find() {
-  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
-  return NAMES.flatMap((name) => folders.map((folder) => join(folder, name))).find((each) => existsSync(each));
-}
-
 function start() {
-  const program = process.env.WEFT_CHROMIUM ?? find();
+  const program = process.env.WEFT_CHROMIUM ?? find(NAMES);
   if (program === undefined || !existsSync(program)) {
     fail(program === undefined ? `none of ${NAMES.join(', ')}` : `no Chromium at ${program}`, 'install chromium, or set WEFT_CHROMIUM', LACKING);
     return undefined;
   }
-  profile = mkdtempSync(join(given.scratch, 'chromium-'));
+  profile = makeProfile(given.scratch, 'chromium');
   const own = [`--user-data-dir=${profile}`];
   if (given.video !== undefined) own.push(`--use-file-for-fake-video-capture=${given.video}`);
   browser = spawn(program, [...SWITCHES, ...own, 'about:blank'], {
@@ -167,19 +137,14 @@ async function open(pipe) {
 }
 
 async function main() {
-  if (given.role !== 'caller' && given.role !== 'callee') {
-    fail(`--role ${given.role}`, 'write caller or callee', 2);
-    return;
-  }
+  if (!hasRole(given)) return;
   const pipe = start();
   if (pipe === undefined) return;
   const { product } = await pipe.ask('Browser.getVersion');
   const run = await open(pipe);
-  const [width, height] = given.size.split('x').map(Number);
-  const { role, degradation, codec } = given;
-  write({ about: { client: 'chromium', version: product, role, degradation, codec, camera: given.size } });
-  const plan = { role, sends: given.send, width, height, fps: Number(given.fps), codec, maxBps: Number(given['max-bps']), degradation, sound: given.sound };
-  await run(`begin(${JSON.stringify(plan)})`);
+  const { role, degradation, codec, size: camera } = given;
+  write({ about: { client: 'chromium', version: product, role, degradation, codec, camera } });
+  await run(`begin(${JSON.stringify(plan(given))})`);
   const input = createInterface(process.stdin);
   input.on('line', (line) => {
     const { signal } = JSON.parse(line);

@@ -5,19 +5,16 @@
 // of JSON, each with its length in front, over TCP on the loopback interface.
 
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 
-import { LACKING, atEnd, end, fail, write } from '../end.mjs';
+import { HTML, LACKING, atEnd, browserOptions, end, endBrowser, fail, find, hasRole, makeProfile, plan, write } from '../end.mjs';
 
 const NAMES = ['firefox-esr', 'firefox'];
-const HTML = '<!doctype html><video id="shown" autoplay muted playsinline></video>';
 /** How long the browser may take to start, ms. */
 const PATIENCE_MS = 60_000;
 /** How often the page's lines are asked for, ms. */
@@ -37,31 +34,12 @@ const SETTINGS = {
   'toolkit.telemetry.enabled': false,
 };
 
-const { values: given } = parseArgs({
-  options: {
-    role: { type: 'string' },
-    send: { type: 'boolean', default: false },
-    size: { type: 'string', default: '640x480' },
-    fps: { type: 'string', default: '30' },
-    codec: { type: 'string', default: 'vp8' },
-    'max-bps': { type: 'string', default: '2500000' },
-    degradation: { type: 'string', default: 'balanced' },
-    sound: { type: 'boolean', default: false },
-    scratch: { type: 'string', default: tmpdir() },
-  },
-});
+const given = browserOptions('640x480');
 
 let profile;
 let browser;
 
-atEnd(() => {
-  browser?.kill('SIGKILL');
-  try {
-    if (profile !== undefined) rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
-  } catch {
-    // It lies in the folder for temporary files.
-  }
-});
+atEnd(() => endBrowser(browser, profile));
 
 /** Marionette's connection: requests with answers, one after the other. */
 class Marionette {
@@ -104,20 +82,14 @@ class Marionette {
   }
 }
 
-/** The browser on the search path. */
-function find() {
-  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
-  return NAMES.flatMap((name) => folders.map((folder) => join(folder, name))).find((each) => existsSync(each));
-}
-
 /** Starts the browser; gives its connection. */
 async function start() {
-  const program = process.env.WEFT_FIREFOX ?? find();
+  const program = process.env.WEFT_FIREFOX ?? find(NAMES);
   if (program === undefined) {
     fail(`none of ${NAMES.join(', ')}`, 'install firefox-esr, or set WEFT_FIREFOX', LACKING);
     return undefined;
   }
-  profile = mkdtempSync(join(given.scratch, 'firefox-'));
+  profile = makeProfile(given.scratch, 'firefox');
   const settings = Object.entries({ ...SETTINGS, 'marionette.port': 0 });
   const lines = settings.map(([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});\n`);
   writeFileSync(join(profile, 'user.js'), lines.join(''));
@@ -148,25 +120,20 @@ async function servePage() {
 }
 
 async function main() {
-  if (given.role !== 'caller' && given.role !== 'callee') {
-    fail(`--role ${given.role}`, 'write caller or callee', 2);
-    return;
-  }
+  if (!hasRole(given)) return;
   const marionette = await start();
   if (marionette === undefined) return;
   const { capabilities } = await marionette.ask('WebDriver:NewSession', { acceptInsecureCerts: true });
   await marionette.ask('WebDriver:Navigate', { url: await servePage() });
-  const [width, height] = given.size.split('x').map(Number);
-  const { role, degradation, codec } = given;
-  write({ about: { client: 'firefox', version: capabilities.browserVersion, role, codec, camera: given.size } });
+  const { role, codec, size: camera } = given;
+  write({ about: { client: 'firefox', version: capabilities.browserVersion, role, codec, camera } });
   const page = readFileSync(new URL('../chromium/page.js', import.meta.url), 'utf8');
   await marionette.run(`const script = document.createElement('script');
     script.textContent = 'const told = []; const tell = (line) => told.push(line);' + arguments[0];
     document.head.append(script);`, page);
-  const plan = { role, sends: given.send, width, height, fps: Number(given.fps), codec, maxBps: Number(given['max-bps']), degradation, sound: given.sound };
   // What the page complains of becomes a line, too.
   const call = (of) => `${of}.catch((error) => tell(JSON.stringify({ error: String(error), remedy: 'see clients/firefox' })))`;
-  await marionette.run(`window.eval(${JSON.stringify(call(`begin(${JSON.stringify(plan)})`))}); return null;`);
+  await marionette.run(`window.eval(${JSON.stringify(call(`begin(${JSON.stringify(plan(given))})`))}); return null;`);
   setInterval(async () => {
     const lines = await marionette.run(`return window.eval('told.splice(0)');`);
     for (const line of lines) process.stdout.write(`${line}\n`);
