@@ -18,6 +18,7 @@ pub mod run;
 pub mod scenario;
 pub mod shelf;
 pub mod statistics;
+pub mod table;
 
 /// Version and, if built from a repository, commit of this program.
 pub const VERSION: &str = env!("WEFT_VERSION");

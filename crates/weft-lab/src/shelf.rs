@@ -9,10 +9,12 @@ use weft_links::LinkSpec;
 use crate::names::unknown_name;
 use crate::scenario::{Scenario, ScenarioError};
 
-/// Path within `scenarios/` and text of every embedded scenario, sorted.
+/// Path within `scenarios/` and text of every embedded file, sorted.
 const BROUGHT: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/scenarios.rs"));
 /// Folder of the sets, relative to the working directory.
 const FOLDER: &str = "scenarios";
+/// The file of a set that declares tables of its results, and no scenario.
+const TABLES: &str = "tables.toml";
 
 /// A scenario that can be named.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -63,7 +65,7 @@ pub fn entries() -> Vec<Entry> {
             from: From::File(path),
         });
     }
-    for (path, text) in BROUGHT {
+    for (path, text) in brought_scenarios() {
         let name = path.trim_end_matches(".toml");
         if !found.iter().any(|entry| entry.name == name) {
             found.push(Entry {
@@ -74,6 +76,46 @@ pub fn entries() -> Vec<Entry> {
     }
     found.sort_by(|a, b| a.name.cmp(&b.name));
     found
+}
+
+/// Embedded scenarios: path within `scenarios/`, and text.
+fn brought_scenarios() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let all = BROUGHT.iter().copied();
+    all.filter(|(path, _)| !is_tables(Path::new(path)))
+}
+
+fn is_tables(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == TABLES)
+}
+
+/// Name and text of the file that declares the tables of a set; no text if the
+/// set has none.
+///
+/// # Errors
+/// When there is no such set.
+pub fn tables(set: &str) -> Result<(String, Option<String>), String> {
+    let set = set.trim_end_matches('/');
+    if !entries().iter().any(|entry| entry.set() == set) {
+        return Err(unknown_set(set));
+    }
+    let path = format!("{set}/{TABLES}");
+    let file = format!("{FOLDER}/{path}");
+    if let Ok(text) = fs::read_to_string(&file) {
+        return Ok((file, Some(text)));
+    }
+    let brought = BROUGHT.iter().find(|(name, _)| *name == path);
+    Ok((path, brought.map(|(_, text)| (*text).to_owned())))
+}
+
+fn unknown_set(set: &str) -> String {
+    let entries = entries();
+    let mut sets: Vec<&str> = entries.iter().map(Entry::set).collect();
+    sets.dedup();
+    let named = set.split('/').next().unwrap_or(set);
+    if sets.contains(&named) {
+        return format!("`{set}` is not a set: write `{named}`, and choose tables with --only");
+    }
+    unknown_name("there is no set", set, sets.into_iter())
 }
 
 /// Finds scenarios by a file name, `SET/NAME`, or the name of a set.
@@ -194,7 +236,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     for path in entries.map(|entry| entry.path()) {
         if path.is_dir() {
             found.extend(files(&path));
-        } else if path.extension().is_some_and(|e| e == "toml") {
+        } else if path.extension().is_some_and(|e| e == "toml") && !is_tables(&path) {
             found.push(path);
         }
     }

@@ -171,6 +171,8 @@ fn the_contract_of_the_lab_is_understood() {
          --systems weft --seeds 2 --duration 30 --out results",
         "weft lab bench --json",
         "weft lab report results",
+        "weft lab table zoom results",
+        "weft lab table zoom results --only checks,published --into page.md",
         "weft lab report before=old after=new --out both.html",
         "weft lab compare --link a=rate=5mbit,weight=0.5 --link b=rate=1mbit,metered,backup --all",
     ] {

@@ -26,6 +26,9 @@ pub enum LabCommand {
     /// Write report.html again from the results in a folder, or compare the results of two folders
     #[command(after_help = REPORT_EXAMPLES)]
     Report(ReportArgs),
+    /// Print the tables of a set of scenarios from the results in a folder, as Markdown
+    #[command(after_help = TABLE_EXAMPLES)]
+    Table(TableArgs),
     /// Measure the speed of the simulator: simulated seconds per second
     Bench(BenchArgs),
 }
@@ -57,6 +60,16 @@ const REPORT_EXAMPLES: &str = "Examples:
   weft lab report results                        writes results/report.html again
   weft lab report before=old after=new           writes compared.html: both in one report, with
                                                  the difference of the second, seed by seed";
+
+const TABLE_EXAMPLES: &str = "Examples:
+  weft lab run zoom --seeds 10 --out results     runs the set
+  weft lab table zoom results                    prints its tables
+  weft lab table zoom results --only checks      prints one of them
+  weft lab table zoom results --into docs/results/zoom.md   writes them into a page
+
+Every summary.json in the folder and below it counts. scenarios/SET/tables.toml
+declares the tables; a set without it gets the most important metrics.
+Exit status: 0 done, 2 bad arguments, no results or a bad file.";
 
 #[derive(Debug, Args)]
 pub struct ListArgs {
@@ -145,6 +158,22 @@ pub struct ReportArgs {
     /// Output file for the comparison of two folders
     #[arg(long, value_name = "FILE", default_value = "compared.html")]
     pub out: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct TableArgs {
+    /// Name of a set, such as demo
+    #[arg(value_name = "SET")]
+    pub set: String,
+    /// Folder that `weft lab run --out` has written
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    /// Print only these tables
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// Write each table into this page, between the lines `<!-- table NAME -->` and `<!-- end -->`
+    #[arg(long, value_name = "FILE")]
+    pub into: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

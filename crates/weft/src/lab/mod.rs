@@ -14,9 +14,10 @@ use std::path::Path;
 
 use weft_lab::output::{self, Side};
 use weft_lab::shelf::{self, Entry};
+use weft_lab::table::{self, Results};
 
 use crate::exit::{Failure, say};
-use args::{LabArgs, LabCommand, ListArgs, ReportArgs};
+use args::{LabArgs, LabCommand, ListArgs, ReportArgs, TableArgs};
 
 pub fn run(args: LabArgs) -> Result<(), Failure> {
     match args.command {
@@ -24,6 +25,7 @@ pub fn run(args: LabArgs) -> Result<(), Failure> {
         LabCommand::Run(args) => run::run(&args),
         LabCommand::Compare(args) => run::compare(&args),
         LabCommand::Report(args) => report(&args),
+        LabCommand::Table(args) => tables(&args),
         LabCommand::Bench(args) => bench::bench(&args),
     }
 }
@@ -63,4 +65,30 @@ fn report(args: &ReportArgs) -> Result<(), Failure> {
     let wrong = |error| Failure::usage(format!("--out {}: {error}", args.out.display()));
     std::fs::write(&args.out, page).map_err(wrong)?;
     say(args.out.display())
+}
+
+fn tables(args: &TableArgs) -> Result<(), Failure> {
+    let results = Results::read(&args.folder).map_err(Failure::usage)?;
+    let tables = table::tables(&args.set, &results, &args.only).map_err(Failure::usage)?;
+    for line in &tables.missing {
+        complain!("weft: {line}");
+    }
+    if tables.printed.is_empty() {
+        let folder = args.folder.display();
+        return Err(Failure::usage(format!(
+            "{folder}: there are no results of the set {} in this folder: run `weft lab run {} --out DIR`",
+            args.set, args.set
+        )));
+    }
+    let Some(path) = &args.into else {
+        let text = |each: &table::Printed| format!("## {}\n\n{}", each.title, each.text);
+        let texts: Vec<String> = tables.printed.iter().map(text).collect();
+        return say(texts.join("\n").trim_end());
+    };
+    let name = path.display().to_string();
+    let wrong = |error| Failure::usage(format!("--into {name}: {error}"));
+    let page = std::fs::read_to_string(path).map_err(wrong)?;
+    let page = table::replaced(&page, &name, &tables.printed).map_err(Failure::usage)?;
+    std::fs::write(path, page).map_err(wrong)?;
+    say(name)
 }

@@ -1,0 +1,44 @@
+//! Tables in a page: each stands between a line `<!-- table NAME -->` and a
+//! line `<!-- end -->`.
+
+use super::error::TableError;
+
+const END: &str = "<!-- end -->";
+
+/// A printed table.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Printed {
+    /// Its name in the study.
+    pub name: String,
+    /// Its heading.
+    pub title: String,
+    /// The table as Markdown, with the lines that explain it.
+    pub text: String,
+}
+
+/// The page with these tables in their places. A place without a table keeps
+/// its text; `name` is the page's in errors.
+///
+/// # Errors
+/// When the page has no place for any of the tables.
+pub fn replaced(page: &str, name: &str, tables: &[Printed]) -> Result<String, TableError> {
+    let mut text = String::with_capacity(page.len());
+    let mut rest = page;
+    let mut found = false;
+    while let Some((before, after)) = rest.split_once("<!-- table ") {
+        let parts = after.split_once(" -->").zip(after.split_once(END));
+        let Some(((own, old), (_, behind))) = parts else {
+            break;
+        };
+        let old = old.split_once(END).map_or(old, |(old, _)| old);
+        let table = tables.iter().find(|table| table.name == own);
+        found |= table.is_some();
+        let new = table.map_or_else(|| old.to_owned(), |table| format!("\n\n{}\n", table.text));
+        text += &format!("{before}<!-- table {own} -->{new}{END}");
+        rest = behind;
+    }
+    match found {
+        true => Ok(text + rest),
+        false => Err(TableError::Page(name.to_owned())),
+    }
+}
