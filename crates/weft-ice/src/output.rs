@@ -44,6 +44,14 @@ pub enum Event {
         /// Reason.
         reason: DownReason,
     },
+    /// The number of a path has ended, after [`Event::PathDown`] if the path was
+    /// up: its addresses are no pair any more, or nothing has answered there for
+    /// as long as consent lasts (RFC 7675 section 5.1). A path between the same
+    /// addresses gets another number.
+    PathRemoved {
+        /// Unique within the agent until now.
+        path: PathId,
+    },
     /// No path at all has answered for a second. This one stays up, because no
     /// better one exists, but packets sent on it are lost; it is checked ten
     /// times a second.

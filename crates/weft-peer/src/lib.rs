@@ -8,6 +8,7 @@
 mod config;
 pub mod fuzz;
 mod negotiation;
+mod paths;
 mod peer;
 mod set;
 mod stream;

@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 
-use weft_ice::{Credentials, Event as IceEvent, LocalAddress, RemoteCandidate};
+use weft_ice::{Credentials, LocalAddress, RemoteCandidate};
 use weft_secure::{Association, DropReason, Received};
 use weft_session::{
     Frame, Input, Level, Output as SessionOutput, Protocol, Repeat, RepeatStore, Retention,
@@ -10,6 +10,7 @@ use weft_session::{
 use weft_units::{Bytes, Deadline, Duration, Ecn, Instant, PathId, StreamId};
 use weft_wire::rtp::{self, ForwardedPacket};
 
+use crate::paths;
 use crate::stream::NegotiatedStream;
 
 /// What a peer wants done.
@@ -406,22 +407,12 @@ impl Peer {
                     self.session.handle_input(now, Input::PathUp { path, rtt });
                 }
             }
-            weft_secure::Event::Ice(IceEvent::PathUp { path, rtt, .. }) if self.connected => {
-                self.session.handle_input(
-                    now,
-                    Input::PathUp {
-                        path: *path,
-                        rtt: *rtt,
-                    },
-                );
-            }
-            weft_secure::Event::Ice(IceEvent::PathSilent { path }) => {
-                self.session
-                    .handle_input(now, Input::PathSilent { path: *path });
-            }
-            weft_secure::Event::Ice(IceEvent::PathDown { path, .. }) => {
-                self.session
-                    .handle_input(now, Input::PathDown { path: *path });
+            weft_secure::Event::Ice(event) => {
+                let is_early = |input: &Input<'_>| matches!(input, Input::PathUp { .. });
+                let input = paths::input(event);
+                if let Some(input) = input.filter(|i| self.connected || !is_early(i)) {
+                    self.session.handle_input(now, input);
+                }
             }
             _ => {}
         }

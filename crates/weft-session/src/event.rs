@@ -47,8 +47,14 @@ pub enum Input<'a> {
         /// The association's number for it.
         path: PathId,
     },
-    /// The association found the path dead, or it was taken away.
+    /// The association found the path dead; it may return.
     PathDown {
+        /// The association's number for it.
+        path: PathId,
+    },
+    /// The path has left the association for good. The session forgets all
+    /// about it; a later path of the same number begins as a new one.
+    PathRemoved {
         /// The association's number for it.
         path: PathId,
     },

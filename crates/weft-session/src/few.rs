@@ -42,6 +42,11 @@ impl<K: Copy + Ord, V> Few<K, V> {
         Some(self.0.remove(place).1)
     }
 
+    /// Keeps the entries for which this is true.
+    pub fn retain(&mut self, keep: impl Fn(&K, &V) -> bool) {
+        self.0.retain(|(key, value)| keep(key, value));
+    }
+
     pub fn len(&self) -> usize {
         self.0.len()
     }

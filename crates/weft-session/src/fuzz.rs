@@ -127,6 +127,7 @@ impl Call {
             5 => match content {
                 [0, ..] => self.input(Input::PathSilent { path }),
                 [1, ..] => self.input(Input::PathDown { path }),
+                [3, ..] => self.input(Input::PathRemoved { path }),
                 [2, ms, ..] => self
                     .session
                     .set_max_rate(self.now, Rate::from_kbps(u64::from(*ms) * 40)),

@@ -8,7 +8,7 @@ use crate::schedule::{PathUse, Policy};
 /// reader's to form from two snapshots.
 #[derive(Clone, Debug)]
 pub struct Stats {
-    /// Every path that was ever up.
+    /// Paths that were up and have not left the association.
     pub paths: Vec<PathStats>,
     /// Every sending stream.
     pub senders: Vec<SenderStats>,

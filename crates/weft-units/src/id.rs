@@ -1,7 +1,8 @@
 use std::fmt;
 
 /// Path of an association: a pair of local and remote address that is kept
-/// valid. Unique within its association, never reused during it.
+/// valid. Unique within its association. An octet on the wire, so an id is used
+/// again after 256 paths, and a later path of an id begins as a new one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PathId(pub u8);
 

@@ -105,6 +105,10 @@ impl Caller {
                 self.publisher.handle_left(&key);
                 News::Failed(reason.to_string())
             }
+            Event::Ice(IceEvent::PathRemoved { path }) => {
+                counterpart.links.remove(&path);
+                return;
+            }
             Event::Ice(IceEvent::Selected { .. }) => return,
         };
         counterpart.news.tell(news);

@@ -2,7 +2,7 @@
 //! feedback dies with the path that carries it. So suspicion only starts checks
 //! on every valid path, and the answers decide.
 
-use super::pair::Pair;
+use super::pair::{Pair, Told};
 use super::{Agent, Suspicion};
 use crate::output::Event;
 use crate::types::{DownReason, PathState};
@@ -113,6 +113,8 @@ impl Agent {
     }
 
     pub(super) fn watch(&mut self, now: Instant) {
+        // Those that go down now keep their numbers until the owner has heard of it.
+        self.end_forsaken(now);
         let expired = |p: &Pair| p.is_valid() && is_expired(now, p);
         let expired: Vec<usize> = self.indices(expired).collect();
         self.take_down(now, &expired, DownReason::Expired);
@@ -127,6 +129,18 @@ impl Agent {
         self.conclude(now);
         self.fall_silent(now);
         self.send_round(now);
+    }
+
+    /// Ends the numbers of dead paths to which nothing may be sent any more. The
+    /// selected one keeps its number until another path takes over.
+    fn end_forsaken(&mut self, now: Instant) {
+        let forsaken = |p: &Pair| {
+            let is_dead = p.path.state == PathState::Down && is_expired(now, p);
+            p.told == Told::Down && is_dead && !self.is_selected(p)
+        };
+        for index in self.indices(forsaken).collect::<Vec<_>>() {
+            self.pairs[index].end_number(&mut self.out);
+        }
     }
 
     /// Marks all paths as silent after a long time without any answer. None is

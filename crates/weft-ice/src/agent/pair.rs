@@ -4,6 +4,14 @@ use crate::types::{DownReason, LocalAddress, Path, PathState};
 use std::net::SocketAddr;
 use weft_units::{Duration, Instant, PathId};
 
+/// Last event that the owner got of a pair's number.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Told {
+    Nothing,
+    Up,
+    Down,
+}
+
 /// Pair of addresses with the results of its checks.
 pub(super) struct Pair {
     /// Public view; the number is valid once `numbered`.
@@ -11,8 +19,8 @@ pub(super) struct Pair {
     pub numbered: bool,
     /// Peer's number of its network, from its checks.
     pub network: Option<u16>,
-    /// Whether the owner knows it as up.
-    pub told: bool,
+    /// Last event that the owner got of its number.
+    pub told: Told,
     /// Cost of the local address's link.
     pub link_cost: u16,
     /// Cost last sent to the peer, see `nominate`.
@@ -50,7 +58,7 @@ impl Pair {
             },
             numbered: false,
             network: None,
-            told: false,
+            told: Told::Nothing,
             link_cost: local.cost,
             wire_cost: 0,
             next_check: now,
@@ -110,9 +118,26 @@ impl Pair {
         }
     }
 
+    /// Tells the owner that the path is up.
+    pub fn tell_up(&mut self, out: &mut Outbox) {
+        self.told = Told::Up;
+        out.event(self.up_event());
+    }
+
+    /// Tells the owner that its number has ended. If the pair returns, it gets
+    /// another one.
+    pub fn end_number(&mut self, out: &mut Outbox) {
+        self.told = Told::Nothing;
+        if std::mem::take(&mut self.numbered) {
+            let path = self.path.id;
+            out.event(Event::PathRemoved { path });
+        }
+    }
+
     /// Reports that the path is not up any more, if the owner knew it as up.
     pub fn tell_end(&mut self, reason: DownReason, out: &mut Outbox) {
-        if std::mem::take(&mut self.told) {
+        if self.told == Told::Up {
+            self.told = Told::Down;
             let path = self.path.id;
             out.event(Event::PathDown { path, reason });
         }

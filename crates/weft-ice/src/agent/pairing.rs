@@ -56,7 +56,8 @@ impl Agent {
                 self.out.counters.pairs_refused += 1;
                 return;
             };
-            self.pairs.remove(useless);
+            let mut useless = self.pairs.remove(useless);
+            useless.end_number(&mut self.out);
         }
         let mut pair = Pair::new(now, &self.locals[local], remote);
         pair.next_check = self.pacing.next_first.max(now);
@@ -85,6 +86,7 @@ impl Agent {
         self.fill_ways();
         for pair in &mut gone {
             pair.tell_end(DownReason::Removed, &mut self.out);
+            pair.end_number(&mut self.out);
         }
         self.reselect(now);
     }

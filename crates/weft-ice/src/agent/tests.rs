@@ -40,3 +40,11 @@ fn ups(events: &[(u64, Event)]) -> Vec<(u64, PathId)> {
     };
     events.iter().filter_map(up).collect()
 }
+
+fn removals(events: &[(u64, Event)]) -> Vec<(u64, PathId)> {
+    let removed = |(at, event): &(u64, Event)| match event {
+        Event::PathRemoved { path } => Some((*at, *path)),
+        _ => None,
+    };
+    events.iter().filter_map(removed).collect()
+}

@@ -98,7 +98,7 @@ impl Agent {
         (!self.is_selected(pair), pair.path.rtt, pair.path.id)
     }
 
-    fn is_selected(&self, pair: &Pair) -> bool {
+    pub(super) fn is_selected(&self, pair: &Pair) -> bool {
         self.selection.path.is_some_and(|id| pair.has_id(id))
     }
 
@@ -115,8 +115,7 @@ impl Agent {
         if let Some(best) = candidates.min_by_key(|&i| self.rank(&self.pairs[i])) {
             let pair = &mut self.pairs[best];
             pair.path.state = PathState::Up;
-            pair.told = true;
-            self.out.event(pair.up_event());
+            pair.tell_up(&mut self.out);
         }
     }
 }

@@ -26,7 +26,8 @@ impl Family {
     }
 
     fn spoke(self, index: usize) -> SocketAddr {
-        let (v4, v6) = (format!("10.0.{index}.2"), format!("fd00:{index}::2"));
+        let v4 = format!("10.{}.{}.2", index / 256, index % 256);
+        let v6 = format!("fd00:{index}::2");
         self.address(&v4, &v6, 4000 + index as u16)
     }
 

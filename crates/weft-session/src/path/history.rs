@@ -109,10 +109,11 @@ const MAX_REORDERING: u64 = 32;
 const FEW: usize = 256;
 
 impl History {
-    pub fn new() -> History {
+    /// An empty history; its first packet gets this number.
+    pub fn beginning_at(first: u64) -> History {
         History {
             records: VecDeque::new(),
-            first: 0,
+            first,
             highest_acknowledged: None,
             missing: Vec::new(),
             unheard_from: 0,

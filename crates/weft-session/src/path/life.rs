@@ -148,6 +148,11 @@ impl Path {
         self.clear().0
     }
 
+    /// When the peer's consent to a path that was found dead may have ended.
+    pub(super) fn consent_until(&self) -> Option<Instant> {
+        self.life.consent_until
+    }
+
     /// Whether reports may go here: also on a path that was found dead, which it
     /// may be in the other direction only, as long as the peer's consent lasts.
     pub fn may_report(&self, now: Instant) -> bool {

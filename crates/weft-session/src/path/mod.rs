@@ -6,6 +6,8 @@ mod forecast;
 mod health;
 mod history;
 mod life;
+mod numbering;
+mod paths;
 mod quality;
 mod queue;
 
@@ -19,6 +21,8 @@ pub(crate) use estimate::{OneWay, Recent, RoundTrip};
 pub(crate) use forecast::Forecast;
 pub(crate) use health::{Health, Signs};
 pub(crate) use history::{Carried, Content, History, Outcome};
+pub(crate) use numbering::Numbering;
+pub(crate) use paths::Paths;
 pub use quality::PathQualityStats;
 pub(crate) use queue::{PathQueue, Purpose, Waiting};
 
@@ -94,8 +98,7 @@ pub(crate) struct Sending {
     /// The first packet that this controller sent: of earlier ones it is told
     /// nothing.
     controlled_from: u64,
-    /// Next per-path sequence number of each SSRC.
-    stream_sequences: Vec<(Ssrc, u16)>,
+    numbering: Numbering,
     /// Copies sent here that no feedback will mention.
     unmeasured: Bytes,
 }
@@ -136,15 +139,21 @@ struct Arrivals {
 }
 
 impl Path {
-    /// `ecn`: what its packets are to bear.
-    pub fn new(id: PathId, controller: Box<dyn Controller>, ecn: Ecn, rtt: Duration) -> Path {
+    /// A path whose packets bear `ecn` and continue `numbering`; `rtt` is that
+    /// of its checks.
+    pub fn new(
+        id: PathId,
+        (controller, ecn): (Box<dyn Controller>, Ecn),
+        rtt: Duration,
+        numbering: Numbering,
+    ) -> Path {
         let pacer = Pacer::new(controller.pacing_rate());
         Path {
             id,
             state: PathState::Up,
             controller,
             queue: PathQueue::default(),
-            history: History::new(),
+            history: History::beginning_at(numbering.packet),
             rtt: RoundTrip::assumed(rtt),
             one_way: OneWay::default(),
             forecast: Forecast::default(),
@@ -156,8 +165,8 @@ impl Path {
                 last_sent: None,
                 last_measured: None,
                 pacer,
-                controlled_from: 0,
-                stream_sequences: Vec::new(),
+                controlled_from: numbering.packet,
+                numbering,
                 unmeasured: Bytes::ZERO,
             },
             life: Life {
@@ -279,18 +288,7 @@ impl Path {
 
     /// The per-path number of the next packet of this SSRC.
     pub fn next_stream_sequence(&mut self, ssrc: Ssrc) -> u16 {
-        if let Some((_, next)) = self
-            .sending
-            .stream_sequences
-            .iter_mut()
-            .find(|(s, _)| *s == ssrc)
-        {
-            let sequence = *next;
-            *next = next.wrapping_add(1);
-            return sequence;
-        }
-        self.sending.stream_sequences.push((ssrc, 1));
-        0
+        self.sending.numbering.next_of_stream(ssrc)
     }
 
     /// A packet with feedback of its own leaves under the next path number,

@@ -69,6 +69,13 @@ impl PathQueue {
         self.bytes = self.iter().map(|waiting| waiting.size).sum();
     }
 
+    /// Removes a path from those that get copies of what waits.
+    pub fn remove_copies_on(&mut self, path: PathId) {
+        for waiting in self.lanes.iter_mut().flatten() {
+            waiting.copies.retain(|copy| *copy != path);
+        }
+    }
+
     pub fn is_empty(&self) -> bool {
         self.lanes.iter().all(VecDeque::is_empty)
     }

@@ -145,6 +145,10 @@ pub trait Protection: Send {
     /// bring it back.
     fn on_unrepaired(&mut self, now: Instant, path: PathId);
 
+    /// A path has left for good: nothing about it is kept, since a later path
+    /// may have its id.
+    fn on_path_removed(&mut self, _path: PathId) {}
+
     /// One group for each repair packet. A packet is in one group at most.
     fn protect(&mut self, now: Instant, frame: &FrameToProtect<'_>) -> Vec<Group>;
 }

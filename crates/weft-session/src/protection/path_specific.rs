@@ -109,6 +109,10 @@ impl Protection for PathSpecific {
         path.nacks += 1.0;
     }
 
+    fn on_path_removed(&mut self, path: PathId) {
+        self.paths.remove(&path);
+    }
+
     fn protect(&mut self, now: Instant, frame: &FrameToProtect<'_>) -> Vec<Group> {
         self.protect_with(now, frame, |_, _| 0.0)
     }

@@ -32,6 +32,10 @@ impl Protection for Weft {
         self.0.on_unrepaired(now, path);
     }
 
+    fn on_path_removed(&mut self, path: PathId) {
+        self.0.on_path_removed(path);
+    }
+
     fn protect(&mut self, now: Instant, frame: &FrameToProtect<'_>) -> Vec<Group> {
         self.0.protect_with(now, frame, |path, loss| {
             let most = match (frame.risk)(path) {

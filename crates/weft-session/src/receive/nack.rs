@@ -41,6 +41,11 @@ const MAX_CREDIT: Duration = Duration::from_millis(500);
 const NOTES_PER_PACKET: usize = 8;
 const MOST_NOTES: usize = 2 * MAX_MISSING;
 
+/// Paths whose numbers are kept; a peer can make up as many as it likes, and
+/// each packet walks through them. Chosen by us: twice what a call of four links
+/// to a server of two addresses has.
+const MOST_PATHS: usize = 16;
+
 /// What a check found.
 #[derive(Default, PartialEq, Eq, Debug)]
 pub(super) struct Findings {
@@ -135,8 +140,7 @@ impl NackTracker {
         let in_time = self.on_sequence(now, sequence);
         match number {
             Some(number) => self
-                .paths
-                .get_or_insert_with(path, || PathNumbers::new(now, number, sequence))
+                .numbers_of(now, path, number, sequence)
                 .on_number(now, number, sequence),
             None => {
                 self.note_copy(now, path, sequence);
@@ -155,21 +159,46 @@ impl NackTracker {
         sequence: u64,
         number: Option<u16>,
     ) {
-        match (number, self.paths.get_mut(&path)) {
-            (Some(number), Some(path)) => path.on_number(now, number, sequence),
-            (Some(number), None) => {
-                let numbers = PathNumbers::new(now, number, sequence);
-                self.paths.insert(path, numbers);
-            }
-            (None, _) => self.note_copy(now, path, sequence),
+        match number {
+            Some(number) => self
+                .numbers_of(now, path, number, sequence)
+                .on_number(now, number, sequence),
+            None => self.note_copy(now, path, sequence),
         }
         self.wake_soon(now);
+    }
+
+    /// The numbering of a path, which begins with these numbers if it is new.
+    /// Beyond [`MOST_PATHS`] it takes the place of the one that has been idle
+    /// for longest.
+    fn numbers_of(
+        &mut self,
+        now: Instant,
+        path: PathId,
+        number: u16,
+        sequence: u64,
+    ) -> &mut PathNumbers {
+        if self.paths.len() == MOST_PATHS && self.paths.get(&path).is_none() {
+            let idle = self.paths.iter().min_by_key(|(_, p)| p.last_arrival());
+            if let Some(idle) = idle.map(|(idle, _)| *idle) {
+                self.paths.remove(&idle);
+                self.copies.remove(&idle);
+            }
+        }
+        self.paths
+            .get_or_insert_with(path, || PathNumbers::new(now, number, sequence))
     }
 
     /// Only where paths have numbers is a packet without one a copy.
     fn note_copy(&mut self, now: Instant, path: PathId, sequence: u64) {
         if self.paths.is_empty() {
             return;
+        }
+        if self.copies.len() == MOST_PATHS && self.copies.get(&path).is_none() {
+            let idle = self.copies.iter().min_by_key(|(_, (_, at))| *at);
+            if let Some(idle) = idle.map(|(idle, _)| *idle) {
+                self.copies.remove(&idle);
+            }
         }
         let (highest, at) = self.copies.get_or_insert_with(path, || (sequence, now));
         *highest = sequence.max(*highest);

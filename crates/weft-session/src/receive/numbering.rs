@@ -66,6 +66,10 @@ impl PathNumbers {
         self.highest_sequence = self.highest_sequence.max(sequence);
     }
 
+    pub(super) fn last_arrival(&self) -> Instant {
+        self.last_arrival
+    }
+
     pub(super) fn gaps(&self) -> impl Iterator<Item = &Gap> {
         self.gaps.iter()
     }

@@ -37,6 +37,10 @@ impl Scheduler for Migrate {
         }
     }
 
+    fn on_path_removed(&mut self, path: PathId) {
+        self.one.on_path_removed(path);
+    }
+
     fn keeps_to(&self) -> Option<PathId> {
         self.one.path
     }

@@ -164,6 +164,13 @@ pub trait Scheduler: Send {
     /// The association found a path dead.
     fn on_path_down(&mut self, _now: Instant, _path: PathId) {}
 
+    /// A path has left for good: nothing about it is kept, since a later path
+    /// may have its id.
+    fn on_path_removed(&mut self, _path: PathId) {}
+
+    /// A stream has left for good.
+    fn on_stream_removed(&mut self, _stream: StreamId) {}
+
     /// How a path is used.
     fn usage(&self, _path: PathId) -> PathUse {
         PathUse::default()

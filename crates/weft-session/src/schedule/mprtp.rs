@@ -65,6 +65,10 @@ impl Scheduler for Mprtp {
         in_runs(&shares).map(Assignment::from).collect()
     }
 
+    fn on_path_removed(&mut self, path: PathId) {
+        self.rates.remove(&path);
+    }
+
     fn rate(&self, paths: &[PathView]) -> Rate {
         paths.iter().map(|p| p.rate).sum()
     }

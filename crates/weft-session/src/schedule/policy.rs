@@ -130,6 +130,11 @@ impl Policies {
         self.of.insert(path, policy);
     }
 
+    /// Forgets a path that has left.
+    pub fn remove(&mut self, path: PathId) {
+        self.of.remove(&path);
+    }
+
     pub fn of(&self, path: PathId) -> Policy {
         self.of.get(&path).copied().unwrap_or_default()
     }

@@ -27,4 +27,8 @@ impl Scheduler for Single {
     fn rate(&self, paths: &[PathView]) -> Rate {
         self.chosen(paths).rate
     }
+
+    fn on_path_removed(&mut self, path: PathId) {
+        self.path = self.path.filter(|own| *own != path);
+    }
 }

@@ -38,6 +38,11 @@ impl Sound {
         }
     }
 
+    /// Forgets a path that has left.
+    pub fn remove_path(&mut self, path: PathId) {
+        self.taken.remove(&path);
+    }
+
     /// Takes room for a copy on this path; false if it would cost too much.
     fn take(&mut self, now: Instant, size: Bytes, path: &PathView) -> bool {
         let rate = path.rate.mul_f64(MOST);

@@ -100,6 +100,11 @@ impl Scheduler for Weft {
         usable.map(|p| p.rate).sum()
     }
 
+    fn on_path_removed(&mut self, path: PathId) {
+        self.debts.remove(&path);
+        self.sound.remove_path(path);
+    }
+
     fn keeps_calm(&self) -> bool {
         true
     }

@@ -128,6 +128,14 @@ impl SendStream {
         }
     }
 
+    /// All SSRCs that its packets bear.
+    pub fn ssrcs(&self) -> Vec<Ssrc> {
+        let rtx = self.config.retransmission.rtx().map(|(ssrc, _)| ssrc);
+        let repair = self.repair.as_ref().map(|repair| repair.ssrc);
+        let others = rtx.into_iter().chain(repair);
+        std::iter::once(self.config.ssrc).chain(others).collect()
+    }
+
     pub fn is_audio(&self) -> bool {
         self.config.codec.kind() == MediaKind::Audio
     }

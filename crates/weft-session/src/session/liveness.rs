@@ -46,9 +46,8 @@ impl Session {
     pub(super) fn on_path_up(&mut self, now: Instant, id: PathId, rtt: Duration) {
         self.end_unanswered();
         let (config, level) = (&self.config, self.level);
-        let path = self.paths.get_or_insert_with(id, || {
-            let (controller, ecn) = controller(config, level, now);
-            Path::new(id, controller, ecn, rtt)
+        let path = self.paths.get_or_insert_with(id, |numbering| {
+            Path::new(id, controller(config, level, now), rtt, numbering)
         });
         path.on_up(now, rtt);
         self.event(Event::PathStateChanged {
@@ -87,7 +86,7 @@ impl Session {
         if changed {
             self.event(Event::PathStateChanged { path: id, state });
         }
-        if !self.paths.values().any(Path::is_usable) {
+        if !self.paths.any_usable() {
             for stream in self.streams.senders.values_mut() {
                 stream.interrupt();
             }
@@ -127,6 +126,9 @@ impl Session {
             state: PathState::Down,
         });
         self.inherit(now, id, waiting, in_flight);
+        while let Some(surplus) = self.paths.surplus() {
+            self.forget_path(surplus);
+        }
         self.announce_rate(now);
     }
 
@@ -211,7 +213,7 @@ impl Session {
     /// Sends a duplicate of a recent packet on live paths that stand idle.
     pub(super) fn keep_paths_measured(&mut self, now: Instant) {
         let mut place = 0;
-        while let Some(id) = self.paths.key_at(place) {
+        while let Some(id) = self.paths.id_at(place) {
             place += 1;
             let due = self.paths.get(&id).and_then(|p| self.keep_alive_due(p));
             if due.is_none_or(|at| now < at) {

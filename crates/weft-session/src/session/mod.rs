@@ -12,6 +12,7 @@ mod rate;
 mod receive_stream;
 mod receiving;
 mod recovering;
+mod removal;
 mod repeating;
 mod rescue;
 mod sending;
@@ -28,7 +29,7 @@ use crate::ablation::Ablation;
 use crate::config::{Backlog, Config, Level, Naming, ReceiveStreamConfig, SendStreamConfig};
 use crate::event::{Event, Input, Output};
 use crate::few::Few;
-use crate::path::Path;
+use crate::path::{Path, Paths};
 use crate::preference::Preference;
 use crate::protection::{Protection, ProtectionKind, RepairShare};
 use crate::schedule::{PathUse, Policies, Policy, Scheduler, SchedulerKind};
@@ -48,7 +49,7 @@ pub struct Session {
     config: Config,
     level: Level,
     rng: Rng,
-    paths: Few<PathId, Path>,
+    paths: Paths,
     paths_due: PathsDue,
     streams: Streams,
     scheduling: Scheduling,
@@ -129,7 +130,7 @@ impl Session {
         Session {
             level,
             rng: rng.stream("session"),
-            paths: Few::default(),
+            paths: Paths::default(),
             paths_due: PathsDue::default(),
             streams: Streams::default(),
             scheduling: Scheduling {
@@ -281,6 +282,7 @@ impl Session {
             Input::PathUp { path, rtt } => self.on_path_up(now, path, rtt),
             Input::PathSilent { path } => self.on_path_silent(now, path),
             Input::PathDown { path } => self.on_path_down(now, path),
+            Input::PathRemoved { path } => self.on_path_removed(now, path),
             Input::Timeout if self.only_pacers_are_due(now) => {
                 self.transmit_due(now);
                 self.refresh_paths_due();

@@ -25,7 +25,7 @@ impl Session {
             header.extensions.path,
             stream.is_some_and(|s| s.is_rtx(&header)),
         ) {
-            self.feedback.peer_paths.insert(named.path, path);
+            self.feedback.note_peer_path(named.path, path);
         }
         let origin = self.origin(path, &header);
         let arrival = Arrival { at: now, ecn };

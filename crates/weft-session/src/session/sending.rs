@@ -122,7 +122,7 @@ impl Session {
 
     /// Whether a path lives, and media goes there.
     fn can_send(&self, now: Instant) -> bool {
-        !self.migrates(now) && self.paths.values().any(Path::is_usable)
+        !self.migrates(now) && self.paths.any_usable()
     }
 
     fn migrates(&self, now: Instant) -> bool {

@@ -71,7 +71,7 @@ impl Session {
     /// Sends what the pacers let go.
     pub(super) fn transmit_due(&mut self, now: Instant) {
         let mut place = 0;
-        while let Some(id) = self.paths.key_at(place) {
+        while let Some(id) = self.paths.id_at(place) {
             self.transmit_path(now, id);
             place += 1;
         }

@@ -6,7 +6,6 @@
 use weft_units::{Bytes, Duration, Instant, Rate};
 
 use super::Session;
-use crate::path::Path;
 
 /// Pictures are made at this rate. Chosen by us: the smallest ones at their
 /// coarsest, two thirds of what the floor sends.
@@ -52,7 +51,7 @@ impl Session {
     /// The last path has fallen silent.
     pub(super) fn send_unanswered(&mut self, now: Instant) {
         let calm = self.scheduling.scheduler.keeps_calm();
-        if !calm || self.paths.values().any(Path::is_usable) {
+        if !calm || self.paths.any_usable() {
             return;
         }
         for path in self.paths.values_mut() {

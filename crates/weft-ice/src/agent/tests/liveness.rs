@@ -180,6 +180,27 @@ fn a_dead_path_comes_back() {
     assert!(up[0].0 <= 510, "after {} ms", up[0].0);
 }
 
+#[test]
+fn a_path_that_is_dead_for_as_long_as_consent_lasts_loses_its_number() {
+    let mut net = two_links(5, 30);
+    let wifi = net.path_to(Side::A, WIFI, SERVER);
+    net.a.suspect(net.now, wifi);
+    net.wire_mut(WIFI, SERVER).up = false;
+    let at = net.now;
+    net.run_for(29_000);
+    assert_eq!(removals(&net.events_since(Side::A, at)), []);
+    net.run_for(5_000);
+    let removed = removals(&net.events_since(Side::A, at));
+    assert_eq!(removed.iter().map(|(_, p)| *p).collect::<Vec<_>>(), [wifi]);
+    assert_eq!(net.a.path(wifi), None);
+    let at = net.now;
+    net.wire_mut(WIFI, SERVER).up = true;
+    net.run_for(1_000);
+    let up = ups(&net.events_since(Side::A, at));
+    assert_eq!(up.len(), 1, "it is asked all the same");
+    assert_ne!(up[0].1, wifi, "a path as any new one");
+}
+
 /// Its address may belong to another host by then.
 #[test]
 fn a_path_that_is_dead_for_minutes_is_asked_rarely_and_comes_back_all_the_same() {

@@ -42,8 +42,10 @@ fn addresses_come_and_go_during_the_call() {
         reason: DownReason::Removed,
     };
     let lte = net.path_to(Side::A, LTE, SERVER);
+    let ended = Event::PathRemoved { path: wifi };
     let selected = Event::Selected { path: lte };
-    assert_eq!(net.events_since(Side::A, at), [(0, removed), (0, selected)]);
+    let events = [(0, removed), (0, ended), (0, selected)];
+    assert_eq!(net.events_since(Side::A, at), events);
     assert_eq!(net.a.path(wifi), None);
     // The number is not assigned to the next path.
     net.wire("10.0.2.1:1", SERVER, 20);

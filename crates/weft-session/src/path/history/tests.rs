@@ -16,7 +16,7 @@ fn came(ms: u64) -> Arrival {
 }
 
 fn history(packets: u64) -> History {
-    let mut history = History::new();
+    let mut history = History::beginning_at(0);
     for number in 0..packets {
         let sent = SentPacket {
             number,

@@ -33,6 +33,11 @@ impl Adjustment {
 }
 
 impl Adjustments {
+    /// Forgets a path that has left.
+    pub fn remove(&mut self, path: PathId) {
+        self.paths.remove(&path);
+    }
+
     /// Alpha of equation 2 as it stands, in whole packets.
     pub fn current(&self, now: Instant, path: PathId) -> i64 {
         let alpha = self.paths.get(&path).map(|a| a.decayed(now));

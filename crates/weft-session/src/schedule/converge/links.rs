@@ -75,6 +75,12 @@ impl Links {
         returned
     }
 
+    /// Forgets a path that has left.
+    pub fn remove(&mut self, path: PathId) {
+        self.uses.remove(&path);
+        self.disabled.remove(&path);
+    }
+
     pub fn usage(&self, path: PathId) -> PathUse {
         let mut usage = self.uses.get(&path).copied().unwrap_or_default();
         if self.disabled.contains_key(&path) {

@@ -237,6 +237,19 @@ impl Scheduler for Converge {
         }
     }
 
+    fn on_path_removed(&mut self, path: PathId) {
+        self.links.remove(path);
+        self.room.remove(path);
+        self.sound.remove_path(path);
+        for stream in self.streams.values_mut() {
+            stream.adjustments.remove(path);
+        }
+    }
+
+    fn on_stream_removed(&mut self, stream: StreamId) {
+        self.streams.remove(&stream);
+    }
+
     fn usage(&self, path: PathId) -> PathUse {
         self.links.usage(path)
     }

@@ -57,6 +57,11 @@ impl Room {
         }
     }
 
+    /// Forgets a path that has left.
+    pub fn remove(&mut self, path: PathId) {
+        self.taken.remove(&path);
+    }
+
     pub fn charge(&mut self, path: PathId, packets: usize) {
         *self.taken.entry(path).or_default() += packets as f64;
     }

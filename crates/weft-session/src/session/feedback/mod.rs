@@ -53,8 +53,7 @@ const MOST_REPORTED: Allowance = Allowance {
 impl Session {
     pub(in crate::session) fn on_rtcp(&mut self, now: Instant, data: &[u8]) {
         self.rate.moved = true;
-        let sent = self.paths.values().map(|p| p.counters.sent_packets).sum();
-        let remembered = self.paths.values().map(|p| p.history.len()).sum();
+        let (sent, remembered) = (self.paths.sent_packets(), self.paths.remembered());
         let most = match self.has(Ablation::Budgets) {
             true => self.feedback.budget.entries(now, sent, remembered),
             false => Some(usize::MAX),

@@ -141,6 +141,11 @@ impl StreamNumbers {
         self.streams[index].insert(number, sent);
     }
 
+    /// Forgets the SSRCs of a stream that has left.
+    pub fn remove(&mut self, ssrcs: &[Ssrc]) {
+        self.streams.retain(|s| !ssrcs.contains(&s.ssrc));
+    }
+
     pub fn find(&self, ssrc: Ssrc, number: u16) -> Found {
         let stream = self.streams.iter().find(|s| s.ssrc == ssrc);
         stream.map_or(Found::Unknown, |s| s.find(number))

@@ -18,8 +18,7 @@ impl Session {
             return;
         };
         let next = path.history.next_number();
-        // Path numbers begin at zero: a base beyond the next number is of a
-        // time before, or a lie.
+        // A base beyond the next number is a lie.
         let extended = sequence::extend(Some(next + (1 << 16)), feedback.base_sequence);
         let Some(base) = extended.checked_sub(1 << 16).filter(|b| *b <= next) else {
             self.drops.stale_feedback += 1;
@@ -44,6 +43,8 @@ impl Session {
     ) {
         let was_unheard = self.is_unheard(now);
         let Some(path) = self.paths.get_mut(&id) else {
+            // It was removed after these packets had left.
+            self.drops.stale_feedback += reports.len() as u64;
             return;
         };
         let before = path.state;

@@ -24,7 +24,9 @@ impl Session {
             stream.counters.nacked += 1;
             match path {
                 Some(path) => {
-                    self.protecting.protection.on_unrepaired(now, path);
+                    if self.paths.get(&path).is_some() {
+                        self.protecting.protection.on_unrepaired(now, path);
+                    }
                     self.retransmit(now, id, sequence);
                 }
                 None => stream.counters.nacks_ignored += 1,

@@ -61,6 +61,15 @@ impl Feedback {
         }
     }
 
+    /// The peer's path arrives on this one of ours. Each end gives a pair of
+    /// addresses one number at a time, so an earlier one has ended.
+    pub fn note_peer_path(&mut self, theirs: PathId, ours: PathId) {
+        if self.peer_paths.get(&theirs) != Some(&ours) {
+            self.peer_paths.retain(|_, other| *other != ours);
+            self.peer_paths.insert(theirs, ours);
+        }
+    }
+
     /// The log of a path, made if there is none. Beyond [`MOST_PATHS`] it takes
     /// the place of the one that nothing came by for longest.
     pub fn path_log(&mut self, path: PathId) -> &mut ReceiveLog {

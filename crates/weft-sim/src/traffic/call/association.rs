@@ -126,7 +126,8 @@ impl Association {
             }
             Event::PathDown { path, .. } => of(path).map(|path| Input::PathDown { path }),
             Event::PathSilent { path } => of(path).map(|path| Input::PathSilent { path }),
-            Event::Selected { .. } => None,
+            // A path is a route of the run, and those stay.
+            Event::PathRemoved { .. } | Event::Selected { .. } => None,
         }
     }
 

@@ -1,0 +1,109 @@
+use std::collections::BTreeMap;
+
+use weft_units::{PathId, Ssrc, StreamId};
+
+use super::{Numbering, Path, PathState};
+use crate::few::Few;
+
+/// Paths that are down and remembered, in case they return. Chosen by us: more
+/// links than a machine loses at a time.
+const MOST_DOWN: usize = 4;
+
+/// The paths of a session, in the order of their ids.
+///
+/// Every packet walks through all of them, so those that are gone must leave.
+#[derive(Default)]
+pub(crate) struct Paths {
+    known: Few<PathId, Path>,
+    /// What later paths of the same ids begin with: at most 256.
+    ended: BTreeMap<PathId, Numbering>,
+    /// Packets that left on paths that were removed.
+    sent_before: u64,
+}
+
+impl Paths {
+    pub fn get(&self, id: &PathId) -> Option<&Path> {
+        self.known.get(id)
+    }
+
+    pub fn get_mut(&mut self, id: &PathId) -> Option<&mut Path> {
+        self.known.get_mut(id)
+    }
+
+    /// Returns the path of this id, made if there is none.
+    pub fn get_or_insert_with(
+        &mut self,
+        id: PathId,
+        make: impl FnOnce(Numbering) -> Path,
+    ) -> &mut Path {
+        let ended = &mut self.ended;
+        self.known
+            .get_or_insert_with(id, || make(ended.remove(&id).unwrap_or_default()))
+    }
+
+    /// Forgets a path, but for the numbers that a later one continues. False
+    /// if there is none of this id.
+    pub fn remove(&mut self, id: PathId) -> bool {
+        let Some(path) = self.known.remove(&id) else {
+            return false;
+        };
+        self.sent_before += path.counters.sent_packets;
+        self.ended.insert(id, path.into_numbering());
+        for path in self.known.values_mut() {
+            path.queue.remove_copies_on(id);
+        }
+        true
+    }
+
+    /// Forgets a stream's packets and numbers on all paths.
+    pub fn remove_stream(&mut self, stream: StreamId, ssrcs: &[Ssrc]) {
+        for path in self.known.values_mut() {
+            path.queue.retain(|waiting| waiting.stream != stream);
+            path.sending.numbering.remove_stream(ssrcs);
+        }
+        for numbering in self.ended.values_mut() {
+            numbering.remove_stream(ssrcs);
+        }
+    }
+
+    /// The path that is down and loses the peer's consent first, if more are
+    /// down than are remembered.
+    pub fn surplus(&self) -> Option<PathId> {
+        let down = || self.values().filter(|p| p.state == PathState::Down);
+        let first = down().min_by_key(|p| (p.consent_until(), p.id));
+        first.map(|p| p.id).filter(|_| down().count() > MOST_DOWN)
+    }
+
+    pub fn len(&self) -> usize {
+        self.known.len()
+    }
+
+    /// The id that so many others stand before.
+    pub fn id_at(&self, place: usize) -> Option<PathId> {
+        self.known.key_at(place)
+    }
+
+    pub fn values(&self) -> impl Iterator<Item = &Path> {
+        self.known.values()
+    }
+
+    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut Path> {
+        self.known.values_mut()
+    }
+
+    /// Whether what is sent on any path may arrive.
+    pub fn any_usable(&self) -> bool {
+        self.values().any(Path::is_usable)
+    }
+
+    /// Packets that have left so far, on paths that were removed, too.
+    pub fn sent_packets(&self) -> u64 {
+        let sent = self.values().map(|p| p.counters.sent_packets);
+        self.sent_before + sent.sum::<u64>()
+    }
+
+    /// Packets that feedback can still name.
+    pub fn remembered(&self) -> usize {
+        self.values().map(|p| p.history.len()).sum()
+    }
+}

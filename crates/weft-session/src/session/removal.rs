@@ -1,0 +1,55 @@
+//! Paths and streams that leave for good, and all state about them.
+
+use weft_units::{Instant, PathId, StreamId};
+use weft_wire::rtcp::Packet;
+
+use super::{Error, Session};
+
+impl Session {
+    /// The association has removed a path. Other paths take over the packets
+    /// that it holds.
+    pub(super) fn on_path_removed(&mut self, now: Instant, id: PathId) {
+        self.on_path_down(now, id);
+        self.forget_path(id);
+        self.scheduling.policies.remove(id);
+        self.announce_rate(now);
+    }
+
+    /// Forgets a path that is down. Its link's policy stays: the association
+    /// still knows the path.
+    pub(super) fn forget_path(&mut self, id: PathId) {
+        if !self.paths.remove(id) {
+            return;
+        }
+        self.scheduling.scheduler.on_path_removed(id);
+        self.protecting.protection.on_path_removed(id);
+        self.feedback.peer_paths.retain(|_, ours| *ours != id);
+        self.rate.moved = true;
+    }
+
+    /// Ends a stream of either direction and forgets all about it. The peer
+    /// hears of the end of a stream that this side sends (RTCP BYE).
+    ///
+    /// # Errors
+    /// If there is no such stream.
+    pub fn remove_stream(&mut self, now: Instant, id: StreamId) -> Result<(), Error> {
+        self.now = now;
+        if let Some(stream) = self.streams.senders.remove(&id) {
+            let ssrcs = stream.ssrcs();
+            self.send_rtcp(&[Packet::Goodbye(vec![stream.config.ssrc])]);
+            self.paths.remove_stream(id, &ssrcs);
+            self.feedback.numbers.streams.remove(&ssrcs);
+            self.scheduling.scheduler.on_stream_removed(id);
+        } else if let Some(stream) = self.streams.receivers.remove(&id) {
+            let ssrcs = [stream.ssrc, stream.rtx_ssrc, stream.fec_ssrc];
+            for ssrc in ssrcs.into_iter().flatten() {
+                self.feedback.stream_logs.remove(&ssrc);
+            }
+        } else {
+            return Err(Error::UnknownStream(id));
+        }
+        self.announce_rate(now);
+        self.refresh_paths_due();
+        Ok(())
+    }
+}
