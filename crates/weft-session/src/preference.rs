@@ -1,8 +1,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use weft_units::{Duration, Rate};
-
 /// What a call is to be spared first, where its links cannot give everything:
 /// still pictures or coarse ones.
 ///
@@ -34,47 +32,6 @@ impl Preference {
             Preference::Pixels => "pixels",
         }
     }
-
-    pub(crate) fn caution(self) -> Caution {
-        let balanced = Caution {
-            danger: Duration::from_millis(100),
-            trusts_rate: true,
-            copies_for: Duration::from_secs(10),
-            cap: Some(Cap {
-                others: 0.5,
-                start: Rate::from_mbps(3),
-                after_first: Rate::from_mbps(10_000),
-                least: Rate::from_mbps(1),
-                fall: 0.7,
-                growth: 0.03,
-                early_growth: 0.5,
-                calm_after: None,
-            }),
-        };
-        match self {
-            Preference::Balanced => balanced,
-            Preference::Pixels => Caution {
-                copies_for: Duration::ZERO,
-                cap: None,
-                ..balanced
-            },
-            Preference::Calm => Caution {
-                danger: Duration::from_millis(80),
-                trusts_rate: false,
-                copies_for: Duration::from_secs(30),
-                cap: Some(Cap {
-                    others: 0.0,
-                    start: Rate::from_mbps(10),
-                    after_first: Rate::from_kbps(1500),
-                    least: Rate::from_kbps(700),
-                    fall: 0.6,
-                    growth: 0.008,
-                    early_growth: 0.1,
-                    calm_after: Some(Duration::from_secs(30)),
-                }),
-            },
-        }
-    }
 }
 
 impl fmt::Display for Preference {
@@ -94,41 +51,6 @@ impl FromStr for Preference {
         let found = Preference::ALL.into_iter().find(|p| p.name() == s);
         found.ok_or_else(|| UnknownPreference(s.to_owned()))
     }
-}
-
-/// How a preference takes danger. The figures were found by trial on generated
-/// and measured traces; `docs/protocol/calm.md` has what each gives.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Caution {
-    /// A delay over that of the empty path from which a path is in danger.
-    pub danger: Duration,
-    /// Whether there is none while the link carries what was thought safe.
-    pub trusts_rate: bool,
-    /// Frames go over a second path as well for so long after a danger.
-    pub copies_for: Duration,
-    /// What is learnt of rates, if anything is.
-    pub cap: Option<Cap>,
-}
-
-/// How what was safe is learnt, path by path, and what becomes of it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Cap {
-    /// The part that counts of all paths but the best.
-    pub others: f64,
-    /// What is thought safe at the beginning.
-    pub start: Rate,
-    /// The most that is thought safe when the first danger has come.
-    pub after_first: Rate,
-    /// What is always thought safe.
-    pub least: Rate,
-    /// A danger leaves this part.
-    pub fall: f64,
-    /// Without danger it grows by this part a second.
-    pub growth: f64,
-    /// The same while there was none yet, and after `calm_after`.
-    pub early_growth: f64,
-    /// When a danger is forgotten.
-    pub calm_after: Option<Duration>,
 }
 
 #[cfg(test)]

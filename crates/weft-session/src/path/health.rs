@@ -2,7 +2,7 @@
 
 use weft_units::{Duration, Instant, Rate};
 
-use crate::preference::{Cap, Caution};
+use crate::schedule::{Cap, Caution};
 
 /// What feedback, or its silence, shows of a path now.
 #[derive(Clone, Copy, Debug)]

@@ -2,6 +2,7 @@
 //!
 //! To add one: a file here, a line in [`SchedulerKind`].
 
+mod behaviour;
 mod converge;
 mod duplicate;
 mod kind;
@@ -18,6 +19,9 @@ mod weft;
 use weft_units::{Bytes, Duration, Instant, MediaKind, PathId, Rate, StreamId};
 use weft_wire::payload::Content;
 
+use crate::preference::Preference;
+
+pub use behaviour::{Behaviour, Cap, Caution, Lateness};
 pub use kind::{SchedulerKind, UnknownScheduler};
 pub use policy::{MINIMUM, Metering, Policy, PolicyError, Standing, Weight};
 pub(crate) use policy::{Policies, SOUND};
@@ -133,9 +137,9 @@ pub struct Batch<'a> {
 pub struct Assignment {
     /// The path whose numbers it bears.
     pub path: PathId,
-    /// Paths that get it as well: the same bytes at the same time, and pictures
-    /// of a scheduler that keeps calm under a number of their own, when each
-    /// path has room.
+    /// Paths that get it as well: the same bytes at the same time. Pictures get
+    /// a number of their own there, and leave when the path has room, if the
+    /// session treats late packets ([`Behaviour`]).
     pub copies: Vec<PathId>,
 }
 
@@ -176,17 +180,10 @@ pub trait Scheduler: Send {
         PathUse::default()
     }
 
-    /// Whether the session looks after what is late: it is sent again on another
-    /// path before it is known to be lost, paths that fell ill get no media, and
-    /// rates are as safe as the call's preference wants.
-    fn keeps_calm(&self) -> bool {
-        false
-    }
-
-    /// Whether sound goes over a second path as well, also over one that is
-    /// suspect.
-    fn copies_sound(&self) -> bool {
-        false
+    /// Duties of the session beside this scheduler, in a call with this
+    /// preference.
+    fn behaviour(&self, _preference: Preference) -> Behaviour {
+        Behaviour::default()
     }
 
     /// The one path that it uses, also while that is under suspicion.

@@ -3,7 +3,6 @@
 use weft_units::{Bytes, Duration, Instant};
 
 use super::Session;
-use crate::ablation::Ablation;
 use crate::path::Path;
 
 /// A picture is to arrive within this time over that of an empty path: what is
@@ -55,7 +54,7 @@ impl Session {
     /// live paths; `None` where the scheduler leaves lateness to the receiver.
     #[must_use]
     pub fn frame_budget(&self, now: Instant) -> Option<Bytes> {
-        if !self.scheduling.scheduler.keeps_calm() || !self.has(Ablation::FrameBudget) {
+        if !self.lateness().is_some_and(|l| l.bounds_pictures) {
             return None;
         }
         if let Some(budget) = self.unanswered_budget() {

@@ -8,9 +8,9 @@
 use weft_units::{Bytes, Duration, Instant, PathId, Rate, StreamId};
 
 use super::Session;
-use crate::ablation::Ablation;
 use crate::path::{Carried, Path, PathState, Purpose, Signs, Waiting};
 use crate::receive::Remedy;
+use crate::schedule::Lateness;
 
 /// Another path takes over only what it brings within this time; more, and a
 /// keyframe is sooner there.
@@ -31,24 +31,31 @@ impl Path {
 }
 
 impl Session {
-    /// Whether health matters: there is a choice of paths, and the scheduler
-    /// leaves it to the session.
-    fn watches_health(&self) -> bool {
-        self.scheduling.scheduler.keeps_calm() && self.paths.len() > 1
+    /// Treatment of late packets, if the session treats them.
+    pub(super) fn lateness(&self) -> Option<&Lateness> {
+        self.scheduling.behaviour.lateness.as_ref()
     }
 
-    /// Whether one path carries everything, for good and all, and the scheduler
-    /// leaves it to the session to keep calm there.
+    /// The same where there is a choice of paths: their health matters.
+    fn watched(&self) -> Option<&Lateness> {
+        self.lateness().filter(|_| self.paths.len() > 1)
+    }
+
+    /// Whether one path carries everything, for good and all, and is treated in
+    /// its own way.
     pub(super) fn has_only_path(&self) -> bool {
-        self.scheduling.scheduler.keeps_calm()
-            && self.paths.len() == 1
-            && self.has(Ablation::OnlyPath)
+        self.paths.len() == 1 && self.lateness().is_some_and(|l| l.spreads_on_only_path)
+    }
+
+    /// Whether degraded paths get no media, where there is a choice.
+    fn avoids_sick_paths(&self) -> bool {
+        self.watched().is_some_and(|l| l.avoids_sick_paths)
     }
 
     /// What makes up for pictures that come late: the peer is thought to keep
     /// calm as this end does.
     pub(super) fn remedy(&self) -> Remedy {
-        match (self.has_only_path(), self.watches_health()) {
+        match (self.has_only_path(), self.watched().is_some()) {
             (true, _) => Remedy::Waiting,
             (false, true) => Remedy::OtherPath,
             (false, false) => Remedy::Unknown,
@@ -57,10 +64,9 @@ impl Session {
 
     /// Looks at every path, after feedback and after silence.
     pub(super) fn examine_paths(&mut self, now: Instant) {
-        if !self.watches_health() {
+        let Some(caution) = self.watched().map(|l| l.caution) else {
             return;
-        }
-        let caution = self.config.preference.caution();
+        };
         let mut ill = Vec::new();
         for path in self.paths.values_mut() {
             let (signs, was_sick) = (path.signs(now), path.health.is_sick());
@@ -77,18 +83,21 @@ impl Session {
     /// What is thought safe over all paths: the best one's, and a part of the
     /// others', since the most doubtful one may fail now.
     pub(super) fn safe_rate(&self) -> Option<Rate> {
-        let cap = self.config.preference.caution().cap?;
-        if !self.watches_health() || !self.has(Ablation::Caution) {
-            return None;
-        }
+        let others = self.watched()?.others_count?;
         let safe = || self.paths.values().filter_map(|p| p.health.safe_rate());
         let (best, all) = (safe().max()?, safe().sum::<Rate>());
-        Some(best + all.saturating_sub(best).mul_f64(cap.others))
+        Some(best + all.saturating_sub(best).mul_f64(others))
     }
 
     /// Whether any path was in danger so lately that pictures go twice.
     pub(super) fn is_endangered(&self, now: Instant) -> bool {
-        self.any_in_danger(now, self.config.preference.caution().copies_for)
+        self.any_in_danger(now, self.copies_for())
+    }
+
+    /// Time for which pictures go twice after a danger.
+    pub(super) fn copies_for(&self) -> Duration {
+        self.lateness()
+            .map_or(Duration::ZERO, |l| l.caution.copies_for)
     }
 
     /// Whether any path was in danger within this time.
@@ -100,8 +109,7 @@ impl Session {
     /// Whether this path is to get no media: it fell ill, and another one is
     /// well.
     pub(super) fn avoids(&self, path: &Path) -> bool {
-        self.watches_health()
-            && self.has(Ablation::SickPaths)
+        self.avoids_sick_paths()
             && path.health.is_sick()
             && self.may_replace(path.id).next().is_some()
     }
@@ -125,7 +133,7 @@ impl Session {
 
     /// Takes off a path that fell ill what is better brought by another.
     pub(super) fn leave(&mut self, now: Instant, id: PathId) {
-        if !self.watches_health() || !self.has(Ablation::SickPaths) {
+        if !self.avoids_sick_paths() {
             return;
         }
         let Some((rate, path)) = self.other_rate(now, id).zip(self.paths.get(&id)) else {
@@ -170,8 +178,10 @@ impl Session {
         let needed = sizes.into_iter().sum();
         let others = self.live_paths();
         let rate = others.iter().map(|p| p.controller.target_rate()).sum();
-        let leaves = self.watches_health() && self.has(Ablation::SickPaths);
-        if leaves && self.brings_too_late(needed, rate) && self.begin_anew(now, streams) {
+        if self.avoids_sick_paths()
+            && self.brings_too_late(needed, rate)
+            && self.begin_anew(now, streams)
+        {
             waiting.retain(|w| w.purpose == Purpose::Audio);
             let sender = |carried: &Carried| self.streams.senders.get(&carried.stream);
             in_flight.retain(|(_, carried)| sender(carried).is_some_and(|s| s.is_audio()));
@@ -182,7 +192,8 @@ impl Session {
     /// Whether a keyframe is sooner there than what others hold, at this rate.
     fn brings_too_late(&self, needed: Bytes, rate: Rate) -> bool {
         let time = rate.time_for(needed);
-        self.has(Ablation::FreshStart) && time.is_none_or(|time| time > TAKEN_OVER_WITHIN)
+        let begins_anew = self.lateness().is_some_and(|l| l.begins_anew);
+        begins_anew && time.is_none_or(|time| time > TAKEN_OVER_WITHIN)
     }
 
     /// Leaves what is under way of these streams' pictures, and asks for

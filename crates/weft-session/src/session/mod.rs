@@ -15,6 +15,7 @@ mod recovering;
 mod removal;
 mod repeating;
 mod rescue;
+mod scheduling;
 mod sending;
 mod transmitting;
 mod unanswered;
@@ -32,12 +33,13 @@ use crate::few::Few;
 use crate::path::{Path, Paths};
 use crate::preference::Preference;
 use crate::protection::{Protection, ProtectionKind, RepairShare};
-use crate::schedule::{PathUse, Policies, Policy, Scheduler, SchedulerKind};
+use crate::schedule::{PathUse, Policy, SchedulerKind};
 use crate::send::{Buffers, REPAIR_HEADROOM, SendStream};
 use crate::stats::{Drops, Stats};
 
 use feedback::Feedback;
 use receive_stream::ReceiveStream;
+use scheduling::Scheduling;
 
 /// A multipath media session, without sockets, crypto or codecs.
 ///
@@ -82,18 +84,6 @@ struct AnnouncedRate {
     moved: bool,
 }
 
-/// What decides the paths of packets.
-struct Scheduling {
-    scheduler: Box<dyn Scheduler>,
-    kind: SchedulerKind,
-    policies: Policies,
-    /// When a migration to another path is over.
-    resumes_at: Option<Instant>,
-    rescue_budget: rescue::Budget,
-    /// While no path answers.
-    unanswered: Option<unanswered::Unanswered>,
-}
-
 /// What decides the repair packets.
 struct Protecting {
     protection: Box<dyn Protection>,
@@ -133,14 +123,7 @@ impl Session {
             paths: Paths::default(),
             paths_due: PathsDue::default(),
             streams: Streams::default(),
-            scheduling: Scheduling {
-                scheduler: kind.build(config.ablation),
-                kind,
-                policies: Policies::default(),
-                resumes_at: None,
-                rescue_budget: rescue::Budget::new(),
-                unanswered: None,
-            },
+            scheduling: Scheduling::new(kind, &config),
             protecting: Protecting {
                 protection: config.protection.build(),
                 kind: config.protection,
@@ -207,9 +190,7 @@ impl Session {
     /// nothing to choose.
     pub fn set_scheduler(&mut self, kind: SchedulerKind) {
         if self.level != Level::Single {
-            self.scheduling.scheduler = kind.build(self.config.ablation);
-            self.scheduling.kind = kind;
-            self.scheduling.resumes_at = None;
+            self.scheduling.set_scheduler(kind, &self.config);
             self.rate.moved = true;
         }
     }
@@ -248,6 +229,7 @@ impl Session {
     /// Changes what the call is to be spared first.
     pub fn set_preference(&mut self, now: Instant, preference: Preference) {
         self.config.preference = preference;
+        self.scheduling.resolve(&self.config);
         self.announce_rate(now);
         self.refresh_paths_due();
     }

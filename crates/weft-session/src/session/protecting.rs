@@ -23,8 +23,7 @@ impl Session {
     /// Whether retransmission may find no time on any path; nothing is known of
     /// it where the scheduler leaves lateness to the receiver.
     fn is_in_doubt(&self, now: Instant) -> bool {
-        let lasts = DOUBT_LASTS.max(self.config.preference.caution().copies_for);
-        self.scheduling.scheduler.keeps_calm() && self.any_in_danger(now, lasts)
+        self.lateness().is_some() && self.any_in_danger(now, DOUBT_LASTS.max(self.copies_for()))
     }
 
     /// The frame whose packets were given to paths is whole: makes its repair
@@ -35,7 +34,7 @@ impl Session {
             return;
         };
         let in_doubt = self.is_in_doubt(now);
-        let calm = self.scheduling.scheduler.keeps_calm();
+        let treats_lateness = self.lateness().is_some();
         let stream = self.streams.senders.get_mut(&id);
         let Some(repair) = stream.and_then(|s| s.repair.as_mut()) else {
             return;
@@ -43,7 +42,7 @@ impl Session {
         let (packets, begin) = repair.unprotected(now);
         let round_trip = |path| self.paths.get(&path).map(|p| p.rtt.smoothed());
         let risk = |path| match self.paths.get(&path) {
-            Some(path) if calm && path.repairs_late() => Risk::LateRetransmission,
+            Some(path) if treats_lateness && path.repairs_late() => Risk::LateRetransmission,
             _ if in_doubt => Risk::Danger,
             _ => Risk::None,
         };

@@ -5,6 +5,8 @@
 //! another path would bring the same packet sooner, it goes there as RTX,
 //! within a budget.
 
+pub(super) mod budget;
+
 use weft_units::{Bytes, Duration, Instant, PathId};
 
 use super::Session;
@@ -26,42 +28,6 @@ const ASK_OTHERS: Duration = Duration::from_millis(80);
 /// Between such questions.
 const ASK_EVERY: Duration = Duration::from_millis(100);
 
-/// What may be sent again before it is known to be lost.
-///
-/// Never more than a [`SHARE`] of the media that was sent, and [`BURST`]:
-/// what 2 Mbps leave in a queue of 200 ms.
-#[derive(Debug)]
-pub(super) struct Budget {
-    left: Bytes,
-    asked: Option<Instant>,
-}
-
-/// One part in so many of the media.
-const SHARE: u64 = 20;
-const BURST: Bytes = Bytes(50_000);
-
-impl Budget {
-    pub fn new() -> Budget {
-        Budget {
-            left: BURST,
-            asked: None,
-        }
-    }
-
-    /// Media was given to the paths for the first time.
-    pub fn earn(&mut self, media: Bytes) {
-        self.left = (self.left + Bytes(media.0 / SHARE)).min(BURST);
-    }
-
-    fn spend(&mut self, size: Bytes) -> bool {
-        let enough = self.left >= size;
-        if enough {
-            self.left -= size;
-        }
-        enough
-    }
-}
-
 impl Path {
     /// Whether anything on it can be late: only then is it worth to look at
     /// the other paths.
@@ -74,7 +40,7 @@ impl Session {
     /// Looks after what is in flight on this path.
     pub(super) fn rescue(&mut self, now: Instant, id: PathId) {
         // A link that is to be spared is none to send the same twice on.
-        if !self.scheduling.scheduler.keeps_calm() || !self.scheduling.policies.are_none() {
+        if self.lateness().is_none() || !self.scheduling.policies.are_none() {
             return;
         }
         self.ask_for_others(now, id);
@@ -165,6 +131,3 @@ impl Session {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

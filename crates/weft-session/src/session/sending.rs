@@ -156,7 +156,7 @@ impl Session {
         if views.is_empty() || self.migrates(now) {
             return;
         }
-        let doubtful = match class == Class::Audio && self.scheduling.scheduler.copies_sound() {
+        let doubtful = match class == Class::Audio && self.scheduling.behaviour.copies_sound {
             true => self.doubtful_for_sound(),
             false => Vec::new(),
         };
@@ -194,7 +194,7 @@ impl Session {
             _ => Purpose::Video,
         };
         let paced = purpose == Purpose::Video
-            && self.scheduling.scheduler.keeps_calm()
+            && self.scheduling.behaviour.lateness.is_some()
             && stream.config.retransmission.rtx().is_some();
         for ((&sequence, &size), Assignment { path, mut copies }) in
             sequences.iter().zip(&sizes).zip(assignments)

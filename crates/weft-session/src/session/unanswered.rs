@@ -3,55 +3,17 @@
 //! If the ways there are dead too, little stands in their queues when they
 //! return.
 
-use weft_units::{Bytes, Duration, Instant, Rate};
+pub(super) mod room;
+
+use weft_units::{Bytes, Instant, Rate};
 
 use super::Session;
-
-/// Pictures are made at this rate. Chosen by us: the smallest ones at their
-/// coarsest, two thirds of what the floor sends.
-const RATE: Rate = Rate::from_kbps(100);
-/// And for so long; sound goes on until the peer's consent has ended. What RATE
-/// makes of it, a link of 1 Mbit/s brings in half a second.
-const LASTS: Duration = Duration::from_secs(5);
-/// What there is to begin with: a keyframe of the smallest size.
-const BURST: Bytes = Bytes(4000);
-
-/// What pictures may take of paths that do not answer.
-#[derive(Debug)]
-pub(super) struct Unanswered {
-    /// When pictures end, until they have.
-    until: Option<Instant>,
-    left: Bytes,
-    earned_at: Instant,
-}
-
-impl Unanswered {
-    fn new(now: Instant) -> Unanswered {
-        Unanswered {
-            until: Some(now + LASTS),
-            left: BURST,
-            earned_at: now,
-        }
-    }
-
-    /// Takes room for a picture; false if there is none.
-    fn take(&mut self, now: Instant, size: Bytes) -> bool {
-        let since = now.saturating_since(self.earned_at);
-        self.left = (self.left + RATE * since).min(BURST);
-        self.earned_at = now;
-        let fits = self.until.is_some() && size <= self.left;
-        if fits {
-            self.left -= size;
-        }
-        fits
-    }
-}
+use room::{RATE, Unanswered};
 
 impl Session {
     /// The last path has fallen silent.
     pub(super) fn send_unanswered(&mut self, now: Instant) {
-        let calm = self.scheduling.scheduler.keeps_calm();
-        if !calm || self.paths.any_usable() {
+        if self.lateness().is_none() || self.paths.any_usable() {
             return;
         }
         for path in self.paths.values_mut() {

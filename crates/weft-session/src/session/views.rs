@@ -40,7 +40,7 @@ impl Session {
         let quickest = each.iter().map(|(.., reach)| *reach).min().unwrap_or(0);
         let over = |value: i64, least: i64| Duration::from_nanos(value.abs_diff(least));
         let unanswered = self.scheduling.unanswered.is_some();
-        let copies_for = self.config.preference.caution().copies_for;
+        let copies_for = self.copies_for();
         let view = |(path, delay, reach): &(&Path, i64, i64)| PathView {
             endangered: unanswered || path.health.was_in_danger(self.now, copies_for),
             ..path.view(over(*delay, least), over(*reach, quickest))
@@ -74,7 +74,7 @@ impl Session {
         live.retain(|path| !self.avoids(path));
         if live.is_empty() {
             live = in_state(PathState::Suspect).collect();
-            if self.scheduling.scheduler.keeps_calm() {
+            if self.lateness().is_some() {
                 // The one that was heard last is the likeliest to live.
                 let last = live.iter().map(|p| p.heard_at()).max();
                 live.retain(|p| Some(p.heard_at()) == last);

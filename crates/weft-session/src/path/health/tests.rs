@@ -2,6 +2,7 @@ use weft_units::{Duration, Instant, Rate};
 
 use super::{Health, Signs};
 use crate::preference::Preference;
+use crate::schedule::Caution;
 
 const RATE: Rate = Rate::from_mbps(4);
 
@@ -28,7 +29,7 @@ const GONE: Signs = Signs {
 /// Every tenth of a second in `seconds`, what `signs` says of it; how often the
 /// path fell ill.
 fn examine(health: &mut Health, seconds: std::ops::Range<u64>, signs: Signs) -> usize {
-    let caution = Preference::Balanced.caution();
+    let caution = Caution::of(Preference::Balanced);
     let tenths = seconds.start * 10..seconds.end * 10;
     let ill = tenths.filter(|n| health.examine(at(*n as f64 / 10.0), signs, &caution));
     ill.count()
@@ -85,7 +86,7 @@ fn an_outage_is_one_danger_however_long_it_lasts() {
 #[test]
 fn who_prefers_pixels_learns_nothing() {
     let mut health = Health::new();
-    let caution = Preference::Pixels.caution();
+    let caution = Caution::of(Preference::Pixels);
     health.examine(at(0.0), queue_of(500), &caution);
     assert_eq!(health.safe_rate(), None);
     assert!(health.is_sick());
@@ -106,7 +107,7 @@ fn a_queue_is_no_danger_while_the_link_carries_what_was_safe() {
     assert!(health.was_in_danger(at(8.0), Duration::from_secs(10)));
     // Who prefers calm takes every queue for one.
     let mut health = Health::new();
-    let caution = Preference::Calm.caution();
+    let caution = Caution::of(Preference::Calm);
     health.examine(at(0.0), queue_of(0), &caution);
     health.examine(at(1.0), carrying(100.0), &caution);
     assert!(health.was_in_danger(at(1.0), Duration::from_secs(30)));

@@ -12,8 +12,9 @@ use weft_units::{Bytes, Duration, Instant, PathId, Rate, StreamId};
 
 use super::shares::{Shares, in_runs};
 use super::sound::Sound;
-use super::{Assignment, Batch, Class, PathUse, PathView, Quality, Scheduler};
+use super::{Assignment, Batch, Behaviour, Class, PathUse, PathView, Quality, Scheduler};
 use crate::ablation::Ablation;
+use crate::preference::Preference;
 use adjust::{Adjustments, corrected};
 use links::Links;
 use priority::{Room, completion, fast_path, most_packets};
@@ -205,8 +206,11 @@ impl Scheduler for Converge {
         assigned.map(Assignment::from).collect()
     }
 
-    fn copies_sound(&self) -> bool {
-        true
+    fn behaviour(&self, _preference: Preference) -> Behaviour {
+        Behaviour {
+            copies_sound: true,
+            ..Behaviour::default()
+        }
     }
 
     fn rate(&self, paths: &[PathView]) -> Rate {

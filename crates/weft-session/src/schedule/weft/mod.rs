@@ -1,10 +1,13 @@
+mod behaviour;
+
 use std::collections::BTreeMap;
 
 use weft_units::{Bytes, Duration, Instant, PathId, Rate};
 
 use super::sound::Sound;
-use super::{Assignment, Batch, Class, PathView, SKEW_CAP, Scheduler};
+use super::{Assignment, Batch, Behaviour, Class, PathView, SKEW_CAP, Scheduler};
 use crate::ablation::Ablation;
+use crate::preference::Preference;
 
 /// Our own scheduler, and the default: every frame where it arrives first.
 ///
@@ -18,7 +21,8 @@ pub(super) struct Weft {
     /// What each path was given beyond its rate, in bytes, and when that was.
     debts: BTreeMap<PathId, (Instant, f64)>,
     sound: Sound,
-    copies: bool,
+    /// The part that is left out.
+    without: Ablation,
 }
 
 /// A split must bring a frame so much sooner: it then waits for two paths, of
@@ -75,7 +79,7 @@ impl Scheduler for Weft {
             _ => frame(batch.sizes, &lanes),
         };
         let copies = match batch.class {
-            _ if !self.copies => None,
+            _ if self.without == Ablation::Copies => None,
             Class::Retransmission | Class::Repair => None,
             _ => second(batch.sizes, &lanes, &plan),
         };
@@ -105,21 +109,17 @@ impl Scheduler for Weft {
         self.sound.remove_path(path);
     }
 
-    fn keeps_calm(&self) -> bool {
-        true
-    }
-
-    fn copies_sound(&self) -> bool {
-        true
+    fn behaviour(&self, preference: Preference) -> Behaviour {
+        Behaviour::of(preference, self.without)
     }
 }
 
 impl Weft {
-    pub(super) fn new(ablation: Ablation) -> Weft {
+    pub(super) fn new(without: Ablation) -> Weft {
         Weft {
             debts: BTreeMap::new(),
             sound: Sound::default(),
-            copies: ablation != Ablation::Copies,
+            without,
         }
     }
 

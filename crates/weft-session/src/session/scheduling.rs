@@ -1,0 +1,46 @@
+use weft_units::Instant;
+
+use super::rescue::budget::Budget;
+use super::unanswered::room::Unanswered;
+use crate::config::Config;
+use crate::schedule::{Behaviour, Policies, Scheduler, SchedulerKind};
+
+/// Choice of the paths of packets.
+pub(super) struct Scheduling {
+    pub scheduler: Box<dyn Scheduler>,
+    pub kind: SchedulerKind,
+    /// Duties of the session beside the scheduler.
+    pub behaviour: Behaviour,
+    pub policies: Policies,
+    /// When a migration to another path is over.
+    pub resumes_at: Option<Instant>,
+    pub rescue_budget: Budget,
+    /// While no path answers.
+    pub unanswered: Option<Unanswered>,
+}
+
+impl Scheduling {
+    pub fn new(kind: SchedulerKind, config: &Config) -> Scheduling {
+        let scheduler = kind.build(config.ablation);
+        Scheduling {
+            behaviour: scheduler.behaviour(config.preference),
+            scheduler,
+            kind,
+            policies: Policies::default(),
+            resumes_at: None,
+            rescue_budget: Budget::new(),
+            unanswered: None,
+        }
+    }
+
+    pub fn set_scheduler(&mut self, kind: SchedulerKind, config: &Config) {
+        (self.scheduler, self.kind) = (kind.build(config.ablation), kind);
+        self.resumes_at = None;
+        self.resolve(config);
+    }
+
+    /// To be called when anything has changed that the behaviour depends on.
+    pub fn resolve(&mut self, config: &Config) {
+        self.behaviour = self.scheduler.behaviour(config.preference);
+    }
+}
