@@ -127,6 +127,13 @@ impl Receiver {
             paths: frame.paths,
         }));
     }
+
+    pub(super) fn count_received(&mut self, packet: &ReceivedPacket<'_>) {
+        let counters = &mut self.counted.packets;
+        counters.received += 1;
+        counters.bytes += packet.payload.len() as u64;
+        counters.recovered += u64::from(packet.recovered);
+    }
 }
 
 /// An audio packet as a frame.

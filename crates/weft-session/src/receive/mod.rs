@@ -364,13 +364,6 @@ impl Receiver {
         }
     }
 
-    fn count_received(&mut self, packet: &ReceivedPacket<'_>) {
-        let counters = &mut self.counted.packets;
-        counters.received += 1;
-        counters.bytes += packet.payload.len() as u64;
-        counters.recovered += u64::from(packet.recovered);
-    }
-
     fn pass_on(&mut self, packet: ReceivedPacket<'_>) {
         self.count_received(&packet);
         self.events.push_back(ReceiveEvent::Packet(MediaPacket {

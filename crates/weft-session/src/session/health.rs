@@ -9,8 +9,6 @@ use weft_units::{Bytes, Duration, Instant, PathId, Rate, StreamId};
 
 use super::Session;
 use crate::path::{Carried, Path, PathState, Purpose, Signs, Waiting};
-use crate::receive::Remedy;
-use crate::schedule::Lateness;
 
 /// Another path takes over only what it brings within this time; more, and a
 /// keyframe is sooner there.
@@ -31,37 +29,6 @@ impl Path {
 }
 
 impl Session {
-    /// Treatment of late packets, if the session treats them.
-    pub(super) fn lateness(&self) -> Option<&Lateness> {
-        self.scheduling.behaviour.lateness.as_ref()
-    }
-
-    /// The same where there is a choice of paths: their health matters.
-    fn watched(&self) -> Option<&Lateness> {
-        self.lateness().filter(|_| self.paths.len() > 1)
-    }
-
-    /// Whether one path carries everything, for good and all, and is treated in
-    /// its own way.
-    pub(super) fn has_only_path(&self) -> bool {
-        self.paths.len() == 1 && self.lateness().is_some_and(|l| l.spreads_on_only_path)
-    }
-
-    /// Whether degraded paths get no media, where there is a choice.
-    fn avoids_sick_paths(&self) -> bool {
-        self.watched().is_some_and(|l| l.avoids_sick_paths)
-    }
-
-    /// What makes up for pictures that come late: the peer is thought to keep
-    /// calm as this end does.
-    pub(super) fn remedy(&self) -> Remedy {
-        match (self.has_only_path(), self.watched().is_some()) {
-            (true, _) => Remedy::Waiting,
-            (false, true) => Remedy::OtherPath,
-            (false, false) => Remedy::Unknown,
-        }
-    }
-
     /// Looks at every path, after feedback and after silence.
     pub(super) fn examine_paths(&mut self, now: Instant) {
         let Some(caution) = self.watched().map(|l| l.caution) else {
@@ -78,50 +45,6 @@ impl Session {
         for id in ill {
             self.leave(now, id);
         }
-    }
-
-    /// What is thought safe over all paths: the best one's, and a part of the
-    /// others', since the most doubtful one may fail now.
-    pub(super) fn safe_rate(&self) -> Option<Rate> {
-        let others = self.watched()?.others_count?;
-        let safe = || self.paths.values().filter_map(|p| p.health.safe_rate());
-        let (best, all) = (safe().max()?, safe().sum::<Rate>());
-        Some(best + all.saturating_sub(best).mul_f64(others))
-    }
-
-    /// Whether any path was in danger so lately that pictures go twice.
-    pub(super) fn is_endangered(&self, now: Instant) -> bool {
-        self.any_in_danger(now, self.copies_for())
-    }
-
-    /// Time for which pictures go twice after a danger.
-    pub(super) fn copies_for(&self) -> Duration {
-        self.lateness()
-            .map_or(Duration::ZERO, |l| l.caution.copies_for)
-    }
-
-    /// Whether any path was in danger within this time.
-    pub(super) fn any_in_danger(&self, now: Instant, within: Duration) -> bool {
-        let mut paths = self.paths.values();
-        paths.any(|path| path.health.was_in_danger(now, within))
-    }
-
-    /// Whether this path is to get no media: it fell ill, and another one is
-    /// well.
-    pub(super) fn avoids(&self, path: &Path) -> bool {
-        self.avoids_sick_paths()
-            && path.health.is_sick()
-            && self.may_replace(path.id).next().is_some()
-    }
-
-    /// The paths that are well and may take over from this one: not those that
-    /// their links' policies spare longer.
-    fn may_replace(&self, id: PathId) -> impl Iterator<Item = &Path> {
-        let tier = |id| self.scheduling.policies.tier(id);
-        let may = move |p: &&Path| {
-            p.id != id && p.state == PathState::Up && !p.health.is_sick() && tier(p.id) <= tier(id)
-        };
-        self.paths.values().filter(may)
     }
 
     /// The rate of the best path without a queue that may take over.

@@ -120,7 +120,7 @@ impl SendLimit {
         self.at + Duration::from_nanos(u64::try_from(wait).unwrap_or(u64::MAX / 2))
     }
 
-    fn spend(&mut self, now: Instant, size: Bytes) {
+    pub(super) fn spend(&mut self, now: Instant, size: Bytes) {
         self.left = self.left_at(now) - i128::from(size.0) * UNIT;
         self.age(now);
         self.at = now;
@@ -166,15 +166,6 @@ impl Session {
             limit.spend(now, Bytes(on_link(size).0 * times as u64));
             limit.media += media as f64;
             self.rate.moved |= limit.is_news(now);
-        }
-    }
-
-    /// Counts what the association sends besides, as it is on the link: checks,
-    /// handshakes. Call before the next [`Session::poll_timeout`].
-    pub fn charge(&mut self, now: Instant, size: Bytes) {
-        if let Some(limit) = &mut self.limit {
-            limit.spend(now, size);
-            self.refresh_paths_due();
         }
     }
 
@@ -225,9 +216,6 @@ impl Session {
             limit.left = limit.left_at(now);
             limit.at = now;
             limit.all += on_link(waiting.size).0 as f64;
-        }
-        if waiting.purpose == Purpose::Repair {
-            self.give_up_repair(now, waiting.stream, waiting.sequence);
         }
     }
 

@@ -4,19 +4,9 @@ use weft_cc::{Controller, ControllerKind, Limits};
 use weft_units::{Duration, Ecn, Instant, PathId};
 
 use super::Session;
-use crate::config::{Config, Level, Naming, RETRANSMISSION_AGE};
+use crate::config::{Config, Level, Naming};
 use crate::event::{Event, Output};
-use crate::path::{Carried, Content, Path, PathState, Purpose, Waiting};
-
-/// A live path that sent nothing for this long, or nothing but copies, gets a
-/// duplicate, so that its delay and rate are known when it is needed (Converge,
-/// section 4.2). Four per second cost about 40 kbps at full packets; chosen by
-/// us.
-const KEEP_MEASURED: Duration = Duration::from_millis(250);
-
-/// The same for a path that fell ill: it is back in use when it is well, and
-/// soon seen to be so.
-const KEEP_SICK_MEASURED: Duration = Duration::from_millis(60);
+use crate::path::{Path, PathState, Purpose};
 
 /// What one path may have to carry alone, over what the application sends:
 /// probes and repair come on top. Chosen by us.
@@ -95,13 +85,6 @@ impl Session {
         self.announce_rate(now);
     }
 
-    /// For the streams that wait for one: those that were interrupted.
-    pub(super) fn ask_for_keyframes(&mut self, now: Instant) {
-        for id in self.streams.senders.keys().copied().collect::<Vec<_>>() {
-            self.ask_for_keyframe(now, id);
-        }
-    }
-
     pub(super) fn on_path_down(&mut self, now: Instant, id: PathId) {
         let Some(path) = self.paths.get_mut(&id) else {
             return;
@@ -146,39 +129,6 @@ impl Session {
         self.ask_for_keyframes(now);
     }
 
-    /// What was waiting or in flight on a path that is not to be waited for goes
-    /// out on the others at once, the newest frame's packets first.
-    pub(super) fn send_elsewhere(
-        &mut self,
-        now: Instant,
-        from: PathId,
-        waiting: Vec<Waiting>,
-        in_flight: Vec<(u64, Carried)>,
-    ) {
-        let newest_first = self.newest_frames_first(in_flight);
-        for (number, carried) in newest_first {
-            if carried.content == Content::Repair {
-                self.give_up_repair(now, carried.stream, carried.sequence);
-            }
-            self.retransmit_if_current(now, from, number, carried);
-        }
-        self.schedule_again(now, waiting);
-    }
-
-    /// Frames from new to old, the packets of each in order.
-    pub(super) fn newest_frames_first(&self, mut lost: Vec<(u64, Carried)>) -> Vec<(u64, Carried)> {
-        let timestamp = |c: &Carried| {
-            let packet = self
-                .streams
-                .senders
-                .get(&c.stream)
-                .and_then(|s| s.get(c.sequence));
-            packet.map_or(Instant::ZERO, |p| p.created_at)
-        };
-        lost.sort_by_cached_key(|(_, c)| (std::cmp::Reverse(timestamp(c)), c.stream, c.sequence));
-        lost
-    }
-
     pub(super) fn check_silence(&mut self, now: Instant) {
         if self.level == Level::Single {
             return;
@@ -210,46 +160,12 @@ impl Session {
         }
     }
 
-    /// Sends a duplicate of a recent packet on live paths that stand idle.
-    pub(super) fn keep_paths_measured(&mut self, now: Instant) {
-        let mut place = 0;
-        while let Some(id) = self.paths.id_at(place) {
-            place += 1;
-            let due = self.paths.get(&id).and_then(|p| self.keep_alive_due(p));
-            if due.is_none_or(|at| now < at) {
-                continue;
-            }
-            self.send_padding(now, id);
-            if let Some(path) = self.paths.get_mut(&id) {
-                path.sending.last_measured = Some(now);
-            }
-        }
-    }
-
-    /// When an idle path wants a duplicate. Only while there is recent media
-    /// and a choice of paths.
-    pub(super) fn keep_alive_due(&self, path: &Path) -> Option<Instant> {
-        let idle = path.state == PathState::Up
-            && path.queue.is_empty()
-            && self.scheduling.policies.may_be_measured(path.id);
-        if !idle || self.paths.len() < 2 || self.level == Level::Single {
-            return None;
-        }
-        let newest = self
-            .streams
-            .senders
-            .values()
-            .filter_map(|s| s.newest)
-            .map(|(_, at)| at)
-            .max()?;
-        let interval = match self.avoids(path) {
-            true => KEEP_SICK_MEASURED,
-            false => KEEP_MEASURED,
-        };
-        let due = path
-            .sending
-            .last_measured
-            .map_or(newest, |at| at + interval);
-        (due <= newest + RETRANSMISSION_AGE).then_some(due)
+    /// The association has removed a path. Other paths take over the packets
+    /// that it holds.
+    pub(super) fn on_path_removed(&mut self, now: Instant, id: PathId) {
+        self.on_path_down(now, id);
+        self.forget_path(id);
+        self.scheduling.policies.remove(id);
+        self.announce_rate(now);
     }
 }

@@ -1,13 +1,19 @@
 //! The session: streams and paths behind three methods.
 
 mod budget;
+mod deadlines;
 mod feedback;
 mod figures;
 mod health;
+mod keyframes;
+mod lateness;
 mod limit;
 mod liveness;
+mod losses;
+mod pacing;
 mod padding;
 mod protecting;
+mod queries;
 mod rate;
 mod receive_stream;
 mod receiving;
@@ -24,17 +30,17 @@ mod views;
 
 use std::collections::VecDeque;
 
-use weft_units::{Deadline, Duration, Instant, PathId, Rate, Rng, Ssrc, StreamId};
+use weft_units::{Bytes, Deadline, Duration, Instant, PathId, Rate, Rng, StreamId};
+use weft_wire::rtp::ForwardedPacket;
 
-use crate::ablation::Ablation;
 use crate::config::{Backlog, Config, Level, Naming, ReceiveStreamConfig, SendStreamConfig};
-use crate::event::{Event, Input, Output};
+use crate::event::{Frame, Input, Output};
 use crate::few::Few;
 use crate::path::{Path, Paths};
 use crate::preference::Preference;
 use crate::protection::{Protection, ProtectionKind, RepairShare};
 use crate::schedule::{PathUse, Policy, SchedulerKind};
-use crate::send::{Buffers, REPAIR_HEADROOM, SendStream};
+use crate::send::{Buffers, SendStream};
 use crate::stats::{Drops, Stats};
 
 use feedback::Feedback;
@@ -280,6 +286,45 @@ impl Session {
         self.advance(now);
     }
 
+    /// Packetises a frame and sends it; an empty one is nothing to send. Frames
+    /// of a stream come in encoding order.
+    ///
+    /// # Errors
+    /// If there is no such sending stream.
+    pub fn send_frame(
+        &mut self,
+        now: Instant,
+        id: StreamId,
+        frame: &Frame<'_>,
+    ) -> Result<(), Error> {
+        self.now = now;
+        if self.queue_frame(now, id, frame)? {
+            self.protect_frame(now, id);
+            self.advance(now);
+        }
+        Ok(())
+    }
+
+    /// Sends a packet that came from elsewhere, under the forwarder's number.
+    ///
+    /// # Errors
+    /// If there is no such sending stream.
+    pub fn send_packet(
+        &mut self,
+        now: Instant,
+        id: StreamId,
+        packet: &ForwardedPacket,
+    ) -> Result<(), Error> {
+        self.now = now;
+        if self.queue_packet(now, id, packet)? {
+            if packet.marker {
+                self.protect_frame(now, id);
+            }
+            self.advance(now);
+        }
+        Ok(())
+    }
+
     /// The next thing to do; drain it to `None`.
     pub fn poll_output(&mut self) -> Option<Output> {
         self.outputs.pop_front()
@@ -318,34 +363,6 @@ impl Session {
             });
             Deadline::earlier(next, due)
         })
-    }
-
-    /// What the paths want next. Every call that changes something of what is
-    /// sent ends with this: packets that come in change nothing of it, and are
-    /// as many.
-    fn refresh_paths_due(&mut self) {
-        self.paths_due = self.find_paths_due();
-    }
-
-    fn find_paths_due(&self) -> PathsDue {
-        let mut next = PathsDue::default();
-        let mut consider = |at: Option<Instant>, reason| {
-            next.other = Deadline::earlier(next.other, at.map(|at| Deadline { at, reason }));
-        };
-        consider(self.scheduling.resumes_at, "migration");
-        consider(self.unanswered_until(), "no answer");
-        for path in self.paths.values() {
-            if self.level != Level::Single {
-                consider(path.silence_deadline(), "silence");
-            }
-            consider(path.controller.poll_timeout().map(|d| d.at), "controller");
-            if !path.queue.is_empty() || self.can_pad(path) {
-                let at = path.next_send(Instant::ZERO).max(self.turn_at(path));
-                next.pacer = Some(next.pacer.map_or(at, |earliest| earliest.min(at)));
-            }
-            consider(self.keep_alive_due(path), "keep-alive");
-        }
-        next
     }
 
     /// Whether a timeout is for packets that wait for their pacer, as most are:
@@ -411,35 +428,6 @@ impl Session {
         self.refresh_paths_due();
     }
 
-    /// Whether this part is not left out.
-    fn has(&self, part: Ablation) -> bool {
-        self.config.ablation != part
-    }
-
-    fn event(&mut self, event: Event) {
-        self.outputs.push_back(Output::Event(event));
-    }
-
-    /// The SSRC that stands as sender in RTCP.
-    fn rtcp_ssrc(&self) -> Ssrc {
-        self.streams
-            .senders
-            .values()
-            .next()
-            .map_or(self.config.feedback_ssrc, |s| s.config.ssrc)
-    }
-
-    /// Largest payload that fits a packet with all that goes around it, and
-    /// the repair packet that it may get into.
-    fn max_payload(&self) -> usize {
-        let is_protected = self.streams.senders.values().any(|s| s.repair.is_some())
-            && self.protecting.kind != ProtectionKind::None;
-        let repair = if is_protected { REPAIR_HEADROOM } else { 0 };
-        (self.config.max_packet.0 as usize)
-            .saturating_sub(crate::send::HEADROOM + repair)
-            .max(100)
-    }
-
     pub(crate) fn paths(&self) -> impl Iterator<Item = &Path> {
         self.paths.values()
     }
@@ -460,5 +448,14 @@ impl Session {
     #[must_use]
     pub fn drops(&self) -> Drops {
         self.drops
+    }
+
+    /// Counts what the association sends besides, as it is on the link: checks,
+    /// handshakes. Call before the next [`Session::poll_timeout`].
+    pub fn charge(&mut self, now: Instant, size: Bytes) {
+        if let Some(limit) = &mut self.limit {
+            limit.spend(now, size);
+            self.refresh_paths_due();
+        }
     }
 }

@@ -193,59 +193,6 @@ impl Session {
             retention: Retention::None,
         }));
     }
-
-    /// Feedback said that a transmission arrived.
-    pub(super) fn on_acknowledged(&mut self, carried: Carried) {
-        let Some(stream) = self.streams.senders.get_mut(&carried.stream) else {
-            return;
-        };
-        match (carried.content, &mut stream.repair) {
-            (Content::Repair, Some(repair)) => repair.on_repair_arrived(carried.sequence),
-            (Content::Repair, None) => {}
-            (Content::Media, repair) => {
-                if let Some(repair) = repair {
-                    repair.on_arrived(carried.sequence);
-                }
-                stream.acknowledge(carried.sequence);
-            }
-        }
-    }
-
-    /// Feedback said that a transmission is lost: sends again what no repair
-    /// packet can bring back.
-    pub(super) fn on_lost(&mut self, now: Instant, path: PathId, number: u64, carried: Carried) {
-        if !self.repairs_by_path() {
-            return;
-        }
-        let is_current = self.is_current(path, number, carried);
-        let repair = self.streams.senders.get_mut(&carried.stream);
-        let Some(repair) = repair.and_then(|s| s.repair.as_mut()) else {
-            self.retransmit_if_current(now, path, number, carried);
-            return;
-        };
-        let due = match carried.content {
-            Content::Repair => repair.on_repair_lost(carried.sequence),
-            Content::Media if is_current => repair.on_lost(carried.sequence),
-            Content::Media => Vec::new(),
-        };
-        for sequence in due {
-            self.protecting.protection.on_unrepaired(now, path);
-            self.retransmit(now, carried.stream, sequence);
-        }
-    }
-
-    /// A repair packet did not leave, or its path died under it.
-    pub(super) fn give_up_repair(&mut self, now: Instant, id: StreamId, sequence: u64) {
-        let repair = self
-            .streams
-            .senders
-            .get_mut(&id)
-            .and_then(|s| s.repair.as_mut());
-        let due = repair.map(|r| r.on_repair_lost(sequence));
-        for sequence in due.unwrap_or_default() {
-            self.retransmit(now, id, sequence);
-        }
-    }
 }
 
 /// Runs of ascending numbers, each short enough for one mask.

@@ -1,11 +1,10 @@
 //! What all streams together should send, and when the application hears of
 //! it.
 
-use weft_units::{Instant, MediaKind, Rate};
+use weft_units::{Instant, Rate};
 
 use super::Session;
 use crate::event::Event;
-use crate::schedule::SOUND;
 
 impl Session {
     /// What all streams together should send: the paths' worth without what
@@ -48,20 +47,5 @@ impl Session {
             path.controller.set_demand(now, self.config.max_rate);
         }
         self.event(Event::TargetRateChanged { rate });
-    }
-
-    /// The most that the application sends, as far as the peer takes it: who
-    /// sends no pictures wants little.
-    pub(super) fn wanted_rate(&self) -> Rate {
-        let mut kinds = self.streams.senders.values().map(|s| s.config.codec.kind());
-        let most = match self.streams.senders.is_empty() || kinds.any(|k| k == MediaKind::Video) {
-            true => self.config.max_rate,
-            false => SOUND
-                .mul_f64(self.streams.senders.len() as f64)
-                .min(self.config.max_rate),
-        };
-        self.feedback
-            .remote_limit
-            .map_or(most, |limit| limit.min(most))
     }
 }

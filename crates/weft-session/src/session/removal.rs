@@ -6,15 +6,6 @@ use weft_wire::rtcp::Packet;
 use super::{Error, Session};
 
 impl Session {
-    /// The association has removed a path. Other paths take over the packets
-    /// that it holds.
-    pub(super) fn on_path_removed(&mut self, now: Instant, id: PathId) {
-        self.on_path_down(now, id);
-        self.forget_path(id);
-        self.scheduling.policies.remove(id);
-        self.announce_rate(now);
-    }
-
     /// Forgets a path that is down. Its link's policy stays: the association
     /// still knows the path.
     pub(super) fn forget_path(&mut self, id: PathId) {

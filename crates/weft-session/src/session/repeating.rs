@@ -5,7 +5,7 @@
 //! accounts ([`crate::path::History::on_repeated`]), and what is sent again has none:
 //! if it is lost too, the peer asks once more.
 
-use weft_units::{Instant, PathId};
+use weft_units::{Bytes, Instant, PathId};
 
 use super::Session;
 use crate::event::{Output, Repeat};
@@ -49,5 +49,21 @@ impl Session {
             path: id,
             copies,
         }));
+    }
+
+    pub(super) fn live_copies(
+        &mut self,
+        now: Instant,
+        wanted: &[PathId],
+        size: Bytes,
+    ) -> Vec<PathId> {
+        let mut copies = Vec::new();
+        for id in wanted {
+            if let Some(path) = self.paths.get_mut(id).filter(|p| p.may_carry(now)) {
+                path.on_copy_sent(now, size);
+                copies.push(*id);
+            }
+        }
+        copies
     }
 }

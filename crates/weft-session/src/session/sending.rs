@@ -19,22 +19,18 @@ use crate::send::{Copies, Payload, Stored};
 const MAX_RETRANSMISSIONS: u8 = 5;
 
 impl Session {
-    /// Packetises a frame and sends it; an empty one is nothing to send. Frames
-    /// of a stream come in encoding order.
-    ///
-    /// # Errors
-    /// If there is no such sending stream.
-    pub fn send_frame(
+    /// Packetises a frame and gives it to the paths' queues. False if it is not
+    /// sent.
+    pub(super) fn queue_frame(
         &mut self,
         now: Instant,
         id: StreamId,
         frame: &Frame<'_>,
-    ) -> Result<(), Error> {
-        self.now = now;
+    ) -> Result<bool, Error> {
         let max_payload = self.max_payload();
         let has_way = self.has_way_for(now, id, Bytes(frame.data.len() as u64));
         if !self.may_send(now, id, frame.keyframe, has_way)? || frame.data.is_empty() {
-            return Ok(());
+            return Ok(false);
         }
         let stream = self
             .streams
@@ -46,25 +42,20 @@ impl Session {
         let class = Class::of(stream.config.codec.kind(), frame.keyframe);
         let sequences = stream.store_frame(now, frame, class, max_payload);
         self.schedule(now, id, class, &sequences);
-        self.protect_frame(now, id);
-        self.advance(now);
-        Ok(())
+        Ok(true)
     }
 
-    /// Sends a packet that came from elsewhere, under the forwarder's number.
-    ///
-    /// # Errors
-    /// If there is no such sending stream.
-    pub fn send_packet(
+    /// Gives a packet that came from elsewhere to a path's queue. False if it is
+    /// not sent.
+    pub(super) fn queue_packet(
         &mut self,
         now: Instant,
         id: StreamId,
         packet: &ForwardedPacket,
-    ) -> Result<(), Error> {
-        self.now = now;
+    ) -> Result<bool, Error> {
         let has_way = self.can_send(now);
         if !self.may_send(now, id, packet.keyframe, has_way)? {
-            return Ok(());
+            return Ok(false);
         }
         let stream = self
             .streams
@@ -84,14 +75,11 @@ impl Session {
             ..Stored::new(now, packet.timestamp, packet.marker, payload, own)
         };
         stream.clock.on_frame(packet.timestamp);
-        if stream.store_at(now, packet.sequence, stored) {
+        let is_new = stream.store_at(now, packet.sequence, stored);
+        if is_new {
             self.schedule(now, id, class, &[packet.sequence]);
-            if packet.marker {
-                self.protect_frame(now, id);
-            }
-            self.advance(now);
         }
-        Ok(())
+        Ok(is_new)
     }
 
     /// Whether a path is there, and the receiver can use what comes: after an
@@ -151,7 +139,7 @@ impl Session {
             .collect()
     }
 
-    fn schedule(&mut self, now: Instant, id: StreamId, class: Class, sequences: &[u64]) {
+    pub(super) fn schedule(&mut self, now: Instant, id: StreamId, class: Class, sequences: &[u64]) {
         let views = self.path_views();
         if views.is_empty() || self.migrates(now) {
             return;
@@ -225,42 +213,6 @@ impl Session {
                     copies,
                 });
             }
-        }
-    }
-
-    /// Schedules anew what waited on a path that is not to be waited for.
-    pub(super) fn schedule_again(&mut self, now: Instant, waiting: Vec<Waiting>) {
-        for waiting in waiting {
-            let (stream, sequence) = (waiting.stream, waiting.sequence);
-            match waiting.purpose {
-                Purpose::Retransmission => {
-                    self.clear_queued_again(stream, sequence);
-                    self.retransmit(now, stream, sequence);
-                }
-                // It is on its way elsewhere.
-                Purpose::Copy | Purpose::Padding => {}
-                Purpose::Repair => self.give_up_repair(now, stream, sequence),
-                Purpose::Audio | Purpose::Video => {
-                    if let Some(sender) = self.streams.senders.get(&stream) {
-                        let class = sender.class(sequence);
-                        self.schedule(now, stream, class, &[sequence]);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Sends a packet again if the transmission that was lost is its latest
-    /// and only one: of a copy the receiver has to say that it is missing.
-    pub(super) fn retransmit_if_current(
-        &mut self,
-        now: Instant,
-        path: PathId,
-        number: u64,
-        carried: Carried,
-    ) {
-        if self.is_current(path, number, carried) {
-            self.retransmit(now, carried.stream, carried.sequence);
         }
     }
 

@@ -5,10 +5,9 @@ use weft_wire::rtp::{ExtensionMap, Extensions, Header};
 use weft_wire::rtx;
 
 use super::Session;
-use super::limit::Turn;
 use crate::config::{Feedback, Level};
 use crate::event::{Output, Protocol, Transmit};
-use crate::path::{Carried, Content, Purpose, Spacing, Waiting};
+use crate::path::{Carried, Content, Purpose, Waiting};
 use crate::send::{Copies, Transmission};
 
 /// How a packet's copies on other paths are made.
@@ -68,63 +67,6 @@ fn write(
 }
 
 impl Session {
-    /// Sends what the pacers let go.
-    pub(super) fn transmit_due(&mut self, now: Instant) {
-        let mut place = 0;
-        while let Some(id) = self.paths.id_at(place) {
-            self.transmit_path(now, id);
-            place += 1;
-        }
-    }
-
-    fn transmit_path(&mut self, now: Instant, id: PathId) {
-        let spacing = match self.has_only_path() {
-            true => Spacing::Spread,
-            false => Spacing::Controller,
-        };
-        let Some(backlog) = self.paths.get(&id).map(|path| self.backlog_of(path)) else {
-            return;
-        };
-        let Some(path) = self.paths.get_mut(&id) else {
-            return;
-        };
-        path.refresh_pacing(now, spacing, backlog);
-        loop {
-            let Some(path) = self.paths.get_mut(&id) else {
-                return;
-            };
-            if !path.may_carry(now) || path.next_send(now) > now {
-                return;
-            }
-            if let Some(waiting) = self.take_turn(now, id) {
-                self.transmit(now, id, waiting);
-            } else if self.paths.get(&id).is_some_and(|p| !p.queue.is_empty()) {
-                return;
-            } else if self.paths.get(&id).is_some_and(|p| self.can_pad(p)) {
-                if !self.send_padding(now, id) {
-                    return;
-                }
-            } else {
-                return;
-            }
-        }
-    }
-
-    /// The next packet of a path, as far as the bound on all paths lets it go.
-    fn take_turn(&mut self, now: Instant, id: PathId) -> Option<Waiting> {
-        loop {
-            let turn = self.turn(now, self.paths.get(&id)?);
-            let waiting = match turn {
-                Turn::At(_) => return None,
-                Turn::Now | Turn::Never => self.paths.get_mut(&id)?.queue.pop()?,
-            };
-            if turn == Turn::Now {
-                return Some(waiting);
-            }
-            self.leave_out(now, &waiting);
-        }
-    }
-
     pub(super) fn transmit(&mut self, now: Instant, id: PathId, waiting: Waiting) {
         let Some(stream) = self.streams.senders.get(&waiting.stream) else {
             return;
@@ -272,21 +214,5 @@ impl Session {
             copies: Vec::new(),
         };
         self.transmit(now, path, waiting);
-    }
-
-    pub(super) fn live_copies(
-        &mut self,
-        now: Instant,
-        wanted: &[PathId],
-        size: Bytes,
-    ) -> Vec<PathId> {
-        let mut copies = Vec::new();
-        for id in wanted {
-            if let Some(path) = self.paths.get_mut(id).filter(|p| p.may_carry(now)) {
-                path.on_copy_sent(now, size);
-                copies.push(*id);
-            }
-        }
-        copies
     }
 }

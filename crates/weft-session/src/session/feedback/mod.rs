@@ -2,6 +2,7 @@
 //! the peer of its packets, and what it tells us of ours.
 
 mod budget;
+mod dispatch;
 mod log;
 mod numbers;
 mod paths;
@@ -12,9 +13,8 @@ mod state;
 mod streams;
 mod transport;
 
-use weft_units::{Bytes, Duration, Ecn, Instant, PathId, Ssrc, StreamId};
-use weft_wire::ParseError;
-use weft_wire::rtcp::{self, Allowance, Packet};
+use weft_units::{Bytes, Duration, Ecn, Instant, PathId};
+use weft_wire::rtcp::{Allowance, Packet};
 use weft_wire::rtp::Header;
 
 use super::Session;
@@ -51,57 +51,6 @@ const MOST_REPORTED: Allowance = Allowance {
     blocks: 64,
 };
 impl Session {
-    pub(in crate::session) fn on_rtcp(&mut self, now: Instant, data: &[u8]) {
-        self.rate.moved = true;
-        let (sent, remembered) = (self.paths.sent_packets(), self.paths.remembered());
-        let most = match self.has(Ablation::Budgets) {
-            true => self.feedback.budget.entries(now, sent, remembered),
-            false => Some(usize::MAX),
-        };
-        let Some(most) = most else {
-            self.drops.over_budget += 1;
-            return;
-        };
-        let mut left = most;
-        let parsed = rtcp::parse_compound(data, &mut left);
-        let messages = parsed.as_ref().map_or(1, Vec::len);
-        self.feedback.budget.spend(messages, most - left);
-        let packets = match parsed {
-            Ok(packets) => packets,
-            Err(ParseError::TooLarge { .. }) => {
-                self.drops.over_budget += 1;
-                return;
-            }
-            Err(_) => {
-                self.drops.malformed += 1;
-                return;
-            }
-        };
-        for packet in packets {
-            match packet {
-                Packet::SenderReport(report) => {
-                    self.on_sender_report(now, &report);
-                    self.on_report_blocks(now, &report.reports);
-                }
-                Packet::ReceiverReport(report) => self.on_report_blocks(now, &report.reports),
-                Packet::Nack(nack) => self.on_nack(now, nack.media, &nack.lost),
-                Packet::PictureLoss { media, .. } | Packet::FullIntraRequest { media, .. } => {
-                    self.on_keyframe_request(now, media);
-                }
-                Packet::TransportFeedback(feedback) => {
-                    self.on_transport_feedback(now, feedback.base_sequence, &feedback.arrivals);
-                }
-                Packet::PathFeedback(feedback) => self.on_path_feedback(now, &feedback),
-                Packet::CongestionFeedback(feedback) => self.on_stream_feedback(now, &feedback),
-                Packet::QualityFeedback(feedback) => self.on_quality_feedback(now, &feedback),
-                Packet::SourceDescription(list) => self.on_source_descriptions(&list),
-                Packet::Remb(remb) => self.feedback.remote_limit = Some(remb.rate),
-                Packet::Goodbye(ssrcs) => self.on_goodbye(&ssrcs),
-                _ => {}
-            }
-        }
-    }
-
     /// A packet of a stream that was negotiated came.
     pub(in crate::session) fn log_arrival(
         &mut self,
@@ -164,17 +113,6 @@ impl Session {
         }
     }
 
-    /// What reports may say, if that is bounded.
-    fn allowance(&self, most: Allowance) -> Allowance {
-        match self.has(Ablation::Budgets) {
-            true => most,
-            false => Allowance {
-                missing: usize::MAX,
-                blocks: usize::MAX,
-            },
-        }
-    }
-
     /// Sends a compound packet on the quickest live path, and once more on the
     /// second: what it says is needed most when a path is dying. A path that is
     /// down may be dead in the other direction only, and bring what the one
@@ -204,20 +142,5 @@ impl Session {
             protocol,
             retention: Retention::None,
         }));
-    }
-
-    pub(in crate::session) fn sender_of(
-        &self,
-        ssrc: Ssrc,
-    ) -> Option<(StreamId, &crate::send::SendStream)> {
-        let matches = |s: &crate::send::SendStream| {
-            let rtx = s.config.retransmission.rtx();
-            s.config.ssrc == ssrc || rtx.is_some_and(|(rtx, _)| rtx == ssrc)
-        };
-        self.streams
-            .senders
-            .iter()
-            .find(|(_, s)| matches(s))
-            .map(|(id, s)| (*id, s))
     }
 }

@@ -4,21 +4,10 @@ use weft_units::{Duration, Instant, Rate, Ssrc};
 use weft_wire::rtcp::{Packet, ReceiverReport, Remb, ReportBlock, SenderReport, SourceDescription};
 
 use super::super::Session;
+use super::super::queries::ntp_span;
 use super::state::REPORT_INTERVAL;
 
-/// Seconds of NTP time, as 32.32 fixed point.
-fn ntp_span(d: Duration) -> u64 {
-    ((u128::from(d.as_nanos()) << 32) / 1_000_000_000) as u64
-}
-
 impl Session {
-    /// NTP time of `at` (32.32 bits).
-    pub(in crate::session) fn ntp(&self, at: Instant) -> u64 {
-        self.config
-            .ntp_at_zero
-            .wrapping_add(ntp_span(at.saturating_since(Instant::ZERO)))
-    }
-
     pub(in crate::session) fn send_due_reports(&mut self, now: Instant) {
         if now < self.feedback.next_report {
             return;

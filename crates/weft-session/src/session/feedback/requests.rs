@@ -4,8 +4,6 @@
 use weft_units::{Instant, PathId, Ssrc, StreamId};
 
 use super::super::Session;
-use crate::ablation::Ablation;
-use crate::event::Event;
 
 impl Session {
     /// A NACK is answered only for what is really lost: not for what was
@@ -32,11 +30,6 @@ impl Session {
                 None => stream.counters.nacks_ignored += 1,
             }
         }
-    }
-
-    /// Whether losses are found on each path, not in the stream.
-    pub(in crate::session) fn repairs_by_path(&self) -> bool {
-        self.has(Ablation::PathRepair)
     }
 
     /// The path that this packet was really lost on.
@@ -71,28 +64,5 @@ impl Session {
         };
         stream.counters.keyframes_requested += 1;
         self.request_keyframe_of(now, id);
-    }
-
-    /// A stream that was interrupted begins anew.
-    pub(in crate::session) fn ask_for_keyframe(&mut self, now: Instant, id: StreamId) {
-        if self
-            .streams
-            .senders
-            .get(&id)
-            .is_some_and(|s| s.awaits_keyframe)
-        {
-            self.request_keyframe_of(now, id);
-        }
-    }
-
-    /// Tells the encoder, not too often.
-    pub(in crate::session) fn request_keyframe_of(&mut self, now: Instant, id: StreamId) {
-        let Some(stream) = self.streams.senders.get_mut(&id) else {
-            return;
-        };
-        if stream.may_ask_for_keyframe(now) {
-            stream.last_keyframe_request = Some(now);
-            self.event(Event::KeyframeRequested { stream: id });
-        }
     }
 }

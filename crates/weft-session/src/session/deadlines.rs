@@ -1,0 +1,36 @@
+//! When the paths have something to do.
+
+use weft_units::{Deadline, Instant};
+
+use super::{PathsDue, Session};
+use crate::config::Level;
+
+impl Session {
+    /// What the paths want next. Every call that changes something of what is
+    /// sent ends with this: packets that come in change nothing of it, and are
+    /// as many.
+    pub(super) fn refresh_paths_due(&mut self) {
+        self.paths_due = self.find_paths_due();
+    }
+
+    pub(super) fn find_paths_due(&self) -> PathsDue {
+        let mut next = PathsDue::default();
+        let mut consider = |at: Option<Instant>, reason| {
+            next.other = Deadline::earlier(next.other, at.map(|at| Deadline { at, reason }));
+        };
+        consider(self.scheduling.resumes_at, "migration");
+        consider(self.unanswered_until(), "no answer");
+        for path in self.paths.values() {
+            if self.level != Level::Single {
+                consider(path.silence_deadline(), "silence");
+            }
+            consider(path.controller.poll_timeout().map(|d| d.at), "controller");
+            if !path.queue.is_empty() || self.can_pad(path) {
+                let at = path.next_send(Instant::ZERO).max(self.turn_at(path));
+                next.pacer = Some(next.pacer.map_or(at, |earliest| earliest.min(at)));
+            }
+            consider(self.keep_alive_due(path), "keep-alive");
+        }
+        next
+    }
+}

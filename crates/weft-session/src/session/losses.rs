@@ -1,0 +1,131 @@
+//! Packets that arrived, that are lost, or that a path holds which is not waited
+//! for.
+
+use weft_units::{Instant, PathId, StreamId};
+
+use super::Session;
+use crate::path::{Carried, Content, Purpose, Waiting};
+
+impl Session {
+    /// Feedback said that a transmission arrived.
+    pub(super) fn on_acknowledged(&mut self, carried: Carried) {
+        let Some(stream) = self.streams.senders.get_mut(&carried.stream) else {
+            return;
+        };
+        match (carried.content, &mut stream.repair) {
+            (Content::Repair, Some(repair)) => repair.on_repair_arrived(carried.sequence),
+            (Content::Repair, None) => {}
+            (Content::Media, repair) => {
+                if let Some(repair) = repair {
+                    repair.on_arrived(carried.sequence);
+                }
+                stream.acknowledge(carried.sequence);
+            }
+        }
+    }
+
+    /// Feedback said that a transmission is lost: sends again what no repair
+    /// packet can bring back.
+    pub(super) fn on_lost(&mut self, now: Instant, path: PathId, number: u64, carried: Carried) {
+        if !self.repairs_by_path() {
+            return;
+        }
+        let is_current = self.is_current(path, number, carried);
+        let repair = self.streams.senders.get_mut(&carried.stream);
+        let Some(repair) = repair.and_then(|s| s.repair.as_mut()) else {
+            self.retransmit_if_current(now, path, number, carried);
+            return;
+        };
+        let due = match carried.content {
+            Content::Repair => repair.on_repair_lost(carried.sequence),
+            Content::Media if is_current => repair.on_lost(carried.sequence),
+            Content::Media => Vec::new(),
+        };
+        for sequence in due {
+            self.protecting.protection.on_unrepaired(now, path);
+            self.retransmit(now, carried.stream, sequence);
+        }
+    }
+
+    /// A repair packet did not leave, or its path died under it.
+    pub(super) fn give_up_repair(&mut self, now: Instant, id: StreamId, sequence: u64) {
+        let repair = self
+            .streams
+            .senders
+            .get_mut(&id)
+            .and_then(|s| s.repair.as_mut());
+        let due = repair.map(|r| r.on_repair_lost(sequence));
+        for sequence in due.unwrap_or_default() {
+            self.retransmit(now, id, sequence);
+        }
+    }
+
+    /// Sends a packet again if the transmission that was lost is its latest
+    /// and only one: of a copy the receiver has to say that it is missing.
+    pub(super) fn retransmit_if_current(
+        &mut self,
+        now: Instant,
+        path: PathId,
+        number: u64,
+        carried: Carried,
+    ) {
+        if self.is_current(path, number, carried) {
+            self.retransmit(now, carried.stream, carried.sequence);
+        }
+    }
+
+    /// Schedules anew what waited on a path that is not to be waited for.
+    pub(super) fn schedule_again(&mut self, now: Instant, waiting: Vec<Waiting>) {
+        for waiting in waiting {
+            let (stream, sequence) = (waiting.stream, waiting.sequence);
+            match waiting.purpose {
+                Purpose::Retransmission => {
+                    self.clear_queued_again(stream, sequence);
+                    self.retransmit(now, stream, sequence);
+                }
+                // It is on its way elsewhere.
+                Purpose::Copy | Purpose::Padding => {}
+                Purpose::Repair => self.give_up_repair(now, stream, sequence),
+                Purpose::Audio | Purpose::Video => {
+                    if let Some(sender) = self.streams.senders.get(&stream) {
+                        let class = sender.class(sequence);
+                        self.schedule(now, stream, class, &[sequence]);
+                    }
+                }
+            }
+        }
+    }
+
+    /// What was waiting or in flight on a path that is not to be waited for goes
+    /// out on the others at once, the newest frame's packets first.
+    pub(super) fn send_elsewhere(
+        &mut self,
+        now: Instant,
+        from: PathId,
+        waiting: Vec<Waiting>,
+        in_flight: Vec<(u64, Carried)>,
+    ) {
+        let newest_first = self.newest_frames_first(in_flight);
+        for (number, carried) in newest_first {
+            if carried.content == Content::Repair {
+                self.give_up_repair(now, carried.stream, carried.sequence);
+            }
+            self.retransmit_if_current(now, from, number, carried);
+        }
+        self.schedule_again(now, waiting);
+    }
+
+    /// Frames from new to old, the packets of each in order.
+    pub(super) fn newest_frames_first(&self, mut lost: Vec<(u64, Carried)>) -> Vec<(u64, Carried)> {
+        let timestamp = |c: &Carried| {
+            let packet = self
+                .streams
+                .senders
+                .get(&c.stream)
+                .and_then(|s| s.get(c.sequence));
+            packet.map_or(Instant::ZERO, |p| p.created_at)
+        };
+        lost.sort_by_cached_key(|(_, c)| (std::cmp::Reverse(timestamp(c)), c.stream, c.sequence));
+        lost
+    }
+}

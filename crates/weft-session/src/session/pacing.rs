@@ -1,0 +1,69 @@
+//! Packets that the paths' pacers let go.
+
+use weft_units::{Instant, PathId};
+
+use super::Session;
+use super::limit::Turn;
+use crate::path::{Purpose, Spacing, Waiting};
+
+impl Session {
+    /// Sends what the pacers let go.
+    pub(super) fn transmit_due(&mut self, now: Instant) {
+        let mut place = 0;
+        while let Some(id) = self.paths.id_at(place) {
+            self.transmit_path(now, id);
+            place += 1;
+        }
+    }
+
+    pub(super) fn transmit_path(&mut self, now: Instant, id: PathId) {
+        let spacing = match self.has_only_path() {
+            true => Spacing::Spread,
+            false => Spacing::Controller,
+        };
+        let Some(backlog) = self.paths.get(&id).map(|path| self.backlog_of(path)) else {
+            return;
+        };
+        let Some(path) = self.paths.get_mut(&id) else {
+            return;
+        };
+        path.refresh_pacing(now, spacing, backlog);
+        loop {
+            let Some(path) = self.paths.get_mut(&id) else {
+                return;
+            };
+            if !path.may_carry(now) || path.next_send(now) > now {
+                return;
+            }
+            if let Some(waiting) = self.take_turn(now, id) {
+                self.transmit(now, id, waiting);
+            } else if self.paths.get(&id).is_some_and(|p| !p.queue.is_empty()) {
+                return;
+            } else if self.paths.get(&id).is_some_and(|p| self.can_pad(p)) {
+                if !self.send_padding(now, id) {
+                    return;
+                }
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// The next packet of a path, as far as the bound on all paths lets it go.
+    pub(super) fn take_turn(&mut self, now: Instant, id: PathId) -> Option<Waiting> {
+        loop {
+            let turn = self.turn(now, self.paths.get(&id)?);
+            let waiting = match turn {
+                Turn::At(_) => return None,
+                Turn::Now | Turn::Never => self.paths.get_mut(&id)?.queue.pop()?,
+            };
+            if turn == Turn::Now {
+                return Some(waiting);
+            }
+            self.leave_out(now, &waiting);
+            if waiting.purpose == Purpose::Repair {
+                self.give_up_repair(now, waiting.stream, waiting.sequence);
+            }
+        }
+    }
+}

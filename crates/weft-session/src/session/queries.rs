@@ -1,0 +1,97 @@
+//! Answers that several parts of a session need, from its settings and streams.
+
+use weft_units::{Duration, Instant, MediaKind, Rate, Ssrc, StreamId};
+use weft_wire::rtcp::Allowance;
+
+use super::Session;
+use crate::ablation::Ablation;
+use crate::event::{Event, Output};
+use crate::protection::ProtectionKind;
+use crate::schedule::SOUND;
+use crate::send::REPAIR_HEADROOM;
+
+/// Seconds of NTP time, as 32.32 fixed point.
+pub(super) fn ntp_span(d: Duration) -> u64 {
+    ((u128::from(d.as_nanos()) << 32) / 1_000_000_000) as u64
+}
+
+impl Session {
+    pub(super) fn event(&mut self, event: Event) {
+        self.outputs.push_back(Output::Event(event));
+    }
+
+    /// Whether this part is not left out.
+    pub(super) fn has(&self, part: Ablation) -> bool {
+        self.config.ablation != part
+    }
+
+    /// The SSRC that stands as sender in RTCP.
+    pub(super) fn rtcp_ssrc(&self) -> Ssrc {
+        self.streams
+            .senders
+            .values()
+            .next()
+            .map_or(self.config.feedback_ssrc, |s| s.config.ssrc)
+    }
+
+    /// Largest payload that fits a packet with all that goes around it, and
+    /// the repair packet that it may get into.
+    pub(super) fn max_payload(&self) -> usize {
+        let is_protected = self.streams.senders.values().any(|s| s.repair.is_some())
+            && self.protecting.kind != ProtectionKind::None;
+        let repair = if is_protected { REPAIR_HEADROOM } else { 0 };
+        (self.config.max_packet.0 as usize)
+            .saturating_sub(crate::send::HEADROOM + repair)
+            .max(100)
+    }
+
+    pub(super) fn sender_of(&self, ssrc: Ssrc) -> Option<(StreamId, &crate::send::SendStream)> {
+        let matches = |s: &crate::send::SendStream| {
+            let rtx = s.config.retransmission.rtx();
+            s.config.ssrc == ssrc || rtx.is_some_and(|(rtx, _)| rtx == ssrc)
+        };
+        self.streams
+            .senders
+            .iter()
+            .find(|(_, s)| matches(s))
+            .map(|(id, s)| (*id, s))
+    }
+
+    /// What reports may say, if that is bounded.
+    pub(super) fn allowance(&self, most: Allowance) -> Allowance {
+        match self.has(Ablation::Budgets) {
+            true => most,
+            false => Allowance {
+                missing: usize::MAX,
+                blocks: usize::MAX,
+            },
+        }
+    }
+
+    /// Whether losses are found on each path, not in the stream.
+    pub(super) fn repairs_by_path(&self) -> bool {
+        self.has(Ablation::PathRepair)
+    }
+
+    /// NTP time of `at` (32.32 bits).
+    pub(super) fn ntp(&self, at: Instant) -> u64 {
+        self.config
+            .ntp_at_zero
+            .wrapping_add(ntp_span(at.saturating_since(Instant::ZERO)))
+    }
+
+    /// The most that the application sends, as far as the peer takes it: who
+    /// sends no pictures wants little.
+    pub(super) fn wanted_rate(&self) -> Rate {
+        let mut kinds = self.streams.senders.values().map(|s| s.config.codec.kind());
+        let most = match self.streams.senders.is_empty() || kinds.any(|k| k == MediaKind::Video) {
+            true => self.config.max_rate,
+            false => SOUND
+                .mul_f64(self.streams.senders.len() as f64)
+                .min(self.config.max_rate),
+        };
+        self.feedback
+            .remote_limit
+            .map_or(most, |limit| limit.min(most))
+    }
+}
