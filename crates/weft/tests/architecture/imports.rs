@@ -9,10 +9,12 @@ use std::path::Path;
 use crate::source::{self, Import};
 
 /// Module path from the crate's root.
-type Name = Vec<String>;
+pub type Name = Vec<String>;
 
 /// Modules of a crate, without those for tests, and their imports.
 pub struct Imports {
+    /// Text of each module.
+    files: BTreeMap<Name, String>,
     /// Imported names, by importing and imported module.
     edges: BTreeMap<(Name, Name), BTreeSet<String>>,
 }
@@ -24,11 +26,11 @@ impl Imports {
         let root = ["src/lib.rs", "src/main.rs"].map(|file| folder.join(file));
         let root = root.iter().find(|file| file.exists());
         read(root.expect("a crate has a root"), Vec::new(), &mut files);
-        Imports::of(&files)
+        Imports::of(files)
     }
 
     /// Imports of modules with these texts.
-    pub fn of(files: &BTreeMap<Name, String>) -> Imports {
+    pub fn of(files: BTreeMap<Name, String>) -> Imports {
         let imports: BTreeMap<&Name, Vec<Import>> = files
             .iter()
             .map(|(name, text)| (name, source::imports(text)))
@@ -36,7 +38,7 @@ impl Imports {
         let mut edges: BTreeMap<(Name, Name), BTreeSet<String>> = BTreeMap::new();
         for (from, all) in &imports {
             for import in all.iter().filter(|import| !import.is_public) {
-                let to = absolute(from, &import.path, files).map(|path| home(path, &imports, 0));
+                let to = absolute(from, &import.path, &files).map(|path| home(path, &imports, 0));
                 if let Some(to) = to.filter(|to| to != *from) {
                     let taken = import.path.last().cloned().unwrap_or_default();
                     edges
@@ -46,7 +48,28 @@ impl Imports {
                 }
             }
         }
-        Imports { edges }
+        Imports { files, edges }
+    }
+
+    /// Every module with its text.
+    pub fn files(&self) -> impl Iterator<Item = (&Name, &String)> {
+        self.files.iter()
+    }
+
+    /// The module that declares the type that this file knows by a name; the file
+    /// itself if it takes that from another crate.
+    pub fn home_of(&self, file: &Name, name: &str) -> Name {
+        let text = &self.files[file];
+        let all = source::imports(text).into_iter();
+        let import = all.filter(|i| i.name == name).find_map(|import| {
+            let path = absolute(file, &import.path, &self.files)?;
+            let module = |len: &usize| self.files.contains_key(&path[..*len]);
+            let len = (0..path.len()).rev().find(module)?;
+            Some(path[..len].to_vec())
+        });
+        import
+            .filter(|_| !source::declares(text, name))
+            .unwrap_or_else(|| file.clone())
     }
 
     /// Imports between files that form a cycle.
@@ -157,7 +180,7 @@ fn home(path: Name, imports: &BTreeMap<&Name, Vec<Import>>, depth: usize) -> Nam
 }
 
 /// Edges that belong to a cycle.
-fn in_circles(edges: &[(String, String, String)]) -> Vec<String> {
+pub fn in_circles(edges: &[(String, String, String)]) -> Vec<String> {
     let mut next: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (from, to, _) in edges {
         next.entry(from).or_default().insert(to);

@@ -3,6 +3,7 @@
 //! libraries. A change that adds either must add it there.
 
 mod document;
+mod impls;
 mod imports;
 mod licence;
 mod manifests;
@@ -132,6 +133,104 @@ fn modules_import_each_other_in_one_direction() {
     );
 }
 
+/// Types whose `impl` blocks in several files call each other in a circle: the
+/// crate, the type, and the files. The list may only become shorter.
+const KNOWN_CIRCLES: [(&str, &str, &[&str]); 9] = [
+    (
+        "endpoint",
+        "call/run/Conduct",
+        &[
+            "call/diagnosis",
+            "call/playing",
+            "call/publishing",
+            "call/room",
+            "call/run",
+        ],
+    ),
+    (
+        "ice",
+        "agent/Agent",
+        &[
+            "agent",
+            "agent/exchange",
+            "agent/liveness",
+            "agent/nominate",
+            "agent/pairing",
+            "agent/restart",
+            "agent/ways",
+        ],
+    ),
+    (
+        "links",
+        "medium/wifi/Wifi",
+        &["medium/wifi", "medium/wifi/turns"],
+    ),
+    (
+        "media",
+        "h264/encoder/H264Encoder",
+        &["h264/encoder", "h264/within"],
+    ),
+    (
+        "media",
+        "vp8/encoder/Vp8Encoder",
+        &["vp8/encoder", "vp8/within"],
+    ),
+    (
+        "sim",
+        "encoder/openh264/OpenH264",
+        &["encoder/openh264", "encoder/openh264/within"],
+    ),
+    (
+        "sim",
+        "encoder/vpx/Vpx",
+        &["encoder/vpx", "encoder/vpx/aim", "encoder/vpx/within"],
+    ),
+    (
+        "sim",
+        "traffic/tcp/congestion/bbr/Bbr",
+        &[
+            "traffic/tcp/congestion/bbr",
+            "traffic/tcp/congestion/bbr/probing",
+        ],
+    ),
+    ("storm", "world/World", &["world", "world/look"]),
+];
+
+/// A type that is spread over files is one large file where these call each
+/// other in a circle.
+#[test]
+fn impl_blocks_call_each_other_in_one_direction() {
+    let (mut wrong, mut over) = (Vec::new(), Vec::new());
+    for (name, manifest) in Manifests::workspace().crates {
+        let circles = impls::circles(&Imports::of_crate(&manifest.folder));
+        for (of, files) in &circles {
+            println!("{name}: {of}: {files:?}");
+        }
+        let known = |of: &str| KNOWN_CIRCLES.iter().find(|k| k.0 == name && k.1 == of);
+        for (of, files) in &circles {
+            let known = known(of).map_or(&[][..], |known| known.2);
+            let new = files.iter().filter(|f| !known.contains(&f.as_str()));
+            wrong.extend(new.map(|file| format!("{name}: {of}: {file}")));
+        }
+        for (_, of, files) in KNOWN_CIRCLES.iter().filter(|known| known.0 == name) {
+            let now = circles.get(*of);
+            let gone = files
+                .iter()
+                .filter(|f| !now.is_some_and(|n| n.contains(**f)));
+            over.extend(gone.map(|file| format!("{name}: {of}: {file}")));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "files whose `impl` blocks of one type call each other in a circle; give a part a type of \
+         its own that returns what is to be done: {wrong:#?}"
+    );
+    assert!(
+        over.is_empty(),
+        "these are in no circle any more; take them off KNOWN_CIRCLES: {over:#?}"
+    );
+}
+
 #[test]
 fn circles_are_found() {
     let crate_of = |files: &[(&[&str], &str)]| {
@@ -139,7 +238,7 @@ fn circles_are_found() {
             let name = name.iter().map(|part| (*part).to_owned()).collect();
             (name, source::for_use(text))
         });
-        Imports::of(&files.collect())
+        Imports::of(files.collect())
     };
     // Through re-exports of the root, ignoring strings, tests and comments.
     let circle = crate_of(&[
@@ -172,6 +271,29 @@ fn circles_are_found() {
         folders.circles_of_folders(),
         ["a -> b (a/x -> b/x)", "b -> a (b/y -> a/y)"]
     );
+}
+
+#[test]
+fn impl_blocks_are_read() {
+    let crate_of = |files: &[(&[&str], &str)]| {
+        let files = files.iter().map(|(name, text)| {
+            let name = name.iter().map(|part| (*part).to_owned()).collect();
+            (name, source::for_use(text))
+        });
+        impls::circles(&Imports::of(files.collect()))
+    };
+    let root = "mod a; mod b; pub struct One<T>(T); impl<T: Fn(u8)> One<T> where T: Copy { \
+                fn top(&self) { self.above() } }";
+    let a = "use crate::One; impl<T> One<T> { fn above(&self) { Self::below(1) } }";
+    let down = "use super::One; impl<T> One<T> { fn below(n: u8) { n.top(); self.0.above() } }";
+    assert!(crate_of(&[(&[], root), (&["a"], a), (&["b"], down)]).is_empty());
+    // Methods of a trait count, and those of another type with the name do not.
+    let back =
+        "use super::One; impl<T> Drop for One<T> { fn below(n: u8) { if n > 0 { self.above() } } }";
+    let found = crate_of(&[(&[], root), (&["a"], a), (&["b"], back)]);
+    assert_eq!(found["One"].iter().collect::<Vec<_>>(), ["a", "b"]);
+    let other = "struct One; impl One { fn below(n: u8) { self.above() } }";
+    assert!(crate_of(&[(&[], root), (&["a"], a), (&["b"], other)]).is_empty());
 }
 
 /// The lints against clocks and global randomness are in one file per crate,

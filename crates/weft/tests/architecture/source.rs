@@ -90,6 +90,13 @@ pub fn structs(text: &str) -> Vec<(String, usize)> {
     declared.collect()
 }
 
+/// Whether a structure or an enumeration of this name is declared here.
+pub fn declares(text: &str, name: &str) -> bool {
+    let words = words(text);
+    let mut pairs = words.windows(2);
+    pairs.any(|w| ["struct", "enum", "trait"].contains(&w[0]) && w[1] == name)
+}
+
 /// Colons inside the first braces, not counting nested ones.
 fn fields(words: &[&str]) -> usize {
     let mut depth = 0;
@@ -158,7 +165,7 @@ fn expand(tree: &mut &[&str], prefix: &[String], found: &mut impl FnMut(Vec<Stri
 }
 
 /// Splits the text into names, `::` and single characters.
-fn words(text: &str) -> Vec<&str> {
+pub fn words(text: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut rest = text.trim_start();
     while let Some(first) = rest.chars().next() {
