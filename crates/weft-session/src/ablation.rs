@@ -3,13 +3,13 @@ use std::str::FromStr;
 #[cfg(doc)]
 use crate::SchedulerKind;
 
-/// What is left out of a session, to see what it is good for.
+/// Part of a session that is left out, to measure its effect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Ablation {
     /// Nothing.
     #[default]
     None,
-    /// What the receiver says of frames changes nothing. Only
+    /// The receiver's feedback on frames changes nothing. Only
     /// [`SchedulerKind::Converge`] has this part, and the next one.
     Feedback,
     /// Every packet is media like any other.
@@ -24,8 +24,8 @@ pub enum Ablation {
     /// A path with a standing queue gets media like any other. Only
     /// [`SchedulerKind::Weft`] has this part, and those that follow.
     SickPaths,
-    /// What is stuck on a path that fell ill is sent again, however long that
-    /// takes.
+    /// Packets that are stuck on a degraded path are sent again, however long
+    /// that takes.
     FreshStart,
     /// The encoder hears the rate only, not what the paths bring of its next
     /// picture in time.
@@ -59,7 +59,7 @@ impl Ablation {
         Ablation::Budgets,
     ];
 
-    /// What is left out, as scenario files have it.
+    /// Returns the part's name in scenario files.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

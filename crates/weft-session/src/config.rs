@@ -22,11 +22,11 @@ pub struct Config {
     pub naming: Naming,
     /// How the peer is told of the packets that come. Default: quickly.
     pub reporting: Reporting,
-    /// Which packets go over which path.
+    /// Scheduler: chooses the path of each packet.
     pub scheduler: SchedulerKind,
-    /// What the call is to be spared first. Default: balanced.
+    /// Fault that the call avoids first. Default: balanced.
     pub preference: Preference,
-    /// What is left out, for experiments. Default: nothing.
+    /// Part that is left out, for experiments. Default: nothing.
     pub ablation: Ablation,
     /// How many repair packets there are, on streams that have some negotiated
     /// ([`SendStreamConfig::fec`]). Default: by what each path loses.
@@ -45,8 +45,7 @@ pub struct Config {
     /// Treatment of packets that wait for a path's pacer. Default: they leave
     /// soon.
     pub backlog: Backlog,
-    /// What the application sends at most over all paths, media and audio
-    /// together.
+    /// Most that the application sends over all paths, media and audio together.
     pub max_rate: Rate,
     /// Bounds everything that is sent over all paths together, in any second by a
     /// twentieth or 4 kB: media, copies, repair, retransmissions, probes and
@@ -95,7 +94,8 @@ impl Config {
         }
     }
 
-    /// What both sides agreed on, read off the extensions and the naming.
+    /// Returns the level that both sides agreed on, read off the extensions and
+    /// the naming.
     #[must_use]
     pub fn level(&self) -> Level {
         let transport = self.extensions.transport_sequence;
@@ -226,11 +226,11 @@ pub struct SendStreamConfig {
     pub fec: Option<(Ssrc, u8)>,
     /// Payload type of the media packets.
     pub payload_type: u8,
-    /// What it carries, and how that is in packets.
+    /// Codec and packet format.
     pub codec: Codec,
     /// Media identification (RFC 8843), sent with every packet if negotiated.
     pub mid: Option<Mid>,
-    /// What the peer tells of this stream's packets.
+    /// Feedback that the peer gives on this stream's packets.
     pub feedback: Feedback,
 }
 
@@ -255,10 +255,11 @@ impl Retransmission {
     }
 }
 
-/// What a peer tells of a stream's packets: negotiated for each media section.
+/// Feedback that a peer gives on a stream's packets: negotiated for each media
+/// section.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Feedback {
-    /// What became of each, by the numbers of the session's [`Level`].
+    /// Fate of each packet, by the numbers of the session's [`Level`].
     EachPacket,
     /// Nothing but receiver reports: the stream's packets get no numbers.
     /// What a bundle's other streams measure counts for it too.
@@ -279,7 +280,7 @@ pub struct ReceiveStreamConfig {
     pub rtx: Option<(Option<Ssrc>, u8)>,
     /// SSRC (if signalled) and payload type of repair packets (RFC 8627).
     pub fec: Option<(Option<Ssrc>, u8)>,
-    /// What it carries, and how that is in packets.
+    /// Codec and packet format.
     pub codec: Codec,
     /// Whole frames in play-out order, or packets as they come.
     pub delivery: Delivery,

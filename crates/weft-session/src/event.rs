@@ -5,7 +5,7 @@ use crate::config::Retransmission;
 use crate::path::PathState;
 use crate::receive::ReceivedFrame;
 
-/// What comes into a session.
+/// Input of a session.
 #[derive(Debug)]
 pub enum Input<'a> {
     /// An RTP packet, decrypted, from this path.
@@ -63,7 +63,7 @@ pub enum Input<'a> {
     Timeout,
 }
 
-/// What a session wants done.
+/// Output of a session: something to do, or an event.
 #[derive(Debug)]
 pub enum Output {
     /// Send this packet.
@@ -88,7 +88,7 @@ pub struct Transmit {
     pub copies: Vec<PathId>,
     /// RTP or RTCP, not yet protected.
     pub packet: Vec<u8>,
-    /// Which of the two.
+    /// RTP or RTCP.
     pub protocol: Protocol,
     /// Whether it may be asked for again.
     pub retention: Retention,
@@ -136,7 +136,7 @@ pub enum Protocol {
     Rtcp,
 }
 
-/// What happened.
+/// Event for the application.
 #[derive(Debug)]
 pub enum Event {
     /// The peer needs a keyframe of this stream of ours.

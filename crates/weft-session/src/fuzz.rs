@@ -12,7 +12,7 @@ use crate::{
 const MEDIA: Ssrc = Ssrc(100);
 const MEDIA_AGAIN: Ssrc = Ssrc(101);
 const REPAIR: Ssrc = Ssrc(102);
-/// Of the stream that the session sends.
+/// SSRC of the stream that the session sends.
 const OURS: Ssrc = Ssrc(200);
 const EXTENSIONS: ExtensionMap = ExtensionMap {
     transport_sequence: Some(3),

@@ -1,8 +1,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// What a call is to be spared first, where its links cannot give everything:
-/// still pictures or coarse ones.
+/// Fault that a call avoids first where its links cannot give everything:
+/// freezes or coarse pictures.
 ///
 /// For schedulers that look after late packets
 /// ([`SchedulerKind::Weft`](crate::SchedulerKind::Weft)) on several paths.

@@ -14,13 +14,13 @@ pub struct Stats {
     pub senders: Vec<SenderStats>,
     /// Every receiving stream.
     pub receivers: Vec<(StreamId, ReceiverStats)>,
-    /// What may be sent over all paths together.
+    /// Target rate of all paths together.
     pub target_rate: Rate,
     /// Packets dropped at the door.
     pub drops: Drops,
 }
 
-/// What a session knows of a path and has done over it.
+/// Figures of one path.
 ///
 /// More than fifteen fields: a snapshot to be read, of figures that belong to
 /// one path and decide nothing.
@@ -36,7 +36,7 @@ pub struct PathStats {
     pub rtt: Duration,
     /// The controller's target rate.
     pub target_rate: Rate,
-    /// What the controller measured to arrive.
+    /// Rate that the controller measured to arrive.
     pub acknowledged_rate: Option<Rate>,
     /// The controller's loss fraction, 0 to 1.
     pub loss: f64,
@@ -52,7 +52,7 @@ pub struct PathStats {
     pub lost_packets: u64,
     /// Packets that the peer reported received with a mark (ECN-CE).
     pub marked_packets: u64,
-    /// What is done with the ECN field on this path.
+    /// Use of the ECN field on this path.
     pub ecn: EcnState,
     /// RTP packets received on this path.
     pub received_packets: u64,
@@ -60,7 +60,7 @@ pub struct PathStats {
     pub received_bytes: Bytes,
     /// Bytes that wait for the pacer.
     pub queued: Bytes,
-    /// What the receiver said that it did to frames.
+    /// Receiver's account of what the path did to frames.
     pub quality: PathQualityStats,
     /// Whether media goes over it, and how often that changed.
     pub usage: PathUse,
@@ -83,7 +83,8 @@ pub struct SenderStats {
     pub retransmissions: u64,
     /// Sequence numbers that the peer asked for.
     pub nacked: u64,
-    /// Of those, not answered: they had arrived or were under way.
+    /// Requests of those that were not answered: the packets had arrived or were
+    /// under way.
     pub nacks_ignored: u64,
     /// Keyframe requests received.
     pub keyframes_requested: u64,
@@ -94,7 +95,7 @@ pub struct SenderStats {
 pub struct Drops {
     /// Not RTP or RTCP, truncated, or of absurd size.
     pub malformed: u64,
-    /// Of no stream that was negotiated.
+    /// Packets of a stream that was not negotiated.
     pub unknown_stream: u64,
     /// Feedback for packets that were never sent or are long forgotten.
     pub stale_feedback: u64,

@@ -1,5 +1,5 @@
-//! What a peer that is let in can make a session do: each input is tried for
-//! the memory that it takes and the feedback that it causes.
+//! Costs that a peer that is let in can cause: each input is tried for the
+//! memory that it takes and the feedback that it causes.
 
 use weft_session::{
     Config, Delivery, Feedback, Frame, Input, Naming, Output, Protocol, ReceiveStreamConfig,
@@ -26,7 +26,7 @@ const EXTENSIONS: ExtensionMap = ExtensionMap {
 };
 /// Between two reports while packets come.
 const REPORT: Duration = Duration::from_millis(25);
-/// What 5 Mbit/s of the smallest packets bring within that.
+/// Packets of the smallest size that 5 Mbit/s bring within that.
 const PACKETS: u16 = 250;
 
 /// By what feedback names the packets.
@@ -43,12 +43,12 @@ struct Victim {
     by: By,
 }
 
-/// What an input cost.
+/// Cost of an input.
 #[derive(Clone, Copy, Default, Debug)]
 struct Cost {
     /// Bytes taken from the allocator.
     allocated: u64,
-    /// Of RTCP that was sent on one path.
+    /// Bytes of RTCP that was sent on one path.
     feedback: usize,
     /// Messages of it.
     messages: usize,
@@ -408,11 +408,11 @@ fn a_peer_that_reports_often_stays_within_its_budget() {
     assert_eq!(victim.session.stats().drops.over_budget, 0);
 }
 
-/// What a sender makes a session hold of one stream of pictures, if it does all
-/// that it can at once: before the next report, the smallest packets on more
-/// paths than there are, each number of a path and each copy of another's; the
-/// longest packets, kept for repair packets; and repair packets of the longest
-/// kind, each of which lacks all but one of a hundred packets.
+/// Memory of one stream of pictures whose sender does all that it can at once:
+/// before the next report, the smallest packets on more paths than there are,
+/// each number of a path and each copy of another's; the longest packets, kept
+/// for repair packets; and repair packets of the longest kind, each of which
+/// lacks all but one of a hundred packets.
 #[test]
 fn what_one_stream_of_a_hostile_sender_holds_is_bounded() {
     /// Logs of 16 paths, of 4,096 arrivals and as many copies; 512 packets of

@@ -23,7 +23,7 @@ const PART: usize = 1100;
 const WARM_UP: Duration = Duration::from_secs(5);
 const MEASURED: Duration = Duration::from_secs(10);
 
-/// What becomes of a packet's memory when it has arrived.
+/// Use of a packet's memory when it has arrived.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Memory {
     GivenBack,

@@ -1,5 +1,5 @@
-//! What a session holds for somebody who plays and says nothing: what was sent
-//! within the time in which it may be asked for again.
+//! Memory of a session for a player that says nothing: packets sent within the
+//! time in which they may be asked for again.
 
 use std::sync::Arc;
 

@@ -5,7 +5,7 @@ use std::fmt;
 
 use weft_units::Ecn;
 
-/// What is done with the ECN field on a path.
+/// Use of the ECN field on a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum EcnState {
     /// The controller takes no notice of marks, or feedback does not tell of

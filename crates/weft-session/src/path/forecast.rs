@@ -6,24 +6,24 @@ use std::collections::VecDeque;
 use weft_cc::PacketResult;
 use weft_units::{Bytes, Duration, Instant, Rate};
 
-/// What one path's feedback says of its delay.
+/// Delay of one path, as its feedback shows it.
 ///
 /// One-way delays are arrivals in the peer's clock less departures in ours, so
 /// an unknown constant is in them, the same one for all paths.
 #[derive(Debug, Default)]
 pub(crate) struct Forecast {
-    /// Of the newest packet that arrived: when it left, and its delay.
+    /// When the newest packet that arrived had left, and its delay.
     newest: Option<(Instant, i64)>,
     /// Least delay and round trip of each second, the oldest first.
     floors: VecDeque<(u64, i64, Duration)>,
     /// Packets that arrived lately, in the order of sending.
     arrived: VecDeque<Arrived>,
-    /// What follows from the two above: feedback changes them, every packet
-    /// that is scheduled asks.
+    /// Results of the two above: feedback changes them, every packet that is
+    /// scheduled asks.
     shown: Shown,
 }
 
-/// What the newest feedback shows.
+/// Results of the newest feedback.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shown {
     floor: Option<i64>,
@@ -114,13 +114,13 @@ impl Forecast {
         self.shown.floor
     }
 
-    /// The same of the last one to two seconds: what did not drain in them is
-    /// the queue of others.
+    /// The least delay of the last one to two seconds: a queue that did not
+    /// drain in them is that of others.
     pub fn recent_floor(&self) -> Option<i64> {
         self.shown.recent_floor
     }
 
-    /// What is to be added to half a round trip for a one-way delay.
+    /// Nanoseconds to be added to half a round trip for a one-way delay.
     pub fn offset(&self) -> Option<i64> {
         self.shown.offset
     }

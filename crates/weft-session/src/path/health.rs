@@ -1,10 +1,10 @@
-//! What has happened to a path on this call, and what that says of it.
+//! Health of a path, by its history on this call.
 
 use weft_units::{Duration, Instant, Rate};
 
 use crate::schedule::{Cap, Caution};
 
-/// What feedback, or its silence, shows of a path now.
+/// Signs of a path's health in feedback, or in its silence.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Signs {
     /// Found dead, or silent for so long that what is in flight is not waited
@@ -34,11 +34,11 @@ pub(crate) struct Health {
     sick: bool,
     gone: bool,
     danger_at: Option<Instant>,
-    /// What was safe before silence was taken for a danger.
+    /// Safe rate before silence was taken for a danger.
     before_silence: Option<f64>,
     /// When it last lost what it repairs too late.
     late_repair_at: Option<Instant>,
-    /// What it has carried without danger, in bit/s.
+    /// Rate that it has carried without danger, in bit/s.
     safe: Option<f64>,
     examined_at: Option<Instant>,
 }
@@ -83,7 +83,8 @@ impl Health {
         last.is_some_and(|at| now.saturating_since(at) < within)
     }
 
-    /// What it has carried without danger, where that is learnt.
+    /// Returns the rate that it has carried without danger, where that is
+    /// learnt.
     pub fn safe_rate(&self) -> Option<Rate> {
         self.safe.map(|bps| Rate::from_bps(bps as u64))
     }

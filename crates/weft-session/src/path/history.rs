@@ -1,4 +1,4 @@
-//! What was sent on one path and what became of it.
+//! Packets sent on one path, and their fate.
 
 use std::collections::VecDeque;
 
@@ -17,11 +17,11 @@ pub(crate) struct Carried {
     pub content: Content,
 }
 
-/// What a packet has in it.
+/// Content of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Content {
     Media,
-    /// What other packets can be made of; `sequence` is its own.
+    /// A packet from which others can be recovered; `sequence` is its own.
     Repair,
 }
 
@@ -59,7 +59,7 @@ struct Record {
     fate: Fate,
 }
 
-/// What one feedback message changed.
+/// Changes by one feedback message.
 #[derive(Default, Debug)]
 pub(crate) struct Outcome {
     /// For the controller, in send order.
@@ -167,7 +167,7 @@ impl History {
         self.records.get(index as usize).map(|r| r.sent.sent_at)
     }
 
-    /// What left after the newest packet that has arrived, in that order.
+    /// Packets that left after the newest one that has arrived, in that order.
     pub fn outstanding(&self) -> impl DoubleEndedIterator<Item = Outstanding> {
         let from = self.highest_acknowledged.map_or(0, |highest| highest + 1);
         let from = from.saturating_sub(self.first) as usize;

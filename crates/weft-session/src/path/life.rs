@@ -125,8 +125,9 @@ impl Path {
 
     /// The path is dead: everything waiting and in flight must go elsewhere.
     pub fn on_down(&mut self, now: Instant) -> (Vec<Waiting>, Vec<(u64, Carried)>) {
-        /// Of the 30 s from the last answer to a check (RFC 7675 section 5.1):
-        /// while a path lives, checks are answered every few seconds.
+        /// Time that is left of the 30 s from the last answer to a check (RFC
+        /// 7675 section 5.1): while a path lives, checks are answered every few
+        /// seconds.
         const CONSENT_LEFT: Duration = Duration::from_secs(20);
         self.state = PathState::Down;
         // Silent for long, it is down because there is no consent.

@@ -65,9 +65,9 @@ pub(crate) struct PathCounters {
 /// sends feedback every 50 to 250 ms.
 const FEEDBACK_WAIT: Duration = Duration::from_millis(100);
 
-/// Of what was sent during so long a time nothing arrived: the path was gone.
-/// Congestion loses some packets, and no queue overflows without a break for
-/// ten frames. Chosen by us: `a_short_outage_is_no_congestion`.
+/// Time without any arrival that means that the path was gone. Congestion loses
+/// some packets, and no queue overflows without a break for ten frames. Chosen
+/// by us: `a_short_outage_is_no_congestion`.
 const OUTAGE: Duration = Duration::from_millis(300);
 
 pub(crate) struct Path {
@@ -88,11 +88,11 @@ pub(crate) struct Path {
     arrivals: Arrivals,
 }
 
-/// What was sent over a path, and when the next packet may leave.
+/// Sending on a path: what has left, and when the next packet may.
 pub(crate) struct Sending {
     pub last_sent: Option<Instant>,
-    /// The same of packets that feedback names: nothing else tells how the
-    /// path is.
+    /// When the last packet left that feedback will name: nothing else tells how
+    /// the path is.
     pub last_measured: Option<Instant>,
     pacer: Pacer,
     /// The first packet that this controller sent: of earlier ones it is told
@@ -103,7 +103,7 @@ pub(crate) struct Sending {
     unmeasured: Bytes,
 }
 
-/// What feedback, or its silence, says of a path's life.
+/// Signs of a path's life in feedback, or in its silence.
 struct Life {
     /// Since when something is in flight and nothing was acknowledged.
     waiting_since: Option<Instant>,
@@ -126,7 +126,7 @@ struct Life {
     heard_at: Option<Instant>,
 }
 
-/// What arrived of what was sent.
+/// Arrivals of the packets that were sent.
 #[derive(Default)]
 struct Arrivals {
     /// When the newest packet left that has arrived.
@@ -212,8 +212,8 @@ impl Path {
         Some(Duration::from_nanos(excess.max(0).unsigned_abs()))
     }
 
-    /// What schedulers see; `delay` and `reach` are over those of the quickest
-    /// path.
+    /// Returns what schedulers see; `delay` and `reach` are over those of the
+    /// quickest path.
     pub fn view(&self, delay: Duration, reach: Duration) -> PathView {
         let controller = self.controller.snapshot();
         PathView {

@@ -15,7 +15,7 @@ const MOST_DOWN: usize = 4;
 #[derive(Default)]
 pub(crate) struct Paths {
     known: Few<PathId, Path>,
-    /// What later paths of the same ids begin with: at most 256.
+    /// Numbers with which later paths of the same ids begin: at most 256.
     ended: BTreeMap<PathId, Numbering>,
     /// Packets that left on paths that were removed.
     sent_before: u64,

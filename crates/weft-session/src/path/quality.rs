@@ -1,6 +1,6 @@
 use weft_units::Duration;
 
-/// What the receiver said that a path did to frames (Converge, section 4.2).
+/// Receiver's account of what a path did to frames (Converge, section 4.2).
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct PathQualityStats {
     /// Quality feedback that was believed.

@@ -102,7 +102,7 @@ pub struct Unprotected {
 pub struct FrameToProtect<'a> {
     /// Whether others depend on it and it on none.
     pub keyframe: bool,
-    /// What it has of payload.
+    /// Bytes of payload.
     pub size: Bytes,
     /// Its packets in sending order, behind those of the frames before that no
     /// repair packet holds.
@@ -111,7 +111,7 @@ pub struct FrameToProtect<'a> {
     pub begin: usize,
     /// Round-trip time of a path: when a retransmission would come.
     pub round_trip: &'a dyn Fn(PathId) -> Duration,
-    /// What retransmission alone would risk on a path.
+    /// Risk of retransmission alone on a path.
     pub risk: &'a dyn Fn(PathId) -> Risk,
 }
 
@@ -126,7 +126,7 @@ pub enum Risk {
     LateRetransmission,
 }
 
-/// What goes into one repair packet.
+/// Packets that go into one repair packet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Group {
     /// Places in [`FrameToProtect::packets`], ascending.

@@ -119,8 +119,8 @@ impl Protection for PathSpecific {
 }
 
 impl PathSpecific {
-    /// The same, where `least` says what part of the packets over a path that
-    /// loses so much is to be repair at least.
+    /// Makes the groups of a frame, where `least` is the least part of the
+    /// packets over a path that is repair, by the path and its loss.
     pub(super) fn protect_with(
         &mut self,
         now: Instant,

@@ -1,7 +1,7 @@
 use weft_units::{Bytes, Duration, Instant};
 
-/// Which part of what is sent is repair, over about a second: an encoder's
-/// rate is what the others leave.
+/// Part of what is sent that is repair, over about a second: an encoder's rate
+/// is what the others leave.
 #[derive(Default, Debug)]
 pub(crate) struct RepairShare {
     media: f64,
@@ -24,7 +24,7 @@ impl RepairShare {
         self.at = now;
     }
 
-    /// What is left for media, 0.5 to 1.
+    /// Part that is left for media, 0.5 to 1.
     pub fn left_for_media(&self) -> f64 {
         let all = self.media + self.repair;
         match all > 0.0 {

@@ -58,7 +58,7 @@ pub(super) struct Partial {
     begins_at: Option<u64>,
 }
 
-/// What became of a packet.
+/// Result of adding a packet.
 pub(super) enum Assembled {
     /// Its frame is not complete.
     Pending,

@@ -21,15 +21,16 @@ const VIDEO_LATE_ONE_IN: usize = 20;
 const AUDIO_LATE_ONE_IN: usize = 100;
 /// Added to the quantile, for timers and thread switches; chosen by us.
 const MARGIN_NANOS: i64 = 5_000_000;
-/// What is late in so few blocks of time does not recur, and nothing is won by
-/// waiting for it with every frame that follows: a path that dies makes a row
-/// of late frames, once. Chosen by us: `demo/ride`.
+/// Time that counts as one when late frames are counted. Lateness in few blocks
+/// does not recur, and waiting for it with every later frame gains nothing: a
+/// path that dies makes a row of late frames, once. Chosen by us: `demo/ride`.
 const BLOCK: Duration = Duration::from_millis(250);
 const EVENTS: usize = 3;
 /// More delay than this is no conversation any more: ITU-T G.114.
 const AUDIO_MAX_DELAY: i64 = 400_000_000;
-/// What pictures would have to wait longer for is a freeze already, and one is
-/// better than a delay that stays after it. Chosen by us.
+/// Longest delay of pictures, in microseconds. A longer wait is a freeze
+/// already, and one freeze is better than a delay that stays after it. Chosen by
+/// us.
 const VIDEO_MAX_DELAY: i64 = 200_000_000;
 /// A picture so late, or one that follows the last one after so long, is
 /// trouble, and more of it is near: pictures then wait for at least so long
@@ -38,8 +39,9 @@ const VIDEO_MAX_DELAY: i64 = 200_000_000;
 const TROUBLE_LATE: i64 = 100_000_000;
 const TROUBLE_GAP: Duration = Duration::from_millis(130);
 const TROUBLED_LEAST: i64 = 50_000_000;
-/// The same where pictures that a path fails to bring come by another one: that
-/// takes a round trip and the time until feedback is missed.
+/// Least delay, in microseconds, where another path brings the pictures that one
+/// path fails to bring: that takes a round trip and the time until feedback is
+/// missed.
 const TROUBLED_LEAST_OF_SEVERAL: i64 = 70_000_000;
 const TROUBLED_FOR: Duration = Duration::from_secs(20);
 /// On the only path nothing but waiting makes up for a repair: pictures wait
@@ -60,7 +62,7 @@ const AUDIO_SHRINK: i64 = 20;
 const BUCKET: Duration = Duration::from_secs(1);
 const BUCKETS: u64 = 10;
 
-/// What makes up for a picture that is late.
+/// Remedy for a picture that is late.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Remedy {
     /// The sender's scheduler leaves that to the receiver.
@@ -114,7 +116,7 @@ impl JitterBuffer {
         }
     }
 
-    /// What makes up for what is late.
+    /// Sets the remedy for late pictures.
     pub(super) fn set_remedy(&mut self, remedy: Remedy) {
         self.troubled_least = match remedy {
             Remedy::Unknown | Remedy::Waiting => TROUBLED_LEAST,

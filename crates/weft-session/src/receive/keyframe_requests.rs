@@ -10,7 +10,7 @@ use super::nack::DEFAULT_RTT;
 /// has asked for.
 const PATIENCE: Duration = Duration::from_millis(200);
 const PATIENCE_ROUND_TRIPS: u64 = 3;
-/// The same for a stream that did not start with a keyframe, as far as is
+/// Patience with a stream that did not start with a keyframe, as far as is
 /// known: one may still come by a slower path. Chosen by us.
 const START_PATIENCE: Duration = Duration::from_millis(100);
 /// Between two requests: time for one to be sent and answered; chosen by us.
@@ -55,7 +55,7 @@ pub(super) enum Outlook {
     Lost,
 }
 
-/// What stands in the way of the next frame.
+/// Obstacle to the next frame.
 pub(super) struct Stall {
     pub(super) outlook: Outlook,
     /// The last packet that brought its end nearer.

@@ -85,7 +85,7 @@ pub struct Receiver {
     restarted_at: Option<Instant>,
 }
 
-/// What is remembered of the packets before.
+/// Timestamps of earlier packets.
 #[derive(Debug, Default)]
 struct StreamClock {
     /// Highest extended timestamp.
@@ -206,7 +206,7 @@ impl Receiver {
         self.nack.on_duplicate(now, path, sequence, stream_sequence);
     }
 
-    /// What happened; to be called until `None`.
+    /// Returns the next event; call it until `None`.
     pub fn poll_event(&mut self) -> Option<ReceiveEvent> {
         self.events.pop_front()
     }
@@ -244,8 +244,8 @@ impl Receiver {
         self.keyframes.set_rtt(quickest);
     }
 
-    /// What makes up for what is late: on an only path pictures wait for repairs
-    /// that were needed lately.
+    /// Sets the remedy for late pictures: on an only path pictures wait for
+    /// repairs that were needed lately.
     pub(crate) fn set_remedy(&mut self, remedy: Remedy) {
         self.jitter.set_remedy(remedy);
     }
@@ -353,7 +353,7 @@ impl Receiver {
         }
     }
 
-    /// What the paths did to a frame that came too late.
+    /// Judges the effect of the paths on a frame that came too late.
     fn judge_paths(&mut self, now: Instant, packet: &ReceivedPacket<'_>, timestamp: u64) {
         if self.config.codec.kind() == MediaKind::Audio {
             return;

@@ -1,4 +1,4 @@
-//! Which sequence numbers to ask for again, and when.
+//! Sequence numbers to ask for again, and when.
 //!
 //! Where the peer numbers its packets per path, a sequence number counts as
 //! lost only once a path shows a gap in its own numbering around it and no
@@ -34,10 +34,9 @@ const MAX_RTT: Duration = Duration::from_millis(1000);
 /// milliseconds of a credit of at most half a second; chosen by us.
 const REQUEST_COST: Duration = Duration::from_millis(2);
 const MAX_CREDIT: Duration = Duration::from_millis(500);
-/// What is missing is taken note of only so often for each packet that comes:
-/// more than any link loses, and any skew of paths makes overtake each other.
-/// Numbers that jump would cost a note each for what lies between. Chosen by
-/// us.
+/// Missing packets that are noted for each packet that comes: more than any link
+/// loses, and any skew of paths makes overtake each other. Numbers that jump
+/// would cost a note for each number between. Chosen by us.
 const NOTES_PER_PACKET: usize = 8;
 const MOST_NOTES: usize = 2 * MAX_MISSING;
 
@@ -46,7 +45,7 @@ const MOST_NOTES: usize = 2 * MAX_MISSING;
 /// to a server of two addresses has.
 const MOST_PATHS: usize = 16;
 
-/// What a check found.
+/// Result of a check.
 #[derive(Default, PartialEq, Eq, Debug)]
 pub(super) struct Findings {
     /// To be asked for now, ascending.

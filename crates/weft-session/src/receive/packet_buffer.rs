@@ -1,4 +1,4 @@
-//! What has arrived: a ring by extended sequence number.
+//! Packets that have arrived: a ring by extended sequence number.
 
 use super::types::ReceivedPacket;
 use std::collections::BTreeMap;

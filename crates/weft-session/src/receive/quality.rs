@@ -1,4 +1,4 @@
-//! What the paths do to the construction of frames (Converge, section 4.2).
+//! Effect of the paths on the construction of frames (Converge, section 4.2).
 //!
 //! A frame is complete when its packets are, whether it is put together here
 //! or passed on in packets. If it comes later after the frame before than the

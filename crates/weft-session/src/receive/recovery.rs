@@ -13,7 +13,7 @@ use weft_wire::sequence;
 
 use kept::{Kept, WINDOW, Way};
 
-/// What became of the repair packets of one stream.
+/// Counters of the repair packets of one stream.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct ProtectionCounters {
     /// Repair packets that came, the useless and the broken included.
@@ -180,7 +180,8 @@ impl Recovery {
         parity.recover(ssrc, number as u16)
     }
 
-    /// What was recovered last is no packet of the stream.
+    /// Refuses the packet that was recovered last: it does not belong to the
+    /// stream.
     pub fn refuse(&mut self, number: u64) {
         self.counters.used -= 1;
         self.counters.broken += 1;

@@ -33,7 +33,7 @@ impl Hole {
     }
 }
 
-/// What the decoder holds.
+/// Pictures that the decoder holds.
 #[derive(Debug, Default)]
 pub(super) struct References {
     last: Option<Released>,

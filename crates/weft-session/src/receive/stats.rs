@@ -1,4 +1,4 @@
-//! What the receive side counts, by reason.
+//! Counters of the receive side, by reason.
 
 use weft_units::{Duration, Instant};
 
@@ -9,7 +9,7 @@ pub struct ReceiverStats {
     pub protection: super::ProtectionCounters,
     /// Packets by what became of them.
     pub packets: PacketCounters,
-    /// What was asked of the sender.
+    /// Requests to the sender.
     pub repair: RepairCounters,
     /// Frames by what became of them.
     pub frames: FrameCounters,
@@ -53,7 +53,7 @@ pub struct PacketCounters {
     pub missing: u64,
 }
 
-/// What was asked of the sender.
+/// Requests to the sender.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct RepairCounters {
     /// NACK messages.
@@ -73,7 +73,7 @@ pub struct FrameCounters {
     pub complete: u64,
     /// Handed on.
     pub released: u64,
-    /// Of those, the keyframes.
+    /// Keyframes among those.
     pub keyframes: u64,
     /// Handed on after their play-out time.
     pub late: u64,

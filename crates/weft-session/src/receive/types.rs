@@ -11,10 +11,10 @@ pub enum Delivery {
     Frames,
 }
 
-/// What the receive side has to know about a stream.
+/// Settings of the receive side of a stream.
 #[derive(Clone, Copy, Debug)]
 pub struct ReceiveConfig {
-    /// What it carries, and how that is in packets.
+    /// Codec and packet format.
     pub codec: Codec,
     /// Packets or frames.
     pub delivery: Delivery,
@@ -58,7 +58,7 @@ pub struct ReceivedFrame {
     /// The coded frame without payload descriptors; H.264 as a byte stream
     /// (ITU-T H.264 Annex B).
     pub data: Vec<u8>,
-    /// What `data` is coded with.
+    /// Codec of `data`.
     pub codec: Codec,
     /// RTP timestamp.
     pub timestamp: u32,
@@ -83,7 +83,7 @@ pub struct ReceivedFrame {
     /// How far `complete_at`, or the repair of a frame that it refers to, was
     /// behind `release_at`; zero for a frame in time.
     pub lateness: Duration,
-    /// What each path brought of it, retransmissions left out.
+    /// Packets that each path brought of it, retransmissions left out.
     pub paths: Vec<PathShare>,
 }
 
@@ -120,7 +120,7 @@ pub struct PathShare {
     pub last_arrival: Instant,
 }
 
-/// What the receive side of a stream wants or has.
+/// Output of the receive side of a stream.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ReceiveEvent {
     /// Ask the sender for these sequence numbers (RFC 4585 generic NACK).
@@ -138,7 +138,7 @@ pub enum ReceiveEvent {
     Frame(ReceivedFrame),
 }
 
-/// What a path did to a frame that came too late.
+/// Effect of a path on a frame that came too late.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PathQuality {
     /// The path, as the sender counts.

@@ -59,7 +59,7 @@ pub struct Cap {
     pub fall: f64,
     /// Growth a second without danger, as a part of the safe rate.
     pub growth: f64,
-    /// The same while there was no danger yet, and after `calm_after`.
+    /// Growth a second while there was no danger yet, and after `calm_after`.
     pub early_growth: f64,
     /// Time after which a danger is forgotten.
     pub calm_after: Option<Duration>,

@@ -2,7 +2,8 @@ use weft_units::{Instant, Rate};
 
 use super::{Assignment, Batch, Class, PathView, Scheduler};
 
-/// The same bytes on every path: the receiver keeps what comes first.
+/// Sends each packet on every path: the receiver keeps the copy that comes
+/// first.
 ///
 /// The packet's numbers belong to one path, in turn, so that feedback measures
 /// all of them. What is sent again goes once: it tells the receiver which path

@@ -30,7 +30,7 @@ pub enum SchedulerKind {
     Throughput,
     /// In proportion to a loss-based rate, as MPRTP.
     Mprtp,
-    /// The same bytes on every path.
+    /// Sends each packet on every path.
     Duplicate,
 }
 

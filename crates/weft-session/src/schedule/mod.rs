@@ -26,7 +26,7 @@ pub use kind::{SchedulerKind, UnknownScheduler};
 pub use policy::{MINIMUM, Metering, Policy, PolicyError, Standing, Weight};
 pub(crate) use policy::{Policies, SOUND};
 
-/// What a scheduler may know of a live path.
+/// Figures of a live path that a scheduler may know.
 #[derive(Clone, Copy, Debug)]
 pub struct PathView {
     /// The association's number for it.
@@ -40,19 +40,19 @@ pub struct PathView {
     /// `delay`, and what was sent since then and still stands in the link's
     /// queue.
     pub reach: Duration,
-    /// What waits for the pacer.
+    /// Bytes that wait for the pacer.
     pub queued: Bytes,
     /// Smoothed round-trip time (RFC 6298 section 2).
     pub srtt: Duration,
     /// The controller's loss fraction, 0 to 1.
     pub loss: f64,
-    /// What the controller measured to arrive.
+    /// Rate that the controller measured to arrive.
     pub delivered: Option<Rate>,
     /// Sent and neither acknowledged nor lost.
     pub in_flight: Bytes,
     /// It was in danger lately: what goes over it may go over another one too.
     pub endangered: bool,
-    /// What it loses is repaired too late, however short its queue.
+    /// Its losses are repaired too late, however short its queue.
     pub repairs_late: bool,
 }
 
@@ -67,13 +67,13 @@ impl PathView {
     }
 }
 
-/// What a packet is. The first five are those of Converge, table 2, highest
+/// Kind of a packet. The first five are those of Converge, table 2, highest
 /// priority first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Class {
     /// Sent again.
     Retransmission,
-    /// Of a keyframe.
+    /// Part of a keyframe.
     Keyframe,
     /// Parameters of a group of frames (H.264 SPS).
     SequenceParameters,
@@ -83,13 +83,13 @@ pub enum Class {
     Repair,
     /// A whole frame of sound.
     Audio,
-    /// Of a frame that refers to others.
+    /// Part of a frame that refers to others.
     Delta,
 }
 
 impl Class {
-    /// What a stream's packets are when they go out for the first time, unless
-    /// they are anything more special.
+    /// Returns the class of a stream's packets when they go out for the first
+    /// time, unless they are anything more special.
     #[must_use]
     pub fn of(kind: MediaKind, keyframe: bool) -> Class {
         match (kind, keyframe) {
@@ -99,7 +99,7 @@ impl Class {
         }
     }
 
-    /// What a packet of this class is if all that it carries is this.
+    /// Returns the class of a packet of this class that carries this alone.
     #[must_use]
     pub fn carrying(self, content: Content) -> Class {
         match content {
@@ -121,10 +121,10 @@ impl Class {
 pub struct Batch<'a> {
     /// The stream that they belong to.
     pub stream: StreamId,
-    /// What they are together: a keyframe remains one though it brings its
+    /// Class of the batch: a keyframe remains one though it brings its
     /// parameters.
     pub class: Class,
-    /// What each of them is, in sending order.
+    /// Class of each packet, in sending order.
     pub classes: &'a [Class],
     /// Their sizes, in the same order.
     pub sizes: &'a [Bytes],
@@ -159,10 +159,11 @@ pub trait Scheduler: Send {
     /// in ascending order of id, and never empty.
     fn assign(&mut self, now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Vec<Assignment>;
 
-    /// What may be sent over these paths together.
+    /// Returns the rate of these paths together.
     fn rate(&self, paths: &[PathView]) -> Rate;
 
-    /// What the receiver says that a path did to a frame; `paths` are live.
+    /// Takes in the receiver's account of what a path did to a frame; `paths`
+    /// are live.
     fn on_quality(&mut self, _now: Instant, _quality: &Quality, _paths: &[PathView]) {}
 
     /// The association found a path dead.
@@ -198,7 +199,7 @@ pub trait Scheduler: Send {
     }
 }
 
-/// What the receiver says that a path did to a frame (Converge, section 4.2).
+/// Receiver's account of what a path did to a frame (Converge, section 4.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Quality {
     /// The frame's stream.

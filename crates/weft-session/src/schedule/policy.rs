@@ -1,6 +1,5 @@
-//! What the owner of a link wants of it, laid around any scheduler: which of
-//! the live paths it gets to see, with which rate, and which copies it may
-//! make.
+//! Wishes of a link's owner, laid around any scheduler: which of the live paths
+//! it gets to see, with which rate, and which copies it may make.
 
 use std::collections::BTreeMap;
 
@@ -51,7 +50,7 @@ pub enum PolicyError {
 }
 
 impl Policy {
-    /// What people write of it, each once: `metered`, `backup`, `weight=0.5`.
+    /// Options that people write, each once: `metered`, `backup`, `weight=0.5`.
     pub const OPTIONS: [&str; 3] = ["metered", "backup", "weight"];
 
     /// Takes one option over, the value empty where it has none.
@@ -97,8 +96,8 @@ impl Default for Weight {
     }
 }
 
-/// What a sound takes: Opus of 32 kbps (libwebrtc's `kOpusBitrateFbBps`), and
-/// 20 bytes of RTP's header and extension for each of 50 packets a second.
+/// Rate of a sound: Opus of 32 kbps (libwebrtc's `kOpusBitrateFbBps`), and 20
+/// bytes of RTP's header and extension for each of 50 packets a second.
 pub(crate) const SOUND: Rate = Rate::from_kbps(40);
 /// Paths that carry less together are helped by a backup: the least at which
 /// libwebrtc sends 640x360 (media/config/simulcast.cc, 150 kbps) and a sound.

@@ -12,11 +12,11 @@ use super::{Assignment, PathView};
 /// all headers, is copied whole where there are 260, and in part where there is
 /// less. Chosen by us: a camera's least picture keeps the rest.
 const MOST: f64 = 0.25;
-/// What a path that brought no copies may catch up with. Chosen by us: some
-/// packets of several microphones at once.
+/// Most that a path without copies may catch up with. Chosen by us: some packets
+/// of several microphones at once.
 const BURST: Duration = Duration::from_millis(200);
 
-/// What copies have taken of each path.
+/// Bytes that copies have taken of each path.
 #[derive(Default)]
 pub(super) struct Sound {
     taken: BTreeMap<PathId, (Instant, f64)>,

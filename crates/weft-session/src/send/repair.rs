@@ -8,9 +8,9 @@ use weft_units::{Bytes, Duration, Instant, PathId, Ssrc};
 
 use crate::protection::Unprotected;
 
-/// What repair packets add to the packets in them: a contributing source (4
-/// bytes) and the header with the longest mask (24), less the fixed header
-/// that it stands for (12). RFC 8627 section 4.2.
+/// Bytes that repair packets add to the packets in them: a contributing source
+/// (4 bytes) and the header with the longest mask (24), less the fixed header
+/// that it replaces (12). RFC 8627 section 4.2.
 pub(crate) const REPAIR_HEADROOM: usize = 4 + 24 - 12;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,8 +53,8 @@ pub(crate) struct RepairStream {
 /// longest round trip that is worth beating. Chosen by us.
 const LONGEST_WAIT: Duration = Duration::from_millis(250);
 const MAX_UNPROTECTED: usize = 512;
-/// What is known of repair packets further back helps nobody: as many as a
-/// second of 20 Mbps has at an overhead of one half.
+/// Repair packets that are remembered. Older ones help nobody: it is as many as
+/// a second of 20 Mbps has at an overhead of one half.
 const MAX_REPAIRS: usize = 1024;
 
 /// In which repair packet each of the last media packets is.
@@ -132,8 +132,8 @@ impl RepairStream {
         self.begin = self.begin.saturating_sub(1);
     }
 
-    /// What may be protected now, in sending order, and the place of the
-    /// current frame's first packet in it.
+    /// Packets that may be protected now, in sending order, and the place of the
+    /// current frame's first packet among them.
     pub fn unprotected(&mut self, now: Instant) -> (&[Unprotected], usize) {
         let old = |p: &Unprotected| now.saturating_since(p.at) >= LONGEST_WAIT;
         while self.begin > 0 && self.unprotected.front().is_some_and(old) {
@@ -237,7 +237,7 @@ impl RepairStream {
         repair.beyond_repair()
     }
 
-    /// What was sent so far will not be repaired: there was no path.
+    /// Gives up the repair of everything sent so far: there was no path.
     pub fn interrupt(&mut self) {
         self.unprotected.clear();
         self.begin = 0;

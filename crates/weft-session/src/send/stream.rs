@@ -38,7 +38,7 @@ pub(crate) struct Stored {
     pub marker: bool,
     pub audio_level: Option<AudioLevel>,
     pub payload: Payload,
-    /// What it is when it goes out for the first time.
+    /// Class of the packet when it goes out for the first time.
     pub class: Class,
     pub created_at: Instant,
     pub last: Option<Transmission>,
@@ -345,7 +345,7 @@ impl SendStream {
         Bytes(self.get(sequence).map_or(0, |p| p.payload.len() + HEADROOM) as u64)
     }
 
-    /// What a packet is when it goes out for the first time.
+    /// Returns the class of a packet when it goes out for the first time.
     pub fn class(&self, sequence: u64) -> Class {
         self.get(sequence)
             .map_or(Class::of(self.config.codec.kind(), false), |p| p.class)

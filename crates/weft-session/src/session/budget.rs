@@ -1,4 +1,4 @@
-//! What the paths bring of the next picture in time.
+//! Size of the next picture that the paths deliver in time.
 
 use weft_units::{Bytes, Duration, Instant};
 
@@ -24,12 +24,12 @@ const ONLY_IN_TIME: Duration = Duration::from_millis(60);
 const LEAST_TIME: Duration = Duration::from_millis(10);
 
 impl Path {
-    /// What arrives in time of what is given to it now.
+    /// Bytes given to it now that arrive in time.
     fn room(&self, now: Instant, in_time: Duration) -> Bytes {
         self.room_beside(self.excess_delay(now), in_time)
     }
 
-    /// The same of the only path: in time is what comes as soon as pictures come
+    /// Bytes given to the only path now that arrive as soon as pictures come
     /// anyway, since a queue that others keep full is there whatever is sent.
     fn only_room(&self, now: Instant, packet: Bytes) -> Bytes {
         let least = self.controller.target_rate() * LEAST_TIME;
@@ -37,7 +37,7 @@ impl Path {
         room.max(least).max(packet)
     }
 
-    /// What arrives in time where this much of the time is spent already.
+    /// Bytes that arrive in time where this much of the time is spent already.
     fn room_beside(&self, excess: Option<Duration>, in_time: Duration) -> Bytes {
         let target = self.controller.target_rate();
         let rate = self

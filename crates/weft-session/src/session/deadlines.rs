@@ -6,9 +6,9 @@ use super::{PathsDue, Session};
 use crate::config::Level;
 
 impl Session {
-    /// What the paths want next. Every call that changes something of what is
-    /// sent ends with this: packets that come in change nothing of it, and are
-    /// as many.
+    /// Finds what the paths have to do next. Every call that changes something
+    /// of what is sent ends with this: packets that come in change nothing of
+    /// it, and are as many.
     pub(super) fn refresh_paths_due(&mut self) {
         self.paths_due = self.find_paths_due();
     }

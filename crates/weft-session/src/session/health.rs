@@ -83,9 +83,9 @@ impl Session {
         self.send_elsewhere(now, id, waiting.unwrap_or_default(), late);
     }
 
-    /// What a path that died held is for the others. Those that come back at
-    /// the same time, of which nothing is known yet, would stand full of it:
-    /// then they get the sound of it, and the picture begins anew.
+    /// Gives the packets of a dead path to the others. Paths that come back at
+    /// the same time, of which nothing is known yet, would be full of them: then
+    /// they get the sound only, and the picture begins anew.
     pub(super) fn inherit(
         &mut self,
         now: Instant,

@@ -13,7 +13,8 @@ impl Session {
         self.scheduling.behaviour.lateness.as_ref()
     }
 
-    /// The same where there is a choice of paths: their health matters.
+    /// Treatment of late packets where there is a choice of paths: their health
+    /// matters.
     pub(super) fn watched(&self) -> Option<&Lateness> {
         self.lateness().filter(|_| self.paths.len() > 1)
     }
@@ -29,8 +30,8 @@ impl Session {
         self.watched().is_some_and(|l| l.avoids_sick_paths)
     }
 
-    /// What makes up for pictures that come late: the peer is thought to keep
-    /// calm as this end does.
+    /// Remedy for late pictures: the peer is thought to treat late packets as
+    /// this end does.
     pub(super) fn remedy(&self) -> Remedy {
         match (self.has_only_path(), self.watched().is_some()) {
             (true, _) => Remedy::Waiting,
@@ -39,8 +40,8 @@ impl Session {
         }
     }
 
-    /// What is thought safe over all paths: the best one's, and a part of the
-    /// others', since the most doubtful one may fail now.
+    /// Rate that is thought safe over all paths: the best one's, and a part of
+    /// the others', since the most doubtful one may fail now.
     pub(super) fn safe_rate(&self) -> Option<Rate> {
         let others = self.watched()?.others_count?;
         let safe = || self.paths.values().filter_map(|p| p.health.safe_rate());

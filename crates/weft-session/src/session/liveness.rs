@@ -8,8 +8,8 @@ use crate::config::{Config, Level, Naming};
 use crate::event::{Event, Output};
 use crate::path::{Path, PathState, Purpose};
 
-/// What one path may have to carry alone, over what the application sends:
-/// probes and repair come on top. Chosen by us.
+/// Most that one path may have to carry alone, as a multiple of what the
+/// application sends: probes and repair come on top. Chosen by us.
 const ROOM: f64 = 1.25;
 
 /// A path's controller, and what its packets are to bear.

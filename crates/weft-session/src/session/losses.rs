@@ -96,8 +96,8 @@ impl Session {
         }
     }
 
-    /// What was waiting or in flight on a path that is not to be waited for goes
-    /// out on the others at once, the newest frame's packets first.
+    /// Sends packets that wait or are in flight on a path that is not to be
+    /// waited for on the others at once, the newest frame's first.
     pub(super) fn send_elsewhere(
         &mut self,
         now: Instant,

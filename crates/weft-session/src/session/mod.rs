@@ -90,7 +90,7 @@ struct AnnouncedRate {
     moved: bool,
 }
 
-/// What decides the repair packets.
+/// Choice of the repair packets.
 struct Protecting {
     protection: Box<dyn Protection>,
     kind: ProtectionKind,
@@ -151,7 +151,7 @@ impl Session {
         }
     }
 
-    /// What was negotiated.
+    /// Returns the negotiated level.
     #[must_use]
     pub fn level(&self) -> Level {
         self.level
@@ -240,7 +240,7 @@ impl Session {
         self.refresh_paths_due();
     }
 
-    /// What the call is to be spared first.
+    /// Returns the fault that the call avoids first.
     #[must_use]
     pub fn preference(&self) -> Preference {
         self.config.preference
@@ -381,8 +381,9 @@ impl Session {
             && receivers.all(|due| later(due.map(|d| d.at)))
     }
 
-    /// What media says of each path's life: its smoothed round trip, queues
-    /// included, and when feedback last named a packet for the first time.
+    /// Returns the signs that media gives of each path's life: its smoothed
+    /// round trip, queues included, and when feedback last named a packet for
+    /// the first time.
     pub fn signs_of_life(&self) -> impl Iterator<Item = (PathId, Duration, Option<Instant>)> {
         let paths = self.paths.values();
         paths.map(|p| (p.id, p.rtt.smoothed(), p.heard_at()))
@@ -394,7 +395,7 @@ impl Session {
         Stats::of(self)
     }
 
-    /// What the congestion controller of a path can tell of itself, for plots.
+    /// Returns the inner figures of a path's congestion controller, for plots.
     #[must_use]
     pub fn controller_internals(&self, path: PathId) -> Vec<weft_cc::Internal> {
         let path = self.paths.get(&path);

@@ -18,8 +18,8 @@ const MOST_SKEW: Duration = Duration::from_millis(50);
 /// us.
 const KEEP_MEASURED: Duration = Duration::from_millis(250);
 
-/// The same for a path that fell ill: it is back in use when it is well, and
-/// soon seen to be so.
+/// Interval of duplicates on a degraded path, which is back in use when it has
+/// recovered, and should soon be seen to have.
 const KEEP_SICK_MEASURED: Duration = Duration::from_millis(60);
 
 /// How a probe is filled.

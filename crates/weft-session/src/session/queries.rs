@@ -57,7 +57,7 @@ impl Session {
             .map(|(id, s)| (*id, s))
     }
 
-    /// What reports may say, if that is bounded.
+    /// Bounds on the contents of reports, unless they are left out.
     pub(super) fn allowance(&self, most: Allowance) -> Allowance {
         match self.has(Ablation::Budgets) {
             true => most,

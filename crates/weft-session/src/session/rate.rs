@@ -1,5 +1,4 @@
-//! What all streams together should send, and when the application hears of
-//! it.
+//! Target rate of all streams together, and when the application hears of it.
 
 use weft_units::{Instant, Rate};
 
@@ -7,8 +6,8 @@ use super::Session;
 use crate::event::Event;
 
 impl Session {
-    /// What all streams together should send: the paths' worth without what
-    /// repair packets take, the peer's limit and the application's.
+    /// Returns the rate that all streams together should send: the paths' worth
+    /// without what repair packets take, the peer's limit and the application's.
     #[must_use]
     pub fn target_rate(&self) -> Rate {
         let views = self.path_views();

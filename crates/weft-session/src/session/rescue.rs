@@ -64,7 +64,8 @@ impl Session {
         }
     }
 
-    /// The same for every path in doubt, when another one has answered.
+    /// Looks after what is in flight on every path in doubt, when another one
+    /// has answered.
     pub(super) fn rescue_suspects(&mut self, now: Instant) {
         let suspect = |p: &&Path| p.is_doubted() && p.is_usable();
         let suspects = self.paths.values().filter(suspect).map(|p| p.id);
@@ -103,7 +104,8 @@ impl Session {
         late
     }
 
-    /// What waits for the pacer of a path that is late is scheduled anew.
+    /// Schedules anew the packets that wait for the pacer of a path that is
+    /// late.
     fn requeue_late(&mut self, now: Instant, id: PathId, best: &PathView) {
         let Some(path) = self.paths.get_mut(&id) else {
             return;

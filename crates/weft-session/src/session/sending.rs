@@ -117,8 +117,8 @@ impl Session {
         self.scheduling.resumes_at.is_some_and(|at| now < at)
     }
 
-    /// The same of a frame that was made here: a little of them goes on where
-    /// no path answers.
+    /// Whether a frame that was made here may leave: a few do where no path
+    /// answers.
     fn has_way_for(&mut self, now: Instant, id: StreamId, size: Bytes) -> bool {
         let stream = self.streams.senders.get(&id);
         let is_audio = stream.is_some_and(|stream| stream.is_audio());

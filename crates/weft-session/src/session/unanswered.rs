@@ -56,7 +56,7 @@ impl Session {
         Some(room.until.map_or(Rate::ZERO, |_| RATE))
     }
 
-    /// What the next picture may have, if no path answers: half of what is left,
+    /// Most bytes of the next picture, if no path answers: half of what is left,
     /// so that there is some for the one that follows.
     pub(super) fn unanswered_budget(&self) -> Option<Bytes> {
         let room = self.scheduling.unanswered.as_ref()?;

@@ -1,4 +1,4 @@
-//! What can be read off a world.
+//! Figures of a world.
 
 use super::*;
 
@@ -62,7 +62,7 @@ impl World {
             .collect()
     }
 
-    /// Of what the sender sent on each path, the part that it found lost.
+    /// Returns the part of each path's packets that the sender found lost.
     pub fn lost_parts(&self) -> Vec<f64> {
         let part = |p: &weft_session::PathStats| {
             p.lost_packets as f64 / (p.lost_packets + p.acknowledged_packets).max(1) as f64

@@ -1,11 +1,11 @@
-//! What a receiver says of packets that is not true.
+//! False reports of a receiver.
 
 use weft_units::{Instant, Rng};
 use weft_wire::rtcp::{Packet, parse_compound};
 
 use super::World;
 
-/// What it says of those of a path.
+/// False report of a path's packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Lie {
     /// All have come, at the same moment, and many that are still to be sent.
@@ -30,7 +30,7 @@ impl Lie {
     ];
 
     fn tell(self, rng: &mut Rng, arrivals: &mut Vec<Option<Instant>>) {
-        /// What has not been sent yet.
+        /// Packets that are reported though they have not been sent yet.
         const MORE: usize = 200;
         match self {
             Lie::AllHaveCome => {
@@ -50,17 +50,17 @@ impl Lie {
     }
 }
 
-/// Which of them it tells.
+/// Choice of the false reports.
 #[derive(Default)]
 pub struct Lies {
     lie: Option<Lie>,
-    /// Of the packets of this link alone.
+    /// Link whose packets alone are reported falsely.
     link: Option<u8>,
     rng: Option<Rng>,
 }
 
 impl Lies {
-    /// What comes in the place of a report.
+    /// Returns what takes the place of a report.
     pub fn told(&mut self, report: &[u8]) -> Vec<u8> {
         let (Some(lie), Some(rng)) = (self.lie, &mut self.rng) else {
             return report.to_vec();

@@ -25,7 +25,7 @@ pub fn link(spec: &str) -> LinkSpec {
 
 /// UDP, IP and SRTP tag around a packet.
 const OVERHEAD: u64 = 28 + 16;
-/// What an association needs for its verdict, and between checks of a dead
+/// Time that an association needs for its verdict, and between checks of a dead
 /// path.
 const VERDICT: Duration = Duration::from_millis(60);
 const CHECKS: Duration = Duration::from_millis(300);
@@ -33,7 +33,7 @@ const CHECKS: Duration = Duration::from_millis(300);
 struct Packet {
     protocol: Protocol,
     bytes: Vec<u8>,
-    /// Of it and its copies, one has arrived: SRTP hands it on once.
+    /// Whether it or one of its copies has arrived: SRTP hands it on once.
     has_come: Rc<Cell<bool>>,
 }
 
@@ -57,7 +57,7 @@ fn receivers_path(link: usize, links: usize) -> PathId {
     PathId((links - 1 - link) as u8)
 }
 
-/// What the way to the receiver does to packets that are ECN-capable.
+/// Treatment of ECN-capable packets on the way to the receiver.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Meddling {
     None,
@@ -301,7 +301,7 @@ impl World {
             .expect("the stream exists");
     }
 
-    /// What an encoder gives that has nothing to say.
+    /// Sends the frame of an encoder that has nothing to say.
     pub fn send_empty_frame(&mut self) {
         let frame = Frame::new(&[], 0, self.now);
         self.sender

@@ -84,8 +84,8 @@ impl World {
         sent.expect("the stream exists");
     }
 
-    /// Of the packets of sound recorded in this time: those never heard, and
-    /// the longest silence between two that were.
+    /// Returns the packets of sound recorded in this time that were never heard,
+    /// and the longest silence between two that were.
     pub fn missed_sound(&self, from: Duration, to: Duration) -> (usize, Duration) {
         let sound = self.sound.as_ref().expect("there is a microphone");
         let number = |at: Duration| at.as_nanos() / INTERVAL.as_nanos();

@@ -13,7 +13,7 @@ const MAP: ExtensionMap = ExtensionMap {
     audio_level: None,
 };
 const BASE: u64 = 65_530;
-/// What a stream's packets may take of memory.
+/// Most memory that a stream's packets may take, in bytes.
 const MOST_KEPT: usize = 2_500_000;
 
 /// A packet with path numbers of its own, and as it is protected.

@@ -37,7 +37,7 @@ pub fn audio(delivery: Delivery) -> Receiver {
 pub enum Layers {
     /// Every frame refers to the one before.
     One,
-    /// The same, without picture numbers: only sequence numbers tell.
+    /// VP8 without picture numbers: only sequence numbers tell.
     Plain,
     /// Every third frame is referred to by no other, and says so.
     Droppable,
@@ -156,7 +156,7 @@ pub fn number_of(timestamp: u32) -> u32 {
     timestamp.wrapping_sub(timestamp_of(0)) / 3_000
 }
 
-/// Of the frame with this number, at 30 Hz; wraps in the first second.
+/// Timestamp of the frame with this number, at 30 Hz; wraps in the first second.
 pub fn timestamp_of(frame: u32) -> u32 {
     (u32::MAX - 30_000).wrapping_add(frame.wrapping_mul(3_000))
 }
@@ -167,7 +167,8 @@ pub struct Wire {
     pub events: Vec<(Instant, ReceiveEvent)>,
     /// Sequence numbers asked for, in all NACKs.
     pub nacked: BTreeSet<u64>,
-    /// What the sender can send again, and after what time it arrives.
+    /// Packets that the sender can send again, and the time after which they
+    /// arrive.
     pub history: BTreeMap<u64, ReceivedPacket<'static>>,
     /// When each packet came first.
     pub arrived: BTreeMap<u64, Instant>,

@@ -68,7 +68,7 @@ impl Adjustments {
         Some(alpha)
     }
 
-    /// What holds when a disabled path comes back.
+    /// Sets the correction of a disabled path that comes back.
     pub fn return_with(&mut self, now: Instant, path: PathId, alpha: f64) {
         let adjustment = Adjustment {
             alpha: alpha.min(0.0),

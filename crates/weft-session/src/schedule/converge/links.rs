@@ -1,4 +1,5 @@
-//! Which paths carry media: equation 2 disables, equation 3 enables.
+//! Choice of the paths that carry media: equation 2 disables, equation 3
+//! enables.
 
 use std::collections::BTreeMap;
 

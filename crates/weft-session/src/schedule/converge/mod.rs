@@ -37,7 +37,7 @@ pub(super) struct Converge {
     streams: BTreeMap<StreamId, Stream>,
 }
 
-/// What is known of one stream's frames.
+/// State of one stream's frames.
 struct Stream {
     last_frame: Option<Instant>,
     /// Mean time between frames, in nanoseconds.

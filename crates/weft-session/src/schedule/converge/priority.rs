@@ -35,8 +35,8 @@ pub(super) fn fast_path(packets: usize, paths: &[PathView]) -> PathId {
     fast.map_or(PathId(0), |p| p.id)
 }
 
-/// What of `P_max` is taken, path by path. It comes free again at the path's
-/// sending rate, so that `P_max` holds for any stretch of a frame's time.
+/// Part of `P_max` that is taken, path by path. It comes free again at the
+/// path's sending rate, so that `P_max` holds for any stretch of a frame's time.
 #[derive(Default)]
 pub(super) struct Room {
     taken: BTreeMap<PathId, f64>,

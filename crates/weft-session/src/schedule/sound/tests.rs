@@ -19,8 +19,8 @@ fn view(id: u8, kbps: u64) -> PathView {
     }
 }
 
-/// Of packets of 160 bytes, one in 20 ms (64 kbps), how many are copied in ten
-/// seconds.
+/// Returns how many packets of 160 bytes, one in 20 ms (64 kbps), are copied in
+/// ten seconds.
 fn copies(second_kbps: u64) -> usize {
     let (first, second) = (view(0, 1000), view(1, second_kbps));
     let mut sound = Sound::default();

@@ -18,7 +18,7 @@ use crate::preference::Preference;
 /// later than the best one alone would, and it is used when the best one is
 /// full. `docs/protocol/scheduler-weft.md` has the formulas and the reasons.
 pub(super) struct Weft {
-    /// What each path was given beyond its rate, in bytes, and when that was.
+    /// Bytes that each path was given beyond its rate, and when that was.
     debts: BTreeMap<PathId, (Instant, f64)>,
     sound: Sound,
     /// The part that is left out.
@@ -28,8 +28,9 @@ pub(super) struct Weft {
 /// A split must bring a frame so much sooner: it then waits for two paths, of
 /// which each may be slower than forecast. Chosen by us: `demo/ride`.
 const SPLIT_GAIN: Duration = Duration::from_millis(10);
-/// The same while there is danger: a frame that is split has no copy, and waits
-/// for the worse of two paths. Chosen by trial (`docs/protocol/calm.md`).
+/// Gain that a split must bring while there is danger: a frame that is split has
+/// no copy, and waits for the worse of two paths. Chosen by trial
+/// (`docs/protocol/calm.md`).
 const SPLIT_GAIN_IN_DANGER: Duration = Duration::from_millis(20);
 /// From a loss to its repair beside the round trip: the peer's feedback and
 /// half a frame of pacing. Chosen by us.
@@ -56,14 +57,14 @@ impl Lane<'_> {
         self.unrepaired_arrival(size) + repair(self.path, packets)
     }
 
-    /// The same if none of them is lost.
+    /// Time until `size` more bytes have arrived if none of them is lost.
     fn unrepaired_arrival(&self, size: Bytes) -> Duration {
         let given = self.path.rate.time_for(self.debt + size);
         self.path.reach + given.unwrap_or(NEVER).min(NEVER)
     }
 }
 
-/// What a lane gets of a frame.
+/// Part of a frame that a lane gets.
 struct Run<'a> {
     lane: &'a Lane<'a>,
     packets: usize,
@@ -225,7 +226,7 @@ fn split(sizes: &[Bytes], lanes: &[Lane<'_>]) -> (Vec<PathId>, Duration) {
     (plan, last)
 }
 
-/// What is sent again overtakes what waits for the pacer.
+/// Paths of packets that are sent again: they overtake what waits for the pacer.
 fn again(sizes: &[Bytes], paths: &[PathView]) -> Vec<PathId> {
     let arrival = |p: &PathView, size| {
         let given = p.rate.time_for(size).unwrap_or(NEVER);
@@ -245,8 +246,8 @@ fn sound(sound: &mut Sound, now: Instant, sizes: &[Bytes], lanes: &[Lane<'_>]) -
     sizes.iter().map(one).collect()
 }
 
-/// What losses cost a frame of so many packets: it is complete only when the
-/// last one is repaired, and where that happens often, the receiver's jitter
+/// Time that losses cost a frame of so many packets: it is complete only when
+/// the last one is repaired, and where that happens often, the receiver's jitter
 /// buffer makes every frame wait so long.
 fn repair(path: &PathView, packets: usize) -> Duration {
     if path.loss <= 0.0 {

@@ -15,7 +15,7 @@ const PER_SECOND: i64 = 100_000;
 /// Entries for each packet that is sent: weft names each in two reports, and
 /// what is lost may be asked for several times. Chosen by us.
 const PER_SENT: i64 = 8;
-/// What is saved for bursts. Chosen by us: a second's worth.
+/// Most that is saved for bursts. Chosen by us: a second's worth.
 const MOST: i64 = PER_SECOND;
 /// Beyond the packets that are remembered as sent, lists hold so many entries
 /// at most: report blocks, sources, and packets that were forgotten meanwhile.

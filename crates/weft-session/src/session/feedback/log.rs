@@ -1,4 +1,4 @@
-//! Which packets have come, for the feedback to the sender.
+//! Packets that have come, for the feedback to the sender.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use weft_wire::sequence;
 
 use crate::arrival::Arrival;
 
-/// What a report says.
+/// Contents of a report.
 #[derive(Debug)]
 pub(crate) struct Report {
     /// The number that it begins with.
@@ -47,8 +47,8 @@ const PATIENCE: Duration = Duration::from_secs(3);
 const MAX_LATENESS: u64 = 1000;
 
 impl ReceiveLog {
-    /// Of copies the first one's arrival counts, and a mark on any (RFC 8888
-    /// section 3.1).
+    /// Notes an arrival. The first of several copies counts, and a mark on any
+    /// (RFC 8888 section 3.1).
     pub fn on_packet(&mut self, number: u16, arrival: Arrival) {
         self.last_arrival = arrival.at;
         let number = sequence::extend(self.highest, number);
@@ -119,7 +119,7 @@ impl ReceiveLog {
         self.fresh > 0
     }
 
-    /// What the next report says.
+    /// Returns the contents of the next report.
     pub fn take_report(&mut self) -> Report {
         self.fresh = 0;
         let from = self.repeat_from;

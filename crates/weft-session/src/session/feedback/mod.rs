@@ -33,16 +33,17 @@ pub(super) use state::Feedback;
 /// sends one each 50 to 250 ms.
 const FEEDBACK_INTERVAL: Duration = Duration::from_millis(25);
 
-/// The same where there is a choice of paths, which is made by what feedback
-/// shows of them: a queue that grows is seen within a frame's time. Costs about
-/// 3 % of what is received. Chosen by us.
+/// Time between feedback messages where there is a choice of paths, which
+/// depends on what feedback shows of them: a queue that grows is seen within a
+/// frame's time. Costs about 3 % of what is received. Chosen by us.
 const QUICK_FEEDBACK_INTERVAL: Duration = Duration::from_millis(10);
 
-/// The same of a browser. Measured with Chromium 156: 16 a second; libwebrtc
-/// takes 5 % of what it would send for it, one each 50 to 250 ms.
+/// Time between a browser's feedback messages. Measured with Chromium 156: 16 a
+/// second; libwebrtc takes 5 % of what it would send for it, one each 50 to 250
+/// ms.
 const BROWSER_FEEDBACK_INTERVAL: Duration = Duration::from_micros(62_500);
 
-/// What the reports of one interval say at most, whatever the peer numbers its
+/// Most that the reports of one interval hold, however the peer numbers its
 /// packets: a gap as wide as one report of transport-wide numbers can tell, and
 /// messages for ten thousand packets. Chosen by us; `tests/budgets.rs` has what
 /// a peer can make of it.

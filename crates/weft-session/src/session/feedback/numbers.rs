@@ -13,7 +13,7 @@ use crate::path::Path;
 /// The path of a packet, and its number there.
 type Sent = (PathId, u64);
 
-/// What was sent, for peers that know no paths.
+/// Packets sent, by the numbers of peers that know no paths.
 #[derive(Debug, Default)]
 pub(in crate::session) struct Numbers {
     pub transport: TransportNumbers,
@@ -53,7 +53,7 @@ impl Numbers {
     }
 }
 
-/// What each transport-wide number was.
+/// Packets sent under transport-wide numbers.
 #[derive(Debug)]
 pub(in crate::session) struct TransportNumbers {
     sent: VecDeque<Sent>,
@@ -95,8 +95,8 @@ impl TransportNumbers {
     }
 }
 
-/// What each sequence number of each stream was (RFC 8888). Numbers leave out
-/// of order, since each path has a queue of its own.
+/// Packets sent under each stream's sequence numbers (RFC 8888). Numbers leave
+/// out of order, since each path has a queue of its own.
 #[derive(Debug, Default)]
 pub(in crate::session) struct StreamNumbers {
     streams: Vec<StreamLog>,
@@ -111,7 +111,7 @@ struct StreamLog {
     highest: u64,
 }
 
-/// What became of a number that a peer reports.
+/// Packet behind a number that a peer reports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::session) enum Found {
     Sent(PathId, u64),

@@ -36,7 +36,8 @@ impl Session {
         })]);
     }
 
-    /// What cannot be true is ignored and counted.
+    /// Passes quality feedback to the scheduler. Impossible values are ignored
+    /// and counted.
     pub(in crate::session) fn on_quality_feedback(
         &mut self,
         now: Instant,

@@ -1,5 +1,5 @@
-//! What the peer asks for: packets again (RFC 4585 NACK) and keyframes (PLI,
-//! FIR). What we ask for is found in `receive`, where frames are put together.
+//! Requests of the peer: packets again (RFC 4585 NACK) and keyframes (PLI, FIR).
+//! Our own requests are in `receive`, where frames are put together.
 
 use weft_units::{Instant, PathId, Ssrc, StreamId};
 

@@ -1,4 +1,4 @@
-//! What a session keeps for feedback.
+//! State of a session for feedback.
 
 use std::collections::BTreeMap;
 
@@ -17,17 +17,17 @@ pub const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 /// twice what a call of four links to a server of two addresses has.
 const MOST_PATHS: usize = 16;
 
-/// What a session keeps for feedback of both directions.
+/// State of a session for feedback of both directions.
 pub(in crate::session) struct Feedback {
-    /// What was sent under the numbers that feedback names.
+    /// Packets sent under the numbers that feedback names.
     pub numbers: Numbers,
-    /// What has come by each path (full level).
+    /// Arrivals by each path (full level).
     pub path_logs: Few<PathId, ReceiveLog>,
-    /// Which of our paths each of the peer's is, as far as is known.
+    /// Our path for each of the peer's, as far as is known.
     pub peer_paths: Few<PathId, PathId>,
-    /// What has come by transport-wide number (sender-side level).
+    /// Arrivals by transport-wide number (sender-side level).
     pub transport_log: ReceiveLog,
-    /// What has come of each stream, if its own numbers name it.
+    /// Arrivals of each stream, if its own numbers name it.
     pub stream_logs: BTreeMap<Ssrc, ReceiveLog>,
     /// The peer's clock in its reports by stream, unwrapped.
     pub report_clock: Option<u64>,
@@ -35,9 +35,9 @@ pub(in crate::session) struct Feedback {
     pub count: u8,
     pub next_feedback: Option<Instant>,
     pub next_report: Instant,
-    /// What the peer said we may send (RTCP REMB), if it did.
+    /// Most that the peer lets us send (RTCP REMB), if it said so.
     pub remote_limit: Option<Rate>,
-    /// What we tell the peer that it may send, if we do.
+    /// Most that we let the peer send, if we say so.
     pub told_limit: Option<Rate>,
     /// How much of the peer's RTCP is handled.
     pub(super) budget: Budget,

@@ -15,12 +15,12 @@ use crate::config::{Level, Naming};
 /// Streams with a log, repair streams included; chosen by us. A peer can make
 /// up as many as it likes.
 const MOST_STREAMS: usize = 64;
-/// What is missing in a wider gap is not reported: a jump of the numbers, or
-/// nothing that anybody would send again. Chosen by us.
+/// Widest gap whose missing packets are reported. A wider one is a jump of the
+/// numbers, or nothing that anybody would send again. Chosen by us.
 const WIDEST_GAP: u64 = 1000;
-/// What the reports of one interval say at most: what is missing takes two
-/// bytes each. Chosen by us: two of the widest gaps; a run for each stream and
-/// as many for gaps.
+/// Most that the reports of one interval hold: a missing packet takes two bytes.
+/// Chosen by us: two of the widest gaps; a run for each stream and as many for
+/// gaps.
 const MOST_REPORTED: Allowance = Allowance {
     missing: 2 * WIDEST_GAP as usize,
     blocks: 2 * MOST_STREAMS,

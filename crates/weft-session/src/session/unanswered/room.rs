@@ -6,7 +6,7 @@ pub(super) const RATE: Rate = Rate::from_kbps(100);
 /// Pictures are sent for so long, and sound until the peer's consent has ended. What RATE
 /// makes of it, a link of 1 Mbit/s brings in half a second.
 const LASTS: Duration = Duration::from_secs(5);
-/// What there is to begin with: a keyframe of the smallest size.
+/// Bytes at the beginning: a keyframe of the smallest size.
 const BURST: Bytes = Bytes(4000);
 
 /// Bytes that pictures may take of paths that do not answer.
