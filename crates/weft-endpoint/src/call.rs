@@ -7,10 +7,10 @@
 mod attempts;
 mod desk;
 mod diagnosis;
-mod fault;
+pub(crate) mod fault;
 mod inbox;
 mod listening;
-mod outlet;
+pub(crate) mod outlet;
 mod player;
 mod playing;
 mod publication;
@@ -20,7 +20,7 @@ mod run;
 mod statistics;
 #[cfg(test)]
 mod tests;
-mod troubles;
+pub(crate) mod troubles;
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};

@@ -372,6 +372,7 @@ impl Caller {
                 all_links: self.following.links.figures(),
                 silent: self.silent(context.now, counterpart),
                 connected: peer.is_connected(),
+                level: peer.session().level(),
                 cameras: self
                     .encoders
                     .iter()

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use weft_session::ReceivedFrame;
+use weft_session::{Level, ReceivedFrame};
 use weft_units::Instant;
 
 use crate::caller::Track;
@@ -34,6 +34,13 @@ pub enum Event {
     Publishing {
         /// Name of the publication.
         name: String,
+    },
+    /// Our publication reaches a server outside of a room.
+    Published {
+        /// Address of the endpoint without its query.
+        url: String,
+        /// How much of multipath the server takes part in, where it is known.
+        level: Option<Level>,
     },
     /// The server answers requests, but for some seconds nothing has come back
     /// over UDP on any link. Attempts continue. Reported once, and only before
@@ -159,6 +166,19 @@ impl fmt::Display for Event {
             Event::ParticipantChanged(who) => write!(f, "`{}` changed what they publish", who.name),
             Event::ParticipantLeft(who) => write!(f, "`{}` has left the room", who.name),
             Event::Publishing { name } => write!(f, "connected, publishing as `{name}`"),
+            Event::Published { url, level } => {
+                write!(f, "connected, publishing to {url}")?;
+                match level {
+                    Some(Level::Full | Level::SenderSide) => {
+                        f.write_str("; packets go over all links")
+                    }
+                    Some(Level::Single) => f.write_str(
+                        "; packets go over one link at a time, because the server reports no \
+                         arrival times (transport-wide feedback)",
+                    ),
+                    None => Ok(()),
+                }
+            }
             Event::Unanswered => f.write_str(
                 "the server accepted the call, but nothing comes back over UDP on any link; \
                  still trying (does a firewall block UDP, here or at the server?)",

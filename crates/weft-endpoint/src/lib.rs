@@ -70,6 +70,7 @@ pub mod signalling;
 pub mod sources;
 mod start;
 pub mod watch;
+mod whip;
 
 pub use call::{Call, NoEvent, Statistics, Stopper};
 pub use config::{CallConfig, OwnSources, Receiving, SendConfig};
@@ -80,3 +81,4 @@ pub use links::LinkChange;
 pub use notice::{Notice, Notices};
 pub use received::{Received, ReceivedCamera};
 pub use recording::{Recording, RecordingError};
+pub use whip::{WhipClient, WhipStopper};

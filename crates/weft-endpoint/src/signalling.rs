@@ -4,9 +4,11 @@ mod error;
 mod exchange;
 mod invitation;
 mod links;
+mod resource;
 mod room;
 mod stream;
 mod trust;
+mod whip;
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -19,6 +21,10 @@ pub use invitation::Invitation;
 pub use links::LinkFault;
 pub use room::{Room, escaped};
 pub use trust::Trust;
+pub use whip::Whip;
+
+/// Header with the secret of a participant.
+const SECRET: &str = "Weft-Secret";
 
 /// Silence after which an event stream counts as dead: the server writes at
 /// least every 15 s, so two writes and a margin are missing.

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use weft_endpoint::signalling::{Server, Trust};
 use weft_units::Codec;
 
 use crate::rooms::RoomsArgs;
@@ -35,6 +36,8 @@ pub enum Command {
     /// Join a room over all links: publish cameras and sound, receive the
     /// others
     Join(JoinArgs),
+    /// Publish over all links to any server that speaks WHIP, such as MediaMTX
+    Publish(PublishArgs),
     /// Call a browser directly: serves its own page, without a media server
     Call(CallArgs),
     /// Run experiments, in virtual time or with real packets
@@ -100,6 +103,27 @@ pub struct JoinArgs {
     /// senders of H.264, which WebM cannot hold
     #[arg(help_heading = RECEIVING, long, value_name = "FILE")]
     pub record: Option<PathBuf>,
+    #[command(flatten)]
+    pub server: ServerArgs,
+    /// Decode the received pictures (up to 1920x1080), and add their size,
+    /// their latency from the camera and, with Debian's `opencv-data`
+    /// installed, their quality (BRISQUE, 0 to 100, lower is better; one
+    /// picture every two seconds) to the statistics file
+    #[arg(
+        help_heading = RECEIVING,
+        long,
+        requires = "stats",
+        conflicts_with = "send_only"
+    )]
+    pub watch: bool,
+    /// Only publish; receive no participant
+    #[arg(help_heading = RECEIVING, long, conflicts_with = "record")]
+    pub send_only: bool,
+}
+
+/// Access to a server.
+#[derive(Debug, Args)]
+pub struct ServerArgs {
     /// Bearer token of the server
     #[arg(help_heading = SERVER, long, value_name = "TOKEN", env = "WEFT_TOKEN", hide_env_values = true, value_parser = token)]
     pub token: Option<String>,
@@ -115,20 +139,32 @@ pub struct JoinArgs {
     /// Accept any certificate; an attacker on the network can then listen in
     #[arg(help_heading = SERVER, long)]
     pub insecure: bool,
-    /// Decode the received pictures (up to 1920x1080), and add their size,
-    /// their latency from the camera and, with Debian's `opencv-data`
-    /// installed, their quality (BRISQUE, 0 to 100, lower is better; one
-    /// picture every two seconds) to the statistics file
-    #[arg(
-        help_heading = RECEIVING,
-        long,
-        requires = "stats",
-        conflicts_with = "send_only"
-    )]
-    pub watch: bool,
-    /// Only publish; receive no participant
-    #[arg(help_heading = RECEIVING, long, conflicts_with = "record")]
-    pub send_only: bool,
+}
+
+impl ServerArgs {
+    /// The server at `url`, with this token where no option names one.
+    pub fn server(&self, url: &str, token: Option<String>) -> Server {
+        Server {
+            url: url.to_owned(),
+            token: token.or_else(|| self.token.clone()),
+            trust: match (&self.ca, self.insecure) {
+                (Some(file), _) => Trust::File(file.clone()),
+                (None, true) => Trust::Anybody,
+                (None, false) => Trust::Public,
+            },
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct PublishArgs {
+    /// The endpoint's whole address, such as https://server:8889/live/whip
+    #[arg(value_name = "URL")]
+    pub url: String,
+    #[command(flatten)]
+    pub send: SendArgs,
+    #[command(flatten)]
+    pub server: ServerArgs,
 }
 
 #[derive(Debug, Args)]

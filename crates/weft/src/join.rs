@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use weft_endpoint::signalling::{Invitation, Server, Trust};
+use weft_endpoint::signalling::Invitation;
 use weft_endpoint::{Call, CallConfig, Event, NoEvent, Receiving, Recording};
 
 use crate::cli::JoinArgs;
@@ -67,7 +67,7 @@ fn place(args: &JoinArgs) -> Result<Invitation, Failure> {
         return Ok(Invitation {
             server: args.url.clone(),
             room,
-            token: args.token.clone(),
+            token: args.server.token.clone(),
         });
     };
     if let Some(room) = args.room.as_ref().filter(|room| **room != invitation.room) {
@@ -77,22 +77,14 @@ fn place(args: &JoinArgs) -> Result<Invitation, Failure> {
         )));
     }
     Ok(Invitation {
-        token: invitation.token.or_else(|| args.token.clone()),
+        token: invitation.token.or_else(|| args.server.token.clone()),
         ..invitation
     })
 }
 
 fn config(args: &JoinArgs, place: &Invitation) -> CallConfig {
     CallConfig {
-        server: Server {
-            url: place.server.clone(),
-            token: place.token.clone(),
-            trust: match (&args.ca, args.insecure) {
-                (Some(file), _) => Trust::File(file.clone()),
-                (None, true) => Trust::Anybody,
-                (None, false) => Trust::Public,
-            },
-        },
+        server: args.server.server(&place.server, place.token.clone()),
         send: args.send.config(),
         receiving: match args.send_only {
             true => Receiving::Nobody,

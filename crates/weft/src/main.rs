@@ -16,6 +16,7 @@ mod join;
 mod lab;
 mod manual;
 mod options;
+mod publish;
 mod rooms;
 mod sending;
 mod serve;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         Command::Token(args) => token::run(args),
         Command::Rooms(args) => rooms::run(args),
         Command::Join(args) => join::run(args),
+        Command::Publish(args) => publish::run(&args),
         Command::Call(args) => call::run(args),
         Command::Lab(args) => lab::run(args),
         Command::Emu(args) => emu::run(args),

@@ -314,6 +314,7 @@ fn peer(report: &PeerReport, troubles: &Troubles) -> Value {
     };
     json!({
         "connected": report.connected,
+        "level": report.level.name(),
         "links": report.all_links.iter().map(|l| policy(l, troubles)).collect::<Vec<Value>>(),
         "target_mbps": round(report.stats.target_rate.as_mbps()),
         "paths": report.stats.paths.iter().map(path).collect::<Vec<Value>>(),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use weft_peer::PeerKey;
 use weft_rooms::{LinkReport, LinkState};
-use weft_session::{Metering, PathState, PathStats, Standing, Stats};
+use weft_session::{Level, Metering, PathState, PathStats, Standing, Stats};
 use weft_units::{PathId, StreamId};
 
 use super::Track;
@@ -26,6 +26,8 @@ pub struct PeerReport {
     pub silent: BTreeSet<String>,
     /// Whether media can flow.
     pub connected: bool,
+    /// How much of multipath was negotiated.
+    pub level: Level,
     /// Cameras that the peer receives, in order.
     pub cameras: Vec<CameraReport>,
     /// Identities of its streams, sent and received.

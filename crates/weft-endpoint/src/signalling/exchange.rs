@@ -56,6 +56,15 @@ impl Patience {
     }
 }
 
+/// Kind of server, by which answers are read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum ServerKind {
+    /// A weft server never redirects: a captive portal does.
+    Weft,
+    /// A WHIP endpoint may redirect to another server (RFC 9725 section 4.5).
+    Whip,
+}
+
 /// HTTP with one server over several links.
 #[derive(Clone)]
 pub(super) struct Exchange {
@@ -63,6 +72,7 @@ pub(super) struct Exchange {
     pub links: LinkConnector,
     /// Root URL of the server.
     pub base: String,
+    pub kind: ServerKind,
 }
 
 /// Reason why an attempt over one link failed.
@@ -76,7 +86,7 @@ enum Failure {
 }
 
 impl Exchange {
-    pub fn new(links: LinkConnector, base: String) -> Exchange {
+    pub fn new(links: LinkConnector, base: String, kind: ServerKind) -> Exchange {
         let config = Agent::config_builder()
             .http_status_as_error(false)
             // A redirect would send the token and the secret to another server.
@@ -88,6 +98,7 @@ impl Exchange {
             agent: Agent::with_parts(config, links.clone(), Unresolved),
             links,
             base,
+            kind,
         }
     }
 
@@ -185,6 +196,11 @@ impl Exchange {
         };
         if response.status().is_redirection() {
             let to = shortened(header(LOCATION).unwrap_or("nowhere"));
+            if matches!(status, 307 | 308) && self.kind == ServerKind::Whip {
+                let url = self.base.clone();
+                let error = SignallingError::Redirected { url, to };
+                return Err(Failure::Final(Box::new(error)));
+            }
             if host(&to) == host(&self.base) {
                 let fault = LinkFault::Broken(format!("a redirect to {to}"));
                 let url = self.base.clone();
@@ -290,7 +306,7 @@ struct Problem {
 fn refusal(what: &'static str, status: u16, body: &str) -> SignallingError {
     let problem = serde_json::from_str(body).unwrap_or_else(|_| Problem {
         error: format!("HTTP status {status}"),
-        remedy: "is this a weft server?".to_owned(),
+        remedy: "is the address right?".to_owned(),
         kind: None,
     });
     // The server's remedy is written for users of the page.

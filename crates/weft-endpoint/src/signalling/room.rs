@@ -9,28 +9,24 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use ureq::http::header::LOCATION;
-use ureq::http::{Response, Uri};
+use ureq::http::Response;
 use ureq::{Body, BodyReader};
 use weft_net::LinkChoice;
 use weft_rooms::LinkReport;
 
 use super::error::{SignallingError, UrlPart};
-use super::exchange::{ANSWER, Exchange, MAX_ANSWER, Patience, shortened};
+use super::exchange::{ANSWER, Exchange, Patience, ServerKind};
 use super::links::{LinkConnector, LinkFault, Used};
+use super::resource::Resources;
 use super::stream::read_events;
-use super::{Created, Identity, RoomEvent, SILENCE, Server};
+use super::{Created, Identity, RoomEvent, SECRET, SILENCE, Server};
 use crate::links::LinkTrouble;
-
-/// Header with the participant's secret.
-const SECRET: &str = "Weft-Secret";
 
 /// Client of one room on a server.
 #[derive(Clone)]
 pub struct Room {
-    exchange: Exchange,
+    pub(super) resources: Resources,
     room: String,
-    token: Option<String>,
 }
 
 impl Room {
@@ -46,74 +42,36 @@ impl Room {
     ) -> Result<Room, SignallingError> {
         let base = base(&server.url)?;
         let links = LinkConnector::new(links, server.trust.config()?);
+        let exchange = Exchange::new(links, base, ServerKind::Weft);
         Ok(Room {
-            exchange: Exchange::new(links, base),
+            resources: Resources::new(exchange, server.token.clone()),
             room: escaped(room),
-            token: server.token.clone(),
         })
     }
 
     /// Reports the state of a link according to media: requests leave a link
     /// that is down.
     pub fn on_link(&self, link: &str, up: bool) {
-        self.exchange.links.tell(link, up);
+        self.exchange().links.tell(link, up);
     }
 
     /// Moves requests away from the link of a silent event stream.
     pub fn on_silence(&self) {
-        self.exchange.links.distrust_listening();
+        self.exchange().links.distrust_listening();
     }
 
     /// Links over which requests fail while others work.
     #[must_use]
     pub fn link_faults(&self) -> BTreeMap<String, LinkFault> {
-        self.exchange.links.faults()
+        self.exchange().links.faults()
     }
 
-    /// Diagnoses why a link carries no media: checks its routes, then sends a
-    /// request over it. May take some seconds.
-    #[must_use]
-    pub fn diagnose(&self, link: &str) -> LinkTrouble {
-        let links = &self.exchange.links;
-        if let Some(LinkFault::Portal { answer }) = links.faults().remove(link) {
-            return LinkTrouble::CaptivePortal { answer };
-        }
-        let (Some(alone), Some(choice)) = (links.alone(link), links.choice(link)) else {
-            return LinkTrouble::Silent;
-        };
-        let fault = links.server();
-        let fault = fault.and_then(|server| weft_net::route_fault(choice, server));
-        if let Some(fault) = fault {
-            return LinkTrouble::Route(fault);
-        }
-        let alone = Exchange::new(alone, self.base().to_owned());
-        let url = format!("{}/api/rooms/{}/access", self.base(), self.room);
-        let send = |patience: Patience| {
-            let request = patience.of(alone.agent.get(&url));
-            request.header("Authorization", self.authorization()).call()
-        };
-        match alone.ask("to ask", Some("application/json"), send, |_, _| Ok(())) {
-            // Any answer, even a refusal, comes from the server.
-            Ok(()) | Err(SignallingError::Refused { .. }) => LinkTrouble::UdpBlocked,
-            Err(SignallingError::CaptivePortal { answer, .. }) => {
-                LinkTrouble::CaptivePortal { answer }
-            }
-            Err(SignallingError::Certificate { .. }) => LinkTrouble::CaptivePortal {
-                answer: "with a certificate that is not the server's".to_owned(),
-            },
-            Err(_) => LinkTrouble::Silent,
-        }
+    fn exchange(&self) -> &Exchange {
+        &self.resources.exchange
     }
 
     fn base(&self) -> &str {
-        &self.exchange.base
-    }
-
-    fn authorization(&self) -> String {
-        self.token
-            .as_ref()
-            .map(|t| format!("Bearer {t}"))
-            .unwrap_or_default()
+        &self.exchange().base
     }
 
     /// Publishes this offer under a name, or as our own participant.
@@ -127,7 +85,8 @@ impl Room {
         offer: &str,
     ) -> Result<Created, SignallingError> {
         let url = format!("{}/whip/{}?{query}", self.base(), self.room);
-        self.post("to publish", &url, own, offer)
+        self.resources
+            .create("to publish", &url, secret(own), offer)
     }
 
     /// Plays a participant's publication as our own participant; otherwise as a
@@ -146,41 +105,7 @@ impl Room {
         if let Some(own) = own {
             url.push_str(&format!("?participant={}", escaped(&own.id)));
         }
-        self.post("to play", &url, own, offer)
-    }
-
-    fn post(
-        &self,
-        what: &'static str,
-        url: &str,
-        own: Option<&Identity>,
-        sdp: &str,
-    ) -> Result<Created, SignallingError> {
-        let send = |patience: Patience| {
-            let request = patience
-                .of(self.exchange.agent.post(url))
-                .header("Content-Type", "application/sdp")
-                .header(SECRET, proof(own));
-            request
-                .header("Authorization", self.authorization())
-                .send(sdp)
-        };
-        let take = |mut response: Response<Body>, _: Option<&Used>| {
-            let location = response.headers().get(LOCATION);
-            let location = location.and_then(|l| l.to_str().ok()).map(str::to_owned);
-            let body = response.body_mut().with_config().limit(MAX_ANSWER);
-            Ok((location, body.read_to_string()?))
-        };
-        let (location, sdp) = self
-            .exchange
-            .ask(what, Some("application/sdp"), send, take)?;
-        let location =
-            location.ok_or_else(|| SignallingError::NoLocation(what, self.base().to_owned()))?;
-        Ok(Created {
-            sdp,
-            location: self.resolve(url, &location)?,
-            reached: self.exchange.links.reached(),
-        })
+        self.resources.create("to play", &url, secret(own), offer)
     }
 
     /// Ends a publication or playback.
@@ -188,12 +113,15 @@ impl Room {
     /// # Errors
     /// If the server refuses or cannot be reached.
     pub fn delete(&self, location: &str) -> Result<(), SignallingError> {
-        let url = self.resolve(self.base(), location)?;
-        let send = |patience: Patience| {
-            let request = patience.of(self.exchange.agent.delete(&url));
-            request.header("Authorization", self.authorization()).call()
-        };
-        self.exchange.ask("to end", None, send, |_, _| Ok(()))
+        self.resources.delete(location)
+    }
+
+    /// Diagnoses why a link carries no media. May take some seconds.
+    #[must_use]
+    pub fn diagnose(&self, link: &str) -> LinkTrouble {
+        let url = format!("{}/api/rooms/{}/access", self.base(), self.room);
+        self.resources
+            .diagnose(link, &url, Some("application/json"))
     }
 
     /// Reports the state of our links to the room.
@@ -202,16 +130,13 @@ impl Room {
     /// If the server refuses or cannot be reached.
     pub fn put_links(&self, location: &str, links: &[LinkReport]) -> Result<(), SignallingError> {
         let links = serde_json::json!(links).to_string();
-        let url = format!("{}/links", self.resolve(self.base(), location)?);
+        let url = format!("{}/links", self.resources.resolve(self.base(), location)?);
         let send = |patience: Patience| {
-            let request = patience
-                .of(self.exchange.agent.put(&url))
-                .header("Content-Type", "application/json");
-            request
-                .header("Authorization", self.authorization())
-                .send(&links)
+            let request = patience.of(self.exchange().agent.put(&url));
+            let request = request.header("Content-Type", "application/json");
+            self.resources.authorized(request).send(&links)
         };
-        self.exchange
+        self.exchange()
             .ask("the links' figures", None, send, |_, _| Ok(()))
     }
 
@@ -228,67 +153,33 @@ impl Room {
     ) -> Result<(), SignallingError> {
         let url = format!("{}/api/rooms/{}/events?{query}", self.base(), self.room);
         let send = |patience: Patience| {
-            patience
-                .of(self.exchange.agent.get(&url))
+            let request = patience
+                .of(self.exchange().agent.get(&url))
                 .config()
                 .timeout_global(None)
                 .timeout_recv_body(None)
                 .timeout_per_read(Some(SILENCE))
                 .build()
-                .header(SECRET, proof(own))
-                .header("Authorization", self.authorization())
-                .call()
+                .header(SECRET, secret(own).unwrap_or_default());
+            self.resources.authorized(request).call()
         };
         let listen = |response, used: Option<&Used>| {
             let begun = begin(response, used)?;
             if let Some(used) = used {
-                self.exchange.links.listen(used.clone());
+                self.exchange().links.listen(used.clone());
             }
             Ok(begun)
         };
         let stream = self
-            .exchange
+            .exchange()
             .ask("to join", Some("text/event-stream"), send, listen)?;
         read_events(stream, take).map_err(|error| match error.kind() {
             ErrorKind::InvalidData => SignallingError::Events {
                 url: self.base().to_owned(),
                 error: error.to_string(),
             },
-            _ => self.exchange.unreachable(&ureq::Error::Io(error)),
+            _ => self.exchange().unreachable(&ureq::Error::Io(error)),
         })
-    }
-
-    /// URL of a resource named in the server's answer to `url`. Requests for it
-    /// carry the token, so it must be on the same server.
-    pub(super) fn resolve(&self, url: &str, location: &str) -> Result<String, SignallingError> {
-        let foreign = || SignallingError::ForeignLocation {
-            url: self.base().to_owned(),
-            location: shortened(location),
-        };
-        let own = origin(url);
-        let before_path = location.split(['/', '?', '#']).next().unwrap_or_default();
-        if before_path.contains(':') || location.starts_with("//") {
-            let absolute = match location.strip_prefix("//") {
-                Some(rest) => format!("{}//{rest}", &own[..own.find("//").unwrap_or(0)]),
-                None => location.to_owned(),
-            };
-            let named: Uri = absolute.parse().map_err(|_| foreign())?;
-            let asked: Uri = own.parse().map_err(|_| foreign())?;
-            if place(&named).is_none() || place(&named) != place(&asked) {
-                return Err(foreign());
-            }
-            let path = named.path_and_query().map_or("/", |path| path.as_str());
-            return Ok(format!("{own}{path}"));
-        }
-        if location.starts_with('/') {
-            return Ok(format!("{own}{location}"));
-        }
-        // Relative to the requested resource (RFC 3986 section 5.2.3).
-        let path = &url[own.len()..];
-        let path = &path[..path.find(['?', '#']).unwrap_or(path.len())];
-        let folder = &path[..path.rfind('/').map_or(0, |slash| slash + 1)];
-        let folder = if folder.is_empty() { "/" } else { folder };
-        Ok(format!("{own}{folder}{location}"))
     }
 }
 
@@ -340,26 +231,6 @@ fn base(url: &str) -> Result<String, SignallingError> {
     Err(SignallingError::UrlParts { url, part })
 }
 
-/// Scheme, host and port, as written in a URL with a scheme.
-fn origin(url: &str) -> &str {
-    let host = url.find("://").map_or(0, |i| i + 3);
-    let path = url[host..].find(['/', '?', '#']);
-    &url[..path.map_or(url.len(), |i| host + i)]
-}
-
-/// Scheme, host and port for comparison (RFC 6454 section 4); `None` if
-/// missing.
-fn place(uri: &Uri) -> Option<(&str, String, u16)> {
-    let scheme = uri.scheme_str()?;
-    let usual = match scheme {
-        "http" => 80,
-        "https" => 443,
-        _ => return None,
-    };
-    let host = uri.host()?.to_ascii_lowercase();
-    Some((scheme, host, uri.port_u16().unwrap_or(usual)))
-}
-
 /// All characters except the unreserved ones (RFC 3986 section 2.3).
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
@@ -373,6 +244,6 @@ pub fn escaped(text: &str) -> String {
     utf8_percent_encode(text, RESERVED).to_string()
 }
 
-fn proof(own: Option<&Identity>) -> &str {
-    own.map_or("", |own| &own.secret)
+fn secret(own: Option<&Identity>) -> Option<&str> {
+    own.map(|own| own.secret.as_str())
 }

@@ -1,5 +1,6 @@
 mod hostile;
 mod networks;
+mod whip;
 
 use std::time::{Duration, SystemTime};
 
@@ -34,10 +35,12 @@ fn a_location_is_on_the_server_that_was_asked() {
             "https://host:8443/weft/whip/?http://other/",
         ),
     ] {
-        let resolved = room.resolve(asked, location).expect(location);
+        let resolved = room.resources.resolve(asked, location).expect(location);
         assert_eq!(resolved, resource, "{location}");
         assert_eq!(
-            room.resolve("https://host:8443/weft", &resolved).ok(),
+            room.resources
+                .resolve("https://host:8443/weft", &resolved)
+                .ok(),
             Some(resolved)
         );
     }
@@ -51,7 +54,7 @@ fn a_location_is_on_the_server_that_was_asked() {
         "https:other/x",
         "mailto:a@b",
     ] {
-        let error = room.resolve(asked, foreign).expect_err(foreign);
+        let error = room.resources.resolve(asked, foreign).expect_err(foreign);
         assert!(
             matches!(error, SignallingError::ForeignLocation { .. }),
             "{error}"

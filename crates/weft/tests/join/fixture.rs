@@ -2,6 +2,7 @@
 //! where links must appear and disappear.
 
 use std::io::{BufRead, BufReader, Read};
+use std::net::{TcpListener, UdpSocket};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
@@ -216,4 +217,33 @@ pub(crate) fn serve_with(namespace: &Namespace, options: &[&str]) -> Program {
     let url = server.told.recv_timeout(PATIENCE);
     url.expect("it says where it is");
     server
+}
+
+fn program(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_weft"));
+    command.args(arguments);
+    command
+}
+
+pub(crate) fn weft(arguments: &[&str]) -> Program {
+    Program::start(&mut program(arguments))
+}
+
+/// Server on these ports, with its log, ready to accept connections. Its media
+/// thread panics when the file exists.
+pub(crate) fn server_at((http, media): (u16, u16), defect: &std::path::Path) -> Program {
+    let (listen, media) = (format!("127.0.0.1:{http}"), media.to_string());
+    let place = ["serve", "--listen", &listen, "--media-port", &media];
+    let mut command = program(&[&place[..], &["--log", "debug"]].concat());
+    let server = Program::start(command.env("WEFT_DEFECT_FILE", defect));
+    let url = server.told.recv_timeout(PATIENCE);
+    url.expect("it says where it is");
+    server
+}
+
+pub(crate) fn free_ports() -> (u16, u16) {
+    let http = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let media = UdpSocket::bind("127.0.0.1:0").expect("a port");
+    let http = http.local_addr().expect("an address").port();
+    (http, media.local_addr().expect("an address").port())
 }

@@ -5,6 +5,7 @@ mod hostile;
 mod links;
 mod networks;
 mod policies;
+mod publish;
 mod restart;
 
 use std::io::{BufRead, BufReader, Write};

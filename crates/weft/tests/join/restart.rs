@@ -1,44 +1,13 @@
 //! Restart of a server: its participants come back.
 
-use std::net::{TcpListener, UdpSocket};
-use std::process::Command;
 use std::time::Duration;
 
 use weft_testing::where_the_machine_keeps_up;
 
-use super::fixture::{PATIENCE, Program};
+use super::fixture::{Program, free_ports, server_at, weft};
 
 /// Promised time, from the moment at which the server listens again.
 const BACK: Duration = Duration::from_secs(3);
-
-fn program(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_weft"));
-    command.args(arguments);
-    command
-}
-
-fn weft(arguments: &[&str]) -> Program {
-    Program::start(&mut program(arguments))
-}
-
-/// Server on these ports, with its log, ready to accept connections. Its media
-/// thread panics when the file exists.
-fn serve((http, media): (u16, u16), defect: &std::path::Path) -> Program {
-    let (listen, media) = (format!("127.0.0.1:{http}"), media.to_string());
-    let place = ["serve", "--listen", &listen, "--media-port", &media];
-    let mut command = program(&[&place[..], &["--log", "debug"]].concat());
-    let server = Program::start(command.env("WEFT_DEFECT_FILE", defect));
-    let url = server.told.recv_timeout(PATIENCE);
-    url.expect("it says where it is");
-    server
-}
-
-fn free_ports() -> (u16, u16) {
-    let http = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let media = UdpSocket::bind("127.0.0.1:0").expect("a port");
-    let http = http.local_addr().expect("an address").port();
-    (http, media.local_addr().expect("an address").port())
-}
 
 /// Two participants are in a room of a server until `ends`; after `pause` a new
 /// server starts. Returns the time until one of them played the other.
@@ -48,13 +17,13 @@ fn back_after(ends: impl Fn(&mut Program, &std::path::Path), pause: Duration) ->
     let (defect, none) = (folder.path().join("defect"), folder.path().join("none"));
     let url = format!("http://127.0.0.1:{}", ports.0);
     let about = ["join", &url, "--room", "r", "--link", "127.0.0.1"];
-    let mut server = serve(ports, &defect);
+    let mut server = server_at(ports, &defect);
     let _ada = weft(&[&about[..], &["--mic", "tone", "--send-only"]].concat());
     let _bob = weft(&about);
     server.says("began playing");
     ends(&mut server, &defect);
     std::thread::sleep(pause);
-    let again = serve(ports, &none);
+    let again = server_at(ports, &none);
     let took = again.says("began playing");
     println!("back after {took:?}");
     took

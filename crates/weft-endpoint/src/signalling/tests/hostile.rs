@@ -10,7 +10,9 @@ use super::super::{Room, Server, SignallingError, Trust};
 
 /// Server that reads the head of each request and then calls `answer`. Returns
 /// its URL and the received requests.
-fn serving(answer: impl Fn(&mut TcpStream) + Send + Sync + 'static) -> (String, Receiver<String>) {
+pub(super) fn serving(
+    answer: impl Fn(&mut TcpStream) + Send + Sync + 'static,
+) -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
     let url = format!("http://{}", listener.local_addr().expect("bound"));
     let (asked, requests) = channel();

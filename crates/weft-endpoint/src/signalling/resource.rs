@@ -1,0 +1,172 @@
+//! Resources of WHIP and WHEP (RFC 9725): made by posting an offer, ended by DELETE.
+
+use ureq::http::header::LOCATION;
+use ureq::http::{Response, Uri};
+use ureq::{Body, RequestBuilder};
+
+use super::error::SignallingError;
+use super::exchange::{Exchange, MAX_ANSWER, Patience, shortened};
+use super::links::{LinkFault, Used};
+use super::{Created, SECRET};
+use crate::links::LinkTrouble;
+
+/// The resources of one server, and the token that requests carry.
+#[derive(Clone)]
+pub(super) struct Resources {
+    pub exchange: Exchange,
+    token: Option<String>,
+}
+
+impl Resources {
+    pub fn new(exchange: Exchange, token: Option<String>) -> Resources {
+        Resources { exchange, token }
+    }
+
+    fn base(&self) -> &str {
+        &self.exchange.base
+    }
+
+    /// Adds the bearer token, if there is one.
+    pub fn authorized<B>(&self, request: RequestBuilder<B>) -> RequestBuilder<B> {
+        match &self.token {
+            Some(token) => request.header("Authorization", format!("Bearer {token}")),
+            None => request,
+        }
+    }
+
+    /// Posts an offer to `url`, whose answer comes with the address of a resource. `secret`
+    /// proves to a room which participant asks.
+    ///
+    /// # Errors
+    /// If the server refuses or cannot be reached.
+    pub fn create(
+        &self,
+        what: &'static str,
+        url: &str,
+        secret: Option<&str>,
+        sdp: &str,
+    ) -> Result<Created, SignallingError> {
+        let send = |patience: Patience| {
+            let request = patience
+                .of(self.exchange.agent.post(url))
+                .header("Content-Type", "application/sdp");
+            let request = match secret {
+                Some(secret) => request.header(SECRET, secret),
+                None => request,
+            };
+            self.authorized(request).send(sdp)
+        };
+        let take = |mut response: Response<Body>, _: Option<&Used>| {
+            let location = response.headers().get(LOCATION);
+            let location = location.and_then(|l| l.to_str().ok()).map(str::to_owned);
+            let body = response.body_mut().with_config().limit(MAX_ANSWER);
+            Ok((location, body.read_to_string()?))
+        };
+        let (location, sdp) = self
+            .exchange
+            .ask(what, Some("application/sdp"), send, take)?;
+        let location =
+            location.ok_or_else(|| SignallingError::NoLocation(what, self.base().to_owned()))?;
+        Ok(Created {
+            sdp,
+            location: self.resolve(url, &location)?,
+            reached: self.exchange.links.reached(),
+        })
+    }
+
+    /// Deletes a resource, which ends its publication or playback.
+    ///
+    /// # Errors
+    /// If the server refuses or cannot be reached.
+    pub fn delete(&self, location: &str) -> Result<(), SignallingError> {
+        let url = self.resolve(self.base(), location)?;
+        let send = |patience: Patience| {
+            self.authorized(patience.of(self.exchange.agent.delete(&url)))
+                .call()
+        };
+        self.exchange.ask("to end", None, send, |_, _| Ok(()))
+    }
+
+    /// Diagnoses why a link carries no media: checks its routes, then requests `url` over
+    /// it alone, whose good answer has the media type `kind`. May take some seconds.
+    pub fn diagnose(&self, link: &str, url: &str, kind: Option<&'static str>) -> LinkTrouble {
+        let links = &self.exchange.links;
+        if let Some(LinkFault::Portal { answer }) = links.faults().remove(link) {
+            return LinkTrouble::CaptivePortal { answer };
+        }
+        let (Some(alone), Some(choice)) = (links.alone(link), links.choice(link)) else {
+            return LinkTrouble::Silent;
+        };
+        let fault = links.server();
+        let fault = fault.and_then(|server| weft_net::route_fault(choice, server));
+        if let Some(fault) = fault {
+            return LinkTrouble::Route(fault);
+        }
+        let alone = Exchange::new(alone, self.base().to_owned(), self.exchange.kind);
+        let send = |patience: Patience| self.authorized(patience.of(alone.agent.get(url))).call();
+        match alone.ask("to ask", kind, send, |_, _| Ok(())) {
+            // Any answer, even a refusal, comes from the server.
+            Ok(()) | Err(SignallingError::Refused { .. }) => LinkTrouble::UdpBlocked,
+            Err(SignallingError::CaptivePortal { answer, .. }) => {
+                LinkTrouble::CaptivePortal { answer }
+            }
+            Err(SignallingError::Certificate { .. }) => LinkTrouble::CaptivePortal {
+                answer: "with a certificate that is not the server's".to_owned(),
+            },
+            Err(_) => LinkTrouble::Silent,
+        }
+    }
+
+    /// URL of a resource named in the server's answer to `url`. Requests for it
+    /// carry the token, so it must be on the same server.
+    pub fn resolve(&self, url: &str, location: &str) -> Result<String, SignallingError> {
+        let foreign = || SignallingError::ForeignLocation {
+            url: self.base().to_owned(),
+            location: shortened(location),
+        };
+        let own = origin(url);
+        let before_path = location.split(['/', '?', '#']).next().unwrap_or_default();
+        if before_path.contains(':') || location.starts_with("//") {
+            let absolute = match location.strip_prefix("//") {
+                Some(rest) => format!("{}//{rest}", &own[..own.find("//").unwrap_or(0)]),
+                None => location.to_owned(),
+            };
+            let named: Uri = absolute.parse().map_err(|_| foreign())?;
+            let asked: Uri = own.parse().map_err(|_| foreign())?;
+            if place(&named).is_none() || place(&named) != place(&asked) {
+                return Err(foreign());
+            }
+            let path = named.path_and_query().map_or("/", |path| path.as_str());
+            return Ok(format!("{own}{path}"));
+        }
+        if location.starts_with('/') {
+            return Ok(format!("{own}{location}"));
+        }
+        // Beside what was asked for (RFC 3986 section 5.2.3).
+        let path = &url[own.len()..];
+        let path = &path[..path.find(['?', '#']).unwrap_or(path.len())];
+        let folder = &path[..path.rfind('/').map_or(0, |slash| slash + 1)];
+        let folder = if folder.is_empty() { "/" } else { folder };
+        Ok(format!("{own}{folder}{location}"))
+    }
+}
+
+/// Scheme, host and port, as written in a URL with a scheme.
+fn origin(url: &str) -> &str {
+    let host = url.find("://").map_or(0, |i| i + 3);
+    let path = url[host..].find(['/', '?', '#']);
+    &url[..path.map_or(url.len(), |i| host + i)]
+}
+
+/// Scheme, host and port for comparison (RFC 6454 section 4); `None` if
+/// missing.
+fn place(uri: &Uri) -> Option<(&str, String, u16)> {
+    let scheme = uri.scheme_str()?;
+    let usual = match scheme {
+        "http" => 80,
+        "https" => 443,
+        _ => return None,
+    };
+    let host = uri.host()?.to_ascii_lowercase();
+    Some((scheme, host, uri.port_u16().unwrap_or(usual)))
+}

@@ -1,0 +1,95 @@
+//! Requests to a WHIP endpoint of any server (RFC 9725).
+
+use std::collections::BTreeMap;
+
+use ureq::http::Uri;
+use weft_net::LinkChoice;
+
+use super::error::SignallingError;
+use super::exchange::{Exchange, ServerKind};
+use super::links::{LinkConnector, LinkFault};
+use super::resource::Resources;
+use super::{Created, Server};
+use crate::links::LinkTrouble;
+
+/// Redirects that are followed. Chosen by us: a load balancer needs one.
+const MAX_REDIRECTS: usize = 3;
+
+/// A WHIP endpoint: an address that takes offers.
+#[derive(Clone)]
+pub struct Whip {
+    resources: Resources,
+    url: String,
+}
+
+impl Whip {
+    /// The endpoint at the server's `url`, which is its whole address, asked over these
+    /// links in turn; over none of them: wherever the routes lead. No request is made yet.
+    ///
+    /// # Errors
+    /// If the address is not one of HTTP, or the certificate to trust cannot be read.
+    pub fn new(server: &Server, links: Vec<LinkChoice>) -> Result<Whip, SignallingError> {
+        let url = server.url.clone();
+        let uri: Option<Uri> = url.parse().ok();
+        let is_http = |uri: &Uri| matches!(uri.scheme_str(), Some("http" | "https"));
+        if !uri.is_some_and(|uri| is_http(&uri) && uri.host().is_some()) {
+            return Err(SignallingError::Url(url));
+        }
+        let links = LinkConnector::new(links, server.trust.config()?);
+        // A query may hold a key, which messages must not show.
+        let shown = url.split(['?', '#']).next().unwrap_or_default().to_owned();
+        let exchange = Exchange::new(links, shown, ServerKind::Whip);
+        let resources = Resources::new(exchange, server.token.clone());
+        Ok(Whip { resources, url })
+    }
+
+    /// Address without its query, for messages.
+    #[must_use]
+    pub fn shown_url(&self) -> &str {
+        &self.resources.exchange.base
+    }
+
+    /// Publishes an offer. Redirects are followed on the same server only: the token is
+    /// for no other.
+    ///
+    /// # Errors
+    /// If the server refuses or cannot be reached.
+    pub fn publish(&self, offer: &str) -> Result<Created, SignallingError> {
+        let mut url = self.url.clone();
+        for _ in 0..MAX_REDIRECTS {
+            match self.resources.create("to publish", &url, None, offer) {
+                Err(SignallingError::Redirected { url: from, to }) => {
+                    let own = self.resources.resolve(&url, &to).ok();
+                    url = own.ok_or(SignallingError::Redirected { url: from, to })?;
+                }
+                done => return done,
+            }
+        }
+        self.resources.create("to publish", &url, None, offer)
+    }
+
+    /// Ends a publication.
+    ///
+    /// # Errors
+    /// If the server refuses or cannot be reached.
+    pub fn delete(&self, location: &str) -> Result<(), SignallingError> {
+        self.resources.delete(location)
+    }
+
+    /// Tells requests the state of a link by its media: they leave a dead one.
+    pub fn on_link(&self, link: &str, up: bool) {
+        self.resources.exchange.links.tell(link, up);
+    }
+
+    /// Links over which requests fail, while others carry them.
+    #[must_use]
+    pub fn link_faults(&self) -> BTreeMap<String, LinkFault> {
+        self.resources.exchange.links.faults()
+    }
+
+    /// Finds out why a link carries no media. It may take some seconds.
+    #[must_use]
+    pub fn diagnose(&self, link: &str) -> LinkTrouble {
+        self.resources.diagnose(link, &self.url, None)
+    }
+}

@@ -1,0 +1,161 @@
+//! A WHIP client (RFC 9725): publishes to any server over all links.
+
+mod run;
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use weft_net::{Clock, Driver};
+
+use crate::call::outlet;
+use crate::call::{NoEvent, Statistics};
+use crate::caller::Command;
+use crate::config::SendConfig;
+use crate::connect::ConnectError;
+use crate::error::StartError;
+use crate::event::Event;
+use crate::links::{self, Links};
+use crate::notice::Notices;
+use crate::signalling::{Server, Whip};
+use crate::start::start;
+
+use run::{Message, Publication};
+
+/// A running publication at a WHIP endpoint. It follows the links and publishes again
+/// after faults until you [leave](WhipClient::leave) it. Dropping it ends it without
+/// waiting.
+pub struct WhipClient {
+    events: Receiver<Event>,
+    messages: Sender<Message>,
+    threads: Option<Threads>,
+}
+
+struct Threads {
+    publication: JoinHandle<Result<(), ConnectError>>,
+    network: Driver<Command>,
+}
+
+/// Ends a publication from any thread, such as that of a signal handler.
+#[derive(Clone)]
+pub struct WhipStopper(Sender<Message>);
+
+impl WhipStopper {
+    /// Ends the publication: [`WhipClient::next_event`] then returns
+    /// [`NoEvent::Ended`].
+    pub fn stop(&self) {
+        let _ = self.0.send(Message::End);
+    }
+}
+
+impl WhipClient {
+    /// Other servers than weft's leave no temporal layers out.
+    const LAYERS: u8 = 1;
+
+    /// Opens links, cameras and microphone, and begins. The server, whose `url` is the
+    /// whole address of the endpoint, is asked in the background: events tell whether it
+    /// answers.
+    ///
+    /// # Errors
+    /// If the configuration is wrong, or the machine lacks a part of it.
+    pub fn start(server: &Server, send: SendConfig) -> Result<WhipClient, StartError> {
+        if !send.publishes() {
+            return Err(StartError::NothingToDo);
+        }
+        let clock = Clock::start();
+        let (events, heard) = outlet::outlet();
+        let events = Arc::new(events);
+        // A camera that hangs holds its notices for ever, but not the publication's end.
+        let notices = Notices::new({
+            let events = Arc::downgrade(&events);
+            move |notice| {
+                if let Some(events) = events.upgrade() {
+                    events.tell(Event::Notice(notice));
+                }
+            }
+        });
+        let here = links::loopback(&server.url);
+        let (specs, scope) = links::links_or_all(&send.links, here)?;
+        let whip = Whip::new(server, specs.clone())?;
+        let links = Links::check(specs, scope, &notices)?;
+        let started = start(clock, links, send, WhipClient::LAYERS, notices)?;
+        let (messages, incoming) = channel();
+        let mut publication = Publication::new(
+            whip,
+            started.driver.remote.clone(),
+            started.sections,
+            messages.clone(),
+            events,
+        );
+        let publication = thread::Builder::new()
+            .name("whip".to_owned())
+            .spawn(move || {
+                let ended = publication.run(&incoming);
+                publication.leave();
+                ended
+            })
+            .expect("the system gives a thread");
+        Ok(WhipClient {
+            events: heard,
+            messages,
+            threads: Some(Threads {
+                publication,
+                network: started.driver,
+            }),
+        })
+    }
+
+    /// Returns the next event; waits for it no longer than `limit`. A thousand events may
+    /// wait; more are told as [`Event::Missed`].
+    ///
+    /// # Errors
+    /// If nothing happened in time, or the publication has ended.
+    pub fn next_event(&self, limit: Duration) -> Result<Event, NoEvent> {
+        self.events
+            .recv_timeout(limit)
+            .map_err(|error| match error {
+                RecvTimeoutError::Timeout => NoEvent::TimedOut,
+                RecvTimeoutError::Disconnected => NoEvent::Ended,
+            })
+    }
+
+    /// Returns the current figures; none after the end.
+    #[must_use]
+    pub fn statistics(&self) -> Option<Statistics> {
+        let (reply, answer) = channel();
+        self.messages.send(Message::Figures(reply)).ok()?;
+        answer.recv().ok()
+    }
+
+    /// Returns a handle that ends the publication from another thread.
+    #[must_use]
+    pub fn stopper(&self) -> WhipStopper {
+        WhipStopper(self.messages.clone())
+    }
+
+    /// Ends the publication, here and on the server, as far as that answers within half a
+    /// second.
+    ///
+    /// # Errors
+    /// If it had ended before because the server refused it for good.
+    pub fn leave(mut self) -> Result<(), ConnectError> {
+        let _ = self.messages.send(Message::End);
+        let Some(Threads {
+            publication,
+            network,
+        }) = self.threads.take()
+        else {
+            return Ok(());
+        };
+        let ended = publication.join().expect("the publication does not panic");
+        network.join().expect("the network does not panic");
+        ended
+    }
+}
+
+impl Drop for WhipClient {
+    fn drop(&mut self) {
+        let _ = self.messages.send(Message::End);
+    }
+}

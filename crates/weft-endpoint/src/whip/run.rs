@@ -1,0 +1,359 @@
+//! Thread of a publication: asks for it, makes it again after faults, ends it.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use weft_net::Remote;
+use weft_peer::Section;
+
+use crate::call::Statistics;
+use crate::call::fault::Fault;
+use crate::call::outlet::Outlet;
+use crate::call::troubles::Diagnosis;
+use crate::caller::{Command, News, PeerReport, ask};
+use crate::connect::{ConnectError, Connection, connect};
+use crate::event::Event;
+use crate::links::{Board, LinkTrouble};
+use crate::signalling::{SignallingError, Whip};
+
+/// Time between attempts: the first, and the longest after doubling. Chosen by us: a
+/// server that is started again is back on air within a second, and one that stays away
+/// is asked twice a minute.
+const RETRY: Duration = Duration::from_secs(1);
+const LONGEST_RETRY: Duration = Duration::from_secs(30);
+/// Time between looks at the links.
+const FIGURES: Duration = Duration::from_secs(1);
+/// Time without any path after which the server is asked whether it still has the
+/// publication: one that was started again has not. Chosen by us: a link that comes back
+/// is checked within this time.
+const LOST: Duration = Duration::from_secs(5);
+/// Time for the last request.
+const LAST_REQUEST: Duration = Duration::from_millis(500);
+
+/// Message to the thread.
+pub(super) enum Message {
+    /// Result of the attempt with this number.
+    Made(u64, Result<Connection, ConnectError>),
+    /// News of the connection of this attempt.
+    News(u64, News),
+    /// Reason why a link carries nothing.
+    Diagnosed(String, LinkTrouble),
+    /// Whether the server answered the end of this attempt's connection, which no path led
+    /// to.
+    Withdrawn(u64, bool),
+    Figures(Sender<Statistics>),
+    End,
+}
+
+/// State of the publication on the server.
+enum State {
+    Missing { again: Instant },
+    Asked,
+    Made(Connection),
+}
+
+/// A publication at one endpoint.
+pub(super) struct Publication {
+    whip: Whip,
+    remote: Remote<Command>,
+    sections: Vec<Section>,
+    messages: Sender<Message>,
+    events: Arc<Outlet>,
+    state: State,
+    /// Number of the last attempt.
+    attempt: u64,
+    retry: Duration,
+    /// A path has led to the server.
+    was_connected: bool,
+    /// Time at which the last path was lost.
+    lost_at: Option<Instant>,
+    is_unanswered: bool,
+    board: Board,
+    fault: Fault,
+    diagnosis: Diagnosis,
+    started: Instant,
+}
+
+impl Publication {
+    pub fn new(
+        whip: Whip,
+        remote: Remote<Command>,
+        sections: Vec<Section>,
+        messages: Sender<Message>,
+        events: Arc<Outlet>,
+    ) -> Publication {
+        let now = Instant::now();
+        Publication {
+            whip,
+            remote,
+            sections,
+            messages,
+            events,
+            state: State::Missing { again: now },
+            attempt: 0,
+            retry: RETRY,
+            was_connected: false,
+            lost_at: None,
+            is_unanswered: false,
+            board: Board::default(),
+            fault: Fault::default(),
+            diagnosis: Diagnosis::default(),
+            started: now,
+        }
+    }
+
+    /// Runs until a message ends it or the server refuses for good.
+    pub fn run(&mut self, incoming: &Receiver<Message>) -> Result<(), ConnectError> {
+        let mut next_look = Instant::now() + FIGURES;
+        loop {
+            let now = Instant::now();
+            if now >= next_look {
+                next_look = now + FIGURES;
+                if let Ok(reports) = ask(&self.remote, Command::Report) {
+                    self.look_at_links(&reports);
+                    self.look_at_paths(now, &reports);
+                }
+            }
+            let wake = match self.state {
+                State::Missing { again } if now >= again => {
+                    self.publish();
+                    next_look
+                }
+                State::Missing { again } => again.min(next_look),
+                State::Asked | State::Made(_) => next_look,
+            };
+            match incoming.recv_timeout(wake.saturating_duration_since(now)) {
+                Ok(Message::End) | Err(RecvTimeoutError::Disconnected) => {
+                    return match self.is_unanswered && !self.was_connected {
+                        true => Err(ConnectError::Unanswered),
+                        false => Ok(()),
+                    };
+                }
+                Ok(Message::Made(attempt, made)) => self.on_made(attempt, made)?,
+                Ok(Message::News(attempt, news)) if attempt == self.attempt => self.on_news(news),
+                Ok(Message::News(..)) | Err(RecvTimeoutError::Timeout) => {}
+                Ok(Message::Withdrawn(attempt, is_answered)) => {
+                    self.on_withdrawn(attempt, is_answered);
+                }
+                Ok(Message::Diagnosed(link, trouble)) => self.on_trouble(link, trouble),
+                Ok(Message::Figures(reply)) => {
+                    if let Some(figures) = self.figures() {
+                        let _ = reply.send(figures);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Posts an offer on a thread of its own, which then passes the connection's news on:
+    /// none comes before the connection itself.
+    fn publish(&mut self) {
+        self.attempt += 1;
+        self.state = State::Asked;
+        self.board.clear();
+        let (whip, remote, messages) = (
+            self.whip.clone(),
+            self.remote.clone(),
+            self.messages.clone(),
+        );
+        let (sections, attempt) = (self.sections.clone(), self.attempt);
+        thread::spawn(move || {
+            let (listener, news) = channel::<News>();
+            let made = connect(&remote, sections, listener, |offer| whip.publish(offer));
+            if let Err(unsent) = messages.send(Message::Made(attempt, made)) {
+                if let Message::Made(_, Ok(connection)) = unsent.0 {
+                    // The publication has ended in the meantime.
+                    let _ = whip.delete(&connection.location);
+                }
+                return;
+            }
+            for news in news {
+                if messages.send(Message::News(attempt, news)).is_err() {
+                    return;
+                }
+            }
+        });
+    }
+
+    fn on_made(
+        &mut self,
+        attempt: u64,
+        made: Result<Connection, ConnectError>,
+    ) -> Result<(), ConnectError> {
+        match made {
+            Ok(connection) if attempt != self.attempt => self.end(connection),
+            Ok(connection) => {
+                if let Some(lasted) = self.fault.ends(Instant::now()) {
+                    self.events.tell(Event::FaultEnded { lasted });
+                }
+                self.state = State::Made(connection);
+            }
+            Err(ConnectError::Signalling(error)) if self.is_passing(&error) => {
+                let error = match self.diagnosis.media_flows {
+                    true => error.while_media_flows(),
+                    false => error,
+                };
+                if self.fault.begins(Instant::now(), &error.kind()) {
+                    self.events.tell(Event::Fault(error));
+                }
+                self.again();
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// Whether another attempt may succeed. An address that is not found is wrong, unless
+    /// it has worked before.
+    fn is_passing(&self, error: &SignallingError) -> bool {
+        let is_unknown = matches!(error, SignallingError::Refused { status: 404, .. });
+        error.is_passing() && (self.was_connected || !is_unknown)
+    }
+
+    /// Makes another attempt, later each time.
+    fn again(&mut self) {
+        self.state = State::Missing {
+            again: Instant::now() + self.retry,
+        };
+        self.retry = (self.retry * 2).min(LONGEST_RETRY);
+    }
+
+    fn on_news(&mut self, news: News) {
+        match news {
+            News::Unanswered if !self.is_unanswered && !self.was_connected => {
+                self.is_unanswered = true;
+                self.events.tell(Event::Unanswered);
+            }
+            News::Connected => {
+                self.was_connected = true;
+                self.retry = RETRY;
+                let url = self.whip.shown_url().to_owned();
+                let level = self.report().map(|report| report.level);
+                self.events.tell(Event::Published { url, level });
+            }
+            News::Path { path, link, state } => {
+                let change = self.board.on_path(Instant::now(), path, &link, state);
+                if let Some(change) = change {
+                    self.whip.on_link(&link, change.is_up());
+                    self.events.tell(Event::Link { link, change });
+                }
+            }
+            News::Failed(reason) => {
+                self.events.tell(Event::PublishingFailed { reason });
+                if let State::Made(connection) = std::mem::replace(&mut self.state, State::Asked) {
+                    self.end(connection);
+                }
+                self.again();
+            }
+            News::Unanswered | News::Frame { .. } | News::Ended => {}
+        }
+    }
+
+    /// Ends a connection here, and on the server in the background.
+    fn end(&self, connection: Connection) {
+        self.remote.send(Command::Close(connection.peer));
+        let whip = self.whip.clone();
+        thread::spawn(move || {
+            let _ = whip.delete(&connection.location);
+        });
+    }
+
+    fn look_at_links(&mut self, reports: &[PeerReport]) {
+        let found = self.diagnosis.look(reports, self.whip.link_faults());
+        for (link, trouble) in found.troubles {
+            self.on_trouble(link, trouble);
+        }
+        for link in found.to_diagnose {
+            let (whip, messages) = (self.whip.clone(), self.messages.clone());
+            thread::spawn(move || {
+                let trouble = whip.diagnose(&link);
+                let _ = messages.send(Message::Diagnosed(link, trouble));
+            });
+        }
+    }
+
+    /// Withdraws a connection that no path leads to. The server answers if it is there;
+    /// then another connection is made. Until it answers, the old one waits for a path.
+    fn look_at_paths(&mut self, now: Instant, reports: &[PeerReport]) {
+        let State::Made(connection) = &self.state else {
+            return;
+        };
+        let mut own = reports.iter().filter(|r| r.peer == connection.peer);
+        if !own.any(|report| report.connected && !report.has_path()) {
+            self.lost_at = None;
+            return;
+        }
+        let lost_at = *self.lost_at.get_or_insert(now);
+        if now.saturating_duration_since(lost_at) < LOST {
+            return;
+        }
+        // The next attempt comes as much later.
+        self.lost_at = Some(now);
+        let (whip, messages) = (self.whip.clone(), self.messages.clone());
+        let (attempt, location) = (self.attempt, connection.location.clone());
+        thread::spawn(move || {
+            let ended = whip.delete(&location);
+            let is_answered = matches!(ended, Ok(()) | Err(SignallingError::Refused { .. }));
+            let _ = messages.send(Message::Withdrawn(attempt, is_answered));
+        });
+    }
+
+    fn on_withdrawn(&mut self, attempt: u64, is_answered: bool) {
+        if attempt != self.attempt || !is_answered {
+            return;
+        }
+        if let State::Made(connection) = &self.state {
+            self.remote.send(Command::Close(connection.peer));
+            self.lost_at = None;
+            self.state = State::Missing {
+                again: Instant::now(),
+            };
+            let reason = "no link leads to the server any more".to_owned();
+            self.events.tell(Event::PublishingFailed { reason });
+        }
+    }
+
+    fn on_trouble(&mut self, link: String, trouble: LinkTrouble) {
+        if self.diagnosis.find(&link, &trouble) {
+            self.events.tell(Event::LinkTrouble { link, trouble });
+        }
+    }
+
+    fn report(&self) -> Option<PeerReport> {
+        let State::Made(connection) = &self.state else {
+            return None;
+        };
+        let reports = ask(&self.remote, Command::Report).ok()?;
+        reports.into_iter().find(|r| r.peer == connection.peer)
+    }
+
+    fn figures(&self) -> Option<Statistics> {
+        let publication = match &self.state {
+            State::Made(connection) => Some(connection.peer),
+            State::Missing { .. } | State::Asked => None,
+        };
+        Some(Statistics {
+            elapsed: self.started.elapsed(),
+            peers: ask(&self.remote, Command::Report).ok()?,
+            publication,
+            troubles: self.diagnosis.troubles().clone(),
+            ..Statistics::default()
+        })
+    }
+
+    /// Ends everything; the server is told as far as it answers in time.
+    pub fn leave(self) {
+        if let State::Made(connection) = self.state {
+            self.remote.send(Command::Close(connection.peer));
+            let (done, finished) = channel();
+            thread::spawn(move || {
+                let _ = self.whip.delete(&connection.location);
+                let _ = done.send(());
+            });
+            let _ = finished.recv_timeout(LAST_REQUEST);
+        }
+        self.remote.send(Command::Stop);
+    }
+}
