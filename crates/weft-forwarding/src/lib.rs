@@ -20,6 +20,7 @@ mod handshakes;
 mod limits;
 mod negotiation;
 mod plane;
+mod player;
 mod publication;
 mod settings;
 mod traffic;

@@ -2,7 +2,7 @@
 //! some times that.
 
 use crate::plane::{Plane, has_path};
-use crate::traffic::LEAST_MAX_RATE;
+use crate::player::LEAST_MAX_RATE;
 use weft_units::{Instant, Rate};
 
 /// Nobody is told to send less. Chosen by us: sound and a small picture, below

@@ -1,6 +1,6 @@
 //! The packets: from publishers through the router to players.
 
-use crate::ceiling::Ceiling;
+use crate::player::{LEAST_MAX_RATE, Player};
 use crate::publication::{Publication, Slot, streams_of};
 use std::collections::{BTreeMap, BTreeSet};
 use weft_peer::{PeerKey, PeerSet, StreamDirection};
@@ -9,9 +9,6 @@ use weft_sfu::{Downlink, Output, Router, SubscriptionId, TrackId, fair_shares};
 use weft_units::{Deadline, Duration, Instant, Rate, StreamId};
 use weft_wire::rtp::{ForwardedPacket, MediaPacket};
 
-/// Least bound of what a player is sent. The bound follows what is published,
-/// and this much is needed before anything is known of that.
-pub(crate) const LEAST_MAX_RATE: Rate = Rate::from_kbps(2_500);
 /// What a player may be sent, over what is published for it: the rest is for
 /// probes. libwebrtc probes up to twice what its application allocates
 /// (probe_controller.cc, `second_probe_allocation_scale`).
@@ -49,30 +46,6 @@ const QUEUE_STEP: Duration = Duration::from_millis(10);
 struct Incoming {
     track: TrackId,
     packets: u64,
-}
-
-/// A peer that packets go to.
-struct Player {
-    since: Instant,
-    subscriptions: BTreeMap<Slot, SubscriptionId>,
-    /// What all paths to it carry.
-    target: Option<Rate>,
-    /// Its pacers' queue as the router knows it.
-    queued: Duration,
-    /// The bound that its session has.
-    max_rate: Rate,
-    ceiling: Ceiling,
-    /// The rate that its session takes its paths to carry at least.
-    known: Rate,
-}
-
-impl Player {
-    fn cameras(&self) -> impl Iterator<Item = SubscriptionId> {
-        let streams = self.subscriptions.iter();
-        streams
-            .filter(|(slot, _)| **slot != Slot::Sound)
-            .map(|(_, id)| *id)
-    }
 }
 
 /// Totals since the start.
@@ -147,18 +120,7 @@ impl Traffic {
         publication: &Publication,
         peer: PeerKey,
     ) {
-        self.players.insert(
-            peer,
-            Player {
-                since: now,
-                subscriptions: BTreeMap::new(),
-                target: None,
-                queued: Duration::ZERO,
-                max_rate: LEAST_MAX_RATE,
-                ceiling: Ceiling::default(),
-                known: Rate::ZERO,
-            },
-        );
+        self.players.insert(peer, Player::new(now));
         self.subscribe(now, peers, publication, peer);
         self.deliver(now, peers);
     }

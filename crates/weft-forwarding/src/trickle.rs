@@ -4,7 +4,7 @@ use crate::connection::ResourceId;
 use crate::error::MediaError;
 use crate::negotiation::name_of;
 use crate::plane::Plane;
-use crate::traffic::LEAST_MAX_RATE;
+use crate::player::LEAST_MAX_RATE;
 use weft_ice::IceRole;
 use weft_peer::{Entropy, Fragment};
 use weft_units::Instant;
