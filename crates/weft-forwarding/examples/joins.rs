@@ -1,4 +1,4 @@
-//! What those who join take of a server's media thread: the session description,
+//! Cost of joining for a server's media thread: the session description,
 //! and the datagrams of the handshake, with real keys and signatures.
 //!
 //! `cargo run --profile campaign -p weft-forwarding --example joins [JOINS]`
@@ -121,7 +121,7 @@ impl House {
         panic!("the connection was not established");
     }
 
-    /// What is sent, to this address or to any.
+    /// Returns the datagrams that are sent, to this address or to any.
     fn drain(&mut self, to: Option<SocketAddr>) -> Vec<Vec<u8>> {
         let mut sent = Vec::new();
         while let Some(output) = self.plane.poll_output() {

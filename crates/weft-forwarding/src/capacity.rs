@@ -11,7 +11,7 @@ const MOST_BUSY: f64 = 0.9;
 /// what media may take of it.
 const MOST_SENT: f64 = 0.85;
 
-/// What a plane's machine can do.
+/// Capacity of a plane's machine.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Capacity {
     /// Most that it sends, all players together, so that its own link has no

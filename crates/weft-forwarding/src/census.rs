@@ -1,4 +1,4 @@
-//! What a plane holds, counted where it is held.
+//! Counts of everything that a plane holds.
 
 use crate::connection::ResourceId;
 use crate::plane::Plane;
@@ -16,7 +16,7 @@ pub struct Census {
     /// Pairs of addresses: as datagrams find their peer by, and as the peers'
     /// agents have them.
     pub routes: [usize; 2],
-    /// What participants publish.
+    /// Publications of participants.
     pub publications: usize,
     /// Players that are connected: as publications have them, as rates are fitted
     /// to, and as the operator's figures say.

@@ -6,7 +6,7 @@ use weft_units::{Duration, Instant, StreamId};
 /// How long a connection may take from its first description to media: ICE
 /// gives a dead path as long (RFC 7675 section 5.1).
 pub(crate) const SETUP: Duration = Duration::from_secs(30);
-/// The same until a check of the peer has come that knew our password: a client
+/// Longest time until a check of the peer comes that knows our password: a client
 /// sends some as soon as it has our description. Chosen by us: a bad link's
 /// round trips, and a tab that is slow.
 pub(crate) const UNHEARD: Duration = Duration::from_secs(8);
@@ -20,7 +20,7 @@ pub(crate) const GOODBYE: Duration = Duration::from_secs(2);
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ResourceId(pub String);
 
-/// What is known of a media connection.
+/// State of a media connection.
 pub(crate) struct Connection {
     pub(crate) publisher: Publisher,
     pub(crate) state: State,
@@ -43,7 +43,7 @@ pub(crate) enum Role {
     Play,
 }
 
-/// What is known of a connection that publishes.
+/// State of a connection that publishes.
 #[derive(Default)]
 pub(crate) struct Sender {
     pub(crate) streams: Vec<StreamId>,

@@ -8,7 +8,7 @@ pub enum MediaError {
     /// The session description makes no sense.
     #[error("the session description cannot be used: {reason}")]
     BadDescription {
-        /// What is wrong, and where.
+        /// Fault, with its place.
         reason: String,
     },
     /// The description has more cameras than a publication may have.
@@ -61,7 +61,7 @@ pub enum MediaError {
     /// The connection cannot take this now.
     #[error("the connection does not expect this: {reason}")]
     WrongState {
-        /// What it expects.
+        /// Value that it expects.
         reason: String,
     },
     /// An ICE fragment that is meant for another session of the connection.

@@ -342,7 +342,7 @@ fn changed(text: String, changes: &[u8]) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// What the answer says of the server.
+/// Reads the server's values from its answer.
 fn remote(answer: &SessionDescription) -> Option<Remote> {
     let media = answer.media.first()?;
     let fingerprint = media.fingerprint.as_ref()?.to_string();

@@ -28,9 +28,9 @@ pub(crate) struct Waiting {
 #[derive(Default)]
 pub(crate) struct Handshakes {
     waiting: BTreeMap<PeerKey, VecDeque<Waiting>>,
-    /// Whose turn was last.
+    /// Peer that had the last turn.
     last: Option<PeerKey>,
-    /// Of this turn.
+    /// Datagrams taken in this turn.
     taken: usize,
 }
 

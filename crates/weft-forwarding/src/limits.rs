@@ -1,5 +1,5 @@
-//! What publishers may send: they are told what their room can use, and held to
-//! some times that.
+//! Rates of publishers: they are told the rate that their room can use, and
+//! held to some times that.
 
 use crate::plane::{Plane, has_path};
 use crate::player::LEAST_MAX_RATE;
@@ -8,8 +8,8 @@ use weft_units::{Instant, Rate};
 /// Nobody is told to send less. Chosen by us: sound and a small picture, below
 /// which a call gets no better for whom it is for.
 const LEAST_TOLD: Rate = Rate::from_kbps(150);
-/// What is taken, as a multiple of what a publisher was told: repair packets,
-/// copies on other paths, and what was under way. Chosen by us.
+/// Rate that is taken, as a multiple of the rate that a publisher was told:
+/// repair packets, copies on other paths, and what was under way. Chosen by us.
 const TAKEN: f64 = 4.0;
 /// So much is taken of everybody. Chosen by us: encoders of a fixed rate, which
 /// hear nothing of what they are told, are set to at most ten.

@@ -1,4 +1,4 @@
-//! What signalling asks for, as descriptions and peers.
+//! Requests of signalling, turned into descriptions and peers.
 
 use crate::connection::{Connection, ResourceId, Role, Sender, State};
 use crate::error::MediaError;

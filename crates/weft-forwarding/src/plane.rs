@@ -22,12 +22,13 @@ const NO_PATH: &str = "no path is left";
 /// Why a player has to ask again.
 const CODEC_CHANGED: &str = "the publisher has changed its video codec";
 
-/// What a plane wants done.
+/// Request of a plane to its owner.
 #[derive(Debug)]
 pub enum Output {
     /// Send this datagram.
     Transmit {
-        /// Whose it is; takes its memory back by [`Plane::recycle`].
+        /// Peer that owns the datagram; return the buffer with
+        /// [`Plane::recycle`].
         peer: PeerKey,
         /// From this local address.
         local: SocketAddr,
@@ -42,7 +43,7 @@ pub enum Output {
     Event(Event),
 }
 
-/// What happened to a connection.
+/// Connection event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// It is up: packets can flow.
@@ -97,7 +98,7 @@ impl Connected {
     }
 }
 
-/// Who is connected, what is published, and the traffic between.
+/// Connections, publications, and the traffic between them.
 ///
 /// Order of calls: any input, then [`Plane::poll_output`] until `None`, then
 /// [`Plane::poll_timeout`]. Time never goes back.
@@ -112,7 +113,7 @@ pub struct Plane {
     connected: Connected,
     handshakes: Handshakes,
     events: VecDeque<Event>,
-    /// Of the last input.
+    /// Time of the last input.
     pub(crate) now: Instant,
     next_housekeeping: Option<Instant>,
 }
@@ -354,7 +355,7 @@ impl Plane {
         });
     }
 
-    /// What players agreed on is one codec for each camera: when a publisher
+    /// Ends players that agreed on another codec for a camera: when a publisher
     /// comes back with another one, they have to ask again.
     fn end_players_of_another_codec(
         &mut self,

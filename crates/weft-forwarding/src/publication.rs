@@ -13,7 +13,7 @@ const LEAST_PART: f64 = 0.5;
 /// came before: encoders are beside their target by as much. Chosen by us.
 const HELD: f64 = 1.2;
 
-/// Who publishes, in which room.
+/// Participant that publishes, with its room.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Publisher {
     /// Its name, as in the address of the request.
@@ -22,7 +22,7 @@ pub struct Publisher {
     pub participant: String,
 }
 
-/// What a stream is among those of its connection. A publisher's first camera
+/// Place of a stream among those of its connection. A publisher's first camera
 /// is a player's first stream of pictures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Slot {
@@ -50,7 +50,7 @@ pub(crate) fn streams_of(
     found
 }
 
-/// What a peer's streams are for others to see.
+/// Returns a peer's streams as others see them.
 pub(crate) fn shown(peer: &Peer, direction: StreamDirection) -> Publishing {
     let mut shown = Publishing::default();
     for (slot, (stream, _)) in streams_of(peer, direction) {
@@ -64,7 +64,7 @@ pub(crate) fn shown(peer: &Peer, direction: StreamDirection) -> Publishing {
     shown
 }
 
-/// What one participant publishes. Its tracks outlive a connection, so that
+/// Tracks that one participant publishes. They outlive a connection, so that
 /// players go on when another one takes over.
 #[derive(Debug, Default)]
 pub(crate) struct Publication {
@@ -127,7 +127,7 @@ impl Publication {
         self.source.take_if(|s| s.peer == peer);
     }
 
-    /// What the source has.
+    /// Returns the streams of the source.
     pub(crate) fn streams(&self) -> Option<&Publishing> {
         self.source.as_ref().map(|s| &s.streams)
     }

@@ -26,7 +26,7 @@ const MOST_OF_A_PUBLISHER: Rate = Rate::from_mbps(100);
 /// four times what reports of eight paths take, each sent twice.
 const MOST_OF_A_PLAYER: Rate = Rate::from_mbps(8);
 
-/// What all peers of a plane have in common.
+/// Settings that all peers of a plane share.
 pub struct Settings {
     origin: TimeOrigin,
     certificate: Certificate,
@@ -61,7 +61,7 @@ impl Settings {
         }
     }
 
-    /// The same, but this much is taken of each publisher, all paths together
+    /// Bounds the rate that is taken of each publisher, all paths together
     /// and repair included; a second's worth in a row, and the rest is lost
     /// before it costs anything. A sender's congestion control sees that as a
     /// link of that rate. Default 100 Mbit/s.
@@ -81,7 +81,7 @@ impl Settings {
         Settings { egress, ..self }
     }
 
-    /// The same, but peers are told these addresses in place of our own of the
+    /// Tells peers these addresses in place of our own of the
     /// same family: a router translates them, port by port (1:1 NAT).
     #[must_use]
     pub fn announcing(self, public: &[IpAddr]) -> Settings {
@@ -89,7 +89,7 @@ impl Settings {
         Settings { public, ..self }
     }
 
-    /// The same, but what a peer can cost is not bounded, as far as that can be
+    /// Leaves out the bounds on the cost of a peer, as far as they can be
     /// left out: for experiments, to see what the bounds are good for.
     #[must_use]
     pub fn without_budgets(self) -> Settings {

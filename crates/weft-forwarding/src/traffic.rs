@@ -9,7 +9,7 @@ use weft_sfu::{Downlink, Output, Router, SubscriptionId, TrackId, fair_shares};
 use weft_units::{Deadline, Duration, Instant, Rate, StreamId};
 use weft_wire::rtp::{ForwardedPacket, MediaPacket};
 
-/// What a player may be sent, over what is published for it: the rest is for
+/// Bound on a player's media, over the rate that is published for it: the rest is for
 /// probes. libwebrtc probes up to twice what its application allocates
 /// (probe_controller.cc, `second_probe_allocation_scale`).
 const HEADROOM: f64 = 2.0;
@@ -277,7 +277,7 @@ impl Traffic {
         }
     }
 
-    /// What a player can use of a publication: what its paths carry, and beside
+    /// Returns the rate that a player can use of a publication: the rate of its paths, and beside
     /// that what it does not play. While that is a guess, what it may be sent.
     pub(crate) fn usable(
         &self,

@@ -1,4 +1,4 @@
-//! What a description can cost that is as long as HTTP lets it be, and written
+//! Cost of a description that is as long as HTTP lets it be, and written
 //! to cost much.
 
 use weft_forwarding::{MediaError, Plane, Publisher, ResourceId, Settings};

@@ -30,7 +30,7 @@ struct Datagram {
     bytes: Vec<u8>,
 }
 
-/// What is measured.
+/// Measured case.
 #[derive(Clone, Copy)]
 struct Case {
     name: &'static str,

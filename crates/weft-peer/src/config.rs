@@ -5,7 +5,7 @@ use weft_ice::{Checks, Credentials, IceRole, LocalAddress};
 use weft_secure::{Certificate, Config as AssociationConfig};
 use weft_units::{Codec, MediaKind, Rng, Ssrc};
 
-/// What a peer is made of before anything is negotiated.
+/// Parts of a peer that stand before anything is negotiated.
 #[derive(Clone, Debug)]
 pub struct PeerConfig {
     /// Role, credentials, certificate of the association.
@@ -14,13 +14,13 @@ pub struct PeerConfig {
     pub session: weft_session::Config,
     /// Addresses to offer and to make paths from.
     pub locals: Vec<LocalAddress>,
-    /// What to offer in place of those of the same family: where a router
+    /// Addresses to offer in place of those of the same family: where a router
     /// translates each of these to one of ours, port by port (1:1 NAT).
     /// Default none.
     pub public: Vec<IpAddr>,
-    /// What may be agreed on. An offer lists them in this order, which is the
-    /// order of preference; an answer takes the first of the offer's that is
-    /// one of them.
+    /// Codecs that may be agreed on. An offer lists them in this order, which
+    /// is the order of preference; an answer takes the first of the offer's
+    /// that is one of them.
     pub codecs: Vec<Codec>,
     /// Seed of everything random in the session.
     pub rng: Rng,
@@ -35,22 +35,22 @@ pub struct TimeOrigin {
     pub ntp: u64,
 }
 
-/// What a peer needs of a random generator, fresh for each. The first two are
+/// Random values of a peer, fresh for each. The first two are
 /// secrets: from the system's secure generator where the network is real.
 #[derive(Clone, Debug)]
 pub struct Entropy {
-    /// Of ICE's user name and password.
+    /// Random octets of ICE's user name and password.
     pub credentials: [u8; 32],
-    /// Of ICE's roles.
+    /// Tie breaker of ICE's roles.
     pub tie_breaker: u64,
-    /// Of everything that is not secret.
+    /// Seed of everything that is not secret.
     pub seed: u64,
     /// See [`weft_secure::Config::handshake_seed`].
     pub handshake_seed: Option<u64>,
 }
 
 impl Entropy {
-    /// Of a generator that others may know, so that the peer's handshakes
+    /// Draws from a generator that others may know, so that the peer's handshakes
     /// repeat too: where time is virtual and nothing is secret.
     #[must_use]
     pub fn repeating(mut rng: Rng) -> Entropy {

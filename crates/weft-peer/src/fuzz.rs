@@ -17,7 +17,7 @@ use crate::{
 
 /// Calls that there are in one run.
 const MOST: usize = 4;
-/// Of clients that wait to be delivered, the newest go.
+/// Most clients that wait to be delivered; beyond it the newest go.
 const MOST_WAITING: usize = 64;
 /// Times that everybody answers everybody before time passes.
 const MOST_ROUNDS: usize = 200;
@@ -73,7 +73,7 @@ struct House {
     now: Instant,
     set: PeerSet,
     clients: Vec<(PeerKey, Peer)>,
-    /// What clients sent and is not there yet.
+    /// Datagrams that clients sent and that are on their way.
     waiting: VecDeque<(SocketAddr, Vec<u8>)>,
     inputs: usize,
 }

@@ -13,7 +13,7 @@ use weft_wire::rtp::{self, ForwardedPacket};
 use crate::paths;
 use crate::stream::NegotiatedStream;
 
-/// What a peer wants done.
+/// Request of a peer to its owner.
 #[derive(Debug)]
 pub enum Output {
     /// Send this datagram.
@@ -31,12 +31,12 @@ pub enum Output {
     Event(Event),
 }
 
-/// What happened to a peer: to its association, its paths or its streams.
+/// Event of a peer: of its association, its paths or its streams.
 #[derive(Debug)]
 pub enum Event {
-    /// Of the association: paths, connection, failure.
+    /// Event of the association: a path, the connection, a failure.
     Association(weft_secure::Event),
-    /// Of the session: frames, rates, requests.
+    /// Event of the session: a frame, a rate, a request.
     Session(weft_session::Event),
 }
 
@@ -67,7 +67,7 @@ pub struct Peer {
     pub(crate) session: Session,
     pub(crate) locals: Vec<LocalAddress>,
     pub(crate) streams: Vec<NegotiatedStream>,
-    /// Of the streams that the offerer gave one.
+    /// Titles of the streams that the offerer named.
     pub(crate) titles: BTreeMap<StreamId, String>,
     connected: bool,
     /// Protected packets that may have to be sent again as they are.
@@ -102,7 +102,7 @@ impl Peer {
         &self.streams
     }
 
-    /// What the peer's offer calls a stream that it sends.
+    /// Returns the title that the peer's offer gives a stream that it sends.
     #[must_use]
     pub fn title(&self, stream: StreamId) -> Option<&str> {
         self.titles.get(&stream).map(String::as_str)

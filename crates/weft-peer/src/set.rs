@@ -35,7 +35,7 @@ pub struct PeerSet {
     /// The one whose output is being taken: what goes to one place goes in a
     /// row.
     drained: Option<PeerKey>,
-    /// What those that are gone still had to send or to say.
+    /// Last outputs of peers that are gone.
     farewells: VecDeque<(PeerKey, Output)>,
     /// Datagrams that belong to no peer.
     strays: u64,
@@ -50,7 +50,7 @@ struct Member {
     /// As they stand among all, and the revision that they are of.
     routes: Vec<Route>,
     revision: Option<u64>,
-    /// What it may send, if that is bounded.
+    /// Bound on its datagrams, if there is one.
     ingress: Option<Ingress>,
 }
 
@@ -86,7 +86,7 @@ impl PeerSet {
         }
     }
 
-    /// What a peer may send, where that is bounded.
+    /// Returns the rate that a peer may send, where that is bounded.
     #[must_use]
     pub fn ingress_limit(&self, key: PeerKey) -> Option<Rate> {
         self.peers.get(&key)?.ingress.as_ref().map(Ingress::rate)

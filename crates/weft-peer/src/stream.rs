@@ -2,7 +2,7 @@ use weft_units::{Codec, Ssrc, StreamId};
 use weft_wire::payload::Form;
 use weft_wire::rtp::Mid;
 
-/// Which way media flows in a section, seen from this side.
+/// Direction of media in a section, seen from this side.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StreamDirection {
     /// We send.
@@ -18,7 +18,7 @@ pub struct NegotiatedStream {
     pub stream: StreamId,
     /// The codec, as the payload type that was agreed on describes it.
     pub form: Form,
-    /// Which way it flows.
+    /// Direction, seen from this side.
     pub direction: StreamDirection,
     /// Its place, from 0, among the streams of its kind and direction that the
     /// offer, or the answer's policy, asked for: those that were not agreed on

@@ -29,7 +29,7 @@ use weft_units::{Duration, Instant, QuantizerBounds, Rate};
 use ladder::{Ladder, Rung};
 pub use setup::{AdaptationSetup, Degradation, Form, UnknownDegradation};
 
-/// What is to become of a picture.
+/// Decision on a picture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// Left out: there is no rate, or the frame rate is lowered.
@@ -62,7 +62,7 @@ pub struct Adaptation {
     patience: Duration,
 }
 
-/// What happened since `start`.
+/// Events since `start`.
 #[derive(Clone, Copy, Debug)]
 struct Window {
     start: Instant,

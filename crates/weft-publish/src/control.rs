@@ -1,4 +1,4 @@
-//! What is decided beside each encoder, before every picture.
+//! Decisions beside each encoder, before every picture.
 
 #[cfg(test)]
 mod tests;
@@ -8,7 +8,7 @@ use weft_units::{Bytes, Instant, Rate};
 use crate::adaptation::{Adaptation, AdaptationSetup, Form, Verdict};
 use crate::request::{FrameRequest, Keyframe};
 
-/// What a camera's encoder may do: the [`Publisher`](crate::Publisher)'s word to
+/// Bounds of a camera's encoder: the [`Publisher`](crate::Publisher)'s word to
 /// its [`EncoderControl`].
 ///
 /// The count only rises (and wraps): what was not seen before is news. So the
@@ -35,11 +35,11 @@ pub struct Encoding {
     /// Most bytes that the picture should have. An encoder that cannot make it so
     /// small makes it as small as it can.
     pub budget: Option<Bytes>,
-    /// What it may refer to.
+    /// Pictures that it may refer to.
     pub start: Start,
 }
 
-/// What a picture may refer to.
+/// Pictures that a picture may refer to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Start {
     /// Earlier pictures.
@@ -52,8 +52,8 @@ pub enum Start {
 }
 
 impl Encoding {
-    /// What to ask of the encoder, after what `form`, `rate` and `start` say was
-    /// set.
+    /// Request to the encoder, after the values of `form`, `rate` and `start`
+    /// were set.
     #[must_use]
     pub fn request(&self) -> FrameRequest {
         FrameRequest {
@@ -80,7 +80,7 @@ pub struct EncoderControl {
     /// encoder answers.
     answered: u32,
     answering: u32,
-    /// What the encoder's rate control remembers, about.
+    /// Approximate memory of the encoder's rate control.
     usual_rate: Rate,
 }
 

@@ -13,7 +13,7 @@
 //!   in how many bytes and whether as a keyframe, and hears what the encoder made
 //!   of it.
 //!
-//! What an encoder is asked for a picture is a [`FrameRequest`]; the numbers by
+//! A [`FrameRequest`] asks an encoder for a picture; the numbers by
 //! which encoders keep within its budget are in [`fitting`].
 //!
 //! From the first to the second goes an [`Allowance`], a small plain value that

@@ -1,4 +1,4 @@
-//! What is decided once for a sender, over all its cameras and peers.
+//! Decisions for a whole sender, over all its cameras and peers.
 
 #[cfg(test)]
 mod tests;
@@ -105,7 +105,8 @@ impl<P: Ord> Publisher<P> {
         }
     }
 
-    /// What a camera's encoder may do now; nothing, if there is no such camera.
+    /// Returns the bounds of a camera's encoder now; `None` if there is no such
+    /// camera.
     #[must_use]
     pub fn allowance(&self, camera: usize) -> Allowance {
         let camera = self.cameras.get(camera);

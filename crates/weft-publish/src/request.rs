@@ -10,14 +10,14 @@ pub enum Keyframe {
     Auto,
 }
 
-/// What is asked of an encoder for one picture.
+/// Request to an encoder for one picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameRequest {
     /// Whether it has to be a keyframe.
     pub keyframe: Keyframe,
     /// Most bytes that it should have. `None`: what the rate allows.
     ///
-    /// What `weft-media`'s encoders make of it, and their models in `weft-sim`:
+    /// For `weft-media`'s encoders, and their models in `weft-sim`,
     /// only the size is bounded: rate control chooses as always where that is
     /// smaller, and may drop the picture. What cannot be made so small comes out
     /// as small as the encoder makes it, and is larger than the budget.

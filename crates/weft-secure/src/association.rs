@@ -257,7 +257,7 @@ impl Association {
         self.out.pop()
     }
 
-    /// What was counted so far.
+    /// Returns the counts so far.
     #[must_use]
     pub fn counters(&self) -> Counters {
         let mut counters = self.out.counters.clone();

@@ -53,7 +53,7 @@ impl fmt::Display for DropReason {
     }
 }
 
-/// What an association has counted so far.
+/// Counts of an association so far.
 #[derive(Clone, Debug, Default)]
 pub struct Counters {
     drops: [u64; DropReason::OWN.len()],
@@ -63,7 +63,7 @@ pub struct Counters {
     pub rtp_again: u64,
     /// RTCP packets received and authenticated.
     pub rtcp_received: u64,
-    /// What the ICE agent counted.
+    /// Counts of the ICE agent.
     pub ice: weft_ice::Counters,
 }
 

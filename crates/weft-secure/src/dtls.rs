@@ -34,7 +34,7 @@ pub(crate) struct Handshake {
     failure: Option<FailReason>,
 }
 
-/// What of the handshake was seen; all of it makes the connection.
+/// Parts of the handshake that were seen; all of them make the connection.
 #[derive(Default)]
 struct Progress {
     peer: Option<Fingerprint>,
@@ -53,7 +53,7 @@ enum State {
     Failed,
 }
 
-/// What the handshake wants.
+/// Request of the handshake.
 pub(crate) enum Wanted {
     Send(Vec<u8>),
     Connected(Profile, Box<Srtp>),

@@ -36,7 +36,7 @@ pub fn repeat() {
     DRAWS.set(0);
 }
 
-/// The same certificate each time, and as good as none: nobody has its key.
+/// Returns the same certificate each time. It proves nothing: nobody has its key.
 #[must_use]
 pub fn certificate() -> Certificate {
     Certificate::fixed(include_bytes!("testing/certificate.der"))

@@ -17,7 +17,7 @@ const SHORTEST_WINDOW: Duration = Duration::from_millis(200);
 /// Buckets per window.
 const BUCKETS: u64 = 10;
 
-/// What a target rate must exceed a layer's rate by before the layer is
+/// Factor by which a target rate must exceed a layer's rate before the layer is
 /// added. Chosen by us: below it, a layer would flap on every probe.
 const RAISE_MARGIN: f64 = 1.15;
 /// How long the target must stay there. Chosen by us: longer than one cycle

@@ -23,7 +23,7 @@ pub(crate) struct OffsetMap {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Segment {
     start: u64,
-    /// What `start` is sent as; `None` if the segment is dropped.
+    /// Outgoing number of `start`; `None` if the segment is dropped.
     out: Option<u64>,
 }
 
@@ -123,7 +123,7 @@ impl OffsetMap {
     }
 }
 
-/// Which of the latest numbers were seen already.
+/// Set of the latest numbers that were seen.
 #[derive(Debug, Clone)]
 pub(crate) struct Seen {
     bits: Vec<u64>,

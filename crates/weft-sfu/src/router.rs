@@ -8,7 +8,7 @@ use weft_wire::rtp::{ForwardedPacket, MediaPacket};
 #[cfg(test)]
 mod tests;
 
-/// What the router wants done.
+/// Request of the router to its owner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Output {
     /// Send the packet to the subscriber.
@@ -66,9 +66,9 @@ struct Requests {
     due: Instant,
 }
 
-/// What one subscriber may ask for at once, and then each time after. Chosen by
-/// us: a bad link loses a keyframe or two in a row, and receivers repeat what
-/// was not answered.
+/// Requests that one subscriber may make at once, and the time between later
+/// ones. Chosen by us: a bad link loses a keyframe or two in a row, and
+/// receivers repeat what was not answered.
 const REQUESTS: u64 = 4;
 const REQUEST_EVERY: Duration = Duration::from_secs(2);
 
@@ -239,14 +239,14 @@ impl Router {
         self.outputs.pop_front()
     }
 
-    /// What all layers of the subscription's track take: more than this is
-    /// of no use to it.
+    /// Returns the rate of all layers of the subscription's track: more than
+    /// this is of no use to it.
     #[must_use]
     pub fn demand(&self, now: Instant, id: SubscriptionId) -> Option<Rate> {
         self.rate(now, self.subscriptions.get(&id)?.track)
     }
 
-    /// What all layers of a track take.
+    /// Returns the rate of all layers of a track.
     #[must_use]
     pub fn rate(&self, now: Instant, track: TrackId) -> Option<Rate> {
         self.tracks.get(&track)?.rates.total(now)

@@ -3,7 +3,7 @@ use weft_units::Rate;
 #[cfg(test)]
 mod tests;
 
-/// What a track is given over its own rate before the others share the rest:
+/// Factor on a track's own rate that it gets before the others share the rest:
 /// more than the margin at which a layer is added, and room for an encoder
 /// that is over its target for a moment. Chosen by us.
 const ROOM: f64 = 1.25;

@@ -1,11 +1,11 @@
-//! What publishers are told to send, and what is taken of everybody.
+//! Rates that publishers are told, and the bound on everybody's datagrams.
 
 use super::{ada, seconds};
 use crate::world::Room;
 use weft_testing::pictures::Layers;
 use weft_units::{Duration, Rate};
 
-/// What the publisher's session would send by now.
+/// Rate that the publisher's session would send by now.
 fn target(room: &Room) -> Rate {
     room.clients[0].peer.session().target_rate()
 }
@@ -57,7 +57,8 @@ fn a_player_with_room_for_it_brings_a_publisher_to_all_that_its_camera_has() {
     assert!(told > Rate::from_kbps(7_500), "{told:?} of 8 Mbit/s");
 }
 
-/// What is taken of those who are connected, in the order in which they came.
+/// Bounds on the datagrams of those who are connected, in the order in which
+/// they came.
 fn taken(room: &Room) -> Vec<Rate> {
     let peers = room.plane.peers();
     let limits = peers.iter().map(|(key, _)| peers.ingress_limit(key));

@@ -23,7 +23,7 @@ use weft_wire::payload::{
 use world::Room;
 
 const PLAYERS: usize = 20;
-/// What players' links lose, four of each.
+/// Links of players, four of each.
 const LINKS: [&str; 5] = [
     "rate=10mbit,delay=10ms",
     "rate=6mbit,delay=20ms,loss=1%",

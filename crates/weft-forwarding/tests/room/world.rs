@@ -52,7 +52,7 @@ pub struct Client {
     pub record: Record,
     /// How many pictures of H.264 came.
     pub stills: usize,
-    /// Of who publishes, from the first path on.
+    /// Camera of a client that publishes, from the first path on.
     camera: Option<Camera>,
 }
 
@@ -72,10 +72,10 @@ pub struct Room {
     wires: Wires,
     server: SocketAddr,
     origin: TimeOrigin,
-    /// Of the server, and of who comes next.
+    /// Certificate of the server and of the next client.
     pub certificate: Certificate,
     rng: Rng,
-    /// Of every datagram with its time and its addresses.
+    /// Hash of every datagram with its time and its addresses.
     digest: DefaultHasher,
     pub datagrams: u64,
     /// UDP payload that the server sent.

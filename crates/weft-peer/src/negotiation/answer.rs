@@ -145,7 +145,7 @@ impl Answering<'_> {
     }
 }
 
-/// Of a stream that we receive we may say what it may take. Of one that we send
+/// An answer may bound the rate of a stream that we receive. For one that we send
 /// we do not want to hear that: where every packet is reported, an estimate of
 /// the other side's is of fewer.
 fn tell_of_rate(media: &mut Media, offered: &Media) {
@@ -165,7 +165,7 @@ impl Answering<'_> {
         streams.filter(alike).count()
     }
 
-    /// Of the two kinds that do the same, an answer lists the one to use.
+    /// Two kinds of feedback do the same: an answer lists the one to use.
     fn keep_chosen_feedback(&self, media: &mut Media) {
         let session = &self.peer.session;
         let by_stream = (session.level(), session.naming()) == (Level::SenderSide, Naming::Stream);

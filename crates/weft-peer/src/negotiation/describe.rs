@@ -16,7 +16,7 @@ use crate::config::PeerConfig;
 /// In `a=ice-options`: candidates may follow (RFC 8840 section 4.1.1).
 const TRICKLE: &str = "trickle";
 
-/// What our description says beside the sections.
+/// Values of our description beside the sections.
 pub(super) struct Transported<'a> {
     pub config: &'a PeerConfig,
     pub setup: Setup,

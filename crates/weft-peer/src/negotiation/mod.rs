@@ -31,9 +31,9 @@ use crate::stream::StreamDirection;
 pub struct Section {
     /// Sound or pictures.
     pub kind: MediaKind,
-    /// Which way it flows, seen from the offerer.
+    /// Direction, seen from the offerer.
     pub direction: StreamDirection,
-    /// What people call it: the other side reads the same words, up to 64
+    /// Title for people: the other side reads the same words, up to 64
     /// characters of them. No control characters.
     pub title: Option<String>,
     /// The one form that it may have, in place of our own of all codecs of its
@@ -71,7 +71,7 @@ pub(crate) struct PayloadTypes {
     pub form: Form,
     pub media: u8,
     pub rtx: Option<u8>,
-    /// Of repair packets.
+    /// Payload type of repair packets.
     pub fec: Option<u8>,
 }
 
@@ -123,7 +123,7 @@ impl PayloadTypes {
 /// The extensions of a section that we have too. Numbers for feedback that the
 /// peer does not give would be taken for a level that is not there.
 fn extensions(media: &Media) -> impl Iterator<Item = &(u8, String)> {
-    /// What fits a one-byte header (RFC 8285 section 4.2).
+    /// Ids that fit a one-byte header (RFC 8285 section 4.2).
     const IDS: std::ops::RangeInclusive<u8> = 1..=14;
     let feedback = media.has_feedback(sdp::TRANSPORT_FEEDBACK);
     let known = move |uri: &str| match uri {
@@ -136,7 +136,7 @@ fn extensions(media: &Media) -> impl Iterator<Item = &(u8, String)> {
     all.filter(move |(id, uri)| IDS.contains(id) && known(uri))
 }
 
-/// What the peer will tell of the packets that we send in this section:
+/// Feedback that the peer gives on the packets that we send in this section:
 /// Firefox, for one, counts those of video only.
 fn feedback(level: Level, naming: Naming, media: &Media) -> Feedback {
     let lists = |uri: &str| extensions(media).any(|(_, u)| u == uri);

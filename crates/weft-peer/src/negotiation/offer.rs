@@ -187,7 +187,7 @@ impl OfferedSection {
         Some(PayloadTypes { form, ..types })
     }
 
-    /// Of the same kind and direction.
+    /// Whether two sections have the same kind and direction.
     fn is_like(&self, other: &OfferedSection) -> bool {
         let of = |s: &OfferedSection| (s.section.kind, s.section.direction);
         of(self) == of(other)

@@ -96,7 +96,7 @@ fn refusal(offer: &str, policy: &AnswerPolicy) -> String {
     refused.expect("the offer is refused").to_string()
 }
 
-/// Of each stream: what it is, which way it goes, in which section.
+/// Kind, direction and section of each stream.
 fn streams(peer: &Peer) -> Vec<(MediaKind, StreamDirection, String)> {
     let text = |s: &NegotiatedStream| s.mid.map(|m| m.to_string()).unwrap_or_default();
     let streams = peer.streams().iter();
@@ -172,7 +172,7 @@ fn firefox_keeps_its_own_numbers_and_its_rejected_section() {
     assert_eq!(peer.session().level(), Level::SenderSide);
 }
 
-/// What Firefox 99 offers for playing: transport-wide numbers for video, none
+/// Offer of Firefox 99 for playing: transport-wide numbers for video, none
 /// for audio (payloads and extensions shortened to those that matter here).
 const FIREFOX_PLAYS: &str = "\
 v=0\r

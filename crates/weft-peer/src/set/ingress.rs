@@ -1,8 +1,8 @@
-//! What one peer may send: the rest is dropped before it costs anything.
+//! Bound on one peer's datagrams: the rest is dropped before it costs anything.
 
 use weft_units::{Bytes, Duration, Instant, Rate};
 
-/// What may come at once beside the rate: a queue on the way that empties.
+/// Most that may come at once beside the rate: a queue on the way that empties.
 /// Chosen by us: a second's worth.
 const BURST: Duration = Duration::from_secs(1);
 
@@ -32,7 +32,7 @@ impl Ingress {
         self.rate
     }
 
-    /// What came beyond the old rate is not forgiven.
+    /// Changes the rate. Datagrams beyond the old one still count.
     pub fn set_rate(&mut self, rate: Rate) {
         self.rate = rate;
     }

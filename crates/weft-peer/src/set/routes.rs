@@ -1,4 +1,4 @@
-//! Which peer a pair of addresses leads to.
+//! Table from pairs of addresses to peers.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -17,7 +17,7 @@ pub(super) struct Routes {
 }
 
 impl Routes {
-    /// Who claims these addresses, their owner first.
+    /// Returns the peers that claim these addresses, their owner first.
     pub fn of(&self, local: SocketAddr, remote: SocketAddr) -> &[PeerKey] {
         self.claims.get(&(local, remote)).map_or(&[], Vec::as_slice)
     }

@@ -1,4 +1,4 @@
-//! What calls have in common, in virtual time and over sockets: the picture
+//! Parts that calls in virtual time and over sockets share: the picture
 //! source, what is written down, and the bodies of the tests.
 
 use std::net::SocketAddr;
@@ -12,7 +12,7 @@ use weft_testing::pictures::{Picture, Stamp};
 use weft_units::{Codec, Duration, Instant, Rate, Rng, Ssrc};
 use weft_wire::rtp::ExtensionMap;
 
-/// Which end of the call.
+/// End of the call.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Side {
     /// Sends the video.
@@ -29,11 +29,11 @@ pub struct Shown {
     pub captured: Instant,
 }
 
-/// What happened in a call.
+/// Record of a call.
 #[derive(Default)]
 pub struct Record {
     pub shown: Vec<Shown>,
-    /// Of both associations.
+    /// Events of both associations.
     pub events: Vec<(Instant, Side, weft_secure::Event)>,
     keyframe_in: bool,
 }
@@ -117,12 +117,12 @@ impl Record {
     }
 }
 
-/// What is filmed.
+/// Source of pictures.
 pub fn source(rng: Rng) -> Source {
     Source::new(Rate::from_kbps(600), rng)
 }
 
-/// What the session wants of its encoder.
+/// Follows the session's requests to its encoder.
 pub fn heed(source: &mut Source, event: &Event) {
     match event {
         Event::Session(weft_session::Event::KeyframeRequested { .. }) => {

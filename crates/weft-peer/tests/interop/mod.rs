@@ -29,7 +29,7 @@ struct Call {
     str0m: Rtc,
     str0m_timeout: Instant,
     wires: Wires,
-    /// Who sends the video.
+    /// End that sends the video.
     sender: Who,
     mid: Option<Mid>,
     source: Source,

@@ -12,7 +12,7 @@ use crate::common::local;
 /// UDP and IPv4 header.
 pub const OVERHEAD: u64 = 28;
 
-/// Of all addresses of a call.
+/// IP version of all addresses of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Family {
     V4,

@@ -10,7 +10,7 @@ pub(super) struct Rung {
     pub form: Form,
     /// Fewer pictures per second than the camera's.
     pub thinned: bool,
-    /// What it may start with.
+    /// Step that it may start with.
     pub needs: Rate,
 }
 

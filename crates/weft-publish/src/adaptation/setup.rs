@@ -3,7 +3,7 @@ use std::str::FromStr;
 
 use weft_units::QuantizerBounds;
 
-/// What gives way when the rate is low (W3C MST Content Hints,
+/// Property that gives way when the rate is low (W3C MST Content Hints,
 /// `RTCDegradationPreference`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Degradation {
@@ -60,7 +60,7 @@ impl FromStr for Degradation {
     }
 }
 
-/// What a camera gives and what may become of it.
+/// Output of a camera, and its bounds after scaling.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct AdaptationSetup {
     /// Width of the camera's pictures in pixels.
@@ -69,7 +69,7 @@ pub struct AdaptationSetup {
     pub height: u32,
     /// The camera's pictures per second.
     pub fps: f64,
-    /// What gives way.
+    /// Property that gives way.
     pub degradation: Degradation,
     /// The codec's.
     pub quantizers: QuantizerBounds,

@@ -1,14 +1,14 @@
 //! H.264 by OpenH264.
 
-/// What each attempt at a keyframe aims at, in parts of the budget.
+/// Target of each attempt at a keyframe, in parts of the budget.
 pub const KEYFRAME_AIMS: [f64; 3] = [0.8, 0.85, 0.6];
-/// What any other picture aims at: there is no second attempt.
+/// Target of any other picture: there is no second attempt.
 pub const DELTA_AIM: f64 = 0.65;
 /// Octaves of size that an octave of quantizer step takes from a keyframe: the
 /// fit's `key_bits` (`weft_sim::encoder::H264`).
 pub const KEYFRAME_SLOPE: f64 = 0.7;
-/// The same of other frames: less than the fit's `delta_bits` have, so that a
-/// large step comes out too small rather than too large.
+/// Octaves of size of other frames: less than the fit's `delta_bits` have, so
+/// that a large step comes out too small rather than too large.
 pub const DELTA_SLOPE: f64 = 1.4;
 /// A picture gets finer than the last one by so many quantizers at most: the
 /// guess is good near what was seen, and a frame that is too large stays so.

@@ -1,16 +1,16 @@
 //! VP8 by libvpx.
 
-/// What each attempt at a picture aims at, in parts of the budget. The third one
+/// Target of each attempt at a picture, in parts of the budget. The third one
 /// costs a picture in a hundred.
 pub const AIMS: [f64; 3] = [0.85, 0.85, 0.6];
 /// Octaves of size that an octave of quantizer step takes from a keyframe: the
 /// fit's `key_bits` (`weft_sim::encoder::VP8`).
 pub const KEYFRAME_SLOPE: f64 = 0.7;
-/// The same of other frames, from one picture to the next, where what the
+/// Octaves of size of other frames, from one picture to the next, where what the
 /// reference has already need not be paid again: the sizes come out below the
 /// budget, not far below.
 pub const NEXT_SLOPE: f64 = 1.7;
-/// The same from one attempt to the next at the same picture.
+/// Octaves of size from one attempt to the next at the same picture.
 pub const AGAIN_SLOPE: f64 = 1.1;
 
 /// `log2` of the AC step of a quantizer index, 0 to 127 (RFC 6386 section 14.1:

@@ -10,7 +10,7 @@ fn bps(publisher: &Publisher<u8>, cameras: usize) -> Vec<u64> {
     (0..cameras).map(rate).collect()
 }
 
-/// What cameras with these bounds get of a rate, with sound or without.
+/// Shares of a rate that cameras with these bounds get, with sound or without.
 fn shares(bounds: &[Option<u64>], sound: Rate, target: u64) -> Vec<u64> {
     let bounds = bounds.iter().map(|bound| bound.map(Rate::from_bps));
     let mut publisher = Publisher::new(bounds.clone());

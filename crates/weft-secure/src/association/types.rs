@@ -6,7 +6,7 @@ use crate::srtp::Profile;
 use weft_ice::{Credentials, RemoteCandidate};
 use weft_units::PathId;
 
-/// What an association is made of.
+/// Parts of an association.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// The agent's: role, credentials of our session description, which pairs
@@ -14,8 +14,8 @@ pub struct Config {
     pub ice: weft_ice::Config,
     /// Our certificate.
     pub certificate: Certificate,
-    /// What [`weft_units::Instant::ZERO`] is on the system's clock, for the DTLS library.
-    /// Any value will do as long as it does not change.
+    /// Time of [`weft_units::Instant::ZERO`] on the system's clock, for the
+    /// DTLS library. Any value will do as long as it does not change.
     pub epoch: std::time::Instant,
     /// Seed of what the DTLS library draws besides its keys (random fields,
     /// jitter of timers), for runs that are to repeat byte by byte. None where
@@ -23,7 +23,7 @@ pub struct Config {
     pub handshake_seed: Option<u64>,
 }
 
-/// What the peer's session description says.
+/// Values of the peer's session description.
 #[derive(Clone, Debug)]
 pub struct Remote {
     /// The peer's credentials.
@@ -36,7 +36,7 @@ pub struct Remote {
     pub candidates: Vec<RemoteCandidate>,
 }
 
-/// What became of a datagram.
+/// Fate of a datagram.
 #[derive(Debug)]
 pub enum Received<'a> {
     /// An authenticated RTP packet, decrypted.
@@ -71,17 +71,17 @@ pub enum Received<'a> {
     Dropped(DropReason),
 }
 
-/// What the association wants done or known.
+/// Request or event of the association.
 pub type Output = weft_ice::Output<Event>;
 
 /// Something happened.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Event {
-    /// Of the paths.
+    /// Event of the paths.
     Ice(weft_ice::Event),
     /// The handshake is done and the peer is who its fingerprint says.
     Connected {
-        /// What protects the media.
+        /// Profile that protects the media.
         profile: Profile,
     },
     /// The association is unusable for good.

@@ -1,6 +1,6 @@
 use str0m_proto::crypto::SrtpProvider;
 
-/// What a derived key is for (RFC 3711 section 4.3.1 and 4.3.2).
+/// Use of a derived key (RFC 3711 section 4.3.1 and 4.3.2).
 #[derive(Clone, Copy)]
 pub(super) enum Label {
     RtpEncryption = 0,

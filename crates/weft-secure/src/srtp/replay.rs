@@ -7,7 +7,7 @@ pub(super) const WINDOW: u64 = 8192;
 /// is one that is still looked at.
 const WORDS: usize = WINDOW as usize / 64 + 1;
 
-/// Which indices were seen, in a window behind the highest one
+/// Set of the indices that were seen, in a window behind the highest one
 /// (RFC 3711 section 3.3.2).
 #[derive(Clone)]
 pub(super) struct ReplayWindow {

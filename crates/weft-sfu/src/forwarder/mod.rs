@@ -38,7 +38,7 @@ const QUEUE_RESUME: Duration = Duration::from_millis(100);
 /// pictures after it.
 const BEGINNINGS_APART: Duration = Duration::from_millis(1500);
 
-/// What comes out of a [`Forwarder`].
+/// Output of a [`Forwarder`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Forwarding {
     /// Send this.
@@ -47,10 +47,10 @@ pub enum Forwarding {
     KeyframeNeeded,
 }
 
-/// What is known of the way to the subscriber.
+/// State of the paths to the subscriber.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Downlink {
-    /// What it carries of this track; `None` if not known yet.
+    /// Rate that they carry of this track; `None` if not known yet.
     pub target: Option<Rate>,
     /// How long what waits in the subscriber's pacer takes to leave.
     pub queued: Duration,
@@ -65,7 +65,7 @@ pub struct Stats {
     pub fillers: u64,
     /// Before the first keyframe, or while one was waited for.
     pub before_keyframe: u64,
-    /// Of a temporal layer above what the subscriber can take.
+    /// Left out with a temporal layer that the subscriber cannot take.
     pub layer: u64,
     /// Dropped since the subscriber's queue was too long.
     pub congested: u64,

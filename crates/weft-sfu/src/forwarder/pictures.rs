@@ -1,4 +1,4 @@
-//! Which pictures of a stream go through, and under which numbers, where its
+//! Choice of the pictures that go through, and their numbers, where the
 //! packets have some.
 
 use crate::layers::LAYERS;

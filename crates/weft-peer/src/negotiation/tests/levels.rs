@@ -28,7 +28,7 @@ fn repair_packets_are_for_those_who_list_them() {
     assert!(!answer.contains("flexfec") && !answer.contains("FEC-FR"));
 }
 
-/// What the session has, and of the answer's first section of video: whether it
+/// Level of the session, and whether the answer's first section of video
 /// lists each kind of feedback, and the extension for transport-wide numbers.
 fn chosen(offer: &str) -> ((Level, Naming), [bool; 3]) {
     let (peer, answer) = answer_to(offer, &SEND_BOTH()).expect("it is usable");

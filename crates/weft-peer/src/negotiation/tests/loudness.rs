@@ -37,7 +37,7 @@ fn levels_are_for_sound_alone() {
     assert_eq!(listed, [true, false, false]);
 }
 
-/// What a publisher's packet is to the server.
+/// Publisher's packet as the server receives it.
 fn published() -> MediaPacket {
     let (mut peer, _) = answer_to(samples::CHROMIUM, &RECEIVE).expect("it is usable");
     let offer = SessionDescription::parse(samples::CHROMIUM).expect("a sample");
@@ -75,7 +75,7 @@ fn published() -> MediaPacket {
     received.next().expect("the packet is of the sound")
 }
 
-/// What a player with this offer gets of it.
+/// Header extensions that a player with this offer receives.
 fn played(offer: &str) -> Extensions {
     let came = published();
     assert_eq!(came.audio_level, Some(LOUD));

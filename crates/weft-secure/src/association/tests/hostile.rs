@@ -12,7 +12,7 @@ fn connected() -> Net {
     net
 }
 
-/// What B counts for a datagram from A's address.
+/// Drop that B counts for a datagram from A's address.
 fn reason(net: &mut Net, datagram: &[u8]) -> Option<DropReason> {
     let now = net.now;
     let (server, client) = (addr(SERVER), addr(CLIENT));

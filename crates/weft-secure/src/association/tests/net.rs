@@ -11,7 +11,7 @@ mod wired;
 
 pub type Net = Wired<Association>;
 
-/// What came in: the side that received it, the path, the packet.
+/// Packet that came in: the side that received it, the path, the packet.
 #[derive(Default)]
 pub struct Got {
     pub rtp: Vec<(Side, PathId, Vec<u8>)>,
