@@ -141,7 +141,7 @@ pub enum CallError {
     /// The system provides no randomness.
     #[error("{0}")]
     Entropy(#[from] weft_net::EntropyError),
-    /// The offer does not exist, or not any more.
+    /// The offer does not exist, or has ended.
     #[error("the offer was already answered or never existed")]
     UnknownOffer,
     /// The endpoint was stopped.

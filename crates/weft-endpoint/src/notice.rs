@@ -146,7 +146,7 @@ impl fmt::Display for Notice {
             ),
             Notice::NothingRecorded { path } => write!(
                 f,
-                "{}: no media was received, so there is no recording",
+                "{}: no media was received, so no recording was written",
                 path.display()
             ),
             Notice::RecordingFailed(error) => {

@@ -76,7 +76,7 @@ pub enum TraceProblem {
         remedy: &'static str,
     },
     /// Not a number.
-    #[error("'{value}' is no number: {remedy}")]
+    #[error("'{value}' is not a number: {remedy}")]
     NotANumber {
         /// Text in the file.
         value: String,

@@ -48,7 +48,7 @@ impl fmt::Display for Renewal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Renewal::Names(names) => write!(f, "did not name {}", names.join(", ")),
-            Renewal::Ending => f.write_str("had ended, or was about to"),
+            Renewal::Ending => f.write_str("had expired, or was about to"),
             Renewal::Endless => f.write_str("was valid for longer than browsers accept"),
         }
     }

@@ -61,7 +61,7 @@ impl Problem {
     pub(crate) fn no_resource() -> Problem {
         Problem::new(
             StatusCode::NOT_FOUND,
-            "This connection does not exist, or not any more.",
+            "This connection does not exist, or has ended.",
             "Publish or play again.",
         )
     }

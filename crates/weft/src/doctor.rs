@@ -325,7 +325,7 @@ fn emulator() -> Finding {
             "emulator: in a user namespace, without real-time scheduling",
             "packets may be late when the machine is busy, and such runs are rejected: run as root",
         ),
-        (Err(error), _) => Finding::note(NAME, "emulator: not here", error.remedy()),
+        (Err(error), _) => Finding::note(NAME, "emulator: unavailable", error.remedy()),
     }
 }
 

@@ -140,11 +140,11 @@ impl Outlets {
                 self.name
             ),
             Event::Fault(error) => {
-                complain!("weft: {}; trying again", options::of_signalling(error));
+                complain!("weft: {}; retrying", options::of_signalling(error));
             }
             Event::Notice(notice) => complain!("weft: {}", options::of_notice(notice)),
             Event::CannotPlay { name, error } => complain!(
-                "weft: cannot receive `{name}`: {}; trying again",
+                "weft: cannot receive `{name}`: {}; retrying",
                 options::of_connect(error)
             ),
             event if event.is_for_people() => complain!("weft: {event}"),

@@ -106,7 +106,7 @@ pub fn run(args: RoomsArgs) -> Result<(), Failure> {
 
 fn tell(action: &Action, answer: Answer) -> Result<(), Failure> {
     match answer {
-        Answer::Rooms(rooms) if rooms.is_empty() => say("nobody is in a room"),
+        Answer::Rooms(rooms) if rooms.is_empty() => say("no participants in any room"),
         Answer::Rooms(rooms) => rooms.iter().try_for_each(list),
         Answer::Removed { id, name } => say(format_args!("removed {name} ({id})")),
         Answer::Closed { removed } => match action {
@@ -114,7 +114,7 @@ fn tell(action: &Action, answer: Answer) -> Result<(), Failure> {
             _ => say(format_args!("closed; participants removed: {removed}")),
         },
         Answer::Revoked { id, removed } => say(format_args!(
-            "token {id} opens nothing any more; participants removed: {removed}"
+            "token {id} is revoked; participants removed: {removed}"
         )),
         Answer::Refused { error, remedy } => Err(Failure::usage(format!("{error} {remedy}"))),
     }

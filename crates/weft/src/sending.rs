@@ -172,7 +172,7 @@ pub fn video_codec(text: &str) -> Result<Codec, String> {
     let codec = Codec::named(text).filter(|c| c.kind() == MediaKind::Video);
     let remedy = || {
         format!(
-            "`{text}` is no video codec; write {}",
+            "`{text}` is not a video codec: write {}",
             either(&video_codecs())
         )
     };

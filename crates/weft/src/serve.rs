@@ -118,13 +118,13 @@ pub fn tell_certificate(server: &ServerHandle) {
     };
     if let Some(renewal) = &server.renewal {
         complain!(
-            "weft: made a new certificate, since the kept one {renewal}; browsers ask again, copies \
-             that `weft join --ca` was given still do"
+            "weft: made a new certificate because the stored one {renewal}; browsers warn once more, \
+             copies for `weft join --ca` stay valid"
         );
     }
     complain!(
-        "weft: the server's certificate is of its own making and {place}; browsers ask about it, \
-         `weft join --ca FILE` takes a copy of it; SHA-256 {fingerprint}"
+        "weft: the server's certificate is self-signed and {place}; browsers warn about it, \
+         `weft join --ca FILE` accepts a copy of it; SHA-256 {fingerprint}"
     );
 }
 

@@ -51,7 +51,7 @@ pub fn token(text: &str) -> Result<String, String> {
 pub fn rate(text: &str) -> Result<Rate, String> {
     let parsed = quantity::rate(&text.to_ascii_lowercase());
     let parsed = parsed.filter(|rate| *rate > Rate::ZERO);
-    parsed.ok_or_else(|| format!("`{text}` is no rate; write it like 4mbit or 800kbit"))
+    parsed.ok_or_else(|| format!("`{text}` is not a rate: write it like 4mbit or 800kbit"))
 }
 
 /// Whole seconds, at least one.

@@ -75,7 +75,7 @@ impl Caller {
                 counterpart.failed = true;
                 self.publisher.handle_left(key);
                 let words = match (peer.is_connected(), peer.association().obstacle()) {
-                    (true, _) => "no link reaches it any more".to_owned(),
+                    (true, _) => "no link reaches it now".to_owned(),
                     (false, Some(reason)) => reason.to_string(),
                     (false, None) => {
                         "no link reached it over UDP; does a firewall block it?".to_owned()

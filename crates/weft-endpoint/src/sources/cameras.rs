@@ -59,7 +59,7 @@ impl FromStr for NamedCamera {
             return Err(SpecError {
                 kind: "camera",
                 spec: text.to_owned(),
-                problem: format!("`{name}` is no name"),
+                problem: format!("`{name}` is not a valid name"),
                 remedy: "a name has 1 to 32 printable characters, as in front=/dev/video0",
             });
         }

@@ -17,7 +17,7 @@ pub enum SpecError {
         key: String,
     },
     /// Unknown key of a cell or a station.
-    #[error("'{key}' is no key here: the keys are {known}")]
+    #[error("'{key}' is not a key here: the keys are {known}")]
     NoSuchKey {
         /// Key as written.
         key: String,

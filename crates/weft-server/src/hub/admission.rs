@@ -19,7 +19,7 @@ impl Hub {
     ) -> Result<(String, String), Problem> {
         let is_back = is_inside(state, who);
         if state.door == Door::Shut || state.door == Door::Draining && !is_back {
-            return Err(Problem::overloaded("anybody: it is about to stop"));
+            return Err(Problem::overloaded("new participants: it is about to stop"));
         }
         match who.id.filter(|_| is_back) {
             Some(id)

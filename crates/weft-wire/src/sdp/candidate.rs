@@ -62,15 +62,19 @@ impl Candidate {
         let mut words = text.split_ascii_whitespace();
         let mut next = || words.next().ok_or("the candidate is cut off");
         let foundation = next()?.to_owned();
-        let component = next()?.parse().map_err(|_| "the component is no number")?;
+        let component = next()?
+            .parse()
+            .map_err(|_| "the component is not a number")?;
         let transport = match next()? {
             name if name.eq_ignore_ascii_case("udp") => Some(Transport::Udp),
             name if name.eq_ignore_ascii_case("tcp") => Some(Transport::Tcp),
             _ => None,
         };
-        let priority = next()?.parse().map_err(|_| "the priority is no number")?;
+        let priority = next()?
+            .parse()
+            .map_err(|_| "the priority is not a number")?;
         let address = next()?.to_owned();
-        let port = next()?.parse().map_err(|_| "the port is no number")?;
+        let port = next()?.parse().map_err(|_| "the port is not a number")?;
         if next()? != "typ" {
             return Err("the candidate has no type");
         }

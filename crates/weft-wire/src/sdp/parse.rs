@@ -213,7 +213,7 @@ fn parse_media(value: &str) -> Result<Media, Reason> {
     let mut media = Media::new(SectionKind::from_name(next()?));
     // "port/number of ports": the latter is unused with ICE.
     let port = next()?.split('/').next().unwrap_or_default();
-    media.port = port.parse().map_err(|_| "the port is no number")?;
+    media.port = port.parse().map_err(|_| "the port is not a number")?;
     media.protocol = next()?.to_owned();
     let mut words = words.peekable();
     if words.peek().is_none() {

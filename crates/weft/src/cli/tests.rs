@@ -279,7 +279,7 @@ fn only_codecs_of_pictures_are_cameras_codecs() {
     assert!(with("h264").is_ok());
     for wrong in ["av1", "opus"] {
         let error = with(wrong).err().unwrap_or_default();
-        let expected = format!("`{wrong}` is no video codec; write vp8 or h264");
+        let expected = format!("`{wrong}` is not a video codec: write vp8 or h264");
         assert!(error.contains(&expected), "{error}");
     }
 }

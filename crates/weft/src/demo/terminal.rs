@@ -82,7 +82,7 @@ impl Screen {
     pub fn rest(&mut self) {
         self.end();
         if self.live {
-            complain!("nobody watches: the cameras rest until the page is opened");
+            complain!("no viewers: the cameras are paused until you open the page");
         }
     }
 

@@ -187,7 +187,7 @@ impl Spec {
             Spec::Cell(cell) => {
                 let cell = MediumSpec::cell_with_way_back(cell, down.unwrap_or_default());
                 let cell = cell.map_err(|error| error.to_string())?;
-                cell.ok_or_else(|| "this is no cell: name its medium".to_owned())
+                cell.ok_or_else(|| "this is not a cell: name its medium".to_owned())
             }
         }
     }

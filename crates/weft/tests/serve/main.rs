@@ -193,7 +193,7 @@ fn an_operator_lists_rooms_and_removes_somebody() {
         both.contains(&at(&server)) && both.contains(&at(&other)),
         "{both}"
     );
-    assert!(both.contains("Ada") && both.contains("nobody is in a room"));
+    assert!(both.contains("Ada") && both.contains("no participants in any room"));
     let remove = ["remove", "r", "ada", "--minutes", "1"];
     let which = rooms(state.path(), &remove);
     assert_eq!(which.status.code(), Some(2), "of two servers");

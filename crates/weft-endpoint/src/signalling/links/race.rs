@@ -305,7 +305,7 @@ fn handshake(
     deadline: Instant,
 ) -> Result<ClientConnection, OpenError> {
     let name = ServerName::try_from(host.to_owned())
-        .map_err(|_| OpenError::UnknownHost(format!("`{host}` is no host name")))?;
+        .map_err(|_| OpenError::UnknownHost(format!("`{host}` is not a host name")))?;
     let mut tls = ClientConnection::new(Arc::clone(config), name)?;
     let mut io = stream;
     while tls.is_handshaking() {

@@ -195,7 +195,7 @@ fn what_cannot_be_a_cell_is_told_with_place_and_remedy() {
             vec![
                 "t.toml:8:12",
                 "medium `home`",
-                "'standard' is no key here",
+                "'standard' is not a key here",
                 "bandwidth",
             ],
         ),

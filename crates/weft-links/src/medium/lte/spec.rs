@@ -150,10 +150,10 @@ pub enum LteError {
         terminals: usize,
     },
     /// Unknown channel quality indicator.
-    #[error("there is no CQI {0}: there are 1 to 15")]
+    #[error("CQI {0} does not exist: give 1 to 15")]
     NoSuchCqi(u8),
     /// More layers than two antennas provide, or none.
-    #[error("there is no rank {0}: there are 1 and 2")]
+    #[error("rank {0} does not exist: give 1 or 2")]
     NoSuchRank(u8),
 }
 

@@ -289,7 +289,7 @@ fn named<T: Copy, const N: usize>(
 fn bad_rate(standard: WifiStandard, value: &str) -> SpecError {
     let remedy = match standard {
         WifiStandard::B => {
-            "802.11b has 1mbit, 2mbit, 5.5mbit and 11mbit; what noise does to it is not modelled, so there is no ideal and no minstrel"
+            "802.11b has 1mbit, 2mbit, 5.5mbit and 11mbit; the effect of noise is not modelled, so ideal and minstrel are not available"
         }
         WifiStandard::G => {
             "802.11g has 6mbit, 9mbit, 12mbit, 18mbit, 24mbit, 36mbit, 48mbit and 54mbit, and ideal or minstrel choose among them"
