@@ -1,7 +1,9 @@
 //! Agent: its state and its public methods.
 
+mod checks;
 mod exchange;
 mod liveness;
+mod lookup;
 mod nominate;
 mod pair;
 mod pairing;
@@ -193,21 +195,6 @@ impl Agent {
         self.handle_timeout(now);
     }
 
-    /// Adds a remote address that arrived after the description, or before it.
-    /// Addresses beyond the limit and unanswerable ones are refused and
-    /// counted.
-    pub fn add_remote(&mut self, now: Instant, candidate: RemoteCandidate) {
-        if self.remotes.iter().any(|r| r.addr == candidate.addr) {
-            return;
-        }
-        if self.remotes.len() == MAX_REMOTES || !is_answerable(candidate.addr) {
-            self.out.counters.pairs_refused += 1;
-            return;
-        }
-        self.remotes.push(candidate);
-        self.make_pairs(now);
-    }
-
     /// Adds a local address; paths to the known remote addresses are tried. An
     /// existing address gets the new link, cost and filter. Addresses beyond
     /// the limit are refused and counted.
@@ -375,11 +362,6 @@ impl Agent {
         }
     }
 
-    fn indices(&self, which: impl Fn(&Pair) -> bool) -> impl Iterator<Item = usize> {
-        let pairs = self.pairs.iter().enumerate();
-        pairs.filter(move |(_, p)| which(p)).map(|(i, _)| i)
-    }
-
     fn keep_for_later(
         &mut self,
         local: SocketAddr,
@@ -395,5 +377,17 @@ impl Agent {
             return Err(DropReason::TooManyPairs);
         }
         Ok(())
+    }
+
+    /// Nominates a valid path: the peer sends there from now on. Does nothing
+    /// on the controlled side, or for other paths.
+    pub fn select(&mut self, now: Instant, path: PathId) {
+        let index = self.by_id(path).filter(|&i| self.pairs[i].is_valid());
+        if let (Some(index), IceRole::Controlling) = (index, self.role)
+            && self.selection.path != Some(path)
+        {
+            self.nominate(now, index);
+            self.settle(now);
+        }
     }
 }

@@ -1,52 +1,15 @@
 //! Checks and their answers (RFC 8445 section 7).
 
 use super::sent::Sent;
-use super::{Agent, schedule};
+use super::{Agent, Identity, schedule};
 use crate::counters::DropReason;
 use crate::stun;
-use crate::types::MAX_COST;
 use crate::types::{IceRole, PathState, RemoteCandidate};
 use std::net::SocketAddr;
 use stun_types::message::IntegrityKey;
 use weft_units::Instant;
 
 impl Agent {
-    pub(super) fn send_check(&mut self, now: Instant, index: usize) {
-        let unconfirmed = self.nomination(index).is_some() && !self.selection.confirmed;
-        let (phase, role) = (self.phase, self.role);
-        let may = self.may_check(now, index);
-        let pair = &mut self.pairs[index];
-        pair.next_check = now + schedule::interval(now, pair, phase, unconfirmed);
-        let Some(peer) = self.remote.as_ref().filter(|_| may) else {
-            return;
-        };
-        let random = u128::from(self.rng.next_u64()) << 32 | u128::from(self.rng.next_u32());
-        let nomination = self.nomination(index);
-        let pair = &self.pairs[index];
-        let cost = match self.role {
-            IceRole::Controlling => pair.wire_cost,
-            IceRole::Controlled => pair.link_cost.min(MAX_COST),
-        };
-        let check = stun::Check {
-            transaction: random,
-            username: &peer.username,
-            priority: priority(pair.link_cost),
-            role: self.role,
-            tie_breaker: self.local.current.tie_breaker,
-            network: (u16::from(pair.path.link.0) + 1, cost),
-            nomination,
-        };
-        self.out.transmit(pair.addresses(), check.write(&peer.key));
-        self.out.counters.checks_sent += 1;
-        let pair = &mut self.pairs[index];
-        pair.sent.push(Sent {
-            transaction: random,
-            at: now,
-            role,
-            nomination,
-        });
-    }
-
     /// Handles a check of the peer, who knew the password of this key.
     pub(super) fn on_request(
         &mut self,
@@ -155,6 +118,59 @@ impl Agent {
             self.question_the_other(now, index);
         }
     }
+
+    /// Handles the peer's request to select this pair, or its absence.
+    pub(super) fn on_use_candidate(&mut self, now: Instant, index: usize, request: &stun::Request) {
+        let asked = request.use_candidate || request.nomination.is_some();
+        let newly = asked && !self.pairs[index].use_candidate;
+        self.pairs[index].use_candidate = asked;
+        if !asked || self.role == IceRole::Controlling {
+            return;
+        }
+        // Without values the latest requested pair counts; a peer that requests
+        // several at once (aggressive nomination of RFC 5245) must not make us
+        // flip with each of its checks.
+        let value = request.nomination.unwrap_or(0);
+        let follow = match self.selection.wanted {
+            None => true,
+            Some((_, last)) => value > last || value == last && newly,
+        };
+        if follow {
+            self.selection.wanted = Some((self.pairs[index].addresses(), value));
+            self.follow();
+            self.settle(now);
+        }
+    }
+
+    /// Suspects the active pair when another one of the same networks becomes
+    /// valid: a moving peer has a new address in an old network, and the old
+    /// pair may be dead.
+    pub(super) fn question_the_other(&mut self, now: Instant, index: usize) {
+        if self.pairs[index].path.state == PathState::Spare {
+            self.raise_suspicion(now);
+        }
+    }
+
+    /// Parses a check of the peer. After a restart, the peer checks existing
+    /// pairs with the old credentials until it knows the new ones.
+    pub(super) fn read_request(
+        &mut self,
+        message: &stun_types::message::Message<'_>,
+    ) -> Result<(stun::Request, stun_types::message::IntegrityKey), crate::DropReason> {
+        let read = |identity: &Identity| {
+            let request = stun::Request::read(message, &identity.credentials.ufrag, &identity.key)?;
+            Ok((request, identity.key.clone()))
+        };
+        let current = read(&self.local.current);
+        match (&current, &self.local.previous) {
+            (Ok(_), _) => {
+                self.local.previous = None;
+                current
+            }
+            (Err(crate::DropReason::Username), Some(previous)) => read(previous),
+            _ => current,
+        }
+    }
 }
 
 fn other(role: IceRole) -> IceRole {
@@ -162,11 +178,4 @@ fn other(role: IceRole) -> IceRole {
         IceRole::Controlling => IceRole::Controlled,
         IceRole::Controlled => IceRole::Controlling,
     }
-}
-
-/// Priority of the peer-reflexive candidate that a check may reveal, component
-/// 1 (RFC 8445 sections 5.1.2 and 7.1.1); cheaper links are preferred.
-fn priority(link_cost: u16) -> u32 {
-    const PEER_REFLEXIVE: u32 = 110;
-    PEER_REFLEXIVE << 24 | u32::from(u16::MAX - link_cost) << 8 | 255
 }

@@ -72,13 +72,6 @@ impl Agent {
         }
     }
 
-    /// Whether paths are being checked because one looks dead: then call
-    /// [`Agent::set_media`] before each input.
-    #[must_use]
-    pub fn is_suspicious(&self) -> bool {
-        self.suspicion.is_some()
-    }
-
     /// Sets what media knows of a path: its round trip, which includes queueing
     /// delays of the checks, and the time of its latest feedback with news. A
     /// path with news since the suspicion began is not taken down.

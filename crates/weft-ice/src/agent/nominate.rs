@@ -7,24 +7,11 @@
 
 use super::Agent;
 use crate::output::Event;
-use crate::stun;
 use crate::types::IceRole;
 use crate::types::MAX_COST;
 use weft_units::{Instant, PathId};
 
 impl Agent {
-    /// Nominates a valid path: the peer sends there from now on. Does nothing
-    /// on the controlled side, or for other paths.
-    pub fn select(&mut self, now: Instant, path: PathId) {
-        let index = self.by_id(path).filter(|&i| self.pairs[i].is_valid());
-        if let (Some(index), IceRole::Controlling) = (index, self.role)
-            && self.selection.path != Some(path)
-        {
-            self.nominate(now, index);
-            self.settle(now);
-        }
-    }
-
     /// Selects another path if the selected one is not up: by the cheapest
     /// link, then the fastest. On the controlled side only until the peer
     /// decides otherwise.
@@ -56,7 +43,7 @@ impl Agent {
     /// the other pairs'; otherwise Chromium prunes those as no better than the
     /// selected one, and refuses to switch to a pair that became more expensive
     /// later.
-    fn nominate(&mut self, now: Instant, index: usize) {
+    pub(super) fn nominate(&mut self, now: Instant, index: usize) {
         let others = self.pairs.iter().enumerate().filter(|(i, _)| *i != index);
         let dearest = others.map(|(_, p)| p.wire_cost).max().unwrap_or(0);
         if dearest >= MAX_COST {
@@ -76,30 +63,7 @@ impl Agent {
         }
     }
 
-    /// Handles the peer's request to select this pair, or its absence.
-    pub(super) fn on_use_candidate(&mut self, now: Instant, index: usize, request: &stun::Request) {
-        let asked = request.use_candidate || request.nomination.is_some();
-        let newly = asked && !self.pairs[index].use_candidate;
-        self.pairs[index].use_candidate = asked;
-        if !asked || self.role == IceRole::Controlling {
-            return;
-        }
-        // Without values the latest requested pair counts; a peer that requests
-        // several at once (aggressive nomination of RFC 5245) must not make us
-        // flip with each of its checks.
-        let value = request.nomination.unwrap_or(0);
-        let follow = match self.selection.wanted {
-            None => true,
-            Some((_, last)) => value > last || value == last && newly,
-        };
-        if follow {
-            self.selection.wanted = Some((self.pairs[index].addresses(), value));
-            self.follow();
-            self.settle(now);
-        }
-    }
-
-    fn follow(&mut self) {
+    pub(super) fn follow(&mut self) {
         let wanted = self.selection.wanted;
         let wanted = wanted.and_then(|((local, remote), _)| self.find(local, remote));
         if let Some(pair) = wanted.map(|i| &self.pairs[i]).filter(|p| p.is_valid()) {
@@ -119,12 +83,5 @@ impl Agent {
         {
             self.nominate(now, index);
         }
-    }
-
-    /// Nomination value in this pair's checks.
-    pub(super) fn nomination(&self, index: usize) -> Option<u32> {
-        let pair = &self.pairs[index];
-        let selected = pair.is_valid() && self.selection.path.is_some_and(|id| pair.has_id(id));
-        (selected && self.role == IceRole::Controlling).then_some(self.selection.nomination)
     }
 }

@@ -1,17 +1,12 @@
 //! Creation and numbering of pairs.
 
 use super::pair::Pair;
-use super::{Agent, Checks, MAX_PAIRS, liveness, schedule};
-use crate::types::can_pair;
-use crate::types::{DownReason, PathState};
+use super::{Agent, Checks, MAX_PAIRS, MAX_REMOTES, liveness, schedule};
+use crate::types::{DownReason, PathState, RemoteCandidate, can_pair, is_answerable};
 use std::net::SocketAddr;
 use weft_units::{Instant, PathId};
 
 impl Agent {
-    pub(super) fn find(&self, local: SocketAddr, remote: SocketAddr) -> Option<usize> {
-        self.pairs.iter().position(|p| p.is(local, remote))
-    }
-
     /// Assigns a number to the pair if it has none yet. A number is reused only
     /// after all 256, so that late packets are not mistaken for a new path's.
     pub(super) fn number(&mut self, index: usize) -> PathId {
@@ -27,10 +22,6 @@ impl Agent {
             pair.numbered = true;
         }
         self.pairs[index].path.id
-    }
-
-    pub(super) fn by_id(&self, id: PathId) -> Option<usize> {
-        self.pairs.iter().position(|p| p.has_id(id))
     }
 
     /// Creates all missing pairs of compatible addresses.
@@ -89,5 +80,20 @@ impl Agent {
             pair.end_number(&mut self.out);
         }
         self.reselect(now);
+    }
+
+    /// Adds a remote address that arrived after the description, or before it.
+    /// Addresses beyond the limit and unanswerable ones are refused and
+    /// counted.
+    pub fn add_remote(&mut self, now: Instant, candidate: RemoteCandidate) {
+        if self.remotes.iter().any(|r| r.addr == candidate.addr) {
+            return;
+        }
+        if self.remotes.len() == MAX_REMOTES || !is_answerable(candidate.addr) {
+            self.out.counters.pairs_refused += 1;
+            return;
+        }
+        self.remotes.push(candidate);
+        self.make_pairs(now);
     }
 }

@@ -38,25 +38,4 @@ impl Agent {
     pub fn remote_credentials(&self) -> Option<&Credentials> {
         self.remote.as_ref().map(|peer| &peer.credentials)
     }
-
-    /// Parses a check of the peer. After a restart, the peer checks existing
-    /// pairs with the old credentials until it knows the new ones.
-    pub(super) fn read_request(
-        &mut self,
-        message: &stun_types::message::Message<'_>,
-    ) -> Result<(stun::Request, stun_types::message::IntegrityKey), crate::DropReason> {
-        let read = |identity: &Identity| {
-            let request = stun::Request::read(message, &identity.credentials.ufrag, &identity.key)?;
-            Ok((request, identity.key.clone()))
-        };
-        let current = read(&self.local.current);
-        match (&current, &self.local.previous) {
-            (Ok(_), _) => {
-                self.local.previous = None;
-                current
-            }
-            (Err(crate::DropReason::Username), Some(previous)) => read(previous),
-            _ => current,
-        }
-    }
 }

@@ -67,15 +67,6 @@ impl Agent {
         }
     }
 
-    /// Suspects the active pair when another one of the same networks becomes
-    /// valid: a moving peer has a new address in an old network, and the old
-    /// pair may be dead.
-    pub(super) fn question_the_other(&mut self, now: Instant, index: usize) {
-        if self.pairs[index].path.state == PathState::Spare {
-            self.raise_suspicion(now);
-        }
-    }
-
     /// Active pair between the same networks.
     fn up_of(&self, index: usize) -> Option<usize> {
         let way = Way::of(&self.pairs[index]);
@@ -96,10 +87,6 @@ impl Agent {
     /// Priority: the selected pair first, then the fastest.
     fn rank(&self, pair: &Pair) -> (bool, Option<Duration>, PathId) {
         (!self.is_selected(pair), pair.path.rtt, pair.path.id)
-    }
-
-    pub(super) fn is_selected(&self, pair: &Pair) -> bool {
-        self.selection.path.is_some_and(|id| pair.has_id(id))
     }
 
     /// Whether the pair may become active. Under suspicion, only if it has

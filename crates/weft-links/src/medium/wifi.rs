@@ -199,18 +199,6 @@ impl<P> Wifi<P> {
         wifi.contend();
         wifi
     }
-
-    fn categories(&self) -> usize {
-        self.timing.access.len()
-    }
-
-    /// Notes that a sender may have packets to return.
-    fn note_leaving(&mut self, sender: usize) {
-        let may_leave = self.senders[sender].port().poll_timeout().is_some();
-        if let (true, Err(place)) = (may_leave, self.leaving.binary_search(&sender)) {
-            self.leaving.insert(place, sender);
-        }
-    }
 }
 
 impl<P> Model<P> for Wifi<P> {

@@ -6,6 +6,7 @@
 //! out: they get no extra bits in this mode.
 
 mod aim;
+mod control;
 mod quantizer;
 mod within;
 
@@ -13,10 +14,7 @@ use weft_publish::fitting::vp8::log2_step;
 use weft_publish::fitting::{Seen, SizeGuess};
 
 use super::noise::Noise;
-use super::parameters::VP8;
 use super::picture::{Content, Outcome, Picture, Quality};
-
-use quantizer::dc_step;
 
 /// Buffer levels in seconds of the target rate, and the allowed overshoot and undershoot
 /// in percent: `weft-media`'s `vp8/encoder.rs`.
@@ -161,55 +159,12 @@ impl Vpx {
         Some(outcome)
     }
 
-    /// Returns the cost and quality of the content at this quantizer.
-    fn outcome(&self, picture: Picture, quantizer: f64, noise: f64) -> Outcome {
-        let (step, scale) = (log2_step(quantizer), self.content.scale);
-        let (cost, psnr) = if picture.keyframe {
-            (VP8.key_bits.at(step, scale), VP8.key_psnr.at(step, scale))
-        } else {
-            let transition = &VP8.transition;
-            let gap = self.quality.gap(VP8.psnr.at(step, scale));
-            let extra = transition.up * gap.max(0.0) + transition.down * gap.min(0.0);
-            let extra = extra + VP8.distance * picture.distance;
-            let cost = VP8.delta_bits.at(step, scale) + extra + noise;
-            (cost, self.quality.after(gap, transition))
-        };
-        Outcome {
-            bits: self.content.bits(cost),
-            quantizer,
-            psnr,
-        }
-    }
-
-    /// Returns the bits of a picture at the layer's rate and frequency.
-    fn share(&self, layer: usize, fps: f64) -> f64 {
-        let layer = &self.layers[layer];
-        self.rate * layer.rate_share / (fps * layer.picture_share)
-    }
-
-    /// Returns the bits of a picture of this layer alone (`avg_frame_size_for_layer`).
-    fn own_share(&self, layer: usize, fps: f64) -> f64 {
-        let own = self.layers[layer];
-        let (rate, pictures) = match layer.checked_sub(1).map(|below| self.layers[below]) {
-            None => (own.rate_share, own.picture_share),
-            Some(below) => (
-                own.rate_share - below.rate_share,
-                own.picture_share - below.picture_share,
-            ),
-        };
-        self.rate * rate / (fps * pictures)
-    }
-
     /// Advances the time of a layer's buffer and removes a picture's bits.
     fn fill(&mut self, layer: usize, fps: f64, bits: f64) {
         let share = self.share(layer, fps);
         let layer = &mut self.layers[layer];
         let full = MAXIMUM * self.rate * layer.rate_share;
         layer.level = (layer.level + share - bits).min(full);
-    }
-
-    fn optimal(&self, layer: usize) -> f64 {
-        OPTIMAL * self.rate * self.layers[layer].rate_share
     }
 
     /// `vp8_check_drop_buffer`: a low buffer drops pictures in a pattern, an
@@ -237,71 +192,6 @@ impl Vpx {
         }
         self.skips_left = self.decimation;
         level < 0.0
-    }
-
-    /// `vp8_regulate_q`: the quantizer whose estimated bits are nearest.
-    fn choose(&self, picture: Picture, aim: &Aim) -> f64 {
-        let guess = |quantizer: f64| self.guess(picture, quantizer);
-        let mut quantizer = aim.best;
-        let mut missed = f64::INFINITY;
-        while quantizer <= aim.worst {
-            let over = guess(quantizer) - aim.bits;
-            if over <= 0.0 {
-                let nearer = if -over <= missed {
-                    quantizer
-                } else {
-                    quantizer - 1.0
-                };
-                return nearer.max(aim.best);
-            }
-            missed = over;
-            quantizer += 1.0;
-        }
-        aim.worst
-    }
-
-    fn guess(&self, picture: Picture, quantizer: f64) -> f64 {
-        let layer = &self.layers[picture.layer];
-        let per_pixel = match picture.keyframe {
-            true => KEY_GUESS * layer.key_correction / dc_step(quantizer),
-            false => GUESS * layer.correction / log2_step(quantizer).exp2(),
-        };
-        per_pixel * self.content.pixels
-    }
-
-    /// `vp8_update_rate_correction_factors`, `vp8_adjust_key_frame_context`
-    /// and the averages in `encode_frame_to_data_rate`.
-    fn learn(&mut self, picture: Picture, outcome: &Outcome) {
-        let ratio = outcome.bits / self.guess(picture, outcome.quantizer);
-        let share = self.share(picture.layer, picture.fps);
-        let layer = &mut self.layers[picture.layer];
-        let correction = match picture.keyframe {
-            true => &mut layer.key_correction,
-            false => &mut layer.correction,
-        };
-        if !(0.99..=1.02).contains(&ratio) {
-            *correction = (*correction * (1.0 + (ratio - 1.0) / 4.0)).clamp(0.01, 50.0);
-        }
-        if picture.keyframe {
-            self.keyframes += 1;
-            self.since_keyframe = 0;
-            self.overspent += (outcome.bits - share).max(0.0) * 7.0 / 8.0;
-            // estimate_keyframe_frequency starts with two seconds.
-            self.repayment = self.overspent / (1.0 + 2.0 * picture.fps);
-            return;
-        }
-        let quantizer = outcome.quantizer;
-        layer.recent_quantizer = (3.0 * layer.recent_quantizer + quantizer) / 4.0;
-        layer.pictures += 1;
-        layer.total_quantizer += quantizer;
-        let mean = (layer.total_quantizer / f64::from(layer.pictures)).floor();
-        layer.average_quantizer = match layer.pictures > LEARNING {
-            true => mean,
-            false => ((mean + WORST + 1.0) / 2.0).floor(),
-        };
-        if quantizer > layer.average_quantizer {
-            layer.average_quantizer = quantizer - 1.0;
-        }
     }
 }
 

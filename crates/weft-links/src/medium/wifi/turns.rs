@@ -329,6 +329,18 @@ impl<P> Wifi<P> {
             meter.set(at, service);
         }
     }
+
+    pub(super) fn categories(&self) -> usize {
+        self.timing.access.len()
+    }
+
+    /// Notes that a sender may have packets to return.
+    pub(super) fn note_leaving(&mut self, sender: usize) {
+        let may_leave = self.senders[sender].port().poll_timeout().is_some();
+        if let (true, Err(place)) = (may_leave, self.leaving.binary_search(&sender)) {
+            self.leaving.insert(place, sender);
+        }
+    }
 }
 
 /// Rate control and signal from this sender to this receiver; the access point

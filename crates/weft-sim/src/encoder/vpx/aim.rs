@@ -92,4 +92,27 @@ impl Vpx {
     fn relaxed_best(&self, layer: usize, best: f64) -> f64 {
         best - ((best - BEST) * self.surplus(layer)).floor()
     }
+
+    /// Returns the bits of a picture at the layer's rate and frequency.
+    pub(super) fn share(&self, layer: usize, fps: f64) -> f64 {
+        let layer = &self.layers[layer];
+        self.rate * layer.rate_share / (fps * layer.picture_share)
+    }
+
+    /// Returns the bits of a picture of this layer alone (`avg_frame_size_for_layer`).
+    pub(super) fn own_share(&self, layer: usize, fps: f64) -> f64 {
+        let own = self.layers[layer];
+        let (rate, pictures) = match layer.checked_sub(1).map(|below| self.layers[below]) {
+            None => (own.rate_share, own.picture_share),
+            Some(below) => (
+                own.rate_share - below.rate_share,
+                own.picture_share - below.picture_share,
+            ),
+        };
+        self.rate * rate / (fps * pictures)
+    }
+
+    pub(super) fn optimal(&self, layer: usize) -> f64 {
+        OPTIMAL * self.rate * self.layers[layer].rate_share
+    }
 }

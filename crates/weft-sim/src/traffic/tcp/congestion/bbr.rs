@@ -4,15 +4,14 @@
 
 mod bounds;
 mod cycle;
+mod inflight;
 mod probing;
 
 use weft_units::{Duration, Instant, Rate, Rng};
 
 use super::aggregation::Aggregation;
 use super::filter::WindowedMax;
-use super::{
-    AckSample, CongestionControl, INITIAL_WINDOW, RecoveryWindow, Rounds, offload, on_the_link,
-};
+use super::{AckSample, CongestionControl, INITIAL_WINDOW, RecoveryWindow, Rounds, on_the_link};
 use crate::traffic::tcp::rate::{Limit, RateSample};
 use bounds::{Bounds, MIN_WINDOW};
 use cycle::Cycle;
@@ -168,23 +167,6 @@ impl Bbr {
             pacing: version.startup_gain * window / rtt.as_secs_f64() * PACING_MARGIN,
             rng,
         }
-    }
-
-    fn bandwidth(&self) -> f64 {
-        self.bandwidth.max().min(self.bounds.bandwidth)
-    }
-
-    /// Returns the segments in flight at `gain` times the bandwidth-delay product, plus
-    /// the offload budget (section 5.6.4.2).
-    fn inflight(&self, bandwidth: f64, gain: f64) -> f64 {
-        self.budget(bandwidth * self.min_rtt.min.as_secs_f64() * gain)
-    }
-
-    /// Adds the offload budget (`BBRQuantizationBudget`).
-    fn budget(&self, held: f64) -> f64 {
-        let burst = f64::from(self.burst());
-        let most = held.max(3.0 * burst).max(MIN_WINDOW).ceil();
-        most + if self.state == State::Up { 2.0 } else { 0.0 }
     }
 
     /// Returns the largest number in flight, including the allowance for aggregated
@@ -394,11 +376,6 @@ impl CongestionControl for Bbr {
 
     fn pacing_rate(&self) -> Option<Rate> {
         Some(on_the_link(self.pacing))
-    }
-
-    /// The draft's quantum (section 5.6.3), as in Linux.
-    fn burst(&self) -> u32 {
-        offload(self.pacing)
     }
 
     fn is_probing_rtt(&self) -> bool {
