@@ -1,7 +1,9 @@
 //! Rates that a player's paths have shown that they do not carry.
 
+use std::collections::BTreeMap;
+
 use weft_session::PathStats;
-use weft_units::{Bytes, Instant, Rate};
+use weft_units::{Bytes, Instant, PathId, Rate};
 
 /// A link is full where so much of what was sent is lost: a share, and packets.
 /// Chosen by us: links that lose a few percent for other reasons are common.
@@ -19,10 +21,10 @@ const LEAST: Rate = Rate::from_kbps(150);
 #[derive(Debug, Default)]
 pub(crate) struct Ceiling {
     rate: Option<Rate>,
-    last: Option<(Instant, Counts)>,
+    last: Option<(Instant, BTreeMap<PathId, Counts>)>,
 }
 
-/// Totals of all paths.
+/// Totals of one path, or of several.
 #[derive(Debug, Clone, Copy, Default)]
 struct Counts {
     packets: u64,
@@ -32,15 +34,27 @@ struct Counts {
 }
 
 impl Counts {
-    fn of(paths: &[PathStats]) -> Counts {
-        let mut counts = Counts::default();
-        for path in paths {
-            counts.packets += path.sent_packets;
-            counts.bytes += path.sent_bytes;
-            counts.acknowledged += path.acknowledged_packets;
-            counts.lost += path.lost_packets;
+    fn of(path: &PathStats) -> Counts {
+        Counts {
+            packets: path.sent_packets,
+            bytes: path.sent_bytes,
+            acknowledged: path.acknowledged_packets,
+            lost: path.lost_packets,
         }
-        counts
+    }
+
+    /// Sum of the paths' counts since earlier ones. A path that has left counts
+    /// nothing, and one with the id of another begins at zero.
+    fn since(now: &BTreeMap<PathId, Counts>, before: &BTreeMap<PathId, Counts>) -> Counts {
+        let mut sum = Counts::default();
+        for (path, now) in now {
+            let before = before.get(path).copied().unwrap_or_default();
+            sum.packets += now.packets.saturating_sub(before.packets);
+            sum.bytes += now.bytes.saturating_sub(before.bytes);
+            sum.acknowledged += now.acknowledged.saturating_sub(before.acknowledged);
+            sum.lost += now.lost.saturating_sub(before.lost);
+        }
+        sum
     }
 }
 
@@ -48,18 +62,20 @@ impl Ceiling {
     /// Looks at what became of the packets since the last look; `most` is what
     /// the player is sent where nothing is lost.
     pub(crate) fn update(&mut self, now: Instant, paths: &[PathStats], most: Rate) {
-        let counts = Counts::of(paths);
-        let Some((at, before)) = self.last.replace((now, counts)) else {
+        let counts = paths.iter().map(|path| (path.path, Counts::of(path)));
+        let counts: BTreeMap<PathId, Counts> = counts.collect();
+        let last = self.last.replace((now, counts.clone()));
+        let Some((at, before)) = last else {
             return;
         };
-        // A packet that was given up for lost may come after all.
-        let since = |now: u64, before: u64| now.saturating_sub(before);
-        let acknowledged = since(counts.acknowledged, before.acknowledged);
-        let lost = since(counts.lost, before.lost);
-        let packets = since(counts.packets, before.packets);
+        let Counts {
+            packets,
+            bytes,
+            acknowledged,
+            lost,
+        } = Counts::since(&counts, &before);
         if lost >= LOST_PACKETS && lost as f64 > (lost + acknowledged) as f64 * LOST {
-            let bytes = counts.bytes.saturating_sub(before.bytes).0 as f64;
-            let size = bytes / packets.max(1) as f64;
+            let size = bytes.0 as f64 / packets.max(1) as f64;
             let delivered = Bytes((acknowledged as f64 * size) as u64) / (now - at);
             let delivered = delivered.max(LEAST);
             self.rate = Some(self.rate.map_or(delivered, |rate| rate.min(delivered)));
@@ -72,5 +88,26 @@ impl Ceiling {
     /// The bound, if there is one.
     pub(crate) fn rate(&self) -> Option<Rate> {
         self.rate
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_that_leaves_hides_nothing_of_the_others() {
+        let counts = |acknowledged, lost| Counts {
+            packets: acknowledged + lost,
+            bytes: Bytes(1000 * (acknowledged + lost)),
+            acknowledged,
+            lost,
+        };
+        let [left, stays, comes] = [0, 1, 2].map(PathId);
+        let before = BTreeMap::from([(left, counts(500, 60)), (stays, counts(1000, 50))]);
+        let now = BTreeMap::from([(stays, counts(1030, 55)), (comes, counts(10, 1))]);
+        let since = Counts::since(&now, &before);
+        assert_eq!((since.acknowledged, since.lost), (40, 6));
+        assert_eq!((since.packets, since.bytes), (46, Bytes(46_000)));
     }
 }
