@@ -1,5 +1,5 @@
-//! Packets that arrived, that are lost, or that a path holds which is not waited
-//! for.
+//! Fate of packets that were sent: arrived, lost, or held by a path that is not
+//! waited for.
 
 use weft_units::{Instant, PathId, StreamId};
 

@@ -1,5 +1,5 @@
-//! Which files' `impl` blocks of one type call methods of which others. A call
-//! is `self.method(..)`, `Self::method(..)` or the same by the type's name.
+//! Calls between `impl` blocks of one type in several files. A call is
+//! `self.method(..)`, `Self::method(..)` or the same by the type's name.
 
 use std::collections::{BTreeMap, BTreeSet};
 
