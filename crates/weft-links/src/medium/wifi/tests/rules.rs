@@ -308,7 +308,10 @@ fn a_cell_of_one_station_is_read_from_one_text() {
         ("rate=mcs7,snr=9dB@5s/3dB", "in order, as 40dB@10s"),
         ("rate=mcs7,motion=driving", "still or walking"),
         ("rate=mcs7,strangers=deaf", "or strangers=hidden"),
-        ("standard=b,rate=ideal", "no ideal"),
+        (
+            "standard=b,rate=ideal",
+            "ideal and minstrel are not available",
+        ),
         (
             "standard=b,rate=1mbit,motion=walking",
             "a signal that stays",
