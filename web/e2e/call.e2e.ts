@@ -144,14 +144,14 @@ async function survives(page: Page, deaths: readonly (readonly [Side, 'near' | '
   expect(pairChanges).toBeLessThanOrEqual(8);
 }
 
-it.skipIf(!permitted)('plays over two links in a browser with one, and goes on when either dies', whereTheMachineKeepsUp(async () => {
+it.skipIf(!permitted)('plays over two links in a browser with one, and continues when either dies', whereTheMachineKeepsUp(async () => {
   const page = await call('two', `${TWO.b}:8443`, ['wifi=a0', 'lte=b0'], 'one');
   await survives(page, [['a', 'far'], ['b', 'near']]);
   const { receivedFrom } = await statistics(page);
   for (const address of Object.values(TWO)) expect(receivedFrom[address]).toBeGreaterThan(50_000);
 }));
 
-it.skipIf(!permitted)('plays over both networks of a browser from a sender with one, and goes on when either dies', whereTheMachineKeepsUp(async () => {
+it.skipIf(!permitted)('plays over both networks of a browser from a sender with one, and continues when either dies', whereTheMachineKeepsUp(async () => {
   const page = await call('one', `${ONE}:8443`, ['c0'], 'two');
   await survives(page, [['a', 'far'], ['b', 'far']]);
 }));
@@ -163,7 +163,7 @@ async function pairWith(page: Page, address: string): Promise<Pair> {
   return found[0] as Pair;
 }
 
-it.skipIf(!permitted)('keeps a pair by checks alone for longer than Chromium waits, and goes on over it', { timeout: 150_000 }, whereTheMachineKeepsUp(async () => {
+it.skipIf(!permitted)('keeps a pair by checks alone for longer than Chromium waits, and continues over it', { timeout: 150_000 }, whereTheMachineKeepsUp(async () => {
   // The pages come over the link that they play over.
   const page = await call('two', `${TWO.a}:8443`, ['wifi=a0', 'lte=b0'], 'one');
   if (browser === undefined || sender === undefined) throw new Error('the call has begun');

@@ -123,7 +123,7 @@ it('rests while nobody watches, and is there at once for who comes', { timeout: 
   expect(await alone.close()).toBe(0);
 }));
 
-it('changes scheduler, preference, protection and controller of a call that goes on', whereTheMachineKeepsUp(async () => {
+it('changes scheduler, preference, protection and controller of a running call', whereTheMachineKeepsUp(async () => {
   const { page, complaints, context } = await openPage(browser, await demo.url(), { viewport: VIEWPORT });
   await framesShown(page, WEFT, 30);
   const expert = page.getByText('Expert: how the left call sends');
@@ -155,7 +155,7 @@ it('changes scheduler, preference, protection and controller of a call that goes
   await context.close();
 }));
 
-it.runIf(screenshot !== undefined)('is pictured in its second ride, when only one of the calls goes on', { timeout: 120_000 }, async () => {
+it.runIf(screenshot !== undefined)('is pictured in its second ride, when only one of the calls continues', { timeout: 120_000 }, async () => {
   const { page, context } = await openPage(browser, await demo.url(), { viewport: VIEWPORT });
   await page.getByText(/^1:1\d/).waitFor({ timeout: 100_000 });
   await page.locator('.call-single').getByText(/^Frozen [5-9]/).waitFor();

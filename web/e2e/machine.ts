@@ -1,5 +1,5 @@
 // Whether the machine gave a test the processor: a virtual one whose host is
-// busy stands still for tens of milliseconds at a time.
+// busy stalls for tens of milliseconds at a time.
 
 import { cpus } from 'node:os';
 import { readFileSync } from 'node:fs';

@@ -115,7 +115,7 @@ export class TwoLinks {
       return;
     }
     this.#ip('two', 'link', 'set', `${side}0`, 'up');
-    // Routes go with the interface; whoever manages a machine's network adds them again.
+    // Routes go with the interface; the network manager of a machine adds them again.
     this.#route(side);
   }
 

@@ -36,7 +36,7 @@ export function startWeft(args: readonly string[], enter: readonly string[] = []
     child.once('error', reject);
   });
   const url = printedUrl(child, said, ended);
-  // Not every program prints one, and whoever waits for it hears of it.
+  // Not every program prints one, and anyone who waits for it learns of it.
   url.catch(() => undefined);
   return {
     said,

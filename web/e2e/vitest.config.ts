@@ -4,7 +4,7 @@ export default defineConfig({
   test: {
     root: 'e2e',
     include: ['*.e2e.ts'],
-    // A machine that stands still most of the time takes twice as long as any other.
+    // A machine that is mostly stalled takes twice as long as any other.
     testTimeout: 120_000,
     hookTimeout: 120_000,
     // What a call on a busy machine reaches, it reaches within this time.

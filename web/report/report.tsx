@@ -66,7 +66,7 @@ export function Report({ data: everything }: { data: Data }) {
           <Part
             id="single"
             title="Against the best single link"
-            note="The best of the calls over one link, asked anew for every seed and metric, as nobody can know it beforehand; worse means by more than 5 %, or by anything where the best is zero."
+            note="The best of the calls over one link, chosen again for every seed and metric, as nobody can know it beforehand; worse means by more than 5 %, or by anything where the best is zero."
           >
             <Foremost data={data} names={[...new Set(data.worse_than_single.map((each) => each.metric))]} view={WorseThanSingle} />
           </Part>

@@ -24,7 +24,7 @@ const MOST_ROUNDS: usize = 300;
 /// Feeds the bytes to a plane: what a publisher and a player send who hold their
 /// keys, datagrams of others, descriptions with changes, candidates, while
 /// connections come and go and time passes. What is held in several places is
-/// held in all of them, and time never stands still. Returns how many inputs
+/// held in all of them, and time always advances. Returns how many inputs
 /// there were.
 pub fn fuzz_plane(data: &[u8], certificate: &Certificate) -> usize {
     let origin = origin();

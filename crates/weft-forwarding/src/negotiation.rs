@@ -29,7 +29,7 @@ pub struct Negotiated {
 
 impl Plane {
     /// Somebody wants to publish; our answer goes back. What they publish
-    /// already goes on until the new connection is up, and is replaced by it.
+    /// already continues until the new connection is up, and is replaced by it.
     ///
     /// # Errors
     /// If the offer cannot be used.

@@ -479,7 +479,7 @@ pub(crate) fn has_path(peers: &PeerSet, key: PeerKey) -> bool {
     peer.is_some_and(|p| p.association().paths().any(|p| p.state.is_valid()))
 }
 
-/// How long a connection is kept without a path. One of ours goes on where it
+/// How long a connection is kept without a path. One of ours continues where it
 /// was when a path leads there again; a browser has given up by itself.
 fn patience(peers: &PeerSet, key: PeerKey) -> Duration {
     let peer = peers.get(key);

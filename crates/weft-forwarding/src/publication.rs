@@ -18,7 +18,7 @@ const HELD: f64 = 1.2;
 pub struct Publisher {
     /// Its name, as in the address of the request.
     pub room: String,
-    /// The id of whoever publishes.
+    /// Participant id of the publisher.
     pub participant: String,
 }
 

@@ -7,7 +7,7 @@ use weft_units::Rate;
 
 /// Assumed rate of a player's link when nothing is known of it: a sharp
 /// picture whole, since thinning it out on a guess shows, and a link that is
-/// slower says so within a few round trips. Whoever comes into a room plays all
+/// slower says so within a few round trips. A newcomer to a room plays all
 /// that is published there at the same time, over one link, so their connections
 /// share it. Chosen by us.
 const START_RATE: Rate = Rate::from_kbps(2_500);

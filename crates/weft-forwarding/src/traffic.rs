@@ -100,7 +100,7 @@ impl Traffic {
         self.deliver(now, peers);
     }
 
-    /// The publication goes on with pictures of another codec, for which its
+    /// The publication continues with pictures of another codec, for which its
     /// players have to come again.
     pub(crate) fn end_pictures(&mut self, publication: &mut Publication) {
         publication.end_pictures(&mut self.router);

@@ -41,7 +41,7 @@ pub struct Restarted {
 
 impl Plane {
     /// Takes in a fragment of the peer. One with the credentials that it has, or
-    /// with none, adds candidates. Others restart ICE: media goes on by the paths
+    /// with none, adds candidates. Others restart ICE: media continues on the paths
     /// that there are until new ones are found.
     ///
     /// # Errors

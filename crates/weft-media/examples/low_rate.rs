@@ -57,7 +57,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let pictures = pictures(720);
     for (first, growth) in [(300, 50), (600, 100), (2500, 0)] {
         for (name, how) in [
-            ("goes on", Return::GoesOn),
+            ("continues", Return::GoesOn),
             ("restarts", Return::Restarts),
             ("adapts", Return::Adapts),
         ] {

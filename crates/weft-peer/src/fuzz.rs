@@ -25,7 +25,7 @@ const MOST_ROUNDS: usize = 200;
 /// Feeds the bytes to a set of peers that share a socket, whose clients are real
 /// ones: datagrams that are made up, theirs from others' addresses, changed and
 /// again, while they come and go and time passes. Routes are the peers' pairs at
-/// all times, and time never stands still. Returns how many datagrams and
+/// all times, and time always advances. Returns how many datagrams and
 /// timeouts there were.
 pub fn fuzz_set(data: &[u8], certificate: &Certificate) -> usize {
     let mut house = House {

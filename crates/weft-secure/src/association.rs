@@ -271,7 +271,7 @@ impl Association {
         (local, remote): Addresses,
         datagram: &[u8],
     ) -> Received<'static> {
-        // Whoever answers our checks or sends its own may speak; a stranger
+        // An address that answers our checks or sends its own may speak; any other
         // may not even make us spend time on it.
         if !self.ice.is_pair(local, remote) {
             return self.dropped(DropReason::UnknownPath);

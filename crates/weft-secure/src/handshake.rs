@@ -11,7 +11,7 @@ const MTU: usize = 1200;
 /// (p2p/dtls/dtls_transport.cc, kMinHandshakeTimeoutMs); this spares most
 /// paths a needless repetition, and a flight lost with its path moves soon.
 const FIRST_RETRANSMISSION: std::time::Duration = std::time::Duration::from_millis(200);
-/// Doubled from there, so that a handshake goes on for [`HANDSHAKE_TIMEOUT`].
+/// Doubled from there, so that a handshake lasts for [`HANDSHAKE_TIMEOUT`].
 const RETRANSMISSIONS: usize = 8;
 const HANDSHAKE_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(40);
 

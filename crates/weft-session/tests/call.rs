@@ -35,7 +35,7 @@ fn an_empty_frame_sends_nothing() {
     world.send_empty_frame();
     assert_eq!(world.sender_stats().packets, before);
     world.run(seconds(1));
-    assert!(world.sender_stats().packets > before, "the call goes on");
+    assert!(world.sender_stats().packets > before, "the call continues");
 }
 
 #[test]

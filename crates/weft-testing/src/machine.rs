@@ -40,7 +40,7 @@ pub fn where_the_machine_keeps_up(test: fn()) {
         match result {
             Ok(()) => return,
             Err(panic) if longest < STILL => resume_unwind(panic),
-            Err(_) => println!("a processor stood still for {longest:.0?}"),
+            Err(_) => println!("a processor was not available for {longest:.0?}"),
         }
     }
     crate::skipped(format!("the machine did not keep up, {ALONE} times"));

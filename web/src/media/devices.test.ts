@@ -21,14 +21,14 @@ it('asks once for both', async () => {
   expect(all.asked).toEqual(['audio+video']);
 });
 
-it('goes on with sound where there is no camera, and says so', async () => {
+it('continues with sound where there is no camera, and says so', async () => {
   const noCamera = devices((wanted) => wanted.video === undefined, 'NotFoundError');
   const got = await capture(noCamera, true);
   expect(got.stream).toBe(stream);
   expect(got.problem).toMatchObject({ error: expect.stringContaining('no camera') as string, remedy: 'Plug in a camera and press “Try again”.' });
 });
 
-it('goes on with the picture where the microphone is taken', async () => {
+it('continues with the picture where the microphone is taken', async () => {
   const noMicrophone = devices((wanted) => wanted.audio === undefined, 'NotReadableError');
   const got = await capture(noMicrophone, true);
   expect(noMicrophone.asked).toEqual(['audio+video', 'audio', 'video']);

@@ -93,7 +93,7 @@ fn what_is_taken_is_as_bounded_as_security_says() {
     assert!(most > mbps(16) && most <= mbps(100), "{most:?}");
 }
 
-/// Whoever has a bound for what the server sends has it for running calls, too:
+/// A bound on what the server sends holds for running calls, too:
 /// what goes beyond it would wait in a queue of their link, for all.
 #[test]
 fn players_share_what_the_server_may_send() {

@@ -1,4 +1,4 @@
-//! ICE restarts: a client has new credentials, and media goes on.
+//! ICE restarts: a client has new credentials, and media continues.
 
 use super::{Form, Room, ada, seconds};
 use weft_forwarding::{IceCondition, IceUpdate, MediaError, ResourceId, Restarted};

@@ -80,14 +80,14 @@ pub struct Room {
     pub datagrams: u64,
     /// UDP payload that the server sent.
     pub sent: Bytes,
-    /// Most that whoever comes next publishes.
+    /// Maximum rate of the next publisher.
     pub published: Rate,
-    /// Pictures of whoever comes next: time between them, and layers.
+    /// Pictures of the next publisher: time between them, and layers.
     pub pictures: (Duration, Layers),
-    /// The link of whoever comes next, if it is not one of their own: the
+    /// Link of the next client, if it is not one of their own: the
     /// connections of one viewer have one in common.
     pub link: Option<usize>,
-    /// Whether whoever comes next offers what browsers do, and not what weft's
+    /// Whether the next client offers what browsers do, and not what weft's
     /// endpoints do.
     pub browser: bool,
     /// Strangers of whom each sends something before each datagram that comes.
@@ -253,7 +253,7 @@ impl Room {
         self.drain();
         while let Some(next) = self.next_event().filter(|at| *at <= end) {
             steps_now = if next > self.now { 0 } else { steps_now + 1 };
-            assert!(steps_now < 1000, "time stands still at {:?}", self.now);
+            assert!(steps_now < 1000, "time does not advance at {:?}", self.now);
             self.now = self.now.max(next);
             self.step();
         }
@@ -283,7 +283,7 @@ impl Room {
         PeerConfig::new(role, self.origin, certificate, vec![local], &entropy)
     }
 
-    /// The address of whoever comes next.
+    /// Address of the next client.
     fn next_local(&self) -> LocalAddress {
         let place = self.clients.len();
         let mut local = self.wires.locals()[self.link.unwrap_or(place)].clone();

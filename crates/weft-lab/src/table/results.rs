@@ -31,7 +31,7 @@ pub struct Summary {
     /// Folder of the results, from the one that was searched.
     #[serde(skip)]
     pub folder: String,
-    /// The same as a path that can be opened.
+    /// Path that can be opened.
     #[serde(skip)]
     path: PathBuf,
 }

@@ -23,7 +23,7 @@ impl Routes {
     }
 
     /// A peer's pairs are others than before. One that has become valid is its
-    /// own, whoever had it: a check that bears its keys was answered from
+    /// own, even if another peer had it: a check that bears its keys was answered from
     /// there, as when a browser uses a port again for a new call. To be heard
     /// from there is not enough: sources can be forged.
     pub fn update(&mut self, key: PeerKey, before: &[Route], after: &[Route]) {

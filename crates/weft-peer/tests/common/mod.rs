@@ -196,7 +196,7 @@ pub struct Allowance {
     pub frames: f64,
 }
 
-/// A link is cut and restored: the picture goes on, the death is found out in
+/// A link is cut and restored: the picture continues, the death is found out in
 /// time, the path comes back.
 pub fn survives_a_cut(call: &mut impl TestCall, cut: usize, allowance: Allowance) {
     let seconds = Duration::from_secs;

@@ -185,7 +185,7 @@ impl TestCall for World {
         self.drain();
         while let Some(next) = self.next_event().filter(|at| *at <= end) {
             steps_now = if next > self.now { 0 } else { steps_now + 1 };
-            assert!(steps_now < 1000, "time stands still at {:?}", self.now);
+            assert!(steps_now < 1000, "time does not advance at {:?}", self.now);
             self.now = self.now.max(next);
             self.step();
         }

@@ -123,7 +123,7 @@ fn keyframe_requests_count_for_the_camera_that_the_peer_takes_as_this_stream() {
 }
 
 proptest! {
-    /// Whoever sends: what is shared out is there, nobody gets more than it may,
+    /// For any sender: what is shared out is there, nobody gets more than it may,
     /// what is left is left by cameras at their maxima, and more is never less.
     #[test]
     fn shares_fit_and_rise_with_the_target(

@@ -132,7 +132,7 @@ impl Events {
 
     /// Returns the data of the next event, which must have this name.
     pub(crate) fn expect(&mut self, name: &str) -> serde_json::Value {
-        let (event, data) = self.next().expect("the stream goes on");
+        let (event, data) = self.next().expect("the stream continues");
         assert_eq!(event, name, "{data}");
         data
     }

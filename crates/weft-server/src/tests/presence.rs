@@ -275,7 +275,7 @@ fn a_publication_goes_on_until_its_successor_is_connected() {
         reason: "the connection was not established".to_owned(),
     });
     let second = publish();
-    assert_eq!(closed(), 0, "the first goes on");
+    assert_eq!(closed(), 0, "the first continues");
     rig.tell(Event::Connected { resource: second });
     wait_for("the first ends", || closed() == 1);
     assert_eq!(rig.log().last().unwrap(), &format!("close {}", first.0));

@@ -14,7 +14,7 @@ const TITLES: [Option<&str>; 3] = [Some("Front"), None, Some("Rear window")];
 /// Next published tracks of a participant.
 fn next_change(events: &mut Events) -> Value {
     loop {
-        let (event, mut told) = events.next().expect("the stream goes on");
+        let (event, mut told) = events.next().expect("the stream continues");
         if event == "changed" {
             return told["publishing"].take();
         }
@@ -110,7 +110,7 @@ fn a_player_goes_on_when_the_publisher_comes_back_with_another_camera() {
     room.publish_as(&ada, &second);
     assert_eq!(next_change(&mut events)["cameras"], json!([{}, {}]));
     let before = player.seen().of(0).len();
-    wait_for("the first camera goes on", || {
+    wait_for("the first camera continues", || {
         player.seen().of(0).len() > before + SECOND as usize
     });
     let anew = room.play_offered("ada", &["127.0.0.1"], None);

@@ -3,7 +3,7 @@ use weft_units::{Duration, Instant, PathId, Rate};
 use super::single::Single;
 use super::{Assignment, Batch, PathView, Scheduler};
 
-/// One path; when its connection fails, the call drops it and goes on over
+/// One path; when its connection fails, the call drops it and continues over
 /// another one.
 ///
 /// Source: connection migration of WebRTC, as section 6 of Converge runs it

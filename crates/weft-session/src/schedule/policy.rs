@@ -102,7 +102,7 @@ pub(crate) const SOUND: Rate = Rate::from_kbps(40);
 /// Paths that carry less together are helped by a backup: the least at which
 /// libwebrtc sends 640x360 (media/config/simulcast.cc, 150 kbps) and a sound.
 pub const MINIMUM: Rate = Rate::from_kbps(150 + 40);
-/// A backup that helps goes on until the others carry this much more.
+/// A backup that helps continues until the others carry this much more.
 const RELIEF: f64 = 1.5;
 /// A metered path is not begun for less: the least rate of a path's controller
 /// by default.

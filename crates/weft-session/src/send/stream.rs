@@ -307,7 +307,7 @@ impl SendStream {
             .is_none_or(|at| now.saturating_since(at) >= KEYFRAME_INTERVAL)
     }
 
-    /// Whether the picture goes on without this packet, from a keyframe that
+    /// Whether the picture continues without this packet, from a keyframe that
     /// came after it.
     pub fn has_begun_anew_since(&self, sequence: u64) -> bool {
         let after = sequence.saturating_sub(self.first) as usize + 1;

@@ -1,7 +1,6 @@
-//! No path answers any more. It may be the ways back alone that are dead: so a
-//! little goes on over every path, those that were found dead before included.
-//! If the ways there are dead too, little stands in their queues when they
-//! return.
+//! A call whose paths all stopped answering. Perhaps only the ways back are dead, so a
+//! little is still sent over every path, also over those that went down before. If
+//! the ways there are dead too, little waits in their queues when they return.
 
 pub(super) mod room;
 

@@ -2,8 +2,8 @@
 //!
 //! Peers with libnice (Janus) send on the nominated pair and stay there when it
 //! dies: what they receive on the others they cannot report. The answers to checks
-//! show that those carry packets, so little goes on, without regard to controllers
-//! that hear nothing; when feedback is back, they begin anew.
+//! show that those carry packets, so a little is still sent, whatever the controllers
+//! that hear nothing allow; when feedback is back, they start again.
 
 use weft_units::{Bytes, Duration, Instant, Rate};
 

@@ -45,7 +45,7 @@ fn a_backup_carries_probes_only_until_the_other_link_dies() {
         assert!(used > 1_000_000, "{scheduler}: {used} bytes");
         let shown = world.frames_between(seconds(11), seconds(20));
         // 270 are taken; some from before the cut are made good. A migration
-        // goes on after 3.5 s.
+        // continues after 3.5 s.
         let expected = match scheduler {
             SchedulerKind::Migrate => 180..=205,
             _ => 255..=285,

@@ -4,7 +4,7 @@ use super::*;
 
 impl World {
     /// Fifteen seconds, in whose middle the link is dead for five: the picture
-    /// goes on.
+    /// continues.
     pub fn survives_a_cut(&mut self, link: usize) {
         let seconds = Duration::from_secs;
         self.run(seconds(5));

@@ -173,7 +173,7 @@ impl Forwarder {
         }
     }
 
-    /// The track goes on from another source, with numbers that have nothing
+    /// The track continues from another source, with numbers that have nothing
     /// to do with those before. The subscriber sees it from its first
     /// keyframe on.
     pub fn switch_source(&mut self) {

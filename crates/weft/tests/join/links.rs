@@ -39,8 +39,8 @@ fn a_link_joins_the_call_leaves_it_and_comes_back_with_another_address() {
         println!("told of the link's end after {gone:?}");
         let after = sender.shows("that the link is down", |f| sent(f, "b") == 0);
         let before = sent(&after, "a");
-        assert!(before > 0, "the call goes on: {after}");
-        sender.shows("that the call goes on", |f| sent(f, "a") > before + 50);
+        assert!(before > 0, "the call continues: {after}");
+        sender.shows("that the call continues", |f| sent(f, "a") > before + 50);
 
         cable(&server_side, &sender_side, "b", ["10.2.0.1", "10.2.0.3"]);
         sender.says("link `b` appeared: 10.2.0.3");

@@ -177,7 +177,7 @@ impl<E: End> Wired<E> {
                 break;
             };
             steps += 1;
-            assert!(steps < 1_000_000, "time stands still at {:?}", self.now);
+            assert!(steps < 1_000_000, "time does not advance at {:?}", self.now);
             self.now = self.now.max(next);
             let now = self.now;
             for end in [&mut self.a, &mut self.b] {

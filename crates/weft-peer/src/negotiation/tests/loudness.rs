@@ -27,7 +27,7 @@ fn levels_are_for_sound_alone() {
         assert_eq!(listed, [true, false]);
     }
     assert_eq!(peer.session().level(), Level::Full, "it decides no level");
-    // Whoever lists it at the pictures gets it with the sound only.
+    // A peer that lists it at the pictures gets it with the sound only.
     let at_both = samples::CHROMIUM.replace(
         "a=extmap:14 urn:ietf:params:rtp-hdrext:toffset",
         "a=extmap:1 urn:ietf:params:rtp-hdrext:ssrc-audio-level",

@@ -122,7 +122,7 @@ fn a_peer_cannot_make_us_remember_without_bound() {
     );
     let outputs = std::iter::from_fn(|| net.b.poll_output()).count();
     assert!(outputs < 300, "{outputs}");
-    // The call goes on.
+    // The call continues.
     let path = net.path_to(Side::A, CLIENT, SERVER);
     net.send_rtp(Side::A, path, rtp(1));
     net.run_for(1000);
@@ -139,7 +139,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     /// Changed, cut and random datagrams of every protocol: no panic, and the
-    /// call goes on.
+    /// call continues.
     #[test]
     fn nonsense_does_no_harm(
         edits in prop::collection::vec((any::<usize>(), any::<usize>(), any::<u8>(), 0_usize..4), 1..40),

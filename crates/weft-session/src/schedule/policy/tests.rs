@@ -58,7 +58,7 @@ fn a_backup_waits_while_another_path_carries_the_minimum() {
     assert_eq!(admitted(&policies, &both[1..], 4000), [(1, 5000)]);
     let weak = [view(0, 180), view(1, 5000)];
     assert_eq!(admitted(&policies, &weak, 4000), [(0, 180), (1, 5000)]);
-    // Whoever wants less than the minimum has it with less.
+    // A demand below the minimum is met with less.
     assert_eq!(admitted(&policies, &weak, 100), [(0, 180)]);
 }
 

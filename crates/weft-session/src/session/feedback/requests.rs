@@ -42,7 +42,7 @@ impl Session {
         };
         let age = now.saturating_since(last.at);
         let is_lost = match last.number {
-            // Whoever asks is believed, once in a round trip.
+            // A request counts, once in a round trip.
             _ if !self.repairs_by_path() => {
                 packet.retransmissions == 0 || age > path.rtt.smoothed()
             }
