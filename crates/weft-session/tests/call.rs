@@ -5,6 +5,7 @@ mod ecn;
 mod lies;
 mod naming;
 mod policy;
+mod rescue;
 mod world;
 
 use weft_session::{ProtectionKind, SchedulerKind};

@@ -15,7 +15,7 @@ mod world;
 use common::FRAME_INTERVAL;
 use weft_forwarding::{Event, Publisher};
 use weft_secure::testing;
-use weft_units::{Codec, Duration, Instant};
+use weft_units::{Codec, Duration, Instant, Rate};
 use weft_wire::payload::{
     Form,
     h264::{self, Profile},
@@ -218,6 +218,28 @@ fn who_is_heard_of_and_does_not_come_up_gives_its_place_back_too() {
         "{:?}",
         room.events
     );
+}
+
+#[test]
+fn a_browser_without_a_path_is_forgotten_with_its_consent_and_an_endpoint_much_later() {
+    let mut room = Room::new(1, &["rate=8mbit,delay=15ms"; 3]);
+    room.published = Rate::from_kbps(100);
+    room.publish(&ada());
+    room.run(seconds(1));
+    room.play(&ada());
+    room.browser = true;
+    room.play(&ada());
+    room.run(seconds(2));
+    room.clients[1].is_gone = true;
+    room.clients[2].is_gone = true;
+    let mut left = |span| {
+        room.run(seconds(span));
+        room.plane.peers().iter().count()
+    };
+    assert_eq!(left(28), 3, "consent lasts for 30 s");
+    assert_eq!(left(5), 2, "a browser has given up");
+    assert_eq!(left(165), 2, "an endpoint of weft may return");
+    assert_eq!(left(15), 1, "but not after three minutes");
 }
 
 #[test]

@@ -54,6 +54,8 @@ pub struct Client {
     pub stills: usize,
     /// Camera of a client that publishes, from the first path on.
     camera: Option<Camera>,
+    /// Whether it has crashed: it sends and receives nothing.
+    pub is_gone: bool,
 }
 
 pub struct Camera {
@@ -272,6 +274,7 @@ impl Room {
             record: Record::default(),
             stills: 0,
             camera,
+            is_gone: false,
         });
         self.drain();
     }
@@ -299,7 +302,8 @@ impl Room {
     }
 
     fn next_event(&self) -> Option<Instant> {
-        let clients = self.clients.iter().flat_map(|client| {
+        let there = self.clients.iter().filter(|client| !client.is_gone);
+        let clients = there.flat_map(|client| {
             let frame = client.camera.as_ref().and_then(|c| c.next_frame);
             [client.peer.poll_timeout().map(|d| d.at), frame]
         });
@@ -326,14 +330,14 @@ impl Room {
                 }
                 self.plane
                     .handle_datagram(now, to, from, Ecn::NotEct, bytes);
-            } else if let Some(client) = self.client_at(to) {
+            } else if let Some(client) = self.client_at(to).filter(|client| !client.is_gone) {
                 client
                     .peer
                     .handle_datagram(now, to, from, Ecn::NotEct, bytes);
             }
         }
         self.plane.handle_timeout(now);
-        for client in &mut self.clients {
+        for client in self.clients.iter_mut().filter(|client| !client.is_gone) {
             if client.peer.poll_timeout().is_some_and(|d| d.at <= now) {
                 client.peer.handle_timeout(now);
             }
@@ -364,6 +368,9 @@ impl Room {
             }
         }
         for place in 0..self.clients.len() {
+            if self.clients[place].is_gone {
+                continue;
+            }
             while let Some(output) = self.clients[place].peer.poll_output() {
                 match output {
                     Output::Event(event) => self.clients[place].on_event(self.now, &event),
