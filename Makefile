@@ -80,8 +80,8 @@ check-rust: web
 
 .PHONY: check-fuzz
 check-fuzz: # that the fuzz targets compile, without libFuzzer and on stable
-	cargo clippy --manifest-path fuzz/Cargo.toml --target-dir $(TARGET_DIR) \
-	  --no-default-features $(CARGO_FLAGS) -- -D warnings
+	RUSTFLAGS="--cfg fuzzing" cargo clippy --manifest-path fuzz/Cargo.toml \
+	  --target-dir $(TARGET_DIR)/fuzz --no-default-features $(CARGO_FLAGS) -- -D warnings
 
 # Thousands of calls in virtual time, drawn from seeds; a failure says how to
 # see it again. Optimised, and with the checks of a development build.

@@ -362,3 +362,6 @@ fn remote(answer: &SessionDescription) -> Option<Remote> {
         }],
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -15,6 +15,7 @@ mod census;
 mod connection;
 mod ended;
 mod error;
+#[cfg(any(test, fuzzing))]
 pub mod fuzz;
 mod handshakes;
 mod limits;

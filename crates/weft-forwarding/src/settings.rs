@@ -89,8 +89,9 @@ impl Settings {
         Settings { public, ..self }
     }
 
-    /// Leaves out the bounds on the cost of a peer, as far as they can be
-    /// left out: for experiments, to see what the bounds are good for.
+    /// Removes the bounds on the cost of a peer that can be removed: for
+    /// experiments that measure their effect.
+    #[cfg(feature = "testing")]
     #[must_use]
     pub fn without_budgets(self) -> Settings {
         Settings {

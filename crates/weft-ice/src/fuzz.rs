@@ -58,3 +58,6 @@ fn agent() -> Agent {
     agent.set_remote(Instant::ZERO, &credentials, &[candidate]);
     agent
 }
+
+#[cfg(test)]
+mod tests;

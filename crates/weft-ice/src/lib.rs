@@ -59,6 +59,7 @@
 
 mod agent;
 mod counters;
+#[cfg(any(test, fuzzing))]
 pub mod fuzz;
 mod output;
 mod stun;

@@ -1,4 +1,4 @@
-//! Body of the fuzz target `peers`, which a test runs as well.
+//! Body of the fuzz target `peers`, which a test runs, too.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -15,11 +15,11 @@ use crate::{
     StreamDirection, TimeOrigin, answer,
 };
 
-/// Calls that there are in one run.
+/// Most calls of one input.
 const MOST: usize = 4;
-/// Most clients that wait to be delivered; beyond it the newest go.
+/// Most datagrams of clients that wait; the oldest are dropped.
 const MOST_WAITING: usize = 64;
-/// Times that everybody answers everybody before time passes.
+/// Rounds of answers before time passes.
 const MOST_ROUNDS: usize = 200;
 
 /// Feeds the bytes to a set of peers that share a socket, whose clients are real
@@ -73,7 +73,7 @@ struct House {
     now: Instant,
     set: PeerSet,
     clients: Vec<(PeerKey, Peer)>,
-    /// Datagrams that clients sent and that are on their way.
+    /// Datagrams of clients that have not arrived yet.
     waiting: VecDeque<(SocketAddr, Vec<u8>)>,
     inputs: usize,
 }
@@ -91,7 +91,7 @@ impl House {
         PeerConfig::new(role, self.origin, certificate, vec![local], &entropy)
     }
 
-    /// One more call; its client is at a place of its own.
+    /// Adds a call; its client has an address of its own.
     fn admit(&mut self) {
         let number = self.clients.len();
         if number == MOST {
@@ -228,3 +228,6 @@ impl House {
         panic!("spins: {:?}", self.set.poll_timeout());
     }
 }
+
+#[cfg(test)]
+mod tests;

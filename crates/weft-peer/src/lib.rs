@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod config;
+#[cfg(any(test, fuzzing))]
 pub mod fuzz;
 mod negotiation;
 mod paths;

@@ -135,3 +135,6 @@ fn call(
         _ => drop(registry.find(room, &text).map(|who| who.id.clone())),
     }
 }
+
+#[cfg(test)]
+mod tests;

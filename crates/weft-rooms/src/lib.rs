@@ -9,6 +9,7 @@
 
 mod event;
 mod figures;
+#[cfg(any(test, fuzzing))]
 pub mod fuzz;
 mod join;
 mod name;

@@ -83,3 +83,6 @@ fn association() -> Association {
     );
     association
 }
+
+#[cfg(test)]
+mod tests;

@@ -13,6 +13,7 @@ mod counters;
 mod dtls;
 mod failure;
 mod flights;
+#[cfg(any(test, fuzzing))]
 pub mod fuzz;
 mod handshake;
 mod record;

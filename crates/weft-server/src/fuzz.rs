@@ -256,3 +256,6 @@ impl Media for Directly<'_> {
         self.0.stats()
     }
 }
+
+#[cfg(test)]
+mod tests;

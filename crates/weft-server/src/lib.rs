@@ -15,6 +15,7 @@ mod config;
 mod crowd;
 mod error;
 mod forwarding;
+#[cfg(any(test, fuzzing))]
 pub mod fuzz;
 mod hub;
 mod ids;

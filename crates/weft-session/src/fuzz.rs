@@ -1,4 +1,4 @@
-//! Body of the fuzz target `session`, which a test runs as well.
+//! Body of the fuzz target `session`, which a test runs, too.
 
 use weft_units::fuzz::records;
 use weft_units::{Codec, Duration, Ecn, Instant, PathId, Rate, Rng, Ssrc, StreamId};
@@ -23,11 +23,10 @@ const EXTENSIONS: ExtensionMap = ExtensionMap {
 /// Timers that may be due one after another at the same time.
 const MOST_AT_ONCE: usize = 100;
 
-/// Feeds the bytes to a session as what a peer sends that holds its keys: whole
-/// packets, and packets of the ordinary form with any content and any numbers,
-/// while paths come and go, pictures are sent and time passes. The first byte
-/// says what was negotiated. Time must never stand still. Returns how many
-/// inputs there were.
+/// Feeds the bytes to a session as packets of a peer with valid keys: whole packets,
+/// and well-formed ones with any numbers and content, while paths come and go,
+/// pictures are sent and time passes. The first byte selects what was negotiated.
+/// Time must always advance. Returns the number of inputs.
 pub fn fuzz_packets(data: &[u8]) -> usize {
     let Some((negotiated, data)) = data.split_first() else {
         return 0;
@@ -235,3 +234,6 @@ fn rtcp(content: &[u8]) -> Vec<u8> {
     message[2..4].copy_from_slice(&words.to_be_bytes());
     message
 }
+
+#[cfg(test)]
+mod tests;

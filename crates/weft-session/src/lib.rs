@@ -13,6 +13,7 @@ mod arrival;
 mod config;
 mod event;
 mod few;
+#[cfg(any(test, fuzzing))]
 pub mod fuzz;
 mod path;
 mod preference;

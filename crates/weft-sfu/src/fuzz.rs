@@ -120,3 +120,6 @@ impl Room {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

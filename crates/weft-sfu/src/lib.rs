@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod forwarder;
+#[cfg(any(test, fuzzing))]
 pub mod fuzz;
 mod id;
 mod keyframes;

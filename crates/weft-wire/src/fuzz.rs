@@ -168,3 +168,6 @@ pub fn fuzz_sdp(data: &[u8]) {
         assert_eq!(SessionDescription::parse(&emitted), Ok(description));
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,6 +10,7 @@
 mod error;
 pub mod flexfec;
 #[doc(hidden)]
+#[cfg(any(test, fuzzing))]
 pub mod fuzz;
 pub mod payload;
 mod reader;

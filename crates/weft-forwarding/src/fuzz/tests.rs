@@ -1,9 +1,11 @@
-//! The body of the fuzz target `plane` with the inputs of `fuzz/seeds`, and some
+//! Runs the body of the fuzz target `plane` with the inputs of `fuzz/seeds`, and some
 //! made of them, within its budget.
 
 use weft_secure::testing;
 use weft_testing::allocation::Counting;
 use weft_testing::fuzz::Target;
+
+use super::fuzz_plane;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -12,6 +14,6 @@ static ALLOCATOR: Counting = Counting;
 fn inputs_of_any_kind_are_handled_within_their_budget() {
     Target::PLANE.try_all(100, |data| {
         testing::repeat();
-        weft_forwarding::fuzz::fuzz_plane(data, &testing::certificate())
+        fuzz_plane(data, &testing::certificate())
     });
 }

@@ -1,9 +1,11 @@
-//! The body of the fuzz target `peers` with the inputs of `fuzz/seeds`, and some
+//! Runs the body of the fuzz target `peers` with the inputs of `fuzz/seeds`, and some
 //! made of them, within its budget.
 
 use weft_secure::testing;
 use weft_testing::allocation::Counting;
 use weft_testing::fuzz::Target;
+
+use super::fuzz_set;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -12,6 +14,6 @@ static ALLOCATOR: Counting = Counting;
 fn inputs_of_any_kind_are_handled_within_their_budget() {
     Target::PEERS.try_all(100, |data| {
         testing::repeat();
-        weft_peer::fuzz::fuzz_set(data, &testing::certificate())
+        fuzz_set(data, &testing::certificate())
     });
 }

@@ -1,13 +1,15 @@
-//! The body of the fuzz target `router` with the inputs of `fuzz/seeds`, and some
+//! Runs the body of the fuzz target `session` with the inputs of `fuzz/seeds`, and some
 //! made of them, within its budget.
 
 use weft_testing::allocation::Counting;
 use weft_testing::fuzz::Target;
+
+use super::fuzz_packets;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
 #[test]
 fn inputs_of_any_kind_are_handled_within_their_budget() {
-    Target::ROUTER.try_all(300, weft_sfu::fuzz::fuzz_calls);
+    Target::SESSION.try_all(300, fuzz_packets);
 }
