@@ -1,4 +1,4 @@
-//! Body of the fuzz target `plane`, which a test runs as well.
+//! Body of the fuzz target `plane`, which a test runs, too.
 
 use std::net::SocketAddr;
 use std::sync::OnceLock;
@@ -14,18 +14,17 @@ use weft_wire::payload::Form;
 use weft_wire::rtp::{ExtensionMap, Extensions, Header, PathExtension};
 use weft_wire::sdp::{SessionDescription, Setup};
 
-use crate::{IceCondition, IceUpdate, Output, Plane, Publisher, ResourceId, Settings};
+use crate::{Event, IceCondition, IceUpdate, Output, Plane, Publisher, ResourceId, Settings};
 
-/// Connections that there are in one run.
+/// Most connections of one input.
 const MOST: usize = 6;
-/// Times that everybody answers everybody before time passes.
+/// Rounds of answers before time passes.
 const MOST_ROUNDS: usize = 300;
 
-/// Feeds the bytes to a plane: what a publisher and a player send who hold their
-/// keys, datagrams of others, descriptions with changes, candidates, while
-/// connections come and go and time passes. What is held in several places is
-/// held in all of them, and time always advances. Returns how many inputs
-/// there were.
+/// Feeds the bytes to a plane: packets of a publisher and a player with valid keys,
+/// datagrams of strangers, changed descriptions, and candidates, while connections
+/// come and go and time passes. The plane's books must agree, and time must always
+/// advance. Returns the number of inputs.
 pub fn fuzz_plane(data: &[u8], certificate: &Certificate) -> usize {
     let origin = origin();
     let mut room = Room {
@@ -34,6 +33,7 @@ pub fn fuzz_plane(data: &[u8], certificate: &Certificate) -> usize {
         origin,
         certificate: certificate.clone(),
         lines: Vec::new(),
+        connected: 0,
         inputs: 0,
     };
     room.enter(&[]);
@@ -47,7 +47,7 @@ pub fn fuzz_plane(data: &[u8], certificate: &Certificate) -> usize {
     room.inputs
 }
 
-/// Any will do where time is virtual.
+/// Returns an epoch; any value will do where time is virtual.
 #[allow(clippy::disallowed_methods)]
 fn origin() -> TimeOrigin {
     static ORIGIN: OnceLock<StdInstant> = OnceLock::new();
@@ -75,10 +75,12 @@ struct Room {
     origin: TimeOrigin,
     certificate: Certificate,
     lines: Vec<Line>,
+    /// Connections that came up.
+    connected: usize,
     inputs: usize,
 }
 
-/// The other end of a connection, which says what it likes.
+/// Other end of a connection, which sends anything.
 struct Line {
     association: Association,
     ours: Ssrc,
@@ -91,8 +93,8 @@ impl Room {
         Entropy::repeating(Rng::new(number as u64))
     }
 
-    /// Asks for a connection, with some bytes of the description changed: the
-    /// first and every other publishes, the rest play.
+    /// Asks for a connection, with some bytes of the description changed. The first,
+    /// the third and the fifth publish, the others play.
     fn enter(&mut self, changes: &[u8]) {
         let number = self.lines.len();
         if number == MOST {
@@ -148,9 +150,13 @@ impl Room {
             theirs: ssrc(&answer).unwrap_or(Ssrc(1)),
             extensions: ExtensionMap::from_negotiated(extensions.unwrap_or(&[])),
         });
-        // Until it is up, or will not be.
+        // Until it is up, or cannot come up any more.
+        let before = self.connected;
         for _ in 0..5 {
             self.settle();
+            if self.connected > before {
+                break;
+            }
             self.now += Duration::from_millis(20);
         }
     }
@@ -243,6 +249,8 @@ impl Room {
                 self.plane.handle_timeout(self.now);
             }
             while let Some(output) = self.plane.poll_output() {
+                let came_up = matches!(output, Output::Event(Event::Connected { .. }));
+                self.connected += usize::from(came_up);
                 let Output::Transmit {
                     peer,
                     remote,
@@ -285,7 +293,7 @@ impl Room {
 }
 
 impl Line {
-    /// A packet of its stream, or nearly: numbers and payload are the content.
+    /// Writes a media packet whose numbers and payload are the content.
     fn media(&self, content: &[u8]) -> Vec<u8> {
         let (head, payload) = content.split_at(content.len().min(10));
         let byte = |place: usize| head.get(place).copied().unwrap_or(0);
@@ -312,7 +320,7 @@ impl Line {
         packet
     }
 
-    /// A message of any type about the stream that it is sent.
+    /// Writes an RTCP message of any type about the stream that it receives.
     fn rtcp(&self, content: &[u8]) -> Vec<u8> {
         let [packet_type, count, body @ ..] = content else {
             return vec![0x80, 201, 0, 1, 0, 0, 0, 1];
@@ -330,7 +338,7 @@ impl Line {
     }
 }
 
-/// Text with a piece of it replaced: two bytes say where, one how long it was.
+/// Returns the text with a piece replaced: two bytes of offset, one of length.
 fn changed(text: String, changes: &[u8]) -> String {
     let [high, low, length, new @ ..] = changes else {
         return text;

@@ -13,7 +13,7 @@ impl Ids {
         Ids(Arc::new(|| format!("p{}", &unguessable()[..DIGITS])))
     }
 
-    #[cfg(test)]
+    #[cfg(any(test, fuzzing))]
     pub(crate) fn counted() -> Ids {
         let next = std::sync::atomic::AtomicU64::new(1);
         let count = move || next.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
