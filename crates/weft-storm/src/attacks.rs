@@ -1,5 +1,5 @@
-//! What attacks do to the calls of others: one after another, with everything
-//! else the same.
+//! Effects of attacks on the calls of others: one attack after another, everything else
+//! equal.
 
 use weft_testing::pictures::{FRAME_INTERVAL, Layers};
 use weft_units::{Duration, Instant, Rate};
@@ -11,38 +11,38 @@ use crate::plan::{Budgets, Deed, MemberPlan, Plan, link_of};
 use crate::processor::{Load, Pace, Spent};
 use crate::world::World;
 
-/// Viewers of the one publisher.
+/// Viewers of the publisher.
 const VIEWERS: usize = 4;
-/// Those who attack together.
+/// Attackers at a time.
 const INTRUDERS: usize = 3;
-/// Those who play what the first of them publishes, where the attack is in that.
+/// Players of the first attacker's publication, for attacks by media.
 const ACCOMPLICES: usize = 4;
 const FROM: Instant = Instant::from_nanos(5_000_000_000);
 const UNTIL: Instant = Instant::from_nanos(15_000_000_000);
 
-/// What an attack did.
+/// Effect of an attack.
 #[derive(Clone, Debug)]
 pub struct Effect {
-    /// Pictures shown, of those captured while it went on.
+    /// Part of the pictures captured during the attack that were shown.
     pub delivery: f64,
-    /// From capture to display: of a hundred pictures all but one are quicker.
+    /// Latency from capture to display, 99th percentile.
     pub p99: Duration,
-    /// Freezes of all viewers together, and how long they were.
+    /// Number of freezes of all viewers, and their total duration.
     pub freezes: u32,
     pub frozen: Duration,
-    /// Of the server's one processor, what went to the attackers.
+    /// Share of the server's processor that the attackers' inputs took.
     pub processor: f64,
-    /// The dearest of their inputs.
+    /// Longest time that one of their inputs took.
     pub dearest: Duration,
-    /// Datagrams that they sent, or requests.
+    /// Number of datagrams or requests that they sent.
     pub inputs: u64,
     /// Most memory that the server held.
     pub held: i64,
-    /// Connections that signalling had at the end.
+    /// Number of connections at the end.
     pub connections: usize,
 }
 
-/// Lets these attack, or nobody.
+/// Runs a call under this attack, or under none.
 #[must_use]
 pub fn under(kind: Option<Kind>, budgets: Budgets, pace: Pace) -> Effect {
     let plan = Plan {
@@ -72,7 +72,7 @@ pub fn under(kind: Option<Kind>, budgets: Budgets, pace: Pace) -> Effect {
     }
 }
 
-/// Lets nobody attack for so long, and says how many packets were forwarded.
+/// Runs a call without attacks; returns the number of forwarded packets.
 #[must_use]
 pub fn forward(length: Duration, budgets: Budgets) -> u64 {
     let plan = Plan {
@@ -84,7 +84,7 @@ pub fn forward(length: Duration, budgets: Budgets) -> u64 {
     world.server.plane.stats().packets_forwarded
 }
 
-/// Those who play what the publisher publishes, who comes before them.
+/// Members who play the publisher.
 fn viewers(world: &World) -> impl Iterator<Item = &Member> + Clone {
     world.members.iter().skip(1).take(VIEWERS)
 }
@@ -165,6 +165,7 @@ fn plan(kind: Option<Kind>) -> Plan {
     let attacks = kind.into_iter();
     Plan {
         seed: 1,
+        calm: true,
         budgets: Budgets::Kept,
         deeds: joins.collect(),
         members,

@@ -1,5 +1,5 @@
-//! A day of joins and leaves: what a server holds when all are gone is the same
-//! in the evening as in the morning.
+//! A day of joins and leaves: the server holds as much in the evening as after the first
+//! hour.
 
 use weft_testing::allocation::tally;
 use weft_testing::pictures::Layers;
@@ -10,28 +10,28 @@ use crate::plan::{Budgets, Deed, MemberPlan, Plan, link_of};
 use crate::processor::Pace;
 use crate::world::World;
 
-/// Somebody publishes and somebody plays it, so long.
+/// Length of a call between a publisher and a viewer.
 const CALL: Duration = Duration::from_secs(2);
-/// From one such call to the next.
+/// Time from the beginning of one call to that of the next.
 const CYCLE: Duration = Duration::from_secs(60);
-/// Calls in an hour; in the rest of it all who are gone are forgotten.
+/// Calls in an hour. In the rest of it the server forgets everybody.
 const CALLS: u64 = 55;
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// What was there at the end of an hour.
+/// State at the end of an hour.
 #[derive(Clone, Copy, Debug)]
 pub struct Evening {
     pub hour: u64,
-    /// Bytes that this thread holds: server, members and network, without what
-    /// was written down of the hour.
+    /// Bytes that this thread holds: server, members and network, without the records of
+    /// the hour.
     pub held: i64,
-    /// Connections and participants.
+    /// Number of connections and participants.
     pub left: usize,
-    /// Joins so far.
+    /// Number of joins so far.
     pub joins: u64,
 }
 
-/// Lets so many hours pass and tells of each.
+/// Runs for `hours` and reports each.
 pub fn pass(hours: u64, mut tell: impl FnMut(&Evening)) -> Vec<Evening> {
     let plan = plan(hours);
     let mut world = World::new(&plan, Pace::Counted);
@@ -79,6 +79,7 @@ fn plan(hours: u64) -> Plan {
     deeds.sort_by_key(|(at, _)| *at);
     Plan {
         seed: 1,
+        calm: true,
         budgets: Budgets::Kept,
         members: vec![
             member("publisher", Part::Publishes),

@@ -1,18 +1,18 @@
 //! A server in virtual time under bad networks, crashes and attacks.
 //!
-//! A run is drawn from its seed ([`plan::Plan::of`]): who publishes and plays
-//! over which links, who comes and goes, which links are cut, when processes
-//! crash, and who means harm. What must hold all the same is looked at from
-//! outside ([`watch`]). The same seed gives the same bytes.
+//! A run is drawn from its seed ([`plan::Plan::of`]): members who publish and play over
+//! links of their own, joins and departures, cuts, crashes and attacks. The checks look
+//! from outside ([`watch`]). A seed always gives the same bytes.
 //!
-//! The media plane, the rooms and the peers are the real ones, protected by real
-//! ICE and SRTP; only the DTLS handshake proves nothing, so that it repeats.
+//! Media plane, rooms and peers are real, and so are ICE and SRTP. Only the DTLS
+//! handshake proves nothing, so that it repeats.
 
 #![forbid(unsafe_code)]
 #![allow(missing_docs)]
 
 pub mod attacks;
 pub mod day;
+mod h264;
 pub mod hostile;
 pub mod member;
 pub mod network;
@@ -30,27 +30,27 @@ use screen::{Screen, Shown};
 use watch::Extremes;
 use world::{Counts, World};
 
-/// How a run went.
+/// Result of a run.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     pub seed: u64,
     pub violations: Vec<String>,
-    /// Of every datagram with its time.
+    /// Hash of every datagram with its time.
     pub digest: u64,
     pub counts: Counts,
-    /// How close it came to its bounds.
+    /// Distance to the bounds.
     pub extremes: Extremes,
-    /// The largest share of a viewer's pictures that attacks took away.
+    /// Largest share of a viewer's pictures that attacks took away.
     pub most_taken_away: f64,
-    /// The most pictures of one viewer that they took away.
+    /// Most pictures of a viewer that attacks took away.
     pub most_pictures_taken: u64,
 }
 
-/// Makes the run of a seed. Where somebody attacks, in one of so many it is made
-/// again without, to see what that takes from the others.
+/// Runs a seed. Some runs with attacks are repeated without them, to
+/// measure what they take from the others.
 #[must_use]
 pub fn run(seed: u64, tells: bool) -> Outcome {
-    /// Chosen by us: it takes as long again.
+    /// Chosen by us: a repetition doubles the time.
     const COMPARED: u64 = 4;
     let plan = Plan::of(seed);
     let mut world = World::new(&plan, Pace::Counted);
@@ -77,17 +77,16 @@ pub fn run(seed: u64, tells: bool) -> Outcome {
     outcome
 }
 
-/// Of the pictures that a viewer sees in peace attacks may take this share, and
-/// so many: a player who joins behind others waits until the publisher may make
-/// the next keyframe, and a check goes out at another time. Chosen by us: half a
-/// second of them.
+/// Share and number of a viewer's pictures that attacks may take: a player who joins
+/// behind others waits for the publisher's next keyframe, and checks leave at other
+/// times. Chosen by us: half a second of pictures.
 const MOST_TAKEN_AWAY: f64 = 0.1;
 const AND_SO_MANY: f64 = 15.0;
-/// Of who sees less nothing can be said. Chosen by us: two seconds.
+/// Fewest pictures that allow a comparison. Chosen by us: two seconds.
 const FEWEST: usize = 60;
 
-/// Over bad links chance decides more than anybody's doing: what is compared is
-/// who has good ones only, as their publisher has.
+/// Compares viewers with good links only, whose publishers have good links, too: over bad
+/// links chance decides.
 fn compare(plan: &Plan, attacked: &World, peace: &World, outcome: &mut Outcome) {
     let place_of = |name: &str| plan.members.iter().position(|member| member.name == name);
     let is_good = |place: usize| plan.members[place].links.iter().all(|link| link.good);

@@ -20,11 +20,11 @@ use weft_units::Duration;
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Most that may be held more in the evening than after the first hour: buffers
-/// that grew to what they are used for.
+/// Most memory that may be held beyond that after the first hour, in bytes: buffers that
+/// grew.
 const GROWTH: i64 = 64 << 10;
 
-/// A server in virtual time under bad networks, crashes and attacks.
+/// Runs a server in virtual time under bad networks, crashes and attacks
 #[derive(Parser)]
 struct Options {
     #[command(subcommand)]
@@ -33,41 +33,42 @@ struct Options {
 
 #[derive(Subcommand)]
 enum What {
-    /// Runs drawn from seeds, and what must hold in all of them
+    /// Runs seeds and checks the invariants
     Seeds {
-        /// How many
+        /// Number of seeds
         #[arg(default_value_t = 200)]
         count: u64,
-        /// The first of them
+        /// First seed
         #[arg(long, default_value_t = 1)]
         from: u64,
-        /// Threads
+        /// Number of threads
         #[arg(long, default_value_t = 2)]
         jobs: u64,
-        /// Say what happens in each
+        /// Print what happens
         #[arg(long)]
         verbose: bool,
     },
-    /// What each attack does to the calls of others, by this machine's own speed
+    /// Measures the effect of each attack on the calls of others, at the speed of this
+    /// machine
     Attacks {
-        /// Leave out what bounds them
+        /// Remove the bounds on peers
         #[arg(long)]
         without_budgets: bool,
-        /// These only, by their names
+        /// Names of the attacks; all by default
         kinds: Vec<String>,
     },
-    /// A call of four viewers, for a profiler to count what the server does of it
+    /// Runs a call of four viewers, for a profiler
     Forward {
-        /// How many seconds
+        /// Length in seconds
         #[arg(default_value_t = 10)]
         seconds: u64,
-        /// Leave out what bounds peers
+        /// Remove the bounds on peers
         #[arg(long)]
         without_budgets: bool,
     },
     /// Joins and leaves for hours
     Day {
-        /// How many hours
+        /// Length in hours
         #[arg(default_value_t = 24)]
         hours: u64,
     },
@@ -151,14 +152,21 @@ fn seeds(from: u64, count: u64, jobs: u64, verbose: bool) -> bool {
     let passed = count - failed;
     let Extremes {
         still,
+        still_anywhere,
+        unacknowledged,
         fewest,
+        thinnest,
         oldest,
         together,
     } = extremes;
     println!(
         "{datagrams} datagrams, {pictures} pictures; over good links a screen stood still for \
-         {still:?}, showed {fewest} pictures in a second and one {oldest:?} old, and {together} \
+         {still:?}, showed {fewest} pictures or {thinnest} bytes in a second and one {oldest:?} old, and {together} \
          bytes were sent together"
+    );
+    println!(
+        "over any links a screen stood still for {still_anywhere:?}; a path over a good link got \
+         no acknowledgement for {unacknowledged:?}"
     );
     println!(
         "{defects} defects on request; attacks took at most {:.1} % of a viewer's pictures, and {taken}",

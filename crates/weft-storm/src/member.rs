@@ -1,5 +1,4 @@
-//! Somebody who takes part as they should: publishes, or plays what somebody
-//! publishes, and comes back after whatever ends that.
+//! Member: publishes or plays, and returns after a failure.
 
 use std::net::SocketAddr;
 
@@ -10,23 +9,23 @@ use weft_peer::{
 };
 use weft_secure::{Certificate, Event as AssociationEvent};
 use weft_session::{Delivery, Event as SessionEvent, Frame};
-use weft_testing::pictures::{FRAME_INTERVAL, Source};
+use weft_testing::pictures::{FRAME_INTERVAL, Layers, Source, Stamp};
 use weft_units::{Codec, Duration, Ecn, Instant, MediaKind, Rate, Rng};
 use weft_wire::payload::Form;
 
+use crate::h264;
 use crate::network::Datagram;
-use crate::plan::MemberPlan;
 use crate::screen::Screen;
 use crate::server::Server;
 
-/// What a camera begins with.
+/// Rate of a camera at first.
 const BEGINNING: Rate = Rate::from_kbps(300);
-/// Most that one publishes.
+/// Most that a member publishes.
 const PUBLISHED: Rate = Rate::from_kbps(500);
-/// How long somebody waits before trying again what failed.
+/// Time before a member tries again.
 const AGAIN: Duration = Duration::from_millis(300);
 
-/// What everybody's associations are made of.
+/// Ingredients of everybody's associations.
 #[derive(Clone)]
 pub struct Kit {
     pub origin: TimeOrigin,
@@ -35,8 +34,8 @@ pub struct Kit {
 }
 
 impl Kit {
-    /// A new peer's settings: on these addresses, with the randomness of a name
-    /// that nobody else has.
+    /// Returns the settings of a new peer on these addresses, with the randomness of
+    /// `name`, which nobody else has.
     pub fn config(&self, name: &str, role: IceRole, ports: &[SocketAddr]) -> PeerConfig {
         let links = (0..).zip(ports);
         let locals = links.map(|(link, addr)| LocalAddress {
@@ -54,84 +53,96 @@ impl Kit {
     }
 }
 
-/// What somebody does in the room.
+/// Role of a member in the room.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Part {
     Publishes,
-    /// Plays what the participant of this name publishes.
+    /// Plays the participant of this name.
     Plays(String),
 }
 
-/// What the offer says that the sides know of each other.
+/// Kind of client, by the extensions in its offer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Speech {
-    /// As weft's endpoints do: feedback by path.
+    /// Endpoint of weft: feedback by path.
     Native,
-    /// As a browser does: transport-wide feedback.
+    /// Browser: transport-wide feedback.
     Browser,
 }
 
-/// Somebody.
+/// Member of the room.
 pub struct Member {
     pub name: String,
     pub part: Part,
     pub speech: Speech,
-    /// Numbers of their links.
+    /// Numbers of its links.
     pub links: Vec<usize>,
     pub screen: Screen,
-    /// While they are in the room.
+    /// Presence in the room.
     pub stay: Option<Stay>,
-    /// When they join, or try again what failed.
+    /// Time to join, or to try again.
     pub due: Option<Instant>,
-    /// How many connections they have had.
+    /// Number of connections so far.
     pub connections: u64,
+    /// Codec for publishing from the next connection on.
+    pub codec: Codec,
     camera: Source,
-    /// When the next picture is due.
+    /// Time of the next picture.
     next_picture: Option<Instant>,
 }
 
-/// Being in the room.
+/// Presence in the room.
 pub struct Stay {
-    /// As the room knows them.
+    /// Id in the room.
     pub id: String,
     pub call: Option<Call>,
-    /// The connection that another one took over from, until the server ends it.
+    /// Connection that another one takes over from, until the server ends it.
     pub old: Option<Call>,
 }
 
-/// A media connection.
+/// Media connection.
 pub struct Call {
     pub resource: ResourceId,
-    /// The participant whose pictures it carries.
+    /// Participant whose pictures it carries.
     pub publisher: String,
     pub peer: Peer,
     pub ports: Vec<SocketAddr>,
-    /// Since when it is up.
+    /// Time at which it came up.
     pub up: Option<Instant>,
-    /// Which connection of the member's it is.
+    /// Number of the connection among those of the member.
     pub number: u64,
+    codec: Codec,
+    /// Added to the camera's timestamps: each connection begins with a random one
+    /// (RFC 3550 section 5.1).
+    timestamp_offset: u32,
 }
 
 impl Member {
-    pub fn new(plan: &MemberPlan, links: Vec<usize>, rng: &Rng) -> Member {
-        let MemberPlan { name, layers, .. } = plan;
-        let layers = *layers;
+    pub fn new(
+        name: &str,
+        part: Part,
+        speech: Speech,
+        layers: Layers,
+        links: Vec<usize>,
+        rng: &Rng,
+    ) -> Member {
         Member {
-            name: name.clone(),
-            part: plan.part.clone(),
-            speech: plan.speech,
+            name: name.to_owned(),
+            part,
+            speech,
             links,
             screen: Screen::default(),
             stay: None,
             due: None,
             connections: 0,
+            codec: Codec::Vp8,
             camera: Source::new(BEGINNING, rng.stream(&format!("camera of {name}")))
                 .with(FRAME_INTERVAL, layers),
             next_picture: None,
         }
     }
 
-    /// Joins, or does again what failed.
+    /// Joins, or tries again.
     pub fn go_on(&mut self, now: Instant, server: &mut Server, kit: &Kit, ports: Vec<SocketAddr>) {
         self.due = None;
         if self.stay.is_none() {
@@ -153,7 +164,7 @@ impl Member {
         let mut config = kit.config(&name, IceRole::Controlling, &ports);
         config.session.max_rate = PUBLISHED;
         let section = Section {
-            form: Some(Form::ours(Codec::Vp8)),
+            form: (self.part == Part::Publishes).then_some(Form::ours(self.codec)),
             ..Section::new(MediaKind::Video, direction)
         };
         let offer = Offer::new(now, config, &[section], Delivery::Frames);
@@ -191,11 +202,13 @@ impl Member {
             ports,
             up: None,
             number: self.connections,
+            codec: self.codec,
+            timestamp_offset: kit.rng.stream(&format!("timestamps of {name}")).next_u32(),
         });
     }
 
-    /// Publishes once more, as a page that is open twice does: the new connection
-    /// takes over when it is up.
+    /// Publishes once more, like a second page: the new connection takes over when it is
+    /// up.
     pub fn take_over(
         &mut self,
         now: Instant,
@@ -211,7 +224,15 @@ impl Member {
         self.go_on(now, server, kit, ports);
     }
 
-    /// Leaves as one should.
+    /// Publishes with the other codec from the next connection on.
+    pub fn change_codec(&mut self) {
+        self.codec = match self.codec {
+            Codec::Vp8 => Codec::H264,
+            _ => Codec::Vp8,
+        };
+    }
+
+    /// Leaves with a farewell.
     pub fn leave(&mut self, now: Instant, server: &mut Server) -> Vec<Datagram> {
         let mut farewells = Vec::new();
         if let Some(mut stay) = self.stay.take() {
@@ -228,8 +249,7 @@ impl Member {
         farewells
     }
 
-    /// A viewer whose publisher came back as somebody new plays that one: the
-    /// room tells.
+    /// Follows a publisher who returned under another id.
     pub fn follow(&mut self, now: Instant, server: &mut Server) {
         if let Some(stay) = &mut self.stay {
             let is_there = |old: &Call| server.resources.contains_key(&old.resource);
@@ -247,8 +267,7 @@ impl Member {
         }
     }
 
-    /// Is gone without a word: the process has crashed. What holds them in the
-    /// room ends with it.
+    /// Crashes: leaves without a farewell, and the event stream ends.
     pub fn crash(&mut self, now: Instant, server: &mut Server) {
         if let Some(stay) = self.stay.take() {
             server.release(now, &stay.id);
@@ -256,14 +275,14 @@ impl Member {
         self.due = None;
     }
 
-    /// The server is another one than before.
+    /// Notices that the server has restarted.
     pub fn forget_server(&mut self, again_at: Instant) {
         if self.stay.take().is_some() || self.due.is_some() {
             self.due = Some(again_at);
         }
     }
 
-    /// The connection has ended; they try again.
+    /// Notes the end of the connection and tries again later.
     pub fn lose_call(&mut self, now: Instant) {
         if let Some(stay) = &mut self.stay {
             stay.call = None;
@@ -275,7 +294,7 @@ impl Member {
         self.stay.as_ref()?.call.as_ref()
     }
 
-    /// The connection that pictures are expected over, with the one before it.
+    /// Returns the current connection and the one before it.
     pub fn calls(&self) -> impl Iterator<Item = &Call> {
         let stay = self.stay.iter();
         stay.flat_map(|stay| stay.call.iter().chain(&stay.old))
@@ -300,7 +319,7 @@ impl Member {
             .min()
     }
 
-    /// What the connection waits for.
+    /// Returns the reason of the connection's next timeout.
     pub fn reason(&self) -> Option<&'static str> {
         self.call()?.peer.poll_timeout().map(|d| d.reason)
     }
@@ -324,14 +343,16 @@ impl Member {
         }
         self.next_picture = Some(now + FRAME_INTERVAL);
         let picture = self.camera.capture(now);
-        let frame = Frame {
-            keyframe: picture.keyframe,
-            temporal_layer: picture.temporal_layer,
-            layer_sync: picture.layer_sync,
-            non_reference: picture.temporal_layer == Some(2),
-            ..Frame::new(&picture.data, picture.timestamp, now)
-        };
         for call in self.calls_mut().filter(|call| call.up.is_some()) {
+            let timestamp = picture.timestamp.wrapping_add(call.timestamp_offset);
+            let as_h264 = (call.codec == Codec::H264).then(|| h264::write(&picture));
+            let frame = Frame {
+                keyframe: picture.keyframe,
+                temporal_layer: picture.temporal_layer,
+                layer_sync: picture.layer_sync,
+                non_reference: picture.temporal_layer == Some(2),
+                ..Frame::new(as_h264.as_ref().unwrap_or(&picture.data), timestamp, now)
+            };
             for agreed in call.peer.streams().to_vec() {
                 let sent = call.peer.send_frame(now, agreed.stream, &frame);
                 sent.expect("the stream was negotiated");
@@ -339,7 +360,7 @@ impl Member {
         }
     }
 
-    /// What they want sent; whether the connection is over.
+    /// Sends what is due; returns whether the connection is over.
     pub fn drain(&mut self, now: Instant, out: &mut Vec<(u64, Datagram)>) {
         if let Some(old) = self.stay.as_mut().and_then(|stay| stay.old.as_mut()) {
             while let Some(output) = old.peer.poll_output() {
@@ -378,7 +399,11 @@ impl Member {
             Event::Association(AssociationEvent::Failed { .. }) => return true,
             Event::Association(AssociationEvent::Ice(_)) => {}
             Event::Session(SessionEvent::FrameReceived { frame, .. }) => {
-                self.screen.show(now, &frame.data);
+                let stamp = match frame.codec {
+                    Codec::H264 => h264::read(&frame.data),
+                    _ => Stamp::of(&frame.data),
+                };
+                self.screen.show(now, stamp, &frame);
             }
             Event::Session(SessionEvent::KeyframeRequested { .. }) => {
                 self.camera.keyframe_wanted = true;
@@ -407,7 +432,7 @@ fn datagram(output: Output) -> Option<Datagram> {
 }
 
 impl Speech {
-    /// The offer as this one makes it.
+    /// Returns the offer as this kind of client makes it.
     pub fn said(self, offer: &str) -> String {
         match self {
             Speech::Native => offer.to_owned(),

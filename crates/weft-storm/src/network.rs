@@ -1,37 +1,37 @@
-//! The ways between the server and everybody else: links that lose, cut, double
-//! and reorder.
+//! Links between the server and everybody else: they lose, delay, double and reorder
+//! datagrams, and are cut.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use weft_links::{Departure, Link, LinkSpec};
-use weft_units::{Bytes, Duration, Instant, Rng};
+use weft_units::{Bytes, Duration, Instant, Rate, Rng};
 
 /// UDP and IP header.
 const OVERHEAD: u64 = 28;
-/// Latest that a datagram comes behind others of its link.
+/// Latest arrival of a datagram behind later ones of its link.
 const MOST_LATE: Duration = Duration::from_millis(30);
 
-/// Where the server is.
+/// Address of the server.
 pub const SERVER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(198, 51, 100, 1)), 5000);
 
-/// A datagram on its way.
+/// Datagram with its addresses.
 #[derive(Clone, Debug)]
 pub struct Datagram {
-    /// As its header says.
+    /// Source address in its header.
     pub from: SocketAddr,
-    /// As its header says.
+    /// Destination address in its header.
     pub to: SocketAddr,
     /// UDP payload.
     pub bytes: Vec<u8>,
 }
 
-/// What a link does to datagrams beside losing and delaying them.
+/// Faults of a link beside loss and delay.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub struct Mangling {
-    /// Probability that one comes twice.
+    /// Probability that a datagram arrives twice.
     pub doubles: f64,
-    /// Probability that one comes later than those behind it.
+    /// Probability that a datagram arrives later than those behind it.
     pub reorders: f64,
 }
 
@@ -43,20 +43,19 @@ struct Way {
     rng: Rng,
 }
 
-/// All links. Each has an address of its own at its far end; ports there are
-/// free to choose.
+/// All links. Each has an address at its far end, with any port.
 pub struct Network {
     rng: Rng,
     ways: Vec<Way>,
     by_ip: BTreeMap<IpAddr, usize>,
-    /// Those that come late, by when and in which order.
+    /// Datagrams that arrive late, by time and order.
     late: BTreeMap<(Instant, u64), Datagram>,
     count: u64,
     ready: VecDeque<Datagram>,
 }
 
 impl Network {
-    /// Without links.
+    /// Creates a network without links.
     pub fn new(rng: &Rng) -> Network {
         Network {
             rng: rng.stream("network"),
@@ -68,7 +67,7 @@ impl Network {
         }
     }
 
-    /// One link more; its number and the address at its far end.
+    /// Adds a link; returns its number and the address at its far end.
     pub fn add(&mut self, spec: &LinkSpec, mangling: Mangling) -> (usize, IpAddr) {
         let index = self.ways.len();
         let ip = IpAddr::V4(Ipv4Addr::new(10, 0, (index >> 8) as u8, index as u8));
@@ -84,29 +83,35 @@ impl Network {
         (index, ip)
     }
 
-    /// The address at the far end of a link.
+    /// Returns the address at the far end of a link.
     pub fn ip(&self, link: usize) -> IpAddr {
         self.ways[link].ip
     }
 
-    /// The link that leads to this address.
+    /// Returns the link that leads to this address.
     pub fn link_of(&self, ip: IpAddr) -> Option<usize> {
         self.by_ip.get(&ip).copied()
     }
 
-    /// Nothing comes through any more.
+    /// Cuts the link in both directions.
     pub fn cut(&mut self, now: Instant, link: usize) {
         self.ways[link].up.cut(now);
         self.ways[link].down.cut(now);
     }
 
-    /// It carries again.
+    /// Restores the link in both directions.
     pub fn restore(&mut self, now: Instant, link: usize) {
         self.ways[link].up.restore(now);
         self.ways[link].down.restore(now);
     }
 
-    /// Sends by the link that the addresses name; what none does is lost.
+    /// Changes the capacity of the link in both directions.
+    pub fn set_capacity(&mut self, now: Instant, link: usize, rate: Rate) {
+        self.ways[link].up.set_capacity(now, rate);
+        self.ways[link].down.set_capacity(now, rate);
+    }
+
+    /// Sends by the link that the addresses name; loses the datagram if there is none.
     pub fn send(&mut self, now: Instant, datagram: Datagram) {
         let far = match datagram.to == SERVER {
             true => datagram.from.ip(),
@@ -117,7 +122,7 @@ impl Network {
         }
     }
 
-    /// Sends by this link, whatever the addresses say: who forges a source does.
+    /// Sends by this link, whatever the addresses say: attackers forge sources.
     pub fn send_by(&mut self, now: Instant, link: usize, datagram: Datagram) {
         let way = &mut self.ways[link];
         let link = match datagram.to == SERVER {
@@ -128,7 +133,7 @@ impl Network {
         link.enqueue(now, size, datagram);
     }
 
-    /// The next datagram that has arrived.
+    /// Returns the next datagram that has arrived.
     pub fn poll(&mut self, now: Instant) -> Option<Datagram> {
         if self.ready.is_empty() {
             self.collect(now);
@@ -136,7 +141,7 @@ impl Network {
         self.ready.pop_front()
     }
 
-    /// When something arrives.
+    /// Returns the time of the next arrival.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let links = self.ways.iter().flat_map(|w| [&w.up, &w.down]);
         let next = links.filter_map(Link::poll_timeout).map(|d| d.at);

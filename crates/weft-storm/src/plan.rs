@@ -1,5 +1,5 @@
-//! What happens in a run, drawn from its seed: who takes part over which links,
-//! what becomes of them, and who means harm.
+//! Plan of a run, drawn from its seed: members and their links, what happens to them, and
+//! attacks.
 
 use weft_links::LinkSpec;
 use weft_testing::pictures::Layers;
@@ -9,16 +9,16 @@ use crate::hostile::{Attack, Kind};
 use crate::member::{Part, Speech};
 use crate::network::Mangling;
 
-/// A link of somebody's.
+/// Link of a member.
 #[derive(Clone, Debug)]
 pub struct LinkPlan {
     pub spec: LinkSpec,
     pub mangling: Mangling,
-    /// Carries a call by itself, whatever the others do.
+    /// Whether it carries a call alone.
     pub good: bool,
 }
 
-/// Somebody who takes part as they should.
+/// Member: takes part as they should.
 #[derive(Clone, Debug)]
 pub struct MemberPlan {
     pub name: String,
@@ -28,42 +28,49 @@ pub struct MemberPlan {
     pub links: Vec<LinkPlan>,
 }
 
-/// Something that happens to a member, who stands by number, or the server.
+/// Event that happens to a member, named by its place, or to the server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Deed {
     Joins(usize),
     /// Publishes over another connection, which takes over.
     TakesOver(usize),
+    /// Publishes with the other codec over another connection, which takes over.
+    ChangesCodec(usize),
     Leaves(usize),
-    /// Is gone without a word.
+    /// Crashes: sends no farewell.
     Crashes(usize),
-    /// Of a member's links the one with this place.
+    /// Cuts the link with this place in the member's list.
     Cut(usize, usize),
     Restored(usize, usize),
+    /// Gives the member's link with this place more capacity than it needs.
+    SpeedsUp(usize, usize),
     ServerCrashes,
-    /// The server comes upon a defect of its own in what it does for this one.
+    /// The server's work for this member fails by a defect.
     Defect(usize),
 }
 
-/// Whether what a peer can cost is bounded.
+/// Bounds on the cost of a peer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Budgets {
-    /// As in a server.
+    /// In force, as in a product.
     Kept,
-    /// To see what they are good for, and what they cost.
+    /// Removed, to measure their effect and their cost.
     LeftOut,
 }
 
-/// A run.
+/// Plan of a run.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub seed: u64,
+    /// Whether links lose nothing, keep the order and are never cut: then nothing may
+    /// be missing at the end.
+    pub calm: bool,
     pub budgets: Budgets,
     pub members: Vec<MemberPlan>,
     pub attacks: Vec<(Attack, LinkPlan)>,
-    /// In order of time.
+    /// Deeds in order of time.
     pub deeds: Vec<(Instant, Deed)>,
-    /// How long there is somebody.
+    /// Time until everybody leaves.
     pub length: Duration,
 }
 
@@ -76,12 +83,13 @@ fn between(rng: &mut Rng, least: f64, most: f64) -> f64 {
 }
 
 impl Plan {
-    /// The run of this seed.
+    /// Draws the plan of this seed.
     pub fn of(seed: u64) -> Plan {
         let root = Rng::new(seed).stream("plan");
         let mut rng = root.stream("shape");
         let mut plan = Plan {
             seed,
+            calm: root.stream("calm").chance(0.25),
             budgets: Budgets::Kept,
             members: Vec::new(),
             attacks: Vec::new(),
@@ -95,6 +103,9 @@ impl Plan {
         for n in 0..1 + rng.below(3) {
             let whom = format!("publisher {}", rng.below(publishers as u64));
             plan.add_member(&root, &format!("viewer {n}"), Part::Plays(whom));
+        }
+        if rng.chance(0.3) {
+            plan.add_slow_viewer(&root);
         }
         if rng.chance(0.2) {
             for n in 0..4 + rng.below(8) {
@@ -119,7 +130,7 @@ impl Plan {
         plan
     }
 
-    /// The same run, and nobody means harm.
+    /// Returns the plan without attacks.
     pub fn in_peace(&self) -> Plan {
         Plan {
             attacks: Vec::new(),
@@ -127,7 +138,7 @@ impl Plan {
         }
     }
 
-    /// Whether a member has links then, and all of them are cut.
+    /// Whether all links of a member are cut then.
     pub fn is_cut_off(&self, member: usize, at: Instant) -> bool {
         let mut up = vec![true; self.members[member].links.len()];
         for (_, deed) in self.deeds.iter().take_while(|(when, _)| *when <= at) {
@@ -142,6 +153,7 @@ impl Plan {
 
     fn add_member(&mut self, root: &Rng, name: &str, part: Part) {
         let rng = &mut root.stream(name);
+        let publishes = part == Part::Publishes;
         let speech = match rng.chance(0.3) {
             true => Speech::Browser,
             false => Speech::Native,
@@ -149,6 +161,11 @@ impl Plan {
         let links = match speech {
             Speech::Native if rng.chance(0.6) => vec![any_link(rng), any_link(rng)],
             _ => vec![any_link(rng)],
+        };
+        let calmed = |_| link_of("rate=6mbit,delay=15ms", true);
+        let links: Vec<LinkPlan> = match self.calm {
+            true => links.iter().map(calmed).collect(),
+            false => links,
         };
         let (count, place) = (links.len(), self.members.len());
         self.members.push(MemberPlan {
@@ -170,14 +187,22 @@ impl Plan {
                     true => between(rng, 2.5, 5.0),
                     false => between(rng, 0.1, 2.5),
                 };
-            if rng.chance(0.3) {
-                self.deeds.push((at(when), Deed::TakesOver(place)));
+            if publishes && rng.chance(0.4) {
+                let deed = match rng.chance(0.3) {
+                    true => Deed::ChangesCodec(place),
+                    false => Deed::TakesOver(place),
+                };
+                self.deeds.push((at(when), deed));
                 when = back;
                 continue;
             }
             let (deed, undone) = match rng.below(10) {
                 0 => (Deed::Leaves(place), Deed::Joins(place)),
                 1 | 2 => (Deed::Crashes(place), Deed::Joins(place)),
+                _ if self.calm => {
+                    when = back;
+                    continue;
+                }
                 _ => {
                     let link = rng.below(count as u64) as usize;
                     (Deed::Cut(place, link), Deed::Restored(place, link))
@@ -189,7 +214,27 @@ impl Plan {
         }
     }
 
-    /// Somebody who looks in, more than once.
+    /// Adds a viewer whose link carries less than a publisher sends, all the time or
+    /// for some seconds.
+    fn add_slow_viewer(&mut self, root: &Rng) {
+        let rng = &mut root.stream("slow viewer");
+        let rate = 100 + rng.below(200);
+        let place = self.members.len();
+        self.deeds.push((at(rng.unit()), Deed::Joins(place)));
+        if rng.chance(0.6) {
+            let when = between(rng, 3.0, 5.0);
+            self.deeds.push((at(when), Deed::SpeedsUp(place, 0)));
+        }
+        self.members.push(MemberPlan {
+            name: "slow viewer".to_owned(),
+            part: Part::Plays("publisher 0".to_owned()),
+            speech: Speech::Native,
+            layers: Layers::One,
+            links: vec![link_of(&format!("rate={rate}kbit,delay=40ms"), false)],
+        });
+    }
+
+    /// Adds a visitor who comes and goes several times.
     fn add_visitor(&mut self, root: &Rng, name: &str) {
         let rng = &mut root.stream(name);
         let place = self.members.len();
@@ -244,7 +289,7 @@ impl Plan {
     }
 }
 
-/// A link as it is written.
+/// Parses a link.
 pub fn link_of(spec: &str, good: bool) -> LinkPlan {
     LinkPlan {
         spec: spec.parse().expect("a link specification"),

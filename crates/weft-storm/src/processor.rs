@@ -1,5 +1,4 @@
-//! The one processor that the server's media has: what each input costs, and
-//! for how long it is busy.
+//! Processor of the server's media: cost of each input, and the time that it takes.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -8,27 +7,27 @@ use weft_testing::allocation::{Cost, measure};
 use weft_testing::processor_time;
 use weft_units::{Duration, Instant};
 
-/// How time passes while the server works.
+/// Clock of the server's work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pace {
-    /// By counts, the same on every machine: see [`Work::counted`].
+    /// By counts, equal on every machine: see [`Work::counted`].
     Counted,
-    /// As this machine needs it, which never repeats.
+    /// As fast as this machine, which never repeats.
     Measured,
 }
 
-/// What an input is.
+/// Kind and source of an input.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Load {
-    /// A datagram from this address.
+    /// Datagram from this address.
     Datagram(IpAddr),
-    /// A request of HTTP from this address.
+    /// HTTP request from this address.
     Request(IpAddr),
-    /// The server's own doing.
+    /// Work of the server's own.
     Timeout,
 }
 
-/// One input and all that follows of it.
+/// Input and the work that follows from it.
 pub struct Work {
     load: Load,
     pace: Pace,
@@ -50,7 +49,7 @@ impl Work {
         }
     }
 
-    /// A part of it; a function of its own for profilers.
+    /// Does a part of the work; a function of its own for profilers.
     #[inline(never)]
     pub fn part<R>(&mut self, part: impl FnOnce() -> R) -> R {
         let (done, cost) = match self.pace {
@@ -69,48 +68,46 @@ impl Work {
         done
     }
 
-    /// A datagram came of it.
+    /// Counts a datagram that the work sent.
     pub fn sent(&mut self, bytes: usize) {
         self.datagrams += 1;
         self.bytes += bytes as u64;
     }
 
-    /// The time that it takes on a processor that is the same everywhere: for
-    /// each input and each datagram that goes out what decryption and
-    /// encryption take at about a gigabit a second, for each time that memory is
-    /// taken and each byte of it what it takes to fill it. Chosen by us, by
-    /// what they take on a machine of 2024; what matters is that work which
-    /// expands becomes time.
+    /// Returns the time of the work on a processor that is the same everywhere:
+    /// encryption at about a gigabit a second for each input and each datagram sent, and
+    /// time to fill the memory taken. Chosen by us, by a machine of 2024; it matters only
+    /// that work which expands becomes time.
     pub fn counted(&self) -> Duration {
         let nanos = 4_000 + 4_000 * self.datagrams + 50 * self.cost.calls + self.cost.taken / 4;
         Duration::from_nanos(nanos)
     }
 }
 
-/// What inputs of one kind and source cost.
+/// Cost of inputs of one kind and source.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Spent {
     pub inputs: u64,
     pub time: Duration,
-    /// The dearest one.
+    /// Longest time of one input.
     pub most_time: Duration,
-    /// Most memory that one took, whatever became of it.
+    /// Most memory that one input took, in bytes.
     pub most_taken: u64,
-    /// Datagrams and bytes that were sent because of them.
+    /// Datagrams and bytes sent for them.
     pub datagrams: u64,
     pub bytes: u64,
 }
 
-/// The processor.
+/// Processor of the server.
 pub struct Processor {
-    /// How its time passes.
+    /// Clock of its work.
     pub pace: Pace,
-    /// When it can take up something new.
+    /// End of the work under way.
     pub free_at: Instant,
     pub spent: BTreeMap<Load, Spent>,
-    /// Memory that the server holds.
+    /// Memory that the server holds, in bytes.
     pub held: i64,
-    /// Most that it held.
+    /// Most memory that it held, in bytes.
     pub most_held: i64,
 }
 
@@ -125,7 +122,7 @@ impl Processor {
         }
     }
 
-    /// A piece of work that began now.
+    /// Accounts for work that began now.
     pub fn account(&mut self, now: Instant, work: &Work) {
         let time = match self.pace {
             Pace::Counted => work.counted(),

@@ -1,7 +1,8 @@
-//! What becomes of pictures on a viewer's screen.
+//! Pictures on a viewer's screen.
 
 use std::collections::VecDeque;
 
+use weft_session::ReceivedFrame;
 use weft_testing::pictures::Stamp;
 use weft_units::{Duration, Freezes, Instant};
 
@@ -10,37 +11,56 @@ use weft_units::{Duration, Freezes, Instant};
 pub struct Shown {
     pub at: Instant,
     pub captured: Instant,
+    /// Bytes of the coded picture.
+    pub size: usize,
 }
 
-/// What a viewer saw.
+/// Pictures that a viewer was shown.
 #[derive(Default, Debug)]
 pub struct Screen {
     pub shown: Vec<Shown>,
     pub freezes: Freezes,
-    /// What was seen that must not be.
+    /// First finding: a picture out of order, or one that cannot be decoded.
     pub wrong: Option<String>,
-    /// Number of the last one of this connection.
+    /// Number of the last picture of this connection.
     last: Option<u64>,
-    /// Numbers of the last few, which others may refer to.
+    /// Numbers of recent pictures, which others may refer to.
     recent: VecDeque<u64>,
+    /// Capture and RTP timestamp of the last one of this connection.
+    clock: Option<(Instant, u32)>,
 }
 
-/// Pictures that one may refer back over: four of three layers, and some more.
+/// Pictures that are remembered: those of three layers refer back over four.
 const RECENT: usize = 16;
+/// Most that the RTP clock of a stream may jump where another source takes over:
+/// a forwarder goes by the times of arrival, which cuts and queues delay.
+const MOST_JUMP: f64 = 3.0;
+
+/// Pictures that were shown within a second.
+#[derive(Clone, Copy, Debug)]
+pub struct Second {
+    pub pictures: usize,
+    /// Age of the oldest one, from capture to display.
+    pub oldest: Duration,
+    pub bytes: usize,
+}
 
 impl Screen {
-    /// Another connection: its pictures begin with a keyframe.
+    /// Starts a connection: its pictures begin with a keyframe.
     pub fn begin_again(&mut self) {
         self.last = None;
+        self.clock = None;
         self.recent.clear();
     }
 
-    /// A frame came out.
-    pub fn show(&mut self, now: Instant, data: &[u8]) {
-        let Some(stamp) = Stamp::of(data) else {
-            self.wrong = Some(format!("a frame of {} bytes", data.len()));
+    /// Shows a frame.
+    pub fn show(&mut self, now: Instant, stamp: Option<Stamp>, frame: &ReceivedFrame) {
+        let size = frame.data.len();
+        let Some(stamp) = stamp else {
+            self.wrong = Some(format!("a frame of {size} bytes"));
             return;
         };
+        self.check_clock(stamp.captured, frame.timestamp);
         let number = stamp.number;
         if self.last.is_none() && !stamp.keyframe {
             self.wrong = Some(format!("delta frame {number} before any keyframe"));
@@ -64,29 +84,46 @@ impl Screen {
         self.shown.push(Shown {
             at: now,
             captured: stamp.captured,
+            size,
         });
     }
 
-    /// How many within this time.
+    /// Compares the time between two captures with the RTP timestamps (90 kHz).
+    fn check_clock(&mut self, captured: Instant, timestamp: u32) {
+        if let Some((before, last)) = self.clock.replace((captured, timestamp)) {
+            let told = f64::from(timestamp.wrapping_sub(last) as i32) / 90_000.0;
+            let passed = captured.as_secs_f64() - before.as_secs_f64();
+            if (told - passed).abs() > MOST_JUMP {
+                let what = format!("timestamps {told:.3} s apart after {passed:.3} s");
+                self.wrong = Some(what);
+            }
+        }
+    }
+
+    /// Returns the number of pictures within this time.
     pub fn count(&self, from: Instant, to: Instant) -> usize {
         let within = |s: &&Shown| (from..to).contains(&s.at);
         self.shown.iter().filter(within).count()
     }
 
-    /// How many were shown from then on, and the age of the oldest.
-    pub fn since(&self, from: Instant) -> (usize, Duration) {
+    /// Returns what was shown since `from`.
+    pub fn since(&self, from: Instant) -> Second {
         let later = &self.shown[self.shown.partition_point(|s| s.at < from)..];
         let age = |s: &Shown| s.at.saturating_since(s.captured);
-        (later.len(), later.iter().map(age).max().unwrap_or_default())
+        Second {
+            pictures: later.len(),
+            oldest: later.iter().map(age).max().unwrap_or_default(),
+            bytes: later.iter().map(|s| s.size).sum(),
+        }
     }
 
-    /// When the first one after this time was.
+    /// Returns the time of the first picture after `from`.
     pub fn first_after(&self, from: Instant) -> Option<Instant> {
         let place = self.shown.partition_point(|s| s.at <= from);
         self.shown.get(place).map(|s| s.at)
     }
 
-    /// From capture to display, the `q` quantile of those shown from `from` on.
+    /// Returns the `q` quantile of the latency from capture to display, since `from`.
     pub fn latency(&self, from: Instant, q: f64) -> Option<Duration> {
         let later = self.shown.iter().filter(|s| s.at >= from);
         let mut all: Vec<Duration> = later.map(|s| s.at.saturating_since(s.captured)).collect();

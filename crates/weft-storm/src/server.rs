@@ -1,5 +1,5 @@
-//! The server without sockets: its media plane, its rooms, and a processor that
-//! takes time for what comes.
+//! The server without sockets: its media plane, its rooms, and a processor that takes
+//! time for each input.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
@@ -13,56 +13,55 @@ use weft_wire::rtcp;
 use crate::network::{Datagram, SERVER};
 use crate::processor::{Load, Processor, Work};
 
-/// The one room of a run.
+/// Room of a run.
 pub const ROOM: &str = "storm";
 
-/// What a socket keeps for a thread that is busy: what `weft-net` asks the
-/// system for.
+/// Receive buffer of the socket, in bytes: the size that `weft-net` requests.
 const INBOX: usize = 4 << 20;
 
 /// Most media connections, as `weft serve` has by default.
 pub const MOST_CONNECTIONS: usize = 2_000;
 
-/// What a resource is for.
+/// Purpose of a resource.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
     Publish,
     Play,
 }
 
-/// A media connection as signalling knows it.
+/// Media connection as signalling knows it.
 #[derive(Clone, Debug)]
 pub struct Resource {
     pub role: Role,
-    /// Who publishes: also for one that plays.
+    /// Participant who publishes, also for a player.
     pub publisher: String,
     published: Publishing,
     number: u64,
     connected: bool,
 }
 
-/// Why something was not done.
+/// Reason of a refusal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Refusal {
-    /// The media plane would not.
+    /// The media plane refused.
     Media(MediaError),
-    /// There are as many connections as there may be.
+    /// The server has as many connections as it may.
     Full,
-    /// The room would not.
+    /// The room refused.
     Room,
 }
 
-/// A datagram that the server wants sent, and for which peer.
+/// Datagram to send, and the peer that it is for.
 pub struct Sent {
     pub peer: PeerKey,
     pub datagram: Datagram,
 }
 
-/// A running server.
+/// Running server.
 ///
-/// Rooms and plane are the real ones; what joins them is `weft-server`'s hub,
-/// whose names come from the system's randomness and whose requests come over
-/// HTTP, so its steps are made here as it makes them.
+/// Rooms and plane are real. `weft-server`'s hub joins them in the product; its names
+/// come from the system's randomness and its requests over HTTP, so its steps are
+/// repeated here.
 pub struct Server {
     pub plane: Plane,
     pub rooms: Registry,
@@ -71,11 +70,11 @@ pub struct Server {
     inbox: VecDeque<Datagram>,
     inbox_bytes: usize,
     pub processor: Processor,
-    /// What it wants sent.
+    /// Datagrams to send.
     pub outbox: VecDeque<Sent>,
-    /// Connections that ended by themselves since they were last asked for.
+    /// Connections that ended by themselves since the last look.
     pub ended: Vec<(ResourceId, String)>,
-    /// What came while the socket's buffer was full.
+    /// Number of datagrams that found the socket's buffer full.
     pub overrun: u64,
 }
 
@@ -95,7 +94,7 @@ impl Server {
         }
     }
 
-    /// A datagram has come to its socket.
+    /// Receives a datagram.
     pub fn receive(&mut self, datagram: Datagram) {
         let size = datagram.bytes.len();
         if self.inbox_bytes + size > INBOX {
@@ -106,7 +105,7 @@ impl Server {
         self.inbox.push_back(datagram);
     }
 
-    /// When it does something next.
+    /// Returns the time of the next work.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let free = self.processor.free_at;
         let next = match self.inbox.is_empty() {
@@ -117,7 +116,7 @@ impl Server {
         next.into_iter().chain(rooms).min().map(|at| at.max(free))
     }
 
-    /// Does what is to be done until the processor is busy beyond `now`.
+    /// Works until the processor is busy beyond `now`.
     pub fn run(&mut self, now: Instant) {
         while self.processor.free_at <= now
             && let Some(datagram) = self.inbox.pop_front()
@@ -136,7 +135,7 @@ impl Server {
         self.tell_rooms(now);
     }
 
-    /// Joins the room: the id of the participant.
+    /// Joins the room; returns the id of the participant.
     pub fn join(&mut self, now: Instant, name: &str) -> Result<String, Refusal> {
         self.opened += 1;
         let fresh_id = format!("participant {:06}", self.opened);
@@ -155,13 +154,13 @@ impl Server {
         Ok(id)
     }
 
-    /// The event stream of a participant has ended.
+    /// Ends the event stream of a participant.
     pub fn release(&mut self, now: Instant, participant: &str) {
         self.rooms.release(now, ROOM, participant);
         self.tell_rooms(now);
     }
 
-    /// A participant publishes: the resource, and our answer.
+    /// Publishes for a participant; returns the resource and our answer.
     pub fn publish(
         &mut self,
         now: Instant,
@@ -191,7 +190,7 @@ impl Server {
         }
     }
 
-    /// Somebody plays what a participant publishes.
+    /// Plays what a participant publishes; returns the resource and our answer.
     pub fn play(
         &mut self,
         now: Instant,
@@ -222,7 +221,7 @@ impl Server {
         }
     }
 
-    /// A connection ends on request.
+    /// Ends a connection on request.
     pub fn close(&mut self, now: Instant, resource: &ResourceId) {
         self.work(now, Load::Timeout, |plane| plane.close(now, resource));
         if let Some(gone) = self.resources.remove(resource)
@@ -234,17 +233,17 @@ impl Server {
         self.tell_rooms(now);
     }
 
-    /// The plane comes upon a defect in what it does for this connection.
+    /// Causes a defect in the plane's work for this connection.
     pub fn fail(&mut self, now: Instant, resource: &ResourceId) {
         self.work(now, Load::Timeout, |plane| plane.fail(now, resource));
     }
 
-    /// What somebody asks for who wants to know how it is.
+    /// Answers a request for the server's figures.
     pub fn ask_for_figures(&mut self, now: Instant, by: IpAddr) {
         self.work(now, Load::Request(by), |plane| plane.stats());
     }
 
-    /// The participant of this name, if it publishes now.
+    /// Returns the participant of this name if it publishes now.
     pub fn published_by(&self, name: &str) -> Option<String> {
         let mut all = self.rooms.participants(ROOM).into_iter();
         let found = all.find(|p| p.name == name && !p.publishing.is_nothing());
@@ -268,7 +267,7 @@ impl Server {
         Ok(id)
     }
 
-    /// Drives the plane and takes what it wants, on the processor's account.
+    /// Drives the plane and takes its outputs, at the processor's expense.
     fn work<R>(&mut self, now: Instant, load: Load, call: impl FnOnce(&mut Plane) -> R) -> R {
         let mut work = Work::begin(load, self.processor.pace);
         let done = work.part(|| call(&mut self.plane));
@@ -352,7 +351,7 @@ impl Server {
             .set_publishing(ROOM, participant, shown.unwrap_or_default());
     }
 
-    /// Who leaves takes what it publishes along, and what others play of it.
+    /// Closes the connections of participants who left, and those of their players.
     fn tell_rooms(&mut self, now: Instant) {
         while let Some(event) = self.rooms.poll_output() {
             let Change::Left { id } = event.change else {
@@ -367,8 +366,7 @@ impl Server {
     }
 }
 
-/// Whether a datagram is media, and not what keeps or makes a connection
-/// (RFC 7983 section 7).
+/// Whether a datagram is media, not ICE or DTLS (RFC 7983 section 7).
 pub fn is_media(datagram: &[u8]) -> bool {
     matches!(datagram, [128..=191, ..])
 }
@@ -385,5 +383,5 @@ fn publisher(participant: &str) -> Publisher {
     }
 }
 
-/// Half a minute, as consent lasts (RFC 7675 section 5.1).
+/// Lifetime of consent (RFC 7675 section 5.1).
 pub const CONSENT: Duration = Duration::from_secs(30);

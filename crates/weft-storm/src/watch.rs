@@ -1,86 +1,100 @@
-//! What must hold at all times, looked at from outside: on the wire, in the
-//! rooms, on the screens.
+//! Invariants, checked from outside: on the wire, in the rooms, on the screens.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hasher};
 use std::net::SocketAddr;
 
 use weft_forwarding::ResourceId;
-use weft_units::{Duration, Instant};
+use weft_units::{Duration, Instant, PathId};
 use weft_wire::rtp;
 
 use crate::network::Datagram;
 use crate::processor::{Load, Spent};
+use crate::screen::Second;
 use crate::server::{CONSENT, Sent, Server, is_media, is_rtcp};
 
-/// Longest that media may go where nothing comes from. Consent is looked at
-/// with the rest of the house: hence a second more.
+/// Longest time that media may go to an address that sends nothing. Consent is checked
+/// once a second, hence a second more.
 const MOST_SILENCE: Duration = Duration::from_secs(CONSENT.as_nanos() / 1_000_000_000 + 1);
-/// Pictures wait when nothing has come from a path for so long: they would be
+/// Longest time that pictures go to an address that sends nothing: later they would be
 /// stale.
 const MOST_UNHEARD: Duration = Duration::from_secs(5);
-/// Longest that a screen stands still while its viewer and its publisher have
-/// each a good link that stays. A path is known to be dead within 200 ms, and
-/// what was lost with it has to come again, or a keyframe.
-pub const MOST_STILL: Duration = Duration::from_millis(600);
-/// Fewest pictures that a viewer sees in a second of such a call, of 30.
-pub const FEWEST: usize = 20;
+/// Longest freeze while viewer and publisher each have a good link that stays up. A dead
+/// path is known within 200 ms; lost packets have to come again, or a keyframe.
+pub const MOST_STILL: Duration = Duration::from_millis(400);
+/// Longest freeze of a call over any links that stay up, however bad.
+pub const MOST_STILL_ANYWHERE: Duration = Duration::from_millis(5_000);
+/// Longest time without an acknowledgement on a path over a good link: an idle path is
+/// measured four times a second.
+pub const MOST_UNACKNOWLEDGED: Duration = Duration::from_millis(1_500);
+/// Fewest pictures that a viewer of such a call sees in a second, of 30.
+pub const FEWEST: usize = 22;
+/// Fewest bytes of pictures that a viewer of such a call sees in a second.
+pub const LEAST_BYTES: usize = 14_000;
 /// Oldest picture that is shown in such a call, from capture to display.
-pub const OLDEST: Duration = Duration::from_millis(500);
-/// Most that one connection sends to one address within [`TOGETHER`]: a keyframe is
-/// paced.
+pub const OLDEST: Duration = Duration::from_millis(400);
+/// Most bytes of media that one connection sends to one address within [`TOGETHER`]:
+/// keyframes are paced.
 const MOST_TOGETHER: u64 = 26_000;
-/// See [`MOST_TOGETHER`].
+/// Period of [`MOST_TOGETHER`].
 const TOGETHER: Duration = Duration::from_millis(5);
-/// How long the connection of a browser is kept when nothing comes from it: consent
-/// (RFC 7675 section 5.1) and a little.
+/// Longest time that the connection of a browser is kept when nothing comes from it:
+/// consent (RFC 7675 section 5.1) and a little.
 const MOST_KEPT: Duration = Duration::from_secs(CONSENT.as_nanos() / 1_000_000_000 + 3);
-/// What one input may cost on the counted processor.
+/// Longest time of one input on the counted processor.
 const MOST_TIME: Duration = Duration::from_millis(8);
-/// Memory that one input may take, whatever becomes of it.
+/// Most memory that one input may take, in bytes, even if it is freed at once.
 const MOST_TAKEN: u64 = 2 << 20;
-/// Memory that the server may hold for each connection, and beside them.
+/// Most memory that the server may hold for each connection, in bytes, and beside them.
 const MOST_HELD: i64 = 2 << 20;
 const HELD_BY_ITSELF: i64 = 4 << 20;
-/// What is sent to an address that others wrote into their datagrams, for what
-/// came from there: an answer to a check and four checks of our own, each a
-/// little longer than what it answers.
+/// Bytes sent to a forged address for each byte that came from there: an answer to a
+/// check and four checks of our own, each a little longer than what it answers.
 const MOST_REFLECTED: u64 = 8;
 
-/// Whose SRTP context an index belongs to: the association's place in the run.
+/// SRTP context that an index belongs to: number of the association in the run.
 type Context = u64;
 
-/// What was seen so far.
+/// Records of a run.
 #[derive(Default)]
 pub struct Watch {
     pub violations: Vec<String>,
     digest: DefaultHasher,
     /// Hash of what was sent under each index.
     encrypted: HashMap<(Context, u64, u32), u64>,
-    /// When something last came from there, and bytes from and to there.
+    /// Time of the last datagram from an address, and bytes from and to there.
     heard: HashMap<SocketAddr, Heard>,
-    /// Addresses that were written by others than whose they are.
+    /// Addresses that attackers forged.
     pub forged: BTreeSet<SocketAddr>,
-    /// All addresses that members ever spoke from.
+    /// Addresses that members ever sent from.
     pub ports: BTreeSet<SocketAddr>,
     pub datagrams: u64,
     pub extremes: Extremes,
-    /// When something was sent on a way, and how much since then.
+    /// Start of the current period on a way, and bytes since then.
     together: HashMap<(Context, SocketAddr), (Instant, u64)>,
-    /// Connections of browsers that are gone, and since when.
+    /// Acknowledged packets of each path of a publisher's connection, and the time of
+    /// the last change.
+    pub acknowledged: BTreeMap<(usize, u64, PathId), (u64, Instant)>,
+    /// Connections of browsers that are gone, with the time of their end.
     gone: Vec<(Instant, ResourceId)>,
 }
 
-/// How close a run came to its bounds.
+/// Distance of a run to its bounds.
 #[derive(Clone, Copy, Debug)]
 pub struct Extremes {
-    /// The longest time that a screen stood still though it should not.
+    /// Longest freeze of a call with good links.
     pub still: Duration,
-    /// The fewest pictures that were shown in a second.
+    /// Longest freeze of a call over any links.
+    pub still_anywhere: Duration,
+    /// Longest time without an acknowledgement on a path over a good link.
+    pub unacknowledged: Duration,
+    /// Fewest pictures that were shown in a second.
     pub fewest: usize,
-    /// The oldest picture that was shown.
+    /// Fewest bytes of pictures that were shown in a second.
+    pub thinnest: usize,
+    /// Oldest picture that was shown.
     pub oldest: Duration,
-    /// The most octets that were sent on one way together.
+    /// Most bytes of media that were sent together.
     pub together: u64,
 }
 
@@ -88,7 +102,10 @@ impl Default for Extremes {
     fn default() -> Extremes {
         Extremes {
             still: Duration::ZERO,
+            still_anywhere: Duration::ZERO,
+            unacknowledged: Duration::ZERO,
             fewest: usize::MAX,
+            thinnest: usize::MAX,
             oldest: Duration::ZERO,
             together: 0,
         }
@@ -96,12 +113,15 @@ impl Default for Extremes {
 }
 
 impl Extremes {
-    /// The worst of both.
+    /// Returns the worse of both.
     #[must_use]
     pub fn worst(self, other: Extremes) -> Extremes {
         Extremes {
             still: self.still.max(other.still),
+            still_anywhere: self.still_anywhere.max(other.still_anywhere),
+            unacknowledged: self.unacknowledged.max(other.unacknowledged),
             fewest: self.fewest.min(other.fewest),
+            thinnest: self.thinnest.min(other.thinnest),
             oldest: self.oldest.max(other.oldest),
             together: self.together.max(other.together),
         }
@@ -116,7 +136,7 @@ struct Heard {
 }
 
 impl Watch {
-    /// Something that must not be.
+    /// Records a violation.
     pub fn complain(&mut self, now: Instant, what: impl Into<String>) {
         const MOST: usize = 8;
         if self.violations.len() < MOST {
@@ -126,7 +146,7 @@ impl Watch {
         }
     }
 
-    /// Of every datagram with its time and its addresses.
+    /// Returns the hash of every datagram with its time and addresses.
     pub fn digest(&self) -> u64 {
         self.digest.finish()
     }
@@ -143,14 +163,14 @@ impl Watch {
         hash
     }
 
-    /// The server has got this.
+    /// Records a datagram that the server received.
     pub fn on_received(&mut self, now: Instant, datagram: &Datagram) {
         let heard = self.heard.entry(datagram.from).or_default();
         heard.at = Some(now);
         heard.received += datagram.bytes.len() as u64;
     }
 
-    /// The server sends this, by its `incarnation`.
+    /// Records a datagram that the server sends in this `incarnation`.
     pub fn on_sent(&mut self, now: Instant, incarnation: u64, sent: &Sent) {
         let Sent { peer, datagram } = sent;
         let hash = self.note(now, datagram);
@@ -174,15 +194,15 @@ impl Watch {
         }
     }
 
-    /// A member sends this.
+    /// Records a datagram that a member sends.
     pub fn on_sent_by_member(&mut self, now: Instant, context: Context, datagram: &Datagram) {
         let hash = self.note(now, datagram);
         self.on_protected(now, 1 << 63 | context, datagram, hash);
         self.on_media(now, 1 << 63 | context, datagram);
     }
 
-    /// An index is used once: the same bytes may go twice, others may not (RFC
-    /// 3711 section 9.1).
+    /// Checks that an index is used once: only equal bytes may be sent again (RFC 3711
+    /// section 9.1).
     fn on_protected(&mut self, now: Instant, context: Context, datagram: &Datagram, hash: u64) {
         let bytes = &datagram.bytes;
         if !is_media(bytes) {
@@ -208,7 +228,7 @@ impl Watch {
         }
     }
 
-    /// What is sent at once stays below what links keep.
+    /// Checks that media is paced.
     fn on_media(&mut self, now: Instant, context: Context, datagram: &Datagram) {
         if !is_media(&datagram.bytes) {
             return;
@@ -227,7 +247,7 @@ impl Watch {
         self.extremes.together = self.extremes.together.max(sent);
     }
 
-    /// The server's books and its memory.
+    /// Checks the server's books and its memory.
     pub fn on_server(&mut self, now: Instant, server: &Server) {
         let is_kept = |(at, resource): &(Instant, ResourceId)| {
             now.saturating_since(*at) > MOST_KEPT && server.resources.contains_key(resource)
@@ -263,7 +283,7 @@ impl Watch {
         }
     }
 
-    /// What inputs have cost; looked at when a server ends.
+    /// Checks the cost of inputs when a server ends.
     pub fn on_spent(&mut self, now: Instant, spent: &BTreeMap<Load, Spent>) {
         for (load, spent) in spent {
             if *load == Load::Timeout {
@@ -280,8 +300,7 @@ impl Watch {
         }
     }
 
-    /// A call whose both ends have good links: its screen has shown nothing for
-    /// `still`.
+    /// Checks the freeze of a call with good links.
     pub fn on_still(&mut self, now: Instant, name: &str, still: Duration) {
         if still > MOST_STILL && self.extremes.still <= MOST_STILL {
             self.complain(now, format!("{name} has seen nothing for {still:?}"));
@@ -289,8 +308,34 @@ impl Watch {
         self.extremes.still = self.extremes.still.max(still);
     }
 
-    /// Such a call in the last second: pictures, and the age of the oldest.
-    pub fn on_second(&mut self, now: Instant, name: &str, (count, oldest): (usize, Duration)) {
+    /// Checks the freeze of a call over any links.
+    pub fn on_still_anywhere(&mut self, now: Instant, name: &str, still: Duration) {
+        if still > MOST_STILL_ANYWHERE && self.extremes.still_anywhere <= MOST_STILL_ANYWHERE {
+            self.complain(now, format!("{name} has seen nothing at all for {still:?}"));
+        }
+        self.extremes.still_anywhere = self.extremes.still_anywhere.max(still);
+    }
+
+    /// Checks a path over a good link on which nothing was acknowledged for so long.
+    pub fn on_unacknowledged(&mut self, now: Instant, name: &str, silence: Duration) {
+        if silence > MOST_UNACKNOWLEDGED && self.extremes.unacknowledged <= MOST_UNACKNOWLEDGED {
+            let what = format!("a path of {name} got no acknowledgement for {silence:?}");
+            self.complain(now, what);
+        }
+        self.extremes.unacknowledged = self.extremes.unacknowledged.max(silence);
+    }
+
+    /// Checks the last second of such a call.
+    pub fn on_second(&mut self, now: Instant, name: &str, second: Second) {
+        let Second {
+            pictures: count,
+            oldest,
+            bytes,
+        } = second;
+        if bytes < LEAST_BYTES && self.extremes.thinnest >= LEAST_BYTES {
+            self.complain(now, format!("{name} has seen {bytes} bytes in a second"));
+        }
+        self.extremes.thinnest = self.extremes.thinnest.min(bytes);
         if count < FEWEST && self.extremes.fewest >= FEWEST {
             self.complain(now, format!("{name} has seen {count} pictures in a second"));
         }
@@ -301,8 +346,8 @@ impl Watch {
         self.extremes.oldest = self.extremes.oldest.max(oldest);
     }
 
-    /// A viewer and its publisher whose links lose nothing: so many numbers did not
-    /// come.
+    /// Checks a viewer and its publisher whose links lose nothing: `missing` packets did
+    /// not arrive.
     pub fn on_gaps(&mut self, now: Instant, name: &str, missing: u64) {
         if missing > 0 {
             self.complain(
@@ -312,17 +357,17 @@ impl Watch {
         }
     }
 
-    /// A browser is gone without a word.
+    /// Records that a browser has crashed.
     pub fn on_gone(&mut self, now: Instant, resource: &ResourceId) {
         self.gone.push((now, resource.clone()));
     }
 
-    /// The server is another one, and so are its connections.
+    /// Forgets the connections of a server that has crashed.
     pub fn on_server_crash(&mut self) {
         self.gone.clear();
     }
 
-    /// What went to those who were only said to have sent something.
+    /// Checks what was sent to forged addresses.
     pub fn on_end(&mut self, now: Instant) {
         let forged: Vec<SocketAddr> = self.forged.difference(&self.ports).copied().collect();
         for address in forged {

@@ -1,5 +1,4 @@
-//! A run: the server, those who take part, those who mean harm, and the network
-//! between them, in virtual time.
+//! A run in virtual time: the server, members, attackers, and the network between them.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Instant as StdInstant;
@@ -7,12 +6,12 @@ use std::time::Instant as StdInstant;
 use weft_forwarding::Settings;
 use weft_peer::TimeOrigin;
 use weft_secure::testing;
-use weft_units::{Duration, Instant, Rng};
+use weft_units::{Duration, Instant, Rate, Rng};
 
 use crate::hostile::Intruder;
 use crate::member::{Kit, Member, Speech};
 use crate::network::{Mangling, Network, SERVER};
-use crate::plan::{Budgets, Deed, LinkPlan, Plan};
+use crate::plan::{Budgets, Deed, LinkPlan, MemberPlan, Plan};
 use crate::processor::{Pace, Processor};
 use crate::screen::Screen;
 use crate::server::Server;
@@ -20,14 +19,13 @@ use crate::watch::Watch;
 
 mod look;
 
-/// How often what must hold is looked at.
+/// Interval of the checks.
 const LOOK: Duration = Duration::from_millis(100);
-/// How long nobody is there at the end: whoever was gone without a word is
-/// forgotten by then, after consent (30 s), [`weft_peer::AWAY`] (180 s) and the
-/// room's grace (10 s).
+/// Time after everybody has left: consent (30 s), [`weft_peer::AWAY`] (180 s) and the
+/// room's grace (10 s) are over by then.
 const AFTERMATH: Duration = Duration::from_secs(240);
 
-/// Whose a link is.
+/// Owner of a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Owner {
     Member(usize),
@@ -37,12 +35,12 @@ enum Owner {
 struct LinkState {
     owner: Owner,
     good: bool,
-    /// Loses nothing, and keeps the order.
+    /// Whether it loses nothing and keeps the order.
     is_clean: bool,
     up_since: Option<Instant>,
 }
 
-/// A run that goes on.
+/// State of a run.
 pub struct World {
     pub now: Instant,
     pub server: Server,
@@ -57,13 +55,13 @@ pub struct World {
     links: Vec<LinkState>,
     deeds_done: usize,
     next_look: Instant,
-    /// Since when the server runs.
+    /// Start of the server.
     server_since: Instant,
-    /// Whether it says what happens.
+    /// Whether to print what happens.
     pub tells: bool,
 }
 
-/// How much happened.
+/// Number of events of each kind.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 pub struct Counts {
     pub joins: u64,
@@ -79,7 +77,7 @@ pub struct Counts {
 }
 
 impl World {
-    /// Before anything has happened.
+    /// Creates the state at the start of a run.
     pub fn new(plan: &Plan, pace: Pace) -> World {
         testing::repeat();
         let rng = Rng::new(plan.seed);
@@ -115,7 +113,15 @@ impl World {
             let links = member.links.iter();
             let links = links.map(|link| world.add_link(Owner::Member(place), link).0);
             let links = links.collect();
-            world.members.push(Member::new(member, links, &rng));
+            let MemberPlan {
+                name,
+                part,
+                speech,
+                layers,
+                ..
+            } = member;
+            let member = Member::new(name, part.clone(), *speech, *layers, links, &rng);
+            world.members.push(member);
         }
         for (place, (attack, link)) in plan.attacks.iter().enumerate() {
             let (link, ip) = world.add_link(Owner::Intruder(place), link);
@@ -126,7 +132,7 @@ impl World {
         world
     }
 
-    /// The name of the attacker at this place of the plan.
+    /// Returns the name of the attacker at this place of the plan.
     pub fn intruder(place: usize) -> String {
         format!("intruder {place}")
     }
@@ -141,7 +147,7 @@ impl World {
         self.network.add(&link.spec, link.mangling)
     }
 
-    /// Forgets what was written down so far, of which there is more each hour.
+    /// Forgets the records of pictures and datagrams, which grow with time.
     pub fn forget_records(&mut self) {
         self.watch = Watch::default();
         for member in &mut self.members {
@@ -149,7 +155,7 @@ impl World {
         }
     }
 
-    /// The whole run, and what is left when all are gone.
+    /// Runs the plan, then waits until the server has forgotten everybody.
     pub fn run_to_end(&mut self) {
         let end = Instant::ZERO + self.plan.length;
         self.run_until(end);
@@ -188,7 +194,7 @@ impl World {
         self.counts.datagrams = self.watch.datagrams;
     }
 
-    /// Time passes.
+    /// Runs until `end`.
     pub fn run_until(&mut self, end: Instant) {
         const MOST_STEPS: u32 = 5_000;
         let mut steps = 0;
@@ -319,7 +325,7 @@ impl World {
         }
     }
 
-    /// Addresses that members speak from.
+    /// Returns the addresses that members send from.
     fn ports(&self) -> Vec<SocketAddr> {
         let calls = self.members.iter().flat_map(Member::calls);
         calls.flat_map(|call| call.ports.iter().copied()).collect()
@@ -335,8 +341,11 @@ impl World {
                     self.go_on(place);
                 }
             }
-            Deed::TakesOver(place) => {
+            Deed::TakesOver(place) | Deed::ChangesCodec(place) => {
                 self.counts.takeovers += 1;
+                if matches!(deed, Deed::ChangesCodec(_)) {
+                    self.members[place].change_codec();
+                }
                 let ports = self.new_ports(place);
                 let member = &mut self.members[place];
                 member.take_over(now, &mut self.server, &self.kit, ports);
@@ -353,6 +362,10 @@ impl World {
                 let link = self.members[place].links[link];
                 self.network.restore(now, link);
                 self.links[link].up_since = Some(now);
+            }
+            Deed::SpeedsUp(place, link) => {
+                let link = self.members[place].links[link];
+                self.network.set_capacity(now, link, Rate::from_mbps(5));
             }
             Deed::Defect(place) => {
                 if let Some(call) = self.members[place].call() {
@@ -383,7 +396,7 @@ impl World {
         self.watch.on_spent(self.now, &self.server.processor.spent);
     }
 
-    /// Another socket on each link each time.
+    /// Returns the addresses of a new socket on each link.
     fn new_ports(&mut self, place: usize) -> Vec<SocketAddr> {
         let member = &self.members[place];
         let port = 4_000 + (member.connections % 1_000) as u16;
@@ -418,14 +431,14 @@ impl World {
         member.crash(self.now, &mut self.server);
     }
 
-    /// Says what happens, to who replays a run.
+    /// Prints what happens, for a replay of the run.
     fn tell(&self, what: impl FnOnce(&World) -> String) {
         if self.tells {
             println!("{:9.3} {}", self.now.as_secs_f64(), what(self));
         }
     }
 
-    /// What each member sees and has.
+    /// Describes each member's picture and connection.
     fn state(&self) -> String {
         let of = |member: &Member| {
             let up = |link: &usize| {
@@ -465,7 +478,7 @@ fn server(kit: &Kit, budgets: Budgets, pace: Pace) -> Server {
     Server::new(settings, Processor::new(pace))
 }
 
-/// Any value will do where time is virtual.
+/// Returns an epoch; any value will do where time is virtual.
 fn any_epoch() -> StdInstant {
     StdInstant::now()
 }

@@ -1,15 +1,15 @@
-//! What hostile peers do.
+//! Kinds of attack.
 
 use std::fmt;
 
 use crate::member::Part;
 
-/// One way to do harm.
+/// Kind of attack.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Kind {
     /// Sends media whose numbers jump by a thousand or more from packet to packet.
     Jumps,
-    /// Reports arrivals by run lengths of thousands of packets.
+    /// Reports arrivals in run lengths of thousands of packets.
     Runs,
     /// Asks for hundreds of packets again and again.
     Nacks,
@@ -23,7 +23,7 @@ pub enum Kind {
     Sources,
     /// Sends nonsense under a valid key.
     Garbage,
-    /// Sends what it sent before.
+    /// Sends packets again that it has sent before.
     Replays,
     /// Sends as much as its link carries.
     Floods,
@@ -43,7 +43,7 @@ pub enum Kind {
     Figures,
     /// Joins with all that belongs to it, leaves, and joins again.
     Joins,
-    /// Takes nothing in: its link is far too slow for what it plays.
+    /// Receives almost nothing: its link is far too slow for what it plays.
     Sips,
 }
 
@@ -70,8 +70,7 @@ impl Kind {
         Kind::Sips,
     ];
 
-    /// Parts that it needs a connection for, which it has all the same rights to
-    /// as others; none for those that need none.
+    /// Returns the parts that it needs a connection for; none for attacks without one.
     pub fn parts(self, whom: &str) -> Vec<Part> {
         let plays = || Part::Plays(whom.to_owned());
         match self {
@@ -89,7 +88,7 @@ impl Kind {
         }
     }
 
-    /// Whether it is in what is published, for others to play.
+    /// Whether the attack is in published media, for others to play.
     pub fn is_published(self) -> bool {
         use Kind::{Crumbs, Floods, Garbage, Goodbyes, Jumps, Replays, Sources};
         matches!(

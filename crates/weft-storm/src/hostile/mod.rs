@@ -1,5 +1,4 @@
-//! Peers that mean harm. Those that are let in hold the keys of a connection
-//! and send by them what no honest peer would.
+//! Attackers. Those with a connection hold its keys and send what no honest peer would.
 
 mod kind;
 mod packets;
@@ -23,44 +22,44 @@ use crate::server::Server;
 pub use kind::Kind;
 use packets::{Numbers, Streams};
 
-/// How often it does something.
+/// Interval of an attacker's actions.
 const TICK: Duration = Duration::from_millis(5);
-/// What it waits before it tries again to be let in.
+/// Time before it asks for a connection again.
 const AGAIN: Duration = Duration::from_millis(500);
 
-/// How an attack is made.
+/// Attack: its kind, rate and time.
 #[derive(Clone, Debug)]
 pub struct Attack {
     pub kind: Kind,
-    /// What it takes part in to do so.
+    /// Part that it plays in the room to do so.
     pub part: Option<Part>,
     pub speech: Speech,
-    /// What it sends.
+    /// Rate of its datagrams.
     pub rate: Rate,
-    /// Requests of HTTP a second, where it makes some.
+    /// HTTP requests per second, for attacks by requests.
     pub requests: f64,
     pub from: Instant,
     pub until: Instant,
 }
 
-/// A hostile peer.
+/// Attacker.
 pub struct Intruder {
     pub name: String,
     pub attack: Attack,
-    /// The number of its link.
+    /// Number of its link.
     pub link: usize,
     pub ip: IpAddr,
     rng: Rng,
-    /// As the room knows it.
+    /// Id in the room.
     id: Option<String>,
     line: Option<Line>,
     due: Option<Instant>,
     tries: u64,
-    /// Bytes, and requests, that it may send by now.
+    /// Bytes and requests that it may send by now.
     credit: f64,
-    /// Addresses that it wrote into datagrams though they are not its own.
+    /// Addresses of others that it wrote into datagrams.
     pub forged: Vec<SocketAddr>,
-    /// Requests that were refused.
+    /// Number of refused requests.
     pub refused: u64,
 }
 
@@ -71,7 +70,7 @@ struct Line {
     streams: Streams,
     numbers: Numbers,
     up: bool,
-    /// Of what it sent, protected, and of its signed checks.
+    /// Protected packets and signed checks that it sent.
     sent: Vec<Vec<u8>>,
     checks: Vec<Vec<u8>>,
 }
@@ -94,17 +93,17 @@ impl Intruder {
         }
     }
 
-    /// The connection that it has.
+    /// Returns the connection that it has.
     pub fn resource(&self) -> Option<&ResourceId> {
         self.line.as_ref().map(|line| &line.resource)
     }
 
-    /// The server is another one, or has ended the connection.
+    /// Forgets the connection: the server ended it, or restarted.
     pub fn lose_line(&mut self) {
         self.line = None;
     }
 
-    /// The server is another one: it knows nobody.
+    /// Forgets everything: the server has restarted and knows nobody.
     pub fn forget_server(&mut self) {
         (self.line, self.id) = (None, None);
     }
@@ -123,7 +122,7 @@ impl Intruder {
         }
     }
 
-    /// Does what is due. `others` are addresses of everybody's.
+    /// Does what is due. `others` are addresses of members.
     pub fn handle_timeout(
         &mut self,
         now: Instant,
@@ -181,7 +180,7 @@ impl Intruder {
         }
     }
 
-    /// Makes a connection, as anybody may.
+    /// Asks for a connection.
     fn enter(&mut self, now: Instant, server: &mut Server, kit: &Kit) {
         self.tries += 1;
         self.due = Some(now + AGAIN);
@@ -295,7 +294,7 @@ impl Intruder {
         }
     }
 
-    /// The next packet of its attack, protected.
+    /// Returns the next packet of its attack, protected.
     fn packet(&mut self) -> Option<Datagram> {
         let (kind, rng) = (self.attack.kind, &mut self.rng);
         let line = self.line.as_mut()?;
@@ -343,7 +342,7 @@ impl Intruder {
         }
     }
 
-    /// A check of its own as if somebody else had sent it.
+    /// Returns a check of its own under another's address.
     fn forgery(&mut self, others: &[SocketAddr]) -> Option<Datagram> {
         let line = self.line.as_ref()?;
         let count = line.checks.len() as u64;
@@ -402,7 +401,7 @@ impl Intruder {
 }
 
 impl Line {
-    /// The next packet of an attack, and whether it is RTCP.
+    /// Returns the next packet of an attack, and whether it is RTCP.
     fn packet(&mut self, kind: Kind, rng: &mut Rng) -> (bool, Vec<u8>) {
         let (streams, numbers) = (&self.streams, &mut self.numbers);
         let ours = streams.ours.unwrap_or(Ssrc(9));
@@ -435,7 +434,7 @@ impl Line {
     }
 }
 
-/// What the answer says of the server.
+/// Reads the server's parameters from its answer.
 fn remote(answer: &SessionDescription) -> Remote {
     let media = &answer.media[0];
     let fingerprint = media.fingerprint.as_ref().map(ToString::to_string);

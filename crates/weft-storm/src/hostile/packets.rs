@@ -1,20 +1,20 @@
-//! The packets of hostile peers, before they are protected.
+//! Packets of hostile peers, before encryption.
 
 use weft_units::{PathId, Rng, Ssrc};
 use weft_wire::rtp::{ExtensionMap, Extensions, Header, PathExtension};
 
-/// What is known of the streams of a connection.
+/// Streams of a connection, as far as they are known.
 #[derive(Clone, Default, Debug)]
 pub struct Streams {
-    /// What we may send.
+    /// SSRC that we may send with.
     pub ours: Option<Ssrc>,
-    /// What is sent to us.
+    /// SSRC that is sent to us.
     pub theirs: Option<Ssrc>,
     pub payload_type: u8,
     pub extensions: ExtensionMap,
 }
 
-/// Sequence numbers of what was sent.
+/// Sequence numbers that were sent.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Numbers {
     pub sequence: u16,
@@ -23,7 +23,7 @@ pub struct Numbers {
 }
 
 impl Streams {
-    /// A packet of media.
+    /// Writes a media packet.
     pub fn media(&self, ssrc: Ssrc, numbers: Numbers, payload: usize) -> Vec<u8> {
         let header = Header {
             marker: true,
@@ -49,9 +49,9 @@ impl Streams {
         packet
     }
 
-    /// What is reported of packets that came, by run lengths: few bytes, many
-    /// packets (draft-holmer-rmcat-transport-wide-cc-extensions-01 section
-    /// 3.1.3), of path 0 or of the transport.
+    /// Writes a report of arrivals by run lengths: few bytes, many packets
+    /// (draft-holmer-rmcat-transport-wide-cc-extensions-01 section 3.1.3), of path 0 or
+    /// of the transport.
     pub fn runs(&self, base: u16, received: bool) -> Vec<u8> {
         const LONGEST: u16 = 8_191;
         const RUNS: u16 = 4;
@@ -73,8 +73,7 @@ impl Streams {
         }
     }
 
-    /// A list of packets to send again (RFC 4585 section 6.2.1): 17 in each
-    /// entry.
+    /// Writes a NACK (RFC 4585 section 6.2.1): 17 packets in each entry.
     pub fn nacks(&self, from: u16, entries: u16) -> Vec<u8> {
         let mut body = self.theirs.unwrap_or(Ssrc(1)).0.to_be_bytes().to_vec();
         for entry in 0..entries {
@@ -84,17 +83,17 @@ impl Streams {
         self.rtcp(1, 205, &body)
     }
 
-    /// A keyframe is wanted (RFC 4585 section 6.3.1).
+    /// Writes a keyframe request (RFC 4585 section 6.3.1).
     pub fn picture_loss(&self) -> Vec<u8> {
         self.rtcp(1, 206, &self.theirs.unwrap_or(Ssrc(1)).0.to_be_bytes())
     }
 
-    /// The stream has ended (RFC 3550 section 6.6).
+    /// Writes a goodbye (RFC 3550 section 6.6).
     pub fn goodbye(&self) -> Vec<u8> {
         self.rtcp(1, 203, &[])
     }
 
-    /// As many of the smallest messages as fit.
+    /// Writes as many of the smallest messages as fit.
     pub fn messages(&self) -> Vec<u8> {
         let mut all = Vec::new();
         while all.len() < 1_100 {
@@ -103,7 +102,7 @@ impl Streams {
         all
     }
 
-    /// A message: count or format, packet type, what follows the sender.
+    /// Writes a message: count or format, packet type, content behind the sender.
     pub fn rtcp(&self, count: u8, packet_type: u8, body: &[u8]) -> Vec<u8> {
         let sender = self.ours.unwrap_or(Ssrc(7)).0.to_be_bytes();
         let words = (4 + body.len()).div_ceil(4);
@@ -115,7 +114,7 @@ impl Streams {
         message
     }
 
-    /// Nonsense with a header that is believed: media of our stream, or RTCP.
+    /// Writes noise behind a valid header: media of our stream, or RTCP.
     pub fn garbage(&self, rng: &mut Rng, numbers: Numbers) -> (bool, Vec<u8>) {
         let mut noise = vec![0; rng.below(1_100) as usize];
         rng.fill(&mut noise);

@@ -1,13 +1,15 @@
-//! Looks at what must hold while a run lasts.
+//! Checks during a run.
+
+use std::collections::BTreeMap;
 
 use weft_units::{Duration, Instant};
 
 use super::World;
 use crate::member::{Member, Part};
 
-/// After its beginnings a call is to go on.
+/// Time after which a call must have become smooth.
 const BEGINNINGS: Duration = Duration::from_secs(3);
-/// Over which pictures are counted.
+/// Period over which pictures are counted.
 const SECOND: Duration = Duration::from_secs(1);
 
 impl World {
@@ -18,6 +20,17 @@ impl World {
             member.follow(now, &mut self.server);
         }
         self.watch.on_server(now, &self.server);
+        self.look_at_paths();
+        for viewer in &self.members {
+            let Some(since) = self.publisher_of(viewer).and_then(|publisher| {
+                Some(self.there_since(viewer)?.max(self.there_since(publisher)?))
+            }) else {
+                continue;
+            };
+            let last = viewer.screen.shown.last().map_or(Instant::ZERO, |s| s.at);
+            let still = now.saturating_since(since.max(last));
+            self.watch.on_still_anywhere(now, &viewer.name, still);
+        }
         for viewer in &self.members {
             let Some(since) = self.publisher_of(viewer).and_then(|publisher| {
                 let both = [self.fine_since(viewer)?, self.fine_since(publisher)?];
@@ -35,7 +48,7 @@ impl World {
         }
     }
 
-    /// Over links that lose nothing every number that a viewer knows of has come.
+    /// Checks that every packet arrived where links lose nothing.
     pub(super) fn look_for_gaps(&mut self) {
         for viewer in &self.members {
             let Some((call, publisher)) = viewer.call().zip(self.publisher_of(viewer)) else {
@@ -50,6 +63,39 @@ impl World {
         }
     }
 
+    /// Checks that what publishers send over good links is acknowledged, path by path.
+    fn look_at_paths(&mut self) {
+        let now = self.now;
+        let mut seen = BTreeMap::new();
+        for (place, member) in self.members.iter().enumerate() {
+            let Some(call) = member.call().filter(|_| member.part == Part::Publishes) else {
+                continue;
+            };
+            let stats = call.peer.session().stats();
+            for path in call.peer.association().paths() {
+                let link = self.network.link_of(path.local.ip());
+                let Some(link) = link.map(|link| &self.links[link]) else {
+                    continue;
+                };
+                let is_up = |since| now.saturating_since(since) >= BEGINNINGS;
+                let found = stats.paths.iter().find(|p| p.path == path.id);
+                let Some(found) = found.filter(|_| {
+                    link.good && path.state.is_valid() && link.up_since.is_some_and(is_up)
+                }) else {
+                    continue;
+                };
+                let (key, count) = ((place, call.number, path.id), found.acknowledged_packets);
+                let before = self.watch.acknowledged.get(&key).copied();
+                let current = before.filter(|(before, _)| *before == count);
+                let (count, since) = current.unwrap_or((count, now));
+                seen.insert(key, (count, since));
+                let silence = now.saturating_since(since);
+                self.watch.on_unacknowledged(now, &member.name, silence);
+            }
+        }
+        self.watch.acknowledged = seen;
+    }
+
     fn publisher_of(&self, viewer: &Member) -> Option<&Member> {
         let Part::Plays(whom) = &viewer.part else {
             return None;
@@ -60,8 +106,8 @@ impl World {
         })
     }
 
-    /// Whether a member's links lose nothing, mangle nothing and were never cut, and
-    /// the connection is past its beginnings.
+    /// Whether a member's links lose nothing, mangle nothing and were never cut, and the
+    /// connection is past its beginnings.
     fn is_clean(&self, member: &Member) -> bool {
         let mut links = member.links.iter().map(|link| &self.links[*link]);
         self.fine_since(member)
@@ -69,13 +115,22 @@ impl World {
             && links.all(|link| link.is_clean && link.up_since == Some(Instant::ZERO))
     }
 
-    /// Since when a member can be expected to send or to see pictures: their
-    /// connection is past its beginnings, and a good link has stayed.
+    /// Returns the time from which a member must send or see pictures: the connection is
+    /// past its beginnings, and a good link has stayed up.
     fn fine_since(&self, member: &Member) -> Option<Instant> {
         let up = member.call()?.up? + BEGINNINGS;
         let links = member.links.iter().map(|link| &self.links[*link]);
         let good = links.filter(|link| link.good);
         let stayed = good.filter_map(|link| link.up_since).min()?;
         Some(up.max(stayed + BEGINNINGS).max(self.server_since))
+    }
+
+    /// Returns the time from which a member must send or see some pictures: the
+    /// connection is past its beginnings, and any link has stayed up.
+    fn there_since(&self, member: &Member) -> Option<Instant> {
+        let up = member.call()?.up?;
+        let links = member.links.iter().map(|link| &self.links[*link]);
+        let stayed = links.filter_map(|link| link.up_since).min()?;
+        Some(up.max(stayed).max(self.server_since) + BEGINNINGS)
     }
 }
