@@ -308,6 +308,7 @@ impl Application for Caller {
         match event {
             Event::Association(event) => self.on_association(context, key, event),
             Event::Session(event) => self.on_session(context.now, key, event),
+            Event::AddressWanted { beside } => self.add_address(context, key, beside),
         }
     }
 

@@ -4,6 +4,7 @@ mod checks;
 mod exchange;
 mod liveness;
 mod lookup;
+mod moving;
 mod nominate;
 mod pair;
 mod pairing;
@@ -22,8 +23,10 @@ use crate::counters::{Counters, DropReason};
 use crate::output::{Outbox, Output};
 use crate::stun;
 use crate::types::{
-    Checks, Config, Credentials, IceRole, LocalAddress, Path, RemoteCandidate, Route, is_answerable,
+    Checks, Config, Credentials, IceRole, LocalAddress, Path, RemoteCandidate, RemoteFilter, Route,
+    is_answerable,
 };
+use moving::Moving;
 use pair::Pair;
 use probes::Probes;
 use std::net::SocketAddr;
@@ -91,6 +94,7 @@ struct Selection {
     nomination: u32,
     /// Whether the peer answered a check with it.
     confirmed: bool,
+    moving: Moving,
     /// Controlled side: the peer's selection, with its value.
     wanted: Option<((SocketAddr, SocketAddr), u32)>,
 }
@@ -157,6 +161,12 @@ impl Agent {
         &self.local.current.credentials
     }
 
+    /// Whether this side nominates.
+    #[must_use]
+    pub fn role(&self) -> IceRole {
+        self.role
+    }
+
     /// Sets the purpose of the paths. It applies from each path's next check
     /// on.
     pub fn set_phase(&mut self, phase: Phase) {
@@ -219,10 +229,30 @@ impl Agent {
         self.handle_timeout(now);
     }
 
+    /// Moves the selection to a new local address: pairs it with the remote address
+    /// of the selected path, and nominates that pair once it is valid. Its checks
+    /// have a higher priority than any other pair's, so peers that
+    /// ignore a second nomination otherwise follow this one.
+    ///
+    /// The address must be new to the agent and on the selected path's link. Only
+    /// the controlling side can move the selection; otherwise, and without a
+    /// selected path, the address is added like any other.
+    pub fn move_selection(&mut self, now: Instant, local: LocalAddress) {
+        let selected = self.selection.path.and_then(|id| self.path(id));
+        let (Some(path), IceRole::Controlling) = (selected, self.role) else {
+            return self.add_local(now, local);
+        };
+        let remote = path.remote;
+        self.selection.moving.begin((local.addr, remote));
+        let remotes = RemoteFilter::Only(vec![remote]);
+        self.add_local(now, LocalAddress { remotes, ..local });
+    }
+
     /// Removes a local address; its paths go down for good.
     pub fn remove_local(&mut self, now: Instant, addr: SocketAddr) {
         self.locals.retain(|l| l.addr != addr);
         self.early.retain(|(local, ..)| *local != addr);
+        self.selection.moving.remove(addr);
         self.remove_pairs(now, |p| p.path.local == addr);
         self.handle_timeout(now);
     }

@@ -1,17 +1,18 @@
+mod moving;
+mod sending;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 
-use weft_ice::{Credentials, LocalAddress, RemoteCandidate};
+use weft_ice::{Credentials, IceRole, LocalAddress, PathState, RemoteCandidate};
 use weft_secure::{Association, DropReason, Received};
-use weft_session::{
-    Frame, Input, Level, Output as SessionOutput, Protocol, Repeat, RepeatStore, Retention,
-    Session, Transmit,
-};
+use weft_session::{Frame, Input, Output as SessionOutput, RepeatStore, Session};
 use weft_units::{Bytes, Deadline, Duration, Ecn, Instant, PathId, StreamId};
-use weft_wire::rtp::{self, ForwardedPacket};
+use weft_wire::rtp::ForwardedPacket;
 
 use crate::paths;
 use crate::stream::NegotiatedStream;
+use moving::Moving;
 
 /// Request of a peer to its owner.
 #[derive(Debug)]
@@ -38,6 +39,13 @@ pub enum Event {
     Association(weft_secure::Event),
     /// Event of the session: a frame, a rate, a request.
     Session(weft_session::Event),
+    /// Checks are answered, but no feedback comes: the peer still sends on a path that
+    /// has died. Give [`Peer::move_selection`] a new socket beside this local address, on the
+    /// same link.
+    AddressWanted {
+        /// Local address of the selected path.
+        beside: SocketAddr,
+    },
 }
 
 /// Assumed until a check or feedback has measured it: libwebrtc's default
@@ -74,6 +82,7 @@ pub struct Peer {
     sent: RepeatStore,
     /// Datagrams that were of no use, but for reports that came twice.
     useless: u64,
+    moving: Moving,
     #[cfg(test)]
     pub(crate) broken: bool,
     outputs: VecDeque<Output>,
@@ -90,6 +99,7 @@ impl Peer {
             connected: false,
             sent: RepeatStore::default(),
             useless: 0,
+            moving: Moving::default(),
             #[cfg(test)]
             broken: false,
             outputs: VecDeque::new(),
@@ -190,6 +200,23 @@ impl Peer {
         self.association.handle_timeout(now);
         self.session.handle_input(now, Input::Timeout);
         self.pump(now);
+        self.want_address(now);
+    }
+
+    /// Asks for a new local address, if the peer's feedback is lost.
+    fn want_address(&mut self, now: Instant) {
+        let controls = self.association.role() == IceRole::Controlling;
+        if !controls || !self.moving.is_due(now) || !self.session.is_unheard(now) {
+            return;
+        }
+        let selected = self.association.selected();
+        let selected = selected.and_then(|id| self.association.path(id));
+        if let Some(path) = selected.filter(|path| path.state == PathState::Up) {
+            self.moving.begin(now);
+            let beside = path.local;
+            let wanted = Event::AddressWanted { beside };
+            self.outputs.push_back(Output::Event(wanted));
+        }
     }
 
     /// When [`Peer::handle_timeout`] is wanted.
@@ -310,6 +337,14 @@ impl Peer {
         self.pump(now);
     }
 
+    /// Moves what the peer sends to a new local address, as
+    /// [`Event::AddressWanted`] asks.
+    pub fn move_selection(&mut self, now: Instant, local: LocalAddress) {
+        self.association.move_selection(now, local.clone());
+        self.locals.push(local);
+        self.pump(now);
+    }
+
     /// A local address is gone, its paths with it.
     pub fn remove_local(&mut self, now: Instant, addr: SocketAddr) {
         self.locals.retain(|l| l.addr != addr);
@@ -400,7 +435,7 @@ impl Peer {
                 let up: Vec<(PathId, Duration)> = self
                     .association
                     .paths()
-                    .filter(|p| p.state == weft_ice::PathState::Up)
+                    .filter(|p| p.state == PathState::Up)
                     .map(|p| (p.id, p.rtt.unwrap_or(UNKNOWN_RTT)))
                     .collect();
                 for (path, rtt) in up {
@@ -418,79 +453,5 @@ impl Peer {
         }
         self.outputs
             .push_back(Output::Event(Event::Association(event)));
-    }
-
-    /// Protects once, sends on the path and its copies.
-    fn transmit(&mut self, now: Instant, transmit: Transmit) {
-        let Transmit {
-            path,
-            ecn,
-            mut copies,
-            mut packet,
-            protocol,
-            retention,
-        } = transmit;
-        if protocol == Protocol::Rtcp && self.session.level() != Level::Full {
-            self.copy_report(&copies, &packet);
-            copies.clear();
-        }
-        let protected = match protocol {
-            Protocol::Rtp => self.association.protect_rtp(&mut packet),
-            Protocol::Rtcp => self.association.protect_rtcp(&mut packet),
-        };
-        if protected.is_err() {
-            // Not connected yet or an index used up: counted by the association.
-            return;
-        }
-        if retention == Retention::Repeatable
-            && let Ok(header) = rtp::peek(&packet)
-        {
-            let (ssrc, sequence) = (header.ssrc, header.sequence);
-            self.sent.insert(now, ssrc, sequence, &packet);
-        }
-        let Some((last, others)) = copies.split_last() else {
-            self.push_on(path, ecn, packet);
-            return;
-        };
-        self.push_on(path, ecn, packet.clone());
-        for copy in others {
-            self.push_on(*copy, Ecn::NotEct, packet.clone());
-        }
-        self.push_on(*last, Ecn::NotEct, packet);
-    }
-
-    /// Sends a report on more paths, each time under an index of its own: others
-    /// than weft take the same bytes for a replay, and Janus logs each as an error.
-    fn copy_report(&mut self, paths: &[PathId], report: &[u8]) {
-        for path in paths {
-            let mut packet = report.to_vec();
-            if self.association.protect_rtcp(&mut packet).is_ok() {
-                self.push_on(*path, Ecn::NotEct, packet);
-            }
-        }
-    }
-
-    /// Sends protected bytes once more; what is too old is not there any more.
-    fn repeat(&mut self, repeat: Repeat) {
-        let Some(packet) = self.sent.get(repeat.ssrc, repeat.sequence) else {
-            return;
-        };
-        let packet = packet.to_vec();
-        for copy in &repeat.copies {
-            self.push_on(*copy, Ecn::NotEct, packet.clone());
-        }
-        self.push_on(repeat.path, Ecn::NotEct, packet);
-    }
-
-    fn push_on(&mut self, path: PathId, ecn: Ecn, datagram: Vec<u8>) {
-        if let Some(path) = self.association.path(path) {
-            let (local, remote) = (path.local, path.remote);
-            self.outputs.push_back(Output::Transmit {
-                local,
-                remote,
-                ecn,
-                datagram,
-            });
-        }
     }
 }

@@ -11,7 +11,9 @@ use crate::failure::FailReason;
 use crate::flights::{Addresses, Flights};
 use crate::srtp::{ProtectError, Srtp, Unprotected};
 use std::net::SocketAddr;
-use weft_ice::{Agent, Credentials, LocalAddress, Outbox, Path, Phase, RemoteCandidate, Route};
+use weft_ice::{
+    Agent, Credentials, IceRole, LocalAddress, Outbox, Path, Phase, RemoteCandidate, Route,
+};
 use weft_units::{Deadline, Duration, Instant, PathId};
 
 /// One ICE session with many valid pairs, one DTLS association, one SRTP
@@ -106,6 +108,19 @@ impl Association {
     pub fn add_local(&mut self, now: Instant, local: LocalAddress) {
         self.ice.add_local(now, local);
         self.settle(now);
+    }
+
+    /// Moves the selection to a new local address on the selected path's link, for
+    /// a peer that ignores a second nomination ([`Agent::move_selection`]).
+    pub fn move_selection(&mut self, now: Instant, local: LocalAddress) {
+        self.ice.move_selection(now, local);
+        self.settle(now);
+    }
+
+    /// Whether this side nominates the path that the peer sends on.
+    #[must_use]
+    pub fn role(&self) -> IceRole {
+        self.ice.role()
     }
 
     /// Removes a local address with its paths.

@@ -409,7 +409,7 @@ impl Member {
                 self.camera.keyframe_wanted = true;
             }
             Event::Session(SessionEvent::TargetRateChanged { rate }) => self.camera.rate = rate,
-            Event::Session(_) => {}
+            Event::Session(_) | Event::AddressWanted { .. } => {}
         }
         false
     }

@@ -1,7 +1,10 @@
 //! Sockets of each peer while links appear and disappear.
 
+use std::net::SocketAddr;
+
 use weft_ice::LinkId;
 use weft_net::{Attachment, Context};
+use weft_peer::PeerKey;
 use weft_units::{Duration, Instant};
 
 use super::following::Held;
@@ -60,6 +63,45 @@ impl Caller {
             }
         }
         self.following.schedule(context.now);
+    }
+
+    /// Opens one more socket at the place of this one, and moves the peer's sending
+    /// there. At most one socket more is kept at each place.
+    pub(super) fn add_address(
+        &mut self,
+        context: &mut Context<'_>,
+        key: PeerKey,
+        beside: SocketAddr,
+    ) {
+        let Some(counterpart) = self.peers.get_mut(&key) else {
+            return;
+        };
+        let place = counterpart.locals.iter().find(|held| held.addr == beside);
+        let Some((link, place)) = place.map(|held| (held.link, held.place)) else {
+            return;
+        };
+        let Some((held, local)) = self.following.open(context, (link, place)) else {
+            return;
+        };
+        let now = context.now;
+        if let Some(peer) = context.peer(key) {
+            peer.move_selection(now, local);
+        }
+        // The first one stays: the peer has it from the description.
+        let here = |held: &&Held| (held.link, held.place) == (link, place);
+        let more = counterpart.locals.iter().filter(here).skip(1);
+        let more: Vec<SocketAddr> = more.map(|held| held.addr).collect();
+        let earlier = counterpart
+            .locals
+            .extract_if(.., |held| more.contains(&held.addr));
+        let earlier: Vec<Held> = earlier.collect();
+        counterpart.locals.push(held);
+        for held in earlier {
+            if let Some(peer) = context.peer(key) {
+                peer.remove_local(now, held.addr);
+            }
+            self.following.close(context, held);
+        }
     }
 }
 

@@ -23,10 +23,11 @@ impl Agent {
             IceRole::Controlling => pair.wire_cost,
             IceRole::Controlled => pair.link_cost.min(MAX_COST),
         };
+        let raised = self.selection.moving.priority(pair.path.local);
         let check = stun::Check {
             transaction: random,
             username: &peer.username,
-            priority: priority(pair.link_cost),
+            priority: raised.unwrap_or_else(|| priority(pair.link_cost)),
             role: self.role,
             tie_breaker: self.local.current.tie_breaker,
             network: (u16::from(pair.path.link.0) + 1, cost),

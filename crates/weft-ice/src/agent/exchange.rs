@@ -114,6 +114,7 @@ impl Agent {
         }
         self.clear(now, index, sent.at);
         if !was_valid {
+            self.nominate_successor(now, index);
             self.settle(now);
             self.question_the_other(now, index);
         }

@@ -56,6 +56,14 @@ impl Agent {
         self.send_check(now, index);
     }
 
+    /// Nominates a pair that has become valid, if the selection is to move there.
+    pub(super) fn nominate_successor(&mut self, now: Instant, index: usize) {
+        let pair = self.pairs[index].addresses();
+        if self.selection.moving.end(pair) && self.role == IceRole::Controlling {
+            self.nominate(now, index);
+        }
+    }
+
     fn mark_selected(&mut self, path: PathId) {
         if self.selection.path != Some(path) {
             self.selection.path = Some(path);

@@ -1,5 +1,6 @@
 mod hostile;
 mod liveness;
+mod moving;
 mod net;
 mod nominate;
 mod pairing;

@@ -88,8 +88,12 @@ impl Transported<'_> {
 
 /// Host candidate priority (RFC 8445 section 5.1.2.1): the order of the links
 /// is the order of preference, and IPv6 stands before IPv4 of the same link.
+///
+/// The type preference is below the recommended 126, and below libnice's 120 for its
+/// own. The lower priority of a pair's two counts first, so ours decides between
+/// a peer's pairs, and [`Peer::move_selection`](crate::Peer::move_selection) can outbid all of them.
 fn candidate(index: usize, addr: SocketAddr) -> Candidate {
-    const HOST_PREFERENCE: u32 = 126;
+    const HOST_PREFERENCE: u32 = 110;
     let local_preference = 65_535_u32.saturating_sub(index as u32);
     Candidate {
         foundation: (index + 1).to_string(),

@@ -46,7 +46,7 @@ impl Record {
             Event::Session(weft_session::Event::FrameReceived { frame, .. }) => {
                 self.on_frame(now, &frame.data);
             }
-            Event::Session(_) => {}
+            Event::Session(_) | Event::AddressWanted { .. } => {}
         }
     }
 

@@ -8,7 +8,7 @@ use weft_session::{Level, SchedulerKind};
 use weft_units::{Duration, Instant, Rate};
 
 use crate::common::TestCall;
-use crate::wires::is_rtcp;
+use crate::wires::{Libnice, is_rtcp};
 use crate::world::{Setup, World};
 use crate::{seconds, without_line};
 
@@ -182,18 +182,25 @@ fn a_report_goes_twice_under_two_indices_to_peers_that_know_no_paths() {
     assert_eq!(copies(|s| without_paths(&s)), 0);
 }
 
-/// As libnice does: checks are answered on every pair, reports leave on the
-/// nominated one alone, even when it has died.
-#[test]
-fn a_peer_whose_feedback_is_gone_keeps_a_picture_and_recovers() {
+/// A call with a peer on libnice, whose reports leave on the nominated pair alone, even
+/// when it has died.
+fn with_libnice() -> World {
     let mut world = World::new(&Setup {
         edit_offer: |s| without_paths(&s),
         ..Setup::new(12, &["rate=6mbit,delay=15ms", "rate=6mbit,delay=20ms"])
     });
-    world.wires.reports_by = Some(0);
+    let described = [0, 1].map(|link| world.wires.spoke(link));
+    world.wires.libnice = Some(Libnice::new(described));
     world.run(seconds(10));
     let before = world.sender().session().target_rate();
     assert!(before >= Rate::from_mbps(2), "{before:?}");
+    world
+}
+
+#[test]
+fn a_peer_whose_feedback_is_gone_keeps_a_picture_and_recovers() {
+    let mut world = with_libnice();
+    world.opens_sockets = false;
     world.cut(0);
     for _ in 0..6 {
         let from = world.now();
@@ -208,4 +215,23 @@ fn a_peer_whose_feedback_is_gone_keeps_a_picture_and_recovers() {
     world.run(seconds(5));
     let rate = world.sender().session().target_rate();
     assert!(rate >= Rate::from_mbps(2), "{rate:?} after the return");
+}
+
+/// One link or the other dies, six times, under a peer that ignores second nominations.
+#[test]
+fn a_peer_that_stays_with_a_dead_pair_is_moved_to_a_new_one() {
+    let mut world = with_libnice();
+    for turn in 0..6 {
+        let dead = turn % 2;
+        world.cut(dead);
+        world.run(seconds(6));
+        let rate = world.sender().session().target_rate();
+        println!("turn {turn}: {rate:?}");
+        assert!(rate >= Rate::from_mbps(1), "turn {turn}: {rate:?}");
+        let alive = world.wires.spoke(1 - dead).ip();
+        let libnice = world.wires.libnice.as_ref().expect("it was set");
+        assert_eq!(libnice.selected().map(|a| a.ip()), Some(alive));
+        world.restore(dead);
+        world.run(seconds(3));
+    }
 }

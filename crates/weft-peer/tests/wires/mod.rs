@@ -9,6 +9,10 @@ use weft_units::{Bytes, Duration, Instant, Rng};
 
 use crate::common::local;
 
+mod libnice;
+
+pub use libnice::Libnice;
+
 /// UDP and IPv4 header.
 pub const OVERHEAD: u64 = 28;
 
@@ -58,11 +62,12 @@ pub struct Wires {
     family: Family,
     rng: Rng,
     wires: Vec<Wire>,
+    /// Last port of [`Wires::open_beside`].
+    ports: u16,
     /// Datagrams that the spokes sent, where a test looks at them.
     pub sent: Option<Vec<(Instant, Vec<u8>)>>,
-    /// The hub's reports leave on this link only, as those of libnice do on the
-    /// nominated pair.
-    pub reports_by: Option<usize>,
+    /// The hub sends its reports to the address that libnice would send to.
+    pub libnice: Option<Libnice>,
 }
 
 impl Wires {
@@ -71,8 +76,9 @@ impl Wires {
             family,
             rng: rng.clone(),
             wires: Vec::new(),
+            ports: 6000,
             sent: None,
-            reports_by: None,
+            libnice: None,
         };
         for spec in specs {
             wires.add(spec);
@@ -92,6 +98,15 @@ impl Wires {
             down: link("down"),
         });
         local(spoke, index as u8)
+    }
+
+    /// Another port on the link of this address.
+    pub fn open_beside(&mut self, address: SocketAddr) -> LocalAddress {
+        let ip = address.ip();
+        let wire = self.wires.iter().position(|w| w.spoke.ip() == ip);
+        self.ports += 1;
+        let link = wire.expect("a link has this address");
+        local(SocketAddr::new(ip, self.ports), link as u8)
     }
 
     pub fn locals(&self) -> Vec<LocalAddress> {
@@ -129,8 +144,12 @@ impl Wires {
     pub fn send(&mut self, now: Instant, from: SocketAddr, to: SocketAddr, bytes: Vec<u8>) {
         let upwards = to == self.family.hub();
         let mut spoke = if upwards { from } else { to };
-        if let (false, true, Some(link)) = (upwards, is_rtcp(&bytes), self.reports_by) {
-            spoke = self.wires[link].spoke;
+        if let Some(libnice) = &mut self.libnice {
+            if upwards {
+                libnice.on_datagram(from, &bytes);
+            } else if is_rtcp(&bytes) {
+                spoke = libnice.selected().unwrap_or(spoke);
+            }
         }
         if let (true, Some(sent)) = (upwards, &mut self.sent) {
             sent.push((now, bytes.clone()));

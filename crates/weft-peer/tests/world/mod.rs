@@ -50,6 +50,8 @@ pub struct World {
     hub: SocketAddr,
     stream: StreamId,
     source: Source,
+    /// Whether the sender gets a socket more where it asks for one.
+    pub opens_sockets: bool,
     /// Frames begin when the sender is connected.
     next_frame: Option<Instant>,
     record: Record,
@@ -78,6 +80,7 @@ impl World {
             wires,
             hub: setup.family.hub(),
             source: source(rng.stream("frames")),
+            opens_sockets: true,
             next_frame: None,
             record: Record::default(),
         }
@@ -167,6 +170,10 @@ impl World {
         self.record.on_event(self.now, side, event);
         if side == Side::Sender {
             heed(&mut self.source, event);
+            if let (Event::AddressWanted { beside }, true) = (event, self.opens_sockets) {
+                let local = self.wires.open_beside(*beside);
+                self.sender.move_selection(self.now, local);
+            }
             if self.next_frame.is_none() && self.sender.is_connected() {
                 self.next_frame = Some(self.now);
             }

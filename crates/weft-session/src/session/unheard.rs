@@ -21,8 +21,9 @@ const RATE: Rate = Rate::from_kbps(300);
 const PICTURE: Duration = Duration::from_millis(50);
 
 impl Session {
-    /// Whether paths live by their checks, and no feedback comes on any.
-    pub(super) fn is_unheard(&self, now: Instant) -> bool {
+    /// Whether paths live by their checks, and no feedback has come on any for two seconds.
+    #[must_use]
+    pub fn is_unheard(&self, now: Instant) -> bool {
         if self.level == Level::Single {
             return false;
         }

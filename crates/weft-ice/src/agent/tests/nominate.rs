@@ -2,7 +2,7 @@ use super::net::*;
 use super::*;
 
 /// Value of an attribute, parsed by hand.
-fn attribute(message: &[u8], kind: u16) -> Option<&[u8]> {
+pub(super) fn attribute(message: &[u8], kind: u16) -> Option<&[u8]> {
     let mut rest = &message[20..];
     while rest.len() >= 4 {
         let len = usize::from(u16::from_be_bytes([rest[2], rest[3]]));

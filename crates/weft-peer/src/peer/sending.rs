@@ -1,0 +1,83 @@
+//! Packets on their way out: protected once, sent on one path or more.
+
+use weft_session::{Level, Protocol, Repeat, Retention, Transmit};
+use weft_units::{Ecn, Instant, PathId};
+use weft_wire::rtp;
+
+use super::{Output, Peer};
+
+impl Peer {
+    /// Protects once, sends on the path and its copies.
+    pub(super) fn transmit(&mut self, now: Instant, transmit: Transmit) {
+        let Transmit {
+            path,
+            ecn,
+            mut copies,
+            mut packet,
+            protocol,
+            retention,
+        } = transmit;
+        if protocol == Protocol::Rtcp && self.session.level() != Level::Full {
+            self.copy_report(&copies, &packet);
+            copies.clear();
+        }
+        let protected = match protocol {
+            Protocol::Rtp => self.association.protect_rtp(&mut packet),
+            Protocol::Rtcp => self.association.protect_rtcp(&mut packet),
+        };
+        if protected.is_err() {
+            // Not connected yet or an index used up: counted by the association.
+            return;
+        }
+        if retention == Retention::Repeatable
+            && let Ok(header) = rtp::peek(&packet)
+        {
+            let (ssrc, sequence) = (header.ssrc, header.sequence);
+            self.sent.insert(now, ssrc, sequence, &packet);
+        }
+        let Some((last, others)) = copies.split_last() else {
+            self.push_on(path, ecn, packet);
+            return;
+        };
+        self.push_on(path, ecn, packet.clone());
+        for copy in others {
+            self.push_on(*copy, Ecn::NotEct, packet.clone());
+        }
+        self.push_on(*last, Ecn::NotEct, packet);
+    }
+
+    /// Sends a report on more paths, each time under an index of its own: others
+    /// than weft take the same bytes for a replay, and Janus logs each as an error.
+    fn copy_report(&mut self, paths: &[PathId], report: &[u8]) {
+        for path in paths {
+            let mut packet = report.to_vec();
+            if self.association.protect_rtcp(&mut packet).is_ok() {
+                self.push_on(*path, Ecn::NotEct, packet);
+            }
+        }
+    }
+
+    /// Sends protected bytes once more; what is too old is not there any more.
+    pub(super) fn repeat(&mut self, repeat: Repeat) {
+        let Some(packet) = self.sent.get(repeat.ssrc, repeat.sequence) else {
+            return;
+        };
+        let packet = packet.to_vec();
+        for copy in &repeat.copies {
+            self.push_on(*copy, Ecn::NotEct, packet.clone());
+        }
+        self.push_on(repeat.path, Ecn::NotEct, packet);
+    }
+
+    fn push_on(&mut self, path: PathId, ecn: Ecn, datagram: Vec<u8>) {
+        if let Some(path) = self.association.path(path) {
+            let (local, remote) = (path.local, path.remote);
+            self.outputs.push_back(Output::Transmit {
+                local,
+                remote,
+                ecn,
+                datagram,
+            });
+        }
+    }
+}
