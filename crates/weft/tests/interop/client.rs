@@ -81,6 +81,14 @@ impl Client {
         writeln!(input, "{signal}").expect("it reads");
     }
 
+    /// Waits until it has received enough sound.
+    pub(crate) fn hears(&self) {
+        self.next("sound", |line| {
+            let count = line["sample"]["received"]["sound_packets"].as_u64();
+            count.filter(|n| *n >= SOUNDS)
+        });
+    }
+
     /// Waits until it has decoded enough.
     pub(crate) fn sees(&self, sound: bool) {
         let count = |line: &Value, name: &str| line["sample"]["received"][name].as_u64();

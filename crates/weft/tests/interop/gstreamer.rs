@@ -1,7 +1,8 @@
 //! GStreamer's webrtcbin with its defaults: an RSA certificate, no RTX, handshake
 //! messages in fragments of 256 bytes.
 
-use super::{H264, VP8, has, plays, publishes};
+use super::room::Room;
+use super::{H264, VP8, has, player, plays, publishes};
 
 /// Debian's Python, which has Debian's bindings.
 const CLIENT: [&str; 2] = ["/usr/bin/python3", "gstreamer/main.py"];
@@ -47,5 +48,30 @@ fn gstreamer_plays_vp8() {
 fn gstreamer_plays_h264() {
     if is_installed() {
         plays(&client(H264), H264, true);
+    }
+}
+
+/// The section without media is inactive and not rejected: webrtcbin uses the first
+/// section's transport for all.
+#[test]
+fn gstreamer_plays_participants_without_sound_or_without_pictures() {
+    if !is_installed() {
+        return;
+    }
+    for has_pictures in [true, false] {
+        let Some(room) = Room::open() else {
+            return;
+        };
+        let _publisher = match has_pictures {
+            true => room.publish_pictures(VP8),
+            false => room.publish_sound(),
+        };
+        let Some(player) = player(&room, &client(VP8)) else {
+            return;
+        };
+        match has_pictures {
+            true => player.sees(false),
+            false => player.hears(),
+        }
     }
 }

@@ -53,11 +53,16 @@ fn plays(client: &[&str], codec: &str, sound: bool) {
         return;
     };
     let _publisher = room.publish(codec);
-    let Some(mut player) = Client::start(&room, client) else {
-        return;
-    };
-    player.exchange(&room, "/whep/matrix/Rover?name=Foreign");
-    player.sees(sound);
+    if let Some(player) = player(&room, client) {
+        player.sees(sound);
+    }
+}
+
+/// Starts a client of `clients/` that plays "Rover".
+fn player(room: &Room, client: &[&str]) -> Option<Client> {
+    let mut player = Client::start(room, client)?;
+    player.exchange(room, "/whep/matrix/Rover?name=Foreign");
+    Some(player)
 }
 
 /// Whether the command succeeds; reports the test as skipped otherwise.

@@ -12,6 +12,9 @@ const GUEST: &str = "10.77.0.2";
 const LINK: &str = "lan";
 const URL: &str = "http://10.77.0.1:8080";
 
+/// A small picture, which costs two cores little.
+const CAMERA: &str = "clip:320x180";
+
 /// Required frames and sound packets, and the longest time from the first frame
 /// to the last: three seconds at 30 a second, on a busy machine.
 pub(crate) const FRAMES: u64 = 90;
@@ -74,8 +77,21 @@ impl Room {
 
     /// Participant "Rover", who publishes pictures and sound.
     pub(crate) fn publish(&self, codec: &str) -> Program {
-        let media = ["--camera", "clip:320x180", "--mic", "tone", "--send-only"];
-        let publisher = self.join(&[&media[..], &["--codec", codec, "--name", "Rover"]].concat());
+        self.publish_media(&["--camera", CAMERA, "--codec", codec, "--mic", "tone"])
+    }
+
+    /// Participant "Rover", who publishes pictures without sound.
+    pub(crate) fn publish_pictures(&self, codec: &str) -> Program {
+        self.publish_media(&["--camera", CAMERA, "--codec", codec])
+    }
+
+    /// Participant "Rover", who publishes sound without pictures.
+    pub(crate) fn publish_sound(&self) -> Program {
+        self.publish_media(&["--mic", "tone"])
+    }
+
+    fn publish_media(&self, media: &[&str]) -> Program {
+        let publisher = self.join(&[media, &["--send-only", "--name", "Rover"]].concat());
         publisher.says("connected");
         publisher
     }
