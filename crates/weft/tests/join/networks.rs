@@ -260,3 +260,50 @@ fn two_links_of_one_address_have_sockets_on_different_ports() {
         assert_eq!(udp_ports(&sender_side), BTreeSet::from(both));
     });
 }
+
+/// A tunnel on the way has a smaller MTU, and ICMP is filtered: what is larger
+/// vanishes, TCP segments and media alike. Checks are small and pass.
+#[test]
+fn a_link_that_drops_large_packets_is_left_for_another() {
+    where_the_machine_keeps_up(|| {
+        let Some((server_side, sender_side, _server)) = behind(&["a", "b"]) else {
+            return;
+        };
+        // An end of a cable drops frames above its MTU. The server still announces the
+        // usual segments, and the sender's are not joined to larger ones.
+        server_side.ip("link set dev sa mtu 900");
+        server_side.ip("route change 10.1.0.0/24 dev sa src 10.1.0.1 advmss 1460");
+        sender_side.ip("link set dev a gso_max_segs 1");
+        let url = format!("http://{SERVER}:8080");
+        let mut join = join(&sender_side, &url, &["a", "b"]);
+        let sender = Program::start(join.args(["--camera", "clip:640x360"]));
+        let took = sender.says("connected");
+        println!("connected after {took:?}");
+        assert!(took < CONNECTED, "{took:?}");
+        sender.shows("pictures", |f| sent(f, "b") > 300);
+    });
+}
+
+/// A server that names an address which does not lead to it, as behind NAT64 or with a
+/// public address that has changed.
+#[test]
+fn media_goes_where_http_reached_the_server() {
+    where_the_machine_keeps_up(|| {
+        let Some((server_side, sender_side)) = pair() else {
+            return;
+        };
+        cable(&server_side, &sender_side, "a", ["10.1.0.1", "10.1.0.2"]);
+        let wrong = [
+            "--listen",
+            "0.0.0.0:8080",
+            "--public-address",
+            "198.51.100.7",
+        ];
+        let _server = serve_with(&server_side, &wrong);
+        let sender = Program::start(&mut join(&sender_side, "http://10.1.0.1:8080", &["a"]));
+        let took = sender.says("connected");
+        println!("connected after {took:?}");
+        assert!(took < CONNECTED, "{took:?}");
+        sender.shows("sound", |f| sent(f, "a") > 20);
+    });
+}
