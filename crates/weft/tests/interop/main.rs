@@ -17,6 +17,7 @@ mod firefox;
 #[allow(dead_code, reason = "the tests of links use more of it")]
 mod fixture;
 mod gstreamer;
+mod janus;
 mod pion;
 mod room;
 
