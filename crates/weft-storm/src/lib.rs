@@ -95,7 +95,7 @@ fn compare(plan: &Plan, attacked: &World, peace: &World, outcome: &mut Outcome) 
         let Part::Plays(publisher) = &viewer.part else {
             continue;
         };
-        let publisher = place_of(publisher).expect("whoever plays plays somebody");
+        let publisher = place_of(publisher).expect("a player plays somebody");
         // After a cut of the only link the old pictures rush past within a
         // tenth of a second, or a keyframe makes them needless, whichever comes
         // first: nobody misses those.

@@ -160,12 +160,12 @@ fn seeds(from: u64, count: u64, jobs: u64, verbose: bool) -> bool {
         together,
     } = extremes;
     println!(
-        "{datagrams} datagrams, {pictures} pictures; over good links a screen stood still for \
+        "{datagrams} datagrams, {pictures} pictures; over good links a screen froze for \
          {still:?}, showed {fewest} pictures or {thinnest} bytes in a second and one {oldest:?} old, and {together} \
          bytes were sent together"
     );
     println!(
-        "over any links a screen stood still for {still_anywhere:?}; a path over a good link got \
+        "over any links a screen froze for {still_anywhere:?}; a path over a good link got \
          no acknowledgement for {unacknowledged:?}"
     );
     println!(

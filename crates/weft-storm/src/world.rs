@@ -203,7 +203,7 @@ impl World {
             if steps > MOST_STEPS {
                 let who = self.who_is_due();
                 self.watch
-                    .complain(self.now, format!("time stands still: {who}"));
+                    .complain(self.now, format!("time does not advance: {who}"));
                 return;
             }
             self.now = self.now.max(next);

@@ -1,4 +1,4 @@
-//! Which address libnice sends to, as its agent/conncheck.c decides it.
+//! Selection of the address that libnice sends to, as in its agent/conncheck.c.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

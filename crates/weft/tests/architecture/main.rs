@@ -3,12 +3,14 @@
 //! libraries. A change that adds either must add it there.
 
 mod document;
+mod files;
 mod impls;
 mod imports;
 mod licence;
 mod manifests;
 mod sizes;
 mod source;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -114,6 +116,15 @@ fn little_is_touched_to_add_something() {
 fn files_and_structures_are_small() {
     let wrong = sizes::too_large();
     assert!(wrong.is_empty(), "to be split: {wrong:#?}");
+}
+
+#[test]
+fn words_are_plain_english() {
+    let wrong = words::not_plain();
+    assert!(
+        wrong.is_empty(),
+        "\"Plain English\" in CONTRIBUTING.md says how to write these: {wrong:#?}"
+    );
 }
 
 /// Modules that import each other in a cycle cannot be understood separately.

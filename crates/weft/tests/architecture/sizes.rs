@@ -1,9 +1,6 @@
 //! Lengths of files, and numbers of fields in structures.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
-use crate::manifests::root;
+use crate::files;
 use crate::source;
 
 /// Maximum number of lines; split a longer file by topic.
@@ -13,44 +10,14 @@ const MOST_LINES: usize = 500;
 const MOST_FIELDS: usize = 15;
 const REASON: &str = "More than fifteen fields: ";
 
-/// Folders with handwritten files, and their extensions.
-const FOLDERS: [&str; 5] = ["clients", "crates", "fuzz", "scripts", "web"];
-const ENDINGS: [&str; 10] = [
-    "c", "css", "go", "js", "mjs", "mts", "py", "rs", "ts", "tsx",
-];
-/// Folders with generated or downloaded files.
-const MADE: [&str; 4] = ["dist", "node_modules", "target", "venv"];
-
 /// Files and structures above the limits.
 pub fn too_large() -> Vec<String> {
-    let mut files = Vec::new();
-    for folder in FOLDERS {
-        collect(&root().join(folder), &mut files);
-    }
-    assert!(files.len() > 1000, "{} files: look elsewhere", files.len());
-    let all = files.iter().flat_map(|file| {
-        let text = fs::read_to_string(file);
-        let text = text.unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-        let found = of_file(&text, file.extension().is_some_and(|ending| ending == "rs"));
-        let name = file.strip_prefix(root()).unwrap_or(file).display();
-        found.into_iter().map(move |what| format!("{name}: {what}"))
+    let files = files::sources().into_iter();
+    let all = files.flat_map(|file| {
+        let found = of_file(&file.text, file.is_rust()).into_iter();
+        found.map(move |what| format!("{}: {what}", file.name))
     });
     all.collect()
-}
-
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
-    let entries = fs::read_dir(folder);
-    let entries = entries.unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    for path in entries.map(|entry| entry.expect("an entry").path()) {
-        let is = |names: &[&str], of: Option<&std::ffi::OsStr>| {
-            of.is_some_and(|of| names.iter().any(|name| of == *name))
-        };
-        if path.is_dir() && !is(&MADE, path.file_name()) {
-            collect(&path, files);
-        } else if is(&ENDINGS, path.extension()) {
-            files.push(path);
-        }
-    }
 }
 
 fn of_file(text: &str, is_rust: bool) -> Vec<String> {

@@ -1,0 +1,85 @@
+//! Openings of doc comments, and phrases with a plainer form.
+
+use crate::files;
+
+/// A doc comment opens with a noun phrase or a verb in the third person.
+const OPENINGS: [&str; 6] = ["What", "Whose", "Who", "Which", "Of", "The same"];
+
+/// Phrases that have a plainer form, and that form.
+const PHRASES: [(&str, &str); 8] = [
+    ("came about", "happened"),
+    ("stands still", "freezes"),
+    ("stood still", "froze"),
+    ("is believed", "is trusted"),
+    ("goes on", "continues"),
+    ("whoever", "anyone who"),
+    ("asked anew", "asked again"),
+    ("no shame", "fine"),
+];
+
+/// Place and remedy of every opening and phrase that has a plainer form.
+pub fn not_plain() -> Vec<String> {
+    let files = files::sources().into_iter().chain(files::pages());
+    // This file has every phrase.
+    let files = files.filter(|file| !file.name.ends_with("architecture/words.rs"));
+    let all = files.flat_map(|file| {
+        let found: Vec<_> = in_text(&file.text, file.is_rust()).collect();
+        let name = file.name;
+        found
+            .into_iter()
+            .map(move |found| format!("{name}:{found}"))
+    });
+    all.collect()
+}
+
+fn in_text(text: &str, is_rust: bool) -> impl Iterator<Item = String> {
+    let openings = is_rust.then(|| openings(text)).into_iter().flatten();
+    openings.chain(phrases(text))
+}
+
+/// Doc comments that open with one of `OPENINGS`.
+fn openings(text: &str) -> impl Iterator<Item = String> {
+    let mut inside = false;
+    text.lines().enumerate().filter_map(move |(line, text)| {
+        let text = text.trim_start();
+        let comment = text.strip_prefix("///").or(text.strip_prefix("//!"));
+        let first = comment.filter(|_| !inside);
+        inside = comment.is_some();
+        let words = first?.trim_start();
+        let opens = |opening: &&&str| {
+            let rest = words.strip_prefix(**opening);
+            rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+        };
+        let opening = OPENINGS.iter().find(opens)?;
+        Some(format!(
+            "{}: a doc comment opens with `{opening}`",
+            line + 1
+        ))
+    })
+}
+
+fn phrases(text: &str) -> impl Iterator<Item = String> {
+    text.lines().enumerate().flat_map(|(line, text)| {
+        let text = text.to_lowercase();
+        let here = PHRASES.iter().filter(move |(phrase, _)| {
+            let mut behind = text.split(phrase).skip(1);
+            behind.any(|rest| !rest.starts_with(char::is_alphanumeric))
+        });
+        here.map(move |(phrase, plain)| format!("{}: `{phrase}`: {plain}", line + 1))
+    })
+}
+
+#[test]
+fn openings_and_phrases_are_found() {
+    let text = "/// What it is.\n/// Of this, no more.\nfn f() {}\n    //! The same again\n\n/// Whatever: it goes on. It goes only.\n// What\n";
+    let found: Vec<_> = in_text(text, true).collect();
+    assert_eq!(
+        found,
+        [
+            "1: a doc comment opens with `What`",
+            "4: a doc comment opens with `The same`",
+            "6: `goes on`: continues"
+        ]
+    );
+    assert_eq!(in_text(text, false).count(), 1);
+}
