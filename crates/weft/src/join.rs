@@ -196,11 +196,8 @@ mod tests {
     #[test]
     fn a_room_is_named_once() {
         for (words, remedy) in [
-            ("https://h:1", "name it with --room"),
-            (
-                "https://h:1/r/ride --room other",
-                "leave one of the two out",
-            ),
+            ("https://h:1", "use --room"),
+            ("https://h:1/r/ride --room other", "remove one of the two"),
         ] {
             let error = place_of(words).expect_err(words);
             assert!(error.contains(remedy), "{words}: {error}");

@@ -208,9 +208,15 @@ fn a_campaign_says_itself_what_flags_would() {
     );
     for (flags, told) in [
         ("", "--out DIR"),
-        ("--out out --client pion", "--client: a campaign's file"),
-        ("--out out --engine emu", "--engine: a campaign's file"),
-        ("--out out --json", "--json: a campaign's file"),
+        (
+            "--out out --client pion",
+            "--client: the campaign file sets this",
+        ),
+        (
+            "--out out --engine emu",
+            "--engine: the campaign file sets this",
+        ),
+        ("--out out --json", "--json: the campaign file sets this"),
         (
             "--out out --only gcc/wired-9",
             "there is no run `gcc/wired-9`",
