@@ -39,8 +39,8 @@ type event struct {
 	Counts *counts `json:"counts,omitempty"`
 }
 
-// headBytes covers the number and time that the test writes into its frames.
-const headBytes = 32
+// headBytes covers what the test writes into its frames: number, time and reference.
+const headBytes = 34
 
 type options struct {
 	address          net.IP

@@ -246,7 +246,7 @@ fn units_and_formats_that_are_not_known_are_refused_with_place_and_remedy() {
             "1 column(s), not 2",
         ),
         ("1 2 3 4 5 x\n", "line 1, column 11", "log of a download"),
-        ("#\n0 -\n", "line 2, column 3", "no number"),
+        ("#\n0 -\n", "line 2, column 3", "not a number"),
     ] {
         let message = message("a.csv", text);
         let at = format!("trace 'a.csv', {place}: ");

@@ -46,7 +46,7 @@ fn errors_name_the_part_and_the_remedy() {
     );
     assert!(error("clip@fast").contains("`fast`"));
     assert!(error("clip@0").contains("from 1 to 120"));
-    assert!(error("clip#x").contains("behind the #"));
+    assert!(error("clip#x").contains("after the #"));
     assert!(error("webcam").contains("/dev/videoN"));
     assert!(error("/dev/video0#1").contains("remove it"));
     assert!(error("clip:1x1").contains("32 to 4096"));

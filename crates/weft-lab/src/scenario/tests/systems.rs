@@ -68,7 +68,7 @@ reports = "browser"
     let error = parse(&CALL.replace("\"browser\"\n", "\"firefox\"\n"), &[]).unwrap_err();
     assert!(error.contains("write quick or browser"), "{error}");
     let error = parse(&CALL.replace("-100", "2000"), &[]).unwrap_err();
-    assert!(error.contains("at most 1000 millionths"), "{error}");
+    assert!(error.contains("at most 1000 parts per million"), "{error}");
     assert_eq!(
         call.caller.cameras[0].device_delay,
         Duration::from_millis(140)
