@@ -319,7 +319,7 @@ describe('the door of a server with a token', () => {
 
   it('says of an address with a wrong token that it is wrong', whereTheMachineKeepsUp(async () => {
     const { page, context } = await openPage(browser, `${guarded.url}/r/mock?token=old`);
-    await page.getByRole('alert').getByText('is not the one').waitFor();
+    await page.getByRole('alert').getByText('is wrong for this server').waitFor();
     await context.close();
   }));
 });
