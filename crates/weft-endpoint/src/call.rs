@@ -37,7 +37,6 @@ use crate::connect::ConnectError;
 use crate::error::StartError;
 use crate::event::Event;
 use crate::links::{self, Links};
-use crate::notice::Notices;
 use crate::signalling::Room;
 use crate::start::start;
 
@@ -103,16 +102,7 @@ impl Call {
         }
         let (events, heard) = outlet::outlet();
         let events = Arc::new(events);
-        // A blocked camera keeps its `Notices` forever, which must not delay
-        // the call's end.
-        let notices = Notices::new({
-            let events = Arc::downgrade(&events);
-            move |notice| {
-                if let Some(events) = events.upgrade() {
-                    events.tell(Event::Notice(notice));
-                }
-            }
-        });
+        let notices = outlet::notices(&events);
         let here = links::loopback(&config.server.url);
         let (specs, scope) = links::links_or_all(&config.send.links, here)?;
         let room = Room::new(&config.server, specs.clone(), &config.room)?;

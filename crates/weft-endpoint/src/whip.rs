@@ -17,7 +17,6 @@ use crate::connect::ConnectError;
 use crate::error::StartError;
 use crate::event::Event;
 use crate::links::{self, Links};
-use crate::notice::Notices;
 use crate::signalling::{Server, Whip};
 use crate::start::start;
 
@@ -66,15 +65,7 @@ impl WhipClient {
         let clock = Clock::start();
         let (events, heard) = outlet::outlet();
         let events = Arc::new(events);
-        // A camera that hangs holds its notices for ever, but not the publication's end.
-        let notices = Notices::new({
-            let events = Arc::downgrade(&events);
-            move |notice| {
-                if let Some(events) = events.upgrade() {
-                    events.tell(Event::Notice(notice));
-                }
-            }
-        });
+        let notices = outlet::notices(&events);
         let here = links::loopback(&server.url);
         let (specs, scope) = links::links_or_all(&send.links, here)?;
         let whip = Whip::new(server, specs.clone())?;

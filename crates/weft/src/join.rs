@@ -1,18 +1,16 @@
 //! `weft join`: publishes over all links and receives the other participants.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use weft_endpoint::signalling::Invitation;
-use weft_endpoint::{Call, CallConfig, Event, NoEvent, Receiving, Recording};
+use weft_endpoint::{Call, CallConfig, Event, Receiving, Recording};
 
 use crate::cli::JoinArgs;
 use crate::exit::{self, Failure};
+use crate::follow::{Output, follow};
 use crate::interrupt;
 use crate::options;
 use crate::statistics::StatsFile;
-
-/// Interval of lines in the statistics file.
-const FIGURES: Duration = Duration::from_secs(1);
 
 pub fn run(args: JoinArgs) -> Result<(), Failure> {
     let config = config(&args, &place(&args)?);
@@ -105,26 +103,19 @@ struct Outlets {
 impl Outlets {
     /// Writes the call's output until it ends or its time is over.
     fn follow(&mut self, call: &Call, limit: Option<Duration>) {
-        let end = limit.map(|limit| Instant::now() + limit);
-        let mut next_figures = Instant::now() + FIGURES;
-        loop {
-            let now = Instant::now();
-            if end.is_some_and(|end| now >= end) {
-                return;
-            }
-            if now >= next_figures {
-                next_figures = now + FIGURES;
-                if let (Some(stats), Some(figures)) = (&mut self.stats, call.statistics()) {
-                    stats.write(&figures);
+        follow(
+            limit,
+            |wait| call.next_event(wait),
+            || call.statistics(),
+            |output| match output {
+                Output::Event(event) => self.on_event(&event),
+                Output::Figures(figures) => {
+                    if let Some(stats) = &mut self.stats {
+                        stats.write(&figures);
+                    }
                 }
-            }
-            let wake = end.map_or(next_figures, |end| end.min(next_figures));
-            match call.next_event(wake.saturating_duration_since(now)) {
-                Ok(event) => self.on_event(&event),
-                Err(NoEvent::TimedOut) => {}
-                Err(NoEvent::Ended) => return,
-            }
-        }
+            },
+        );
     }
 
     fn on_event(&mut self, event: &Event) {

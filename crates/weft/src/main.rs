@@ -11,6 +11,7 @@ mod demo;
 mod descriptors;
 mod doctor;
 mod emu;
+mod follow;
 mod interrupt;
 mod join;
 mod lab;

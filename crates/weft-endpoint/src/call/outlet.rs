@@ -2,11 +2,13 @@
 //! queue is bounded, and events that do not fit are counted and reported as
 //! [`Event::Missed`] when there is room.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 
 use super::inbox::WAITING_FRAMES;
 use crate::event::Event;
+use crate::notice::Notices;
 
 /// Guaranteed room for events other than frames: a full room whose participants
 /// all join and leave, with their links. Frames have a separate bound, which
@@ -25,6 +27,17 @@ pub fn outlet() -> (Outlet, Receiver<Event>) {
     let (events, heard) = sync_channel(WAITING_FRAMES + WAITING_EVENTS);
     let missed = AtomicU64::new(0);
     (Outlet { events, missed }, heard)
+}
+
+/// Notices that become events. A blocked camera keeps its `Notices` forever, which
+/// must not keep the sender, and so delay the end.
+pub fn notices(events: &Arc<Outlet>) -> Notices {
+    let events = Arc::downgrade(events);
+    Notices::new(move |notice| {
+        if let Some(events) = events.upgrade() {
+            events.tell(Event::Notice(notice));
+        }
+    })
 }
 
 impl Outlet {
