@@ -15,8 +15,8 @@ mod set;
 mod stream;
 
 pub use config::{Entropy, PeerConfig, TimeOrigin};
-pub use negotiation::{AnswerPolicy, Fragment, NegotiationError, Offer, Outgoing, Section, answer};
-pub use peer::{Event, MAX_DATAGRAM, Output, Peer};
+pub use negotiation::{AnswerPolicy, Fragment, NegotiationError, Outgoing, Section};
+pub use peer::{Event, MAX_DATAGRAM, Offer, Output, Peer, answer};
 pub use set::{PeerKey, PeerSet};
 pub use stream::{NegotiatedStream, StreamDirection};
 

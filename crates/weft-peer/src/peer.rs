@@ -1,5 +1,10 @@
+mod answer;
 mod moving;
+mod offer;
 mod sending;
+
+pub use answer::answer;
+pub use offer::Offer;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
@@ -10,6 +15,7 @@ use weft_session::{Frame, Input, Output as SessionOutput, RepeatStore, Session};
 use weft_units::{Bytes, Deadline, Duration, Ecn, Instant, PathId, StreamId};
 use weft_wire::rtp::ForwardedPacket;
 
+use crate::negotiation::Offering;
 use crate::paths;
 use crate::stream::NegotiatedStream;
 use moving::Moving;
@@ -77,6 +83,8 @@ pub struct Peer {
     pub(crate) streams: Vec<NegotiatedStream>,
     /// Titles of the streams that the offerer named.
     pub(crate) titles: BTreeMap<StreamId, String>,
+    /// Offers of this side; `None` if the other side makes them.
+    offering: Option<Box<Offering>>,
     connected: bool,
     /// Protected packets that may have to be sent again as they are.
     sent: RepeatStore,
@@ -96,6 +104,7 @@ impl Peer {
             locals: Vec::new(),
             streams: Vec::new(),
             titles: BTreeMap::new(),
+            offering: None,
             connected: false,
             sent: RepeatStore::default(),
             useless: 0,

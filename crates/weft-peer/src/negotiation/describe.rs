@@ -17,7 +17,7 @@ use crate::config::PeerConfig;
 const TRICKLE: &str = "trickle";
 
 /// Values of our description beside the sections.
-pub(super) struct Transported<'a> {
+pub(crate) struct Transported<'a> {
     pub config: &'a PeerConfig,
     pub setup: Setup,
 }
@@ -110,7 +110,7 @@ fn candidate(index: usize, addr: SocketAddr) -> Candidate {
 
 /// The payloads of these codecs of one kind, with the feedback that we
 /// understand; repair packets are the same for all.
-pub(super) fn payloads(codecs: &[PayloadTypes]) -> Vec<Payload> {
+pub(crate) fn payloads(codecs: &[PayloadTypes]) -> Vec<Payload> {
     let mut all: Vec<Payload> = codecs
         .iter()
         .flat_map(|types| payloads_of(*types))
@@ -161,7 +161,7 @@ const REPAIR_WINDOW: u32 = 300_000;
 
 /// The sources of a stream that we send.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sources {
+pub(crate) struct Sources {
     pub media: Ssrc,
     pub rtx: Option<Ssrc>,
     pub fec: Option<Ssrc>,
@@ -179,12 +179,12 @@ impl Sources {
     }
 }
 
-/// Announces a source, its retransmission and its repair source.
-pub(super) fn announce(media: &mut Media, cname: &str, sources: Sources) {
+/// Announces a source of a media stream, its retransmission and its repair source.
+pub(crate) fn announce(media: &mut Media, cname: &str, stream: &str, sources: Sources) {
     let ssrc = sources.media;
     let kind = media.kind.to_string();
     media.msid = Some(Msid {
-        stream: cname.to_owned(),
+        stream: stream.to_owned(),
         track: Some(format!("{cname}-{kind}-{}", ssrc.0)),
     });
     let group = |semantics: &str, other: Option<Ssrc>| {
@@ -208,11 +208,15 @@ pub(super) fn announce(media: &mut Media, cname: &str, sources: Sources) {
 }
 
 /// A description around the sections, with this BUNDLE group.
-pub(super) fn bundle(session_id: u64, group: Vec<Mid>, media: Vec<Media>) -> SessionDescription {
+pub(crate) fn bundle(
+    (session_id, version): (u64, u64),
+    group: Vec<Mid>,
+    media: Vec<Media>,
+) -> SessionDescription {
     SessionDescription {
         origin: sdp::Origin {
             session_id: session_id >> 1,
-            version: 1,
+            version,
         },
         bundle: group,
         extmap_allow_mixed: false,

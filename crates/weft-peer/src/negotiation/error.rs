@@ -64,6 +64,12 @@ pub enum NegotiationError {
         /// Sections in the answer.
         answered: usize,
     },
+    /// The other side makes the offers of this connection.
+    #[error("this side answered the first offer, so the other side makes the later ones, too")]
+    NotOfferer,
+    /// An answer came, and no offer waits for one.
+    #[error("no offer waits for this answer")]
+    NothingOffered,
 }
 
 impl NegotiationError {

@@ -1,19 +1,17 @@
 //! Offer and answer (RFC 8829, the part that a call needs): VP8 or H.264 with
 //! RTX and Opus, one bundle, the header extensions that decide the level.
 
-mod answer;
-mod describe;
+pub(crate) mod describe;
 mod error;
 mod fragment;
-mod offer;
-mod plan;
+pub(crate) mod offering;
+pub(crate) mod plan;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use answer::answer;
 pub use error::NegotiationError;
 pub use fragment::Fragment;
-pub use offer::Offer;
+pub(crate) use offering::Offering;
 pub use plan::{AnswerPolicy, Outgoing};
 
 use weft_ice::RemoteCandidate;
@@ -39,6 +37,9 @@ pub struct Section {
     /// The one form that it may have, in place of our own of all codecs of its
     /// kind that the [`PeerConfig`](crate::PeerConfig) allows.
     pub form: Option<Form>,
+    /// Sections with the same number are one media stream to the other side, which
+    /// plays their sound and pictures in step (RFC 8830).
+    pub media_stream: u16,
 }
 
 impl Section {
@@ -50,6 +51,15 @@ impl Section {
             direction,
             title: None,
             form: None,
+            media_stream: 0,
+        }
+    }
+
+    /// Returns the name of its media stream.
+    fn stream_name(&self, cname: &str) -> String {
+        match self.media_stream {
+            0 => cname.to_owned(),
+            number => format!("{cname}-{number}"),
         }
     }
 }
@@ -122,7 +132,7 @@ impl PayloadTypes {
 
 /// The extensions of a section that we have too. Numbers for feedback that the
 /// peer does not give would be taken for a level that is not there.
-fn extensions(media: &Media) -> impl Iterator<Item = &(u8, String)> {
+pub(crate) fn extensions(media: &Media) -> impl Iterator<Item = &(u8, String)> {
     /// Ids that fit a one-byte header (RFC 8285 section 4.2).
     const IDS: std::ops::RangeInclusive<u8> = 1..=14;
     let feedback = media.has_feedback(sdp::TRANSPORT_FEEDBACK);
@@ -155,7 +165,7 @@ fn feedback(level: Level, naming: Naming, media: &Media) -> Feedback {
 /// Fills in what the sections in use agree on: path feedback before RFC 8888's,
 /// that before transport-wide feedback, which has no room for ECN marks and
 /// costs a header extension in each packet. libwebrtc chooses like that, too.
-fn agree(used: &[&Media], allowed: &[Codec], session: &mut weft_session::Config) {
+pub(crate) fn agree(used: &[&Media], allowed: &[Codec], session: &mut weft_session::Config) {
     session.extensions = extension_map(used, allowed);
     let by_stream = |m: &&Media| m.has_feedback(sdp::CONGESTION_FEEDBACK);
     let mut video = used.iter().filter(|m| is_video(m, allowed));
@@ -195,7 +205,7 @@ fn extension_map(used: &[&Media], allowed: &[Codec]) -> ExtensionMap {
 /// The peer's transport. Sections that share one may still describe one each
 /// until the answer has bundled them: the tagged section's counts, the first of
 /// the BUNDLE group that is in use (RFC 9143 section 7.3.1).
-fn remote_transport(
+pub(crate) fn remote_transport(
     description: &SessionDescription,
     used: &[&Media],
     dtls: DtlsRole,
@@ -237,7 +247,7 @@ pub(crate) fn remote_candidate(candidate: &sdp::Candidate) -> Option<RemoteCandi
 /// we leave the handshake to the peer: only as its server we accept an RSA certificate,
 /// and an offer does not tell whether the peer has one. It costs no time, because the
 /// peer's checks, and so its handshake, begin half a round trip before ours.
-fn dtls_role_for_answer(offered: Option<Setup>) -> DtlsRole {
+pub(crate) fn dtls_role_for_answer(offered: Option<Setup>) -> DtlsRole {
     match offered {
         Some(Setup::Active | Setup::ActPass) | None => DtlsRole::Server,
         Some(Setup::Passive | Setup::HoldConn) => DtlsRole::Client,

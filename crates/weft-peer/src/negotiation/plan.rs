@@ -36,7 +36,7 @@ impl From<MediaKind> for Outgoing {
 
 /// How an answer treats one section.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Plan {
+pub(crate) enum Plan {
     /// Streams flow in it.
     Used(Use),
     /// It is accepted, and nothing flows: the offerer would receive something
@@ -49,7 +49,7 @@ pub(super) enum Plan {
 
 /// The streams of a section.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Use {
+pub(crate) struct Use {
     pub types: PayloadTypes,
     /// The place of the stream that we send, among those of its kind.
     pub sent: Option<usize>,
@@ -68,7 +68,7 @@ impl Plan {
 /// If anything that the offer would send, or that we would send, finds no codec
 /// (RFC 9725 section 4.4.3: no partially successful answers), if nothing is left
 /// to flow, or if what flows does not share one transport.
-pub(super) fn plan(
+pub(crate) fn plan(
     offer: &SessionDescription,
     allowed: &[Codec],
     policy: &AnswerPolicy,

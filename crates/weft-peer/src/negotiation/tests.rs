@@ -1,4 +1,5 @@
 mod codecs;
+mod later;
 mod levels;
 mod loudness;
 mod partial;
@@ -16,7 +17,7 @@ use weft_wire::rtp::ExtensionMap;
 use weft_wire::sdp::{SessionDescription, Setup};
 
 use super::*;
-use crate::{NegotiatedStream, Peer, PeerConfig};
+use crate::{NegotiatedStream, Offer, Peer, PeerConfig, answer};
 
 /// The offers that `weft-wire` is tested with.
 #[path = "../../../weft-wire/src/sdp/tests/samples.rs"]

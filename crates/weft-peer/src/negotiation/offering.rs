@@ -1,14 +1,13 @@
-use weft_secure::{Association, DtlsRole};
+use weft_ice::{Credentials, LocalAddress};
 use weft_session::{Delivery, ReceiveStreamConfig, Retransmission, SendStreamConfig, Session};
-use weft_units::{Codec, Instant, MediaKind};
+use weft_units::{Codec, MediaKind, Rng};
 use weft_wire::payload::{Form, format_of};
 use weft_wire::rtp::{self, Mid};
 use weft_wire::sdp::{self, Media, SessionDescription, Setup};
 
 use super::describe::{Sources, Transported, announce, bundle, payloads};
-use super::{NegotiationError, PayloadTypes, Section, agree, feedback, forms, remote_transport};
+use super::{NegotiationError, PayloadTypes, Section, feedback, forms};
 use crate::config::PeerConfig;
-use crate::peer::Peer;
 use crate::stream::{NegotiatedStream, StreamDirection};
 
 /// The payload type of repair packets in our offers, whatever they repair, the
@@ -23,118 +22,122 @@ const EXTENSIONS: [(u8, &str); 4] = [
     (7, rtp::AUDIO_LEVEL_URI),
 ];
 
-/// An offer that waits for its answer.
-pub struct Offer {
+/// Sections that this side has offered over one connection, and the answers to
+/// them. Later offers add sections; none leaves, because a description keeps its
+/// sections for the life of a connection (RFC 8829 section 5.2.2).
+pub(crate) struct Offering {
     config: PeerConfig,
-    association: Association,
+    delivery: Delivery,
     sections: Vec<OfferedSection>,
-    description: SessionDescription,
+    /// How many of the sections are answered; the others wait.
+    answered: usize,
+    session_id: u64,
+    version: u64,
+    rng: Rng,
 }
 
 struct OfferedSection {
     section: Section,
-    delivery: Delivery,
     mid: Option<Mid>,
     codecs: Vec<PayloadTypes>,
     sources: Sources,
+    rejected: bool,
 }
 
-impl Offer {
-    /// Describes these sections. The association begins at once: its
-    /// addresses may be checked as soon as the answer is there.
-    #[must_use]
-    pub fn new(
-        now: Instant,
-        config: PeerConfig,
-        sections: &[Section],
-        delivery: Delivery,
-    ) -> Offer {
-        let mut association = Association::new(now, config.association.clone());
-        for local in &config.locals {
-            association.add_local(now, local.clone());
+impl Offering {
+    /// Offers nothing yet.
+    pub(crate) fn new(config: PeerConfig, delivery: Delivery) -> Offering {
+        Offering {
+            delivery,
+            sections: Vec::new(),
+            answered: 0,
+            session_id: config.rng.stream("session id").next_u64(),
+            version: 0,
+            rng: config.rng.stream("ssrc"),
+            config,
         }
-        let mut rng = config.rng.stream("ssrc");
-        let sections: Vec<OfferedSection> = sections
-            .iter()
-            .enumerate()
-            .map(|(index, section)| {
-                let forms = forms(section.kind, &config.codecs, section.form);
-                let codecs = offered_codecs(&forms);
-                OfferedSection {
-                    section: section.clone(),
-                    delivery,
-                    mid: Mid::new(&index.to_string()),
-                    sources: Sources::fresh(&mut rng, &codecs),
-                    codecs,
-                }
-            })
-            .collect();
+    }
+
+    /// Adds sections to those that wait for an answer.
+    pub(crate) fn add(&mut self, sections: &[Section]) {
+        self.version += 1;
+        for section in sections {
+            let forms = forms(section.kind, &self.config.codecs, section.form);
+            let codecs = offered_codecs(&forms);
+            self.sections.push(OfferedSection {
+                section: section.clone(),
+                mid: Mid::new(&self.sections.len().to_string()),
+                sources: Sources::fresh(&mut self.rng, &codecs),
+                codecs,
+                rejected: false,
+            });
+        }
+    }
+
+    /// Describes the transport as it is now: ICE may have restarted, and links come
+    /// and go.
+    pub(crate) fn update_transport(&mut self, credentials: &Credentials, locals: &[LocalAddress]) {
+        let ice = &mut self.config.association.ice;
+        ice.credentials.clone_from(credentials);
+        self.config.locals = locals.to_vec();
+    }
+
+    pub(crate) fn config(&self) -> &PeerConfig {
+        &self.config
+    }
+
+    /// Returns whether sections wait for an answer.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.answered < self.sections.len()
+    }
+
+    /// Returns the description to send.
+    pub(crate) fn description(&self) -> SessionDescription {
         let transported = Transported {
-            config: &config,
+            config: &self.config,
             setup: Setup::ActPass,
         };
-        let cname = &config.session.cname;
-        let media = sections
-            .iter()
-            .map(|s| s.describe(&transported, cname))
-            .collect();
-        let group = sections.iter().filter_map(|s| s.mid).collect();
-        let description = bundle(rng.next_u64(), group, media);
-        Offer {
-            config,
-            association,
-            sections,
-            description,
-        }
+        let cname = &self.config.session.cname;
+        let describe = |s: &OfferedSection| s.describe(&transported, cname);
+        let media = self.sections.iter().map(describe).collect();
+        let used = self.sections.iter().filter(|s| !s.rejected);
+        let group = used.filter_map(|s| s.mid).collect();
+        bundle((self.session_id, self.version), group, media)
     }
 
-    /// The description to send.
-    #[must_use]
-    pub fn sdp(&self) -> String {
-        self.description.to_string()
-    }
-
-    /// Takes in the answer.
+    /// Reads an answer to all sections.
     ///
     /// # Errors
-    /// If it cannot be read or does not fit.
-    pub fn accept(self, now: Instant, answer: &str) -> Result<Peer, NegotiationError> {
+    /// If it cannot be read or answers another offer.
+    pub(crate) fn read(&self, answer: &str) -> Result<SessionDescription, NegotiationError> {
         let answer = SessionDescription::parse(answer)?;
         let (offered, answered) = (self.sections.len(), answer.media.len());
-        if offered != answered {
-            return Err(NegotiationError::SectionCount { offered, answered });
+        match offered == answered {
+            true => Ok(answer),
+            false => Err(NegotiationError::SectionCount { offered, answered }),
         }
-        let setup = answer.media.iter().find_map(|m| m.setup);
-        let dtls = match setup {
-            Some(Setup::Passive) => DtlsRole::Client,
-            _ => DtlsRole::Server,
-        };
-        let used = answer.media.iter().filter(|m| !m.is_rejected());
-        let used: Vec<&Media> = used.collect();
-        if used.is_empty() {
-            return Err(NegotiationError::NoCommonCodec);
-        }
-        let remote = remote_transport(&answer, &used, dtls)?;
-        let mut config = self.config;
-        agree(&used, &config.codecs, &mut config.session);
-        let session = Session::new(now, config.session, config.rng);
-        let mut peer = Peer::assemble(self.association, session);
-        peer.locals = config.locals;
-        for (index, (offered, media)) in self.sections.iter().zip(&answer.media).enumerate() {
-            let types = offered.answered(media);
-            if let Some(types) = types.filter(|_| !media.is_rejected()) {
+    }
+
+    /// Adds the streams of the sections that waited for this answer, and returns them.
+    pub(crate) fn apply(
+        &mut self,
+        answer: &SessionDescription,
+        session: &mut Session,
+    ) -> Vec<NegotiatedStream> {
+        let waited = self.answered..self.sections.len();
+        self.answered = self.sections.len();
+        let mut streams = Vec::new();
+        for (index, media) in waited.clone().zip(&answer.media[waited]) {
+            let offered = &self.sections[index];
+            let types = offered.answered(media).filter(|_| !media.is_rejected());
+            if let Some(types) = types {
                 let like = |s: &&OfferedSection| offered.is_like(s);
                 let place = self.sections[..index].iter().filter(like).count();
-                let stream = offered.add_to(&mut peer.session, media, types, place);
-                peer.streams.extend(stream);
+                streams.extend(offered.add_to(session, media, types, (place, self.delivery)));
             }
+            self.sections[index].rejected = types.is_none();
         }
-        if peer.streams.is_empty() {
-            return Err(NegotiationError::NoCommonCodec);
-        }
-        peer.association.set_remote(now, remote);
-        peer.pump(now);
-        Ok(peer)
+        streams
     }
 }
 
@@ -169,11 +172,15 @@ impl OfferedSection {
         match self.section.direction {
             StreamDirection::Send => {
                 media.direction = sdp::Direction::SendOnly;
-                announce(&mut media, cname, self.sources);
+                let stream = self.section.stream_name(cname);
+                announce(&mut media, cname, &stream, self.sources);
             }
             StreamDirection::Receive => media.direction = sdp::Direction::RecvOnly,
         }
-        media
+        match self.rejected {
+            true => Media::rejecting(&media),
+            false => media,
+        }
     }
 
     /// The payload types that the answer takes of ours. It has the form that we
@@ -198,7 +205,7 @@ impl OfferedSection {
         session: &mut Session,
         media: &Media,
         types: PayloadTypes,
-        place: usize,
+        (place, delivery): (usize, Delivery),
     ) -> Option<NegotiatedStream> {
         let flows = match self.section.direction {
             StreamDirection::Send => media.direction.receives(),
@@ -211,14 +218,14 @@ impl OfferedSection {
             },
             StreamDirection::Receive => NegotiatedStream {
                 place,
-                ..add_receiver(session, types, media, self.delivery)
+                ..add_receiver(session, types, media, delivery)
             },
         })
     }
 }
 
 /// The stream, as the first of its kind.
-pub(super) fn add_sender(
+pub(crate) fn add_sender(
     session: &mut Session,
     types: PayloadTypes,
     media: &Media,
@@ -258,7 +265,7 @@ fn retransmission(types: PayloadTypes, sources: Sources, media: &Media) -> Retra
 }
 
 /// The stream, as the first of its kind.
-pub(super) fn add_receiver(
+pub(crate) fn add_receiver(
     session: &mut Session,
     types: PayloadTypes,
     media: &Media,

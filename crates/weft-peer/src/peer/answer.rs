@@ -5,12 +5,14 @@ use weft_wire::payload::{Form, format_of};
 use weft_wire::rtp;
 use weft_wire::sdp::{self, Media, SessionDescription, Setup};
 
-use super::describe::{Sources, Transported, announce, bundle, payloads};
-use super::offer::{add_receiver, add_sender};
-use super::plan::{AnswerPolicy, Plan, Use, plan};
-use super::{NegotiationError, agree, dtls_role_for_answer, extensions, remote_transport};
+use super::Peer;
 use crate::config::PeerConfig;
-use crate::peer::Peer;
+use crate::negotiation::describe::{Sources, Transported, announce, bundle, payloads};
+use crate::negotiation::offering::{add_receiver, add_sender};
+use crate::negotiation::plan::{AnswerPolicy, Plan, Use, plan};
+use crate::negotiation::{
+    NegotiationError, agree, dtls_role_for_answer, extensions, remote_transport,
+};
 use crate::stream::NegotiatedStream;
 
 /// The peer of an offer, and the answer to send.
@@ -60,7 +62,7 @@ pub fn answer(
     let accepted = media.iter().filter(|m| !m.is_rejected());
     let accepted: Vec<_> = accepted.filter_map(|m| m.mid).collect();
     let group = offer.bundle.iter().filter(|mid| accepted.contains(mid));
-    let description = bundle(rng.next_u64(), group.copied().collect(), media);
+    let description = bundle((rng.next_u64(), 1), group.copied().collect(), media);
     peer.association.set_remote(now, remote);
     peer.pump(now);
     Ok((peer, description.to_string()))
@@ -125,7 +127,8 @@ impl Answering<'_> {
         let types = used.types;
         if let Some(place) = used.sent {
             let sources = Sources::fresh(rng, &[types]);
-            announce(media, &self.config.session.cname, sources);
+            let cname = &self.config.session.cname;
+            announce(media, cname, cname, sources);
             let session = &mut self.peer.session;
             streams.push(NegotiatedStream {
                 place,
