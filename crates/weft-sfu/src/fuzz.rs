@@ -68,9 +68,7 @@ impl Room {
                 self.subscribers.remove(&id);
             }
             (4, Some(track), _) => {
-                for id in self.router.remove_track(track) {
-                    self.subscribers.remove(&id);
-                }
+                self.router.remove_track(track);
                 self.tracks.retain(|known| *known != track);
             }
             (5, Some(track), _) => self.router.switch_source(now, track),
@@ -83,6 +81,10 @@ impl Room {
                 };
                 self.router.set_downlink(now, id, downlink);
             }
+            (8, Some(track), Some(id)) => {
+                self.router.switch_track(now, id, track);
+            }
+            (9, _, Some(id)) => self.router.detach(id),
             (_, Some(track), _) => {
                 let jump = i64::from(i16::from_be_bytes([byte(1), byte(2)]));
                 // Jumps are rare, steps are not.

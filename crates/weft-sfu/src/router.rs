@@ -51,7 +51,9 @@ struct Track {
 
 #[derive(Debug)]
 struct Subscription {
-    track: TrackId,
+    /// `None` while nothing is forwarded.
+    track: Option<TrackId>,
+    codec: Codec,
     forwarder: Forwarder,
     requests: Requests,
     /// As far as they are in the router's.
@@ -115,16 +117,15 @@ impl Router {
         }
     }
 
-    /// The track ends, and with it its subscriptions, which are returned.
-    pub fn remove_track(&mut self, track: TrackId) -> Vec<SubscriptionId> {
+    /// The track ends. Its subscriptions stay and forward nothing.
+    pub fn remove_track(&mut self, track: TrackId) {
         self.keyframes.remove(track);
-        let Some(track) = self.tracks.remove(&track) else {
-            return Vec::new();
-        };
-        for id in &track.subscriptions {
-            self.subscriptions.remove(id);
+        let track = self.tracks.remove(&track);
+        for id in track.into_iter().flat_map(|track| track.subscriptions) {
+            if let Some(subscription) = self.subscriptions.get_mut(&id) {
+                subscription.track = None;
+            }
         }
-        track.subscriptions.into_iter().collect()
     }
 
     /// Subscribes to a track; `None` if there is no such track.
@@ -134,7 +135,8 @@ impl Router {
         let id = SubscriptionId(self.next_id);
         entry.subscriptions.insert(id);
         let subscription = Subscription {
-            track,
+            track: Some(track),
+            codec: entry.codec,
             forwarder: Forwarder::new(entry.codec),
             requests: Requests::default(),
             thinned: 0,
@@ -147,13 +149,46 @@ impl Router {
         Some(id)
     }
 
-    /// Ends a subscription.
-    pub fn unsubscribe(&mut self, id: SubscriptionId) {
-        if let Some(subscription) = self.subscriptions.remove(&id)
-            && let Some(track) = self.tracks.get_mut(&subscription.track)
-        {
+    /// Forwards another track, of the same codec, to a subscriber, who sees one stream:
+    /// numbers and time stamps continue, from the track's next keyframe on. Returns
+    /// whether this is possible.
+    pub fn switch_track(&mut self, now: Instant, id: SubscriptionId, track: TrackId) -> bool {
+        let codec = self.tracks.get(&track).map(|track| track.codec);
+        let subscription = self.subscriptions.get(&id);
+        if codec.is_none() || subscription.map(|s| s.codec) != codec {
+            return false;
+        }
+        self.detach(id);
+        if let Some(entry) = self.tracks.get_mut(&track) {
+            entry.subscriptions.insert(id);
+        }
+        if let Some(subscription) = self.subscriptions.get_mut(&id) {
+            subscription.track = Some(track);
+            subscription.forwarder.switch_source();
+        }
+        self.collect(now, id);
+        true
+    }
+
+    /// Forwards nothing to a subscriber until [`switch_track`](Router::switch_track).
+    pub fn detach(&mut self, id: SubscriptionId) {
+        let subscription = self.subscriptions.get_mut(&id);
+        let track = subscription.and_then(|s| s.track.take());
+        if let Some(track) = track.and_then(|track| self.tracks.get_mut(&track)) {
             track.subscriptions.remove(&id);
         }
+    }
+
+    /// Returns the track that is forwarded to a subscriber.
+    #[must_use]
+    pub fn track(&self, id: SubscriptionId) -> Option<TrackId> {
+        self.subscriptions.get(&id)?.track
+    }
+
+    /// Ends a subscription.
+    pub fn unsubscribe(&mut self, id: SubscriptionId) {
+        self.detach(id);
+        self.subscriptions.remove(&id);
     }
 
     /// The subscriber's receiver asks for a keyframe. More requests than a bad
@@ -165,9 +200,12 @@ impl Router {
         if subscription.forwarder.has_keyframe_under_way(now) {
             return;
         }
+        let Some(track) = subscription.track else {
+            return;
+        };
         // One more for what is on its way costs nobody anything.
-        if self.keyframes.is_wanted(subscription.track) || subscription.requests.admits(now) {
-            self.keyframes.request(now, subscription.track);
+        if self.keyframes.is_wanted(track) || subscription.requests.admits(now) {
+            self.keyframes.request(now, track);
             self.collect_keyframes();
         }
     }
@@ -243,7 +281,7 @@ impl Router {
     /// this is of no use to it.
     #[must_use]
     pub fn demand(&self, now: Instant, id: SubscriptionId) -> Option<Rate> {
-        self.rate(now, self.subscriptions.get(&id)?.track)
+        self.rate(now, self.track(id)?)
     }
 
     /// Returns the rate of all layers of a track.
@@ -256,7 +294,7 @@ impl Router {
     /// three, half of the pictures. All of it where it has no layers.
     #[must_use]
     pub fn half(&self, now: Instant, id: SubscriptionId) -> Option<Rate> {
-        let track = self.subscriptions.get(&id)?.track;
+        let track = self.track(id)?;
         Some(self.tracks.get(&track)?.rates.cumulative(now)?[1])
     }
 
@@ -329,7 +367,13 @@ fn drain(
                 subscription: id,
                 packet,
             }),
-            Forwarding::KeyframeNeeded => keyframes.request(now, subscription.track),
+            Forwarding::KeyframeNeeded => {
+                // Sound needs none.
+                let pictures = subscription.codec.kind() == MediaKind::Video;
+                if let Some(track) = subscription.track.filter(|_| pictures) {
+                    keyframes.request(now, track);
+                }
+            }
         }
     }
 }

@@ -123,16 +123,44 @@ fn a_new_source_asks_for_a_keyframe_and_goes_on() {
 }
 
 #[test]
-fn a_track_takes_its_subscriptions_with_it() {
+fn subscriptions_of_a_track_that_ended_forward_nothing() {
     let mut router = Router::default();
     let track = router.add_track(Codec::Opus);
     let subscription = router.subscribe(at(0), track).unwrap();
     assert_eq!(drain(&mut router), [], "sound needs no keyframe");
-    assert_eq!(router.remove_track(track), [subscription]);
-    assert_eq!(router.subscriptions(), 0);
+    router.remove_track(track);
+    assert_eq!(router.track(subscription), None);
     assert_eq!(router.subscribe(at(1), track), None);
     router.handle_packet(at(2), track, picture(100_000, true));
+    router.request_keyframe(at(3), subscription);
     assert_eq!(drain(&mut router), []);
+}
+
+#[test]
+fn another_track_continues_the_numbers_of_the_one_before() {
+    let mut router = Router::default();
+    let [first, second] = [(); 2].map(|()| router.add_track(Codec::Vp8));
+    let subscription = router.subscribe(at(0), first).unwrap();
+    router.handle_packet(at(10), first, picture(100_000, true));
+    router.handle_packet(at(40), first, picture(100_001, false));
+    assert_eq!(forwarded_to(&drain(&mut router), subscription), [1, 2]);
+    assert!(router.switch_track(at(50), subscription, second));
+    assert_eq!(
+        drain(&mut router),
+        [Output::RequestKeyframe { track: second }]
+    );
+    router.handle_packet(at(70), first, picture(100_002, true));
+    router.handle_packet(at(80), second, picture(7, false));
+    router.handle_packet(at(90), second, picture(8, true));
+    assert_eq!(forwarded_to(&drain(&mut router), subscription), [3]);
+    router.detach(subscription);
+    router.handle_packet(at(120), second, picture(9, false));
+    assert_eq!(drain(&mut router), []);
+    let sound = router.add_track(Codec::Opus);
+    assert!(!router.switch_track(at(130), subscription, sound));
+    assert!(router.switch_track(at(140), subscription, first));
+    router.handle_packet(at(150), first, picture(100_003, true));
+    assert_eq!(forwarded_to(&drain(&mut router), subscription), [4]);
 }
 
 #[test]
