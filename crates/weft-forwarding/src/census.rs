@@ -18,8 +18,8 @@ pub struct Census {
     pub routes: [usize; 2],
     /// Publications of participants.
     pub publications: usize,
-    /// Players that are connected: as publications have them, as rates are fitted
-    /// to, and as the operator's figures say.
+    /// Players that are connected: as publications and receptions have them, as rates
+    /// are fitted to, and as the operator's figures say.
     pub players: [usize; 3],
     /// Tracks: of publications, and in the router.
     pub tracks: [usize; 2],
@@ -53,6 +53,8 @@ impl Plane {
         let agreed = self.connections.values().filter(|c| c.peer().is_some());
         let agreed = agreed.count();
         let publications = self.publications.values();
+        let receptions = self.connections.values().filter_map(|c| c.reception());
+        let receptions = receptions.count();
         let pairs = self
             .peers
             .iter()
@@ -63,7 +65,11 @@ impl Plane {
             routes: [self.peers.routes(), pairs.map(Iterator::count).sum()],
             publications: self.publications.len(),
             players: [
-                publications.clone().map(|p| p.players().count()).sum(),
+                publications
+                    .clone()
+                    .map(|p| p.players().count())
+                    .sum::<usize>()
+                    + receptions,
                 self.traffic.players(),
                 self.stats().playbacks as usize,
             ],

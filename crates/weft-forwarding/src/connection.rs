@@ -1,4 +1,5 @@
 use crate::publication::Publisher;
+use crate::reception::Reception;
 use std::collections::BTreeSet;
 use weft_peer::{Offer, PeerKey};
 use weft_units::{Duration, Instant, StreamId};
@@ -22,7 +23,8 @@ pub struct ResourceId(pub String);
 
 /// State of a media connection.
 pub(crate) struct Connection {
-    pub(crate) publisher: Publisher,
+    /// Participant who publishes, who is played, or who receives its room.
+    pub(crate) participant: Publisher,
     pub(crate) state: State,
     pub(crate) since: Instant,
     pub(crate) connected: bool,
@@ -40,7 +42,10 @@ pub(crate) enum State {
 
 pub(crate) enum Role {
     Publish(Sender),
+    /// Plays what one participant publishes.
     Play,
+    /// Receives what all others in the room publish.
+    Receive(Box<Reception>),
 }
 
 /// State of a connection that publishes.

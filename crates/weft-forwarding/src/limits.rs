@@ -3,6 +3,9 @@
 
 use crate::plane::{Plane, has_path};
 use crate::player::LEAST_MAX_RATE;
+use crate::reception::Reception;
+use std::collections::BTreeMap;
+use weft_peer::PeerKey;
 use weft_units::{Instant, Rate};
 
 /// Nobody is told to send less. Chosen by us: sound and a small picture, below
@@ -23,23 +26,28 @@ impl Plane {
         let Some(most) = self.settings.most_of_a_publisher() else {
             return;
         };
-        for publication in self.publications.values_mut() {
+        let mut receptions: BTreeMap<&str, Vec<(PeerKey, &Reception)>> = BTreeMap::new();
+        for connection in self.connections.values() {
+            let in_room = receptions.entry(&connection.participant.room);
+            in_room.or_default().extend(connection.reception());
+        }
+        for (publisher, publication) in &mut self.publications {
             let Some(source) = publication.source() else {
                 continue;
             };
-            // Who is away may come back to what there was.
-            let there = |key: &_| has_path(&self.peers, *key);
-            let usable = publication
-                .players()
-                .filter(there)
-                .filter_map(|key| self.traffic.usable(now, key, publication))
-                .max();
-            let told = usable.unwrap_or(LEAST_MAX_RATE).max(LEAST_TOLD).min(most);
-            let fitting = publication
-                .players()
-                .filter(there)
-                .filter_map(|key| self.traffic.fitting(now, key, publication))
-                .min();
+            let receptions = receptions.get(&*publisher.room).into_iter().flatten();
+            let shown = receptions.filter(|(_, reception)| reception.shows(&publisher.participant));
+            let players = publication.players().chain(shown.map(|(key, _)| *key));
+            // Anyone who is away may come back to what there was.
+            let there = players.filter(|key| has_path(&self.peers, *key));
+            let there: Vec<PeerKey> = there.collect();
+            let usable = there.iter();
+            let usable = usable.filter_map(|key| self.traffic.usable(now, *key, publication));
+            let usable = usable.max().unwrap_or(LEAST_MAX_RATE);
+            let told = usable.max(LEAST_TOLD).min(most);
+            let fitting = there.iter();
+            let fitting = fitting.filter_map(|key| self.traffic.fitting(now, *key, publication));
+            let fitting = fitting.min();
             let published = self.traffic.published(now, publication);
             let told = publication.fit(told, fitting, published).max(LEAST_TOLD);
             let taken = told.mul_f64(TAKEN).max(LEAST_TAKEN).min(most);

@@ -7,7 +7,7 @@ use crate::player::LEAST_MAX_RATE;
 use crate::publication::{Publisher, shown};
 use weft_ice::IceRole;
 use weft_peer::{
-    AnswerPolicy, Entropy, NegotiationError, Offer, Outgoing, Peer, PeerConfig, Section,
+    AnswerPolicy, Entropy, NegotiationError, Offer, Outgoing, Peer, PeerConfig, PeerKey, Section,
     StreamDirection,
 };
 use weft_rooms::{Camera, MAX_CAMERAS, Publishing};
@@ -135,8 +135,8 @@ impl Plane {
         Ok(negotiated)
     }
 
-    /// The player's answer to our offer. One that cannot be used ends the
-    /// connection: an offer is good for one answer.
+    /// The answer to our offer. One to the first offer that cannot be used ends the
+    /// connection. One to a later offer of a reception changes nothing then.
     ///
     /// # Errors
     /// If no offer waits for it or it cannot be used.
@@ -151,26 +151,52 @@ impl Plane {
         let connection = found.ok_or(MediaError::UnknownResource)?;
         let offer = match connection.state {
             State::Offered(offer) => offer,
-            State::Peer(_) => {
-                self.connections.insert(resource, connection);
-                return Err(MediaError::WrongState {
-                    reason: "it has its answer already".to_owned(),
-                });
+            State::Peer(key) => {
+                self.connections.insert(resource.clone(), connection);
+                return self.accept_later(now, &resource, key, answer);
             }
         };
         match offer.accept(now, answer) {
             Ok(peer) => {
-                let (publisher, role) = (connection.publisher, connection.role);
-                self.add_peer(now, resource, publisher, role, peer);
+                let (participant, role) = (connection.participant, connection.role);
+                self.add_peer(now, resource, participant, role, peer);
                 Ok(())
             }
             Err(error) => {
                 self.tell_ended(resource, error.to_string());
-                let publication = self.publications.get(&connection.publisher);
+                let publication = self.publications.get(&connection.participant);
                 let forms: Vec<Form> = publication.into_iter().flat_map(|p| p.forms()).collect();
                 Err(refusal(error, &forms))
             }
         }
+    }
+
+    fn accept_later(
+        &mut self,
+        now: Instant,
+        resource: &ResourceId,
+        key: PeerKey,
+        answer: &str,
+    ) -> Result<(), MediaError> {
+        let accepted = self.peers.drive(key, |peer| peer.accept(now, answer));
+        match accepted {
+            None => return Err(MediaError::UnknownResource),
+            Some(Err(NegotiationError::NothingOffered | NegotiationError::NotOfferer)) => {
+                return Err(MediaError::WrongState {
+                    reason: "no offer waits for an answer".to_owned(),
+                });
+            }
+            Some(Err(error)) => return Err(error.into()),
+            Some(Ok(())) => {}
+        }
+        let connection = self.connections.get_mut(resource);
+        if let (Some(Role::Receive(reception)), Some(peer)) =
+            (connection.map(|c| &mut c.role), self.peers.get(key))
+        {
+            reception.negotiated(peer.streams());
+        }
+        self.refresh_reception(now, resource);
+        Ok(())
     }
 
     /// How many publish in a room.
@@ -183,32 +209,35 @@ impl Plane {
         &mut self,
         now: Instant,
         resource: ResourceId,
-        publisher: Publisher,
-        role: Role,
+        participant: Publisher,
+        mut role: Role,
         peer: Peer,
     ) {
+        if let Role::Receive(reception) = &mut role {
+            reception.negotiated(peer.streams());
+        }
         let key = self.peers.insert(peer);
         let most = match role {
             Role::Publish(_) => self.settings.most_of_a_publisher(),
-            Role::Play => self.settings.most_of_a_player(),
+            Role::Play | Role::Receive(_) => self.settings.most_of_a_player(),
         };
         if let Some(most) = most {
             self.peers.limit_ingress(key, most);
         }
         self.resources.insert(key, resource.clone());
-        self.add_connection(now, resource, publisher, role, State::Peer(key));
+        self.add_connection(now, resource, participant, role, State::Peer(key));
     }
 
-    fn add_connection(
+    pub(crate) fn add_connection(
         &mut self,
         now: Instant,
         resource: ResourceId,
-        publisher: Publisher,
+        participant: Publisher,
         role: Role,
         state: State,
     ) {
         let connection = Connection {
-            publisher,
+            participant,
             state,
             since: now,
             connected: false,

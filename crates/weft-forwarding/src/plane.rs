@@ -1,5 +1,6 @@
 use crate::connection::{Connection, ResourceId, Role, SETUP, UNHEARD};
 use crate::ended;
+use crate::event::{Event, Output};
 use crate::handshakes::{Handshakes, Waiting};
 use crate::publication::{Publication, Publisher};
 use crate::settings::Settings;
@@ -21,44 +22,6 @@ const NO_PATH: &str = "no path is left";
 
 /// Why a player has to ask again.
 const CODEC_CHANGED: &str = "the publisher has changed its video codec";
-
-/// Request of a plane to its owner.
-#[derive(Debug)]
-pub enum Output {
-    /// Send this datagram.
-    Transmit {
-        /// Peer that owns the datagram; return the buffer with
-        /// [`Plane::recycle`].
-        peer: PeerKey,
-        /// From this local address.
-        local: SocketAddr,
-        /// To this remote address.
-        remote: SocketAddr,
-        /// The ECN field of its IP header.
-        ecn: Ecn,
-        /// Protected and complete.
-        datagram: Vec<u8>,
-    },
-    /// Something that signalling may want to know.
-    Event(Event),
-}
-
-/// Connection event.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Event {
-    /// It is up: packets can flow.
-    Connected {
-        /// The publication or playback, as in the command that made it.
-        resource: ResourceId,
-    },
-    /// It has ended by itself.
-    Ended {
-        /// The publication or playback, as in the command that made it.
-        resource: ResourceId,
-        /// Why, in words for a log.
-        reason: String,
-    },
-}
 
 /// Totals since the start, but for the first two.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -93,7 +56,7 @@ impl Connected {
     fn of(&mut self, role: &Role) -> &mut u64 {
         match role {
             Role::Publish(_) => &mut self.publications,
-            Role::Play => &mut self.playbacks,
+            Role::Play | Role::Receive(_) => &mut self.playbacks,
         }
     }
 }
@@ -112,7 +75,7 @@ pub struct Plane {
     /// Connections that are up.
     connected: Connected,
     handshakes: Handshakes,
-    events: VecDeque<Event>,
+    pub(crate) events: VecDeque<Event>,
     /// Time of the last input.
     pub(crate) now: Instant,
     next_housekeeping: Option<Instant>,
@@ -176,21 +139,27 @@ impl Plane {
         };
         self.resources.remove(&key);
         self.peers.close(now, key);
-        if let Some(publication) = self.publications.get_mut(&connection.publisher) {
-            match connection.role {
-                Role::Publish(_) => {
-                    publication.drop_source(key);
-                    self.traffic.remove_source(key);
-                }
-                Role::Play => {
-                    publication.remove_player(key);
-                    self.traffic.remove_player(key);
-                }
+        let participant = &connection.participant;
+        let publication = self.publications.get_mut(participant);
+        match (&connection.role, publication) {
+            (Role::Publish(_), Some(publication)) => {
+                publication.drop_source(key);
+                self.traffic.remove_source(key);
             }
-            if publication.is_over() {
-                self.traffic.remove_publication(publication);
-                self.publications.remove(&connection.publisher);
+            (Role::Play, Some(publication)) => {
+                publication.remove_player(key);
+                self.traffic.remove_player(key);
             }
+            (Role::Receive(_), _) => self.traffic.remove_player(key),
+            (Role::Publish(_) | Role::Play, None) => {}
+        }
+        let over = self.publications.get(participant).filter(|p| p.is_over());
+        if let Some(publication) = over {
+            self.traffic.remove_publication(publication);
+            self.publications.remove(participant);
+        }
+        if matches!(connection.role, Role::Publish(_)) {
+            self.refresh_receptions(now, &participant.room);
         }
     }
 
@@ -331,28 +300,36 @@ impl Plane {
         if !std::mem::replace(&mut connection.connected, true) {
             *self.connected.of(&connection.role) += 1;
         }
-        let publisher = connection.publisher.clone();
+        let publisher = connection.participant.clone();
         if matches!(connection.role, Role::Publish(_)) {
             self.end_players_of_another_codec(now, &publisher, key);
         }
-        let resource = &self.resources[&key].clone();
-        let Some(connection) = self.connections.get_mut(resource) else {
+        let resource = self.resources[&key].clone();
+        self.tell(Event::Connected {
+            resource: resource.clone(),
+        });
+        let Some(connection) = self.connections.get_mut(&resource) else {
             return;
         };
-        let publication = self.publications.entry(publisher).or_default();
         match connection.role {
-            Role::Publish(_) => self
-                .traffic
-                .connect_source(now, &mut self.peers, publication, key),
+            Role::Publish(_) => {
+                let room = publisher.room.clone();
+                let publication = self.publications.entry(publisher).or_default();
+                self.traffic
+                    .connect_source(now, &mut self.peers, publication, key);
+                self.refresh_receptions(now, &room);
+            }
             Role::Play => {
+                let publication = self.publications.entry(publisher).or_default();
                 publication.add_player(key);
                 self.traffic
                     .connect_player(now, &mut self.peers, publication, key);
             }
+            Role::Receive(_) => {
+                self.traffic.connect_reception(now, key);
+                self.refresh_reception(now, &resource);
+            }
         }
-        self.tell(Event::Connected {
-            resource: resource.clone(),
-        });
     }
 
     /// Ends players that agreed on another codec for a camera: when a publisher

@@ -1,19 +1,27 @@
 //! A peer that packets go to, as the traffic sees it.
 
 use crate::ceiling::Ceiling;
-use crate::publication::Slot;
 use std::collections::BTreeMap;
 use weft_sfu::SubscriptionId;
-use weft_units::{Duration, Instant, Rate};
+use weft_units::{Duration, Instant, MediaKind, Rate, StreamId};
 
 /// Least bound of the rate to a player. The bound follows the published rate, and this
 /// much is needed before anything is known of that.
 pub(crate) const LEAST_MAX_RATE: Rate = Rate::from_kbps(2_500);
 
+/// A stream that carries tracks to a player.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Subscribed {
+    pub(crate) id: SubscriptionId,
+    pub(crate) kind: MediaKind,
+    /// Its part of the rate that the player's paths carry, as told last.
+    pub(crate) share: Option<Rate>,
+}
+
 /// A peer that packets go to.
 pub(crate) struct Player {
     pub(crate) since: Instant,
-    pub(crate) subscriptions: BTreeMap<Slot, SubscriptionId>,
+    pub(crate) subscriptions: BTreeMap<StreamId, Subscribed>,
     /// Rate that all paths to it carry.
     pub(crate) target: Option<Rate>,
     /// Queue of its pacers as the router knows it.
@@ -39,11 +47,9 @@ impl Player {
         }
     }
 
-    /// Subscriptions to cameras.
-    pub(crate) fn cameras(&self) -> impl Iterator<Item = SubscriptionId> {
-        let streams = self.subscriptions.iter();
-        streams
-            .filter(|(slot, _)| **slot != Slot::Sound)
-            .map(|(_, id)| *id)
+    /// Subscriptions of one kind.
+    pub(crate) fn of_kind(&self, kind: MediaKind) -> impl Iterator<Item = SubscriptionId> {
+        let streams = self.subscriptions.values();
+        streams.filter(move |s| s.kind == kind).map(|s| s.id)
     }
 }

@@ -132,6 +132,18 @@ impl Publication {
         self.source.as_ref().map(|s| &s.streams)
     }
 
+    /// The tracks that packets come for, with their places and forms.
+    pub(crate) fn live(&self) -> impl Iterator<Item = (Slot, TrackId, Form)> {
+        let flows = |slot: &Slot| {
+            self.streams().is_some_and(|streams| match slot {
+                Slot::Sound => streams.audio,
+                Slot::Camera(place) => *place < streams.cameras.len(),
+            })
+        };
+        let tracks = self.tracks.iter().filter(move |(slot, _)| flows(slot));
+        tracks.map(|(slot, track)| (*slot, track.id, track.form))
+    }
+
     /// The peer that packets come from.
     pub(crate) fn source(&self) -> Option<PeerKey> {
         self.source.as_ref().map(|s| s.peer)

@@ -1,12 +1,12 @@
 //! The packets: from publishers through the router to players.
 
-use crate::player::{LEAST_MAX_RATE, Player};
-use crate::publication::{Publication, Slot, streams_of};
+use crate::player::{LEAST_MAX_RATE, Player, Subscribed};
+use crate::publication::{Publication, streams_of};
 use std::collections::{BTreeMap, BTreeSet};
 use weft_peer::{PeerKey, PeerSet, StreamDirection};
 use weft_session::Backlog;
 use weft_sfu::{Downlink, Output, Router, SubscriptionId, TrackId, fair_shares};
-use weft_units::{Deadline, Duration, Instant, Rate, StreamId};
+use weft_units::{Codec, Deadline, Duration, Instant, MediaKind, Rate, StreamId};
 use weft_wire::rtp::{ForwardedPacket, MediaPacket};
 
 /// Bound on a player's media, over the rate that is published for it: the rest is for
@@ -16,9 +16,6 @@ const HEADROOM: f64 = 2.0;
 /// Part of the server's bound that players' media may take: the rest is for
 /// what is lost and sent again, and feedback. Chosen by us.
 const EGRESS_FOR_MEDIA: f64 = 0.9;
-/// Part of a weak player's target that half of the pictures may take: the rest is
-/// for keyframes and what is sent again. Chosen by us.
-const FITTING: f64 = 0.9;
 /// Part of what arrived during heavy losses at which the backlog of a new player
 /// leaves, although its controller may have fallen lower. Chosen by trial: at
 /// 600 kbit/s, half to nearly all of it do equally well.
@@ -26,7 +23,7 @@ const KNOWN: f64 = 0.8;
 /// For so long after a player is connected its target rate is a guess, and a
 /// layer that is dropped for it comes back after a second only. Chosen by us:
 /// the first probes are over then, also on a slow mobile link.
-const GUESSING: Duration = Duration::from_millis(2000);
+pub(crate) const GUESSING: Duration = Duration::from_millis(2000);
 /// A layer is dropped when the stream is over the target by more than this. An
 /// encoder is 15 % over its own target for seconds after each change, and a
 /// controller that is still feeling its way is off by more; a link that
@@ -60,13 +57,13 @@ pub(crate) struct Totals {
 /// are.
 #[derive(Default)]
 pub(crate) struct Traffic {
-    router: Router,
+    pub(crate) router: Router,
     incoming: BTreeMap<(PeerKey, StreamId), Incoming>,
     /// Where keyframes of a track are asked for.
     sources: BTreeMap<TrackId, (PeerKey, StreamId)>,
     outgoing: BTreeMap<SubscriptionId, (PeerKey, StreamId)>,
     subscriptions: BTreeMap<(PeerKey, StreamId), SubscriptionId>,
-    players: BTreeMap<PeerKey, Player>,
+    pub(crate) players: BTreeMap<PeerKey, Player>,
     /// Players whose pacers have a queue.
     watched: BTreeSet<PeerKey>,
     next_watch: Option<Instant>,
@@ -134,20 +131,56 @@ impl Traffic {
         publication: &Publication,
         peer: PeerKey,
     ) {
-        let (Some(player), Some(agreed)) = (self.players.get_mut(&peer), peers.get(peer)) else {
+        let Some(agreed) = peers.get(peer) else {
             return;
         };
         for (slot, (stream, _)) in streams_of(agreed, StreamDirection::Send) {
-            let has_it = player.subscriptions.contains_key(&slot);
-            let Some(track) = publication.track(slot).filter(|_| !has_it) else {
-                continue;
+            let Some(player) = self.players.get(&peer) else {
+                return;
             };
-            if let Some(id) = self.router.subscribe(now, track) {
-                player.subscriptions.insert(slot, id);
-                self.outgoing.insert(id, (peer, stream));
-                self.subscriptions.insert((peer, stream), id);
+            let has_it = player.subscriptions.contains_key(&stream);
+            if let Some(track) = publication.track(slot).filter(|_| !has_it) {
+                self.add_subscription(now, (peer, stream), track);
             }
         }
+    }
+
+    fn add_subscription(&mut self, now: Instant, route: (PeerKey, StreamId), track: TrackId) {
+        let (peer, stream) = route;
+        let kind = self.router.codec(track).map(Codec::kind);
+        let id = self.router.subscribe(now, track);
+        if let (Some(player), Some(id), Some(kind)) = (self.players.get_mut(&peer), id, kind) {
+            let share = None;
+            let subscribed = Subscribed { id, kind, share };
+            player.subscriptions.insert(stream, subscribed);
+            self.outgoing.insert(id, route);
+            self.subscriptions.insert(route, id);
+        }
+    }
+
+    /// A participant's reception is connected; [`Traffic::switch_track`] says what its
+    /// streams carry.
+    pub(crate) fn connect_reception(&mut self, now: Instant, peer: PeerKey) {
+        self.players.insert(peer, Player::new(now));
+    }
+
+    /// A stream to a player carries this track from now on, or nothing.
+    pub(crate) fn switch_track(
+        &mut self,
+        now: Instant,
+        peers: &mut PeerSet,
+        route: (PeerKey, StreamId),
+        track: Option<TrackId>,
+    ) {
+        match (self.subscriptions.get(&route), track) {
+            (Some(id), Some(track)) => {
+                self.router.switch_track(now, *id, track);
+            }
+            (Some(id), None) => self.router.detach(*id),
+            (None, Some(track)) => self.add_subscription(now, route, track),
+            (None, None) => {}
+        }
+        self.deliver(now, peers);
     }
 
     /// A player is gone.
@@ -156,7 +189,7 @@ impl Traffic {
         let Some(player) = self.players.remove(&peer) else {
             return;
         };
-        for id in player.subscriptions.into_values() {
+        for Subscribed { id, .. } in player.subscriptions.into_values() {
             self.router.unsubscribe(id);
             if let Some(route) = self.outgoing.remove(&id) {
                 self.subscriptions.remove(&route);
@@ -237,7 +270,7 @@ impl Traffic {
     fn adapt_bounds(&mut self, now: Instant, peers: &mut PeerSet, egress: Option<Rate>) {
         let demand = |player: &Player| -> Rate {
             let streams = player.subscriptions.values();
-            streams.filter_map(|id| self.router.demand(now, *id)).sum()
+            streams.filter_map(|s| self.router.demand(now, s.id)).sum()
         };
         let level = egress.map(|most| {
             let demands = self.players.values().map(|player| Some(demand(player)));
@@ -275,58 +308,6 @@ impl Traffic {
                 peers.drive(peer, |peer| peer.set_max_rate(now, wanted));
             }
         }
-    }
-
-    /// Returns the rate that a player can use of a publication: the rate of its paths, and beside
-    /// that what it does not play. While that is a guess, what it may be sent.
-    pub(crate) fn usable(
-        &self,
-        now: Instant,
-        peer: PeerKey,
-        publication: &Publication,
-    ) -> Option<Rate> {
-        let player = self.players.get(&peer)?;
-        if now.saturating_since(player.since) < GUESSING {
-            return Some(player.max_rate);
-        }
-        let published = self.published(now, publication);
-        let played = player.subscriptions.values();
-        let played: Rate = played.filter_map(|id| self.router.demand(now, *id)).sum();
-        Some(player.target? + published.saturating_sub(played))
-    }
-
-    /// Rate at which a publication arrives.
-    pub(crate) fn published(&self, now: Instant, publication: &Publication) -> Rate {
-        let published = publication.track_ids();
-        published.filter_map(|t| self.router.rate(now, t)).sum()
-    }
-
-    /// Most that a publication may take to be played at half the frequency
-    /// of its pictures over what a player's paths carry.
-    pub(crate) fn fitting(
-        &self,
-        now: Instant,
-        peer: PeerKey,
-        publication: &Publication,
-    ) -> Option<Rate> {
-        let player = self.players.get(&peer)?;
-        if now.saturating_since(player.since) < GUESSING * 2 {
-            return None;
-        }
-        let published = publication.track_ids();
-        let published: Rate = published.filter_map(|t| self.router.rate(now, t)).sum();
-        let ids = player.subscriptions.values();
-        let played: Rate = ids
-            .clone()
-            .filter_map(|id| self.router.demand(now, *id))
-            .sum();
-        let least: Rate = ids.filter_map(|id| self.router.half(now, *id)).sum();
-        if least == Rate::ZERO {
-            return None;
-        }
-        let part = played.as_bps() as f64 / least.as_bps() as f64;
-        let fits = player.target?.mul_f64(FITTING * part);
-        Some(fits + published.saturating_sub(played))
     }
 
     pub(crate) fn players(&self) -> usize {
@@ -428,7 +409,7 @@ impl Traffic {
         let mut queued = queue(peers);
         if queued > QUEUE_USELESS {
             peers.drive(key, |peer| peer.drop_waiting_pictures(now));
-            for camera in player.cameras() {
+            for camera in player.of_kind(MediaKind::Video) {
                 self.router.interrupt(camera);
             }
             queued = queue(peers);
@@ -450,23 +431,28 @@ impl Traffic {
 
     /// Sound has the right of way; the cameras divide the rest.
     fn tell_downlink(&mut self, now: Instant, key: PeerKey) {
-        let Some(player) = self.players.get(&key) else {
+        let Some(player) = self.players.get_mut(&key) else {
             return;
         };
-        let demand = |id: &SubscriptionId| self.router.demand(now, *id);
-        let sound = player.subscriptions.get(&Slot::Sound).and_then(demand);
-        let cameras: Vec<SubscriptionId> = player.cameras().collect();
+        let demand = |id: SubscriptionId| self.router.demand(now, id);
+        let sound: Rate = player.of_kind(MediaKind::Audio).filter_map(demand).sum();
+        let cameras = player.of_kind(MediaKind::Video);
+        let cameras: Vec<SubscriptionId> = cameras
+            .filter(|id| self.router.track(*id).is_some())
+            .collect();
         let measured =
             now.saturating_since(player.since) >= GUESSING || player.ceiling.rate().is_some();
-        let target = player.target.filter(|_| measured).map(|rate| {
-            rate.mul_f64(TOLERANCE)
-                .saturating_sub(sound.unwrap_or(Rate::ZERO))
-        });
-        let demands: Vec<Option<Rate>> = cameras.iter().map(demand).collect();
+        let target = player.target.filter(|_| measured);
+        let target = target.map(|rate| rate.mul_f64(TOLERANCE).saturating_sub(sound));
+        let demands: Vec<Option<Rate>> = cameras.iter().map(|id| demand(*id)).collect();
         let shares = target.map(|rate| fair_shares(rate, &demands));
         let queued = player.queued;
         for (place, camera) in cameras.into_iter().enumerate() {
             let target = shares.as_ref().map(|shares| shares[place]);
+            let streams = player.subscriptions.values_mut();
+            for subscribed in streams.filter(|s| s.id == camera) {
+                subscribed.share = target;
+            }
             let downlink = Downlink { target, queued };
             self.router.set_downlink(now, camera, downlink);
         }

@@ -16,6 +16,7 @@ use weft_units::{Bytes, Deadline, Duration, Ecn, Instant, PathId, StreamId};
 use weft_wire::rtp::ForwardedPacket;
 
 use crate::negotiation::Offering;
+use crate::negotiation::answered::Answered;
 use crate::paths;
 use crate::stream::NegotiatedStream;
 use moving::Moving;
@@ -85,6 +86,8 @@ pub struct Peer {
     pub(crate) titles: BTreeMap<StreamId, String>,
     /// Offers of this side; `None` if the other side makes them.
     offering: Option<Box<Offering>>,
+    /// Answers of this side; `None` if it makes the offers.
+    answered: Option<Box<Answered>>,
     connected: bool,
     /// Protected packets that may have to be sent again as they are.
     sent: RepeatStore,
@@ -105,6 +108,7 @@ impl Peer {
             streams: Vec::new(),
             titles: BTreeMap::new(),
             offering: None,
+            answered: None,
             connected: false,
             sent: RepeatStore::default(),
             useless: 0,

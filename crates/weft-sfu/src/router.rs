@@ -310,6 +310,12 @@ impl Router {
         Some(self.subscriptions.get(&id)?.forwarder.stats())
     }
 
+    /// Returns the codec of a track.
+    #[must_use]
+    pub fn codec(&self, track: TrackId) -> Option<Codec> {
+        Some(self.tracks.get(&track)?.codec)
+    }
+
     /// How many tracks there are.
     #[must_use]
     pub fn tracks(&self) -> usize {

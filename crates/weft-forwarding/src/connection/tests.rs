@@ -7,7 +7,7 @@ fn at(seconds: u64) -> Instant {
 
 fn connection() -> Connection {
     Connection {
-        publisher: Publisher {
+        participant: Publisher {
             room: "r".to_owned(),
             participant: "p".to_owned(),
         },

@@ -4,7 +4,10 @@
 #[allow(dead_code)]
 #[path = "../../../weft-peer/tests/common/mod.rs"]
 mod common;
+
+mod client;
 mod limits;
+mod reception;
 mod restart;
 mod weak;
 #[allow(dead_code)]

@@ -1,6 +1,7 @@
 //! A room in virtual time: the plane of a server, and peers that reach it over
 //! links.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hasher};
 use std::net::SocketAddr;
 
@@ -8,27 +9,22 @@ use weft_forwarding::{Event as PlaneEvent, MediaError, Output as PlaneOutput, Pl
 use weft_forwarding::{Publisher, ResourceId, Settings};
 use weft_ice::{IceRole, LocalAddress};
 use weft_peer::{
-    AnswerPolicy, Entropy, Event, Offer, Output, Peer, PeerConfig, Section, StreamDirection,
-    TimeOrigin, answer,
+    AnswerPolicy, Entropy, Offer, Output, Peer, PeerConfig, Section, StreamDirection, TimeOrigin,
+    answer,
 };
 use weft_secure::{Certificate, testing};
-use weft_session::{Delivery, Event as SessionEvent, Frame};
+use weft_session::Delivery;
 use weft_testing::pictures::Layers;
-use weft_units::{Bytes, Codec, Duration, Ecn, Instant, MediaKind, Rate, Rng};
+use weft_units::{Bytes, Duration, Ecn, Instant, MediaKind, Rate, Rng};
 use weft_wire::payload::Form;
 
-use crate::common::{FRAME_INTERVAL, Record, Side, Source, frame, heed, source};
+use crate::client::{Camera, Client};
+use crate::common::{FRAME_INTERVAL, Record, source};
 use crate::wires::{Family, Wires, any_epoch};
 
 /// Most that is published if nothing else is said: it has no layers, so every
 /// player gets all of it.
 const PUBLISHED: Rate = Rate::from_kbps(1_500);
-
-/// A picture of H.264 as far as packets go: parameters, and a slice that needs
-/// no other picture.
-const STILL: [u8; 22] = [
-    0, 0, 0, 1, 0x67, 0x42, 0xc0, 0x1f, 0, 0, 0, 1, 0x68, 0xce, 0, 0, 0, 1, 0x65, 1, 2, 3,
-];
 
 fn sections(direction: StreamDirection, cameras: &[Option<Form>]) -> Vec<Section> {
     let of = |form: &Option<Form>| Section {
@@ -43,25 +39,6 @@ fn browsers(offer: &str) -> String {
     let known = |line: &&str| !line.contains("urn:weft:") && !line.contains("ack ccfb");
     let lines: Vec<&str> = offer.lines().filter(known).collect();
     lines.join("\r\n") + "\r\n"
-}
-
-/// Somebody in the room.
-pub struct Client {
-    pub peer: Peer,
-    address: SocketAddr,
-    pub record: Record,
-    /// How many pictures of H.264 came.
-    pub stills: usize,
-    /// Camera of a client that publishes, from the first path on.
-    camera: Option<Camera>,
-    /// Whether it has crashed: it sends and receives nothing.
-    pub is_gone: bool,
-}
-
-pub struct Camera {
-    source: Source,
-    next_frame: Option<Instant>,
-    pub keyframes_asked: u64,
 }
 
 /// A plane, its clients and the wires between them. More than fifteen fields: a
@@ -249,6 +226,29 @@ impl Room {
         self.enter(peer, None);
     }
 
+    /// The next in line receives the whole room.
+    pub fn receive(&mut self, receiver: &Publisher) {
+        let (resource, entropy) = (self.next_resource(), self.entropy("server"));
+        let (now, of) = (self.now, resource.clone());
+        let offered = self.plane.receive(now, of, receiver.clone(), &entropy);
+        let policy = AnswerPolicy {
+            receive: Some(Delivery::Frames),
+            send: Vec::new(),
+        };
+        let config = self.config(IceRole::Controlled);
+        let offer = match self.browser {
+            false => offered.sdp,
+            true => browsers(&offered.sdp),
+        };
+        let (peer, sdp) = answer(now, config, &offer, &policy).expect("the offer is good");
+        self.plane
+            .accept(now, resource, &sdp)
+            .expect("the answer is good");
+        self.enter(peer, None);
+        let client = self.clients.last_mut().expect("it entered");
+        client.receives_room = true;
+    }
+
     pub fn run(&mut self, span: Duration) {
         let end = self.now + span;
         let mut steps_now = 0;
@@ -272,6 +272,10 @@ impl Room {
             peer,
             address,
             record: Record::default(),
+            seen: BTreeMap::new(),
+            receives_room: false,
+            lines: Vec::new(),
+            changed: BTreeSet::new(),
             stills: 0,
             camera,
             is_gone: false,
@@ -353,7 +357,7 @@ impl Room {
     fn drain(&mut self) {
         while let Some(output) = self.plane.poll_output() {
             match output {
-                PlaneOutput::Event(event) => self.events.push(event),
+                PlaneOutput::Event(event) => self.on_plane_event(event),
                 PlaneOutput::Transmit {
                     peer,
                     local,
@@ -385,57 +389,34 @@ impl Room {
         }
     }
 
+    fn on_plane_event(&mut self, event: PlaneEvent) {
+        match event {
+            PlaneEvent::LinesChanged { resource, lines } => {
+                self.client_of(&resource).on_lines(lines);
+            }
+            PlaneEvent::Offered { resource, sdp } => {
+                let now = self.now;
+                let peer = &mut self.client_of(&resource).peer;
+                let answer = peer.answer(now, &sdp).expect("the offer is good");
+                self.plane
+                    .accept(now, resource, &answer)
+                    .expect("the answer is good");
+            }
+            event => self.events.push(event),
+        }
+    }
+
+    fn client_of(&mut self, ResourceId(name): &ResourceId) -> &mut Client {
+        let number = name.strip_prefix("resource ").expect("we named it");
+        let number: usize = number.parse().expect("we named it");
+        &mut self.clients[number]
+    }
+
     fn send(&mut self, from: SocketAddr, to: SocketAddr, datagram: &[u8]) {
         self.digest.write_u64(self.now.as_nanos());
         self.digest.write(format!("{from} {to}").as_bytes());
         self.digest.write(datagram);
         self.datagrams += 1;
         self.wires.send(self.now, from, to, datagram.to_vec());
-    }
-}
-
-impl Client {
-    pub fn camera(&self) -> &Camera {
-        self.camera.as_ref().expect("it publishes")
-    }
-
-    /// Takes the next frame if it is due.
-    fn capture(&mut self, now: Instant) {
-        let Some(camera) = &mut self.camera else {
-            return;
-        };
-        if camera.next_frame.is_some_and(|at| at <= now) {
-            camera.next_frame = Some(now + camera.source.interval());
-            let picture = camera.source.capture(now);
-            for agreed in self.peer.streams().to_vec() {
-                let frame = match agreed.codec() {
-                    Codec::H264 => Frame::new(&STILL, picture.timestamp, now),
-                    _ => frame(&picture),
-                };
-                self.peer
-                    .send_frame(now, agreed.stream, &frame)
-                    .expect("the stream was negotiated");
-            }
-        }
-    }
-
-    fn on_event(&mut self, now: Instant, event: &Event) {
-        if let Event::Session(SessionEvent::FrameReceived { frame, .. }) = event
-            && frame.codec == Codec::H264
-        {
-            assert_eq!(frame.data, STILL);
-            self.stills += 1;
-            return;
-        }
-        let Some(camera) = &mut self.camera else {
-            return self.record.on_event(now, Side::Receiver, event);
-        };
-        heed(&mut camera.source, event);
-        if let Event::Session(SessionEvent::KeyframeRequested { .. }) = event {
-            camera.keyframes_asked += 1;
-        }
-        if self.peer.is_connected() {
-            camera.next_frame.get_or_insert(now);
-        }
     }
 }

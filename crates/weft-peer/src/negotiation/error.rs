@@ -67,6 +67,17 @@ pub enum NegotiationError {
     /// The other side makes the offers of this connection.
     #[error("this side answered the first offer, so the other side makes the later ones, too")]
     NotOfferer,
+    /// This side makes the offers of this connection.
+    #[error("this side made the first offer, so it makes the later ones, too")]
+    NotAnswerer,
+    /// A later offer has fewer sections than the one before.
+    #[error("the offer has {offered} media sections where there were {before}")]
+    SectionsGone {
+        /// Sections of the offer before.
+        before: usize,
+        /// Sections of this one.
+        offered: usize,
+    },
     /// An answer came, and no offer waits for one.
     #[error("no offer waits for this answer")]
     NothingOffered,

@@ -1,6 +1,7 @@
 //! Offer and answer (RFC 8829, the part that a call needs): VP8 or H.264 with
 //! RTX and Opus, one bundle, the header extensions that decide the level.
 
+pub(crate) mod answered;
 pub(crate) mod describe;
 mod error;
 mod fragment;

@@ -7,7 +7,8 @@ use weft_wire::sdp::{self, Media, SessionDescription, Setup};
 
 use super::Peer;
 use crate::config::PeerConfig;
-use crate::negotiation::describe::{Sources, Transported, announce, bundle, payloads};
+use crate::negotiation::answered::Answered;
+use crate::negotiation::describe::{Sources, Transported, announce, payloads};
 use crate::negotiation::offering::{add_receiver, add_sender};
 use crate::negotiation::plan::{AnswerPolicy, Plan, Use, plan};
 use crate::negotiation::{
@@ -28,8 +29,8 @@ pub fn answer(
 ) -> Result<(Peer, String), NegotiationError> {
     let offer = SessionDescription::parse(offer)?;
     let plans = plan(&offer, &config.codecs, policy)?;
-    let each = plans.iter().zip(&offer.media);
-    let used = each.clone().filter(|(plan, _)| plan.is_used());
+    let used = plans.iter().zip(&offer.media);
+    let used = used.filter(|(plan, _)| plan.is_used());
     let used: Vec<&Media> = used.map(|(_, media)| media).collect();
     let dtls = dtls_role_for_answer(offer.media.iter().find_map(|m| m.setup));
     let remote = remote_transport(&offer, &used, dtls)?;
@@ -45,27 +46,88 @@ pub fn answer(
         DtlsRole::Client => Setup::Active,
         DtlsRole::Server => Setup::Passive,
     };
-    let transported = Transported {
-        config: &config,
-        setup,
-    };
     let mut rng = config.rng.stream("ssrc");
-    let mut media = Vec::with_capacity(offer.media.len());
-    for (plan, offered) in each {
-        let mut section = Answering {
-            peer: &mut peer,
-            config: &config,
-            policy,
-        };
-        media.push(section.answer(*plan, offered, &transported, &mut rng));
-    }
-    let accepted = media.iter().filter(|m| !m.is_rejected());
-    let accepted: Vec<_> = accepted.filter_map(|m| m.mid).collect();
-    let group = offer.bundle.iter().filter(|mid| accepted.contains(mid));
-    let description = bundle((rng.next_u64(), 1), group.copied().collect(), media);
+    let mut answered = Answered {
+        policy: policy.clone(),
+        setup,
+        media: Vec::with_capacity(offer.media.len()),
+        session_id: 0,
+        version: 1,
+        rng: rng.clone(),
+        config,
+    };
+    peer.answer_sections(&mut answered, &plans, &offer.media);
+    rng.clone_from(&answered.rng);
+    answered.session_id = rng.next_u64();
+    let description = answered.description(&offer);
+    peer.answered = Some(Box::new(answered));
     peer.association.set_remote(now, remote);
     peer.pump(now);
     Ok((peer, description.to_string()))
+}
+
+impl Peer {
+    /// Answers a later offer over this connection. It takes what the new sections send,
+    /// by the policy of the first answer, and sends nothing in them; the sections before
+    /// stay as they are. An offer that cannot be used changes nothing.
+    ///
+    /// # Errors
+    /// If this side makes the offers, the offer cannot be read or lacks sections, or
+    /// what it adds cannot be used.
+    pub fn answer(&mut self, now: Instant, offer: &str) -> Result<String, NegotiationError> {
+        let offer = SessionDescription::parse(offer)?;
+        let answered = self.answered.as_ref();
+        let answered = answered.ok_or(NegotiationError::NotAnswerer)?;
+        let (before, offered) = (answered.media.len(), offer.media.len());
+        if offered < before {
+            return Err(NegotiationError::SectionsGone { before, offered });
+        }
+        let mut added = offer.clone();
+        added.media.drain(..before);
+        let policy = AnswerPolicy {
+            receive: answered.policy.receive,
+            send: Vec::new(),
+        };
+        let plans = match added.media.is_empty() {
+            true => Vec::new(),
+            false => plan(&added, &answered.config.codecs, &policy)?,
+        };
+        let Some(mut answered) = self.answered.take() else {
+            unreachable!("it is there, as above");
+        };
+        answered.policy = policy;
+        answered.version += 1;
+        answered.config.association.ice.credentials = self.association.credentials().clone();
+        answered.config.locals.clone_from(&self.locals);
+        self.answer_sections(&mut answered, &plans, &added.media);
+        let description = answered.description(&offer);
+        self.answered = Some(answered);
+        self.pump(now);
+        Ok(description.to_string())
+    }
+
+    fn answer_sections(&mut self, answered: &mut Answered, plans: &[Plan], offered: &[Media]) {
+        let Answered {
+            config,
+            policy,
+            setup,
+            media,
+            rng,
+            ..
+        } = answered;
+        let transported = Transported {
+            config,
+            setup: *setup,
+        };
+        for (plan, offered) in plans.iter().zip(offered) {
+            let mut section = Answering {
+                peer: self,
+                config,
+                policy,
+            };
+            media.push(section.answer(*plan, offered, &transported, rng));
+        }
+    }
 }
 
 struct Answering<'a> {

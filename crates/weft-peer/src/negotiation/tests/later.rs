@@ -105,3 +105,28 @@ fn who_answered_first_makes_no_offers() {
     let refused = peer.offer(&[SOUND]);
     assert!(matches!(refused, Err(NegotiationError::NotOfferer)));
 }
+
+#[test]
+fn an_answerer_takes_the_sections_that_a_later_offer_adds() {
+    let config = config(IceRole::Controlling, 1, "192.0.2.2:5000");
+    let offer = Offer::new(Instant::ZERO, config, &[PICTURES], Delivery::Packets);
+    let (mut answerer, first) = answer_to(&offer.sdp(), &RECEIVE).expect("it takes the offer");
+    let mut offerer = offer
+        .accept(Instant::ZERO, &first.to_string())
+        .expect("it takes the answer");
+    let later = offerer.offer(&[SOUND, PICTURES]).expect("it offers");
+    let answer = answerer.answer(Instant::ZERO, &later).expect("it answers");
+    let described = parsed(&answer);
+    assert_eq!(described.media[..1], first.media[..]);
+    assert_eq!(described.origin.version, first.origin.version + 1);
+    assert_eq!(described.bundle.len(), 3);
+    offerer.accept(Instant::ZERO, &answer).expect("it accepts");
+    assert_eq!(places(&answerer), places(&offerer));
+    let fewer = answerer.answer(Instant::ZERO, &first.to_string());
+    assert!(
+        matches!(fewer, Err(NegotiationError::SectionsGone { .. })),
+        "{fewer:?}"
+    );
+    let refused = offerer.answer(Instant::ZERO, &later);
+    assert!(matches!(refused, Err(NegotiationError::NotAnswerer)));
+}

@@ -1,0 +1,58 @@
+use crate::connection::ResourceId;
+use crate::reception::Line;
+use std::net::SocketAddr;
+use weft_peer::PeerKey;
+use weft_units::Ecn;
+
+/// Request of a plane to its owner.
+#[derive(Debug)]
+pub enum Output {
+    /// Send this datagram.
+    Transmit {
+        /// Peer that owns the datagram; return the buffer with
+        /// [`Plane::recycle`](crate::Plane::recycle).
+        peer: PeerKey,
+        /// From this local address.
+        local: SocketAddr,
+        /// To this remote address.
+        remote: SocketAddr,
+        /// The ECN field of its IP header.
+        ecn: Ecn,
+        /// Protected and complete.
+        datagram: Vec<u8>,
+    },
+    /// Something that signalling may want to know.
+    Event(Event),
+}
+
+/// Connection event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// It is up: packets can flow.
+    Connected {
+        /// The publication or playback, as in the command that made it.
+        resource: ResourceId,
+    },
+    /// It has ended by itself.
+    Ended {
+        /// The publication or playback, as in the command that made it.
+        resource: ResourceId,
+        /// Why, in words for a log.
+        reason: String,
+    },
+    /// The lines of a reception carry other tracks.
+    LinesChanged {
+        /// The reception, as in the command that made it.
+        resource: ResourceId,
+        /// All lines that carry something.
+        lines: Vec<Line>,
+    },
+    /// A reception has too few lines: its participant answers this offer of more
+    /// ([`Plane::accept`](crate::Plane::accept)). A later one replaces it.
+    Offered {
+        /// The reception, as in the command that made it.
+        resource: ResourceId,
+        /// The session description.
+        sdp: String,
+    },
+}

@@ -1,0 +1,86 @@
+//! Requests of participants who receive a whole room over one connection.
+
+use crate::connection::{ResourceId, Role, State};
+use crate::error::MediaError;
+use crate::negotiation::{Negotiated, name_of};
+use crate::plane::Plane;
+use crate::player::LEAST_MAX_RATE;
+use crate::publication::Publisher;
+use crate::reception::{Line, Reception, View};
+use weft_ice::IceRole;
+use weft_peer::{Entropy, Offer};
+use weft_rooms::Publishing;
+use weft_session::Delivery;
+use weft_units::Instant;
+
+/// State of a reception.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Viewing {
+    /// Lines that carry something.
+    pub lines: Vec<Line>,
+    /// The offer that waits for the participant's answer, if one does.
+    pub offer: Option<String>,
+}
+
+impl Plane {
+    /// A participant receives everything that others publish in the room, over one
+    /// connection. Returns our offer; [`Plane::accept`] takes its answer, and those to
+    /// later ones ([`Event::Offered`](crate::Event::Offered)).
+    pub fn receive(
+        &mut self,
+        now: Instant,
+        resource: ResourceId,
+        participant: Publisher,
+        entropy: &Entropy,
+    ) -> Negotiated {
+        self.now = now;
+        let mut reception = Reception::default();
+        let sections = reception.first_sections(&self.candidates(&participant));
+        let config = self
+            .settings
+            .peer(IceRole::Controlling, LEAST_MAX_RATE, 1, entropy);
+        let ice_session = Some(name_of(&config));
+        let offer = Offer::new(now, config, &sections, Delivery::Packets);
+        let negotiated = Negotiated {
+            sdp: offer.sdp(),
+            streams: Publishing::default(),
+            ice_session,
+        };
+        let role = Role::Receive(Box::new(reception));
+        let state = State::Offered(Box::new(offer));
+        self.add_connection(now, resource, participant, role, state);
+        negotiated
+    }
+
+    /// A participant says what it shows.
+    ///
+    /// # Errors
+    /// If the connection is no reception.
+    pub fn set_view(
+        &mut self,
+        now: Instant,
+        resource: &ResourceId,
+        view: View,
+    ) -> Result<Viewing, MediaError> {
+        self.now = now;
+        let reception = self.reception_mut(resource)?;
+        reception.set_view(view);
+        self.refresh_reception(now, resource);
+        let lines = self.reception_mut(resource)?.lines();
+        let connection = self.connections.get(resource);
+        let key = connection.and_then(|connection| connection.peer());
+        let peer = key.and_then(|key| self.peers.get(key));
+        let offer = peer.and_then(|peer| peer.waiting_offer());
+        Ok(Viewing { lines, offer })
+    }
+
+    fn reception_mut(&mut self, resource: &ResourceId) -> Result<&mut Reception, MediaError> {
+        let connection = self.connections.get_mut(resource);
+        match &mut connection.ok_or(MediaError::UnknownResource)?.role {
+            Role::Receive(reception) => Ok(reception),
+            Role::Publish(_) | Role::Play => Err(MediaError::WrongState {
+                reason: "it carries one participant's streams, not a room".to_owned(),
+            }),
+        }
+    }
+}

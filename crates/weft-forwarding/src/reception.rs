@@ -1,0 +1,322 @@
+//! One connection that carries a whole room to a participant: its lines, and
+//! whose picture or sound each of them carries.
+
+use crate::publication::Slot;
+use weft_peer::{NegotiatedStream, Section, StreamDirection};
+use weft_sfu::TrackId;
+use weft_units::{Codec, MediaKind, StreamId};
+use weft_wire::payload::Form;
+use weft_wire::rtp::Mid;
+
+/// Sizes that a pool of lines grows to: grids of two, three, four and five tiles
+/// a side. Fewer steps are fewer negotiations, which take browsers 20 to 80 ms.
+const STEPS: [usize; 4] = [4, 9, 16, 25];
+
+/// Most cameras, and most sounds, that one participant receives.
+pub const MAX_LINES: usize = STEPS[STEPS.len() - 1];
+
+/// Use of a media section by a participant's track.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// Identification of the media section (RFC 9143).
+    pub mid: String,
+    /// Id of the participant who publishes the track.
+    pub participant: String,
+    /// Part of what they publish.
+    pub content: LineContent,
+}
+
+/// Content of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LineContent {
+    /// The camera at this place, from 0.
+    Camera(usize),
+    /// Sound.
+    Sound,
+}
+
+/// Cameras that a participant sees, the most important one first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct View {
+    /// The others are not sent.
+    pub cameras: Vec<ViewedCamera>,
+}
+
+/// A camera and the size of its picture on the viewer's screen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ViewedCamera {
+    /// Id of the participant who publishes it.
+    pub participant: String,
+    /// Its place, from 0, among the participant's cameras.
+    pub camera: usize,
+    /// Width in physical pixels.
+    pub width: u32,
+    /// Height in physical pixels.
+    pub height: u32,
+}
+
+/// A track that a participant could receive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Candidate {
+    pub(crate) participant: String,
+    pub(crate) slot: Slot,
+    pub(crate) track: TrackId,
+    pub(crate) form: Form,
+}
+
+/// A media section of the connection and its stream. It has one SSRC for the life of
+/// the connection, because Firefox never shows a section that changes it.
+#[derive(Debug)]
+struct OutgoingLine {
+    stream: StreamId,
+    mid: Mid,
+    form: Form,
+    /// Number of the pair of a picture and a sound that browsers play in step.
+    pair: usize,
+    source: Option<Candidate>,
+}
+
+impl OutgoingLine {
+    fn kind(&self) -> MediaKind {
+        self.form.codec().kind()
+    }
+
+    fn track(&self) -> Option<TrackId> {
+        self.source.as_ref().map(|source| source.track)
+    }
+}
+
+/// State of the connection that carries a room to a participant.
+#[derive(Debug, Default)]
+pub(crate) struct Reception {
+    lines: Vec<OutgoingLine>,
+    /// The form of the pictures of each pair that was offered.
+    pairs: Vec<Form>,
+    /// Pairs whose offer is answered.
+    answered: usize,
+    /// Forms of pictures that the participant does not decode.
+    refused: Vec<Form>,
+    /// `None` until the participant says what it shows: everything.
+    view: Option<View>,
+    /// Lines that the participant was told last.
+    told: Vec<Line>,
+}
+
+/// Changes of a reception's lines.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Assignment {
+    /// Streams that carry another track from now on, or none.
+    pub(crate) changed: Vec<(StreamId, Option<TrackId>)>,
+    /// Sections to offer, since there are too few lines.
+    pub(crate) sections: Vec<Section>,
+}
+
+impl Reception {
+    /// Sections for these tracks and some more. At least one step is offered, so that
+    /// who comes first into a room need not negotiate when others follow.
+    pub(crate) fn first_sections(&mut self, candidates: &[Candidate]) -> Vec<Section> {
+        let wanted = self.wanted(candidates);
+        let mut sections = self.grow(&wanted);
+        if sections.is_empty() {
+            let form = Form::ours(Codec::Vp8);
+            sections = self.add_pairs(form, STEPS[0]);
+        }
+        sections
+    }
+
+    /// An offer was answered: these are all streams that there are now.
+    pub(crate) fn negotiated(&mut self, streams: &[NegotiatedStream]) {
+        for agreed in streams
+            .iter()
+            .filter(|s| s.direction == StreamDirection::Send)
+        {
+            let known = self.lines.iter().any(|line| line.stream == agreed.stream);
+            if let Some(mid) = agreed.mid.filter(|_| !known) {
+                self.lines.push(OutgoingLine {
+                    stream: agreed.stream,
+                    mid,
+                    form: agreed.form,
+                    pair: agreed.place,
+                    source: None,
+                });
+            }
+        }
+        for pair in self.answered..self.pairs.len() {
+            let pictures = |line: &&OutgoingLine| line.kind() == MediaKind::Video;
+            if !self.lines.iter().filter(pictures).any(|l| l.pair == pair) {
+                self.refused.push(self.pairs[pair]);
+            }
+        }
+        self.answered = self.pairs.len();
+    }
+
+    pub(crate) fn set_view(&mut self, view: View) {
+        self.view = Some(view);
+    }
+
+    /// Gives the tracks that are wanted a line each. Those that have one keep it.
+    pub(crate) fn assign(&mut self, candidates: &[Candidate]) -> Assignment {
+        let wanted = self.wanted(candidates);
+        let before: Vec<_> = self.lines.iter().map(|l| l.track()).collect();
+        for line in &mut self.lines {
+            line.source = line.source.take().and_then(|now| {
+                let same = |c: &&Candidate| c.participant == now.participant && c.slot == now.slot;
+                let still = wanted.iter().find(same).cloned();
+                still.filter(|candidate| candidate.form.is_like(line.form))
+            });
+        }
+        let mut missing = Vec::new();
+        for candidate in wanted {
+            if self
+                .lines
+                .iter()
+                .any(|l| l.source.as_ref() == Some(&candidate))
+            {
+                continue;
+            }
+            match self.free_line(&candidate) {
+                Some(line) => self.lines[line].source = Some(candidate),
+                None => missing.push(candidate),
+            }
+        }
+        let now = self.lines.iter().zip(before);
+        let changed = now.filter(|(line, before)| line.track() != *before);
+        Assignment {
+            changed: changed.map(|(l, _)| (l.stream, l.track())).collect(),
+            sections: self.grow(&missing),
+        }
+    }
+
+    /// Returns the lines that carry something, if the participant was told others last.
+    pub(crate) fn news(&mut self) -> Option<Vec<Line>> {
+        let lines = self.lines();
+        let is_news = lines != self.told;
+        self.told.clone_from(&lines);
+        is_news.then_some(lines)
+    }
+
+    /// Returns the lines that carry something.
+    pub(crate) fn lines(&self) -> Vec<Line> {
+        let used = |line: &OutgoingLine| {
+            let source = line.source.as_ref()?;
+            Some(Line {
+                mid: line.mid.to_string(),
+                participant: source.participant.clone(),
+                content: match source.slot {
+                    Slot::Camera(place) => LineContent::Camera(place),
+                    Slot::Sound => LineContent::Sound,
+                },
+            })
+        };
+        self.lines.iter().filter_map(used).collect()
+    }
+
+    /// Returns whether a track of this participant has a line.
+    pub(crate) fn shows(&self, participant: &str) -> bool {
+        let mut sources = self.lines.iter().filter_map(|line| line.source.as_ref());
+        sources.any(|s| s.participant == participant)
+    }
+
+    /// Returns the tracks to send, the most important first, as many as there can be lines.
+    fn wanted(&self, candidates: &[Candidate]) -> Vec<Candidate> {
+        let (sounds, cameras): (Vec<&Candidate>, Vec<&Candidate>) =
+            candidates.iter().partition(|c| c.slot == Slot::Sound);
+        let cameras = match &self.view {
+            None => cameras,
+            Some(view) => {
+                let find = |viewed: &ViewedCamera| {
+                    let slot = Slot::Camera(viewed.camera);
+                    let same =
+                        |c: &&&Candidate| c.participant == viewed.participant && c.slot == slot;
+                    cameras.iter().find(same).copied()
+                };
+                let mut seen: Vec<&Candidate> = Vec::new();
+                for camera in view.cameras.iter().filter_map(find) {
+                    if !seen.contains(&camera) {
+                        seen.push(camera);
+                    }
+                }
+                seen
+            }
+        };
+        let cameras = cameras.into_iter().take(MAX_LINES);
+        let wanted = cameras.chain(sounds.into_iter().take(MAX_LINES));
+        wanted.cloned().collect()
+    }
+
+    /// Returns a line that can carry the track. Sound gets the one beside its
+    /// participant's first camera, or else the last one, so that it takes no other
+    /// camera's.
+    fn free_line(&self, candidate: &Candidate) -> Option<usize> {
+        let free = |(_, line): &(usize, &OutgoingLine)| {
+            line.source.is_none() && line.form.is_like(candidate.form)
+        };
+        let mut free = self.lines.iter().enumerate().filter(free);
+        if candidate.slot != Slot::Sound {
+            return free.next().map(|(index, _)| index);
+        }
+        let camera = |line: &&OutgoingLine| {
+            let source = line.source.as_ref();
+            let same = |s: &Candidate| s.participant == candidate.participant;
+            line.kind() == MediaKind::Video && source.is_some_and(same)
+        };
+        let pair = self.lines.iter().find(camera).map(|line| line.pair);
+        let free: Vec<(usize, &OutgoingLine)> = free.collect();
+        let beside = free.iter().find(|(_, line)| Some(line.pair) == pair);
+        beside.or(free.last()).map(|(index, _)| *index)
+    }
+
+    /// Adds pairs until there are lines for tracks that have none, as far as there may
+    /// be.
+    fn grow(&mut self, missing: &[Candidate]) -> Vec<Section> {
+        let mut sections = Vec::new();
+        if self.answered < self.pairs.len() {
+            // One offer at a time: its answer comes first.
+            return sections;
+        }
+        let mut forms: Vec<(Form, usize)> = Vec::new();
+        let mut add = |form: Form, count: usize| match forms.iter_mut().find(|f| f.0.is_like(form))
+        {
+            Some((_, sum)) => *sum += count,
+            None => forms.push((form, count)),
+        };
+        let (sounds, cameras): (Vec<&Candidate>, Vec<&Candidate>) =
+            missing.iter().partition(|c| c.slot == Slot::Sound);
+        let refuses = |form: Form| self.refused.iter().any(|refused| refused.is_like(form));
+        let cameras = cameras.into_iter().filter(|camera| !refuses(camera.form));
+        let mut pairs = 0;
+        for camera in cameras {
+            add(camera.form, 1);
+            pairs += 1;
+        }
+        if sounds.len() > pairs {
+            add(Form::ours(Codec::Vp8), sounds.len() - pairs);
+        }
+        for (form, count) in forms {
+            let there = self.pairs.iter().filter(|pair| pair.is_like(form)).count();
+            let step = STEPS.iter().find(|step| **step >= there + count);
+            let step = step.copied().unwrap_or(MAX_LINES);
+            sections.extend(self.add_pairs(form, step - there));
+        }
+        sections
+    }
+
+    fn add_pairs(&mut self, form: Form, count: usize) -> Vec<Section> {
+        let mut sections = Vec::new();
+        for _ in 0..count.min(MAX_LINES - self.pairs.len()) {
+            self.pairs.push(form);
+            let media_stream = self.pairs.len() as u16;
+            let of = |kind, form| Section {
+                form,
+                media_stream,
+                ..Section::new(kind, StreamDirection::Send)
+            };
+            sections.push(of(MediaKind::Video, Some(form)));
+            sections.push(of(MediaKind::Audio, None));
+        }
+        sections
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,87 @@
+//! The tracks of a room, and the lines that carry them to each participant who
+//! receives it.
+
+use crate::connection::{Connection, ResourceId, Role};
+use crate::event::Event;
+use crate::plane::Plane;
+use crate::publication::Publisher;
+use crate::reception::{Candidate, Reception};
+use weft_peer::PeerKey;
+use weft_units::Instant;
+
+impl Connection {
+    /// The reception, if this is one that is up.
+    pub(crate) fn reception(&self) -> Option<(PeerKey, &Reception)> {
+        match &self.role {
+            Role::Receive(reception) if self.connected => Some((self.peer()?, reception)),
+            _ => None,
+        }
+    }
+}
+
+impl Plane {
+    /// Returns the tracks that others publish in a participant's room.
+    pub(crate) fn candidates(&self, receiver: &Publisher) -> Vec<Candidate> {
+        let first = Publisher {
+            room: receiver.room.clone(),
+            participant: String::new(),
+        };
+        let there = self.publications.range(first..);
+        let there = there.take_while(|(publisher, _)| publisher.room == receiver.room);
+        let others = there.filter(|(publisher, _)| *publisher != receiver);
+        let candidates = others.flat_map(|(publisher, publication)| {
+            publication.live().map(|(slot, track, form)| Candidate {
+                participant: publisher.participant.clone(),
+                slot,
+                track,
+                form,
+            })
+        });
+        candidates.collect()
+    }
+
+    /// The tracks of a room have changed.
+    pub(crate) fn refresh_receptions(&mut self, now: Instant, room: &str) {
+        let of_room = |c: &Connection| c.participant.room == room && c.reception().is_some();
+        let all = self.connections.iter().filter(|(_, c)| of_room(c));
+        for resource in all.map(|(id, _)| id.clone()).collect::<Vec<_>>() {
+            self.refresh_reception(now, &resource);
+        }
+    }
+
+    /// Gives the tracks that a participant wants a line each, and offers lines if there
+    /// are too few.
+    pub(crate) fn refresh_reception(&mut self, now: Instant, resource: &ResourceId) {
+        let Some(connection) = self.connections.get(resource) else {
+            return;
+        };
+        let candidates = self.candidates(&connection.participant);
+        let Some(connection) = self.connections.get_mut(resource) else {
+            return;
+        };
+        let key = connection.reception().map(|(key, _)| key);
+        let (Role::Receive(reception), Some(key)) = (&mut connection.role, key) else {
+            return;
+        };
+        let assignment = reception.assign(&candidates);
+        if let Some(lines) = reception.news() {
+            let resource = resource.clone();
+            self.events
+                .push_back(Event::LinesChanged { resource, lines });
+        }
+        for (stream, track) in assignment.changed {
+            self.traffic
+                .switch_track(now, &mut self.peers, (key, stream), track);
+        }
+        if assignment.sections.is_empty() {
+            return;
+        }
+        let offer = self
+            .peers
+            .drive(key, |peer| peer.offer(&assignment.sections));
+        if let Some(Ok(sdp)) = offer {
+            let resource = resource.clone();
+            self.events.push_back(Event::Offered { resource, sdp });
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! A peer that publishes to a room, plays somebody, or receives all of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
+
+use weft_forwarding::Line;
+use weft_peer::{Event, Peer};
+use weft_session::{Event as SessionEvent, Frame};
+use weft_testing::pictures::Stamp;
+use weft_units::{Codec, Instant, StreamId};
+
+use crate::common::{Record, Side, Source, frame, heed};
+
+/// A picture of H.264 as far as packets go: parameters, and a slice that needs
+/// no other picture.
+const STILL: [u8; 22] = [
+    0, 0, 0, 1, 0x67, 0x42, 0xc0, 0x1f, 0, 0, 0, 1, 0x68, 0xce, 0, 0, 0, 1, 0x65, 1, 2, 3,
+];
+
+/// Somebody in the room.
+pub struct Client {
+    pub peer: Peer,
+    pub address: SocketAddr,
+    pub record: Record,
+    /// Pictures of each publisher, where it receives a whole room.
+    pub seen: BTreeMap<String, Record>,
+    pub receives_room: bool,
+    /// Lines of its reception, and those that carry somebody else whose first keyframe
+    /// has not come.
+    pub lines: Vec<Line>,
+    pub changed: BTreeSet<String>,
+    /// How many pictures of H.264 came.
+    pub stills: usize,
+    /// Camera of a client that publishes, from the first path on.
+    pub camera: Option<Camera>,
+    /// Whether it has crashed: it sends and receives nothing.
+    pub is_gone: bool,
+}
+
+pub struct Camera {
+    pub source: Source,
+    pub next_frame: Option<Instant>,
+    pub keyframes_asked: u64,
+}
+
+impl Client {
+    pub fn camera(&self) -> &Camera {
+        self.camera.as_ref().expect("it publishes")
+    }
+
+    /// Takes the next frame if it is due.
+    pub fn capture(&mut self, now: Instant) {
+        let Some(camera) = &mut self.camera else {
+            return;
+        };
+        if camera.next_frame.is_some_and(|at| at <= now) {
+            camera.next_frame = Some(now + camera.source.interval());
+            let picture = camera.source.capture(now);
+            for agreed in self.peer.streams().to_vec() {
+                let frame = match agreed.codec() {
+                    Codec::H264 => Frame::new(&STILL, picture.timestamp, now),
+                    _ => frame(&picture),
+                };
+                self.peer
+                    .send_frame(now, agreed.stream, &frame)
+                    .expect("the stream was negotiated");
+            }
+        }
+    }
+
+    pub fn on_lines(&mut self, lines: Vec<Line>) {
+        for line in &lines {
+            if !self.lines.contains(line) {
+                self.changed.insert(line.mid.clone());
+            }
+        }
+        self.lines = lines;
+    }
+
+    /// Takes down a picture of a reception, with who is to be seen.
+    fn on_picture(&mut self, now: Instant, stream: StreamId, data: &[u8]) {
+        let streams = self.peer.streams().iter();
+        let mid = streams.filter(|s| s.stream == stream).find_map(|s| s.mid);
+        let mid = mid.expect("the line has one").to_string();
+        let keyframe = Stamp::of(data).is_some_and(|stamp| stamp.keyframe);
+        if self.changed.contains(&mid) && !keyframe {
+            return;
+        }
+        self.changed.remove(&mid);
+        if let Some(line) = self.lines.iter().find(|line| line.mid == mid) {
+            let seen = self.seen.entry(line.participant.clone()).or_default();
+            seen.on_frame(now, data);
+        }
+    }
+
+    pub fn on_event(&mut self, now: Instant, event: &Event) {
+        if let Event::Session(SessionEvent::FrameReceived { stream, frame }) = event
+            && self.receives_room
+            && frame.codec == Codec::Vp8
+        {
+            return self.on_picture(now, *stream, &frame.data);
+        }
+        if let Event::Session(SessionEvent::FrameReceived { frame, .. }) = event
+            && frame.codec == Codec::H264
+        {
+            assert_eq!(frame.data, STILL);
+            self.stills += 1;
+            return;
+        }
+        let Some(camera) = &mut self.camera else {
+            return self.record.on_event(now, Side::Receiver, event);
+        };
+        heed(&mut camera.source, event);
+        if let Event::Session(SessionEvent::KeyframeRequested { .. }) = event {
+            camera.keyframes_asked += 1;
+        }
+        if self.peer.is_connected() {
+            camera.next_frame.get_or_insert(now);
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Participants who receive a whole room over one connection.
+
+use super::{ada, seconds};
+use crate::world::Room;
+use weft_forwarding::{Event, Publisher, ResourceId};
+use weft_testing::pictures::Layers;
+use weft_units::{Duration, Instant, Rate};
+
+const GOOD: &str = "rate=20mbit,delay=10ms";
+
+fn named(name: &str) -> Publisher {
+    Publisher {
+        participant: name.to_owned(),
+        ..ada()
+    }
+}
+
+/// People who publish, as many as asked for.
+fn people(count: usize) -> Vec<Publisher> {
+    (0..count).map(|n| named(&format!("p{n:02}"))).collect()
+}
+
+fn shown(room: &Room, client: usize, who: &str, from: Instant) -> usize {
+    let seen = room.clients[client].seen.get(who);
+    seen.map_or(0, |record| record.shown_between(from, room.now))
+}
+
+#[test]
+fn one_connection_carries_everybody_but_oneself() {
+    let mut room = Room::new(1, &[GOOD; 4]);
+    let people = people(3);
+    for publisher in &people {
+        room.publish(publisher);
+    }
+    room.run(seconds(1));
+    room.receive(&people[0]);
+    room.run(seconds(1));
+    let from = room.now;
+    room.run(seconds(4));
+    let viewer = room.clients.len() - 1;
+    for other in &people[1..] {
+        let count = shown(&room, viewer, &other.participant, from);
+        assert!((115..=125).contains(&count), "{count} of {other:?}");
+    }
+    assert!(!room.clients[viewer].seen.contains_key("p00"));
+    assert_eq!(room.plane.stats().playbacks, 1);
+    assert!(room.plane.census().agrees(), "{:?}", room.plane.census());
+}
+
+#[test]
+fn those_who_come_later_need_no_new_connection() {
+    let mut room = Room::new(1, &[GOOD; 12]);
+    room.published = Rate::from_kbps(400);
+    room.receive(&named("viewer"));
+    room.run(seconds(1));
+    // More than the first pool of lines has.
+    let people = people(6);
+    for publisher in &people {
+        room.publish(publisher);
+        room.run(seconds(1));
+    }
+    room.run(seconds(1));
+    let from = room.now;
+    room.run(seconds(2));
+    for publisher in &people {
+        let count = shown(&room, 0, &publisher.participant, from);
+        assert!((55..=65).contains(&count), "{count} of {publisher:?}");
+    }
+    let connected = |event: &&Event| matches!(event, Event::Connected { .. });
+    assert_eq!(room.events.iter().filter(connected).count(), 7);
+    assert_eq!(room.events.len(), 7, "{:?}", room.events);
+}
+
+/// Twelve people come and go, one after another, and no further negotiation is needed.
+#[test]
+fn a_line_is_used_again_for_who_comes_next() {
+    let mut room = Room::new(1, &[GOOD; 14]);
+    room.published = Rate::from_kbps(400);
+    room.receive(&named("viewer"));
+    room.run(seconds(1));
+    let streams = room.clients[0].peer.streams().len();
+    for publisher in people(12) {
+        let client = room.clients.len();
+        room.publish(&publisher);
+        let from = room.now + seconds(1);
+        room.run(seconds(3));
+        let count = shown(&room, 0, &publisher.participant, from);
+        assert!((55..=65).contains(&count), "{count} of {publisher:?}");
+        room.plane
+            .close(room.now, &ResourceId(format!("resource {client}")));
+        room.run(Duration::from_millis(200));
+        assert!(room.plane.census().agrees(), "{:?}", room.plane.census());
+    }
+    assert_eq!(room.clients[0].peer.streams().len(), streams);
+}
+
+/// Two cameras of 1500 kbit/s and 15 pictures a second, a viewer with a good link, and
+/// one behind a token bucket of this rate. Returns pictures a second of both tiles, and
+/// the longest time without one: of the strong viewer and of the weak one.
+fn weak(downlink: &str, seed: u64) -> [[(f64, Duration); 2]; 2] {
+    let downlink = format!("rate={downlink},burst=30kB,delay=20ms,queue=200ms");
+    let mut room = Room::new(seed, &[GOOD, GOOD, GOOD, &downlink]);
+    room.pictures = (Duration::from_nanos(66_666_666), Layers::Three);
+    let people = people(2);
+    for publisher in &people {
+        room.publish(publisher);
+    }
+    room.run(seconds(2));
+    room.browser = true;
+    room.receive(&named("strong"));
+    room.run(seconds(3));
+    room.receive(&named("weak"));
+    room.run(seconds(38));
+    let from = Instant::ZERO + seconds(15);
+    let span = (room.now - from).as_secs_f64();
+    [2, 3].map(|client| {
+        let mut each = people.iter().map(|who| {
+            let record = &room.clients[client].seen[&who.participant];
+            let fps = record.shown_between(from, room.now) as f64 / span;
+            let gap = record.longest_gap(from, room.now);
+            (fps, gap)
+        });
+        [(); 2].map(|()| each.next().expect("two publish"))
+    })
+}
+
+/// Bounds of what the weak viewer sees of each tile: pictures a second, and the longest
+/// time without a new one.
+fn weak_viewer(downlink: &str, fps: f64, longest: Duration) {
+    for seed in 1..4 {
+        let [strong, weak] = weak(downlink, seed);
+        for (seen, gap) in strong {
+            assert!((14.5..15.5).contains(&seen), "{seen}");
+            assert!(gap <= Duration::from_millis(150), "{gap:?}");
+        }
+        for (seen, gap) in weak {
+            let fits = (fps..15.0).contains(&seen) && gap <= longest;
+            assert!(fits, "{downlink}, seed {seed}: {weak:?}");
+        }
+    }
+}
+
+/// One congestion controller decides for both tiles. With one each, they compete: one
+/// sees 1.5 pictures a second and four seconds none.
+#[test]
+fn a_viewer_with_half_of_the_rate_sees_both_tiles_move() {
+    weak_viewer("1500kbit", 6.0, Duration::from_secs(1));
+}
+
+#[test]
+fn a_viewer_with_a_third_of_the_rate_sees_both_tiles_move() {
+    weak_viewer("1000kbit", 3.5, Duration::from_secs(1));
+}
+
+#[test]
+fn a_viewer_with_a_fifth_of_the_rate_sees_some_pictures_of_both() {
+    weak_viewer("600kbit", 1.8, Duration::from_millis(4_000));
+}
