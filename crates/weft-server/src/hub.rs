@@ -21,8 +21,8 @@ use bars::Bars;
 pub(crate) use resources::Enabled;
 use resources::{Resource, Resources, Role};
 use serde_json::json;
-pub(crate) use state::Message;
 use state::{Door, Feed, Paces, State, change_message, message};
+pub(crate) use state::{Message, described};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -73,6 +73,7 @@ pub(crate) struct Arrival<'a> {
 pub(crate) enum RoleOf {
     Publish,
     Play,
+    Receive,
 }
 
 impl Hub {
@@ -185,6 +186,17 @@ impl Hub {
         Ok((resource, publisher))
     }
 
+    /// Starts a connection that carries the whole room to a present participant.
+    pub(crate) fn open_reception(
+        &self,
+        who: &Arrival<'_>,
+    ) -> Result<(ResourceId, String), Problem> {
+        let mut state = self.lock();
+        let taken = self.take(&mut state, who, Role::Receive)?;
+        self.tell(&mut state);
+        Ok(taken)
+    }
+
     /// Records the negotiated connection and announces a new participant to the
     /// room. An earlier publication of the same participant continues until
     /// this one is connected.
@@ -203,9 +215,11 @@ impl Hub {
         let state = self.lock();
         let found = state.resources.find(id).filter(|r| r.room == room);
         match found.map(|r| (&r.role, role)) {
-            Some((Role::Publish { .. }, RoleOf::Publish) | (Role::Play { .. }, RoleOf::Play)) => {
-                Ok(())
-            }
+            Some(
+                (Role::Publish { .. }, RoleOf::Publish)
+                | (Role::Play { .. }, RoleOf::Play)
+                | (Role::Receive, RoleOf::Receive),
+            ) => Ok(()),
             _ => Err(Problem::no_resource()),
         }
     }
@@ -216,6 +230,15 @@ impl Hub {
         match self.lock().resources.admits_patch(id, now) {
             true => Ok(()),
             false => Err(Problem::too_many("this connection", "changes")),
+        }
+    }
+
+    /// Checks the rate limit on views of a reception.
+    pub(crate) fn check_view(&self, id: &ResourceId) -> Result<(), Problem> {
+        let now = self.clock.now();
+        match self.lock().resources.admits_view(id, now) {
+            true => Ok(()),
+            false => Err(Problem::too_many("this connection", "views")),
         }
     }
 
@@ -306,6 +329,14 @@ impl Hub {
                     let now = self.clock.now();
                     state.registry.release(now, &found.room, &found.participant);
                 }
+            }
+            Event::LinesChanged { resource, lines } => {
+                let data = json!({"resource": resource.0, "lines": described(&lines)});
+                state.notify_owner(&resource, &message("reception", &data));
+            }
+            Event::Offered { resource, sdp } => {
+                let data = json!({"resource": resource.0, "sdp": sdp});
+                state.notify_owner(&resource, &message("offer", &data));
             }
         }
         self.tell(&mut state);

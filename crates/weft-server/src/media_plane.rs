@@ -8,7 +8,8 @@
 use tokio::sync::{mpsc, oneshot};
 use weft_forwarding::{Capacity, Plane, Publisher};
 pub use weft_forwarding::{
-    Event, IceCondition, IceUpdate, MediaError, Negotiated, ResourceId, Restarted, Stats,
+    Event, IceCondition, IceUpdate, Line, LineContent, MediaError, Negotiated, ResourceId,
+    Restarted, Stats, View, ViewedCamera, Viewing,
 };
 use weft_net::{EntropyError, Network};
 
@@ -43,6 +44,30 @@ pub trait Media {
     /// If there is nothing to play, or the offer cannot be used.
     fn play(&mut self, play: Play) -> Result<Negotiated, MediaError>;
 
+    /// Starts a connection that carries a whole room to a participant; returns our
+    /// offer.
+    ///
+    /// # Errors
+    /// If this plane has no rooms, or no more capacity.
+    fn receive(
+        &mut self,
+        resource: ResourceId,
+        room: String,
+        participant: String,
+    ) -> Result<Negotiated, MediaError> {
+        let _ = (resource, room, participant);
+        Err(without_rooms())
+    }
+
+    /// Records what a participant who receives a room shows of it.
+    ///
+    /// # Errors
+    /// If the connection carries no room.
+    fn set_view(&mut self, resource: &ResourceId, view: View) -> Result<Viewing, MediaError> {
+        let _ = (resource, view);
+        Err(without_rooms())
+    }
+
     /// Accepts the player's answer to our offer.
     ///
     /// # Errors
@@ -65,6 +90,11 @@ pub trait Media {
 
     /// Statistics for the operator.
     fn stats(&mut self) -> Stats;
+}
+
+fn without_rooms() -> MediaError {
+    let reason = "this is a call to watch; it has no rooms to receive".to_owned();
+    MediaError::WrongState { reason }
 }
 
 /// Request to publish.
@@ -153,6 +183,24 @@ impl Media for ForwardingMedia<'_, '_> {
         let offer = play.offer.as_deref();
         self.plane
             .play(now, play.resource, publisher, offer, &entropy)
+    }
+
+    fn receive(
+        &mut self,
+        resource: ResourceId,
+        room: String,
+        participant: String,
+    ) -> Result<Negotiated, MediaError> {
+        self.admit()?;
+        let participant = Publisher { room, participant };
+        let now = self.network.clock.now();
+        let entropy = weft_net::entropy().map_err(gone)?;
+        Ok(self.plane.receive(now, resource, participant, &entropy))
+    }
+
+    fn set_view(&mut self, resource: &ResourceId, view: View) -> Result<Viewing, MediaError> {
+        self.plane
+            .set_view(self.network.clock.now(), resource, view)
     }
 
     fn answer(&mut self, resource: ResourceId, sdp: String) -> Result<(), MediaError> {

@@ -10,6 +10,7 @@ mod moderation;
 mod playing;
 mod presence;
 mod quotas;
+mod reception;
 mod security;
 mod stub;
 mod tokens;

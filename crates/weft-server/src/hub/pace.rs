@@ -30,6 +30,10 @@ pub(super) const OPENED_FROM: Allowance = allow(1000, 50);
 /// with many interfaces sends two dozen.
 pub(super) const PATCHED: Allowance = allow(64, 5);
 
+/// Views of one reception. Chosen by us: the page sends one each 100 ms while a window
+/// is resized.
+pub(super) const VIEWED: Allowance = allow(40, 10);
+
 /// Recent use of an allowance (the generic cell rate algorithm, ITU-T I.371).
 #[derive(Debug, Clone, Default)]
 pub(super) struct Pace {

@@ -1,4 +1,4 @@
-use super::pace::{PATCHED, Pace};
+use super::pace::{PATCHED, Pace, VIEWED};
 use crate::auth::{Grant, TokenId};
 use crate::config::MediaLimits;
 use crate::crowd::Holder;
@@ -33,6 +33,7 @@ pub(super) struct Resource {
     /// Number of connections opened before it.
     number: u64,
     patched: Pace,
+    viewed: Pace,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +44,8 @@ pub(super) enum Role {
     },
     /// Plays this participant's publication.
     Play { publisher: String },
+    /// Receives what all others in the room publish.
+    Receive,
 }
 
 /// Media that a publisher has not switched off.
@@ -146,6 +149,7 @@ impl Resources {
             origin,
             number: self.opened,
             patched: Pace::default(),
+            viewed: Pace::default(),
         };
         self.opened += 1;
         self.all.insert(id, resource);
@@ -160,6 +164,12 @@ impl Resources {
     pub(super) fn admits_patch(&mut self, id: &ResourceId, now: Instant) -> bool {
         let found = self.all.get_mut(id);
         found.is_none_or(|resource| resource.patched.admits(now, PATCHED))
+    }
+
+    /// Whether another view of a reception is within its rate limit.
+    pub(super) fn admits_view(&mut self, id: &ResourceId, now: Instant) -> bool {
+        let found = self.all.get_mut(id);
+        found.is_none_or(|resource| resource.viewed.admits(now, VIEWED))
     }
 
     pub(super) fn take(&mut self, id: &ResourceId) -> Option<Resource> {

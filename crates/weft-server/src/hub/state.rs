@@ -5,7 +5,7 @@ use super::pace::{Allowance, COMING, OPENED, OPENED_FROM, Pace, TOLD};
 use super::resources::{Resource, Resources};
 use crate::auth::Grant;
 use crate::crowd::Holder;
-use crate::media_plane::ResourceId;
+use crate::media_plane::{Line, LineContent, ResourceId};
 use crate::origin::Origin;
 use crate::problem::Problem;
 use serde_json::{Value, json};
@@ -218,6 +218,20 @@ impl State {
         let _ = self.registry.set_upload(room, participant, shown, upload);
     }
 
+    /// Sends a message to the event streams of a connection's participant only.
+    pub fn notify_owner(&mut self, id: &ResourceId, message: &Message) {
+        let Some(Resource {
+            room, participant, ..
+        }) = self.resources.find(id)
+        else {
+            return;
+        };
+        let owns = |feed: &Feed| feed.room == *room && feed.participant == *participant;
+        let mut feeds = std::mem::take(&mut self.feeds);
+        feeds.retain(|feed| !owns(feed) || feed.sender.try_send(message.clone()).is_ok());
+        self.feeds = feeds;
+    }
+
     /// Releases the hold of a publication that another one of the participant
     /// replaces.
     pub fn release_publisher_of(&mut self, now: Instant, id: &ResourceId) {
@@ -243,4 +257,17 @@ pub fn change_message(change: &Change) -> Option<Message> {
         Change::Left { id } => message("left", &json!({"id": id})),
         Change::Withdrawn { .. } => return None,
     })
+}
+
+/// Describes lines as the page reads them.
+pub(crate) fn described(lines: &[Line]) -> Value {
+    let describe = |line: &Line| match line.content {
+        LineContent::Camera(camera) => json!({
+            "mid": line.mid, "participant": line.participant, "kind": "video", "camera": camera
+        }),
+        LineContent::Sound => json!({
+            "mid": line.mid, "participant": line.participant, "kind": "audio"
+        }),
+    };
+    lines.iter().map(describe).collect()
 }

@@ -23,6 +23,8 @@ pub(super) struct Existing {
 pub(super) struct Publication(pub(super) Existing);
 /// Existing playback.
 pub(super) struct Playback(pub(super) Existing);
+/// Existing reception of a room.
+pub(super) struct Reception(pub(super) Existing);
 
 /// Parts of the URL; WHEP's also has a participant.
 #[derive(Deserialize)]
@@ -47,6 +49,14 @@ impl Existing {
     pub(super) fn end(self) -> StatusCode {
         self.hub.close(&self.resource);
         StatusCode::OK
+    }
+
+    /// Handles the answer to an offer of ours.
+    pub(super) async fn answer(self, sdp: String) -> Result<Response, Problem> {
+        self.hub.check_patch(&self.resource)?;
+        let resource = self.resource;
+        ask(&self.hub, |media| media.answer(resource, sdp)).await?;
+        Ok(StatusCode::NO_CONTENT.into_response())
     }
 
     /// Handles candidates of the peer, or an ICE restart (RFC 9725 section
@@ -114,5 +124,14 @@ impl FromRequestParts<App> for Playback {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
         let found = Existing::find(parts, app, RoleOf::Play).await?;
         Ok(Playback(found))
+    }
+}
+
+impl FromRequestParts<App> for Reception {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let found = Existing::find(parts, app, RoleOf::Receive).await?;
+        Ok(Reception(found))
     }
 }

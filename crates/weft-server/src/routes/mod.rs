@@ -3,6 +3,7 @@ mod existing;
 mod guard;
 mod invitations;
 mod operator;
+mod reception;
 mod rooms;
 mod whep;
 mod whip;
@@ -130,6 +131,7 @@ pub(crate) fn router(app: App, extra: Option<Router>) -> Router {
     let watching = Router::new()
         .merge(rooms::routes())
         .merge(invitations::routes())
+        .merge(reception::routes())
         .merge(whep::routes());
     let guarded = guarded(May::Watch, watching).merge(guarded(May::TakePart, whip::routes()));
     Router::new()

@@ -12,7 +12,7 @@ use crate::problem::Problem;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use axum::routing::{delete, post};
 use axum::{Extension, Router};
 
@@ -71,12 +71,8 @@ async fn change(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    if is_type(&headers, FRAGMENT) {
-        return playback.trickle(&headers, body).await;
+    match is_type(&headers, FRAGMENT) {
+        true => playback.trickle(&headers, body).await,
+        false => playback.answer(text_body(&headers, body, SDP)?).await,
     }
-    playback.hub.check_patch(&playback.resource)?;
-    let sdp = text_body(&headers, body, SDP)?;
-    let resource = playback.resource;
-    ask(&playback.hub, |media| media.answer(resource, sdp)).await?;
-    Ok(StatusCode::NO_CONTENT.into_response())
 }

@@ -1,8 +1,8 @@
 //! Media plane with fixed answers that records its requests.
 
 use crate::media_plane::{
-    Event, EventSender, IceCondition, IceUpdate, Media, MediaError, MediaPlane, Negotiated, Play,
-    Publish, Request, ResourceId, Restarted, Stats, events,
+    Event, EventSender, IceCondition, IceUpdate, Line, LineContent, Media, MediaError, MediaPlane,
+    Negotiated, Play, Publish, Request, ResourceId, Restarted, Stats, View, Viewing, events,
 };
 use crate::{
     Camera, Limits, Publishing, Security, Server, ServerConfig, ServerHandle, clock::Clock,
@@ -72,6 +72,32 @@ impl Media for &Stub {
         self.agreed(match offer {
             Some(_) => "the answer",
             None => "our offer",
+        })
+    }
+
+    fn receive(
+        &mut self,
+        _: ResourceId,
+        room: String,
+        participant: String,
+    ) -> Result<Negotiated, MediaError> {
+        self.note(format!("receive {room} {participant}"));
+        self.agreed("our offer")
+    }
+
+    fn set_view(&mut self, _: &ResourceId, view: View) -> Result<Viewing, MediaError> {
+        let cameras = view.cameras.iter();
+        let cameras =
+            cameras.map(|c| format!("{}/{} {}x{}", c.participant, c.camera, c.width, c.height));
+        let cameras: Vec<String> = cameras.collect();
+        self.note(format!("view {}", cameras.join(", ")));
+        self.refused().map(|()| Viewing {
+            lines: vec![Line {
+                mid: "3".to_owned(),
+                participant: "van".to_owned(),
+                content: LineContent::Camera(1),
+            }],
+            offer: Some("another offer".to_owned()),
         })
     }
 
