@@ -221,6 +221,77 @@ describe('a room', () => {
     await context.close();
   }));
 
+  /** What the mock's script tells and lets change, within the page. */
+  interface MockInPage {
+    readonly moves: Record<string, boolean>;
+    view(): readonly { readonly participant: string; readonly camera: number; readonly width: number; readonly height: number }[];
+  }
+  const view = (page: Page) => page.evaluate(() => (globalThis as unknown as { mock: MockInPage }).mock.view());
+  const viewed = async (page: Page) => (await view(page)).map(({ participant, camera }) => `${participant}/${camera}`);
+
+  it('asks for the cameras on the screen, in the size of their tiles, the pinned one first', whereTheMachineKeepsUp(async () => {
+    const { page, context } = await openPage(browser, `${mock.url}/r/mock?name=Kim`, { deviceScaleFactor: 2 });
+    await page.locator('.tile', { hasText: 'Lin' }).waitFor();
+    // Not Lin, who has no camera, and not ourselves.
+    await expect.poll(() => viewed(page)).toEqual(['ada/0', 'rover/0', 'rover/1']);
+    const rear = page.locator('.tile', { hasText: 'camera 2' });
+    await page.getByRole('button', { name: 'Pin: Picture of Rover 7: camera 2' }).click();
+    await expect.poll(() => viewed(page)).toEqual(['rover/1', 'ada/0', 'rover/0']);
+    const box = (await rear.boundingBox())!;
+    expect((await view(page))[0]).toMatchObject({ width: 2 * box.width, height: 2 * box.height });
+    await page.getByRole('button', { name: 'Full screen: Picture of Ada Lovelace' }).click();
+    await expect.poll(() => viewed(page)).toEqual(['ada/0']);
+    await page.evaluate(() => document.exitFullscreen());
+    await expect.poll(() => viewed(page)).toEqual(['rover/1', 'ada/0', 'rover/0']);
+    await framesShown(page, 'Picture of Rover 7: camera 2', 10);
+    await context.close();
+  }));
+
+  it('asks for no camera while the page is hidden, and for all when it is back', whereTheMachineKeepsUp(async () => {
+    const { page, context } = await openPage(browser, `${mock.url}/r/mock?name=Kim`);
+    const hide = (hidden: boolean) =>
+      page.evaluate((value) => {
+        Object.defineProperty(document, 'hidden', { value, configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'));
+      }, hidden);
+    await framesShown(page, 'Picture of Ada Lovelace', 10);
+    await hide(true);
+    await expect.poll(() => viewed(page)).toEqual([]);
+    await hide(false);
+    await expect.poll(() => viewed(page)).toEqual(['ada/0', 'rover/0', 'rover/1']);
+    await framesShown(page, 'Picture of Ada Lovelace', 10);
+    await context.close();
+  }));
+
+  it('shows nothing of the picture that a line carried before, until the new one comes', whereTheMachineKeepsUp(async () => {
+    const { page, context } = await openPage(browser, `${mock.url}/r/mock?name=Kim`);
+    const tile = page.locator('.tile', { hasText: 'Front' });
+    for (const camera of ['Front', 'camera 2']) await framesShown(page, `Picture of Rover 7: ${camera}`, 10);
+    const moves = (on: boolean) => page.evaluate((value) => Object.assign((globalThis as unknown as { mock: MockInPage }).mock.moves, { rover: value }), on);
+    await page.getByRole('button', { name: 'Full screen: Picture of Ada Lovelace' }).click();
+    await expect.poll(() => viewed(page)).toEqual(['ada/0']);
+    await moves(false);
+    await page.evaluate(() => document.exitFullscreen());
+    // The other camera's line brings its pictures again, the line of this one does not.
+    await framesShown(page, 'Picture of Rover 7: camera 2', 10);
+    const veil = tile.getByText('Waiting for the first picture…');
+    await veil.waitFor();
+    expect(await veil.evaluate((element) => getComputedStyle(element).backgroundColor)).toBe('rgb(23, 24, 29)');
+    await moves(true);
+    await veil.waitFor({ state: 'detached' });
+    await framesShown(page, 'Picture of Rover 7: Front', 10);
+    await context.close();
+  }));
+
+  it('says which pictures the connection is too slow for', whereTheMachineKeepsUp(async () => {
+    const { page, context } = await openPage(browser, `${mock.url}/r/slow?name=Kim`);
+    await framesShown(page, 'Picture of Ada Lovelace', 10);
+    const paused = page.getByText('Paused: your connection is too slow.');
+    await expect.poll(() => paused.count()).toBe(2);
+    expect(await paused.first().evaluate((element) => getComputedStyle(element).backgroundColor)).toBe('rgb(23, 24, 29)');
+    await context.close();
+  }));
+
   it.each(['mock', 'the-weekly-meeting-of-everybody-who-is-on-the-road'])('keeps its head on one line of a phone: %s', async (room) => {
     const { page, context } = await openPage(browser, `${mock.url}/r/${room}?name=Kim`, { viewport: { width: 360, height: 740 }, isMobile: true });
     const [brand, invite] = [page.getByRole('link', { name: 'weft' }), page.getByRole('button', { name: 'Copy invitation' })];

@@ -1,5 +1,6 @@
-// Put into the page by the mock server only: answers WHIP and WHEP inside the
-// page, with a drawn picture between two local peer connections.
+// Put into the page by the mock server only: answers WHIP, WHEP and requests for
+// the reception of a room inside the page, with drawn pictures between two local
+// peer connections.
 (() => {
   const moves = { weft: true, single: true };
   const realFetch = window.fetch.bind(window);
@@ -15,8 +16,13 @@
     });
   }
 
+  /** For tests: the view, and which pictures move. */
+  window.mock = { moves, view: () => view };
+
   window.fetch = async (input, init = {}) => {
     const url = new URL(input, location.href);
+    const reception = /^(\/api\/rooms\/[^/]+\/reception)(?:\/([^/]+)(?:\/view)?)?$/.exec(url.pathname);
+    if (reception !== null) return receive(reception[1], reception[2], init);
     const [, kind, room, who, resource] = url.pathname.split('/');
     if (kind !== 'whep' && kind !== 'whip') return realFetch(input, init);
     const id = resource ?? who;
@@ -54,6 +60,75 @@
     await peer.setLocalDescription(await peer.createAnswer());
     await gathered(peer);
     return created(`/whip/${room}/${id}`, peer);
+  }
+
+  const receptions = new Map();
+  /** The latest view that the page told; tests read it. */
+  let view = [];
+
+  /** Answers a request on the connection that carries a whole room. */
+  async function receive(path, id, { method, body }) {
+    if (method === 'POST') {
+      const peer = new RTCPeerConnection();
+      const fresh = `m${next++}`;
+      receptions.set(fresh, { peer, lines: [] });
+      addLine(fresh);
+      await peer.setLocalDescription(await peer.createOffer());
+      await gathered(peer);
+      return created(`${path}/${fresh}`, peer);
+    }
+    const { peer, lines } = receptions.get(id) ?? {};
+    if (peer === undefined) return new Response(null, { status: 404 });
+    if (method === 'PATCH') {
+      await peer.setRemoteDescription({ type: 'answer', sdp: body });
+      return new Response(null, { status: 204 });
+    }
+    if (method === 'DELETE') {
+      for (const line of lines) stopLine(line);
+      peer.close();
+      receptions.delete(id);
+      return new Response(null, { status: 200 });
+    }
+    // A pool of one line grows with the first view, by an offer in the answer.
+    view = JSON.parse(body).cameras;
+    const wanted = view.map(({ participant, camera }) => ({ participant, camera, look: (CAMERAS[participant] ?? [participant])[camera] }));
+    const same = (one) => (other) => one?.participant === other.participant && one?.camera === other.camera;
+    for (const line of lines) if (line.source !== null && !wanted.some(same(line.source))) stopLine(line);
+    for (const source of wanted.filter((each) => each.look !== undefined)) {
+      if (lines.some((line) => same(line.source ?? undefined)(source))) continue;
+      // The last free one: who comes back gets a line that was somebody else's.
+      const line = lines.findLast((each) => each.source === null) ?? addLine(id);
+      line.source = source;
+      line.track = draw(source.look).getVideoTracks()[0];
+      await line.transceiver.sender.replaceTrack(line.track);
+    }
+    while (peer.signalingState !== 'stable') await new Promise((resolve) => setTimeout(resolve, 10));
+    let offer;
+    if (lines.some((line) => line.transceiver.mid === null)) {
+      await peer.setLocalDescription(await peer.createOffer());
+      offer = peer.localDescription.sdp;
+    }
+    // In the room "slow", there is rate for one picture.
+    const paused = (place) => location.pathname === '/r/slow' && place > 0;
+    const told = lines.filter((line) => line.source !== null);
+    return Response.json({
+      lines: told.map(({ transceiver: { mid }, source: { participant, camera } }, place) => ({ mid, participant, kind: 'video', camera, ...(paused(place) && { paused: true }) })),
+      offer,
+    });
+  }
+
+  function addLine(id) {
+    const { peer, lines } = receptions.get(id);
+    const line = { transceiver: peer.addTransceiver('video', { direction: 'sendonly', streams: [new MediaStream()] }), source: null, track: null };
+    lines.push(line);
+    return line;
+  }
+
+  function stopLine(line) {
+    line.track?.stop();
+    line.track = null;
+    line.source = null;
+    void line.transceiver.sender.replaceTrack(null);
   }
 
   function created(location, peer) {

@@ -5,6 +5,9 @@
 //   --at SECONDS   where in the ride to begin (default 0)
 //   --pace N       how many times as fast the ride goes (default 1)
 //   --mode MODE    rooms, demo or call: what weft serves at / (default rooms)
+//
+// Rooms with a special content: "empty", "crowd", and "slow", to which the
+// connection has rate for one picture.
 
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';

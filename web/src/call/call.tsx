@@ -75,7 +75,7 @@ export function WatchCall({ first }: { readonly first: Call }) {
         <ul class="tiles" aria-label="Cameras" style={{ gap: `${GAP}px`, '--tile': `${tile}px` }}>
           {cameras.map((camera, place) => (
             <li key={place} class="tile">
-              <CameraView stream={streams[place] ?? null} label={pictureLabel(call.name, camera)} words={words} on={true} />
+              <CameraView stream={streams[place] ?? null} source={streams[place] ?? null} label={pictureLabel(call.name, camera)} words={words} on={true} />
               <div class="tile-foot">
                 <span class="nameplate">
                   <span class="name">{call.name}</span>

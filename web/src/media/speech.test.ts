@@ -19,25 +19,20 @@ it('hears short sounds twice a second wherever they begin', () => {
   }
 });
 
-const peer = (told: number | undefined, heard: number | undefined) =>
-  ({
-    getReceivers: () => [
-      {
-        track: { kind: 'audio' },
-        getSynchronizationSources: () => [{ audioLevel: told }],
-        getStats: () => Promise.resolve(new Map([['a', { type: 'inbound-rtp', audioLevel: heard }]])),
-      },
-    ],
-  }) as unknown as RTCPeerConnection;
+const receiver = (told: number | undefined, heard: number | undefined) => ({
+  getSynchronizationSources: () => [{ audioLevel: told }] as RTCRtpSynchronizationSource[],
+  getStats: () => Promise.resolve(new Map([['a', { type: 'inbound-rtp', audioLevel: heard }]]) as unknown as RTCStatsReport),
+});
 
 it.each([
   [0.5, 0.1, 0.5],
   [undefined, 0.1, 0.1],
   [undefined, undefined, null],
 ])('takes what the sender says before what is heard: %f, %f', async (told, heard, level) => {
-  expect(await levelOf(peer(told, heard))).toBe(level);
+  expect(await levelOf(receiver(told, heard))).toBe(level);
 });
 
-it('knows no level without sound', async () => {
-  expect(await levelOf({ getReceivers: () => [] })).toBeNull();
+it('knows no level before a sound has come', async () => {
+  const silent = { ...receiver(undefined, undefined), getSynchronizationSources: () => [] };
+  expect(await levelOf(silent)).toBeNull();
 });

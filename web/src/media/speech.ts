@@ -24,12 +24,10 @@ export class SpeechMeter {
 }
 
 /** Audio level of the received sound: as reported by its sender (RFC 6464), otherwise measured. */
-export async function levelOf(peer: Pick<RTCPeerConnection, 'getReceivers'>): Promise<number | null> {
-  const receiver = peer.getReceivers().find((each) => each.track.kind === 'audio');
-  if (receiver === undefined) return null;
-  const told = receiver.getSynchronizationSources()[0]?.audioLevel;
+export async function levelOf(sound: Pick<RTCRtpReceiver, 'getSynchronizationSources' | 'getStats'>): Promise<number | null> {
+  const told = sound.getSynchronizationSources()[0]?.audioLevel;
   if (told !== undefined) return told;
-  for (const report of (await receiver.getStats()).values() as Iterable<{ type: string; audioLevel?: number }>) {
+  for (const report of (await sound.getStats()).values() as Iterable<{ type: string; audioLevel?: number }>) {
     if (report.type === 'inbound-rtp' && report.audioLevel !== undefined) return report.audioLevel;
   }
   return null;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { hasMoreThan, readParticipant, readPublishing, readSlow, readTick, readWelcome } from './types';
+import { readParticipant, readPublishing, readReception, readSlow, readTick, readWelcome } from './types';
 
 it('reads a participant as the server sends it', () => {
   const sent = {
@@ -61,12 +61,20 @@ it('shows no more cameras than a server forwards, whatever it is told', () => {
   expect(readPublishing('nothing')).toEqual({ cameras: [], audio: false });
 });
 
-it('sees more in another camera or in sound, and nothing in less', () => {
-  const of = (count: number, audio: boolean) => ({ cameras: Array.from({ length: count }, () => ({ name: null })), audio });
-  expect(hasMoreThan(of(2, false), of(1, true))).toBe(true);
-  expect(hasMoreThan(of(0, true), of(1, false))).toBe(true);
-  expect(hasMoreThan(of(1, true), of(1, true))).toBe(false);
-  expect(hasMoreThan(of(0, false), of(1, true))).toBe(false);
+it('reads lines as the server sends them, and leaves out what it cannot read', () => {
+  const lines = [
+    { mid: '3', participant: 'ada', kind: 'video', camera: 1, paused: true },
+    { mid: '4', participant: 'ada', kind: 'audio' },
+  ];
+  const read = [
+    { mid: '3', participant: 'ada', camera: 1, paused: true },
+    { mid: '4', participant: 'ada', camera: null, paused: false },
+  ];
+  const broken = [null, { mid: 4, participant: 'ada', kind: 'audio' }, { ...lines[0], camera: 4 }, { ...lines[0], camera: 0.5 }, { ...lines[0], kind: 'text' }];
+  expect(readReception({ resource: 'r', lines: [...lines, ...broken] })).toEqual({ resource: 'r', lines: read, offer: null });
+  expect(readReception({ resource: 'r', sdp: 'v=0' })).toEqual({ resource: 'r', lines: null, offer: 'v=0' });
+  expect(readReception({ lines, offer: 'v=0' })).toEqual({ resource: '', lines: read, offer: 'v=0' });
+  expect(readReception(null)).toEqual({ resource: '', lines: null, offer: null });
 });
 
 it('reads that a machine is too slow, what would help, and that it has recovered', () => {

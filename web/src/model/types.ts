@@ -55,6 +55,17 @@ export interface Welcome {
   readonly participants: readonly Participant[];
 }
 
+/** Use of a media section of the connection on which we receive a room. */
+export interface Line {
+  /** Identification of the media section (RFC 9143). */
+  readonly mid: string;
+  readonly participant: string;
+  /** Place of the camera among its owner's; null for sound. */
+  readonly camera: number | null;
+  /** Whether the server sends no picture, because the connection is too slow for it. */
+  readonly paused: boolean;
+}
+
 /** State that a person forces on a link of the demo; null returns it to the script. */
 export type Forced = 'cut' | 'up' | null;
 
@@ -158,11 +169,6 @@ export function readPublishing(value: unknown): Publishing {
   return { cameras: list(from?.['cameras'], readCamera).slice(0, MAX_CAMERAS), audio: from?.['audio'] === true };
 }
 
-/** Whether `publishing` has a track that `other` lacks. */
-export function hasMoreThan(publishing: Publishing, other: Publishing): boolean {
-  return publishing.cameras.length > other.cameras.length || (publishing.audio && !other.audio);
-}
-
 export const nothing: Publishing = { cameras: [], audio: false };
 
 function readUpload(value: unknown): Upload {
@@ -220,6 +226,35 @@ export function readSlow(value: unknown): Slow | null {
   const missed = figure(from?.['missed']);
   const smaller = text(from?.['smaller']);
   return missed === null ? null : { missed, smaller: smaller === '' ? null : smaller };
+}
+
+function readLine(value: unknown): Line | null {
+  const from = fields(value);
+  const [mid, participant, camera] = [from?.['mid'], from?.['participant'], figure(from?.['camera'])];
+  if (typeof mid !== 'string' || typeof participant !== 'string') return null;
+  if (from?.['kind'] === 'audio') return { mid, participant, camera: null, paused: false };
+  if (from?.['kind'] !== 'video' || camera === null || !Number.isInteger(camera) || camera < 0 || camera >= MAX_CAMERAS) return null;
+  return { mid, participant, camera, paused: from['paused'] === true };
+}
+
+/** News about the connection on which we receive a room. */
+export interface ReceptionNews {
+  /** Id of the connection on the server; empty in the answer to a request on it. */
+  readonly resource: string;
+  /** All lines that carry something; null if the message does not tell. */
+  readonly lines: readonly Line[] | null;
+  /** Offer of the server that waits for our answer. */
+  readonly offer: string | null;
+}
+
+/** Reads the events `reception` and `offer` of a room, and the answer to a view. */
+export function readReception(value: unknown): ReceptionNews {
+  const from = fields(value);
+  return {
+    resource: text(from?.['resource']),
+    lines: Array.isArray(from?.['lines']) ? list(from['lines'], readLine) : null,
+    offer: text(from?.['sdp']) || text(from?.['offer']) || null,
+  };
 }
 
 export function readId(value: unknown): string | null {

@@ -12,6 +12,7 @@ import { CameraToggle, MicrophoneToggle } from './controls';
 import { arrange } from './layout';
 import type { OwnMedia } from './media';
 import { RemoteTiles, SelfTile, tileKeys } from './tile';
+import { TileWatch } from './watch';
 
 /** Between tiles, CSS pixels. */
 const GAP = 10;
@@ -28,7 +29,9 @@ export function Room({ room, name, may, own, onLeave }: RoomProps) {
   const session = useMemo(() => new RoomSession(browserEnv(), room, name), [room, name]);
   useSessionLife(session);
   const presence = useStore(session.presence);
-  const players = useStore(session.players);
+  const receiving = useStore(session.reception.state);
+  const watch = useMemo(() => new TileWatch((view) => session.reception.show(view)), [session]);
+  useEffect(() => watch.run(), [watch]);
   const events = useStore(session.events);
   const said = useStore(session.said);
   const publishing = useStore(session.publisher.state);
@@ -60,6 +63,9 @@ export function Room({ room, name, may, own, onLeave }: RoomProps) {
   if (publishing.kind === 'failed') {
     problems.push({ problem: publishing.problem, action: { label: 'Try again', run: () => session.publisher.restart() } });
   }
+  if (receiving.kind === 'failed') {
+    problems.push({ problem: receiving.problem, action: { label: 'Try again', run: () => session.reception.start() } });
+  }
   if (own.problem !== null) {
     problems.push({ problem: own.problem, action: { label: 'Try again', run: own.ask }, onDismiss: own.dismiss });
   }
@@ -84,7 +90,8 @@ export function Room({ room, name, may, own, onLeave }: RoomProps) {
             <RemoteTiles
               key={each.id}
               participant={each}
-              player={players.get(each.id)}
+              session={session}
+              watch={watch}
               old={lost}
               pinned={pin}
               onPin={keys.length > 1 ? (key) => setPinned(key === pin ? null : key) : null}

@@ -1,19 +1,27 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import type { Participant } from '../model/types';
-import { Store } from '../model/store';
 import type { May } from '../signal/access';
+import { noDecoder } from '../signal/offers';
 import type { PeerState } from '../signal/peer';
-import type { Player } from '../signal/whep';
+import type { ReceivedCamera } from '../signal/received';
+import type { RoomSession } from '../signal/session';
 import { CameraView, cameraNames, pictureLabel } from '../view/camera';
 import { initials } from '../view/format';
-import { useSpeaking, useStore } from '../view/hooks';
+import { useLasting, useSpeaking, useStore } from '../view/hooks';
 import { Microphone } from '../view/icons';
 import { LinkBadge } from '../view/links';
-import { peerWords, Picture } from '../view/parts';
+import { peerWords, Picture, sentences } from '../view/parts';
 import type { OwnMedia } from './media';
 import { ownStatus, statusOf } from './status';
+import type { TileWatch } from './watch';
 
-const noStreams = new Store<readonly MediaStream[]>([]);
-const idle = new Store<PeerState>({ kind: 'idle' });
+/** Reason for a missing picture that the server does not send. */
+const PAUSED = 'Paused: your connection is too slow.';
+
+/** Time for the server to send a camera before its codec is blamed, ms. Chosen by us:
+ *  longer than it takes to negotiate a line. */
+const BLAME_MS = 2_000;
 
 /** Keys of a participant's tiles: one for each camera, or a single one without any. */
 export function tileKeys({ id, publishing }: Participant): string[] {
@@ -22,7 +30,8 @@ export function tileKeys({ id, publishing }: Participant): string[] {
 
 interface RemoteTilesProps {
   readonly participant: Participant;
-  readonly player: Player | undefined;
+  readonly session: RoomSession;
+  readonly watch: TileWatch;
   /** Whether the server is unreachable, so that its information is outdated. */
   readonly old: boolean;
   readonly pinned: string | null;
@@ -31,32 +40,36 @@ interface RemoteTilesProps {
 }
 
 /** Tiles of another participant, one for each camera. */
-export function RemoteTiles({ participant, player, old, pinned, onPin }: RemoteTilesProps) {
-  const { name, publishing, links } = participant;
-  const status = statusOf(participant);
-  const streams = useStore(player?.streams ?? noStreams);
-  const state = useStore(player?.state ?? idle);
-  const sends = publishing.cameras.length > 0 || publishing.audio;
-  const words = !sends || player === undefined ? null : peerWords(state);
+export function RemoteTiles({ participant, session: { reception }, watch, old, pinned, onPin }: RemoteTilesProps) {
+  const { id, name, publishing, links } = participant;
+  const received = useStore(reception.media).get(id);
+  const state = useStore(reception.state);
+  const missingCodec = useStore(reception.missingCodec);
   const on = publishing.cameras.length > 0;
-  const speaks = useSpeaking(player, publishing.audio);
-  const keys = tileKeys(participant);
+  const sends = on || publishing.audio;
+  const speaks = useSpeaking(received?.sound ?? null, publishing.audio);
+  const status = statusOf(participant);
   const cameras = on ? cameraNames(publishing.cameras) : [null];
   return (
     <>
-      {cameras.map((camera, place) => (
-        // Keyed by index: the first tile stays when a second one appears.
-        <li key={place} class={classes({ tile: true, pinned: keys[place] === pinned, speaks: speaks && place === 0 })}>
-          <CameraView
-            stream={streams[place] ?? null}
-            label={pictureLabel(name, camera)}
-            words={words}
+      {tileKeys(participant).map((key, place) => {
+        const camera = cameras[place] ?? null;
+        return (
+          // Keyed by index: the first tile stays when a second one appears.
+          <RemoteTile
+            key={place}
+            watch={watch}
+            participant={id}
+            place={place}
             on={on}
-            pin={onPin === null ? undefined : { pinned: keys[place] === pinned, toggle: () => onPin(keys[place] ?? '') }}
+            received={received?.cameras.get(place)}
+            label={pictureLabel(name, camera)}
+            words={sends ? peerWords(state) : null}
+            missingCodec={missingCodec}
+            speaks={speaks && place === 0}
+            pin={onPin === null ? undefined : { pinned: key === pinned, toggle: () => onPin(key) }}
+            avatar={name}
           >
-            {!on && <Avatar name={name} />}
-          </CameraView>
-          <div class="tile-foot">
             <span class="nameplate">
               {place === 0 && !publishing.audio && (
                 <>
@@ -70,10 +83,47 @@ export function RemoteTiles({ participant, player, old, pinned, onPin }: RemoteT
               {status !== null && <span class="quiet">{status}</span>}
             </span>
             {place === 0 && <LinkBadge links={links} who={name} old={old} />}
-          </div>
-        </li>
-      ))}
+          </RemoteTile>
+        );
+      })}
     </>
+  );
+}
+
+interface RemoteTileProps {
+  readonly watch: TileWatch;
+  readonly participant: string;
+  readonly place: number;
+  /** Whether the participant publishes this camera. */
+  readonly on: boolean;
+  readonly received: ReceivedCamera | undefined;
+  readonly label: string;
+  /** State of the connection; null if it works. */
+  readonly words: string | null;
+  readonly missingCodec: string | null;
+  readonly speaks: boolean;
+  readonly pin: { readonly pinned: boolean; readonly toggle: () => void } | undefined;
+  /** Name to show in place of a picture. */
+  readonly avatar: string;
+  readonly children: ComponentChildren;
+}
+
+function RemoteTile({ watch, participant, place, on, received, label, words, missingCodec, speaks, pin, avatar, children }: RemoteTileProps) {
+  const tile = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (tile.current === null || !on) return undefined;
+    return watch.add(tile.current, participant, place);
+  }, [watch, participant, place, on]);
+  const sent = received !== undefined && received.track !== null;
+  const missing = useLasting(on && words === null && !sent, BLAME_MS);
+  const why = received?.paused === true ? PAUSED : missing && missingCodec !== null ? sentences(noDecoder(missingCodec)) : null;
+  return (
+    <li ref={tile} class={classes({ tile: true, pinned: pin?.pinned === true, speaks })}>
+      <CameraView stream={received?.stream ?? null} source={sent && !received.paused ? received : null} label={label} words={words ?? (on ? why : null)} on={on} pin={pin}>
+        {!on && <Avatar name={avatar} />}
+      </CameraView>
+      <div class="tile-foot">{children}</div>
+    </li>
   );
 }
 

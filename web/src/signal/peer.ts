@@ -1,5 +1,6 @@
 // Media connection that reconnects: negotiates, watches the transport, and
-// negotiates again after a failure. WHIP and WHEP differ only in `negotiate`.
+// negotiates again after a failure. WHIP, WHEP and the reception of a room
+// differ in `negotiate`.
 
 import { problemFrom, type Problem } from '../model/problem';
 import { Store } from '../model/store';
@@ -62,10 +63,6 @@ export class PeerSession {
     return this.#running?.resource ?? null;
   }
 
-  get peer(): RTCPeerConnection | null {
-    return this.#running?.peer ?? null;
-  }
-
   /** Starts, or restarts after abandoning the present connection. */
   start(): void {
     if (this.state.value.kind === 'closed') return;
@@ -83,10 +80,9 @@ export class PeerSession {
     this.state.set({ kind: 'closed' });
   }
 
-  /** Ends permanently after the server has already ended the connection. */
-  drop(): void {
-    if (this.#running !== null) this.#running.resource = null;
-    this.close();
+  /** Gives the present connection up because of what went wrong on it, and tries again. */
+  fail(thrown: unknown): void {
+    if (this.#running !== null) this.#retry(problemFrom(thrown));
   }
 
   async #attempt(running: Running): Promise<void> {

@@ -1,8 +1,12 @@
 import { expect, it } from 'vitest';
-import { created, FakeBody, FakeEnv, settle, track } from '../testing/fakes';
+import { created, FakeBody, FakeEnv, sections, settle, track } from '../testing/fakes';
 import { RoomSession } from './session';
 
 const person = (id: string, video = true, audio = true) => ({ id, name: id, kind: 'browser', publishing: { cameras: video ? [{}] : [], audio }, links: [] });
+
+/** Calls that asked for the room's events. */
+const events = (env: FakeEnv) => env.calls.filter(({ method, url }) => method === 'GET' && url.includes('/events?'));
+const addresses = (env: FakeEnv) => events(env).map(({ url }) => url);
 
 async function inRoom(...participants: object[]) {
   return inRoomOf(new FakeEnv(), ...participants);
@@ -12,12 +16,13 @@ async function inRoomOf(env: FakeEnv, ...participants: object[]) {
   const bodies: FakeBody[] = [];
   let number = 0;
   env.answer(({ method, url }, signal) => {
-    if (url.startsWith('/api/rooms/')) {
+    if (method === 'GET') {
       const body = new FakeBody(signal);
       bodies.push(body);
       return body.response;
     }
     if (method === 'POST') return created(`${url.split('?')[0]}/${(number += 1)}`, 'sdp');
+    if (method === 'PUT') return new Response(JSON.stringify({ lines: [] }));
     return new Response(null, { status: 204 });
   });
   const session = new RoomSession(env, 'our room', 'Kim');
@@ -33,16 +38,16 @@ it('asks for events by room and name, and comes back as the same person', async 
   const { env, bodies } = await inRoom();
   await bodies[0]?.end();
   await env.pass(500);
-  expect(env.requests).toEqual(['GET /api/rooms/our%20room/events?name=Kim', 'GET /api/rooms/our%20room/events?name=Kim&id=p1']);
-  expect(env.calls.map((call) => call.secret)).toEqual([null, 's1']);
+  expect(addresses(env)).toEqual(['/api/rooms/our%20room/events?name=Kim', '/api/rooms/our%20room/events?name=Kim&id=p1']);
+  expect(events(env).map((call) => call.secret)).toEqual([null, 's1']);
 });
 
 it('is the same person after a reload', async () => {
   const { env, session } = await inRoom();
   session.suspend();
   const { env: after } = await inRoomOf(env);
-  expect(after.requests.at(-1)).toBe('GET /api/rooms/our%20room/events?name=Kim&id=p1');
-  expect(after.calls.at(-1)?.secret).toBe('s1');
+  expect(addresses(after).at(-1)).toBe('/api/rooms/our%20room/events?name=Kim&id=p1');
+  expect(events(after).at(-1)?.secret).toBe('s1');
 });
 
 it('is somebody new in a duplicated tab, after leaving, and in another room', async () => {
@@ -50,86 +55,46 @@ it('is somebody new in a duplicated tab, after leaving, and in another room', as
   const duplicate = new FakeEnv();
   for (const [key, value] of env.stored) duplicate.storage.setItem(key, value);
   await inRoomOf(duplicate);
-  expect(duplicate.requests).toEqual(['GET /api/rooms/our%20room/events?name=Kim']);
+  expect(addresses(duplicate)).toEqual(['/api/rooms/our%20room/events?name=Kim']);
 
   session.leave();
   await inRoomOf(env);
-  expect(env.requests.at(-1)).toBe('GET /api/rooms/our%20room/events?name=Kim');
+  expect(addresses(env).at(-1)).toBe('/api/rooms/our%20room/events?name=Kim');
 
   const other = new FakeEnv();
   other.storage.setItem('weft.identity', JSON.stringify({ room: 'other', id: 'p1', secret: 's1' }));
   await inRoomOf(other);
-  expect(other.requests).toEqual(['GET /api/rooms/our%20room/events?name=Kim']);
+  expect(addresses(other)).toEqual(['/api/rooms/our%20room/events?name=Kim']);
 });
 
-it('plays everybody who publishes, but not itself and not who only watches', async () => {
-  const { session, posts, say } = await inRoom(person('ada'), person('bob', false, false));
-  expect(posts()).toEqual(['POST /whep/our%20room/ada?participant=p1']);
-  await say('changed', person('bob', false, true));
-  expect(posts()).toEqual(['POST /whep/our%20room/ada?participant=p1', 'POST /whep/our%20room/bob?participant=p1']);
-  expect([...session.players.value.keys()]).toEqual(['ada', 'bob']);
-});
+const RECEPTION = '/api/rooms/our%20room/reception';
 
-it('plays somebody anew who has another camera', async () => {
-  const { env, posts, say } = await inRoom(person('ada'));
+it('receives the whole room over one connection, whoever comes', async () => {
+  const { env, session, say, posts } = await inRoom(person('ada'));
+  expect(posts()).toEqual([`POST ${RECEPTION}?participant=p1`]);
+  expect(env.calls.find(({ method }) => method === 'POST')?.secret).toBe('s1');
   env.peer.become('connected');
-  const two = { ...person('ada'), publishing: { cameras: [{ name: 'Front' }, { name: 'Rear' }], audio: true } };
-  env.offered = ['video', 'video', 'audio'];
-  await say('changed', two);
-  expect(posts()).toEqual(['POST /whep/our%20room/ada?participant=p1', 'POST /whep/our%20room/ada?participant=p1']);
-  env.peer.become('connected');
-  await say('changed', person('ada'));
-  await say('changed', two);
-  expect(posts()).toHaveLength(2);
-});
-
-it('plays a camera that came while the connection was being made', async () => {
-  const { env, posts, say } = await inRoom(person('ada'));
-  const two = { ...person('ada'), publishing: { cameras: [{}, {}], audio: true } };
-  await say('changed', two);
-  expect(posts()).toHaveLength(1);
-  env.peer.become('connected');
-  await settle();
-  expect(posts()).toHaveLength(2);
-  // The server has no second one after all, so the request is not repeated
-  // forever.
-  env.peer.become('connected');
-  await settle();
-  await say('changed', two);
-  expect(posts()).toHaveLength(2);
-});
-
-it('ends the player of who left', async () => {
-  const { env, session, say } = await inRoom(person('ada'));
-  const player = session.players.value.get('ada');
-  await say('left', { id: 'ada' });
-  expect(player?.state.value.kind).toBe('closed');
-  expect(session.players.value.size).toBe(0);
-  // The server has ended it, so nothing is left to delete.
-  expect(env.requests.at(-1)).toBe('PATCH /whep/our%20room/ada/1');
-});
-
-it('keeps the player while a camera is off, and links do not disturb it', async () => {
-  const { env, posts, say } = await inRoom(person('ada'));
-  env.peer.become('connected');
-  await say('changed', person('ada', false, true));
-  await say('links', { id: 'ada', links: [] });
-  await say('changed', person('ada', true, true));
+  await say('joined', person('bob'));
+  await say('offer', { resource: '1', sdp: sections('more', { 0: 'video', 1: 'video' }) });
+  await say('reception', { resource: '1', lines: [{ mid: '0', participant: 'ada', kind: 'video', camera: 0 }, { mid: '1', participant: 'bob', kind: 'video', camera: 0 }] });
+  expect([...session.reception.media.value.keys()]).toEqual(['ada', 'bob']);
+  await say('left', { id: 'bob' });
+  await say('reception', { resource: '1', lines: [{ mid: '0', participant: 'ada', kind: 'video', camera: 0 }] });
+  expect([...session.reception.media.value.keys()]).toEqual(['ada']);
   expect(posts()).toHaveLength(1);
 });
 
-it('asks again for a kind that the connection does not have, once', async () => {
-  const { env, posts, say } = await inRoom();
-  env.offered = ['audio'];
-  await say('joined', person('ada', false, true));
+it('tells its view again when the events were interrupted', async () => {
+  const { env, session, bodies, say, posts } = await inRoom(person('ada'));
   env.peer.become('connected');
+  session.reception.show([{ participant: 'ada', camera: 0, width: 320, height: 180 }]);
+  await env.pass(100);
+  await bodies[0]?.end();
+  await env.pass(500);
+  await say('welcome', { id: 'p1', secret: 's1', room: 'our room', participants: [person('ada')] });
+  await env.pass(0);
+  expect(env.requests.filter((request) => request === `PUT ${RECEPTION}/1/view`)).toHaveLength(2);
   expect(posts()).toHaveLength(1);
-  // Still without a picture: stop requesting it.
-  for (let time = 0; time < 3; time += 1) {
-    await say('changed', person('ada', true, true));
-    env.peer.become('connected');
-  }
-  expect(posts()).toHaveLength(2);
 });
 
 it('does not let a connection wait that the server can take again', async () => {
@@ -152,19 +117,20 @@ it('does not let a connection wait that the server can take again', async () => 
 
 it('publishes under its id once welcomed, and anew under a new id', async () => {
   const { env, session, bodies, say, posts } = await inRoom();
+  const published = () => posts().filter((request) => request.startsWith('POST /whip'));
   await session.publish({ video: track('video'), audio: track('audio') });
   await settle();
-  expect(posts()).toEqual(['POST /whip/our%20room?participant=p1']);
+  expect(published()).toEqual(['POST /whip/our%20room?participant=p1']);
   expect(env.calls.at(-1)?.secret).toBe('s1');
   await bodies[0]?.end();
   await env.pass(500);
   await say('welcome', { id: 'p1', secret: 's1', room: 'our room', participants: [] });
-  expect(posts()).toHaveLength(1);
+  expect(published()).toHaveLength(1);
   await bodies[1]?.end();
   await env.pass(500);
   await say('welcome', { id: 'p2', secret: 's2', room: 'our room', participants: [] });
   await settle();
-  expect(posts()).toEqual(['POST /whip/our%20room?participant=p1', 'POST /whip/our%20room?participant=p2']);
+  expect(published()).toEqual(['POST /whip/our%20room?participant=p1', 'POST /whip/our%20room?participant=p2']);
 });
 
 it('publishes what it was given before the welcome', async () => {
@@ -186,7 +152,7 @@ it('publishes what it was given before the welcome', async () => {
 it('hurries what waits when the network is back', async () => {
   const { env, session, posts } = await inRoom(person('ada'));
   env.peer.become('failed');
-  expect(session.players.value.get('ada')?.state.value.kind).toBe('waiting');
+  expect(session.reception.state.value.kind).toBe('waiting');
   session.hurry();
   await settle();
   expect(posts()).toHaveLength(2);
@@ -194,27 +160,20 @@ it('hurries what waits when the network is back', async () => {
 
 it('connects anew when a server that was started again gives the same ids', async () => {
   const { env, session, bodies, say, posts } = await inRoom(person('ada'));
+  env.peer.become('connected');
+  await say('offer', { resource: '1', sdp: sections('more', { 0: 'video' }) });
+  await say('reception', { resource: '1', lines: [{ mid: '0', participant: 'ada', kind: 'video', camera: 0 }] });
   await session.publish({ video: track('video'), audio: null });
   await settle();
-  const dead = session.players.value.get('ada');
+  expect(session.reception.media.value.size).toBe(1);
   expect(posts()).toHaveLength(2);
   await bodies[0]?.end();
   await env.pass(500);
   await say('welcome', { id: 'p1', secret: 'another', room: 'our room', participants: [person('ada')] });
   await settle();
-  expect(dead?.state.value.kind).toBe('closed');
-  expect(posts().slice(2).sort()).toEqual(['POST /whep/our%20room/ada?participant=p1', 'POST /whip/our%20room?participant=p1']);
-  expect(env.calls.findLast((call) => call.url.startsWith('/whip'))?.secret).toBe('another');
-});
-
-it('plays again who was refused and begins to publish', async () => {
-  const { env, session, posts, say } = await inRoom();
-  env.answer(({ method }) => new Response(null, { status: method === 'POST' ? 422 : 204 }));
-  await say('joined', person('ada'));
-  expect(session.players.value.get('ada')?.state.value.kind).toBe('failed');
-  await say('changed', person('ada', false, false));
-  await say('changed', person('ada'));
-  expect(posts()).toHaveLength(2);
+  expect(session.reception.media.value.size).toBe(0);
+  expect(posts().slice(2).sort()).toEqual([`POST ${RECEPTION}?participant=p1`, 'POST /whip/our%20room?participant=p1']);
+  for (const path of ['/whip', RECEPTION]) expect(env.calls.findLast(({ method, url }) => method === 'POST' && url.startsWith(path))?.secret).toBe('another');
 });
 
 it('leaves nothing behind', async () => {
@@ -224,7 +183,7 @@ it('leaves nothing behind', async () => {
   session.leave();
   await settle();
   const deleted = env.requests.filter((request) => request.startsWith('DELETE'));
-  expect(deleted.sort()).toEqual(['DELETE /api/rooms/our%20room/events?id=p1', 'DELETE /whep/our%20room/ada/1', 'DELETE /whip/our%20room/2']);
+  expect(deleted.sort()).toEqual(['DELETE /api/rooms/our%20room/events?id=p1', `DELETE ${RECEPTION}/1`, 'DELETE /whip/our%20room/2']);
   const before = env.calls.length;
   await env.pass(60_000);
   expect(env.calls).toHaveLength(before);

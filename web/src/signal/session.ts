@@ -1,13 +1,12 @@
-// Our view of a room: the event stream, our publisher, and one player for each
-// publishing participant.
+// Our view of a room: the event stream, our publisher, and the reception of the
+// others.
 
 import { Store } from '../model/store';
-import { hasMoreThan, nothing, type Participant, type Publishing } from '../model/types';
 import type { Env } from './env';
 import { leaveIdentity, proof, takeIdentity, type Identity } from './identity';
-import { news, nobody, others, reduce, type Presence } from './presence';
+import { news, nobody, reduce, type Presence } from './presence';
+import { Reception } from './reception';
 import { EventStream, type StreamState } from './sse';
-import { Player } from './whep';
 import { Publisher, type Tracks } from './whip';
 
 /** The server sends a comment every 15 s; three missing ones mean a dead connection. */
@@ -15,10 +14,10 @@ const SILENCE_MS = 45_000;
 
 export class RoomSession {
   readonly presence = new Store<Presence>(nobody);
-  readonly players = new Store<ReadonlyMap<string, Player>>(new Map());
   /** The latest change in words, for screen readers. */
   readonly said = new Store('');
   readonly publisher: Publisher;
+  readonly reception: Reception;
   readonly #env: Env;
   readonly #room: string;
   readonly #name: string;
@@ -26,8 +25,6 @@ export class RoomSession {
   /** Identity of an earlier page of this tab. */
   #before: Identity | null;
   #publishing: Tracks | null = null;
-  /** Published tracks of a participant at the time of the request. */
-  readonly #asked = new Map<Player, Publishing>();
   /** Secret of our publication's identity: a restarted server may assign the same id. */
   #publishedAs: string | null = null;
 
@@ -38,7 +35,12 @@ export class RoomSession {
     this.#before = takeIdentity(env.storage, room);
     this.publisher = new Publisher(
       env,
-      () => `${this.#path('whip')}?participant=${encodeURIComponent(this.#identity?.id ?? '')}`,
+      () => `/whip/${encodeURIComponent(room)}?${this.#participant()}`,
+      () => proof(this.#identity),
+    );
+    this.reception = new Reception(
+      env,
+      () => `${this.#path('reception')}?${this.#participant()}`,
       () => proof(this.#identity),
     );
     this.#events = new EventStream(env, {
@@ -60,9 +62,8 @@ export class RoomSession {
   /** Retries everything now, because the network may have returned. */
   hurry(): void {
     this.#events.open();
-    for (const each of [...this.players.value.values(), this.publisher]) {
-      if (each.state.value.kind === 'waiting') 'restart' in each ? each.restart() : each.start();
-    }
+    if (this.publisher.state.value.kind === 'waiting') this.publisher.restart();
+    if (this.reception.state.value.kind === 'waiting') this.reception.start();
   }
 
   /** Publishes these tracks from now on; before the welcome, as soon as it arrives. */
@@ -84,24 +85,17 @@ export class RoomSession {
     this.#before = null;
     this.#events.close();
     this.publisher.close();
-    this.#closePlayers();
+    this.reception.close();
   }
 
   /** Reports that the page is left, so that the others need not wait for its return. */
   #part(): void {
     const { self, secret } = this.presence.value;
     if (self === null || this.events.value.kind === 'closed') return;
-    const query = new URLSearchParams({ id: self });
-    const url = `/api/rooms/${encodeURIComponent(this.#room)}/events?${query}`;
+    const url = `${this.#path('events')}?${new URLSearchParams({ id: self })}`;
     // keepalive: also while the page is being left. Without this request, the
     // server waits slightly longer.
     void this.#env.fetch(url, { method: 'DELETE', headers: proof({ id: self, secret }), keepalive: true }).catch(() => undefined);
-  }
-
-  #closePlayers(): void {
-    for (const player of this.players.value.values()) player.close();
-    this.#asked.clear();
-    this.players.set(new Map());
   }
 
   get #identity(): Identity | null {
@@ -109,30 +103,41 @@ export class RoomSession {
     return self === null ? this.#before : { id: self, secret };
   }
 
-  #path(what: 'whip' | 'whep'): string {
-    return `/${what}/${encodeURIComponent(this.#room)}`;
+  #path(what: 'events' | 'reception'): string {
+    return `/api/rooms/${encodeURIComponent(this.#room)}/${what}`;
+  }
+
+  #participant(): URLSearchParams {
+    return new URLSearchParams({ participant: this.#identity?.id ?? '' });
   }
 
   #eventsUrl(): string {
     const query = new URLSearchParams({ name: this.#name });
     if (this.#identity !== null) query.set('id', this.#identity.id);
-    return `/api/rooms/${encodeURIComponent(this.#room)}/events?${query}`;
+    return `${this.#path('events')}?${query}`;
   }
 
   #onEvent(event: string, value: unknown): void {
+    if (event === 'reception' || event === 'offer') return this.reception.onEvent(value);
     const before = this.presence.value;
     const after = reduce(before, event, value);
     if (after === before) return;
     this.presence.set(after);
-    // We are a new participant: the server was restarted or forgot us, and our
-    // connections are gone.
-    if (before.self !== null && after.secret !== before.secret) this.#closePlayers();
     const sentences = news(before, after);
     if (sentences.length > 0) this.said.set(sentences.join(' '));
-    this.#syncPlayers(before, others(after));
-    if (event !== 'welcome') return;
-    // The server is back and still knows us: retry waiting requests now.
-    if (after.secret === before.secret) this.hurry();
+    if (event === 'welcome') this.#onWelcome(before.self !== null && after.secret === before.secret);
+  }
+
+  #onWelcome(known: boolean): void {
+    if (known) {
+      // The server is back and still knows us: retry waiting requests now.
+      this.hurry();
+      this.reception.refresh();
+    } else {
+      // We are a new participant: the server was restarted or forgot us, and our
+      // connections are gone.
+      this.reception.startAnew();
+    }
     this.#startPublishing();
   }
 
@@ -144,52 +149,5 @@ export class RoomSession {
     this.#publishedAs = secret;
     if (first) this.publisher.start(this.#publishing);
     else this.publisher.restart();
-  }
-
-  #syncPlayers(earlier: Presence, participants: readonly Participant[]): void {
-    const before = this.players.value;
-    const after = new Map<string, Player>();
-    for (const participant of participants) {
-      const { id, publishing } = participant;
-      const player = before.get(id);
-      if (player !== undefined) {
-        // Kept while nothing is published for a moment: a camera that is
-        // switched on again uses the same connection.
-        after.set(id, player);
-        const begun = hasMoreThan(publishing, earlier.participants.get(id)?.publishing ?? nothing);
-        if (begun && player.state.value.kind === 'failed') player.start();
-        else this.#playWhatIsMissing(participant, player);
-      } else if (hasMoreThan(publishing, nothing)) {
-        after.set(id, this.#startPlayer(participant));
-      }
-    }
-    for (const [id, player] of before) {
-      if (after.has(id)) continue;
-      player.drop();
-      this.#asked.delete(player);
-    }
-    if (after.size !== before.size || [...after.keys()].some((id) => !before.has(id))) this.players.set(after);
-  }
-
-  #startPlayer({ id, publishing }: Participant): Player {
-    const own = encodeURIComponent(this.#identity?.id ?? '');
-    const url = `${this.#path('whep')}/${encodeURIComponent(id)}?participant=${own}`;
-    const player = new Player(this.#env, url, () => proof(this.#identity));
-    this.#asked.set(player, publishing);
-    player.state.subscribe(() => {
-      const now = this.presence.value.participants.get(id);
-      if (now !== undefined) this.#playWhatIsMissing(now, player);
-    });
-    player.start();
-    return player;
-  }
-
-  /** Restarts playback, once, of a participant who has added a track: a connection's
-   *  tracks are fixed when it is made. */
-  #playWhatIsMissing({ publishing }: Participant, player: Player): void {
-    if (player.state.value.kind !== 'connected' || !hasMoreThan(publishing, player.received)) return;
-    if (!hasMoreThan(publishing, this.#asked.get(player) ?? nothing)) return;
-    this.#asked.set(player, publishing);
-    player.start();
   }
 }

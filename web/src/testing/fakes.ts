@@ -34,10 +34,23 @@ export class FakeTransceiver {
   }
 }
 
+/** Media section that a `FakePeer` receives. */
+export interface FakeLine {
+  readonly mid: string;
+  readonly receiver: { readonly track: { readonly kind: string; readonly id: string } };
+}
+
+/** Description with these media sections, as far as a `FakePeer` reads it. */
+export function sections(name: string, lines: Readonly<Record<string, 'audio' | 'video'>>): string {
+  return [`s=${name}`, ...Object.entries(lines).map(([mid, kind]) => `m=${kind} 9 x 96\na=mid:${mid}`)].join('\n');
+}
+
 /** Records its calls; candidates are complete at once. */
 export class FakePeer {
   readonly log: string[] = [];
   readonly transceivers: FakeTransceiver[] = [];
+  /** Media sections with an id in the server's offers so far. */
+  readonly lines: FakeLine[] = [];
   connectionState: RTCPeerConnectionState = 'new';
   iceGatheringState: RTCIceGatheringState = 'complete';
   localDescription: { type: string; sdp: string } | null = null;
@@ -55,8 +68,17 @@ export class FakePeer {
 
   setRemoteDescription(description: { type: string; sdp: string }): Promise<void> {
     this.log.push(`remote ${description.type} ${description.sdp}`);
-    if (description.type === 'offer') for (const kind of this.offered) this.ontrack?.({ track: { kind } });
+    if (description.type === 'offer') {
+      for (const kind of this.offered) this.ontrack?.({ track: { kind } });
+      for (const [, kind = '', mid = ''] of description.sdp.matchAll(/^m=(\w+) .*\na=mid:(\w+)$/gm)) {
+        if (!this.lines.some((line) => line.mid === mid)) this.lines.push({ mid, receiver: { track: { kind, id: mid } } });
+      }
+    }
     return Promise.resolve();
+  }
+
+  getTransceivers(): readonly FakeLine[] {
+    return this.lines;
   }
 
   createOffer(): Promise<{ type: string; sdp: string }> {
@@ -85,14 +107,18 @@ export class FakePeer {
 }
 
 class FakeStream {
-  readonly #tracks: { kind: string }[] = [];
+  readonly #tracks = new Set<{ kind: string }>();
 
   addTrack(track: { kind: string }): void {
-    this.#tracks.push(track);
+    this.#tracks.add(track);
+  }
+
+  removeTrack(track: { kind: string }): void {
+    this.#tracks.delete(track);
   }
 
   getTracks(): readonly { kind: string }[] {
-    return this.#tracks;
+    return [...this.#tracks];
   }
 }
 

@@ -12,6 +12,8 @@ const TELL_MS = 1_000;
 
 interface CameraViewProps {
   readonly stream: MediaStream | null;
+  /** Source of the picture, another object whenever it is somebody else's; null while none comes. */
+  readonly source: object | null;
   readonly label: string;
   /** Reason why there is no picture; null if there is one. */
   readonly words: string | null;
@@ -23,18 +25,19 @@ interface CameraViewProps {
   readonly pin?: { readonly pinned: boolean; readonly toggle: () => void } | undefined;
 }
 
-export function CameraView({ stream, label, words, on, children, pin }: CameraViewProps) {
+export function CameraView({ stream, source, label, words, on, children, pin }: CameraViewProps) {
   const [video, setVideo] = useState<HTMLVideoElement | null>(null);
-  const standing = useFreeze(video, on ? stream : null);
-  const stands = words === null && on && standing.frozen && standing.forMs >= TELL_MS;
+  const standing = useFreeze(video, on ? source : null);
+  const frozen = words === null && on && standing.frozen && standing.forMs >= TELL_MS;
+  // Before the first picture, the element may still show that of somebody else.
+  const text = words ?? (on && stream !== null && !standing.seen ? 'Waiting for the first picture…' : null);
   return (
     <>
       <Picture stream={stream} label={label} onElement={setVideo} />
       {children}
-      {words !== null && <p class="veil">{words}</p>}
-      {words === null && on && stream !== null && !standing.seen && <p class="veil">Waiting for the first picture…</p>}
+      {text !== null && <p class={on && !standing.seen ? 'veil solid' : 'veil'}>{text}</p>}
       <Tools video={video} of={label} picture={on && stream !== null} pin={pin} />
-      {stands && <p class="veil light">No new picture for {Math.floor(standing.forMs / 1000)} s</p>}
+      {frozen && <p class="veil light">No new picture for {Math.floor(standing.forMs / 1000)} s</p>}
     </>
   );
 }

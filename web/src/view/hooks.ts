@@ -3,7 +3,6 @@ import type { Store } from '../model/store';
 import { FreezeMeter, type Standing } from '../media/freeze';
 import { watchFrames } from '../media/frames';
 import { levelOf, LISTEN_MS, SpeechMeter } from '../media/speech';
-import type { Player } from '../signal/whep';
 
 /** Value of a store, redrawn when it changes. */
 export function useStore<T>(store: Store<T>): T {
@@ -29,6 +28,18 @@ export function useSettled<T>(value: T, ms: number): T {
     return () => clearTimeout(timer);
   }, [value, ms]);
   return settled;
+}
+
+/** Whether a condition has held for `ms`. */
+export function useLasting(holds: boolean, ms: number): boolean {
+  const [lasts, setLasts] = useState(false);
+  useEffect(() => {
+    setLasts(false);
+    if (!holds) return undefined;
+    const timer = setTimeout(() => setLasts(true), ms);
+    return () => clearTimeout(timer);
+  }, [holds, ms]);
+  return holds && lasts;
 }
 
 /** Whether a media query holds. */
@@ -60,49 +71,56 @@ export function useSize(): [(element: HTMLElement | null) => void, { width: numb
 /** Redraw interval of a freeze's clock, ms. */
 const REDRAW_MS = 100;
 
-/** Measures the freezes of a video element; `stream` is what it plays. */
-export function useFreeze(video: HTMLVideoElement | null, stream: MediaStream | null): Standing {
+const unseen = new FreezeMeter().at(0);
+
+/** Measures the freezes of a video element. `source` is what it plays, another object
+ *  whenever the picture is somebody else's; null while it plays nothing. */
+export function useFreeze(video: HTMLVideoElement | null, source: object | null): Standing {
   const meter = useRef(new FreezeMeter());
-  const [standing, setStanding] = useState<Standing>(() => meter.current.at(0));
+  const [measured, setMeasured] = useState<{ readonly source: object | null; readonly standing: Standing }>({ source, standing: unseen });
   useEffect(() => {
-    if (video === null || stream === null) return undefined;
+    if (video === null || source === null) return undefined;
     meter.current.begin();
-    const stop = watchFrames(video, (now) => meter.current.onFrame(now));
+    const stop = watchFrames(video, (now) => {
+      const first = !meter.current.at(now).seen;
+      meter.current.onFrame(now);
+      if (first) look();
+    });
+    const look = (): void => {
+      const standing = meter.current.at(performance.now());
+      setMeasured((now) => (now.source === source && same(now.standing, standing) ? now : { source, standing }));
+    };
     // A hidden page draws no frames: that is no freeze.
     const onVisibility = (): void => meter.current.interrupt();
     document.addEventListener('visibilitychange', onVisibility);
-    const timer = setInterval(() => {
-      const next = meter.current.at(performance.now());
-      setStanding((now) => (same(now, next) ? now : next));
-    }, REDRAW_MS);
+    const timer = setInterval(look, REDRAW_MS);
     return () => {
       stop();
       document.removeEventListener('visibilitychange', onVisibility);
       clearInterval(timer);
     };
-  }, [video, stream]);
-  return standing;
+  }, [video, source]);
+  // Between a change and its effect, the measurement is that of the former source.
+  return measured.source === source ? measured.standing : unseen;
 }
 
 function same(a: Standing, b: Standing): boolean {
   return (Object.keys(a) as (keyof Standing)[]).every((key) => a[key] === b[key]);
 }
 
-/** Whether somebody speaks. */
-export function useSpeaking(player: Player | undefined, sends: boolean): boolean {
+/** Whether somebody speaks, by the receiver of their sound. */
+export function useSpeaking(sound: RTCRtpReceiver | null, sends: boolean): boolean {
   const [speaks, setSpeaks] = useState(false);
   useEffect(() => {
-    if (player === undefined || !sends) return undefined;
+    if (sound === null || !sends) return undefined;
     const meter = new SpeechMeter();
     const timer = setInterval(() => {
-      const peer = player.peer;
-      const level = peer === null ? Promise.resolve(null) : levelOf(peer);
-      level.then((now) => setSpeaks(meter.at(performance.now(), now)), () => undefined);
+      levelOf(sound).then((now) => setSpeaks(meter.at(performance.now(), now)), () => undefined);
     }, LISTEN_MS);
     return () => {
       clearInterval(timer);
       setSpeaks(false);
     };
-  }, [player, sends]);
+  }, [sound, sends]);
   return speaks;
 }

@@ -83,6 +83,11 @@ export function StateMark({ state }: { readonly state: LinkState }) {
   );
 }
 
+/** A problem and its remedy in one text. */
+export function sentences({ error, remedy }: Problem): string {
+  return `${error} ${remedy}`;
+}
+
 /** Text in place of a missing picture; null if there is one. */
 export function peerWords(state: PeerState): string | null {
   switch (state.kind) {
@@ -94,7 +99,7 @@ export function peerWords(state: PeerState): string | null {
     case 'waiting':
       return `${state.problem.error} Trying again…`;
     case 'failed':
-      return `${state.problem.error} ${state.problem.remedy}`;
+      return sentences(state.problem);
     default:
       return null;
   }

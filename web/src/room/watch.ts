@@ -1,0 +1,95 @@
+// Cameras on our screen and the sizes of their tiles, which decide what the
+// server sends.
+
+import type { ViewedCamera } from '../signal/reception';
+
+/** Tile of a camera, in CSS pixels. */
+export interface Tile {
+  readonly participant: string;
+  readonly camera: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Lists tiles as the server wants them: in physical pixels, the largest first, which is the pinned one. */
+export function viewOf(tiles: readonly Tile[], pixelRatio: number): ViewedCamera[] {
+  const seen = tiles.filter(({ width, height }) => width > 0 && height > 0);
+  seen.sort((one, other) => other.width * other.height - one.width * one.height);
+  return seen.map(({ participant, camera, width, height }) => ({
+    participant,
+    camera,
+    width: Math.round(width * pixelRatio),
+    height: Math.round(height * pixelRatio),
+  }));
+}
+
+/** Events of the document after which other tiles may be on the screen. */
+const CHANGES = ['visibilitychange', 'fullscreenchange', 'enterpictureinpicture', 'leavepictureinpicture'] as const;
+
+interface Watched {
+  readonly participant: string;
+  readonly camera: number;
+  /** Whether any part is within the window. */
+  inside: boolean;
+}
+
+/** Watches tiles, and reports all that are on the screen whenever that changes. */
+export class TileWatch {
+  readonly #report: (view: readonly ViewedCamera[]) => void;
+  readonly #tiles = new Map<Element, Watched>();
+  readonly #resized = new ResizeObserver(() => this.#look());
+  readonly #moved = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) {
+      const tile = this.#tiles.get(target);
+      if (tile !== undefined) tile.inside = isIntersecting;
+    }
+    this.#look();
+  });
+
+  constructor(report: (view: readonly ViewedCamera[]) => void) {
+    this.#report = report;
+  }
+
+  /** Begins; returns the function that ends. */
+  run(): () => void {
+    const look = (): void => this.#look();
+    for (const change of CHANGES) document.addEventListener(change, look);
+    // Zooming changes the physical pixels, and may leave the CSS pixels as they are.
+    addEventListener('resize', look);
+    look();
+    return () => {
+      for (const change of CHANGES) document.removeEventListener(change, look);
+      removeEventListener('resize', look);
+    };
+  }
+
+  /** Watches the tile of a camera; returns the function that ends it. */
+  add(element: Element, participant: string, camera: number): () => void {
+    this.#tiles.set(element, { participant, camera, inside: false });
+    this.#moved.observe(element);
+    this.#resized.observe(element);
+    return () => {
+      this.#tiles.delete(element);
+      this.#moved.unobserve(element);
+      this.#resized.unobserve(element);
+      this.#look();
+    };
+  }
+
+  #look(): void {
+    const tiles = [...this.#tiles].filter(([element, { inside }]) => inside && isShown(element));
+    this.#report(
+      viewOf(
+        tiles.map(([element, { participant, camera }]) => ({ participant, camera, width: element.clientWidth, height: element.clientHeight })),
+        devicePixelRatio,
+      ),
+    );
+  }
+}
+
+/** Whether the page, or the tile in full screen or in its own window, is visible. */
+function isShown(tile: Element): boolean {
+  const { hidden, fullscreenElement, pictureInPictureElement } = document;
+  if (pictureInPictureElement !== null && tile.contains(pictureInPictureElement)) return true;
+  return !hidden && (fullscreenElement === null || fullscreenElement.contains(tile));
+}
