@@ -7,7 +7,7 @@ import type { PeerState } from '../signal/peer';
 import type { ReceivedCamera } from '../signal/received';
 import type { RoomSession } from '../signal/session';
 import { CameraView, cameraNames, pictureLabel } from '../view/camera';
-import { initials } from '../view/format';
+import { hue, initials } from '../view/format';
 import { useLasting, useSpeaking, useStore } from '../view/hooks';
 import { Microphone } from '../view/icons';
 import { LinkBadge } from '../view/links';
@@ -169,7 +169,7 @@ function classes(each: Readonly<Record<string, boolean>>): string {
 function Avatar({ name }: { readonly name: string }) {
   return (
     <div class="avatar" aria-hidden="true">
-      <span>{initials(name)}</span>
+      <span style={{ '--hue': String(hue(name)) }}>{initials(name)}</span>
     </div>
   );
 }

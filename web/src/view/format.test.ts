@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { clock, fps, initials, mbps, megabytes, ms, percent, seconds, size } from './format';
+import { clock, fps, hue, initials, mbps, megabytes, ms, percent, seconds, size } from './format';
 
 it.each([
   [mbps(0.54), '0.5 Mbps'],
@@ -19,6 +19,17 @@ it.each([
   [initials('Ada King Lovelace'), 'AL'],
   [initials('rover'), 'R'],
   [initials('  '), '?'],
+  [initials('Person 1'), 'P1'],
+  [initials('Person 10'), 'P10'],
+  [initials('Rover-2024'), 'R024'],
+  [initials('7'), '7'],
 ])('%s is %s', (formatted, expected) => {
   expect(formatted).toBe(expected);
+});
+
+it('gives a name the same hue each time, and people with the same initials different ones', () => {
+  expect(hue('Ada Lovelace')).toBe(hue('Ada Lovelace'));
+  const hues = ['Ada Lovelace', 'Al Low', 'Anna Lind', 'Amir Lahlou'].map(hue);
+  expect(new Set(hues).size).toBeGreaterThan(2);
+  for (const each of hues) expect(each % 30).toBe(0);
 });

@@ -46,9 +46,24 @@ export function clock(s: number): string {
   return `${Math.floor(all / 60)}:${String(all % 60).padStart(2, '0')}`;
 }
 
-/** The first letters of a name, for a tile without a picture. */
+/** First letters of a name, or first letter and number, for a tile without a picture. */
 export function initials(name: string): string {
   const words = name.trim().split(/[\s_-]+/u).filter((word) => word !== '');
-  const letters = words.length > 1 ? [words[0], words[words.length - 1]] : [words[0]];
-  return letters.map((word) => [...(word ?? '?')][0] ?? '?').join('').toUpperCase();
+  const [first = '?', last = ''] = [words[0], words.length > 1 ? words.at(-1) : ''];
+  const end = /^\d+$/.test(last) ? last.slice(-3) : initial(last);
+  return (initial(first) + end).toUpperCase();
+}
+
+function initial(word: string): string {
+  return [...word][0] ?? '';
+}
+
+/** Colours of avatars. */
+const HUES = 12;
+
+/** Hue of a name's avatar in degrees: other names with the same initials mostly have another one. */
+export function hue(name: string): number {
+  let sum = 0;
+  for (const character of name) sum = (sum * 31 + (character.codePointAt(0) ?? 0)) % 65_521;
+  return ((sum % HUES) * 360) / HUES;
 }
