@@ -1,6 +1,6 @@
 //! Embeds the report page that Vite has built into `web/report/dist`, the
 //! scenarios and the clients under test: writes tables of their files for
-//! `src/shelf.rs` and `src/engine/emu/client/brought.rs`.
+//! `src/catalogue.rs` and `src/engine/emu/client/programs.rs`.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

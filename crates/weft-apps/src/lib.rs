@@ -46,7 +46,7 @@ mod family;
 mod fitted;
 mod packet;
 mod receiver;
-mod seen;
+mod report_history;
 mod sender;
 
 pub use app::{App, UnknownApp};

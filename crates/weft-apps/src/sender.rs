@@ -4,7 +4,7 @@ use weft_units::{Bytes, Deadline, Duration, Instant, Rate, Rng};
 
 use crate::family::{Controller, FULL_PACKET, Model, Pattern, Plan};
 use crate::packet::{Packet, Report};
-use crate::seen::Seen;
+use crate::report_history::ReportHistory;
 
 /// Interval of sound packets: 20 ms, as in Opus and most telephony codecs.
 const SOUND_EVERY: Duration = Duration::from_millis(20);
@@ -20,7 +20,7 @@ const IDLE: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub struct Sender {
     controller: Box<dyn Controller>,
-    seen: Seen,
+    history: ReportHistory,
     swing: Swing,
     plan: Plan,
     next_sound: Instant,
@@ -42,7 +42,7 @@ impl Sender {
         let phase = SOUND_EVERY.mul_f64(rng.stream("phase").unit());
         Sender {
             controller,
-            seen: Seen::default(),
+            history: ReportHistory::default(),
             swing: Swing::new(model.swing, rng.stream("swing")),
             plan,
             next_sound: start + phase,
@@ -56,8 +56,8 @@ impl Sender {
     /// Takes a report. A report that is older than another one, or whose counters are
     /// inconsistent with earlier ones, changes nothing.
     pub fn handle_report(&mut self, now: Instant, report: &Report) {
-        if report.highest <= self.number && self.seen.add(report) {
-            self.controller.on_report(now, &self.seen);
+        if report.highest <= self.number && self.history.add(report) {
+            self.controller.on_report(now, &self.history);
         }
     }
 

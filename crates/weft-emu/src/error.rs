@@ -1,4 +1,4 @@
-use crate::RightError;
+use crate::PrivilegeError;
 use crate::address::{MAX_HOSTS, MAX_LINKS};
 use std::io;
 
@@ -7,7 +7,7 @@ use std::io;
 pub enum EmuError {
     /// The process may not make namespaces or TUN devices.
     #[error(transparent)]
-    NoRight(#[from] RightError),
+    NoPrivilege(#[from] PrivilegeError),
     /// More links than the address plan has room for.
     #[error("an emulated network has at most {MAX_LINKS} links, not {0}: remove some")]
     TooManyLinks(usize),

@@ -3,9 +3,9 @@
 use crate::EmuError;
 use crate::address::Addresses;
 use crate::interfaces::{Interface, Routes, set_up};
-use crate::right::{in_new_thread, unshare_network};
+use crate::privilege::{in_new_thread, unshare_network};
 use crate::tun::Tun;
-use crate::{Right, RightError};
+use crate::{Privilege, PrivilegeError};
 use rustix::fs::fstat;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use std::fs::{self, File};
@@ -123,10 +123,10 @@ fn make_here(plan: &HostPlan) -> Result<(Option<Namespace>, Vec<Tun>), EmuError>
 
 /// Chooses the remedy by the other possibilities of the system.
 fn no_namespace(source: io::Error) -> EmuError {
-    EmuError::NoRight(match Right::find() {
+    EmuError::NoPrivilege(match Privilege::find() {
         Err(error) => error,
-        Ok(Right::UserNamespace) => RightError::ManyThreads { source },
-        Ok(Right::Capabilities) => RightError::NoNamespaces { source },
+        Ok(Privilege::UserNamespace) => PrivilegeError::ManyThreads { source },
+        Ok(Privilege::Capabilities) => PrivilegeError::NoNamespaces { source },
     })
 }
 

@@ -5,11 +5,11 @@
 //! measurements.
 //!
 //! ```no_run
-//! use weft_emu::{FAR, NEAR, Network, Right};
+//! use weft_emu::{FAR, NEAR, Network, Privilege};
 //! use weft_links::{LinkSpec, MediumSpec};
 //!
 //! // First, while the process has one thread only.
-//! Right::find()?.take()?;
+//! Privilege::find()?.take()?;
 //! let spec: LinkSpec = "rate=5mbit,delay=25ms,queue=2bdp".parse()?;
 //! let mut network = Network::new(1);
 //! let (left, right) = (network.host("left"), network.host("right"));
@@ -32,20 +32,20 @@
 //! the next [`Network::start`] ends programs that a killed process left behind.
 
 mod address;
-mod awake;
 mod clock;
 mod error;
 mod histogram;
 mod host;
 mod ids;
 mod interfaces;
+mod keep_awake;
 mod log;
 mod mover;
 mod network;
 mod packet;
+mod privilege;
 mod processes;
 mod report;
-mod right;
 mod running;
 mod tun;
 mod window;
@@ -56,8 +56,8 @@ pub use histogram::Histogram;
 pub use ids::{FAR, HostId, LinkId, NEAR};
 pub use log::{Fate, Logging, PacketLog, PacketRecord};
 pub use network::Network;
+pub use privilege::{Privilege, PrivilegeError};
 pub use processes::{end_all_programs, has_ended, own_mark};
 pub use report::{Interval, LinkReport, Rejected, Report, Scheduling, StationReport};
-pub use right::{Right, RightError};
 pub use running::Running;
 pub use tun::MTU;

@@ -13,8 +13,8 @@ use crate::clock::{Clock, processor_time};
 use crate::histogram::Histogram;
 use crate::log::{Fate, LogWriter, PacketLog, PacketRecord};
 use crate::packet::{Header, set_ecn};
+use crate::privilege::in_new_thread;
 use crate::report::Scheduling;
-use crate::right::in_new_thread;
 use crate::{EmuError, LinkId, Logging};
 use buffer::Buffer;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
@@ -45,15 +45,15 @@ const TIMER: u64 = u64::MAX;
 const ORDERS: u64 = u64::MAX - 1;
 
 /// Command from the owner of a running network.
-pub(crate) enum Order {
+pub(crate) enum MoverCommand {
     /// Makes now the time zero of the run.
     Begin(Sender<()>),
     Stop,
 }
 
 /// The owner's end of the command channel.
-pub(crate) struct Orders {
-    sender: Sender<Order>,
+pub(crate) struct CommandSender {
+    sender: Sender<MoverCommand>,
     bell: Arc<OwnedFd>,
 }
 
@@ -65,7 +65,7 @@ pub(crate) struct Mover {
     epoll: OwnedFd,
     timer: OwnedFd,
     armed: Option<Instant>,
-    orders: Receiver<Order>,
+    commands: Receiver<MoverCommand>,
     bell: Arc<OwnedFd>,
     #[expect(
         clippy::vec_box,
@@ -90,10 +90,10 @@ pub(crate) struct Outcome {
     pub packets: io::Result<Option<PacketLog>>,
 }
 
-impl Orders {
-    pub fn give(&self, order: Order) {
-        // The mover ends by `Order::Stop` only.
-        let _ = self.sender.send(order);
+impl CommandSender {
+    pub fn send(&self, command: MoverCommand) {
+        // The mover ends by `MoverCommand::Stop` only.
+        let _ = self.sender.send(command);
         let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
     }
 }
@@ -125,7 +125,7 @@ impl Mover {
                 Some(LogWriter::start().map_err(|e| EmuError::system("packet log", e))?)
             }
         };
-        let (_, orders) = channel();
+        let (_, commands) = channel();
         let mut mover = Mover {
             clock: Clock::start(),
             segments,
@@ -133,7 +133,7 @@ impl Mover {
             epoll,
             timer,
             armed: None,
-            orders,
+            commands,
             bell,
             pool: Vec::with_capacity(MAX_POOL),
             log,
@@ -146,10 +146,10 @@ impl Mover {
     }
 
     /// Returns the end that sends commands.
-    pub fn orders(&mut self) -> Orders {
+    pub fn commands(&mut self) -> CommandSender {
         let (sender, receiver) = channel();
-        self.orders = receiver;
-        Orders {
+        self.commands = receiver;
+        CommandSender {
             sender,
             bell: Arc::clone(&self.bell),
         }
@@ -370,10 +370,10 @@ impl Mover {
     fn obey(&mut self) -> bool {
         let mut count = [0; 8];
         let _ = rustix::io::read(&self.bell, &mut count);
-        while let Ok(order) = self.orders.try_recv() {
-            match order {
-                Order::Stop => return true,
-                Order::Begin(done) => {
+        while let Ok(command) = self.commands.try_recv() {
+            match command {
+                MoverCommand::Stop => return true,
+                MoverCommand::Begin(done) => {
                     self.begin();
                     let _ = done.send(());
                 }

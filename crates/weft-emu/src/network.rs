@@ -69,7 +69,7 @@ impl Network {
     /// Creates a network whose first host is this machine, or more exactly the network
     /// namespace of the calling thread. This host gets devices and addresses on its
     /// links, and no routes beyond them. Needs
-    /// [`Right::Capabilities`](crate::Right::Capabilities).
+    /// [`Privilege::Capabilities`](crate::Privilege::Capabilities).
     #[must_use]
     pub fn with_machine(seed: u64) -> (Network, HostId) {
         let mut network = Network::new(seed);

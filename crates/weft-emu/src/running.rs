@@ -1,6 +1,6 @@
-use crate::awake::Awake;
 use crate::host::Host;
-use crate::mover::{Mover, Order, Orders, Outcome, Segment};
+use crate::keep_awake::KeepAwake;
+use crate::mover::{CommandSender, Mover, MoverCommand, Outcome, Segment};
 use crate::processes::{self, MAKER};
 use crate::{EmuError, HostId, LinkReport, Report};
 use std::ffi::OsStr;
@@ -18,11 +18,11 @@ pub struct Running {
     hosts: Vec<Host>,
     links: Vec<String>,
     lateness_limit: Duration,
-    orders: Orders,
+    commands: CommandSender,
     /// Present until it is joined.
     mover: Option<JoinHandle<Outcome>>,
     mark: String,
-    _awake: Awake,
+    _awake: KeepAwake,
     /// Drops of the devices before [`Running::begin`].
     earlier_drops: AtomicU64,
 }
@@ -34,7 +34,7 @@ impl Running {
         mut mover: Mover,
         lateness_limit: Duration,
     ) -> Result<Running, EmuError> {
-        let orders = mover.orders();
+        let commands = mover.commands();
         let builder = thread::Builder::new().name("emu".to_owned());
         let handle = builder.spawn(move || mover.run());
         let handle = handle.map_err(|e| EmuError::system("the mover's thread", e))?;
@@ -42,10 +42,10 @@ impl Running {
             hosts,
             links,
             lateness_limit,
-            orders,
+            commands,
             mover: Some(handle),
             mark: processes::next_mark(),
-            _awake: Awake::keep(),
+            _awake: KeepAwake::keep(),
             earlier_drops: AtomicU64::new(0),
         })
     }
@@ -81,7 +81,7 @@ impl Running {
         self.earlier_drops
             .store(self.device_drops(), Ordering::Relaxed);
         let (sender, done) = channel();
-        self.orders.give(Order::Begin(sender));
+        self.commands.send(MoverCommand::Begin(sender));
         // Acknowledged; otherwise the mover's panic shows at its end.
         let _ = done.recv();
     }
@@ -121,7 +121,7 @@ impl Running {
     /// Ends the mover; returns `None` if it has ended before.
     fn end(&mut self) -> Option<Outcome> {
         let mover = self.mover.take()?;
-        self.orders.give(Order::Stop);
+        self.commands.send(MoverCommand::Stop);
         let outcome = mover.join();
         let namespaces = self.hosts.iter().filter_map(Host::namespace);
         let ids: Vec<_> = namespaces.filter_map(|n| n.id().ok()).collect();

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 pub mod campaign;
+pub mod catalogue;
 pub mod engine;
 mod figures;
 pub mod measure;
@@ -16,7 +17,6 @@ pub mod outcome;
 pub mod output;
 pub mod run;
 pub mod scenario;
-pub mod shelf;
 pub mod statistics;
 pub mod table;
 

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 /// Number of names above which a list is too long. Chosen by us.
 const MANY: usize = 60;
 
-/// "WHAT `found`: did you mean …? Permitted: …".
+/// Returns the error "WHAT `found`: did you mean `...`? there are ...".
 pub fn unknown_name<'a>(
     what: &str,
     found: &str,

@@ -6,13 +6,13 @@ mod simulated;
 use std::path::Path;
 
 use simulated::outcome;
-use weft_lab::{Scenario, shelf};
+use weft_lab::{Scenario, catalogue};
 
 /// Metrics without a value if there are no freezes or repair packets.
 const MAY_BE_MISSING: [&str; 2] = ["freeze_ms_mean", "fec_utilisation"];
 
 fn check(name: &str, set: &[&str]) {
-    let entry = shelf::find(name).unwrap().remove(0);
+    let entry = catalogue::find(name).unwrap().remove(0);
     let set: Vec<String> = set.iter().map(|s| (*s).to_owned()).collect();
     let scenario = entry
         .scenario(&set)
@@ -74,7 +74,7 @@ fn the_walk_out_of_a_wifi_cell_runs_with_every_system() {
 
 #[test]
 fn who_has_wifi_alone_loses_the_call_out_of_its_range_and_nobody_else_does() {
-    let entry = shelf::find("converge/radio-walk").unwrap().remove(0);
+    let entry = catalogue::find("converge/radio-walk").unwrap().remove(0);
     let set = [
         ONE,
         "systems=['webrtc@wifi', 'webrtc@lte', 'weft@wifi+lte']",
@@ -122,7 +122,7 @@ fn measured_traces_are_compared_where_there_are_some() {
         format!("wifi=trace={traces}/*_wifi.csv,delay=15ms"),
         format!("cell=trace={traces}/*_cellular.csv,delay=35ms"),
     ];
-    let text = shelf::comparison(&links, 1).unwrap();
+    let text = catalogue::comparison(&links, 1).unwrap();
     let scenario = Scenario::parse("compare", &text, &["duration=2s".into()]).unwrap();
     assert!(scenario.seeds > 10, "{} pairs", scenario.seeds);
     let outcome = outcome(&scenario);

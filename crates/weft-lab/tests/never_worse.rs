@@ -1,11 +1,11 @@
 //! The promise: a call over several links is never worse than over the best of them
 //! alone. Checks every run, with bounds on both sides: neither worse than the best link,
-//! nor better than [the floor](weft_lab::scenario::Way::Floor).
+//! nor better than [the floor](weft_lab::scenario::SystemKind::Floor).
 
 mod simulated;
 
 use weft_lab::outcome::Outcome;
-use weft_lab::{Scenario, shelf};
+use weft_lab::{Scenario, catalogue};
 
 /// Difference that users do not notice, and that therefore does not count.
 const FROZEN_S: f64 = 0.3;
@@ -116,9 +116,9 @@ fn over<'a>(links: impl Iterator<Item = &'a str>) -> Vec<String> {
 }
 
 /// Runs an embedded scenario, over these links, with this many seeds.
-fn shelved(name: &str, links: [&str; 2], seconds: u32, seeds: usize, known: &[Known]) {
+fn embedded(name: &str, links: [&str; 2], seconds: u32, seeds: usize, known: &[Known]) {
     let systems = over(links.into_iter());
-    let found = shelf::find(name).unwrap_or_else(|error| panic!("{error}"));
+    let found = catalogue::find(name).unwrap_or_else(|error| panic!("{error}"));
     let scenario = found[0].scenario(&settings(&systems, seconds, seeds));
     let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
     let command = format!(
@@ -131,7 +131,7 @@ fn shelved(name: &str, links: [&str; 2], seconds: u32, seeds: usize, known: &[Kn
 /// All scenarios of `invariant/` have these two links.
 fn invariant(name: &str, seeds: usize, known: &[Known]) {
     let name = format!("invariant/{name}");
-    shelved(&name, ["near", "far"], 40, seeds, known);
+    embedded(&name, ["near", "far"], 40, seeds, known);
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn a_walk_with_wifi_and_a_steady_cell_as_in_the_readme() {
         "wifi=trace=generated:walking/wifi,delay=10ms",
         "lte=rate=5mbit,delay=40ms",
     ];
-    let text = shelf::comparison(&links.map(str::to_owned), 1).expect("links with names");
+    let text = catalogue::comparison(&links.map(str::to_owned), 1).expect("links with names");
     let systems = over(["wifi", "lte"].into_iter());
     let (seconds, seeds) = (60, 6);
     let scenario = Scenario::parse("compare", &text, &settings(&systems, seconds, seeds));
@@ -193,6 +193,6 @@ fn calls_of_10_mbit_that_are_driven_and_walked() {
         metric: "fps",
         limit: 28.9,
     };
-    shelved("calm/driving", ["verizon", "tmobile"], 40, 7, &[known]);
-    shelved("calm/walking", ["wifi", "tmobile"], 40, 3, &[]);
+    embedded("calm/driving", ["verizon", "tmobile"], 40, 7, &[known]);
+    embedded("calm/walking", ["wifi", "tmobile"], 40, 3, &[]);
 }

@@ -3,11 +3,11 @@
 mod simulated;
 
 use simulated::outcome;
-use weft_lab::shelf;
+use weft_lab::catalogue;
 
 #[test]
 fn phases_alone_decide_what_a_constant_rate_loses() {
-    let entry = shelf::find("demo/udp-phase").unwrap().remove(0);
+    let entry = catalogue::find("demo/udp-phase").unwrap().remove(0);
     let scenario = entry.scenario(&["links.line.rate=2mbit".into()]).unwrap();
     let outcome = outcome(&scenario);
     let rows = outcome.rows();

@@ -20,9 +20,9 @@
 
 #![forbid(unsafe_code)]
 
-mod agenda;
 mod delays;
 pub mod encoder;
+mod event_queue;
 mod network;
 mod packet;
 mod run;

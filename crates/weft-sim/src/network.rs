@@ -14,16 +14,16 @@ use weft_links::{
 };
 use weft_units::{Bytes, Duration, Instant, Rng};
 
-use crate::agenda::{Agenda, Slot};
 use crate::delays::{Delays, Measured};
+use crate::event_queue::{EventQueue, Slot};
 use crate::packet::{Body, LegId, Packet};
 use counts::Counts;
 
-/// All links, all packets in flight, and the agenda of the whole run.
+/// All links, all packets in flight, and the event queue of the whole run.
 pub(crate) struct Network {
-    agenda: Agenda,
+    event_queue: EventQueue,
     owners: Vec<Owner>,
-    links: Vec<Hosted>,
+    links: Vec<LinkState>,
     legs: Vec<Leg>,
 }
 
@@ -58,12 +58,12 @@ pub(crate) enum Fate {
 }
 
 /// The medium of a link, with the measurements of its stations.
-struct Hosted {
+struct LinkState {
     /// Specification that the medium was built from.
     spec: MediumSpec,
     rng: Rng,
     medium: Medium<Packet>,
-    /// Agenda slots of its channels.
+    /// Slots of its channels in the event queue.
     slots: Vec<Slot>,
     /// Service time before the measured part.
     channels_before: Vec<ServiceTime>,
@@ -108,7 +108,7 @@ impl Network {
     /// Creates a network of these links. The random streams of each are named after it.
     pub fn new(links: &[LinkSetup], rng: &Rng) -> Network {
         let mut network = Network {
-            agenda: Agenda::new(),
+            event_queue: EventQueue::new(),
             owners: Vec::new(),
             links: Vec::new(),
             legs: Vec::new(),
@@ -121,7 +121,7 @@ impl Network {
             let slot = |channel| network.add_slot(Owner::Channel(link, channel));
             let slots = channels.map(slot).collect();
             let stations = spec.stations().map(|_| Station::default()).collect();
-            network.links.push(Hosted {
+            network.links.push(LinkState {
                 spec,
                 rng,
                 medium,
@@ -133,10 +133,10 @@ impl Network {
         network
     }
 
-    /// Adds a slot of the agenda for `owner`.
+    /// Adds a slot of the event queue for `owner`.
     pub fn add_slot(&mut self, owner: Owner) -> Slot {
         self.owners.push(owner);
-        self.agenda.add()
+        self.event_queue.add()
     }
 
     /// Adds the legs of a route: from the source to the sink, and back.
@@ -207,18 +207,18 @@ impl Network {
 
     /// Returns the next slot with its owner and time.
     pub fn next(&self) -> Option<(Slot, Owner, Instant)> {
-        let (slot, at) = self.agenda.first()?;
+        let (slot, at) = self.event_queue.first()?;
         Some((slot, self.owners[slot.0 as usize], at))
     }
 
     /// Sets the deadline of a slot of a flow.
     pub fn set_timer(&mut self, slot: Slot, at: Option<Instant>) {
-        self.agenda.set(slot, at);
+        self.event_queue.set(slot, at);
     }
 
     /// Sets the deadline of a slot to `at` unless it is earlier already.
     pub fn hasten_timer(&mut self, slot: Slot, at: Instant) {
-        self.agenda.hasten(slot, at);
+        self.event_queue.hasten(slot, at);
     }
 
     /// Sends a packet of `size` bytes on the link.
@@ -246,7 +246,7 @@ impl Network {
         if entry.access == Access::BeforeLinks {
             entry.delay(now, packet);
             let due = entry.line.front().map(|(at, _)| *at);
-            self.agenda.set(entry.slot, due);
+            self.event_queue.set(entry.slot, due);
         } else {
             self.enqueue(now, packet);
         }
@@ -263,7 +263,7 @@ impl Network {
         loop {
             let link = &mut self.links[index];
             let Some((station, departure)) = link.medium.poll(now, channel) else {
-                link.set_deadline(channel, &mut self.agenda);
+                link.set_deadline(channel, &mut self.event_queue);
                 return None;
             };
             let station = &mut link.stations[usize::from(station.0)];
@@ -305,7 +305,7 @@ impl Network {
             let entry = &mut self.legs[leg.0 as usize];
             let due = entry.line.front().map(|(at, _)| *at);
             if due.is_none_or(|at| at > now) {
-                self.agenda.set(entry.slot, due);
+                self.event_queue.set(entry.slot, due);
                 return None;
             }
             let (_, packet) = entry.line.pop_front()?;
@@ -327,7 +327,7 @@ impl Network {
             .with_class(leg.class)
             .with_ecn(packet.ecn);
         link.medium.enqueue(now, hop.from, hop.to, info, packet);
-        link.set_deadline(link.medium.channel_of(hop.from), &mut self.agenda);
+        link.set_deadline(link.medium.channel_of(hop.from), &mut self.event_queue);
     }
 
     /// Moves a packet that has crossed a link to its next hop.
@@ -340,7 +340,7 @@ impl Network {
         if leg.access == Access::AfterLinks {
             leg.delay(now, packet);
             let due = leg.line.front().map(|(at, _)| *at);
-            self.agenda.set(leg.slot, due);
+            self.event_queue.set(leg.slot, due);
             return None;
         }
         Some(self.deliver(now, packet))
@@ -393,7 +393,7 @@ impl Network {
 
     /// Returns the links' measurements until now. Call after the last sample.
     pub fn link_records(&mut self, now: Instant, links: &[LinkSetup]) -> Vec<LinkRecord> {
-        let record = |(setup, link): (&LinkSetup, &mut Hosted)| LinkRecord {
+        let record = |(setup, link): (&LinkSetup, &mut LinkState)| LinkRecord {
             name: setup.name.clone(),
             stations: link.take_records(now),
             channels: link.channel_times(now),
@@ -422,11 +422,11 @@ impl Network {
     }
 }
 
-impl Hosted {
+impl LinkState {
     #[inline(always)]
-    fn set_deadline(&self, channel: ChannelId, agenda: &mut Agenda) {
+    fn set_deadline(&self, channel: ChannelId, event_queue: &mut EventQueue) {
         let next = self.medium.poll_timeout(channel).map(|d| d.at);
-        agenda.set(self.slots[usize::from(channel.0)], next);
+        event_queue.set(self.slots[usize::from(channel.0)], next);
     }
 
     fn sample(&mut self, at: Instant, measured: Measured) {

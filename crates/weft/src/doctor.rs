@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use serde::Serialize;
 use serde_json::{Value, json};
-use weft_emu::{Right, Scheduling};
+use weft_emu::{Privilege, Scheduling};
 use weft_lab::engine::emu::Client;
 use weft_media::clip::{Clip, ClipConfig};
 use weft_media::{EncoderConfig, Keyframe, MicrophoneSpec, VideoEncoder};
@@ -309,18 +309,18 @@ fn microphone() -> Finding {
 
 fn emulator() -> Finding {
     const NAME: &str = "emulator";
-    match (Right::find(), Scheduling::find()) {
-        (Ok(Right::Capabilities), Scheduling::RealTime) => Finding::ok(
+    match (Privilege::find(), Scheduling::find()) {
+        (Ok(Privilege::Capabilities), Scheduling::RealTime) => Finding::ok(
             NAME,
             "emulator: network namespaces and real-time scheduling",
         ),
-        (Ok(Right::Capabilities), Scheduling::Ordinary) => Finding::note(
+        (Ok(Privilege::Capabilities), Scheduling::Ordinary) => Finding::note(
             NAME,
             "emulator: network namespaces, and the kernel refuses real-time scheduling",
             "packets may be late when the machine is busy, and such runs are rejected: give \
              CAP_SYS_NICE (in a container: `--cap-add SYS_NICE`)",
         ),
-        (Ok(Right::UserNamespace), _) => Finding::note(
+        (Ok(Privilege::UserNamespace), _) => Finding::note(
             NAME,
             "emulator: in a user namespace, without real-time scheduling",
             "packets may be late when the machine is busy, and such runs are rejected: run as root",

@@ -12,8 +12,8 @@ use std::io::{ErrorKind, IsTerminal as _};
 use std::process::Child;
 
 use weft_emu::{
-    Addresses, EmuError, FAR, HostId, Logging, NEAR, Network, Report, Right, RightError, Running,
-    StationReport,
+    Addresses, EmuError, FAR, HostId, Logging, NEAR, Network, Privilege, PrivilegeError, Report,
+    Running, StationReport,
 };
 use weft_links::MediumSpec;
 
@@ -22,8 +22,8 @@ use crate::interrupt::{asked, note_signals};
 use args::{EmuArgs, EmuCommand, NamedLink, ShellArgs};
 use far::{Far, LOOK_EVERY};
 
-impl From<RightError> for Failure {
-    fn from(error: RightError) -> Failure {
+impl From<PrivilegeError> for Failure {
+    fn from(error: PrivilegeError) -> Failure {
         Failure::machine(error)
     }
 }
@@ -76,7 +76,7 @@ fn shell(args: &ShellArgs) -> Result<(), Failure> {
     let log = log.transpose()?;
     // Before any thread starts: only a single-threaded process can enter a user
     // namespace.
-    let right = Right::find()?;
+    let right = Privilege::find()?;
     right.take()?;
     note_signals();
     let place = place(args, links, right);
@@ -144,8 +144,8 @@ fn media(args: &ShellArgs) -> Result<Vec<MediumSpec>, Failure> {
     args.links.iter().enumerate().map(medium).collect()
 }
 
-fn place(args: &ShellArgs, links: Vec<(String, MediumSpec)>, right: Right) -> Place {
-    let isolated = args.isolated || right == Right::UserNamespace;
+fn place(args: &ShellArgs, links: Vec<(String, MediumSpec)>, right: Privilege) -> Place {
+    let isolated = args.isolated || right == Privilege::UserNamespace;
     let (mut network, far) = if isolated {
         let mut network = Network::new(args.seed);
         let far = network.host("far");

@@ -4,7 +4,7 @@
 use weft_units::{Bytes, Duration, Instant, Rate};
 
 use super::{Controller, Pattern, Plan};
-use crate::seen::Seen;
+use crate::report_history::ReportHistory;
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Creeper {
@@ -77,8 +77,8 @@ impl Control {
 }
 
 impl Controller for Control {
-    fn on_report(&mut self, now: Instant, seen: &Seen) {
-        let Some(last) = seen.over(self.with.window) else {
+    fn on_report(&mut self, now: Instant, history: &ReportHistory) {
+        let Some(last) = history.over(self.with.window) else {
             return;
         };
         let (light, heavy) = self.with.light_heavy;

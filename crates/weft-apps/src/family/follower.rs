@@ -5,7 +5,7 @@
 use weft_units::{Bytes, Duration, Instant, Rate};
 
 use super::{Controller, Pattern, Plan};
-use crate::seen::Seen;
+use crate::report_history::ReportHistory;
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Follower {
@@ -108,14 +108,14 @@ impl Control {
 }
 
 impl Controller for Control {
-    fn on_report(&mut self, now: Instant, seen: &Seen) {
+    fn on_report(&mut self, now: Instant, history: &ReportHistory) {
         let since = now.saturating_since(self.at).as_secs_f64();
         self.at = now;
-        let Some(last) = seen.over(WINDOW) else {
+        let Some(last) = history.over(WINDOW) else {
             return;
         };
         let (long, short) = self.with.queue;
-        let queue = seen.queueing();
+        let queue = history.queueing();
         let is_short = queue.is_some_and(|queue| queue < short);
         let (cautious_until, _) = self.with.cautious_start;
         let is_young = now.saturating_since(self.start) < cautious_until;
@@ -123,7 +123,7 @@ impl Controller for Control {
             self.climb = Climb::Cautious;
         }
         let (least_loss, _, lasts) = self.with.redundancy;
-        let lossy = seen.over(Duration::from_secs(5));
+        let lossy = history.over(Duration::from_secs(5));
         if is_short && lossy.is_some_and(|share| share.loss > least_loss) {
             self.redundant_until = Some(now + lasts);
         }

@@ -3,7 +3,7 @@
 use weft_units::{Bytes, Duration, Instant, Rate};
 
 use super::{Controller, Pattern, Plan};
-use crate::seen::Seen;
+use crate::report_history::ReportHistory;
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Ladder {
@@ -56,9 +56,9 @@ impl Control {
 }
 
 impl Controller for Control {
-    fn on_report(&mut self, now: Instant, seen: &Seen) {
+    fn on_report(&mut self, now: Instant, history: &ReportHistory) {
         let (much, time) = self.with.steps_down;
-        let Some(last) = seen.over(time) else {
+        let Some(last) = history.over(time) else {
             return;
         };
         self.doubled = last.loss > self.with.doubles_sound;

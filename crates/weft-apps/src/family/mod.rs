@@ -11,7 +11,7 @@ use std::fmt::Debug;
 
 use weft_units::{Bytes, Duration, Instant, Rate};
 
-use crate::seen::Seen;
+use crate::report_history::ReportHistory;
 
 pub(crate) use creeper::Creeper;
 pub(crate) use follower::Follower;
@@ -71,8 +71,8 @@ pub(crate) enum Behaviour {
 
 /// Controller of the sending rate.
 pub(crate) trait Controller: Debug {
-    /// Processes a report, which is the newest in `seen`.
-    fn on_report(&mut self, now: Instant, seen: &Seen);
+    /// Processes a report, which is the newest in `history`.
+    fn on_report(&mut self, now: Instant, history: &ReportHistory);
 
     /// Returns the present sending plan. `now` never decreases.
     fn plan(&mut self, now: Instant) -> Plan;

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use weft_units::{Bytes, Duration, Instant, Rate};
 
 use super::{Controller, Pattern, Plan};
-use crate::seen::Seen;
+use crate::report_history::ReportHistory;
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Prober {
@@ -172,11 +172,11 @@ impl Control {
 }
 
 impl Controller for Control {
-    fn on_report(&mut self, now: Instant, seen: &Seen) {
-        let Some(last) = seen.over(WINDOW) else {
+    fn on_report(&mut self, now: Instant, history: &ReportHistory) {
+        let Some(last) = history.over(WINDOW) else {
             return;
         };
-        self.loss = seen.over(LOSS_WINDOW).map_or(0.0, |share| share.loss);
+        self.loss = history.over(LOSS_WINDOW).map_or(0.0, |share| share.loss);
         // Packets that arrived within the window may have been sent during a trial of
         // more.
         let times = [now, now.saturating_sub(WINDOW)];

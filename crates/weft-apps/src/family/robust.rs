@@ -5,7 +5,7 @@
 use weft_units::{Bytes, Duration, Instant, Rate};
 
 use super::{Controller, Pattern, Plan};
-use crate::seen::Seen;
+use crate::report_history::ReportHistory;
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Robust {
@@ -111,8 +111,8 @@ impl Control {
 }
 
 impl Controller for Control {
-    fn on_report(&mut self, now: Instant, seen: &Seen) {
-        let Some(last) = seen.over(WINDOW) else {
+    fn on_report(&mut self, now: Instant, history: &ReportHistory) {
+        let Some(last) = history.over(WINDOW) else {
             return;
         };
         if last.loss > 0.0 {
@@ -124,7 +124,7 @@ impl Controller for Control {
         }
         self.fall(now, last.arrived, last.rate);
         let (low, high, time) = self.with.light_loss;
-        let light = seen.over(time).map_or(0.0, |share| share.loss);
+        let light = history.over(time).map_or(0.0, |share| share.loss);
         self.added = match light > low && light <= high {
             true => self.with.added_redundancy,
             false => Rate::ZERO,

@@ -20,7 +20,7 @@ mod traffic;
 
 use measures::{busy_rate, queue_faults, stolen_s};
 use std::process::ExitCode;
-use weft_emu::{FAR, Logging, NEAR, Network, Right};
+use weft_emu::{FAR, Logging, NEAR, Network, Privilege};
 use weft_links::{LinkSpec, MediumSpec};
 use weft_units::Duration;
 
@@ -46,7 +46,7 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), Failure> {
-    Right::find()?.take()?;
+    Privilege::find()?.take()?;
     let mut arguments = std::env::args().skip(1).peekable();
     let beside_kernel = arguments.next_if(|word| word == "kernel").is_some();
     let seconds = arguments.next().map_or(Ok(SECONDS), |text| text.parse())?;

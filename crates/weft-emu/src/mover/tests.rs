@@ -27,9 +27,9 @@ fn a_packet_log_that_cannot_be_written_is_no_empty_one() {
         let mut mover = Mover::new(Vec::new(), Vec::new(), Logging::Off).unwrap();
         mover.log = Some(log);
         mover.log.iter_mut().for_each(|log| log.add(record(1)));
-        let orders = mover.orders();
+        let commands = mover.commands();
         let mover = std::thread::spawn(|| mover.run());
-        orders.give(Order::Stop);
+        commands.send(MoverCommand::Stop);
         mover.join().unwrap().packets
     };
     let log = packets(LogWriter::start().unwrap()).unwrap();

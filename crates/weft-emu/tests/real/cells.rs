@@ -48,7 +48,7 @@ impl Cell {
             (host, network.attach(host, link, station))
         });
         let attached: Vec<_> = attached.collect();
-        let running = network.start().expect("a right was found");
+        let running = network.start().expect("a privilege was found");
         let sockets = attached.iter();
         let sockets = sockets.map(|(host, own)| udp(&running, *host, (own.v4, 9)));
         Some(Cell {

@@ -45,7 +45,7 @@ fn programs_inside_end_with_the_network() {
 #[test]
 #[ignore = "runs until it is killed"]
 fn maker() {
-    let pair = Pair::start(SPEC).expect("a right was found");
+    let pair = Pair::start(SPEC).expect("a privilege was found");
     let sleep = pair.running.command(pair.left, "sleep").arg("1000").spawn();
     println!("orphan {}", sleep.expect("a program").id());
     // A program in a network that was not made here.
@@ -79,14 +79,14 @@ fn what_a_killed_maker_left_is_ended_and_nothing_else() {
         .expect("nsenter, of util-linux");
     wait_for_sleep(bystander.id());
 
-    let living = Pair::start(SPEC).expect("a right was found");
+    let living = Pair::start(SPEC).expect("a privilege was found");
     let mut child = living.running.command(living.left, "sleep");
     let mut child = child.arg("1000").spawn().expect("a program");
     assert!(orphans.iter().all(|id| lives(*id)), "their maker lives");
     maker.kill().expect("a process of ours");
     maker.wait().expect("its end");
 
-    let next = Pair::start(SPEC).expect("a right was found");
+    let next = Pair::start(SPEC).expect("a privilege was found");
     assert!(
         !orphans.iter().any(|id| lives(*id)),
         "their maker was killed"

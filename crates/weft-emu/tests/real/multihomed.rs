@@ -26,7 +26,7 @@ fn a_socket_goes_over_the_link_whose_address_it_has() {
         network.attach(server, wifi, FAR);
         network.attach(server, lte, FAR);
         let address = network.home_address(server);
-        let running = network.start().expect("a right was found");
+        let running = network.start().expect("a privilege was found");
 
         let there = udp(&running, server, (address.v4, 7));
         let to = SocketAddr::from((address.v4, 7));
@@ -86,7 +86,7 @@ fn hosts_of_one_side_share_the_queue_and_reach_each_other() {
         let at_a = network.attach(a, link, NEAR);
         let at_b = network.attach(b, link, NEAR);
         let at_c = network.attach(c, link, FAR);
-        let running = network.start().expect("a right was found");
+        let running = network.start().expect("a privilege was found");
         let sockets = [(a, at_a), (b, at_b)].map(|(host, at)| udp(&running, host, (at.v4, 7)));
         let there = udp(&running, c, (at_c.v4, 7));
         with_echo(&there, || {

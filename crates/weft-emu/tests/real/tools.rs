@@ -3,7 +3,7 @@ use std::net::{SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
-use weft_emu::{Addresses, FAR, HostId, LinkId, NEAR, Network, Right, Running};
+use weft_emu::{Addresses, FAR, HostId, LinkId, NEAR, Network, Privilege, Running};
 use weft_links::{LinkSpec, MediumSpec};
 use weft_testing::skipped;
 
@@ -19,9 +19,9 @@ pub struct Pair {
 
 /// False, with the reason told, where the test cannot be made.
 pub fn is_possible() -> bool {
-    match Right::find() {
-        Ok(Right::Capabilities) => true,
-        Ok(Right::UserNamespace) => {
+    match Privilege::find() {
+        Ok(Privilege::Capabilities) => true,
+        Ok(Privilege::UserNamespace) => {
             skipped("run under `unshare --user --map-root-user`, or as root");
             false
         }
@@ -66,7 +66,7 @@ impl Pair {
         let at_right = network.attach(right, link, FAR);
         change(&mut network, right);
         Some(Pair {
-            running: network.start().expect("a right was found"),
+            running: network.start().expect("a privilege was found"),
             left,
             right,
             link,

@@ -252,7 +252,7 @@ impl Sweep {
                 self.best().0,
                 self.best().1
             )),
-            None => Some(format!("{name} {value} is no candidate")),
+            None => Some(format!("{name} {value} is not a candidate")),
         }
     }
 

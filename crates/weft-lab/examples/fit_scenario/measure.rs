@@ -6,7 +6,7 @@ use std::thread;
 
 use weft_lab::engine::sim::Simulator;
 use weft_lab::outcome::Outcome;
-use weft_lab::{Scenario, run, shelf};
+use weft_lab::{Scenario, catalogue, run};
 
 /// A published value that a parameter is fitted to, with our result.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ impl Row {
 
 /// Reads a scenario of the catalogue with these arguments of `--set`.
 pub fn read(name: &str, set: &[String]) -> Scenario {
-    let found = shelf::find(name).unwrap_or_else(|error| panic!("{error}"));
+    let found = catalogue::find(name).unwrap_or_else(|error| panic!("{error}"));
     let read = found[0].scenario(set);
     read.unwrap_or_else(|error| panic!("{error}"))
 }

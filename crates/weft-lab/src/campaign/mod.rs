@@ -5,11 +5,11 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use crate::catalogue;
 use crate::engine::emu::Client;
 use crate::engine::{EngineKind, Engines, UnknownEngine};
 use crate::names::file_name;
 use crate::scenario::Scenario;
-use crate::shelf;
 
 /// Contents of a campaign file.
 #[derive(Clone, Debug)]
@@ -202,7 +202,7 @@ impl Entry {
                     .to_owned(),
             );
         }
-        let entries = shelf::find(&self.scenario)?;
+        let entries = catalogue::find(&self.scenario)?;
         let [entry] = entries.as_slice() else {
             return Err(format!(
                 "`{}` is a whole set: name one scenario",

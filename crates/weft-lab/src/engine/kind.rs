@@ -92,7 +92,7 @@ impl Engines {
     pub const fn about(self) -> &'static str {
         match self {
             Engines::One(kind) => kind.about(),
-            Engines::Both => "One after the other, and where they disagree",
+            Engines::Both => "Both in turn, with a comparison of their results",
         }
     }
 

@@ -9,7 +9,7 @@ pub mod sim;
 
 pub use error::EngineError;
 pub use kind::{EngineKind, Engines, UnknownEngine};
-pub use run::{Engine, Halt, Ran};
+pub use run::{Engine, Halt, RunOutput};
 
 use emu::{Emulator, Settings};
 use sim::Simulator;
@@ -33,6 +33,6 @@ pub fn make(kind: EngineKind, settings: &Settings) -> Result<Box<dyn Engine>, En
 pub fn prepare(kind: EngineKind) -> Result<(), EngineError> {
     match kind {
         EngineKind::Sim => Ok(()),
-        EngineKind::Emu => emu::take_right(),
+        EngineKind::Emu => emu::take_privilege(),
     }
 }

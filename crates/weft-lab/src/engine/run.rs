@@ -24,7 +24,12 @@ pub trait Engine: Sync {
     ///
     /// # Errors
     /// The failure, or the missing requirement.
-    fn run(&self, setup: &Setup, seed: u64, halt: &Halt<'_>) -> Result<Option<Ran>, EngineError>;
+    fn run(
+        &self,
+        setup: &Setup,
+        seed: u64,
+        halt: &Halt<'_>,
+    ) -> Result<Option<RunOutput>, EngineError>;
 }
 
 /// Whether to end early.
@@ -32,7 +37,7 @@ pub type Halt<'a> = dyn Fn() -> bool + Sync + 'a;
 
 /// A run that ended.
 #[derive(Clone, Debug)]
-pub struct Ran {
+pub struct RunOutput {
     /// Measurements of the run.
     pub record: Record,
     /// Self-checks of the engine.

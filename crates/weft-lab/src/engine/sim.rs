@@ -6,7 +6,7 @@ use weft_experiment::Setup;
 use weft_sim::Observer;
 use weft_units::Instant;
 
-use super::{Engine, EngineError, EngineKind, Halt, Ran};
+use super::{Engine, EngineError, EngineKind, Halt, RunOutput};
 
 /// Runs a setup in virtual time; it has no requirements.
 #[derive(Clone, Copy, Debug)]
@@ -26,13 +26,18 @@ impl Engine for Simulator {
         checked.map_err(|error| EngineError::Lacking(error.to_string()))
     }
 
-    fn run(&self, setup: &Setup, seed: u64, halt: &Halt<'_>) -> Result<Option<Ran>, EngineError> {
+    fn run(
+        &self,
+        setup: &Setup,
+        seed: u64,
+        halt: &Halt<'_>,
+    ) -> Result<Option<RunOutput>, EngineError> {
         let record = weft_sim::run(setup, seed, &mut Halting(halt));
         if halt() {
             return Ok(None);
         }
         let record = record.map_err(|error| EngineError::Run(error.to_string()))?;
-        Ok(Some(Ran {
+        Ok(Some(RunOutput {
             record,
             checks: Vec::new(),
             notes: Vec::new(),

@@ -26,11 +26,11 @@ pub struct Percentiles {
 }
 
 /// Percentiles of a run, in the order of [`QUANTITIES`].
-pub type OfRun = [Option<Percentiles>; QUANTITIES.len()];
+pub type RunPercentiles = [Option<Percentiles>; QUANTITIES.len()];
 
 /// Returns the percentiles of the flows under test in the measured time.
 #[must_use]
-pub fn of(run: &Run<'_>, series: &Series) -> OfRun {
+pub fn of(run: &Run<'_>, series: &Series) -> RunPercentiles {
     QUANTITIES.map(|name| match name {
         "wait_ms" => delays(run, |leg| &leg.queue_delay),
         "owd_ms" => delays(run, |leg| &leg.one_way_delay),

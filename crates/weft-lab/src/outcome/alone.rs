@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::measure::metrics::{self, CastFigures, against_alone};
+use crate::measure::metrics::{self, RunFigures, against_alone};
 use crate::measure::run::Value;
-use crate::run::{Cast, Run, demand, victim};
+use crate::run::{Participants, Run, demand, victim};
 use crate::scenario::Scenario;
 
 /// Runs so far, by variant and seed.
@@ -23,10 +23,10 @@ impl Alone {
     /// Stores the data that a comparison needs.
     pub fn add(&mut self, run: &Run) {
         let kept = self.0.entry((run.task.variant, run.task.seed));
-        match &run.task.cast {
-            Cast::Everybody if run.competing.is_empty() => {}
-            Cast::Everybody => kept.or_default().together.clone_from(&run.competing),
-            Cast::Alone(_) => {
+        match &run.task.participants {
+            Participants::All if run.competing.is_empty() => {}
+            Participants::All => kept.or_default().together.clone_from(&run.competing),
+            Participants::Only(_) => {
                 let rates = run.competing.iter().cloned();
                 let alone = rates.map(|(flows, mbps)| (flows, mbps, run.values.clone()));
                 kept.or_default().alone.extend(alone);
@@ -55,12 +55,12 @@ impl Alone {
                 continue;
             };
             let suffix = name.find('.').map_or("", |at| &name[at..]);
-            let together = CastFigures {
+            let together = RunFigures {
                 mbps: together.1,
                 values,
                 suffix,
             };
-            let alone = CastFigures {
+            let alone = RunFigures {
                 mbps: alone.0,
                 values: alone.1,
                 suffix: "",

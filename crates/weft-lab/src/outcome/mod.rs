@@ -19,7 +19,7 @@ use crate::measure::check::Check;
 use crate::measure::percentiles::{Percentiles, QUANTITIES};
 use crate::measure::run::Value;
 use crate::measure::series::Series;
-use crate::run::{Cast, Failed, Plan, Run};
+use crate::run::{FailedTask, Participants, Plan, Run};
 use crate::scenario::Scenario;
 
 use alone::Alone;
@@ -77,7 +77,7 @@ pub struct Outcome<'a> {
     /// By variant: the largest deviation of all seeds.
     checks: Vec<Vec<Check>>,
     /// Failed runs, in order of variant and seed.
-    failed: Vec<Failed>,
+    failed: Vec<FailedTask>,
     events: u64,
 }
 
@@ -120,7 +120,7 @@ impl<'a> Outcome<'a> {
         notes.extend(new);
         checks::worst(&mut self.checks[variant], run.checks.clone());
         self.alone.add(&run);
-        if run.task.cast == Cast::Everybody {
+        if run.task.participants == Participants::All {
             self.add_everybody(run);
         }
         if let Some(values) = &mut self.values[variant][seed as usize - 1] {
@@ -145,13 +145,13 @@ impl<'a> Outcome<'a> {
     }
 
     /// Adds a failed task.
-    pub fn add_failed(&mut self, failed: Failed) {
+    pub fn add_failed(&mut self, failed: FailedTask) {
         self.failed.push(failed);
         self.failed.sort_by(|a, b| {
-            (a.task.variant, a.task.seed, &a.task.cast).cmp(&(
+            (a.task.variant, a.task.seed, &a.task.participants).cmp(&(
                 b.task.variant,
                 b.task.seed,
-                &b.task.cast,
+                &b.task.participants,
             ))
         });
     }
@@ -219,7 +219,7 @@ impl<'a> Outcome<'a> {
 
     /// Returns the failed runs.
     #[must_use]
-    pub fn failed(&self) -> &[Failed] {
+    pub fn failed(&self) -> &[FailedTask] {
         &self.failed
     }
 

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::Outcome;
 use crate::measure::metrics::{self, Better};
-use crate::scenario::{Variant, Way};
+use crate::scenario::{SystemKind, Variant};
 
 /// Share of the best value by which a value must be worse to count; any difference counts
 /// if that is zero. Chosen by us: a difference that nobody notices.
@@ -122,7 +122,7 @@ fn is_worse(value: f64, best: f64, better: Better) -> bool {
 }
 
 pub(super) fn is_call(variant: &Variant) -> bool {
-    matches!(variant.system.way, Way::Session(_))
+    matches!(variant.system.kind, SystemKind::Session(_))
 }
 
 /// Returns the largest number of paths of a flow under test.

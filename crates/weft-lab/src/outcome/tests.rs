@@ -3,15 +3,15 @@ use super::checks::worst;
 use super::published::verdict;
 use crate::measure::check::Check;
 use crate::measure::series::Series;
-use crate::run::{Cast, Run, Task};
+use crate::run::{Participants, Run, Task};
 use crate::scenario::Scenario;
 use crate::statistics::Estimate;
 
-fn everybody(variant: usize, seed: u64) -> Task {
+fn all_flows(variant: usize, seed: u64) -> Task {
     Task {
         variant,
         seed,
-        cast: Cast::Everybody,
+        participants: Participants::All,
     }
 }
 
@@ -39,7 +39,7 @@ fn notes_name_the_run_that_they_are_about() {
     let mut outcome = Outcome::new(&scenario);
     for (variant, seed, own) in [(1, 2, Some("late")), (0, 1, None), (1, 1, Some("late"))] {
         outcome.add(Run {
-            task: everybody(variant, seed),
+            task: all_flows(variant, seed),
             values: Vec::new(),
             competing: Vec::new(),
             series: Series::default(),

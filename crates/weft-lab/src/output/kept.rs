@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{Folder, OutputError, failed};
 use crate::measure::check::Check;
-use crate::measure::percentiles::OfRun;
+use crate::measure::percentiles::RunPercentiles;
 use crate::measure::run::Value;
 use crate::measure::series::{Column, Frozen, Series};
 use crate::names::{file_name, interned};
-use crate::run::{Cast, Run, Task};
+use crate::run::{Participants, Run, Task};
 use crate::scenario::Scenario;
 
 /// Folder of a campaign's tasks.
@@ -38,7 +38,7 @@ struct Kept {
     #[serde(default)]
     freezes: Vec<Frozen>,
     #[serde(default)]
-    percentiles: OfRun,
+    percentiles: RunPercentiles,
     checks: Vec<KeptCheck>,
     events: u64,
     notes: Vec<String>,
@@ -169,9 +169,9 @@ impl Folder {
 /// Returns the name of a task's files.
 pub fn task_name(scenario: &Scenario, task: &Task) -> String {
     let system = file_name(&scenario.variants[task.variant].name);
-    match &task.cast {
-        Cast::Everybody => format!("{system}.seed{}", task.seed),
-        Cast::Alone(flows) => {
+    match &task.participants {
+        Participants::All => format!("{system}.seed{}", task.seed),
+        Participants::Only(flows) => {
             let flows: Vec<String> = flows.iter().map(ToString::to_string).collect();
             format!("{system}.alone{}.seed{}", flows.join("-"), task.seed)
         }
@@ -197,9 +197,9 @@ impl Kept {
         Kept {
             variant: run.task.variant,
             seed: run.task.seed,
-            alone: match &run.task.cast {
-                Cast::Everybody => None,
-                Cast::Alone(flows) => Some(flows.clone()),
+            alone: match &run.task.participants {
+                Participants::All => None,
+                Participants::Only(flows) => Some(flows.clone()),
             },
             values: run.values.clone(),
             competing: run.competing.clone(),
@@ -232,7 +232,7 @@ impl Kept {
             task: Task {
                 variant: self.variant,
                 seed: self.seed,
-                cast: self.alone.map_or(Cast::Everybody, Cast::Alone),
+                participants: self.alone.map_or(Participants::All, Participants::Only),
             },
             values: self.values,
             competing: self.competing,

@@ -1,7 +1,7 @@
 //! Output of a run: `summary.json`, tables, time series, and the report.
 
+mod comparison;
 mod kept;
-mod laid_over;
 mod parquet;
 mod report;
 mod summary;
@@ -16,7 +16,7 @@ use crate::outcome::Outcome;
 use crate::run::Run;
 use crate::scenario::Scenario;
 
-pub use laid_over::{Apart, Side};
+pub use comparison::{ComparisonError, Side};
 pub use report::{Conditions, missing, render};
 pub use summary::summary;
 pub use tables::{Rows, printed, printed_worse};
@@ -32,13 +32,13 @@ pub struct OutputError {
 
 /// Two folders could not be compared; the text has the remedy.
 #[derive(Debug, thiserror::Error)]
-pub enum LayError {
+pub enum CompareError {
     /// One of them has no results.
     #[error(transparent)]
     Unread(#[from] OutputError),
     /// They have nothing in common.
     #[error(transparent)]
-    Apart(#[from] Apart),
+    ComparisonError(#[from] ComparisonError),
 }
 
 /// Folder of the output.
@@ -229,10 +229,10 @@ fn read_data(path: &Path) -> Result<String, OutputError> {
 ///
 /// # Errors
 /// If one cannot be read, or they have nothing in common.
-pub fn lay_over(sides: &[Side; 2]) -> Result<String, LayError> {
+pub fn compare_folders(sides: &[Side; 2]) -> Result<String, CompareError> {
     let [first, second] = sides;
     let data = [read_data(&first.folder)?, read_data(&second.folder)?];
-    Ok(render(&laid_over::data(sides, &data)?))
+    Ok(render(&comparison::data(sides, &data)?))
 }
 
 fn failed(path: &Path, error: io::Error) -> OutputError {

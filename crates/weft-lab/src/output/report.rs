@@ -217,7 +217,7 @@ pub fn missing(outcome: &Outcome<'_>) -> Option<String> {
     let engine = outcome.engine().title();
     let text = || {
         let names = names.join(", ");
-        format!("not seen by the {engine}, or nothing of the kind happened: {names}")
+        format!("not measured by the {engine}, or nothing of the kind occurred: {names}")
     };
     (!names.is_empty()).then(text)
 }

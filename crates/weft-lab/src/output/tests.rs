@@ -102,7 +102,7 @@ fn the_terminal_has_what_people_ask_first_and_all_with_a_word() {
     for (text, foremost) in [(TEXT.replace(asked, ""), None), (TEXT.to_owned(), Some(2))] {
         let scenario = Scenario::parse("t.toml", &text, &[]).unwrap();
         let mut outcome = Outcome::new(&scenario);
-        let add = |ended: crate::run::Ended| -> Result<(), String> {
+        let add = |ended: crate::run::TaskResult| -> Result<(), String> {
             outcome.add(ended.expect("runs end well"));
             Ok(())
         };

@@ -11,17 +11,17 @@ use std::thread;
 
 use weft_experiment::Setup;
 
-use crate::engine::{Engine, EngineError, Halt, Ran};
+use crate::engine::{Engine, EngineError, Halt, RunOutput};
 use crate::measure::capacity::{Capacities, seeded};
 use crate::measure::check::{self, Check};
 use crate::measure::metrics;
-use crate::measure::percentiles::{self, OfRun};
+use crate::measure::percentiles::{self, RunPercentiles};
 use crate::measure::run::{self as measured, Value, competition};
 use crate::measure::series::Series;
 use crate::scenario::Scenario;
 
 pub use clients::as_seen_by;
-pub use plan::{Cast, Plan, Task, demand, victim};
+pub use plan::{Participants, Plan, Task, demand, victim};
 
 /// A finished task with its results.
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ pub struct Run {
     /// Time series.
     pub series: Series,
     /// Distributions of its samples.
-    pub percentiles: OfRun,
+    pub percentiles: RunPercentiles,
     /// Self-check of the engine, and of the links if all flows take part.
     pub checks: Vec<Check>,
     /// Number of simulated events, or of emulated packets.
@@ -47,7 +47,7 @@ pub struct Run {
 
 /// A failed task with its error.
 #[derive(Clone, Debug)]
-pub struct Failed {
+pub struct FailedTask {
     /// The task.
     pub task: Task,
     /// The error.
@@ -55,7 +55,7 @@ pub struct Failed {
 }
 
 /// Result of a task.
-pub type Ended = Result<Run, Failed>;
+pub type TaskResult = Result<Run, FailedTask>;
 
 /// Runs the plan of a scenario, `jobs` tasks at a time if the engine can, until `stop` is
 /// set. Calls `each` for every finished task, on the caller's thread and in no particular
@@ -69,7 +69,7 @@ pub fn run<E>(
     engine: &dyn Engine,
     jobs: usize,
     stop: &AtomicBool,
-    each: impl FnMut(Ended) -> Result<(), E>,
+    each: impl FnMut(TaskResult) -> Result<(), E>,
 ) -> Result<(), E> {
     run_tasks(
         scenario,
@@ -91,7 +91,7 @@ pub fn run_tasks<E>(
     tasks: &[Task],
     jobs: usize,
     stop: &AtomicBool,
-    mut each: impl FnMut(Ended) -> Result<(), E>,
+    mut each: impl FnMut(TaskResult) -> Result<(), E>,
 ) -> Result<(), E> {
     let next = AtomicUsize::new(0);
     let cancelled = AtomicBool::new(false);
@@ -131,17 +131,28 @@ pub fn run_tasks<E>(
 }
 
 /// Executes one task; `None` if it was stopped.
-fn one(scenario: &Scenario, engine: &dyn Engine, task: &Task, halt: &Halt<'_>) -> Option<Ended> {
+fn one(
+    scenario: &Scenario,
+    engine: &dyn Engine,
+    task: &Task,
+    halt: &Halt<'_>,
+) -> Option<TaskResult> {
     let of = &scenario.variants[task.variant];
-    let everybody = seeded(of.traces.of(&of.setup, task.seed), task.seed);
-    let (setup, focus) = task.cast.of(&everybody, &of.focus);
-    let ran = catch_unwind(AssertUnwindSafe(|| engine.run(&setup, task.seed, halt)));
+    let all_flows = seeded(of.traces.of(&of.setup, task.seed), task.seed);
+    let (setup, focus) = task.participants.of(&all_flows, &of.focus);
+    let output = catch_unwind(AssertUnwindSafe(|| engine.run(&setup, task.seed, halt)));
     let failed = |error| {
         let task = task.clone();
-        Err(Failed { task, error })
+        Err(FailedTask { task, error })
     };
-    Some(match ran {
-        Ok(Ok(Some(ran))) => Ok(looked_at(scenario, task, &everybody, (&setup, &focus), ran)),
+    Some(match output {
+        Ok(Ok(Some(output))) => Ok(looked_at(
+            scenario,
+            task,
+            &all_flows,
+            (&setup, &focus),
+            output,
+        )),
         Ok(Ok(None)) => return None,
         Ok(Err(error)) => failed(error),
         Err(panic) => {
@@ -156,9 +167,9 @@ fn one(scenario: &Scenario, engine: &dyn Engine, task: &Task, halt: &Halt<'_>) -
 fn looked_at(
     scenario: &Scenario,
     task: &Task,
-    everybody: &Setup,
+    all_flows: &Setup,
     (setup, focus): (&Setup, &[usize]),
-    ran: Ran,
+    output: RunOutput,
 ) -> Run {
     let capacities = Capacities::of(setup);
     let run = measured::Run {
@@ -167,21 +178,21 @@ fn looked_at(
         from: scenario.measure_from,
         until: None,
         capacities: &capacities,
-        record: &ran.record,
+        record: &output.record,
     };
     let rate = |victim: &[usize], here: &[usize]| {
-        let window = competition(everybody, victim, (run.from, run.end()))?;
+        let window = competition(all_flows, victim, (run.from, run.end()))?;
         Some((victim.to_vec(), metrics::throughput(&run, here, window)))
     };
-    let mut checks = ran.checks;
-    let competing = match &task.cast {
-        Cast::Everybody => {
+    let mut checks = output.checks;
+    let competing = match &task.participants {
+        Participants::All => {
             checks.splice(..0, check::checks(&run));
             let victims = plan::victims(scenario, &scenario.variants[task.variant]);
             let rates = victims.iter().map(|victim| rate(victim, victim));
             rates.flatten().collect()
         }
-        Cast::Alone(victim) => rate(victim, focus).into_iter().collect(),
+        Participants::Only(victim) => rate(victim, focus).into_iter().collect(),
     };
     let series = Series::of(&run);
     let pairs = scenario.pairs();
@@ -196,8 +207,8 @@ fn looked_at(
         percentiles: percentiles::of(&run, &series),
         series,
         checks,
-        events: ran.record.events,
-        notes: ran.notes,
+        events: output.record.events,
+        notes: output.notes,
     }
 }
 

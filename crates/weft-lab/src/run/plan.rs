@@ -1,7 +1,7 @@
 //! Plan of the runs: each variant with each seed with all flows, and with some flows
 //! alone if a metric needs that.
 
-use crate::measure::metrics::{self, Casts};
+use crate::measure::metrics::{self, RequiredRuns};
 use crate::measure::run::competition;
 use crate::scenario::{Scenario, Variant};
 use weft_experiment::Setup;
@@ -9,11 +9,11 @@ use weft_units::Rate;
 
 /// Flows that take part in a run.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Cast {
+pub enum Participants {
     /// Every flow of the scenario.
-    Everybody,
+    All,
     /// The flows with these positions, alone on the links.
-    Alone(Vec<usize>),
+    Only(Vec<usize>),
 }
 
 /// A run to execute.
@@ -24,7 +24,7 @@ pub struct Task {
     /// Seed from 1; it determines all randomness of the run.
     pub seed: u64,
     /// Flows that take part.
-    pub cast: Cast,
+    pub participants: Participants,
 }
 
 /// The runs of a scenario, each once: seed by seed, so that all systems have equally many
@@ -40,15 +40,17 @@ impl Plan {
     #[must_use]
     pub fn of(scenario: &Scenario) -> Plan {
         let variants = scenario.variants.iter();
-        let casts: Vec<Vec<Cast>> = variants.map(|of| casts(scenario, of)).collect();
+        let groups: Vec<Vec<Participants>> = variants
+            .map(|of| participant_groups(scenario, of))
+            .collect();
         let seeds = 1..=u64::from(scenario.seeds);
         let tasks = seeds.flat_map(|seed| {
-            let variants = casts.iter().enumerate();
-            variants.flat_map(move |(variant, casts)| {
-                casts.iter().map(move |cast| Task {
+            let variants = groups.iter().enumerate();
+            variants.flat_map(move |(variant, groups)| {
+                groups.iter().map(move |participants| Task {
                     variant,
                     seed,
-                    cast: cast.clone(),
+                    participants: participants.clone(),
                 })
             })
         });
@@ -59,15 +61,15 @@ impl Plan {
 }
 
 /// Returns the groups of flows in the runs of a variant, all flows first.
-pub fn casts(scenario: &Scenario, variant: &Variant) -> Vec<Cast> {
-    let mut casts = vec![Cast::Everybody];
+pub fn participant_groups(scenario: &Scenario, variant: &Variant) -> Vec<Participants> {
+    let mut groups = vec![Participants::All];
     for name in &scenario.metrics {
         let known = |flows: &Vec<usize>| demand(&variant.setup, name, flows).is_some();
         let victim = victim(variant, name).filter(|flows| !known(flows));
-        let cast = victim.map(Cast::Alone);
-        casts.extend(cast.filter(|cast| !casts.contains(cast)));
+        let participants = victim.map(Participants::Only);
+        groups.extend(participants.filter(|participants| !groups.contains(participants)));
     }
-    casts
+    groups
 }
 
 /// Returns the flows that some metric compares with themselves alone, each group once.
@@ -93,7 +95,7 @@ pub fn demand(setup: &Setup, name: &str, flows: &[usize]) -> Option<f64> {
 /// if it does not, or they have no competition.
 #[must_use]
 pub fn victim(variant: &Variant, name: &str) -> Option<Vec<usize>> {
-    if metrics::find(name)?.casts == Casts::Everybody {
+    if metrics::find(name)?.required_runs == RequiredRuns::AllFlows {
         return None;
     }
     let setup = &variant.setup;
@@ -105,14 +107,14 @@ pub fn victim(variant: &Variant, name: &str) -> Option<Vec<usize>> {
     window.is_some().then_some(flows)
 }
 
-impl Cast {
+impl Participants {
     /// Returns the setup with the participating flows, and the positions among them of
     /// the flows under test.
     #[must_use]
     pub fn of(&self, setup: &Setup, focus: &[usize]) -> (Setup, Vec<usize>) {
         match self {
-            Cast::Everybody => (setup.clone(), focus.to_vec()),
-            Cast::Alone(flows) => {
+            Participants::All => (setup.clone(), focus.to_vec()),
+            Participants::Only(flows) => {
                 let alone = flows.iter().map(|&flow| setup.flows[flow].clone());
                 let setup = Setup {
                     flows: alone.collect(),

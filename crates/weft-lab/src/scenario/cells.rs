@@ -7,7 +7,7 @@ use weft_links::{LinkSpec, StationId};
 
 use super::file::File;
 use super::items::{Items, Written};
-use super::media::{CellKind, CellSpec, WayOf};
+use super::media::{CellKind, CellSpec, LinkDirection};
 use super::place::{ScenarioError, Source};
 use crate::names::unknown_name;
 
@@ -114,8 +114,8 @@ impl<'a> Cells<'a> {
         let id = StationId(cell.spec.len() as u16);
         let differs = cell.spec.add(&up, &down).map_err(|(way, error)| {
             let guilty = match way {
-                WayOf::There => &there,
-                WayOf::Back => &back,
+                LinkDirection::There => &there,
+                LinkDirection::Back => &back,
             };
             guilty.blame(link.source, link.name, &error, link.whole.clone())
         })?;
@@ -127,7 +127,7 @@ impl<'a> Cells<'a> {
             read.map_err(|error| back.blame(link.source, link.name, &error, link.whole.clone()))?;
         } else if differs {
             let message = format!(
-                "link `{}`: what comes back waits in the queue of medium `{medium}`: give it in [media.{medium}]",
+                "link `{}`: packets back wait in the queue of medium `{medium}`: give it in [media.{medium}]",
                 link.name
             );
             return Err(link.source.error(link.whole.clone(), message));
@@ -155,7 +155,7 @@ impl<'a> Cells<'a> {
             let Cell { name, place, .. } = cell;
             let Some(position) = cell.setup else {
                 let message = format!(
-                    "nobody is on medium `{name}`: let a link be its station with medium = \"{name}\", or remove it"
+                    "medium `{name}` has no stations: add medium = \"{name}\" to a link, or remove the medium"
                 );
                 return Err(source.error(place, message));
             };

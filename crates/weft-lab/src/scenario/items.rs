@@ -103,7 +103,7 @@ impl Items {
             policy.set(key, value).map_err(|error| {
                 let message = match error {
                     PolicyError::BadWeight => format!(
-                        "`{value}` is no weight; write a number above 0 and at most 1, like weight=0.5"
+                        "`{value}` is not a weight: write a number above 0 and at most 1, like weight=0.5"
                     ),
                     PolicyError::NoSuchOption => format!("`{key}` has no value: write {key} alone"),
                 };

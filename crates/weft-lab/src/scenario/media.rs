@@ -54,7 +54,7 @@ pub type Pairs<'p> = &'p [(&'p str, &'p str)];
 
 /// Direction of a link that contains an error.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum WayOf {
+pub enum LinkDirection {
     There,
     Back,
 }
@@ -125,26 +125,32 @@ impl CellSpec {
 
     /// Adds a station with the settings of both directions. Returns whether the backward
     /// direction has its own queue, which is impossible on a shared medium.
-    pub fn add(&mut self, there: Pairs<'_>, back: Pairs<'_>) -> Result<bool, (WayOf, SpecError)> {
+    pub fn add(
+        &mut self,
+        there: Pairs<'_>,
+        back: Pairs<'_>,
+    ) -> Result<bool, (LinkDirection, SpecError)> {
         let in_way = |way| move |error| (way, error);
         match self {
             CellSpec::Wifi(cell) => {
                 let read =
                     |keys: Pairs<'_>| WifiStation::of_keys(cell.standard, keys.iter().copied());
-                let up = read(there).map_err(in_way(WayOf::There))?;
-                let down = read(back).map_err(in_way(WayOf::Back))?;
+                let up = read(there).map_err(in_way(LinkDirection::There))?;
+                let down = read(back).map_err(in_way(LinkDirection::Back))?;
                 let differs = (up.queue, up.aqm) != (down.queue, down.aqm);
                 let station = up.with_way_back(&down);
-                cell.stations.push(station.map_err(in_way(WayOf::Back))?);
+                cell.stations
+                    .push(station.map_err(in_way(LinkDirection::Back))?);
                 Ok(differs)
             }
             CellSpec::Lte(cell) => {
                 let read = |keys: Pairs<'_>| LteTerminal::of_keys(keys.iter().copied());
-                let up = read(there).map_err(in_way(WayOf::There))?;
-                let down = read(back).map_err(in_way(WayOf::Back))?;
+                let up = read(there).map_err(in_way(LinkDirection::There))?;
+                let down = read(back).map_err(in_way(LinkDirection::Back))?;
                 let differs = (up.queue, up.aqm) != (down.queue, down.aqm);
                 let terminal = up.with_way_back(&down);
-                cell.terminals.push(terminal.map_err(in_way(WayOf::Back))?);
+                cell.terminals
+                    .push(terminal.map_err(in_way(LinkDirection::Back))?);
                 Ok(differs)
             }
         }

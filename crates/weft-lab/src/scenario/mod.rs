@@ -51,7 +51,7 @@ pub use file::By;
 pub use place::{ScenarioError, Source};
 pub use published::Published;
 pub use quantity::time;
-pub use system_spec::{SessionSpec, SystemSpec, Way};
+pub use system_spec::{SessionSpec, SystemKind, SystemSpec};
 pub use traces::Traces;
 
 /// Seeds of a run unless the file or the command line gives a number; chosen by us:
@@ -176,7 +176,7 @@ fn build(source: &Source) -> Result<Scenario, ScenarioError> {
             let own = systems::own(&file, name.get_ref()).map(|(own, _)| own);
             let set = sets.iter().find(|(of, _)| Some(of.as_str()) == own);
             if let Some((_, set)) = set {
-                tree::lay_over(&mut tree, set.clone());
+                tree::merge(&mut tree, set.clone());
             }
             for varied in case {
                 for key in &varied.keys {
@@ -302,7 +302,7 @@ fn system_names(source: &Source, file: &File) -> Result<Vec<Text>, ScenarioError
         None => vec![toml::Spanned::new(file.flows.span(), ALL.to_owned())],
     };
     if let (true, Some(written)) = (names.is_empty(), &file.systems) {
-        let remedy = "`systems` is empty: name some, or leave it away";
+        let remedy = "`systems` is empty: name some, or remove it";
         return Err(source.error(written.span(), remedy));
     }
     for (index, name) in names.iter().enumerate() {

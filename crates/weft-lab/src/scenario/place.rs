@@ -204,7 +204,7 @@ pub(super) fn explained(message: &str) -> String {
     let first = message.lines().next().unwrap_or(message);
     let quoted: Vec<&str> = first.split('`').skip(1).step_by(2).collect();
     if let Some((found, wanted)) = mismatch(first) {
-        return format!("{found} cannot stand here: write {wanted}");
+        return format!("{found} is not valid here: write {wanted}");
     }
     let unknown = first.starts_with("unknown field") || first.starts_with("unknown variant");
     let (Some((found, permitted)), true) = (quoted.split_first(), unknown) else {

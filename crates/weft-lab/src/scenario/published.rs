@@ -149,8 +149,8 @@ fn one(
         && entry.relative_to.is_none()
         && entry.relative_metric.is_none()
     {
-        let remedy = "`by` says how a value is held against another: name that with `relative-to` or \
-                      `relative-metric`, or leave it away";
+        let remedy = "`by` compares a value with another: name the other with `relative-to` or \
+                      `relative-metric`, or remove `by`";
         return Err(source.error(by.span(), remedy));
     }
     let (value, low, high) = agreeing(source, entry)?;
@@ -182,8 +182,8 @@ fn agreeing(
         .flatten()
     {
         if !number.get_ref().is_finite() {
-            let remedy = "this is no number that can be measured: leave `low` or `high` away where \
-                          only one end of a range was published";
+            let remedy = "write a finite number: for a range with one published end, remove \
+                          `low` or `high`";
             return Err(source.error(number.span(), remedy));
         }
     }
@@ -197,16 +197,16 @@ fn agreeing(
             Ok((Some(value), value - reach, value + reach))
         }
         (Some(_), Some(bound), _) => {
-            let remedy = "`value` stands for itself, `low` and `high` for a range: keep the one or the other";
+            let remedy = "give either `value`, or `low` and `high` for a range, but not both";
             Err(source.error(bound.span(), remedy))
         }
         (None, Some(_), Some(tolerance)) => {
-            let remedy = "`tolerance` belongs to `value`, a range is as wide as it says: remove it";
+            let remedy = "`tolerance` applies to `value` only, not to a range: remove it";
             Err(source.error(tolerance.span(), remedy))
         }
         (None, Some(_), None) => range(source, entry),
         (None, None, _) => {
-            let remedy = "what was published is missing: give `value`, or `low` or `high` or both";
+            let remedy = "the published value is missing: give `value`, or `low` or `high` or both";
             Err(source.error(entry.metric.span(), remedy))
         }
     }

@@ -25,14 +25,14 @@ pub struct SystemSpec {
     /// Name in results.
     pub name: String,
     /// Implementation: a session, or the floor.
-    pub way: Way,
+    pub kind: SystemKind,
     /// Positions of the links that it may use; `None`: all of them.
     pub links: Option<Vec<usize>>,
 }
 
 /// Implementation that uses the links.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Way {
+pub enum SystemKind {
     /// A session at each end.
     Session(SessionSpec),
     /// An oracle with pictures of this rate, which no call can beat.
@@ -100,7 +100,7 @@ pub fn schedulers<'a>() -> impl Iterator<Item = &'a str> {
 pub fn default_system(name: &str) -> SystemSpec {
     SystemSpec {
         name: name.to_owned(),
-        way: Way::Session(SessionSpec::default()),
+        kind: SystemKind::Session(SessionSpec::default()),
         links: None,
     }
 }

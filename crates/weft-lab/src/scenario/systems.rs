@@ -14,7 +14,7 @@ use super::file::File;
 use super::links::{self, Topology};
 use super::place::{ScenarioError, Source, Text};
 use super::quantity;
-use super::system_spec::{FLOOR, SessionSpec, SystemSpec, WEBRTC, Way, schedulers};
+use super::system_spec::{FLOOR, SessionSpec, SystemKind, SystemSpec, WEBRTC, schedulers};
 use crate::names::unknown_name;
 
 /// Returns the system of this name.
@@ -118,7 +118,7 @@ fn defined(source: &Source, file: &File, name: &str) -> Result<SystemSpec, Scena
     let links = links.map(|names| own_links(source, file, names));
     Ok(SystemSpec {
         name: name.to_owned(),
-        way: Way::Session(spec),
+        kind: SystemKind::Session(spec),
         links: links.transpose()?,
     })
 }
@@ -138,14 +138,14 @@ fn named(
         Some((first, second)) => (first, Some(second)),
         None => (how, None),
     };
-    let way = match first {
-        FLOOR => Way::Floor(floor_rate(source, second, &span)?),
-        _ => Way::Session(session(source, file, (first, second), &span)?),
+    let kind = match first {
+        FLOOR => SystemKind::Floor(floor_rate(source, second, &span)?),
+        _ => SystemKind::Session(session(source, file, (first, second), &span)?),
     };
     let links = links.map(|names| links_of_name(source, file, names, &span));
     Ok(SystemSpec {
         name: name.to_owned(),
-        way,
+        kind,
         links: links.transpose()?,
     })
 }
@@ -219,11 +219,11 @@ fn own_links(
     names: &Spanned<Vec<Text>>,
 ) -> Result<Vec<usize>, ScenarioError> {
     if names.get_ref().is_empty() {
-        let remedy = "`links` is empty: name at least one, or leave it away";
+        let remedy = "`links` is empty: name at least one, or remove it";
         return Err(source.error(names.span(), remedy));
     }
     if is_chain(file) {
-        let remedy = "in a parking lot a call crosses every link, or those in its `via`, whatever the system: \
+        let remedy = "in a parking lot every system's call crosses all links, or those in its `via`: \
                       name the system without links, or write topology = \"parallel\"";
         return Err(source.error(names.span(), remedy));
     }

@@ -267,31 +267,19 @@ fn a_published_value_is_a_number_a_range_or_a_bound() {
         assert_eq!((known.low, known.high), (low, high), "{published}");
     }
     for (published, place, part) in [
-        (
-            "value = nan",
-            "t.toml:16:9: ",
-            "no number that can be measured",
-        ),
+        ("value = nan", "t.toml:16:9: ", "write a finite number"),
         (
             "low = 1\nhigh = inf",
             "t.toml:17:8: ",
-            "leave `low` or `high` away",
+            "remove `low` or `high`",
         ),
-        (
-            "low = -inf",
-            "t.toml:16:7: ",
-            "no number that can be measured",
-        ),
+        ("low = -inf", "t.toml:16:7: ", "write a finite number"),
         ("low = 2\nhigh = 1", "t.toml:17:8: ", "exchange them"),
-        (
-            "value = 2\nhigh = 1",
-            "t.toml:17:8: ",
-            "keep the one or the other",
-        ),
+        ("value = 2\nhigh = 1", "t.toml:17:8: ", "but not both"),
         (
             "low = 2\ntolerance = \"10%\"",
             "t.toml:17:13: ",
-            "belongs to `value`",
+            "applies to `value` only",
         ),
         ("", "t.toml:14:10: ", "give `value`, or `low`"),
     ] {

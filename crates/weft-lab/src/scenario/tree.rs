@@ -113,7 +113,7 @@ pub fn fixed(key: &str) -> Option<String> {
              the file or with --set"
         )),
         ["system", name, "set", ..] => Some(format!(
-            "what `set` of the system `{name}` changes is the same in every run: change the field \
+            "`set` of the system `{name}` cannot change from run to run: change the field \
              that it names"
         )),
         _ => None,
@@ -175,7 +175,7 @@ fn add_names(tree: &Tree<'_>, table: &str, known: &mut Vec<String>) {
     }
 }
 
-/// Merges like [`lay_over`], for values written apart from the table that they change: a
+/// Merges like [`merge`], for values written apart from the table that they change: a
 /// name that the file does not have is an error.
 pub fn change<'a>(
     source: &Source,
@@ -205,12 +205,12 @@ pub fn change<'a>(
             }
         }
     }
-    lay_over(tree, over);
+    merge(tree, over);
     Ok(())
 }
 
 /// Merges tables, and replaces everything else.
-pub fn lay_over<'a>(tree: &mut Tree<'a>, over: Tree<'a>) {
+pub fn merge<'a>(tree: &mut Tree<'a>, over: Tree<'a>) {
     for (key, value) in over {
         let Some(below) = tree.get_mut(key.get_ref().as_ref()) else {
             tree.insert(key, value);
@@ -218,7 +218,7 @@ pub fn lay_over<'a>(tree: &mut Tree<'a>, over: Tree<'a>) {
         };
         let span = value.span();
         match (table_of(below), value.into_inner()) {
-            (Some(below), DeValue::Table(inner)) => lay_over(below, inner),
+            (Some(below), DeValue::Table(inner)) => merge(below, inner),
             (_, value) => *below = Spanned::new(span, value),
         }
     }

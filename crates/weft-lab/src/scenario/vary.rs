@@ -86,7 +86,7 @@ fn check(source: &Source, vary: &Vary, before: &[Vary]) -> Result<(), ScenarioEr
         if values[..index].iter().any(|v| v.get_ref().text() == text) {
             return Err(source.error(
                 value.span(),
-                format!("\"{text}\" stands there already: give each value once"),
+                format!("\"{text}\" is repeated: give each value once"),
             ));
         }
     }

@@ -15,8 +15,8 @@ mod results;
 mod study;
 mod systems;
 
+use crate::catalogue;
 use crate::names::unknown_name;
-use crate::shelf;
 
 pub use error::TableError;
 pub use page::{Printed, replaced};
@@ -40,7 +40,7 @@ pub struct Tables {
 /// When the set or a table is unknown, or a wanted table has no results.
 pub fn tables(set: &str, results: &Results, only: &[String]) -> Result<Tables, TableError> {
     let set = set.trim_end_matches('/');
-    let (file, text) = shelf::tables(set).map_err(TableError::UnknownSet)?;
+    let (file, text) = catalogue::tables(set).map_err(TableError::UnknownSet)?;
     let parsed = Study::parse(text.as_deref().unwrap_or(DEFAULT));
     let study = parsed.map_err(|error| TableError::Study { file, error })?;
     let mut tables = of_study(set, &study, results, only)?;

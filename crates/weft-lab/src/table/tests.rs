@@ -3,12 +3,12 @@ use std::sync::atomic::AtomicBool;
 
 use super::study::{Check, Study};
 use super::{Results, TableError, Tables, of_study, replaced, tables};
+use crate::catalogue;
 use crate::engine::sim::Simulator;
 use crate::outcome::Outcome;
 use crate::output::{Conditions, Folder};
 use crate::run::run;
 use crate::scenario::Scenario;
-use crate::shelf;
 
 /// TCP alone on two links: the rates are those of the links, whatever the seed.
 const SCENARIO: &str = r#"
@@ -88,7 +88,7 @@ fn written(folder: &Path) {
     let scenario = Scenario::parse("scenarios/small/one.toml", SCENARIO, &[]).unwrap();
     let out = Folder::create(folder).unwrap();
     let mut outcome = Outcome::new(&scenario);
-    let each = |ended: crate::run::Ended| -> Result<(), String> {
+    let each = |ended: crate::run::TaskResult| -> Result<(), String> {
         outcome.add(ended.expect("runs end well"));
         Ok(())
     };
@@ -251,13 +251,13 @@ fn tables_replace_what_stands_in_their_places_of_a_page() {
 }
 
 #[test]
-fn every_set_that_is_brought_along_has_tables_of_its_own_scenarios() {
-    let entries = shelf::entries();
-    let mut sets: Vec<&str> = entries.iter().map(shelf::Entry::set).collect();
+fn every_embedded_set_has_tables_of_its_own_scenarios() {
+    let entries = catalogue::entries();
+    let mut sets: Vec<&str> = entries.iter().map(catalogue::Entry::set).collect();
     sets.dedup();
     let mut declared = 0;
     for set in sets {
-        let (file, Some(text)) = shelf::tables(set).unwrap() else {
+        let (file, Some(text)) = catalogue::tables(set).unwrap() else {
             continue;
         };
         let study = Study::parse(&text).unwrap_or_else(|error| panic!("{file}: {error}"));

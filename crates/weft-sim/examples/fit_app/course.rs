@@ -17,7 +17,7 @@ pub struct Course {
 }
 
 /// Record of a run.
-pub struct Ran(Record);
+pub struct CourseResult(Record);
 
 impl Course {
     /// Creates a run of the call alone for this many seconds, over a link with equal
@@ -97,17 +97,17 @@ impl Course {
         self
     }
 
-    pub fn run(&self, seed: u64) -> Ran {
+    pub fn run(&self, seed: u64) -> CourseResult {
         let mut setup = Setup::new(Duration::from_secs(self.seconds));
         setup.sample_every = Duration::from_secs(1);
         let (there, back) = (self.there.clone(), self.back.clone());
         setup.links.push(LinkSetup::wired("line", there, back));
         setup.flows = self.flows.clone();
-        Ran(weft_sim::run(&setup, seed, &mut ()).expect("a setup that can be run"))
+        CourseResult(weft_sim::run(&setup, seed, &mut ()).expect("a setup that can be run"))
     }
 }
 
-impl Ran {
+impl CourseResult {
     fn leg(&self, flow: usize) -> &LegRecord {
         &self.0.flows[flow].routes[0].there
     }

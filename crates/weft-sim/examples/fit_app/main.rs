@@ -62,7 +62,7 @@ impl Outcome {
                 "the file's {} misses by {:.3}",
                 tried.value, tried.missed
             )),
-            None => Some(format!("the file's {} is no candidate", self.in_file)),
+            None => Some(format!("the file's {} is not a candidate", self.in_file)),
         }
     }
 }

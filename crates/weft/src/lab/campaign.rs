@@ -304,7 +304,7 @@ impl<'a> Part<'a> {
             let (outcome, folder, done) = (&mut self.outcome, &self.folder, &mut self.done);
             let (scenario, engine, kind) = (self.scenario, self.engine.as_ref(), self.kind);
             let lacks = &mut self.lacks;
-            let each = |ended: runs::Ended| -> Result<(), Failure> {
+            let each = |ended: runs::TaskResult| -> Result<(), Failure> {
                 match ended {
                     Ok(run) => {
                         let series = folder.write_series(scenario, &run);

@@ -12,8 +12,8 @@ mod work;
 use std::fmt::Write as _;
 use std::path::Path;
 
+use weft_lab::catalogue::{self, Entry};
 use weft_lab::output::{self, Side};
-use weft_lab::shelf::{self, Entry};
 use weft_lab::table::{self, Results};
 
 use crate::exit::{Failure, say};
@@ -31,11 +31,11 @@ pub fn run(args: LabArgs) -> Result<(), Failure> {
 }
 
 fn list(args: &ListArgs) -> Result<(), Failure> {
-    let entries = shelf::entries();
+    let entries = catalogue::entries();
     let wanted = |entry: &&Entry| args.set.as_ref().is_none_or(|set| entry.set() == set);
     let found: Vec<&Entry> = entries.iter().filter(wanted).collect();
     if let (Some(set), true) = (&args.set, found.is_empty()) {
-        return Err(Failure::usage(shelf::unknown(set)));
+        return Err(Failure::usage(catalogue::unknown(set)));
     }
     let width = found
         .iter()
@@ -61,7 +61,7 @@ fn report(args: &ReportArgs) -> Result<(), Failure> {
         return say(written.display());
     };
     let sides = [Side::of(first), Side::of(second)];
-    let page = output::lay_over(&sides).map_err(Failure::usage)?;
+    let page = output::compare_folders(&sides).map_err(Failure::usage)?;
     let wrong = |error| Failure::usage(format!("--out {}: {error}", args.out.display()));
     std::fs::write(&args.out, page).map_err(wrong)?;
     say(args.out.display())

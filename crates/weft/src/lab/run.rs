@@ -9,7 +9,7 @@ use weft_lab::engine::sim::Simulator;
 use weft_lab::engine::{self, Engine, EngineKind, Engines};
 use weft_lab::output;
 use weft_lab::run as runs;
-use weft_lab::{Scenario, ScenarioError, shelf};
+use weft_lab::{Scenario, ScenarioError, catalogue};
 
 use super::args::{Common, CompareArgs, RunArgs};
 use super::said::{not_run, tell, verdict};
@@ -33,7 +33,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     set.extend(overrides(&args.common).map(|(_, set)| set));
     let mut scenarios = Vec::new();
     for name in &args.scenarios {
-        for entry in shelf::find(name).map_err(Failure::usage)? {
+        for entry in catalogue::find(name).map_err(Failure::usage)? {
             let read = entry.scenario(&set);
             scenarios.push(read.map_err(|e| Failure::usage(as_flag(e, &args.common)))?);
         }
@@ -85,7 +85,7 @@ fn prepared(
 }
 
 pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
-    let text = shelf::comparison(&args.links, args.streams).map_err(Failure::usage)?;
+    let text = catalogue::comparison(&args.links, args.streams).map_err(Failure::usage)?;
     let set: Vec<String> = overrides(&args.common).map(|(_, set)| set).collect();
     let parsed = Scenario::parse("weft lab compare", &text, &set);
     let scenario = parsed.map_err(|error| match error.at {

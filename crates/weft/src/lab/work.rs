@@ -74,7 +74,7 @@ impl<'a> Work<'a> {
             outcome.add(run);
             progress.step();
         }
-        let each = |ended: runs::Ended| -> Result<(), Failure> {
+        let each = |ended: runs::TaskResult| -> Result<(), Failure> {
             match ended {
                 Ok(run) => {
                     let wrote = self.out.as_ref().map_or(Ok(()), |out| {

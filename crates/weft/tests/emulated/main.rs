@@ -40,7 +40,7 @@ fn weft(arguments: &[&str], environment: &[(&str, &str)]) -> Ran {
 
 /// Whether this machine can emulate; prints the reason otherwise.
 fn can_emulate() -> bool {
-    let found = weft_emu::Right::find();
+    let found = weft_emu::Privilege::find();
     if let Err(error) = &found {
         skipped(error);
     }
@@ -303,7 +303,7 @@ fn what_goes_wrong_is_told_by_status_and_remedy() {
     let hangs = run("weft", &[("WEFT_BIN", &stub.display().to_string())]);
     assert_eq!(hangs.status, Some(1), "{}", hangs.errors);
     assert!(
-        hangs.errors.contains("has told no statistics"),
+        hangs.errors.contains("has reported no statistics"),
         "{}",
         hangs.errors
     );

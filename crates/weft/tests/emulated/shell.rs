@@ -148,7 +148,10 @@ fn links_have_different_names_or_none() {
 
 #[test]
 fn the_program_at_the_other_end_ends_with_the_shell_also_on_the_machine() {
-    if !matches!(weft_emu::Right::find(), Ok(weft_emu::Right::Capabilities)) {
+    if !matches!(
+        weft_emu::Privilege::find(),
+        Ok(weft_emu::Privilege::Capabilities)
+    ) {
         skipped("without capabilities the other end is a network of its own");
         return;
     }

@@ -141,7 +141,7 @@ pub fn notes(setup: &Setup, logs: &[ClientLog]) -> Vec<String> {
         }
         if log.has_failed {
             notes.push(format!(
-                "flow `{flow}`, {}: its connection was lost for good: what comes after is no call",
+                "flow `{flow}`, {}: its connection was lost permanently: later results are not those of a call",
                 log.end.name()
             ));
         }

@@ -19,8 +19,8 @@ pub fn check(setup: &Setup, client: &Client) -> Result<(), EngineError> {
     let flows = setup.flows.len();
     if 2 * flows > weft_emu::MAX_HOSTS {
         return Err(EngineError::Lacking(format!(
-            "there are {flows} flows with two hosts each, and an emulated network has at most {} \
-             hosts: use --engine sim, or leave flows out",
+            "there are {flows} flows with two hosts each, but an emulated network has at most {} \
+             hosts: use --engine sim, or remove flows",
             weft_emu::MAX_HOSTS
         )));
     }
@@ -29,15 +29,15 @@ pub fn check(setup: &Setup, client: &Client) -> Result<(), EngineError> {
         let client = client.of_flow(&flow.name);
         if *client == Client::Swarm && flow.traffic().media().is_some() {
             return Err(EngineError::Lacking(format!(
-                "flow `{}` is a call, and a swarm makes none: name another client, and the swarm for \
+                "flow `{}` is a call, which a swarm cannot make: name another client, and the swarm for \
                  a flow of kind tcp, as in --client weft,FLOW=swarm",
                 flow.name
             )));
         }
         if *client == Client::Model && flow.traffic().media().is_some() {
             return Err(EngineError::Lacking(format!(
-                "flow `{}` is a call of WebRTC, and the client model makes those of applications \
-                 that have a model: use --client chromium or weft, or leave the system out with \
+                "flow `{}` is a WebRTC call, but the client model makes only calls of applications \
+                 with a model: use --client chromium or weft, or exclude the system with \
                  --systems",
                 flow.name
             )));
@@ -50,7 +50,7 @@ pub fn check(setup: &Setup, client: &Client) -> Result<(), EngineError> {
             continue;
         };
         return Err(EngineError::Lacking(format!(
-            "flow `{}` {what}, which the engine emu of this version does not have: use --engine sim",
+            "flow `{}` {what}, which the engine emu does not support: use --engine sim",
             flow.name
         )));
     }

@@ -17,11 +17,11 @@ mod traffic;
 
 use std::process::Command;
 
-use weft_emu::{PacketLog, Report, Right, Running};
+use weft_emu::{PacketLog, Privilege, Report, Running};
 use weft_experiment::{FlowDetail, FlowKind, Record, Setup};
 use weft_media::metrics::Brisque;
 
-use super::{Engine, EngineError, EngineKind, Halt, Ran};
+use super::{Engine, EngineError, EngineKind, Halt, RunOutput};
 use crate::measure::check::Check;
 
 pub use client::shortage::Shortage;
@@ -34,7 +34,7 @@ pub use traffic::tcp_algorithms;
 
 use client::camera::CallFiles;
 use client::scratch::{self, Clips};
-use network::{Places, places};
+use network::{FlowHosts, flow_hosts};
 use record::Recorder;
 use testbed::job::{End, Job};
 use testbed::{ClientLog, Testbed};
@@ -63,9 +63,9 @@ pub enum Late {
 ///
 /// # Errors
 /// If the machine does not grant it.
-pub fn take_right() -> Result<(), EngineError> {
-    let lacking = |error: weft_emu::RightError| EngineError::Lacking(error.to_string());
-    Right::find().and_then(Right::take).map_err(lacking)
+pub fn take_privilege() -> Result<(), EngineError> {
+    let lacking = |error: weft_emu::PrivilegeError| EngineError::Lacking(error.to_string());
+    Privilege::find().and_then(Privilege::take).map_err(lacking)
 }
 
 /// Runs a setup with real packets and programs, in its own namespaces.
@@ -100,13 +100,21 @@ impl Engine for Emulator {
         limits::check(setup, &self.settings.client)
     }
 
-    fn run(&self, setup: &Setup, seed: u64, halt: &Halt<'_>) -> Result<Option<Ran>, EngineError> {
-        let (places, network) = places(setup, seed);
-        let jobs = self.jobs(setup, &places, seed)?;
+    fn run(
+        &self,
+        setup: &Setup,
+        seed: u64,
+        halt: &Halt<'_>,
+    ) -> Result<Option<RunOutput>, EngineError> {
+        let (flow_hosts, network) = flow_hosts(setup, seed);
+        let jobs = self.jobs(setup, &flow_hosts, seed)?;
         let running = network.start();
         let running: Running = running.map_err(|error| EngineError::Lacking(error.to_string()))?;
         let command = |flow: usize, end: End, program: &str| -> Command {
-            running.command(places.hosts[flow][usize::from(end == End::Sink)], program)
+            running.command(
+                flow_hosts.hosts[flow][usize::from(end == End::Sink)],
+                program,
+            )
         };
         let testbed = Testbed {
             command: &command,
@@ -138,8 +146,8 @@ impl Engine for Emulator {
         }
         let judge = judge.and_then(Result::ok);
         let details = application::details(setup, &logs, began_ms, judge.as_ref());
-        Ok(Some(Ran {
-            record: recorded(setup, &places, (&report, packets), details),
+        Ok(Some(RunOutput {
+            record: recorded(setup, &flow_hosts, (&report, packets), details),
             checks: own_checks(&report, packets).to_vec(),
             notes,
         }))
@@ -147,14 +155,19 @@ impl Engine for Emulator {
 }
 
 impl Emulator {
-    fn jobs(&self, setup: &Setup, places: &Places, seed: u64) -> Result<Vec<Job>, EngineError> {
+    fn jobs(
+        &self,
+        setup: &Setup,
+        flow_hosts: &FlowHosts,
+        seed: u64,
+    ) -> Result<Vec<Job>, EngineError> {
         let files = CallFiles {
             scratch: self.clips.folder(),
             clip: &|size, fps| self.clips.file(size, fps),
         };
         let mut jobs = Vec::new();
         for (flow, each) in setup.flows.iter().enumerate() {
-            let ends = &places.ends[flow];
+            let ends = &flow_hosts.ends[flow];
             jobs.extend(match &each.kind {
                 FlowKind::Call(call) => {
                     let client = &self.settings.client;
@@ -177,7 +190,7 @@ impl Emulator {
             (Err(rejected), Late::Rejected) => {
                 Err(EngineError::Run(format!("the run is rejected: {rejected}")))
             }
-            (Err(rejected), Late::Noted) => Ok(Some(format!("not to be believed: {rejected}"))),
+            (Err(rejected), Late::Noted) => Ok(Some(format!("unreliable: {rejected}"))),
         }
     }
 
@@ -203,17 +216,17 @@ impl Emulator {
 
 fn recorded(
     setup: &Setup,
-    places: &Places,
+    flow_hosts: &FlowHosts,
     (report, packets): (&Report, Option<&PacketLog>),
     details: Vec<FlowDetail>,
 ) -> Record {
     let mut recorder = Recorder::new(setup);
     for packet in packets.iter().flat_map(|packets| packets.iter()) {
-        let mut links = places.links.iter();
+        let mut links = flow_hosts.links.iter();
         let link = links.position(|id| *id == packet.link).unwrap_or_default();
-        let mut hosts = places.hosts.iter();
+        let mut hosts = flow_hosts.hosts.iter();
         let flow = hosts.position(|hosts| hosts.contains(&packet.from));
-        let flow = flow.map(|flow| match places.hosts[flow][0] == packet.from {
+        let flow = flow.map(|flow| match flow_hosts.hosts[flow][0] == packet.from {
             true => (flow, End::Source),
             false => (flow, End::Sink),
         });

@@ -6,7 +6,7 @@ use weft_experiment::{FlowKind, FlowSetup, Setup};
 use super::testbed::job::Ends;
 
 /// Hosts and links of the emulated network.
-pub struct Places {
+pub struct FlowHosts {
     pub links: Vec<LinkId>,
     /// Hosts by flow: source and sink.
     pub hosts: Vec<[HostId; 2]>,
@@ -14,7 +14,7 @@ pub struct Places {
 }
 
 /// Creates two hosts for each flow, on the links that it takes.
-pub fn places(setup: &Setup, seed: u64) -> (Places, Network) {
+pub fn flow_hosts(setup: &Setup, seed: u64) -> (FlowHosts, Network) {
     let mut network = Network::new(seed);
     network.set_logging(Logging::Packets);
     network.count_service(setup.first_measured_period(), setup.duration);
@@ -54,7 +54,7 @@ pub fn places(setup: &Setup, seed: u64) -> (Places, Network) {
         hosts.push([source, sink]);
         ends.push(of);
     }
-    (Places { links, hosts, ends }, network)
+    (FlowHosts { links, hosts, ends }, network)
 }
 
 /// Returns the single link of each route (`limits` has checked this).

@@ -36,15 +36,15 @@ pub struct Packet {
 pub struct Recorder<'a> {
     setup: &'a Setup,
     /// Keyed by link and station.
-    stations: Vec<Vec<Way>>,
+    stations: Vec<Vec<TrafficRecorder>>,
     /// Keyed by flow and route, forward then backward.
-    legs: Vec<Vec<[Way; 2]>>,
+    legs: Vec<Vec<[TrafficRecorder; 2]>>,
     packets: u64,
 }
 
 /// Traffic of one station of a link, or of one direction of a route.
 #[derive(Clone, Default)]
-struct Way {
+struct TrafficRecorder {
     counters: Counters,
     drops: Vec<DropRecord>,
     queue: Vec<Duration>,
@@ -69,9 +69,9 @@ impl<'a> Recorder<'a> {
             .duration
             .as_nanos()
             .div_ceil(setup.sample_every.as_nanos().max(1));
-        let way = Way {
+        let way = TrafficRecorder {
             periods: vec![Period::default(); periods as usize],
-            ..Way::default()
+            ..TrafficRecorder::default()
         };
         let both = [way.clone(), way.clone()];
         let (links, flows) = (setup.links.iter(), setup.flows.iter());
@@ -128,7 +128,7 @@ impl<'a> Recorder<'a> {
         let links = links.collect();
         let flows = setup.flows.iter().zip(self.legs).zip(details);
         let flows = flows.map(|((flow, legs), detail)| {
-            let route = |[there, back]: [Way; 2]| RouteRecord {
+            let route = |[there, back]: [TrafficRecorder; 2]| RouteRecord {
                 there: there.leg(every, setup.duration),
                 back: back.leg(every, setup.duration),
             };
@@ -156,7 +156,7 @@ struct Of {
     from: Instant,
 }
 
-impl Way {
+impl TrafficRecorder {
     fn add(&mut self, packet: &Packet, of: Of) {
         let last = self.periods.len().saturating_sub(1);
         let index = |at: Instant| ((at.as_nanos() / of.every.as_nanos().max(1)) as usize).min(last);

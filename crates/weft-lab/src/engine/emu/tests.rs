@@ -80,10 +80,13 @@ fn a_client_of_a_flow_that_it_cannot_make_is_refused() {
     let check = |client: &str| limits::check(&scenario.variants[0].setup, &client.parse().unwrap());
     check("weft,down=pion,load=swarm,side=exec:true").unwrap();
     for (client, part) in [
-        ("weft,load=pion", "pion for flow `load`, which is no call"),
+        (
+            "weft,load=pion",
+            "pion for flow `load`, which is not a call",
+        ),
         (
             "weft,web=swarm",
-            "swarm for flow `web`, which makes transfers of a size",
+            "swarm for flow `web`, which makes transfers of a given size",
         ),
         ("weft,many=swarm", "more connections than the 64 peers"),
         (
@@ -92,9 +95,9 @@ fn a_client_of_a_flow_that_it_cannot_make_is_refused() {
         ),
         (
             "weft,nobody=pion",
-            "`nobody`, which is none: the flows are up, down, load, web, many, side",
+            "`nobody`, which does not exist: the flows are up, down, load, web, many, side",
         ),
-        ("swarm", "flow `up` is a call, and a swarm makes none"),
+        ("swarm", "flow `up` is a call, which a swarm cannot make"),
     ] {
         let error = check(client).unwrap_err().to_string();
         assert!(error.contains(part), "{error}");
@@ -118,7 +121,7 @@ via = ["b"]
 direction = "backward"
 "#;
     let scenario = Scenario::parse("t.toml", text, &["systems=[\"weft\"]".to_owned()]).unwrap();
-    let (plan, _) = places(&scenario.variants[0].setup, 1);
+    let (plan, _) = flow_hosts(&scenario.variants[0].setup, 1);
     assert_eq!(plan.links.len(), 2);
     // 198.18.LINK.HOST, hosts in the order in which they join the link.
     let of = |flow: usize| {

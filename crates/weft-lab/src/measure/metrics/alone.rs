@@ -6,7 +6,7 @@ use crate::measure::run::Value;
 
 /// Figures of the flows in one of the two runs.
 #[derive(Clone, Copy, Debug)]
-pub struct CastFigures<'a> {
+pub struct RunFigures<'a> {
     /// Their rate while others compete in the first run, Mbit/s.
     pub mbps: f64,
     /// All values of that run.
@@ -15,7 +15,7 @@ pub struct CastFigures<'a> {
     pub suffix: &'a str,
 }
 
-impl CastFigures<'_> {
+impl RunFigures<'_> {
     fn value(&self, metric: &str) -> Option<f64> {
         let name = format!("{metric}{}", self.suffix);
         let mut values = self.values.iter();
@@ -25,11 +25,7 @@ impl CastFigures<'_> {
 
 /// Returns the metric of this name, which needs both runs.
 #[must_use]
-pub fn against_alone(
-    name: &str,
-    together: &CastFigures<'_>,
-    alone: &CastFigures<'_>,
-) -> Option<f64> {
+pub fn against_alone(name: &str, together: &RunFigures<'_>, alone: &RunFigures<'_>) -> Option<f64> {
     match harmed(name) {
         None => harm(alone.mbps, together.mbps),
         Some(metric) => {

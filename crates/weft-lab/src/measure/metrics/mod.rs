@@ -22,12 +22,12 @@ use weft_units::Duration;
 
 use super::run::{Run, Value};
 
-pub use alone::{CastFigures, against_alone, harm};
+pub use alone::{RunFigures, against_alone, harm};
 pub use fairness::{fair_share, flow_rate_equality, jain};
 pub use rates::convergence;
 pub use table::{
-    ALL, Better, Casts, KEY, Metric, Owners, check_name, complete, find, harmed, pair, position,
-    rank,
+    ALL, Better, KEY, Metric, Owners, RequiredRuns, check_name, complete, find, harmed, pair,
+    position, rank,
 };
 
 /// Additional measurements that a scenario requests.

@@ -19,11 +19,11 @@ pub enum Better {
 /// Runs that a metric needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Casts {
+pub enum RequiredRuns {
     /// The run with all flows.
-    Everybody,
+    AllFlows,
     /// Also a run in which its flows are alone on the links.
-    Alone,
+    AndFlowsAlone,
 }
 
 /// One metric.
@@ -43,20 +43,20 @@ pub struct Metric {
     pub source: &'static str,
     /// Runs that it needs.
     #[serde(skip)]
-    pub casts: Casts,
+    pub required_runs: RequiredRuns,
 }
 
-macro_rules! casts {
+macro_rules! required_runs {
     () => {
-        Casts::Everybody
+        RequiredRuns::AllFlows
     };
     (alone) => {
-        Casts::Alone
+        RequiredRuns::AndFlowsAlone
     };
 }
 
 macro_rules! metrics {
-    ($($name:ident $title:literal [$unit:literal] $better:ident $($casts:ident)?: $formula:literal, $source:literal;)*) => {
+    ($($name:ident $title:literal [$unit:literal] $better:ident $($required_runs:ident)?: $formula:literal, $source:literal;)*) => {
         /// Every metric, in the order of reports.
         pub const ALL: &[Metric] = &[$(Metric {
             name: stringify!($name),
@@ -65,7 +65,7 @@ macro_rules! metrics {
             better: Better::$better,
             formula: $formula,
             source: $source,
-            casts: casts!($($casts)?),
+            required_runs: required_runs!($($required_runs)?),
         }),*];
 
         /// The harm to each, in the same order.
@@ -77,7 +77,7 @@ macro_rules! metrics {
             formula: concat!("of `", stringify!($name), "`: (alone - together) / alone where more is better, \
                 (together - alone) / together where less is; alone: the same flows with the same seed alone on the links"),
             source: "Ware et al. 2019, section 4.1",
-            casts: Casts::Alone,
+            required_runs: RequiredRuns::AndFlowsAlone,
         }),*];
     };
 }
@@ -325,7 +325,8 @@ pub fn find(name: &str) -> Option<&'static Metric> {
         let of = ALL
             .iter()
             .position(|metric| metric.name == harmed(name).unwrap_or(""))?;
-        let is_harmed = ALL[of].better != Better::Neither && ALL[of].casts == Casts::Everybody;
+        let is_harmed =
+            ALL[of].better != Better::Neither && ALL[of].required_runs == RequiredRuns::AllFlows;
         is_harmed.then_some(&HARM[of])
     })
 }
@@ -398,13 +399,13 @@ pub fn check_name(name: &str, owners: &Owners) -> Result<(), String> {
     let mut links = owners.links.iter();
     let is_link = links.any(|each| each == owner || each == there);
     let flows = owners.flows.iter().map(String::as_str);
-    match metric.casts {
-        Casts::Everybody if is_link => Ok(()),
-        Casts::Everybody => {
+    match metric.required_runs {
+        RequiredRuns::AllFlows if is_link => Ok(()),
+        RequiredRuns::AllFlows => {
             let known = flows.chain(owners.links.iter().map(String::as_str));
             Err(unknown_name("there is no flow or link", owner, known))
         }
-        Casts::Alone => {
+        RequiredRuns::AndFlowsAlone => {
             let what = match is_link {
                 true => format!(
                     "`{base}` compares flows with themselves alone, and `{owner}` is a link: there is \
@@ -431,7 +432,7 @@ fn whole_name(name: &str, sections: usize) -> Result<String, String> {
     };
     if sections == 0 {
         return Err(format!(
-            "`{name}` is of a section, and there are none: add sections = [\"60s\"], or leave `#{number}` away"
+            "`{name}` is of a section, and there are none: add sections = [\"60s\"], or remove `#{number}`"
         ));
     }
     if !number

@@ -3,7 +3,7 @@ mod worked;
 
 use super::rates::variation;
 use super::{
-    ALL, Better, CastFigures, Casts, Metric, Owners, against_alone, check_name, convergence,
+    ALL, Better, Metric, Owners, RequiredRuns, RunFigures, against_alone, check_name, convergence,
     fair_share, find, flow_rate_equality, harm, jain, position,
 };
 use crate::measure::run::overlap;
@@ -135,9 +135,9 @@ fn names_are_unique_and_known() {
         let name = format!("{}.wifi", metric.name);
         assert_eq!(check_name(metric.name, &Owners::default()), Ok(()));
         assert_eq!(check_name(&name, &flows(&["wifi"])), Ok(()));
-        let what = match metric.casts {
-            Casts::Everybody => "there is no flow or link",
-            Casts::Alone => "there is no flow",
+        let what = match metric.required_runs {
+            RequiredRuns::AllFlows => "there is no flow or link",
+            RequiredRuns::AndFlowsAlone => "there is no flow",
         };
         let error = check_name(&name, &flows(&["lte"])).unwrap_err();
         assert_eq!(error, format!("{what} `wifi`: there is lte"));
@@ -200,7 +200,7 @@ fn harm_of_what_should_be_small_is_what_it_grew_by() {
             ]
         };
         let (alone, together) = (of(alone), of(together));
-        let sight = |mbps, values| CastFigures {
+        let sight = |mbps, values| RunFigures {
             mbps,
             values,
             suffix: ".call",
@@ -220,7 +220,10 @@ fn harm_is_named_after_what_has_a_direction() {
     let owners = flows(&["call"]);
     for name in ["harm", "harm.call", "harm_fps", "harm_queue_ms_p95.call"] {
         assert_eq!(check_name(name, &owners), Ok(()), "{name}");
-        assert_eq!(find(name).unwrap().casts, Casts::Alone);
+        assert_eq!(
+            find(name).unwrap().required_runs,
+            RequiredRuns::AndFlowsAlone
+        );
     }
     // More throughput is neither better nor worse; its harm is `harm`.
     for name in ["harm_throughput_mbps", "harm_harm", "harm_", "harm_fp"] {

@@ -1,6 +1,6 @@
 use crate::measure::series::Series;
 use crate::outcome::Outcome;
-use crate::run::{Cast, Run, Task};
+use crate::run::{Participants, Run, Task};
 use crate::scenario::Scenario;
 
 /// A call from second 2 on, sampled twice a second.
@@ -23,7 +23,7 @@ fn run(seed: u64, call: [f64; 8]) -> Run {
         task: Task {
             variant: 0,
             seed,
-            cast: Cast::Everybody,
+            participants: Participants::All,
         },
         values: Vec::new(),
         competing: Vec::new(),

@@ -2,7 +2,7 @@ use super::{Worse, is_worse};
 use crate::measure::metrics::Better;
 use crate::measure::series::Series;
 use crate::outcome::Outcome;
-use crate::run::{Cast, Run, Task};
+use crate::run::{Participants, Run, Task};
 use crate::scenario::Scenario;
 
 const TEXT: &str = r#"
@@ -31,7 +31,7 @@ fn the_best_link_of_each_run_is_the_measure() {
                 task: Task {
                     variant,
                     seed: index as u64 + 1,
-                    cast: Cast::Everybody,
+                    participants: Participants::All,
                 },
                 competing: Vec::new(),
                 values: vec![

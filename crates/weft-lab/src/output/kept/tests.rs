@@ -41,7 +41,7 @@ fn a_campaign_goes_on_with_the_same_results() {
     std::fs::write(place.path().join("tasks/weft.seed2.json"), "{\"vari").unwrap();
     let mut after = Outcome::new(&scenario);
     let kept = folder.go_on("here").unwrap();
-    assert_eq!(kept.len(), 2, "everybody, and TCP alone");
+    assert_eq!(kept.len(), 2, "all flows, and TCP alone");
     kept.into_iter().for_each(|run| after.add(run));
     assert!(summary(&after).contains("\"partial\": false"));
     assert_eq!(summary(&after), summary(&before), "to the last digit");

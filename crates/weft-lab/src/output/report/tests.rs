@@ -39,7 +39,7 @@ fn report(set: &[&str]) -> (Value, Value) {
     let set: Vec<String> = set.iter().map(|each| (*each).to_owned()).collect();
     let scenario = Scenario::parse("t.toml", TEXT, &set).unwrap();
     let mut outcome = Outcome::new(&scenario);
-    let add = |ended: crate::run::Ended| -> Result<(), String> {
+    let add = |ended: crate::run::TaskResult| -> Result<(), String> {
         outcome.add(ended.expect("runs end well"));
         Ok(())
     };

@@ -179,7 +179,11 @@ fn what_cannot_be_emulated_is_named() {
             "has the encoder h264",
             [false, true, false],
         ),
-        (&format!("{TCP}\necn = true\n"), "`tcp` uses ECN", [true; 3]),
+        (
+            &format!("{TCP}\necn = true\n"),
+            "`tcp` uses TCP with ECN",
+            [true; 3],
+        ),
         (
             &format!("{UDP}\npacket = \"3000B\"\n"),
             "`udp` sends packets of more than 1500",
@@ -190,7 +194,10 @@ fn what_cannot_be_emulated_is_named() {
         for (client, expected) in all.iter().zip(by) {
             let text = refused(more, client);
             assert_eq!(text.is_some(), expected, "{more} {client}: {text:?}");
-            assert!(text.is_none_or(|text| text.contains(what)));
+            assert!(
+                text.as_ref().is_none_or(|text| text.contains(what)),
+                "{more}: {text:?}"
+            );
         }
     }
 }

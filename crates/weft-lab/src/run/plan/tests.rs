@@ -21,26 +21,26 @@ kind = "tcp"
 start = "5s"
 "#;
 
-fn plan(metrics: &str) -> Vec<(u64, Cast)> {
+fn plan(metrics: &str) -> Vec<(u64, Participants)> {
     let set = [format!("metrics={metrics}")];
     let scenario = Scenario::parse("t.toml", TEXT, &set).unwrap();
     let tasks = Plan::of(&scenario).tasks.into_iter();
-    tasks.map(|task| (task.seed, task.cast)).collect()
+    tasks.map(|task| (task.seed, task.participants)).collect()
 }
 
 #[test]
 fn who_is_harmed_runs_alone_once() {
     assert_eq!(
         plan("[\"fps\"]"),
-        [(1, Cast::Everybody), (2, Cast::Everybody)]
+        [(1, Participants::All), (2, Participants::All)]
     );
     // The call is the flow under test; TCP is named.
     let both = r#"["harm", "harm_fps", "harm_fps.call", "harm.tcp", "fps"]"#;
     let each = |seed| {
         [
-            (seed, Cast::Everybody),
-            (seed, Cast::Alone(vec![0])),
-            (seed, Cast::Alone(vec![1])),
+            (seed, Participants::All),
+            (seed, Participants::Only(vec![0])),
+            (seed, Participants::Only(vec![1])),
         ]
     };
     assert_eq!(plan(both), [each(1), each(2)].concat());
@@ -49,7 +49,7 @@ fn who_is_harmed_runs_alone_once() {
 /// Grote et al. take their demand from a wider link than the one on which they measure.
 #[test]
 fn who_says_what_it_demands_runs_alone_for_other_metrics_only() {
-    let casts = |metrics: &str| {
+    let groups = |metrics: &str| {
         let set = [
             format!("metrics={metrics}"),
             "flows.call.demand=1900kbit".to_owned(),
@@ -62,9 +62,9 @@ fn who_says_what_it_demands_runs_alone_for_other_metrics_only() {
         assert_eq!(demand(setup, "harm", &[0, 1]), None, "nobody knows of both");
         Plan::of(&scenario).tasks.len()
     };
-    assert_eq!(casts(r#"["harm"]"#), 1);
-    assert_eq!(casts(r#"["harm", "harm.tcp"]"#), 2);
-    assert_eq!(casts(r#"["harm", "harm_fps"]"#), 2);
+    assert_eq!(groups(r#"["harm"]"#), 1);
+    assert_eq!(groups(r#"["harm", "harm.tcp"]"#), 2);
+    assert_eq!(groups(r#"["harm", "harm_fps"]"#), 2);
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn nobody_runs_alone_without_competition() {
 fn alone_means_the_same_flow_on_the_same_links() {
     let scenario = Scenario::parse("t.toml", TEXT, &[]).unwrap();
     let whole = &scenario.variants[0].setup;
-    let (alone, focus) = Cast::Alone(vec![2]).of(whole, &[0]);
+    let (alone, focus) = Participants::Only(vec![2]).of(whole, &[0]);
     assert_eq!((alone.flows.len(), focus), (1, vec![0]));
     assert_eq!(alone.flows[0], whole.flows[2]);
     assert_eq!(alone.links, whole.links);

@@ -9,7 +9,7 @@ use weft_units::Rate;
 use super::Result;
 use crate::names::unknown_name;
 use crate::scenario::place::{Source, Text};
-use crate::scenario::system_spec::{SessionSpec, WEBRTC, Way};
+use crate::scenario::system_spec::{SessionSpec, SystemKind, WEBRTC};
 
 /// Two people before a plain wall, as in the videos of Grote et al., compared with the
 /// clip to which the encoder's model is fitted. Chosen by us.
@@ -46,7 +46,7 @@ pub fn microphone(limits: WebrtcLimits) -> MicrophoneSetup {
 
 /// Returns plain WebRTC within these limits, which it writes to `side`; with another
 /// controller if the system names one.
-pub fn session(limits: WebrtcLimits, way: &Way, side: &mut SideSetup) -> SessionSpec {
+pub fn session(limits: WebrtcLimits, kind: &SystemKind, side: &mut SideSetup) -> SessionSpec {
     side.path_limits = Limits {
         min: limits.lowest,
         start: limits.start,
@@ -54,7 +54,7 @@ pub fn session(limits: WebrtcLimits, way: &Way, side: &mut SideSetup) -> Session
     };
     let mut session = SessionSpec::default();
     session.set_scheduler(WEBRTC);
-    if let Way::Session(told) = way {
+    if let SystemKind::Session(told) = kind {
         session.controller = told.controller.or(session.controller);
     }
     if limits.protected {

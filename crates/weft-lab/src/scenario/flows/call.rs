@@ -15,7 +15,7 @@ use weft_units::{Codec, Duration, Rate};
 use super::{Conditions, Fields, Result, Ways, app};
 use crate::scenario::place::{Source, Text};
 use crate::scenario::quantity::{Speed, Time};
-use crate::scenario::system_spec::Way;
+use crate::scenario::system_spec::SystemKind;
 
 /// Frames per second, and the highest rate of a camera: 1280x720 as in Converge, section
 /// 5.
@@ -107,10 +107,12 @@ impl Fields for Call {
         if let Some(time) = &self.repair_decoding {
             side.repair_decoding = time.get_ref().0;
         }
-        let session = match (&system.way, limits) {
+        let session = match (&system.kind, limits) {
             (way, Some(limits)) => &app::session(limits, way, &mut side),
-            (Way::Session(session), None) => session,
-            (Way::Floor(rate), None) => return Ok(FlowKind::Floor(self.floor(*rate, sound))),
+            (SystemKind::Session(session), None) => session,
+            (SystemKind::Floor(rate), None) => {
+                return Ok(FlowKind::Floor(self.floor(*rate, sound)));
+            }
         };
         side.scheduler = session.scheduler;
         side.preference = session.preference;
@@ -228,7 +230,7 @@ impl Call {
         let max_rate = self.max_rate.as_ref();
         if let Some(none) = max_rate.filter(|rate| rate.get_ref().0 == Rate::ZERO) {
             let message =
-                "a camera that may send nothing is none: write for example max-rate = \"2mbit\"";
+                "a camera needs a rate above zero: write for example max-rate = \"2mbit\"";
             return Err(source.error(none.span(), message));
         }
         let max_rate = match limits {
@@ -310,7 +312,7 @@ fn resolution(source: &Source, text: &Text) -> Result<(u32, u32)> {
         parsed.and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
     named.map(|(_, size)| size).or(parsed).ok_or_else(|| {
         let message = format!(
-            "\"{}\" is no size of pictures: write 180p, 360p, 540p, 720p, 1080p or WIDTHxHEIGHT",
+            "\"{}\" is not a picture size: write 180p, 360p, 540p, 720p, 1080p or WIDTHxHEIGHT",
             text.get_ref()
         );
         source.error(text.span(), message)

@@ -217,7 +217,7 @@ impl Flow {
         };
         let rate = demand.get_ref().0;
         if rate == Rate::ZERO {
-            let message = "who demands nothing cannot be harmed: write for example demand = \"1900kbit\", or leave it away and it is measured alone";
+            let message = "`demand` must be above zero: write for example demand = \"1900kbit\", or remove it to measure the flow alone";
             return Err(source.error(demand.span(), message));
         }
         Ok(Some(rate))
@@ -269,7 +269,7 @@ impl Flow {
         let (source, links) = (conditions.source, conditions.links);
         let all: Vec<usize> = (0..links.0.len()).collect();
         if let Some(via) = self.via.as_ref().filter(|via| via.get_ref().is_empty()) {
-            let message = "`via` is empty: name at least one link, or leave it away";
+            let message = "`via` is empty: name at least one link, or remove it";
             return Err(source.error(via.span(), message));
         }
         let named = self.via.as_ref();
@@ -332,9 +332,9 @@ impl Flow {
             return Ok(Policy::default());
         };
         let why = if links.len() > 1 {
-            "crosses several links one behind the other, and there is nothing to choose: write topology = \"parallel\""
+            "crosses several links in series, which leave no choice: write topology = \"parallel\""
         } else if self.direction == Some(Towards::Backward) {
-            "is sent by the far end, which knows nothing of the near one's conditions: let it go forward"
+            "is sent by the far end, but conditions apply to the near end: make it a forward flow"
         } else {
             return Ok(policy);
         };

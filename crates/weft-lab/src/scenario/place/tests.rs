@@ -52,16 +52,16 @@ fn what_stands_in_the_wrong_place_is_told_with_what_belongs_there() {
     let told = explained("invalid type: string \"abc\", expected u32");
     assert_eq!(
         told,
-        "\"abc\" cannot stand here: write a whole number, such as 5"
+        "\"abc\" is not valid here: write a whole number, such as 5"
     );
     let told = explained("invalid type: string \"weft\", expected a sequence");
     assert!(
-        told.starts_with("\"weft\" cannot stand here: write a list"),
+        told.starts_with("\"weft\" is not valid here: write a list"),
         "{told}"
     );
     let told = explained("invalid value: integer `-1`, expected u32");
     assert!(
-        told.starts_with("`-1` cannot stand here: write a whole number"),
+        told.starts_with("`-1` is not valid here: write a whole number"),
         "{told}"
     );
 }

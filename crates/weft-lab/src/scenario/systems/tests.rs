@@ -50,5 +50,5 @@ fn mistakes_about_the_floor_are_told() {
     assert!(text.contains("`c`"), "{text}");
     // An error of the call is an error of the floor, too.
     let text = error("\"floor\"", "resolution = \"7p\"");
-    assert!(text.contains("is no size of pictures"), "{text}");
+    assert!(text.contains("is not a picture size"), "{text}");
 }

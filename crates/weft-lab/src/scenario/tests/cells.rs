@@ -211,7 +211,7 @@ fn what_cannot_be_a_cell_is_told_with_place_and_remedy() {
         (
             "[links.pc3]",
             "[media.attic]\nkind = \"wifi\"\n[links.pc3]",
-            vec!["t.toml:12:8", "nobody is on medium `attic`"],
+            vec!["t.toml:12:8", "medium `attic` has no stations"],
         ),
         (
             "via = [\"pc3\", \"wire\"]",

@@ -94,7 +94,7 @@ fn what_is_wrong_is_told_with_line_column_and_remedy() {
             "\"tcp\"",
             "5",
             "t.toml:9:8",
-            vec!["`5` cannot stand here", "a text"],
+            vec!["`5` is not valid here", "a text"],
         ),
         (
             "algorithm = \"cubic\"",
@@ -112,7 +112,7 @@ fn what_is_wrong_is_told_with_line_column_and_remedy() {
             "algorithm = \"cubic\"",
             "connections = \"two\"",
             "t.toml:10:15",
-            vec!["\"two\" cannot stand here", "a whole number"],
+            vec!["\"two\" is not valid here", "a whole number"],
         ),
         (
             "title = \"One TCP flow\"",
@@ -136,13 +136,13 @@ fn what_is_wrong_is_told_with_line_column_and_remedy() {
             "[flows.tcp]",
             "[flows.call]\nkind = \"call\"\nmax-rate = \"0mbit\"\n\n[flows.tcp]",
             "t.toml:10:12",
-            vec!["may send nothing", "max-rate = \"2mbit\""],
+            vec!["a rate above zero", "max-rate = \"2mbit\""],
         ),
         (
             "[flows.tcp]",
             "[flows.tcp]\ndemand = \"0kbit\"",
             "t.toml:9:10",
-            vec!["demands nothing", "demand = \"1900kbit\""],
+            vec!["must be above zero", "demand = \"1900kbit\""],
         ),
         (
             "[flows.tcp]",
@@ -340,7 +340,7 @@ fn a_value_of_another_kind_is_told_with_what_belongs_there() {
     assert!(error.contains("a whole number"), "{error}");
     let error = parse(TCP, &["systems=weft"]).unwrap_err();
     assert!(
-        error.contains("\"weft\" cannot stand here: write a list"),
+        error.contains("\"weft\" is not valid here: write a list"),
         "{error}"
     );
 }

@@ -4,7 +4,7 @@ use weft_session::{Metering, Policy, Standing, Weight};
 use weft_units::Bytes;
 
 use super::Scenario;
-use crate::shelf::comparison;
+use crate::catalogue::comparison;
 
 fn compared(links: &[&str]) -> Result<Scenario, String> {
     let links: Vec<String> = links.iter().map(|link| (*link).to_owned()).collect();
@@ -44,7 +44,7 @@ fn a_link_has_the_conditions_of_its_specification_or_its_keys() {
 #[test]
 fn what_cannot_be_meant_is_told_with_the_link() {
     for (link, told) in [
-        ("a=rate=1mbit,weight=2", "`2` is no weight"),
+        ("a=rate=1mbit,weight=2", "`2` is not a weight"),
         ("a=rate=1mbit,metered=yes", "write metered alone"),
         ("a=rate=1mbit,spare", "\"spare\" has no `=`"),
     ] {
@@ -56,7 +56,7 @@ fn what_cannot_be_meant_is_told_with_the_link() {
     let error = Scenario::parse("t.toml", chain, &[])
         .unwrap_err()
         .to_string();
-    assert!(error.contains("nothing to choose"), "{error}");
+    assert!(error.contains("leave no choice"), "{error}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::parse;
 use crate::outcome::Outcome;
-use crate::run::{Cast, Run, Task};
+use crate::run::{Participants, Run, Task};
 use crate::scenario::By;
 
 /// A call and TCP under two rates and two queues.
@@ -81,7 +81,7 @@ fn what_is_wrong_with_a_star_or_another_value_is_told() {
         ),
         (
             r#"system = "webrtc (1mbit, *)", metric = "loss", by = "difference", low = 0"#,
-            vec!["name that with `relative-to`"],
+            vec!["name the other with `relative-to`"],
         ),
         (
             r#"system = "webrtc (1mbit, *)", metric = "loss", relative-metric = "los#1", low = 0"#,
@@ -118,7 +118,7 @@ fn a_value_is_held_against_that_of_another_metric_seed_by_seed() {
                 task: Task {
                     variant: variant.unwrap(),
                     seed,
-                    cast: Cast::Everybody,
+                    participants: Participants::All,
                 },
                 values: vec![
                     ("sent_mbps#1.call".to_owned(), before),

@@ -206,7 +206,7 @@ fn what_would_change_nothing_is_refused_in_vary() {
             "\"flows.tcp.connections\"",
             "[1, 2, 1]",
             "t.toml:14:17",
-            ["\"1\" stands there already", "once"],
+            ["\"1\" is repeated", "once"],
         ),
     ] {
         let vary = format!("\n[[vary]]\nkey = {key}\nvalues = {values}\n");

@@ -5,7 +5,7 @@ use weft_experiment::{AppMedia, AppSetup, FlowDetail};
 use weft_links::Ecn;
 use weft_units::{Instant, Rng};
 
-use crate::agenda::Slot;
+use crate::event_queue::Slot;
 use crate::network::{Network, Owner};
 use crate::packet::{Body, LegId, Packet};
 use crate::traffic::flow::{Flow, Legs, Span};
@@ -18,12 +18,12 @@ pub(crate) struct AppFlow {
     rng: Rng,
     /// The ends at the source and at the sink, once the call has begun.
     ends: Option<Box<[End; 2]>>,
-    on_their_way: OnTheirWay,
+    on_their_way: InFlight,
 }
 
 /// Contents of packets in flight, by the number in their body.
 #[derive(Default)]
-struct OnTheirWay {
+struct InFlight {
     entries: Vec<Content>,
     free: Vec<u32>,
 }
@@ -46,7 +46,7 @@ impl AppFlow {
             slot,
             rng: rng.clone(),
             ends: None,
-            on_their_way: OnTheirWay::default(),
+            on_their_way: InFlight::default(),
         }
     }
 
@@ -116,7 +116,7 @@ impl Flow for AppFlow {
     }
 }
 
-impl OnTheirWay {
+impl InFlight {
     fn keep(&mut self, content: Content) -> u32 {
         if let Some(key) = self.free.pop() {
             self.entries[key as usize] = content;

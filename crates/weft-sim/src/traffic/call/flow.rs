@@ -11,7 +11,7 @@ use super::side::{Action, Side};
 use super::sink::Frames;
 use super::store::{Content, Store};
 use super::{End, SRTCP_TRAILER, SRTP_TAG, UDP_IP, streams};
-use crate::agenda::Slot;
+use crate::event_queue::Slot;
 use crate::network::{Network, Owner};
 use crate::packet::{Body, LegId, Packet};
 use crate::traffic::flow::{Flow, Legs, Span};

@@ -15,14 +15,14 @@ use crossing::{Crossing, Picture};
 pub(crate) struct FloorFlow {
     setup: FloorSetup,
     span: Span,
-    pictures: Vec<Way>,
-    sound: Vec<Way>,
+    pictures: Vec<FloorRoute>,
+    sound: Vec<FloorRoute>,
     /// End of the latest period.
     until: Instant,
 }
 
 /// A route from end to end.
-struct Way {
+struct FloorRoute {
     access_delay: Duration,
     links: Vec<Crossing>,
 }
@@ -33,7 +33,7 @@ impl FloorFlow {
             let (medium, rng) = network.made_of(hop.link);
             Crossing::new(medium, rng, hop)
         };
-        let way = |route: &Route| Way {
+        let way = |route: &Route| FloorRoute {
             access_delay: route.access_delay,
             links: route.hops.iter().map(crossing).collect(),
         };
@@ -57,7 +57,12 @@ impl FloorFlow {
 }
 
 /// Returns the pictures that arrived over these routes and were newer than all before.
-fn cross(ways: &mut [Way], captured: &[Instant], size: Bytes, until: Instant) -> Vec<Picture> {
+fn cross(
+    ways: &mut [FloorRoute],
+    captured: &[Instant],
+    size: Bytes,
+    until: Instant,
+) -> Vec<Picture> {
     let mut arrived = Vec::new();
     for way in ways {
         let taken = captured.iter().zip(0..).map(|(&at, number)| Picture {

@@ -11,7 +11,7 @@ use super::congestion;
 use super::host_queue::HostQueue;
 use super::receiver::Receiver;
 use super::sender::{Sender, SenderCounters};
-use crate::agenda::Slot;
+use crate::event_queue::Slot;
 use crate::network::Network;
 use crate::packet::tcp::{Acknowledgement, HEADERS, PAYLOAD, SYN_SIZE, Segment};
 use crate::packet::{Body, Packet};

@@ -11,7 +11,7 @@ use crate::traffic::flow::{Flow, Legs, Span};
 pub(crate) struct TcpFlow {
     legs: Legs,
     span: Span,
-    slot: crate::agenda::Slot,
+    slot: crate::event_queue::Slot,
     connections: Vec<Connection>,
     transfers: Vec<Transfer>,
     series: Vec<TcpSample>,

@@ -4,7 +4,7 @@ use weft_experiment::{FlowDetail, UdpSetup};
 use weft_links::Ecn;
 use weft_units::{Duration, Instant};
 
-use crate::agenda::Slot;
+use crate::event_queue::Slot;
 use crate::network::{Network, Owner};
 use crate::packet::{Body, Packet};
 use crate::traffic::flow::{Flow, Legs, Span};

@@ -6,7 +6,7 @@
 mod sockets;
 
 use weft_experiment::{CallSetup, FlowDetail, LinkSetup, Setup};
-use weft_lab::shelf;
+use weft_lab::catalogue;
 use weft_testing::where_the_machine_keeps_up;
 use weft_units::{Duration, Freezes, Instant};
 
@@ -76,7 +76,7 @@ struct Case {
 impl Case {
     fn of(scenario: &str, system: &str, set: &[&str]) -> Case {
         let set: Vec<String> = set.iter().map(|s| (*s).to_owned()).collect();
-        let entry = shelf::find(scenario).expect("a scenario that weft brings along");
+        let entry = catalogue::find(scenario).expect("a scenario that weft brings along");
         let scenario = entry[0].scenario(&set).expect("it can be read");
         let variant = scenario.variants.into_iter().find(|v| v.name == system);
         Case {

@@ -89,7 +89,7 @@ fn a_run_whose_series_cannot_be_written_counts() {
 #[test]
 fn the_last_lines_say_which_system_was_better() {
     let links = ["a=rate=3mbit,delay=10ms", "b=rate=2mbit,delay=30ms"].map(str::to_owned);
-    let text = shelf::comparison(&links, 1).unwrap();
+    let text = catalogue::comparison(&links, 1).unwrap();
     let set = ["seeds=2", "duration=\"5s\""].map(str::to_owned);
     let scenario = Scenario::parse("weft lab compare", &text, &set).unwrap();
     let (common, stop) = (common("--seeds 2"), AtomicBool::new(false));
@@ -141,7 +141,7 @@ fn the_same_command_goes_on_and_another_one_does_not() {
     // Remains of an interrupted run with a single task.
     let (_, left) = Folder::resume(folder.path(), &about).unwrap();
     assert!(left.is_empty());
-    let kept = |ended: runs::Ended| {
+    let kept = |ended: runs::TaskResult| {
         let (place, _) = Folder::resume(folder.path(), &about).unwrap();
         place.keep_for_now(&scenario, &ended.expect("it ends well"))
     };
@@ -303,12 +303,12 @@ fn a_folder_with_results_of_another_scenario_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let summary = folder.path().join("summary.json");
     std::fs::write(&summary, r#"{"scenario":"demo/wifi-lte"}"#).unwrap();
-    let shelved = |name: &str| {
-        weft_lab::shelf::find(name).unwrap()[0]
+    let embedded = |name: &str| {
+        weft_lab::catalogue::find(name).unwrap()[0]
             .scenario(&[])
             .unwrap()
     };
-    let error = crate::lab::work::resume(folder.path(), &shelved("demo/aqm"), "a");
+    let error = crate::lab::work::resume(folder.path(), &embedded("demo/aqm"), "a");
     let Err(Failure::Usage(error)) = error else {
         panic!("{error:?}");
     };
@@ -317,5 +317,5 @@ fn a_folder_with_results_of_another_scenario_is_refused() {
         "{error}"
     );
     assert!(summary.exists());
-    crate::lab::work::resume(folder.path(), &shelved("demo/wifi-lte"), "a").unwrap();
+    crate::lab::work::resume(folder.path(), &embedded("demo/wifi-lte"), "a").unwrap();
 }

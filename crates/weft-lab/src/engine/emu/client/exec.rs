@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use crate::engine::emu::testbed::job::{Begins, End, Ending, Ends, Job, Speech};
+use crate::engine::emu::testbed::job::{End, Ends, ExitPolicy, Job, OutputFormat, StartTime};
 
 /// Returns a job for each end, the sink's first. Both have one command, which
 /// distinguishes the ends by its environment.
@@ -29,9 +29,9 @@ pub fn jobs(command: &str, flow: usize, ends: &Ends) -> Vec<Job> {
                 ("WEFT_PEER", there[0].to_string()),
                 ("WEFT_PEERS", all(there)),
             ],
-            begins: Begins::WithFlow,
-            speech: Speech::None,
-            ending: Ending::Well,
+            start: StartTime::WithFlow,
+            output: OutputFormat::None,
+            exit: ExitPolicy::WithSuccess,
         }
     };
     vec![job(End::Sink), job(End::Source)]

@@ -5,7 +5,7 @@ use weft_publish::Degradation;
 
 use super::camera::{CallFiles, film};
 use crate::engine::EngineError;
-use crate::engine::emu::testbed::job::{Begins, End, Ending, Job, Speech};
+use crate::engine::emu::testbed::job::{End, ExitPolicy, Job, OutputFormat, StartTime};
 
 /// Returns jobs for both ends of a call; `client` is the name, and `program` the command.
 ///
@@ -31,9 +31,9 @@ pub fn jobs(
             what: client.to_owned(),
             command,
             environment: Vec::new(),
-            begins: Begins::Before,
-            speech: Speech::Lines,
-            ending: Ending::Never,
+            start: StartTime::Before,
+            output: OutputFormat::Lines,
+            exit: ExitPolicy::Never,
         });
     }
     Ok(jobs)

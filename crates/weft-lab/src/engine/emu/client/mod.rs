@@ -171,7 +171,7 @@ impl Client {
     fn misfit_of(&self, flow: &FlowSetup) -> Option<String> {
         let why = match (self, &flow.kind) {
             (Client::Swarm, FlowKind::Tcp(tcp)) if tcp.application != Application::LongLived => {
-                Some("makes transfers of a size, and a swarm sends all the time")
+                Some("makes transfers of a given size, but a swarm sends continuously")
             }
             (Client::Swarm, FlowKind::Tcp(tcp)) => {
                 let most = swarm::MOST_PEERS;
@@ -179,12 +179,10 @@ impl Client {
                     format!("has more connections than the {most} peers of a swarm: give it fewer")
                 });
             }
-            (Client::Swarm, _) => Some("is not of kind tcp, and a swarm is nothing else"),
+            (Client::Swarm, _) => Some("is not of kind tcp, which a swarm requires"),
             (Client::Exec(_), FlowKind::Tcp(_) | FlowKind::Udp(_)) => None,
             _ if flow.traffic().media().is_some() => None,
-            _ => Some(
-                "is no call: exec:COMMAND can make one of kind tcp or udp, and swarm one of kind tcp",
-            ),
+            _ => Some("is not a call: use exec:COMMAND for kind tcp or udp, or swarm for kind tcp"),
         };
         why.map(str::to_owned)
     }

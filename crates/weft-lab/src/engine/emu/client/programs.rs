@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::engine::EngineError;
 
 /// Path within `clients/` and text of every file there, sorted.
-const BROUGHT: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/clients.rs"));
+const EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/clients.rs"));
 
 /// Returns the folder of all clients: `WEFT_CLIENTS`, that of the checkout in which this
 /// program runs or was built, or else the embedded programs, unpacked into the cache.
@@ -40,7 +40,7 @@ pub fn folder() -> Result<PathBuf, EngineError> {
 }
 
 fn is_clients(folder: &Path) -> bool {
-    BROUGHT.iter().all(|(name, _)| folder.join(name).exists())
+    EMBEDDED.iter().all(|(name, _)| folder.join(name).exists())
 }
 
 /// XDG base directory specification.
@@ -59,7 +59,7 @@ fn cache() -> io::Result<PathBuf> {
 /// built there.
 fn unpack(cache: &Path) -> io::Result<PathBuf> {
     let mut hasher = DefaultHasher::new();
-    BROUGHT.hash(&mut hasher);
+    EMBEDDED.hash(&mut hasher);
     let parent = cache.join("weft");
     let folder = parent.join(format!("clients-{:016x}", hasher.finish()));
     if is_clients(&folder) {
@@ -68,7 +68,7 @@ fn unpack(cache: &Path) -> io::Result<PathBuf> {
     fs::create_dir_all(&parent)?;
     // Atomic, if another weft unpacks at the same time.
     let made = tempfile::tempdir_in(&parent)?;
-    for (name, text) in BROUGHT {
+    for (name, text) in EMBEDDED {
         let path = made.path().join(name);
         fs::create_dir_all(path.parent().unwrap_or(&parent))?;
         fs::write(path, text)?;

@@ -45,7 +45,7 @@ impl<C> Several<C> {
                 None => {
                     let names = setup.flows.iter().map(|flow| flow.name.as_str());
                     let names = names.collect::<Vec<_>>().join(", ");
-                    format!("is none: the flows are {names}")
+                    format!("does not exist: the flows are {names}")
                 }
             };
             Some((name.as_str(), client, why))

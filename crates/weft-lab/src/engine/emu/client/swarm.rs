@@ -6,7 +6,7 @@ use std::path::Path;
 use weft_experiment::TcpSetup;
 
 use crate::engine::EngineError;
-use crate::engine::emu::testbed::job::{Begins, End, Ending, Ends, Job, Speech};
+use crate::engine::emu::testbed::job::{End, Ends, ExitPolicy, Job, OutputFormat, StartTime};
 use crate::engine::emu::traffic::kernels_name;
 
 /// Most peers. Each is a process with its own address; chosen by us, for machines that
@@ -44,9 +44,9 @@ pub fn jobs(
             what: "swarm".to_owned(),
             command,
             environment: Vec::new(),
-            begins: Begins::Before,
-            speech: Speech::Lines,
-            ending: Ending::Never,
+            start: StartTime::Before,
+            output: OutputFormat::Lines,
+            exit: ExitPolicy::Never,
         }
     };
     Ok([End::Sink, End::Source].map(job).to_vec())

@@ -10,7 +10,7 @@ use weft_experiment::{CallSetup, SideSetup};
 use super::camera::{codec, film};
 use super::shortage::Shortage;
 use crate::engine::EngineError;
-use crate::engine::emu::testbed::job::{Begins, End, Ending, Ends, Job, Speech};
+use crate::engine::emu::testbed::job::{End, Ends, ExitPolicy, Job, OutputFormat, StartTime};
 use crate::engine::emu::testbed::line::{Received, Sample, Sent};
 use crate::engine::emu::testbed::{ClientLog, SILENT_FOR};
 
@@ -34,13 +34,13 @@ pub fn jobs(
         what: "weft".to_owned(),
         command: [weft.clone()].into_iter().chain(words).collect(),
         environment: Vec::new(),
-        begins: Begins::Before,
-        speech: Speech::None,
-        ending: Ending::Never,
+        start: StartTime::Before,
+        output: OutputFormat::None,
+        exit: ExitPolicy::Never,
     };
     let words = |text: String| -> Vec<String> { text.split(' ').map(str::to_owned).collect() };
     let server = Job {
-        speech: Speech::FirstLine,
+        output: OutputFormat::FirstLine,
         ..job(
             End::Sink,
             words(format!("serve --listen 0.0.0.0:{PORT} --insecure-http")),
@@ -69,11 +69,11 @@ pub fn jobs(
     Ok(vec![
         server,
         Job {
-            begins: Begins::WithFlow,
+            start: StartTime::WithFlow,
             ..job(End::Sink, receiver)
         },
         Job {
-            begins: Begins::WithFlow,
+            start: StartTime::WithFlow,
             ..job(End::Source, sender)
         },
     ])
@@ -177,12 +177,12 @@ struct ReceiverLine {
 struct From {
     bytes: f64,
     #[serde(default)]
-    cameras: Vec<Seen>,
+    cameras: Vec<ReceivedCamera>,
 }
 
 /// A camera at its receiver, with decoded pictures.
 #[derive(Deserialize)]
-struct Seen {
+struct ReceivedCamera {
     bytes: f64,
     freezes: f64,
     freeze_s: f64,
@@ -249,8 +249,8 @@ pub fn logs(
 fn check(lines: &[Line], there: &SideSetup, ended_ms: f64) -> Result<(), &'static str> {
     let Some(last) = lines.last() else {
         return Err(
-            "has told no statistics, where it should each second: it has not come into the room, \
-             or hangs; is the machine too slow for it, or the run too short?",
+            "has reported no statistics, expected every second: it has not joined the room, or \
+             hangs; use a faster machine or a longer run",
         );
     };
     let times = lines.iter().map(|line| line.unix_ms);
@@ -258,16 +258,16 @@ fn check(lines: &[Line], there: &SideSetup, ended_ms: f64) -> Result<(), &'stati
     let longest = times.zip(next).map(|(at, next)| next - at);
     if longest.fold(0.0, f64::max) > SILENT_FOR.as_secs_f64() * 1e3 {
         return Err(
-            "hangs: it has told no statistics for more than 10 s, where it should each second; is \
-             the machine too slow, or out of memory?",
+            "hangs: it has reported no statistics for more than 10 s, expected every second; check \
+             whether the machine is too slow or out of memory",
         );
     }
     let is_sent = !there.cameras.is_empty() || !there.microphones.is_empty();
     let mut received = lines.iter().flat_map(|line| line.received.values());
     if is_sent && !received.any(|from| from.bytes > 0.0) {
         return Err(
-            "has received no media: does every link carry packets both ways from the start of the \
-             flow on, and is the run long enough to connect?",
+            "has received no media: check that every link carries packets both ways from the \
+             start of the flow on, and that the run is long enough to connect",
         );
     }
     Ok(())
@@ -318,18 +318,21 @@ fn sample(line: &Line) -> Sample {
     let receivers = || peers().flat_map(|peer| &peer.received);
     let received = from.filter(|from| !from.cameras.is_empty()).map(|from| {
         let cameras = || from.cameras.iter();
-        let mean =
-            |of: fn(&Seen) -> f64| cameras().map(of).sum::<f64>() / from.cameras.len() as f64;
+        let mean = |of: fn(&ReceivedCamera) -> f64| {
+            cameras().map(of).sum::<f64>() / from.cameras.len() as f64
+        };
         Received {
             bytes: Some(from.bytes),
-            frames: Some(mean(|seen| seen.shown)),
-            freezes: Some(mean(|seen| seen.freezes)),
-            freeze_s: Some(mean(|seen| seen.freeze_s)),
-            height: cameras().filter_map(|seen| seen.height).reduce(f64::min),
+            frames: Some(mean(|camera| camera.shown)),
+            freezes: Some(mean(|camera| camera.freezes)),
+            freeze_s: Some(mean(|camera| camera.freeze_s)),
+            height: cameras()
+                .filter_map(|camera| camera.height)
+                .reduce(f64::min),
             jitter_buffer_ms: receivers().map(|r| r.playout_ms).reduce(f64::max),
             latencies_ms: cameras().flat_map(|s| s.latencies_ms.clone()).collect(),
             brisque: cameras().flat_map(|s| s.brisque.clone()).collect(),
-            goodput_bytes: Some(cameras().map(|seen| seen.bytes).sum()),
+            goodput_bytes: Some(cameras().map(|camera| camera.bytes).sum()),
             ..Received::default()
         }
     });

@@ -7,7 +7,7 @@ use super::camera::CallFiles;
 use super::lines;
 use super::weft::{binary, sending};
 use crate::engine::EngineError;
-use crate::engine::emu::testbed::job::{Begins, End, Ending, Ends, Job, Speech};
+use crate::engine::emu::testbed::job::{End, Ends, ExitPolicy, Job, OutputFormat, StartTime};
 
 /// Returns jobs for both ends of a call; `browser` is the command of Chromium.
 ///
@@ -37,9 +37,9 @@ pub fn jobs(
         what: what.to_owned(),
         command,
         environment: Vec::new(),
-        begins: Begins::Before,
-        speech: Speech::Lines,
-        ending: Ending::Never,
+        start: StartTime::Before,
+        output: OutputFormat::Lines,
+        exit: ExitPolicy::Never,
     };
     lines::one_camera("weft-call", name, &call.caller)?;
     Ok(vec![

@@ -8,7 +8,7 @@ use weft_apps::Family;
 use weft_experiment::{AppMedia, AppSetup, FlowSetup};
 
 use super::client::weft::binary;
-use super::testbed::job::{Begins, End, Ending, Ends, Job, Speech};
+use super::testbed::job::{End, Ends, ExitPolicy, Job, OutputFormat, StartTime};
 use crate::engine::EngineError;
 
 pub use program::{ModelEnd, ModelEndError, Role, UnknownRole};
@@ -50,9 +50,9 @@ pub fn jobs(
             what: format!("the model of {}", app.app),
             command: words,
             environment: Vec::new(),
-            begins: Begins::Before,
-            speech: Speech::Lines,
-            ending: Ending::Never,
+            start: StartTime::Before,
+            output: OutputFormat::Lines,
+            exit: ExitPolicy::Never,
         }
     };
     Ok(vec![job(End::Sink), job(End::Source)])

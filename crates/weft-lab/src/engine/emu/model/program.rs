@@ -88,14 +88,14 @@ pub struct ModelEnd {
 pub enum ModelEndError {
     /// The application uses WebRTC, which no model represents.
     #[error(
-        "{0} is WebRTC within public limits, which no model stands for: use a client that is WebRTC, such as chromium"
+        "{0} uses WebRTC within public limits and has no model: use a WebRTC client, such as chromium"
     )]
     NoModel(App),
     /// The highest rate is too low.
     #[error(transparent)]
     Limit(#[from] LimitError),
     /// The address cannot be used.
-    #[error("{address}:{PORT}: {source}: give an address of this machine that nobody else uses")]
+    #[error("{address}:{PORT}: {source}: give an unused address of this machine")]
     Address {
         /// Address of this end.
         address: Ipv4Addr,

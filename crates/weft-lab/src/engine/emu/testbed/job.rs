@@ -24,7 +24,7 @@ pub struct Ends {
 
 /// Start time of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Begins {
+pub enum StartTime {
     /// Before the run, which waits until it is ready.
     Before,
     /// At the start of its flow.
@@ -33,7 +33,7 @@ pub enum Begins {
 
 /// Format of a program's output, and its sign of readiness.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Speech {
+pub enum OutputFormat {
     /// Lines of JSON, as in `clients/README.md`; ready when a line says so.
     Lines,
     /// Output is ignored; ready with its first line.
@@ -46,11 +46,11 @@ pub enum Speech {
 
 /// Meaning of an end of a program before the end of its flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Ending {
+pub enum ExitPolicy {
     /// An error.
     Never,
     /// Accepted with exit status 0.
-    Well,
+    WithSuccess,
 }
 
 /// A program to start.
@@ -67,11 +67,11 @@ pub struct Job {
     /// Environment variables.
     pub environment: Vec<(&'static str, String)>,
     /// Start time.
-    pub begins: Begins,
+    pub start: StartTime,
     /// Format of its output.
-    pub speech: Speech,
+    pub output: OutputFormat,
     /// Whether it may end by itself.
-    pub ending: Ending,
+    pub exit: ExitPolicy,
 }
 
 impl End {

@@ -12,9 +12,9 @@ use std::time::{Duration, Instant, SystemTime};
 use weft_experiment::Setup;
 
 use crate::engine::EngineError;
-use job::{Begins, End, Ending, Job, Speech};
+use job::{End, ExitPolicy, Job, OutputFormat, StartTime};
 use line::Sample;
-use process::{Heard, Process};
+use process::{Process, ProcessOutput};
 
 /// Time for programs to get ready: a browser takes 2 s on an idle machine of two cores;
 /// chosen by us.
@@ -62,8 +62,8 @@ pub struct ClientLog {
 struct Play<'a> {
     testbed: &'a Testbed<'a>,
     processes: Vec<Process>,
-    sender: Sender<Heard>,
-    heard: Receiver<Heard>,
+    sender: Sender<ProcessOutput>,
+    heard: Receiver<ProcessOutput>,
     /// Time when each flow was released.
     open: Vec<Option<Instant>>,
     closed: Vec<bool>,
@@ -92,7 +92,7 @@ impl Testbed<'_> {
         };
         let (before, later): (Vec<Job>, Vec<Job>) = jobs
             .into_iter()
-            .partition(|job| job.begins == Begins::Before);
+            .partition(|job| job.start == StartTime::Before);
         for job in before {
             play.start(job)?;
         }
@@ -198,7 +198,8 @@ impl Play<'_> {
         self.closed[flow] = true;
         for process in self.processes.iter_mut().filter(|p| p.job.flow == flow) {
             process.close_input();
-            if process.job.speech != Speech::Lines && process.job.begins == Begins::WithFlow {
+            if process.job.output != OutputFormat::Lines && process.job.start == StartTime::WithFlow
+            {
                 process.ask_to_end();
             }
         }
@@ -216,13 +217,13 @@ impl Play<'_> {
         }
     }
 
-    fn take(&mut self, heard: &Heard) {
+    fn take(&mut self, heard: &ProcessOutput) {
         let process = &mut self.processes[heard.process];
         let (flow, other) = (process.job.flow, process.job.end.other());
         let signal = process.hear(&heard.text);
         if let Some(line) = signal {
             let speaks = |p: &&mut Process| {
-                p.job.flow == flow && p.job.end == other && p.job.speech == Speech::Lines
+                p.job.flow == flow && p.job.end == other && p.job.output == OutputFormat::Lines
             };
             if let Some(there) = self.processes.iter_mut().find(speaks) {
                 there.held.push(line);
@@ -246,17 +247,17 @@ impl Play<'_> {
             let ended = process.has_ended();
             let process = &self.processes[at];
             let is_ending =
-                process.said.error.is_some() && !process.error_is_older_than(LAST_WORDS);
+                process.reports.error.is_some() && !process.error_is_older_than(LAST_WORDS);
             if closed || is_ending && !ended || process.has_just_ended() {
                 continue;
             }
             let status = process.ended.and_then(|status| status.code());
-            let bad = match process.job.ending {
-                Ending::Never => ended,
-                Ending::Well => ended && status != Some(0),
+            let bad = match process.job.exit {
+                ExitPolicy::Never => ended,
+                ExitPolicy::WithSuccess => ended && status != Some(0),
             };
-            if bad || process.said.error.is_some() {
-                let is_client = process.job.speech == Speech::Lines;
+            if bad || process.reports.error.is_some() {
+                let is_client = process.job.output == OutputFormat::Lines;
                 let text = format!("{}: {}", self.name(process), process.last_words());
                 /// Exit status of a shell for a missing program (POSIX, 2.8.2).
                 const NOT_FOUND: i32 = 127;
@@ -277,22 +278,22 @@ impl Play<'_> {
 
     fn check_liveness(&self, process: &Process) -> Result<(), EngineError> {
         let Some(opened) =
-            self.open[process.job.flow].filter(|_| process.job.speech == Speech::Lines)
+            self.open[process.job.flow].filter(|_| process.job.output == OutputFormat::Lines)
         else {
             return Ok(());
         };
         let name = self.name(process);
-        if !process.said.connected && opened.elapsed() > CONNECTED_WITHIN {
+        if !process.reports.connected && opened.elapsed() > CONNECTED_WITHIN {
             return Err(EngineError::Run(format!(
-                "{name} has no connection after {} s: does the link carry packets both ways from the \
-                 start of the flow on?",
+                "{name} has no connection after {} s: check that the link carries packets both ways \
+                 from the start of the flow on",
                 CONNECTED_WITHIN.as_secs()
             )));
         }
-        if process.said.connected && process.heard_at.elapsed() > SILENT_FOR {
+        if process.reports.connected && process.heard_at.elapsed() > SILENT_FOR {
             return Err(EngineError::Run(format!(
-                "{name} hangs: it has told nothing for {} s, where it should every 500 ms; is the \
-                 machine too slow, or out of memory?",
+                "{name} hangs: it has reported nothing for {} s, expected every 500 ms; check whether \
+                 the machine is too slow or out of memory",
                 SILENT_FOR.as_secs()
             )));
         }
@@ -313,8 +314,9 @@ impl Play<'_> {
             }
         }
         let until = Instant::now() + GRACE;
-        let is_ending =
-            |p: &mut Process| (p.job.speech == Speech::Lines || p.was_asked()) && !p.has_ended();
+        let is_ending = |p: &mut Process| {
+            (p.job.output == OutputFormat::Lines || p.was_asked()) && !p.has_ended()
+        };
         while Instant::now() < until && self.processes.iter_mut().any(is_ending) {
             for process in &mut self.processes {
                 process.insist_after(ASKED_FOR);
@@ -324,9 +326,9 @@ impl Play<'_> {
         let logs = self.processes.iter_mut().map(|process| ClientLog {
             flow: process.job.flow,
             end: process.job.end,
-            about: process.said.about.take(),
-            has_failed: process.said.has_failed,
-            samples: std::mem::take(&mut process.said.samples),
+            about: process.reports.about.take(),
+            has_failed: process.reports.has_failed,
+            samples: std::mem::take(&mut process.reports.samples),
         });
         logs.collect()
     }

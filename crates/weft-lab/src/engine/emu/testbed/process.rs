@@ -14,7 +14,7 @@ use rustix::process::{
 use serde_json::Value;
 
 use super::iperf::Meter;
-use super::job::{Job, Speech};
+use super::job::{Job, OutputFormat};
 use super::line::{Line, Sample};
 use crate::engine::EngineError;
 
@@ -31,7 +31,7 @@ const LONGEST_LINE: u64 = 1 << 22;
 const QUOTED: usize = 200;
 
 /// Output of the process with this position.
-pub struct Heard {
+pub struct ProcessOutput {
     pub process: usize,
     pub text: String,
 }
@@ -51,7 +51,7 @@ pub struct Process {
     /// Time of the last output.
     pub heard_at: Instant,
     /// All reports so far.
-    pub said: Said,
+    pub reports: ProcessReports,
     /// Exit status.
     pub ended: Option<ExitStatus>,
     /// Time when its end was noticed.
@@ -64,7 +64,7 @@ pub struct Process {
 
 /// Reports of a program about itself and its call.
 #[derive(Default)]
-pub struct Said {
+pub struct ProcessReports {
     /// Its description at its start: client, version, role, settings.
     pub about: Option<Value>,
     /// Whether the connection was ever established.
@@ -84,7 +84,7 @@ impl Process {
     pub fn start(
         job: Job,
         mut command: Command,
-        (process, sender): (usize, Sender<Heard>),
+        (process, sender): (usize, Sender<ProcessOutput>),
     ) -> Result<Process, EngineError> {
         command.args(&job.command[1..]);
         command.envs(job.environment.iter().map(|(k, v)| (*k, v.as_str())));
@@ -105,7 +105,7 @@ impl Process {
             thread::spawn(move || keep_tail(errors, &kept));
         }
         Ok(Process {
-            ready: job.speech == Speech::None,
+            ready: job.output == OutputFormat::None,
             input: child.stdin.take(),
             job,
             child,
@@ -113,7 +113,7 @@ impl Process {
             held: Vec::new(),
             meter: Meter::default(),
             heard_at: Instant::now(),
-            said: Said::default(),
+            reports: ProcessReports::default(),
             ended: None,
             ended_at: None,
             asked_at: None,
@@ -124,25 +124,25 @@ impl Process {
     /// Processes a line; returns the message for the other end.
     pub fn hear(&mut self, text: &str) -> Option<String> {
         self.heard_at = Instant::now();
-        match self.job.speech {
-            Speech::None => return None,
-            Speech::FirstLine => {
+        match self.job.output {
+            OutputFormat::None => return None,
+            OutputFormat::FirstLine => {
                 self.ready = true;
                 return None;
             }
-            Speech::Iperf => {
+            OutputFormat::Iperf => {
                 self.ready = true;
-                self.said.samples.extend(self.meter.hear(text));
+                self.reports.samples.extend(self.meter.hear(text));
                 return None;
             }
-            Speech::Lines => {}
+            OutputFormat::Lines => {}
         }
         let line = match serde_json::from_str::<Line>(text) {
             Ok(line) => line,
             Err(error) => {
                 let text: String = text.chars().take(QUOTED).collect();
                 self.go_wrong(format!(
-                    "it wrote \"{text}\", which is no line of a client ({error}): see clients/README.md"
+                    "it wrote \"{text}\", which is not a line of a client ({error}): see clients/README.md"
                 ));
                 return None;
             }
@@ -150,13 +150,13 @@ impl Process {
         self.ready |= line.ready;
         // W3C webrtc, RTCPeerConnectionState.
         match line.state.as_deref() {
-            Some("connected") => (self.said.connected, self.said.has_failed) = (true, false),
-            Some("failed") => self.said.has_failed = true,
+            Some("connected") => (self.reports.connected, self.reports.has_failed) = (true, false),
+            Some("failed") => self.reports.has_failed = true,
             _ => {}
         }
-        self.said.samples.extend(line.sample);
+        self.reports.samples.extend(line.sample);
         if let Some(about) = line.about {
-            self.said.about = Some(Value::Object(about));
+            self.reports.about = Some(Value::Object(about));
         }
         if let Some(error) = line.error {
             let remedy = line.remedy.map_or(String::new(), |r| format!(": {r}"));
@@ -167,13 +167,13 @@ impl Process {
 
     /// Records the first error.
     fn go_wrong(&mut self, error: String) {
-        self.said.error.get_or_insert(error);
-        self.said.error_at.get_or_insert_with(Instant::now);
+        self.reports.error.get_or_insert(error);
+        self.reports.error_at.get_or_insert_with(Instant::now);
     }
 
     /// Whether it reported an error longer ago than this.
     pub fn error_is_older_than(&self, time: Duration) -> bool {
-        self.said.error_at.is_some_and(|at| at.elapsed() >= time)
+        self.reports.error_at.is_some_and(|at| at.elapsed() >= time)
     }
 
     /// Sends the lines that were kept.
@@ -258,7 +258,7 @@ impl Process {
         let kept = String::from_utf8_lossy(&kept);
         let line = kept.lines().rfind(|line| !line.trim().is_empty());
         let how = self.ended.map_or("running".to_owned(), |e| e.to_string());
-        match (&self.said.error, line) {
+        match (&self.reports.error, line) {
             (Some(error), _) => error.clone(),
             (None, Some(line)) => format!("{how}: {}", line.trim()),
             (None, None) => how,
@@ -278,7 +278,7 @@ fn exit_status(state: WaitIdStatus) -> ExitStatus {
     ExitStatus::from_raw(code << 8 | state.terminating_signal().unwrap_or_default())
 }
 
-fn listen(output: impl Read, process: usize, sender: &Sender<Heard>) {
+fn listen(output: impl Read, process: usize, sender: &Sender<ProcessOutput>) {
     let mut output = BufReader::new(output);
     loop {
         let mut line = Vec::new();
@@ -291,7 +291,7 @@ fn listen(output: impl Read, process: usize, sender: &Sender<Heard>) {
             Ok(_) => {}
         }
         let text = String::from_utf8_lossy(&line).trim().to_owned();
-        if !text.is_empty() && sender.send(Heard { process, text }).is_err() {
+        if !text.is_empty() && sender.send(ProcessOutput { process, text }).is_err() {
             return;
         }
     }

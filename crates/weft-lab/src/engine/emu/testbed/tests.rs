@@ -21,7 +21,7 @@ fn setup() -> Setup {
     setup
 }
 
-fn job(end: End, script: &str, speech: Speech, ending: Ending) -> Job {
+fn job(end: End, script: &str, output: OutputFormat, exit: ExitPolicy) -> Job {
     let command = ["sh", "-c", script];
     Job {
         flow: 0,
@@ -29,9 +29,9 @@ fn job(end: End, script: &str, speech: Speech, ending: Ending) -> Job {
         what: "script".to_owned(),
         command: command.map(str::to_owned).to_vec(),
         environment: Vec::new(),
-        begins: Begins::Before,
-        speech,
-        ending,
+        start: StartTime::Before,
+        output,
+        exit,
     }
 }
 
@@ -58,7 +58,7 @@ fn client(end: End, own: u32) -> Job {
            read -r line; other=${{line##*:}}
            echo "{{\"sample\":{{\"unix_ms\":1,\"rtt_ms\":${{other%?}}}}}}"; cat > /dev/null"#
     );
-    job(end, &script, Speech::Lines, Ending::Never)
+    job(end, &script, OutputFormat::Lines, ExitPolicy::Never)
 }
 
 /// Returns the error of a run with this job.
@@ -86,7 +86,12 @@ fn each_end_is_handed_what_the_other_says() {
 #[test]
 fn a_client_that_dies_is_told_with_its_last_words() {
     let script = "echo '{\"ready\":true}'; echo 'no memory' >&2; exit 1";
-    let error = refused(job(End::Source, script, Speech::Lines, Ending::Never));
+    let error = refused(job(
+        End::Source,
+        script,
+        OutputFormat::Lines,
+        ExitPolicy::Never,
+    ));
     let text = error.to_string();
     assert!(matches!(error, EngineError::Run(_)), "{text}");
     assert!(
@@ -99,23 +104,38 @@ fn a_client_that_dies_is_told_with_its_last_words() {
 #[test]
 fn what_the_machine_lacks_is_told_apart() {
     let script = r#"echo '{"error":"no Chromium","remedy":"install it"}'; exit 3"#;
-    let error = refused(job(End::Sink, script, Speech::Lines, Ending::Never));
+    let error = refused(job(
+        End::Sink,
+        script,
+        OutputFormat::Lines,
+        ExitPolicy::Never,
+    ));
     assert_eq!(
         error,
         EngineError::Lacking(
             "script at the sink of flow `call`: no Chromium: install it".to_owned()
         )
     );
-    let mut missing = job(End::Sink, "", Speech::None, Ending::Well);
+    let mut missing = job(End::Sink, "", OutputFormat::None, ExitPolicy::WithSuccess);
     missing.command = vec!["/nowhere/program".to_owned()];
     assert!(matches!(refused(missing), EngineError::Lacking(_)));
 }
 
 #[test]
 fn a_command_may_end_well_before_the_run_does_and_not_badly() {
-    let well = job(End::Source, "exit 0", Speech::None, Ending::Well);
+    let well = job(
+        End::Source,
+        "exit 0",
+        OutputFormat::None,
+        ExitPolicy::WithSuccess,
+    );
     assert!(play(vec![well]).unwrap().is_some());
-    let badly = job(End::Source, "exit 4", Speech::None, Ending::Well);
+    let badly = job(
+        End::Source,
+        "exit 4",
+        OutputFormat::None,
+        ExitPolicy::WithSuccess,
+    );
     assert!(refused(badly).to_string().contains("exit status: 4"));
 }
 
@@ -126,9 +146,14 @@ fn a_client_hands_over_pictures_of_1080p() {
         printf '{"sample":{"unix_ms":1,"received":{"picture":{"width":1920,"height":1080,"base64":"'
         head -c 2764800 /dev/zero | tr '\0' A
         echo '"}}}}'; cat > /dev/null"#;
-    let (told, _) = play(vec![job(End::Sink, script, Speech::Lines, Ending::Never)])
-        .unwrap()
-        .unwrap();
+    let (told, _) = play(vec![job(
+        End::Sink,
+        script,
+        OutputFormat::Lines,
+        ExitPolicy::Never,
+    )])
+    .unwrap()
+    .unwrap();
     let received = told[0].samples[0].received.as_ref().unwrap();
     assert_eq!(received.picture.as_ref().unwrap().base64.len(), 2_764_800);
 }
@@ -136,25 +161,35 @@ fn a_client_hands_over_pictures_of_1080p() {
 #[test]
 fn of_a_line_that_is_wrong_the_begin_is_told() {
     let script = "head -c 9000 /dev/zero | tr '\\0' x; echo; cat > /dev/null";
-    let error = refused(job(End::Source, script, Speech::Lines, Ending::Never));
+    let error = refused(job(
+        End::Source,
+        script,
+        OutputFormat::Lines,
+        ExitPolicy::Never,
+    ));
     assert!(error.to_string().len() < 600, "{error}");
 }
 
 #[test]
 fn what_is_no_line_of_a_client_ends_the_run() {
     let script = "echo hello; cat > /dev/null";
-    let error = refused(job(End::Source, script, Speech::Lines, Ending::Never));
+    let error = refused(job(
+        End::Source,
+        script,
+        OutputFormat::Lines,
+        ExitPolicy::Never,
+    ));
     assert!(
         error
             .to_string()
-            .contains("\"hello\", which is no line of a client")
+            .contains("\"hello\", which is not a line of a client")
     );
 }
 
 #[test]
 fn a_stop_ends_everything_at_once() {
     // It never reports that it is ready.
-    let silent = job(End::Source, "cat", Speech::Lines, Ending::Never);
+    let silent = job(End::Source, "cat", OutputFormat::Lines, ExitPolicy::Never);
     assert!(play_in(&setup(), vec![silent], true).unwrap().is_none());
 }
 
@@ -166,8 +201,13 @@ fn a_command_is_asked_to_end_with_the_run() {
     let path = folder.path().display();
     let script = format!("trap 'echo asked > {path}/asked; exit' TERM; sleep 60 & wait");
     let command = Job {
-        begins: Begins::WithFlow,
-        ..job(End::Source, &script, Speech::None, Ending::Well)
+        start: StartTime::WithFlow,
+        ..job(
+            End::Source,
+            &script,
+            OutputFormat::None,
+            ExitPolicy::WithSuccess,
+        )
     };
     let played = play_in(&setup, vec![command], false);
     assert!(played.unwrap().is_some());
@@ -179,14 +219,19 @@ fn a_command_is_asked_to_end_with_the_run() {
 fn who_says_that_something_is_wrong_must_end() {
     let script = r#"echo '{"ready":true}'; echo '{"error":"no camera"}'
                     while sleep 0.1; do echo '{"sample":{"unix_ms":1}}'; done"#;
-    let talker = job(End::Source, script, Speech::Lines, Ending::Never);
+    let talker = job(End::Source, script, OutputFormat::Lines, ExitPolicy::Never);
     let text = refused(talker).to_string();
     assert!(text.contains("no camera"), "{text}");
 }
 
 #[test]
 fn a_command_that_ends_with_three_lacks_nothing() {
-    let command = job(End::Source, "exit 3", Speech::None, Ending::Well);
+    let command = job(
+        End::Source,
+        "exit 3",
+        OutputFormat::None,
+        ExitPolicy::WithSuccess,
+    );
     assert!(matches!(refused(command), EngineError::Run(_)));
 }
 
@@ -204,8 +249,13 @@ fn what_a_command_has_started_ends_with_its_flow() {
          (trap '' TERM; sleep 60) & echo $! > {path}/stubborn; wait"
     );
     let command = Job {
-        begins: Begins::WithFlow,
-        ..job(End::Source, &script, Speech::None, Ending::Well)
+        start: StartTime::WithFlow,
+        ..job(
+            End::Source,
+            &script,
+            OutputFormat::None,
+            ExitPolicy::WithSuccess,
+        )
     };
     let played = play_in(&setup, vec![command], false);
     assert!(played.unwrap().is_some());

@@ -10,7 +10,7 @@ use weft_experiment::{
 use weft_units::{Bytes, Duration, Rng};
 
 use super::testbed::READY_WITHIN;
-use super::testbed::job::{Begins, End, Ending, Ends, Job, Speech};
+use super::testbed::job::{End, Ends, ExitPolicy, Job, OutputFormat, StartTime};
 use crate::engine::EngineError;
 
 /// Default port of iperf3.
@@ -61,7 +61,7 @@ pub fn jobs(
 #[must_use]
 pub fn lacking(kind: &FlowKind) -> Option<&'static str> {
     match kind {
-        FlowKind::Tcp(tcp) => (tcp.ecn == EcnMode::On).then_some("uses ECN, being TCP"),
+        FlowKind::Tcp(tcp) => (tcp.ecn == EcnMode::On).then_some("uses TCP with ECN"),
         FlowKind::Udp(udp) => {
             (udp.packet > Bytes(MTU as u64)).then_some("sends packets of more than 1500 bytes")
         }
@@ -82,8 +82,8 @@ pub fn note(setup: &FlowSetup) -> Option<String> {
     };
     queues.map(|_| {
         format!(
-            "flow `{}`: small-queues is what the simulator's TCP does; the kernel keeps its own \
-             queues short by its own rules",
+            "flow `{}`: small-queues applies to the simulator's TCP only; the kernel limits its \
+             queues by its own rules",
             setup.name
         )
     })
@@ -115,13 +115,13 @@ impl Traffic<'_> {
         if tcp.application == Application::LongLived {
             many(MOST_STREAMS)?;
             let client = format!("-C {algorithm} -P {}", tcp.connections);
-            return Ok(self.pair(PORT, &client, Speech::Iperf));
+            return Ok(self.pair(PORT, &client, OutputFormat::Iperf));
         }
         many(MOST_TRANSFERS)?;
         let mut jobs = Vec::new();
         for (connection, port) in (0..tcp.connections).zip(PORT..) {
             let mut rng = rng.stream(&connection.to_string());
-            jobs.push(self.server(port, Speech::Iperf));
+            jobs.push(self.server(port, OutputFormat::Iperf));
             let list = self.transfers(&tcp.application, &mut rng);
             let client = self.client(port, &format!("-C {algorithm} -l {BLOCK} -n \"$size\""));
             let script = format!(
@@ -136,29 +136,29 @@ impl Traffic<'_> {
         let payload = udp.packet.0.saturating_sub(UDP_HEADERS).max(16);
         let rate = udp.rate.as_bps() as f64 * payload as f64 / udp.packet.0 as f64;
         let client = format!("-u -b {rate:.0} -l {payload}");
-        self.pair(PORT, &client, Speech::FirstLine)
+        self.pair(PORT, &client, OutputFormat::FirstLine)
     }
 
     /// Returns a server, and a client that sends until it is ended.
-    fn pair(&self, port: u16, arguments: &str, speech: Speech) -> Vec<Job> {
+    fn pair(&self, port: u16, arguments: &str, output: OutputFormat) -> Vec<Job> {
         let client = self.client(port, &format!("-t {} {arguments}", self.limit));
         let client = format!("exec {client}");
         vec![
-            self.server(port, speech),
+            self.server(port, output),
             self.job(End::Source, vec!["sh".into(), "-c".into(), client]),
         ]
     }
 
-    fn server(&self, port: u16, speech: Speech) -> Job {
+    fn server(&self, port: u16, output: OutputFormat) -> Job {
         let here = self.ends.sink[0];
         let command = format!(
             "timeout -s KILL {} iperf3 -s -B {here} -p {port} -f {FORMAT} --forceflush",
             self.until + READY_WITHIN.as_secs_f64() + 60.0
         );
         Job {
-            begins: Begins::Before,
-            speech,
-            ending: Ending::Never,
+            start: StartTime::Before,
+            output,
+            exit: ExitPolicy::Never,
             ..self.job(End::Sink, command.split(' ').map(str::to_owned).collect())
         }
     }
@@ -179,9 +179,9 @@ impl Traffic<'_> {
             what: "iperf3".to_owned(),
             command,
             environment: Vec::new(),
-            begins: Begins::WithFlow,
-            speech: Speech::None,
-            ending: Ending::Well,
+            start: StartTime::WithFlow,
+            output: OutputFormat::None,
+            exit: ExitPolicy::WithSuccess,
         }
     }
 

@@ -34,7 +34,7 @@ fn command(job: &Job) -> String {
 fn a_long_transfer_is_one_client_under_a_time_limit() {
     let jobs = made(tcp(Application::LongLived, 3));
     assert_eq!(jobs.len(), 2);
-    assert_eq!((jobs[0].end, jobs[0].begins), (End::Sink, Begins::Before));
+    assert_eq!((jobs[0].end, jobs[0].start), (End::Sink, StartTime::Before));
     assert_eq!(
         command(&jobs[1]),
         "sh -c exec timeout --foreground -s KILL 40 iperf3 -c 198.18.0.2 -B 198.18.0.1 -p 5201 -t 30 -C reno -P 3"

@@ -112,7 +112,7 @@ fn a_call_that_never_was_is_no_call_without_traffic() {
         other => panic!("{other:?}"),
     };
     let text = never("", HEARD);
-    assert!(text.starts_with("weft at the source of flow `call` has told no"));
+    assert!(text.starts_with("weft at the source of flow `call` has reported no"));
     let text = never(ALONE, ALONE);
     assert!(text.starts_with("weft at the sink of flow `call` has received no media"));
 }

@@ -24,7 +24,7 @@ fn a_call_of_webrtc_has_no_model() {
     let signal = end(App::Signal, Role::Caller, here, here);
     let (input, _kept) = pipe().unwrap();
     let error = signal.run(input.as_fd(), &mut io::sink()).unwrap_err();
-    assert!(error.to_string().contains("signal is WebRTC"), "{error}");
+    assert!(error.to_string().contains("signal uses WebRTC"), "{error}");
 }
 
 #[test]

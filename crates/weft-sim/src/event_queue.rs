@@ -8,7 +8,7 @@ use weft_units::Instant;
 /// Every event belongs to a component with one next deadline (a link, a timer of a
 /// connection), so the heap stays as small as the network, contains no stale entries, and
 /// allocates nothing after construction.
-pub(crate) struct Agenda {
+pub(crate) struct EventQueue {
     heap: Vec<Entry>,
     /// Position of each slot in the heap.
     places: Vec<u32>,
@@ -22,7 +22,7 @@ struct Entry {
     slot: Slot,
 }
 
-/// Slot of a component in the agenda.
+/// Slot of a component in the event queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Slot(pub u32);
 
@@ -34,9 +34,9 @@ impl Entry {
     }
 }
 
-impl Agenda {
-    pub fn new() -> Agenda {
-        Agenda {
+impl EventQueue {
+    pub fn new() -> EventQueue {
+        EventQueue {
             heap: Vec::new(),
             places: Vec::new(),
             order: 0,

@@ -11,7 +11,7 @@ const KEPT: Duration = Duration::from_secs(12);
 
 /// The reports of the last seconds, the newest last.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct ReportHistory {
     reports: VecDeque<Report>,
     /// Smallest transit time of the call, which represents an empty queue.
     base: Option<i64>,
@@ -28,7 +28,7 @@ pub(crate) struct Share {
     pub rate: Rate,
 }
 
-impl Seen {
+impl ReportHistory {
     /// Adds a report. Returns false and ignores it if a later one has arrived or its
     /// counters decreased.
     pub fn add(&mut self, report: &Report) -> bool {

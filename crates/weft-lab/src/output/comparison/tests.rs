@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Side, data};
 use crate::output::tests::written;
-use crate::output::{lay_over, read_data};
+use crate::output::{compare_folders, read_data};
 
 fn side(name: &str, folder: &Path) -> Side {
     Side {
@@ -79,7 +79,7 @@ fn what_the_second_changes_is_told_seed_by_seed() {
     assert_eq!(more.len(), 2, "the second seed of both");
     assert_eq!(both["finished"], 4);
     assert_eq!(both["seeds"], json!([1, 2]));
-    let page = lay_over(&sides).unwrap();
+    let page = compare_folders(&sides).unwrap();
     assert!(page.contains("all · old"));
 }
 
@@ -91,7 +91,7 @@ fn what_has_nothing_in_common_is_refused_with_what_there_is() {
         data["systems"][0]["name"] = json!("weft");
         data["systems"][0]["system"] = json!("weft");
     });
-    let refused = |sides: [Side; 2]| lay_over(&sides).unwrap_err().to_string();
+    let refused = |sides: [Side; 2]| compare_folders(&sides).unwrap_err().to_string();
     let [old, new] = [
         side("old", folders[0].path()),
         side("new", folders[1].path()),

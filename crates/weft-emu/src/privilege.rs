@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// Permission by which this process can make network namespaces and TUN devices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Right {
+pub enum Privilege {
     /// It has `CAP_SYS_ADMIN` and `CAP_NET_ADMIN`, as root does.
     Capabilities,
     /// The kernel lets it create a user namespace and be root in it.
@@ -20,7 +20,7 @@ pub enum Right {
 
 /// Reason why this process cannot create an emulated network.
 #[derive(Debug, thiserror::Error)]
-pub enum RightError {
+pub enum PrivilegeError {
     /// The kernel's TUN device cannot be opened.
     #[error("{TUN}: {source}: {}", self.remedy())]
     NoTun {
@@ -41,44 +41,46 @@ pub enum RightError {
     },
 }
 
-impl RightError {
+impl PrivilegeError {
     /// Returns the remedy.
     #[must_use]
     pub fn remedy(&self) -> &'static str {
         match self {
-            RightError::NoTun { source } if source.kind() == io::ErrorKind::PermissionDenied => {
+            PrivilegeError::NoTun { source }
+                if source.kind() == io::ErrorKind::PermissionDenied =>
+            {
                 "run as root, or let users read and write it (`sudo chmod 666 /dev/net/tun`)"
             }
-            RightError::NoTun { .. } => {
+            PrivilegeError::NoTun { .. } => {
                 "load the module (`modprobe tun`) and let users read and write it; in a container \
                  start it with `--device /dev/net/tun`"
             }
-            RightError::NoNamespaces { .. } => {
+            PrivilegeError::NoNamespaces { .. } => {
                 "run as root (in a container: `--cap-add SYS_ADMIN,NET_ADMIN`), or let users make \
                  namespaces: `sysctl kernel.unprivileged_userns_clone=1` (Debian), `sysctl \
                  kernel.apparmor_restrict_unprivileged_userns=0` (Ubuntu), `sysctl \
                  user.max_user_namespaces=10000` (anywhere)"
             }
-            RightError::ManyThreads { .. } => {
+            PrivilegeError::ManyThreads { .. } => {
                 "run as root, or the whole program under `unshare --user --map-root-user`"
             }
         }
     }
 }
 
-impl Right {
+impl Privilege {
     /// Determines the permission of this process. Leaves nothing behind.
     ///
     /// # Errors
     /// The remedy, if it has no permission.
-    pub fn find() -> Result<Right, RightError> {
+    pub fn find() -> Result<Privilege, PrivilegeError> {
         let tun = OpenOptions::new().read(true).write(true).open(TUN);
-        tun.map_err(|source| RightError::NoTun { source })?;
+        tun.map_err(|source| PrivilegeError::NoTun { source })?;
         match in_new_thread(|| unshare_network().and_then(|()| Tun::open("probe"))) {
-            Ok(_) => Ok(Right::Capabilities),
+            Ok(_) => Ok(Privilege::Capabilities),
             Err(refused) => match try_user_namespace() {
-                Ok(()) => Ok(Right::UserNamespace),
-                Err(_) => Err(RightError::NoNamespaces { source: refused }),
+                Ok(()) => Ok(Privilege::UserNamespace),
+                Err(_) => Err(PrivilegeError::NoNamespaces { source: refused }),
             },
         }
     }
@@ -89,11 +91,11 @@ impl Right {
     ///
     /// # Errors
     /// If the process has several threads.
-    pub fn take(self) -> Result<(), RightError> {
+    pub fn take(self) -> Result<(), PrivilegeError> {
         match self {
-            Right::Capabilities => Ok(()),
-            Right::UserNamespace => {
-                enter_user_namespace().map_err(|source| RightError::ManyThreads { source })
+            Privilege::Capabilities => Ok(()),
+            Privilege::UserNamespace => {
+                enter_user_namespace().map_err(|source| PrivilegeError::ManyThreads { source })
             }
         }
     }

@@ -1,10 +1,10 @@
-use super::{brought_scenarios, comparison, find};
+use super::{comparison, embedded_scenarios, find};
 use crate::scenario::Scenario;
 
 #[test]
-fn every_scenario_that_is_brought_along_can_be_run() {
-    assert!(brought_scenarios().count() > 0);
-    for (path, text) in brought_scenarios() {
+fn every_embedded_scenario_can_be_run() {
+    assert!(embedded_scenarios().count() > 0);
+    for (path, text) in embedded_scenarios() {
         let name = path.trim_end_matches(".toml");
         let scenario = Scenario::parse(name, text, &[]).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(scenario.name, name);

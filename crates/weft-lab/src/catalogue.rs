@@ -10,10 +10,10 @@ use crate::names::unknown_name;
 use crate::scenario::{Scenario, ScenarioError};
 
 /// Path within `scenarios/` and text of every embedded file, sorted.
-const BROUGHT: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/scenarios.rs"));
+const EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/scenarios.rs"));
 /// Folder of the sets, relative to the working directory.
 const FOLDER: &str = "scenarios";
-/// The file of a set that declares tables of its results, and no scenario.
+/// File of a set that declares tables of its results; it is not a scenario.
 const TABLES: &str = "tables.toml";
 
 /// A scenario that can be named.
@@ -65,7 +65,7 @@ pub fn entries() -> Vec<Entry> {
             from: From::File(path),
         });
     }
-    for (path, text) in brought_scenarios() {
+    for (path, text) in embedded_scenarios() {
         let name = path.trim_end_matches(".toml");
         if !found.iter().any(|entry| entry.name == name) {
             found.push(Entry {
@@ -79,8 +79,8 @@ pub fn entries() -> Vec<Entry> {
 }
 
 /// Embedded scenarios: path within `scenarios/`, and text.
-fn brought_scenarios() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let all = BROUGHT.iter().copied();
+fn embedded_scenarios() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let all = EMBEDDED.iter().copied();
     all.filter(|(path, _)| !is_tables(Path::new(path)))
 }
 
@@ -88,8 +88,8 @@ fn is_tables(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == TABLES)
 }
 
-/// Name and text of the file that declares the tables of a set; no text if the
-/// set has none.
+/// Returns name and text of the file that declares the tables of a set; no text if
+/// the set has none.
 ///
 /// # Errors
 /// When there is no such set.
@@ -103,8 +103,8 @@ pub fn tables(set: &str) -> Result<(String, Option<String>), String> {
     if let Ok(text) = fs::read_to_string(&file) {
         return Ok((file, Some(text)));
     }
-    let brought = BROUGHT.iter().find(|(name, _)| *name == path);
-    Ok((path, brought.map(|(_, text)| (*text).to_owned())))
+    let embedded = EMBEDDED.iter().find(|(name, _)| *name == path);
+    Ok((path, embedded.map(|(_, text)| (*text).to_owned())))
 }
 
 fn unknown_set(set: &str) -> String {

@@ -11,15 +11,15 @@ use std::{fs, thread};
 ///
 /// The host deschedules an idle virtual processor, which resumes milliseconds late; a
 /// real one takes up to a tenth of a millisecond to wake.
-pub(crate) struct Awake {
+pub(crate) struct KeepAwake {
     is_over: Arc<AtomicBool>,
 }
 
-impl Awake {
+impl KeepAwake {
     /// Lets processors sleep where processor time is limited: the threads would use up
     /// the share of the working ones.
-    pub fn keep() -> Awake {
-        let awake = Awake {
+    pub fn keep() -> KeepAwake {
+        let awake = KeepAwake {
             is_over: Arc::default(),
         };
         let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
@@ -39,7 +39,7 @@ impl Awake {
     }
 }
 
-impl Drop for Awake {
+impl Drop for KeepAwake {
     fn drop(&mut self) {
         // Not joined: on a busy machine it takes them a while to notice.
         self.is_over.store(true, Ordering::Relaxed);
@@ -126,7 +126,7 @@ mod tests {
             return;
         }
         let allowed = sched_getaffinity(None).unwrap().count() as usize;
-        let awake = Awake::keep();
+        let awake = KeepAwake::keep();
         wait_for("a thread for each processor", || idle_threads() == allowed);
         drop(awake);
         wait_for("their end", || idle_threads() == 0);

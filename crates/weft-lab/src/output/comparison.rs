@@ -22,7 +22,7 @@ pub struct Side {
 
 /// Error of a comparison of two folders.
 #[derive(Debug, thiserror::Error)]
-pub enum Apart {
+pub enum ComparisonError {
     /// Both have the same name.
     #[error("both are called `{0}`: give each a name, as in before=DIR after=DIR")]
     SameName(String),
@@ -82,10 +82,10 @@ struct Renamed {
 ///
 /// # Errors
 /// If they have nothing in common.
-pub fn data(sides: &[Side; 2], texts: &[String; 2]) -> Result<String, Apart> {
+pub fn data(sides: &[Side; 2], texts: &[String; 2]) -> Result<String, ComparisonError> {
     let [first, second] = sides;
     if first.name == second.name {
-        return Err(Apart::SameName(first.name.clone()));
+        return Err(ComparisonError::SameName(first.name.clone()));
     }
     let both = [renamed(first, &texts[0]), renamed(second, &texts[1])];
     let differences = differences(&both);
@@ -94,7 +94,7 @@ pub fn data(sides: &[Side; 2], texts: &[String; 2]) -> Result<String, Apart> {
             let names: Vec<&str> = side.names.iter().map(|(old, _)| old.as_str()).collect();
             names.join(", ")
         };
-        return Err(Apart::NothingInCommon {
+        return Err(ComparisonError::NothingInCommon {
             first: first.name.clone(),
             first_has: has(&both[0]),
             second: second.name.clone(),
