@@ -28,7 +28,7 @@ const LABELS: [&str; 4] = ["scenario", "results", "system", "condition"];
 const SYSTEM: usize = 2;
 const FOLDER: usize = 1;
 
-/// The table, or nothing without results.
+/// Returns the table without the columns that no result has; empty without results.
 pub fn table(table: &Table, summaries: &[&Summary], notes: &mut Vec<String>) -> String {
     let mut lines = Vec::new();
     for summary in summaries {
@@ -42,14 +42,17 @@ pub fn table(table: &Table, summaries: &[&Summary], notes: &mut Vec<String>) -> 
         return String::new();
     }
     by_condition(&mut lines);
-    for cell in table.columns.iter().filter(|cell| cell.of != Of::Notes) {
-        let has = |line: &Line<'_>| {
-            let mut metrics = cell.metric.0.iter();
-            metrics.any(|metric| line.summary.row(line.system, metric).is_some())
-        };
-        if !lines.iter().any(has) {
-            notes.push(table.without(cell));
-        }
+    let has = |line: &Line<'_>, cell: &Cell| {
+        let mut metrics = cell.metric.0.iter();
+        metrics.any(|metric| line.summary.row(line.system, metric).is_some())
+    };
+    let is_measured =
+        |cell: &&Cell| cell.of == Of::Notes || lines.iter().any(|line| has(line, cell));
+    let (columns, absent): (Vec<&Cell>, Vec<&Cell>) = table.columns.iter().partition(is_measured);
+    let is_empty = columns.iter().all(|cell| cell.of == Of::Notes) && !absent.is_empty();
+    notes.extend(absent.into_iter().map(|cell| table.without(cell)));
+    if is_empty {
+        return String::new();
     }
     let labels: Vec<[String; 4]> = lines.iter().map(Line::labels).collect();
     let differs = |at: usize| labels.iter().any(|label| label[at] != labels[0][at]);
@@ -68,11 +71,11 @@ pub fn table(table: &Table, summaries: &[&Summary], notes: &mut Vec<String>) -> 
     let shown: Vec<usize> = (0..LABELS.len()).filter(|at| is_shown(*at)).collect();
     let titles = shown.iter().map(|at| LABELS[*at].to_owned());
     let titles: Vec<String> = titles
-        .chain(table.columns.iter().map(markdown::title))
+        .chain(columns.iter().map(|cell| markdown::title(cell)))
         .collect();
     let row = |(line, labels): (&Line<'_>, &[String; 4])| {
         let own = shown.iter().map(|at| labels[*at].clone());
-        own.chain(table.columns.iter().map(|cell| text(line, cell)))
+        own.chain(columns.iter().map(|cell| text(line, cell)))
             .collect()
     };
     let rows: Vec<Vec<String>> = lines.iter().zip(&labels).map(row).collect();
