@@ -1,20 +1,20 @@
 //! A call in a room, on its own threads.
 //!
 //! One thread ([`run`]) makes all decisions; it never waits for the network.
-//! Requests run in request queues ([`desk`]), a separate thread reads the
+//! Requests run in request queues ([`request_queue`]), a separate thread reads the
 //! room's events, and all of them send messages to one mailbox ([`inbox`]).
 
 mod attempts;
-mod desk;
 mod diagnosis;
+pub(crate) mod event_sender;
 pub(crate) mod fault;
 mod inbox;
 mod listening;
-pub(crate) mod outlet;
 mod player;
 mod playing;
 mod publication;
 mod publishing;
+mod request_queue;
 mod room;
 mod run;
 mod statistics;
@@ -40,8 +40,8 @@ use crate::links::{self, Links};
 use crate::signalling::Room;
 use crate::start::start;
 
-use inbox::{Frames, Mailbox, Wish};
-use run::{Conduct, Myself};
+use inbox::{CallMessage, Frames, Mailbox};
+use run::{CallLoop, LocalParticipant};
 pub use statistics::Statistics;
 
 /// Running call: it publishes its sources, receives the other participants,
@@ -79,7 +79,7 @@ impl Stopper {
     /// Ends the call: [`Call::next_event`] returns [`NoEvent::Ended`]
     /// afterwards.
     pub fn stop(&self) {
-        self.0.send(Wish::End);
+        self.0.send(CallMessage::End);
     }
 }
 
@@ -100,9 +100,9 @@ impl Call {
         if config.receiving == Receiving::Nobody && !config.send.publishes() {
             return Err(StartError::NothingToDo);
         }
-        let (events, heard) = outlet::outlet();
+        let (events, heard) = event_sender::event_channel();
         let events = Arc::new(events);
-        let notices = outlet::notices(&events);
+        let notices = event_sender::notices(&events);
         let here = links::loopback(&config.server.url);
         let (specs, scope) = links::links_or_all(&config.send.links, here)?;
         let room = Room::new(&config.server, specs.clone(), &config.room)?;
@@ -110,7 +110,7 @@ impl Call {
         let name = config.send.name.clone();
         let started = start(clock, links, config.send, Call::LAYERS, notices)?;
         let driver = started.driver;
-        let own = Myself {
+        let own = LocalParticipant {
             name,
             sections: started.sections,
             receiving: config.receiving,
@@ -118,13 +118,13 @@ impl Call {
         };
         let (mailbox, inbox) = inbox::mail();
         let remote = driver.remote.clone();
-        let mut conduct = Conduct::new(room, remote.clone(), mailbox.clone(), own, events);
+        let mut call_loop = CallLoop::new(room, remote.clone(), mailbox.clone(), own, events);
         let frames = inbox.frames();
         let call = thread::Builder::new()
             .name("call".to_owned())
             .spawn(move || {
-                let ended = conduct.run(&inbox);
-                conduct.leave();
+                let ended = call_loop.run(&inbox);
+                call_loop.leave();
                 ended
             })
             .expect("the system gives a thread");
@@ -167,7 +167,7 @@ impl Call {
     #[must_use]
     pub fn statistics(&self) -> Option<Statistics> {
         let (reply, answer) = channel();
-        self.mailbox.send(Wish::Figures(reply));
+        self.mailbox.send(CallMessage::Figures(reply));
         answer.recv().ok()
     }
 
@@ -211,7 +211,7 @@ impl Call {
     /// If the call had already ended, because the server refused it
     /// permanently.
     pub fn leave(mut self) -> Result<(), ConnectError> {
-        self.mailbox.send(Wish::End);
+        self.mailbox.send(CallMessage::End);
         let Some(Threads { call, network }) = self.threads.take() else {
             return Ok(());
         };
@@ -223,7 +223,7 @@ impl Call {
 
 impl Drop for Call {
     fn drop(&mut self) {
-        self.mailbox.send(Wish::End);
+        self.mailbox.send(CallMessage::End);
         self.remote.send(Command::Stop);
     }
 }

@@ -157,7 +157,7 @@ struct Offered {
     patience: Patience,
 }
 
-struct Counterpart {
+struct RemotePeer {
     news: Listener,
     /// Sockets of this peer.
     locals: Vec<Held>,
@@ -186,7 +186,7 @@ pub struct Caller {
     next_bound: Instant,
     encoders: Encoders,
     offers: BTreeMap<OfferId, Offered>,
-    peers: BTreeMap<PeerKey, Counterpart>,
+    peers: BTreeMap<PeerKey, RemotePeer>,
     next_offer: u64,
 }
 
@@ -355,7 +355,7 @@ impl Caller {
     }
 
     /// Links that had enough time to reach the peer, and never did.
-    fn silent(&self, now: Instant, peer: &Counterpart) -> BTreeSet<String> {
+    fn silent(&self, now: Instant, peer: &RemotePeer) -> BTreeSet<String> {
         let old = |held: &&Held| now.saturating_since(held.since.max(peer.made)) >= SILENT_AFTER;
         let names = peer.locals.iter().filter(old);
         let names = names.map(|held| self.following.links.name(held.link));
@@ -364,23 +364,23 @@ impl Caller {
     }
 
     fn report(&self, context: &Context<'_>) -> Vec<PeerReport> {
-        let report = |(key, counterpart): (&PeerKey, &Counterpart)| {
+        let report = |(key, remote_peer): (&PeerKey, &RemotePeer)| {
             let peer = context.peers().get(*key)?;
             Some(PeerReport {
                 peer: *key,
                 stats: peer.session().stats(),
-                links: counterpart.links.clone(),
+                links: remote_peer.links.clone(),
                 all_links: self.following.links.figures(),
-                silent: self.silent(context.now, counterpart),
+                silent: self.silent(context.now, remote_peer),
                 connected: peer.is_connected(),
                 level: peer.session().level(),
                 cameras: self
                     .encoders
                     .iter()
-                    .take(counterpart.cameras.len())
+                    .take(remote_peer.cameras.len())
                     .map(|control| control.report())
                     .collect(),
-                tracks: counterpart.tracks(),
+                tracks: remote_peer.tracks(),
             })
         };
         self.peers.iter().filter_map(report).collect()

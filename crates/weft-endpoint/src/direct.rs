@@ -16,7 +16,7 @@ use crate::call::Statistics;
 use crate::caller::{CallError, Command, News, OfferId, Patience, ask};
 use crate::config::SendConfig;
 use crate::error::StartError;
-use crate::links::{self, Board, LinkChange, Links};
+use crate::links::{self, LinkChange, LinkStates, Links};
 use crate::notice::Notices;
 use crate::start::{Started, start};
 
@@ -243,7 +243,7 @@ impl Viewers {
     fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Viewer>> {
         self.all
             .lock()
-            .expect("nothing panics with the viewers in hand")
+            .expect("nothing panics while it holds the viewers")
     }
 
     fn tell(&self, event: DirectEvent) {
@@ -270,7 +270,7 @@ impl Viewers {
     /// Reports the events of a viewer until it ends.
     fn follow(&self, viewer: &str, peer: PeerKey, incoming: &Receiver<News>) {
         let name = || viewer.to_owned();
-        let mut board = Board::default();
+        let mut link_states = LinkStates::default();
         while let Ok(news) = incoming.recv() {
             match news {
                 News::Connected => self.tell(DirectEvent::Connected { viewer: name() }),
@@ -281,7 +281,7 @@ impl Viewers {
                     return self.tell(DirectEvent::Ended { viewer, reason });
                 }
                 News::Path { path, link, state } => {
-                    let change = board.on_path(Instant::now(), path, &link, state);
+                    let change = link_states.on_path(Instant::now(), path, &link, state);
                     if let Some(change) = change {
                         let viewer = name();
                         self.tell(DirectEvent::Link {

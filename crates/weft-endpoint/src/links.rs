@@ -11,16 +11,16 @@ use weft_units::Bytes;
 
 use crate::notice::{Notice, Notices};
 
-mod board;
 mod change;
 mod choice;
+mod states;
 #[cfg(test)]
 mod tests;
 mod trouble;
 
-pub use board::Board;
 pub use change::LinkChange;
 pub use choice::{ChoiceError, Scope, links_or_all, loopback};
+pub use states::LinkStates;
 pub use trouble::LinkTrouble;
 
 /// Difference in ICE network cost between consecutive links: the first

@@ -128,11 +128,11 @@ pub fn start(
             layers,
             degradation: config.degradation,
         };
-        let shots = feed.subscribe();
+        let captured = feed.subscribe();
         let send = move |frame| remote.send(Command::Video { camera, frame });
         let slow = notices.clone();
         let on_load = move |load: video::Load| slow.tell(load.into());
-        video::start(setup, control, shots, on_load, send)?;
+        video::start(setup, control, captured, on_load, send)?;
         let notices = notices.clone();
         feed.start(move |error| notices.tell(Notice::CameraEnded(error)));
     }

@@ -150,7 +150,7 @@ impl Watcher {
 
 fn hold(sights: &Mutex<Sights>) -> MutexGuard<'_, Sights> {
     let held = sights.lock();
-    held.expect("no thread panics with the sights in hand")
+    held.expect("no thread panics while it holds the sights")
 }
 
 fn spawn(name: &str, run: impl FnOnce() + Send + 'static) {

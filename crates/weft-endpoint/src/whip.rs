@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use weft_net::{Clock, Driver};
 
-use crate::call::outlet;
+use crate::call::event_sender::{event_channel, notices};
 use crate::call::{NoEvent, Statistics};
 use crate::caller::Command;
 use crate::config::SendConfig;
@@ -63,9 +63,9 @@ impl WhipClient {
             return Err(StartError::NothingToDo);
         }
         let clock = Clock::start();
-        let (events, heard) = outlet::outlet();
+        let (events, heard) = event_channel();
         let events = Arc::new(events);
-        let notices = outlet::notices(&events);
+        let notices = notices(&events);
         let here = links::loopback(&server.url);
         let (specs, scope) = links::links_or_all(&send.links, here)?;
         let whip = Whip::new(server, specs.clone())?;

@@ -5,6 +5,7 @@ mod exchange;
 mod liveness;
 mod lookup;
 mod moving;
+mod network_pairs;
 mod nominate;
 mod pair;
 mod pairing;
@@ -15,7 +16,6 @@ mod schedule;
 mod sent;
 #[cfg(test)]
 mod tests;
-mod ways;
 
 pub use schedule::Phase;
 

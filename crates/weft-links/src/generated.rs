@@ -9,7 +9,7 @@ use std::fmt;
 use std::str::FromStr;
 use weft_units::{Duration, Rate, Rng};
 
-pub use conditions::{Motion, Network, Scale, Ways};
+pub use conditions::{DirectionCorrelation, Motion, Network, Scale};
 use process::Process;
 
 /// Capacity of a type of wireless link under a type of motion, drawn from the
@@ -21,7 +21,7 @@ pub struct Generated {
     /// Network that the device uses.
     pub network: Network,
     /// Correlation of the two directions of a link.
-    pub ways: Ways,
+    pub ways: DirectionCorrelation,
     /// Scaling of the profile of motion and network.
     pub scale: Scale,
     /// Fixed seeds, the same in every run; without them the link's generator
@@ -73,7 +73,7 @@ impl Generated {
             process: Process::new(
                 profile,
                 self.scale,
-                profile.common.told(self.ways),
+                profile.common.overridden(self.ways),
                 [&both, &own],
             ),
         }
@@ -114,7 +114,10 @@ impl fmt::Display for Generated {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (motion, network) = (self.motion.as_str(), self.network.as_str());
         write!(f, "{}{motion}/{network}", Generated::PREFIX)?;
-        if let Some((_, word)) = Ways::TOLD.iter().find(|(ways, _)| *ways == self.ways) {
+        if let Some((_, word)) = DirectionCorrelation::NAMED
+            .iter()
+            .find(|(ways, _)| *ways == self.ways)
+        {
             write!(f, "/{word}")?;
         }
         let (scale, profile) = (self.scale, Scale::PROFILE);
@@ -139,8 +142,10 @@ impl FromStr for Generated {
             let mut parts = text.strip_prefix(Generated::PREFIX)?.split('/');
             let (motion, network) = (parts.next()?, parts.next()?);
             let mut next = parts.next();
-            let told = Ways::TOLD.iter().find(|(_, word)| Some(*word) == next);
-            let ways = told.map_or_else(Ways::default, |(ways, _)| {
+            let told = DirectionCorrelation::NAMED
+                .iter()
+                .find(|(_, word)| Some(*word) == next);
+            let ways = told.map_or_else(DirectionCorrelation::default, |(ways, _)| {
                 next = parts.next();
                 *ways
             });

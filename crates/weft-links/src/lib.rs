@@ -30,7 +30,7 @@ pub use counters::{Counters, DropReason, Tally};
 pub use delay::VaryingDelay;
 pub use discipline::{Aqm, EcnMarking};
 pub use generated::{
-    Generated, GeneratedError, GeneratedRates, Motion, Network, Scale, Seeds, Ways,
+    DirectionCorrelation, Generated, GeneratedError, GeneratedRates, Motion, Network, Scale, Seeds,
 };
 pub use loss::GilbertElliott;
 // Each kind of medium is exported only by the folder of all kinds.

@@ -64,11 +64,11 @@ pub(crate) struct Losses {
     undrawn: u64,
     bursts: Option<GilbertElliott>,
     burst_rng: Rng,
-    state: State,
+    state: LossState,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum LossState {
     Good,
     Bad,
 }
@@ -81,7 +81,7 @@ impl Losses {
             undrawn: 0,
             bursts: None,
             burst_rng: rng.stream("burst loss"),
-            state: State::Good,
+            state: LossState::Good,
         };
         losses.set_bursts(bursts);
         losses
@@ -101,15 +101,15 @@ impl Losses {
     pub fn set_bursts(&mut self, bursts: Option<GilbertElliott>) {
         self.bursts = bursts;
         let bad = bursts.is_some_and(|m| self.burst_rng.chance(m.bad_share()));
-        self.state = if bad { State::Bad } else { State::Good };
+        self.state = if bad { LossState::Bad } else { LossState::Good };
     }
 
     /// Reason for the loss of the next packet, if it is lost.
     pub fn judge(&mut self) -> Option<DropReason> {
         let in_burst = self.bursts.is_some_and(|model| {
             let (loss, change, other) = match self.state {
-                State::Good => (model.good_loss, model.to_bad, State::Bad),
-                State::Bad => (model.bad_loss, model.to_good, State::Good),
+                LossState::Good => (model.good_loss, model.to_bad, LossState::Bad),
+                LossState::Bad => (model.bad_loss, model.to_good, LossState::Good),
             };
             let lost = self.burst_rng.chance(loss);
             if self.burst_rng.chance(change) {

@@ -26,8 +26,8 @@ pub use radio::RadioCounters;
 pub use service::ServiceTime;
 pub use spec::MediumSpec;
 pub use wifi::{
-    ApQueue, GuardInterval, WifiError, WifiMotion, WifiRate, WifiRateControl, WifiSignal, WifiSpec,
-    WifiStandard, WifiStation, WifiStrangers,
+    ApQueue, GuardInterval, WifiError, WifiMotion, WifiObssRelation, WifiRate, WifiRateControl,
+    WifiSignal, WifiSpec, WifiStandard, WifiStation,
 };
 pub use wired::{Link, Wired, WiredDirection};
 

@@ -120,7 +120,7 @@ pub enum TraceProblem {
 
 /// Position in the text, for errors.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct TracePosition<'a> {
     trace: &'a str,
     line: usize,
     column: usize,
@@ -140,7 +140,7 @@ impl Trace {
         let is_mahimahi = ends(".up") || ends(".down");
         if first.trim_start().starts_with(['{', '[']) {
             let line = content(text).next().map_or(1, |(line, _)| line);
-            let place = Place {
+            let place = TracePosition {
                 trace: name,
                 line,
                 column: 1,
@@ -247,7 +247,7 @@ impl Trace {
     }
 }
 
-impl Place<'_> {
+impl TracePosition<'_> {
     fn error(self, problem: TraceProblem) -> TraceError {
         TraceError {
             trace: self.trace.into(),
@@ -318,9 +318,9 @@ fn comment_before(text: &str, line: usize) -> Option<&str> {
 }
 
 /// Position after the last line, where data is missing.
-fn end<'a>(trace: &'a str, text: &str) -> Place<'a> {
+fn end<'a>(trace: &'a str, text: &str) -> TracePosition<'a> {
     let line = text.lines().count().max(1);
-    Place {
+    TracePosition {
         trace,
         line,
         column: 1,

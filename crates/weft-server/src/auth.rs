@@ -20,7 +20,7 @@ const COOKIE: &str = "weft_token";
 
 /// Access that a request needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wish<'a> {
+pub(crate) enum RequiredAccess<'a> {
     /// This permission in this room.
     In(&'a str, May),
     /// Access to the operator's statistics.
@@ -63,7 +63,7 @@ impl Gate {
         &self,
         (now, from): (Instant, Option<IpAddr>),
         headers: &HeaderMap,
-        wish: Wish<'_>,
+        required: RequiredAccess<'_>,
     ) -> Result<Access, Problem> {
         if self.is_open() {
             return Ok(Access::Everywhere);
@@ -77,11 +77,13 @@ impl Gate {
             Err(Rejected::Revoked) => return Err(revoked()),
             Err(Rejected::NotOurs) => return Err(wrong()),
         };
-        match wish {
-            Wish::In(room, _) if room != grant.room() => Err(other_room(grant.room(), room)),
-            Wish::In(_, may) if may > grant.may => Err(watch_only()),
-            Wish::Figures => Err(other_room(grant.room(), "the server's figures")),
-            Wish::In(..) => Ok(Access::Granted(grant)),
+        match required {
+            RequiredAccess::In(room, _) if room != grant.room() => {
+                Err(other_room(grant.room(), room))
+            }
+            RequiredAccess::In(_, may) if may > grant.may => Err(watch_only()),
+            RequiredAccess::Figures => Err(other_room(grant.room(), "the server's figures")),
+            RequiredAccess::In(..) => Ok(Access::Granted(grant)),
         }
     }
 

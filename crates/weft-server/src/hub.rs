@@ -11,7 +11,7 @@ mod state;
 use crate::clock::Clock;
 use crate::config::Limits;
 use crate::ids::Ids;
-use crate::log::{Happened, Log};
+use crate::log::{Log, ServerEvent};
 use crate::media_plane::{Event, MediaPlane, Negotiated, ResourceId};
 use crate::origin::Origin;
 use crate::problem::Problem;
@@ -21,7 +21,7 @@ use bars::Bars;
 pub(crate) use resources::Enabled;
 use resources::{Resource, Resources, Role};
 use serde_json::json;
-use state::{Door, Feed, Paces, State, change_message, message};
+use state::{AdmissionState, Feed, Paces, State, change_message, message};
 pub(crate) use state::{Message, described};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -91,7 +91,7 @@ impl Hub {
                 guests: BTreeMap::new(),
                 coming: Paces::default(),
                 opening: Paces::default(),
-                door: Door::Open,
+                admission: AdmissionState::Open,
                 bars: Bars::default(),
             }),
             media,
@@ -308,7 +308,7 @@ impl Hub {
                 }
                 state.show_publishing_of(&resource);
                 if let Some(found) = state.resources.find(&resource) {
-                    self.log.tell(|| Happened::Connected {
+                    self.log.tell(|| ServerEvent::Connected {
                         room: found.room.clone(),
                         id: found.participant.clone(),
                         publishes: found.is_publication(),
@@ -317,7 +317,7 @@ impl Hub {
             }
             Event::Ended { resource, reason } => {
                 if let Some(found) = state.resources.take(&resource) {
-                    self.log.tell(|| Happened::Ended {
+                    self.log.tell(|| ServerEvent::Ended {
                         room: found.room.clone(),
                         id: found.participant.clone(),
                         publishes: found.is_publication(),
@@ -367,7 +367,7 @@ impl Hub {
     /// Closes all event streams, at the end of the server.
     pub(crate) fn shut(&self) {
         let mut state = self.lock();
-        state.door = Door::Shut;
+        state.admission = AdmissionState::Shut;
         state.feeds.clear();
     }
 
@@ -375,13 +375,13 @@ impl Hub {
     /// they may stay.
     pub(crate) fn drain(&self, patience: Duration) {
         let mut state = self.lock();
-        state.door = Door::Draining;
+        state.admission = AdmissionState::Draining;
         let seconds = patience.as_secs();
         let stopping = message("stopping", &json!({ "seconds": seconds }));
         state
             .feeds
             .retain(|feed| feed.sender.try_send(stopping.clone()).is_ok());
-        self.log.tell(|| Happened::Draining { seconds });
+        self.log.tell(|| ServerEvent::Draining { seconds });
     }
 
     /// Waits until all participants have left.
@@ -426,13 +426,13 @@ impl Hub {
     fn write_down(&self, room: &str, change: &Change) {
         let room = || room.to_owned();
         match change {
-            Change::Joined(who) => self.log.tell(|| Happened::Joined {
+            Change::Joined(who) => self.log.tell(|| ServerEvent::Joined {
                 room: room(),
                 id: who.id.clone(),
                 name: who.name.clone(),
                 kind: who.kind,
             }),
-            Change::Left { id } => self.log.tell(|| Happened::Left {
+            Change::Left { id } => self.log.tell(|| ServerEvent::Left {
                 room: room(),
                 id: id.clone(),
             }),

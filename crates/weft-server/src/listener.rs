@@ -1,6 +1,6 @@
 use crate::config::Limits;
+use crate::http_slots::{HttpSlot, HttpSlots, Known};
 use crate::log::NotAccepted;
-use crate::places::{Known, Place, Places};
 use crate::refusals::Refusals;
 use crate::reload::Certificate;
 use axum::serve::Listener;
@@ -56,8 +56,8 @@ pub(crate) struct Connection {
     end: Pin<Box<Sleep>>,
     /// Bytes read since the last write.
     read: usize,
-    place: Place,
-    /// Whether its place was given to another connection.
+    slot: HttpSlot,
+    /// Whether its slot was given to another connection.
     is_over: bool,
 }
 
@@ -76,8 +76,8 @@ impl Connections {
         let listener = TcpListener::from_std(listener)?;
         let (sender, ready) = mpsc::channel(16);
         let (all, per_address) = (limits.http_connections, limits.http_connections_per_address);
-        let places = Places::new(all, per_address, refusals);
-        tokio::spawn(accept_all(listener, tls, places, sender));
+        let slots = HttpSlots::new(all, per_address, refusals);
+        tokio::spawn(accept_all(listener, tls, slots, sender));
         Ok(Connections { ready, address })
     }
 }
@@ -85,7 +85,7 @@ impl Connections {
 async fn accept_all(
     listener: TcpListener,
     tls: Option<Arc<Certificate>>,
-    places: Places,
+    slots: HttpSlots,
     sender: mpsc::Sender<(Connection, SocketAddr)>,
 ) {
     loop {
@@ -100,17 +100,17 @@ async fn accept_all(
                     .raw_os_error()
                     .is_some_and(|n| NO_DESCRIPTOR.contains(&n))
                 {
-                    places.make_room(NotAccepted::Descriptors);
+                    slots.make_room(NotAccepted::Descriptors);
                 }
                 tokio::time::sleep(EXHAUSTED_PAUSE).await;
                 continue;
             }
         };
-        let place = tokio::select! {
-            place = places.enter(peer.ip()) => place,
+        let slot = tokio::select! {
+            slot = slots.enter(peer.ip()) => slot,
             () = sender.closed() => return,
         };
-        let Some(mut place) = place else {
+        let Some(mut slot) = slot else {
             continue;
         };
         prepare(&stream);
@@ -120,14 +120,14 @@ async fn accept_all(
             let handshake = tokio::time::timeout(HANDSHAKE_TIMEOUT, secured(stream, acceptor));
             let done = tokio::select! {
                 done = handshake => done,
-                _ = &mut place.ends => return,
+                _ = &mut slot.ends => return,
             };
             if let Ok(Ok(io)) = done {
                 let connection = Connection {
                     io,
                     end: Box::pin(tokio::time::sleep(SILENCE)),
                     read: 0,
-                    place,
+                    slot,
                     is_over: false,
                 };
                 let _ = sender.send((connection, peer)).await;
@@ -149,12 +149,12 @@ fn prepare(stream: &TcpStream) {
 impl Connection {
     /// Whether a client was admitted over it.
     pub(crate) fn known(&self) -> Known {
-        self.place.known.clone()
+        self.slot.known.clone()
     }
 
-    /// Fails if the connection was silent for too long, or its place is needed.
+    /// Fails if the connection was silent for too long, or its slot is needed.
     fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<io::Error> {
-        if self.is_over || Pin::new(&mut self.place.ends).poll(cx).is_ready() {
+        if self.is_over || Pin::new(&mut self.slot.ends).poll(cx).is_ready() {
             self.is_over = true;
             return Poll::Ready(io::ErrorKind::ConnectionAborted.into());
         }
@@ -253,12 +253,12 @@ mod tests {
 
     async fn connection() -> (Connection, DuplexStream) {
         let (io, other) = tokio::io::duplex(64);
-        let places = Places::new(1, 1, refusals());
+        let slots = HttpSlots::new(1, 1, refusals());
         let connection = Connection {
             io: Box::pin(io),
             end: Box::pin(tokio::time::sleep(SILENCE)),
             read: 0,
-            place: places.enter([192, 0, 2, 1].into()).await.unwrap(),
+            slot: slots.enter([192, 0, 2, 1].into()).await.unwrap(),
             is_over: false,
         };
         (connection, other)
@@ -325,14 +325,14 @@ mod tests {
     async fn a_silent_stranger_gives_way() {
         let (mut connection, _other) = connection().await;
         let refusals = refusals();
-        let places = Places::new(1, 1, Arc::clone(&refusals));
-        connection.place = places.enter([192, 0, 2, 1].into()).await.unwrap();
+        let slots = HttpSlots::new(1, 1, Arc::clone(&refusals));
+        connection.slot = slots.enter([192, 0, 2, 1].into()).await.unwrap();
         let silent = tokio::spawn(async move {
             let end = connection.read_u8().await;
             assert_eq!(end.unwrap_err().kind(), io::ErrorKind::ConnectionAborted);
         });
         let began = Instant::now();
-        assert!(places.enter([192, 0, 2, 2].into()).await.is_some());
+        assert!(slots.enter([192, 0, 2, 2].into()).await.is_some());
         assert_eq!(began.elapsed().as_secs(), 0);
         silent.await.unwrap();
         assert_eq!(refusals.connections(), [(NotAccepted::Replaced, 1)]);

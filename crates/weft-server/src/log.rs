@@ -22,7 +22,7 @@ pub enum Level {
 /// Event of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
-pub enum Happened {
+pub enum ServerEvent {
     /// A participant entered a room.
     Joined {
         /// Name of the room as in its URL.
@@ -160,41 +160,45 @@ impl NotAccepted {
     }
 }
 
-impl Happened {
+impl ServerEvent {
     /// Verbosity from which it is logged.
     #[must_use]
     pub fn level(&self) -> Level {
         match self {
-            Happened::MediaEnded
-            | Happened::NoAdmin { .. }
-            | Happened::CertificateNotRead { .. } => Level::Error,
-            Happened::NotAccepted { reason, .. } if *reason != NotAccepted::Address => Level::Error,
-            Happened::RefusedMore { status, .. } if *status >= 500 => Level::Error,
-            Happened::Refused { status, .. } if *status >= 500 => Level::Error,
-            Happened::Connected { .. } => Level::Debug,
+            ServerEvent::MediaEnded
+            | ServerEvent::NoAdmin { .. }
+            | ServerEvent::CertificateNotRead { .. } => Level::Error,
+            ServerEvent::NotAccepted { reason, .. } if *reason != NotAccepted::Address => {
+                Level::Error
+            }
+            ServerEvent::RefusedMore { status, .. } if *status >= 500 => Level::Error,
+            ServerEvent::Refused { status, .. } if *status >= 500 => Level::Error,
+            ServerEvent::Connected { .. } => Level::Debug,
             _ => Level::Info,
         }
     }
 }
 
-impl fmt::Display for Happened {
+impl fmt::Display for ServerEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let does = |publishes: &bool| if *publishes { "publishing" } else { "playing" };
         match self {
-            Happened::Joined { room, id, name, .. } => write!(f, "{room}: {id} joined as {name:?}"),
-            Happened::Left { room, id } => write!(f, "{room}: {id} left"),
-            Happened::Connected {
+            ServerEvent::Joined { room, id, name, .. } => {
+                write!(f, "{room}: {id} joined as {name:?}")
+            }
+            ServerEvent::Left { room, id } => write!(f, "{room}: {id} left"),
+            ServerEvent::Connected {
                 room,
                 id,
                 publishes,
             } => write!(f, "{room}: {id} began {}", does(publishes)),
-            Happened::Ended {
+            ServerEvent::Ended {
                 room,
                 id,
                 publishes,
                 reason,
             } => write!(f, "{room}: {id} ended {}: {reason}", does(publishes)),
-            Happened::Refused {
+            ServerEvent::Refused {
                 status,
                 error,
                 from,
@@ -205,7 +209,7 @@ impl fmt::Display for Happened {
                 }
                 write!(f, ": {error}")
             }
-            Happened::RefusedMore {
+            ServerEvent::RefusedMore {
                 status,
                 kind,
                 times,
@@ -217,7 +221,7 @@ impl fmt::Display for Happened {
                 }
                 write!(f, "{times} more times in {seconds} s")
             }
-            Happened::NotAccepted {
+            ServerEvent::NotAccepted {
                 reason,
                 times,
                 seconds,
@@ -243,28 +247,28 @@ impl fmt::Display for Happened {
                     _ => write!(f, "; {times} more times in {seconds} s"),
                 }
             }
-            Happened::Removed { room, id } => write!(f, "{room}: the operator removed {id}"),
-            Happened::Closed { room } => write!(f, "{room}: the operator closed or opened it"),
-            Happened::Revoked { token } => write!(f, "the operator revoked token {token}"),
-            Happened::NoAdmin { error } => {
+            ServerEvent::Removed { room, id } => write!(f, "{room}: the operator removed {id}"),
+            ServerEvent::Closed { room } => write!(f, "{room}: the operator closed or opened it"),
+            ServerEvent::Revoked { token } => write!(f, "the operator revoked token {token}"),
+            ServerEvent::NoAdmin { error } => {
                 write!(f, "`weft rooms` cannot reach this server: {error}")
             }
-            Happened::CertificateRead { fingerprint } => {
+            ServerEvent::CertificateRead { fingerprint } => {
                 write!(f, "reloaded the certificate; SHA-256 {fingerprint}")
             }
-            Happened::CertificateNotRead { error } => {
+            ServerEvent::CertificateNotRead { error } => {
                 write!(
                     f,
                     "the new certificate cannot be used, so the old one stays in use: {error}"
                 )
             }
-            Happened::Draining { seconds } => {
+            ServerEvent::Draining { seconds } => {
                 write!(
                     f,
                     "admitting no newcomers; waiting up to {seconds} s for participants to leave"
                 )
             }
-            Happened::MediaEnded => f.write_str("the media side failed because of a bug"),
+            ServerEvent::MediaEnded => f.write_str("the media side failed because of a bug"),
         }
     }
 }
@@ -274,17 +278,17 @@ impl fmt::Display for Happened {
 #[derive(Clone, Default)]
 pub struct Log(Option<Arc<Take>>);
 
-type Take = dyn Fn(&Happened) + Send + Sync;
+type Take = dyn Fn(&ServerEvent) + Send + Sync;
 
 impl Log {
     /// Passes events to `take`.
-    pub fn new(take: impl Fn(&Happened) + Send + Sync + 'static) -> Log {
+    pub fn new(take: impl Fn(&ServerEvent) + Send + Sync + 'static) -> Log {
         Log(Some(Arc::new(take)))
     }
 
-    pub(crate) fn tell(&self, happened: impl FnOnce() -> Happened) {
+    pub(crate) fn tell(&self, event: impl FnOnce() -> ServerEvent) {
         if let Some(take) = &self.0 {
-            take(&happened());
+            take(&event());
         }
     }
 }

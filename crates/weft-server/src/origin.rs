@@ -1,9 +1,9 @@
 //! Origin of a request, for quotas.
 
 use crate::auth::{Access, Grant};
-use crate::crowd::network;
+use crate::connection_limit::network;
+use crate::http_slots::Known;
 use crate::listener::Connections;
-use crate::places::Known;
 use axum::extract::connect_info::Connected;
 use axum::http::HeaderMap;
 use axum::serve::IncomingStream;

@@ -1,6 +1,6 @@
 //! Counts of refused requests and connections, for the log and the metrics.
 
-use crate::log::{Happened, Log, NotAccepted};
+use crate::log::{Log, NotAccepted, ServerEvent};
 use crate::repeated::{INTERVAL, Repeated};
 use std::net::IpAddr;
 
@@ -35,7 +35,7 @@ impl Refusals {
         from: Option<IpAddr>,
     ) {
         if self.requests.count((status, kind)) {
-            self.log.tell(|| Happened::Refused {
+            self.log.tell(|| ServerEvent::Refused {
                 status,
                 error: error(),
                 from,
@@ -47,7 +47,7 @@ impl Refusals {
     pub(crate) fn connection(&self, reason: NotAccepted) {
         if self.connections.count(reason) {
             let (times, seconds) = (1, 0);
-            self.log.tell(|| Happened::NotAccepted {
+            self.log.tell(|| ServerEvent::NotAccepted {
                 reason,
                 times,
                 seconds,
@@ -60,7 +60,7 @@ impl Refusals {
     pub(crate) fn end_interval(&self) {
         let seconds = INTERVAL.as_secs();
         for ((status, kind), times) in self.requests.end_interval() {
-            self.log.tell(|| Happened::RefusedMore {
+            self.log.tell(|| ServerEvent::RefusedMore {
                 status,
                 kind,
                 times,
@@ -68,7 +68,7 @@ impl Refusals {
             });
         }
         for (reason, times) in self.connections.end_interval() {
-            self.log.tell(|| Happened::NotAccepted {
+            self.log.tell(|| ServerEvent::NotAccepted {
                 reason,
                 times,
                 seconds,

@@ -1,7 +1,7 @@
 //! Reloads the certificate of a running server when its files change.
 
 use crate::error::ServerError;
-use crate::log::{Happened, Log};
+use crate::log::{Log, ServerEvent};
 use crate::tls::{Source, Tls};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -93,12 +93,12 @@ impl Certificate {
                     .acceptor
                     .write()
                     .unwrap_or_else(PoisonError::into_inner) = tls.acceptor;
-                self.log.tell(|| Happened::CertificateRead {
+                self.log.tell(|| ServerEvent::CertificateRead {
                     fingerprint: tls.fingerprint,
                 });
             }
             Ok(None) => {}
-            Err(error) => self.log.tell(|| Happened::CertificateNotRead {
+            Err(error) => self.log.tell(|| ServerEvent::CertificateNotRead {
                 error: error.to_string(),
             }),
         }

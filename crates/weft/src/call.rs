@@ -46,9 +46,9 @@ pub fn run(args: CallArgs) -> Result<(), Failure> {
     let direct = Direct::start(send.config(), loopback, exit::notices(), hear)?;
     let publishing = direct.publishing().clone();
     let direct = Arc::new(direct);
-    let board = Arc::default();
+    let shared_links = Arc::default();
     let plane = Arc::new(DirectPlane(Arc::clone(&direct)));
-    let mut config = serve::config(args.page, router(&send.name, &publishing, &board));
+    let mut config = serve::config(args.page, router(&send.name, &publishing, &shared_links));
     let own_certificate = config.security == Security::Auto;
     // Other users of the network may find the port, but must not see the call.
     let made = (loopback.is_none() && config.token.is_none()).then(unguessable);
@@ -85,7 +85,9 @@ pub fn run(args: CallArgs) -> Result<(), Failure> {
         // The latest viewer: earlier ones may have vanished without closing.
         if let Some(report) = figures.peers.iter().rfind(|r| r.connected) {
             let links = report.link_reports();
-            *board.lock().expect("nothing panics with the board in hand") = links;
+            *shared_links
+                .lock()
+                .expect("nothing panics while it holds the links") = links;
         }
         if let Some(stats) = &mut stats {
             stats.write(&figures);
@@ -103,7 +105,7 @@ fn router(name: &str, publishing: &Publishing, links: &Arc<Mutex<Vec<LinkReport>
     let call = move |Extension(Admitted(admitted)): Extension<Admitted>| {
         let links = links
             .lock()
-            .expect("nothing panics with the board in hand")
+            .expect("nothing panics while it holds the links")
             .clone();
         let answer = match admitted {
             true => json!({

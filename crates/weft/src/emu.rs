@@ -46,7 +46,7 @@ pub fn run(args: EmuArgs) -> Result<(), Failure> {
 }
 
 /// Emulated links with the hosts at their ends.
-struct Place {
+struct EmulatedLinks {
     network: Network,
     inside: HostId,
     far: HostId,
@@ -79,9 +79,9 @@ fn shell(args: &ShellArgs) -> Result<(), Failure> {
     let right = Privilege::find()?;
     right.take()?;
     note_signals();
-    let place = place(args, links, right);
-    let running = place.network.start()?;
-    for (index, (near, far)) in place.addresses.iter().enumerate() {
+    let emulated = emulated_links(args, links, right);
+    let running = emulated.network.start()?;
+    for (index, (near, far)) in emulated.addresses.iter().enumerate() {
         let number = index + 1;
         complain!(
             "weft: link {number}: {} here, {} at the other end",
@@ -89,14 +89,14 @@ fn shell(args: &ShellArgs) -> Result<(), Failure> {
             far.v4
         );
     }
-    let variables = variables(&place.addresses);
+    let variables = variables(&emulated.addresses);
     let far = args.far.as_ref().map(|command| {
-        let mut shell = running.command(place.far, "sh");
+        let mut shell = running.command(emulated.far, "sh");
         shell.args(["-c", command]).envs(variables.clone());
         Far::start(shell).map_err(|e| Failure::Run(format!("--far '{command}': sh: {e}")))
     });
     let far = far.transpose()?;
-    let status = match inside(args, &running, place.inside, variables) {
+    let status = match inside(args, &running, emulated.inside, variables) {
         // The program could not be started.
         Err(failure @ (Failure::Run(_) | Failure::Machine(_))) => return Err(failure),
         ended => ended,
@@ -144,7 +144,11 @@ fn media(args: &ShellArgs) -> Result<Vec<MediumSpec>, Failure> {
     args.links.iter().enumerate().map(medium).collect()
 }
 
-fn place(args: &ShellArgs, links: Vec<(String, MediumSpec)>, right: Privilege) -> Place {
+fn emulated_links(
+    args: &ShellArgs,
+    links: Vec<(String, MediumSpec)>,
+    right: Privilege,
+) -> EmulatedLinks {
     let isolated = args.isolated || right == Privilege::UserNamespace;
     let (mut network, far) = if isolated {
         let mut network = Network::new(args.seed);
@@ -163,7 +167,7 @@ fn place(args: &ShellArgs, links: Vec<(String, MediumSpec)>, right: Privilege) -
         let at_far = network.attach(far, link, FAR);
         addresses.push((network.attach(inside, link, NEAR), at_far));
     }
-    Place {
+    EmulatedLinks {
         network,
         inside,
         far,

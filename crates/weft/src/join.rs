@@ -18,7 +18,7 @@ pub fn run(args: JoinArgs) -> Result<(), Failure> {
         let remedy = "--send-only: there is nothing to send; name a --camera or a --mic";
         return Err(Failure::usage(remedy));
     }
-    let mut outlets = Outlets {
+    let mut outputs = Outputs {
         name: config.send.name.clone(),
         publishes: config.send.publishes(),
         stats: args
@@ -34,7 +34,7 @@ pub fn run(args: JoinArgs) -> Result<(), Failure> {
             .transpose()?,
     };
     let call = Call::start(config)?;
-    if let Some(stats) = outlets.stats.as_mut().filter(|_| args.watch) {
+    if let Some(stats) = outputs.stats.as_mut().filter(|_| args.watch) {
         stats.watch(call.clock());
     }
     let stopper = call.stopper();
@@ -48,9 +48,9 @@ pub fn run(args: JoinArgs) -> Result<(), Failure> {
     if let Some(limit) = limit {
         interrupt::end_after(limit, late);
     }
-    outlets.follow(&call, limit);
+    outputs.follow(&call, limit);
     let ended = call.leave().map_err(Failure::from);
-    ended.and(outlets.finish())
+    ended.and(outputs.finish())
 }
 
 /// Server, room and token, from the options or an invitation link.
@@ -93,14 +93,14 @@ fn config(args: &JoinArgs, place: &Invitation) -> CallConfig {
 }
 
 /// Output files.
-struct Outlets {
+struct Outputs {
     name: String,
     publishes: bool,
     stats: Option<StatsFile>,
     recording: Option<Recording>,
 }
 
-impl Outlets {
+impl Outputs {
     /// Writes the call's output until it ends or its time is over.
     fn follow(&mut self, call: &Call, limit: Option<Duration>) {
         follow(

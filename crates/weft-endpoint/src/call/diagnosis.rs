@@ -2,26 +2,26 @@
 
 use std::thread;
 
-use super::inbox::Wish;
-use super::run::Conduct;
+use super::inbox::CallMessage;
+use super::run::CallLoop;
 use crate::caller::PeerReport;
 use crate::event::Event;
 use crate::links::LinkTrouble;
 
-impl Conduct {
+impl CallLoop {
     /// Starts a diagnosis for each link that has stopped carrying packets, once
     /// per outage.
     pub(super) fn look_at_links(&mut self, reports: &[PeerReport]) {
-        let faults = self.desks.room.link_faults();
+        let faults = self.queues.room.link_faults();
         let found = self.diagnosis.look(reports, faults);
         for (link, trouble) in found.troubles {
             self.on_trouble(link, trouble);
         }
         for link in found.to_diagnose {
-            let (room, mailbox) = (self.desks.room.clone(), self.mailbox.clone());
+            let (room, mailbox) = (self.queues.room.clone(), self.mailbox.clone());
             thread::spawn(move || {
                 let trouble = room.diagnose(&link);
-                mailbox.send(Wish::Diagnosed(link, trouble));
+                mailbox.send(CallMessage::Diagnosed(link, trouble));
             });
         }
     }

@@ -25,7 +25,7 @@ const WAITING_BYTES: usize = 16 << 20;
 pub struct Ticket(pub u64);
 
 /// Message to the call's thread.
-pub enum Wish {
+pub enum CallMessage {
     /// Event from the event stream with this number, whose thread waits for the
     /// answer whether to continue.
     Room(u32, RoomEvent, Sender<bool>),
@@ -44,7 +44,7 @@ pub enum Wish {
 /// Sender of messages to the call's thread.
 #[derive(Clone)]
 pub struct Mailbox {
-    wishes: Sender<Wish>,
+    messages: Sender<CallMessage>,
     frames: Arc<Frames>,
 }
 
@@ -91,16 +91,16 @@ impl Frames {
 
 /// Receiver of the call's messages.
 pub struct Inbox {
-    incoming: Receiver<Wish>,
+    incoming: Receiver<CallMessage>,
     frames: Arc<Frames>,
 }
 
 /// Creates the two ends of a mailbox.
 pub fn mail() -> (Mailbox, Inbox) {
-    let (wishes, incoming) = channel();
+    let (messages, incoming) = channel();
     let frames = Arc::<Frames>::default();
     let mailbox = Mailbox {
-        wishes,
+        messages,
         frames: Arc::clone(&frames),
     };
     (mailbox, Inbox { incoming, frames })
@@ -109,13 +109,13 @@ pub fn mail() -> (Mailbox, Inbox) {
 impl Mailbox {
     /// Sends a message; returns false if the receiver is gone. Frames beyond
     /// the bound are dropped and counted.
-    pub fn send(&self, wish: Wish) -> bool {
-        if let Wish::News(_, News::Frame { frame, .. }) = &wish
+    pub fn send(&self, message: CallMessage) -> bool {
+        if let CallMessage::News(_, News::Frame { frame, .. }) = &message
             && !self.frames.admit(frame.data.len())
         {
             return true;
         }
-        self.wishes.send(wish).is_ok()
+        self.messages.send(message).is_ok()
     }
 
     /// Bound on waiting frames.
@@ -127,7 +127,7 @@ impl Mailbox {
     pub fn listener(&self, ticket: Ticket) -> Listener {
         let mailbox = self.clone();
         Listener::new(move |news| {
-            mailbox.send(Wish::News(ticket, news));
+            mailbox.send(CallMessage::News(ticket, news));
         })
     }
 }
@@ -135,7 +135,7 @@ impl Mailbox {
 impl Inbox {
     /// Returns the next message. A frame counts as waiting until it is
     /// released.
-    pub fn next(&self, limit: Duration) -> Result<Wish, RecvTimeoutError> {
+    pub fn next(&self, limit: Duration) -> Result<CallMessage, RecvTimeoutError> {
         self.incoming.recv_timeout(limit)
     }
 

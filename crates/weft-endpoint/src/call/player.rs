@@ -16,14 +16,14 @@ use crate::connect::Connection;
 pub(super) struct Player {
     /// Tracks requested, as published at that time.
     pub wanted: Publishing,
-    pub state: State,
+    pub state: PlayerState,
     pub fault: Fault,
     /// Link of every path so far.
     pub links: BTreeMap<PathId, String>,
 }
 
 /// Progress of the connection.
-pub(super) enum State {
+pub(super) enum PlayerState {
     Asked(Ticket),
     Made(Ticket, Connection),
     /// Failed; retried at this time.
@@ -32,18 +32,18 @@ pub(super) enum State {
 
 impl Player {
     pub fn has(&self, ticket: Ticket) -> bool {
-        matches!(self.state, State::Asked(own) | State::Made(own, _) if own == ticket)
+        matches!(self.state, PlayerState::Asked(own) | PlayerState::Made(own, _) if own == ticket)
     }
 
     pub fn is_due(&self, now: Instant) -> bool {
-        matches!(self.state, State::Missing(at) if now >= at)
+        matches!(self.state, PlayerState::Missing(at) if now >= at)
     }
 
     /// The connection's peer, if it exists.
     pub fn peer(&self) -> Option<PeerKey> {
         match &self.state {
-            State::Made(_, connection) => Some(connection.peer),
-            State::Asked(_) | State::Missing(_) => None,
+            PlayerState::Made(_, connection) => Some(connection.peer),
+            PlayerState::Asked(_) | PlayerState::Missing(_) => None,
         }
     }
 

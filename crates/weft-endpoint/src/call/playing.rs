@@ -8,10 +8,10 @@ use weft_rooms::MAX_CAMERAS;
 use weft_session::ReceivedFrame;
 use weft_units::MediaKind;
 
-use super::inbox::{Ticket, Wish};
-use super::player::{Player, State};
+use super::inbox::{CallMessage, Ticket};
+use super::player::{Player, PlayerState};
 use super::room::MAX_KNOWN;
-use super::run::{Answer, Conduct, RETRY};
+use super::run::{Answer, CallLoop, RETRY};
 use crate::caller::{News, Track};
 use crate::connect::{ConnectError, Connection, connect};
 use crate::event::{Event, PlayedFrame};
@@ -21,7 +21,7 @@ use crate::signalling::Participant;
 /// default (`--max-participants`). Chosen by us.
 const MAX_PLAYED: usize = 128;
 
-impl Conduct {
+impl CallLoop {
     /// Starts playback of all participants who publish and are not played yet.
     pub(super) fn play_missing(&mut self, now: Instant) {
         let wanted = |p: &&Participant| {
@@ -56,20 +56,20 @@ impl Conduct {
         let sound = wanted.audio.then(|| section(MediaKind::Audio));
         let sections: Vec<Section> = cameras.chain(sound).collect();
         let (ticket, id) = (self.ticket(), participant.id.clone());
-        let (room, remote) = (self.desks.room.clone(), self.remote.clone());
+        let (room, remote) = (self.queues.room.clone(), self.remote.clone());
         let (mailbox, news) = (self.mailbox.clone(), self.mailbox.listener(ticket));
         let own = self.own.identity.clone();
-        let taken = self.desks.connections.take(move || {
+        let taken = self.queues.connections.push(move || {
             let made = connect(&remote, sections, news, |offer| {
                 room.play(&id, own.as_ref(), offer)
             });
-            mailbox.send(Wish::Made(ticket, made));
+            mailbox.send(CallMessage::Made(ticket, made));
         });
         if taken {
             let before = self.players.remove(&participant.id);
             let player = Player {
                 wanted,
-                state: State::Asked(ticket),
+                state: PlayerState::Asked(ticket),
                 fault: before.map(|p| p.fault).unwrap_or_default(),
                 links: BTreeMap::new(),
             };
@@ -87,12 +87,12 @@ impl Conduct {
         let Some(player) = self.players.get_mut(id) else {
             return;
         };
-        let State::Asked(ticket) = player.state else {
+        let PlayerState::Asked(ticket) = player.state else {
             return;
         };
         let error = match made {
             Ok(connection) => {
-                player.state = State::Made(ticket, connection);
+                player.state = PlayerState::Made(ticket, connection);
                 player.fault.ends(Instant::now());
                 if let Some(participant) = self.others.get(id) {
                     self.tell(Event::Playing(participant.clone()));
@@ -102,7 +102,7 @@ impl Conduct {
             Err(error) => error,
         };
         let now = Instant::now();
-        player.state = State::Missing(now + RETRY);
+        player.state = PlayerState::Missing(now + RETRY);
         // The participant may be about to publish; retry without an event.
         let passing = matches!(&error, ConnectError::Signalling(e) if e.is_passing());
         if !passing && player.fault.begins(now, &error.to_string()) {
@@ -165,7 +165,7 @@ impl Conduct {
         let Some(player) = self.players.remove(id) else {
             return;
         };
-        if let State::Made(_, connection) = player.state {
+        if let PlayerState::Made(_, connection) = player.state {
             self.end(connection);
             let id = id.to_owned();
             self.tell(Event::PlayingEnded { id });

@@ -4,22 +4,22 @@ use std::time::Instant;
 
 use super::inbox::Ticket;
 use crate::connect::Connection;
-use crate::links::Board;
+use crate::links::LinkStates;
 
 /// Our own publication.
 #[derive(Default)]
 pub(super) struct Publication {
-    pub state: State,
+    pub state: PublicationState,
     /// Whether the server has listed it.
     pub shown: bool,
     /// Earliest time of the next attempt.
     pub again: Option<Instant>,
-    pub board: Board,
+    pub link_states: LinkStates,
 }
 
 /// Progress of the connection.
 #[derive(Default)]
-pub(super) enum State {
+pub(super) enum PublicationState {
     #[default]
     Missing,
     Asked(Ticket),
@@ -29,17 +29,17 @@ pub(super) enum State {
 impl Publication {
     /// Whether the ticket belongs to this connection.
     pub fn has(&self, ticket: Ticket) -> bool {
-        matches!(self.state, State::Asked(own) | State::Made(own, _) if own == ticket)
+        matches!(self.state, PublicationState::Asked(own) | PublicationState::Made(own, _) if own == ticket)
     }
 
     pub fn connection(&self) -> Option<&Connection> {
         match &self.state {
-            State::Made(_, connection) => Some(connection),
-            State::Missing | State::Asked(_) => None,
+            PublicationState::Made(_, connection) => Some(connection),
+            PublicationState::Missing | PublicationState::Asked(_) => None,
         }
     }
 
     pub fn is_due(&self, now: Instant) -> bool {
-        matches!(self.state, State::Missing) && self.again.is_none_or(|at| now >= at)
+        matches!(self.state, PublicationState::Missing) && self.again.is_none_or(|at| now >= at)
     }
 }

@@ -4,14 +4,14 @@ use std::time::Instant;
 
 use crate::signalling::escaped;
 
-use super::inbox::Wish;
-use super::publication::State;
-use super::run::{Answer, Conduct, RETRY};
+use super::inbox::CallMessage;
+use super::publication::PublicationState;
+use super::run::{Answer, CallLoop, RETRY};
 use crate::caller::News;
 use crate::connect::{ConnectError, Connection, connect};
 use crate::event::Event;
 
-impl Conduct {
+impl CallLoop {
     /// Requests the publication if it is missing and there are tracks to
     /// publish.
     pub(super) fn publish(&mut self, now: Instant) {
@@ -25,17 +25,17 @@ impl Conduct {
         let name = escaped(&self.own.name);
         let query = format!("kind=native&name={name}&participant={}", escaped(&own.id));
         let ticket = self.ticket();
-        let (room, remote) = (self.desks.room.clone(), self.remote.clone());
+        let (room, remote) = (self.queues.room.clone(), self.remote.clone());
         let (mailbox, news) = (self.mailbox.clone(), self.mailbox.listener(ticket));
-        let taken = self.desks.connections.take(move || {
+        let taken = self.queues.connections.push(move || {
             let made = connect(&remote, sections, news, |offer| {
                 room.publish(&query, Some(&own), offer)
             });
-            mailbox.send(Wish::Made(ticket, made));
+            mailbox.send(CallMessage::Made(ticket, made));
         });
         if taken {
-            self.publication.state = State::Asked(ticket);
-            self.publication.board.clear();
+            self.publication.state = PublicationState::Asked(ticket);
+            self.publication.link_states.clear();
         }
     }
 
@@ -43,19 +43,19 @@ impl Conduct {
         &mut self,
         made: Result<Connection, ConnectError>,
     ) -> Result<(), ConnectError> {
-        let State::Asked(ticket) = self.publication.state else {
+        let PublicationState::Asked(ticket) = self.publication.state else {
             return Ok(());
         };
         match made {
             Ok(connection) => {
                 self.on_answer();
-                self.publication.state = State::Made(ticket, connection);
+                self.publication.state = PublicationState::Made(ticket, connection);
                 return Ok(());
             }
             Err(ConnectError::Signalling(error)) if error.is_passing() => self.on_fault(error),
             Err(error) => return Err(error),
         }
-        self.publication.state = State::Missing;
+        self.publication.state = PublicationState::Missing;
         self.publication.again = Some(Instant::now() + RETRY);
         Ok(())
     }
@@ -70,9 +70,12 @@ impl Conduct {
             }
             News::Path { path, link, state } => {
                 let now = Instant::now();
-                let change = self.publication.board.on_path(now, path, &link, state);
+                let change = self
+                    .publication
+                    .link_states
+                    .on_path(now, path, &link, state);
                 if let Some(change) = change {
-                    self.desks.room.on_link(&link, change.is_up());
+                    self.queues.room.on_link(&link, change.is_up());
                     self.tell(Event::Link { link, change });
                 }
             }
@@ -88,7 +91,7 @@ impl Conduct {
     pub(super) fn end_publication(&mut self) {
         self.publication.shown = false;
         self.publication.again = None;
-        if let State::Made(_, connection) = std::mem::take(&mut self.publication.state) {
+        if let PublicationState::Made(_, connection) = std::mem::take(&mut self.publication.state) {
             self.end(connection);
         }
     }

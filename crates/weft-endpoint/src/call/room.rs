@@ -7,9 +7,9 @@ use std::time::Instant;
 
 use weft_rooms::Publishing;
 
-use super::inbox::Wish;
+use super::inbox::CallMessage;
 use super::listening::Listening;
-use super::run::{Conduct, RETRY};
+use super::run::{CallLoop, RETRY};
 use crate::connect::ConnectError;
 use crate::event::Event;
 use crate::signalling::{Participant, RoomEvent, SignallingError, escaped};
@@ -17,7 +17,7 @@ use crate::signalling::{Participant, RoomEvent, SignallingError, escaped};
 /// Maximum number of remembered participants: several full rooms. Chosen by us.
 pub(super) const MAX_KNOWN: usize = 1000;
 
-impl Conduct {
+impl CallLoop {
     /// Starts a thread that reads the room's events until they end. Events of
     /// an earlier thread, which may hang on a dead link, are ignored from now
     /// on.
@@ -28,7 +28,7 @@ impl Conduct {
             again: None,
         };
         let stream = self.listening.number;
-        let (room, mailbox) = (self.desks.room.clone(), self.mailbox.clone());
+        let (room, mailbox) = (self.queues.room.clone(), self.mailbox.clone());
         let mut query = format!("kind=native&name={}", escaped(&self.own.name));
         let own = self.own.identity.clone();
         if let Some(own) = &own {
@@ -39,13 +39,13 @@ impl Conduct {
             // One event at a time: further ones wait in TCP.
             let ended = room.events(&query, own.as_ref(), move |event| {
                 let (heard, goes_on) = channel();
-                told.send(Wish::Room(stream, event, heard)) && goes_on.recv() == Ok(true)
+                told.send(CallMessage::Room(stream, event, heard)) && goes_on.recv() == Ok(true)
             });
             let error = ended.err().unwrap_or_else(|| SignallingError::Unreachable {
                 url: "the room".to_owned(),
                 error: "its event stream ended".to_owned(),
             });
-            mailbox.send(Wish::RoomLost(stream, error));
+            mailbox.send(CallMessage::RoomLost(stream, error));
         });
     }
 
@@ -54,7 +54,7 @@ impl Conduct {
         if self.listening.again.is_some_and(|at| now >= at) {
             self.listen_to_room();
         } else if self.listening.is_silent(now) {
-            self.desks.room.on_silence();
+            self.queues.room.on_silence();
             if self.fault.begins(now, "silence") {
                 self.tell(Event::RoomSilent);
             }

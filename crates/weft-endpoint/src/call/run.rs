@@ -9,13 +9,13 @@ use weft_net::Remote;
 use weft_peer::Section;
 
 use super::attempts::Attempts;
-use super::desk::Desk;
+use super::event_sender::CallEventSender;
 use super::fault::Fault;
-use super::inbox::{Inbox, Mailbox, Ticket, Wish};
+use super::inbox::{CallMessage, Inbox, Mailbox, Ticket};
 use super::listening::Listening;
-use super::outlet::Outlet;
 use super::player::Player;
 use super::publication::Publication;
+use super::request_queue::RequestQueue;
 use super::statistics::Statistics;
 use super::troubles::Diagnosis;
 use crate::caller::{Command, PeerReport, ask};
@@ -34,10 +34,10 @@ const FIGURES: Duration = Duration::from_secs(1);
 /// end by itself, and a program should exit within a second.
 const LAST_REQUESTS: Duration = Duration::from_millis(500);
 /// Requests that may wait: one per participant of a room.
-const ERRANDS: usize = 128;
+const MAX_REQUESTS: usize = 128;
 
 /// Local participant.
-pub struct Myself {
+pub struct LocalParticipant {
     pub name: String,
     /// Tracks to publish.
     pub sections: Vec<Section>,
@@ -56,21 +56,21 @@ pub(super) enum Answer {
 }
 
 /// Request queues of the server's room.
-pub(super) struct Desks {
+pub(super) struct RequestQueues {
     pub room: Room,
-    pub connections: Desk,
+    pub connections: RequestQueue,
     /// Holds one set at most; a newer set replaces an unsent one.
-    figures: Desk,
+    figures: RequestQueue,
 }
 
 /// State of a call, owned by its main loop. More than fifteen fields: each is
 /// maintained by its own file in this folder.
-pub struct Conduct {
-    pub(super) desks: Desks,
+pub struct CallLoop {
+    pub(super) queues: RequestQueues,
     pub(super) remote: Remote<Command>,
     pub(super) mailbox: Mailbox,
-    pub(super) own: Myself,
-    events: Arc<Outlet>,
+    pub(super) own: LocalParticipant,
+    events: Arc<CallEventSender>,
     pub(super) listening: Listening,
     pub(super) publication: Publication,
     pub(super) players: BTreeMap<String, Player>,
@@ -86,19 +86,19 @@ pub struct Conduct {
     started: Instant,
 }
 
-impl Conduct {
+impl CallLoop {
     pub fn new(
         room: Room,
         remote: Remote<Command>,
         mailbox: Mailbox,
-        own: Myself,
-        events: Arc<Outlet>,
-    ) -> Conduct {
-        Conduct {
-            desks: Desks {
+        own: LocalParticipant,
+        events: Arc<CallEventSender>,
+    ) -> CallLoop {
+        CallLoop {
+            queues: RequestQueues {
                 room,
-                connections: Desk::open(ERRANDS),
-                figures: Desk::open(1),
+                connections: RequestQueue::start(MAX_REQUESTS),
+                figures: RequestQueue::start(1),
             },
             remote,
             mailbox,
@@ -134,26 +134,26 @@ impl Conduct {
                 self.catch_up(now);
             }
             match inbox.next(next_figures.saturating_duration_since(now)) {
-                Ok(Wish::End) | Err(RecvTimeoutError::Disconnected) => {
+                Ok(CallMessage::End) | Err(RecvTimeoutError::Disconnected) => {
                     return match self.answer {
                         Answer::Missed => Err(ConnectError::Unanswered),
                         Answer::Awaited | Answer::Had => Ok(()),
                     };
                 }
-                Ok(Wish::Figures(reply)) => {
+                Ok(CallMessage::Figures(reply)) => {
                     if let Some(figures) = self.figures(inbox.dropped_frames()) {
                         let _ = reply.send(figures);
                     }
                 }
-                Ok(wish) => self.on_wish(wish)?,
+                Ok(message) => self.on_message(message)?,
                 Err(RecvTimeoutError::Timeout) => {}
             }
         }
     }
 
-    fn on_wish(&mut self, wish: Wish) -> Result<(), ConnectError> {
-        match wish {
-            Wish::Room(stream, event, heard) => {
+    fn on_message(&mut self, message: CallMessage) -> Result<(), ConnectError> {
+        match message {
+            CallMessage::Room(stream, event, heard) => {
                 let is_current = stream == self.listening.number;
                 let done = match is_current {
                     true => self.on_room(event),
@@ -163,13 +163,13 @@ impl Conduct {
                 let _ = heard.send(is_current);
                 done
             }
-            Wish::RoomLost(stream, error) => self.on_room_lost(stream, error),
-            Wish::Made(ticket, made) => self.on_made(ticket, made),
-            Wish::Diagnosed(link, trouble) => {
+            CallMessage::RoomLost(stream, error) => self.on_room_lost(stream, error),
+            CallMessage::Made(ticket, made) => self.on_made(ticket, made),
+            CallMessage::Diagnosed(link, trouble) => {
                 self.on_trouble(link, trouble);
                 Ok(())
             }
-            Wish::News(ticket, news) => {
+            CallMessage::News(ticket, news) => {
                 if self.publication.has(ticket) {
                     self.on_publication(news);
                 } else {
@@ -177,7 +177,7 @@ impl Conduct {
                 }
                 Ok(())
             }
-            Wish::End | Wish::Figures(_) => Ok(()),
+            CallMessage::End | CallMessage::Figures(_) => Ok(()),
         }
     }
 
@@ -213,9 +213,9 @@ impl Conduct {
     /// request is lost, the server times the connection out.
     pub(super) fn end(&mut self, connection: Connection) {
         self.remote.send(Command::Close(connection.peer));
-        let room = self.desks.room.clone();
+        let room = self.queues.room.clone();
         let location = connection.location;
-        self.desks.connections.take(move || {
+        self.queues.connections.push(move || {
             let _ = room.delete(&location);
         });
     }
@@ -226,7 +226,7 @@ impl Conduct {
             Event::Frame(played) => Some(played.frame.data.len()),
             _ => None,
         };
-        if let (false, Some(bytes)) = (self.events.tell(event), bytes) {
+        if let (false, Some(bytes)) = (self.events.send(event), bytes) {
             self.mailbox.frames().drop_one(bytes);
         }
     }
@@ -265,12 +265,12 @@ impl Conduct {
         let (peer, location) = (publication.peer, publication.location.clone());
         let own = reports.iter().find(|r| r.peer == peer);
         if let Some(own) = own.filter(|r| r.connected) {
-            let (room, mut figures) = (self.desks.room.clone(), own.link_reports());
+            let (room, mut figures) = (self.queues.room.clone(), own.link_reports());
             for figure in &mut figures {
                 let trouble = self.diagnosis.troubles().get(&figure.name);
                 figure.trouble = trouble.map(LinkTrouble::kind);
             }
-            self.desks.figures.take(move || {
+            self.queues.figures.push(move || {
                 let _ = room.put_links(&location, &figures);
             });
         }
@@ -288,7 +288,7 @@ impl Conduct {
             received: self.received.clone(),
             troubles: self.diagnosis.troubles().clone(),
             dropped_frames,
-            refused_requests: self.desks.connections.refused() + self.desks.figures.refused(),
+            refused_requests: self.queues.connections.refused() + self.queues.figures.refused(),
         })
     }
 
@@ -303,6 +303,6 @@ impl Conduct {
     pub fn leave(mut self) {
         self.end_connections();
         self.remote.send(Command::Stop);
-        self.desks.connections.close(LAST_REQUESTS);
+        self.queues.connections.close(LAST_REQUESTS);
     }
 }

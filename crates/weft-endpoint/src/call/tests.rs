@@ -5,41 +5,41 @@ use weft_session::PathState;
 use weft_units::PathId;
 
 use super::attempts::Attempts;
-use super::desk::Desk;
+use super::event_sender::{WAITING_EVENTS, event_channel};
 use super::fault::Fault;
 use super::inbox::{Frames, WAITING_FRAMES};
-use super::outlet::{WAITING_EVENTS, outlet};
+use super::request_queue::RequestQueue;
 use crate::event::Event;
-use crate::links::{Board, LinkChange};
+use crate::links::{LinkChange, LinkStates};
 
 #[test]
 fn a_desk_whose_request_hangs_refuses_what_is_too_much_and_holds_nobody_up() {
-    let mut desk = Desk::open(1);
+    let mut queue = RequestQueue::start(1);
     let (release, hung) = channel::<()>();
     let (begun, begins) = channel();
-    assert!(desk.take(move || {
+    assert!(queue.push(move || {
         let _ = begun.send(());
         let _ = hung.recv();
     }));
-    begins.recv().expect("the first errand begins");
+    begins.recv().expect("the first request begins");
     let (done, second) = channel();
-    assert!(desk.take(move || done.send(()).expect("the test waits")));
-    assert!(!desk.take(|| unreachable!("there is no room for a third")));
-    assert_eq!(desk.refused(), 1);
+    assert!(queue.push(move || done.send(()).expect("the test waits")));
+    assert!(!queue.push(|| unreachable!("there is no room for a third")));
+    assert_eq!(queue.refused(), 1);
     drop(release);
-    second.recv().expect("the second errand is done");
-    desk.close(Duration::from_secs(5));
+    second.recv().expect("the second request is done");
+    queue.close(Duration::from_secs(5));
 }
 
 #[test]
 fn closing_a_desk_that_hangs_takes_no_longer_than_it_may() {
-    let mut desk = Desk::open(1);
+    let mut queue = RequestQueue::start(1);
     let (release, hung) = channel::<()>();
-    desk.take(move || {
+    queue.push(move || {
         let _ = hung.recv();
     });
     let before = Instant::now();
-    desk.close(Duration::from_millis(50));
+    queue.close(Duration::from_millis(50));
     assert!(before.elapsed() < Duration::from_secs(1));
     drop(release);
 }
@@ -93,8 +93,8 @@ fn a_fault_is_news_once_and_its_end_says_how_long_it_was() {
 fn a_link_is_down_when_its_last_path_is_and_the_last_link_is_said_to_be() {
     let start = Instant::now();
     let after = |s| start + Duration::from_secs(s);
-    let mut board = Board::default();
-    let mut on = |at, path, link, state| board.on_path(at, PathId(path), link, state);
+    let mut link_states = LinkStates::default();
+    let mut on = |at, path, link, state| link_states.on_path(at, PathId(path), link, state);
     assert_eq!(on(start, 0, "wifi", PathState::Up), Some(LinkChange::Up));
     assert_eq!(on(start, 1, "wifi", PathState::Up), None);
     assert_eq!(on(start, 2, "lte", PathState::Up), Some(LinkChange::Up));
@@ -117,8 +117,8 @@ fn a_link_is_down_when_its_last_path_is_and_the_last_link_is_said_to_be() {
 #[test]
 fn a_link_is_suspect_when_all_its_paths_are_and_until_one_answers() {
     let now = Instant::now();
-    let mut board = Board::default();
-    let mut on = |path, state| board.on_path(now, PathId(path), "wifi", state);
+    let mut link_states = LinkStates::default();
+    let mut on = |path, state| link_states.on_path(now, PathId(path), "wifi", state);
     assert_eq!(on(0, PathState::Up), Some(LinkChange::Up));
     assert_eq!(on(1, PathState::Up), None);
     assert_eq!(on(0, PathState::Suspect), None);
@@ -131,21 +131,21 @@ fn a_link_is_suspect_when_all_its_paths_are_and_until_one_answers() {
 
 #[test]
 fn events_that_nobody_takes_are_counted_and_the_count_is_told_before_the_next_one() {
-    let (outlet, heard) = outlet();
-    let told = (0..WAITING_FRAMES + WAITING_EVENTS + 3).filter(|_| outlet.tell(Event::RoomSilent));
+    let (sender, heard) = event_channel();
+    let told = (0..WAITING_FRAMES + WAITING_EVENTS + 3).filter(|_| sender.send(Event::RoomSilent));
     assert_eq!(told.count(), WAITING_FRAMES + WAITING_EVENTS);
     heard.recv().expect("one that waits");
     assert!(
-        !outlet.tell(Event::RoomSilent),
+        !sender.send(Event::RoomSilent),
         "there is room for the count only"
     );
     for _ in 1..WAITING_FRAMES + WAITING_EVENTS {
         assert!(matches!(heard.recv(), Ok(Event::RoomSilent)));
     }
-    assert!(outlet.tell(Event::RoomSilent));
+    assert!(sender.send(Event::RoomSilent));
     assert!(matches!(heard.recv(), Ok(Event::Missed { events: 3 })));
     assert!(matches!(heard.recv(), Ok(Event::Missed { events: 1 })));
     assert!(matches!(heard.recv(), Ok(Event::RoomSilent)));
     drop(heard);
-    assert!(outlet.tell(Event::RoomSilent), "nobody misses anything");
+    assert!(sender.send(Event::RoomSilent), "nobody misses anything");
 }

@@ -20,8 +20,8 @@ impl Caller {
         frame: &VideoFrame,
     ) {
         let encoded = &frame.encoded;
-        for (key, counterpart) in &self.peers {
-            let Some(stream) = counterpart.cameras.get(camera) else {
+        for (key, remote_peer) in &self.peers {
+            let Some(stream) = remote_peer.cameras.get(camera) else {
                 continue;
             };
             let now = context.now;
@@ -58,8 +58,8 @@ impl Caller {
     }
 
     pub(super) fn send_sound(&mut self, context: &mut Context<'_>, sound: &SoundFrame) {
-        for (key, counterpart) in &self.peers {
-            let Some(stream) = counterpart.microphone else {
+        for (key, remote_peer) in &self.peers {
+            let Some(stream) = remote_peer.microphone else {
                 continue;
             };
             let now = context.now;

@@ -67,7 +67,7 @@ impl From<Sender<News>> for Listener {
 
 impl Caller {
     pub(super) fn on_association(&mut self, context: &mut Context<'_>, key: PeerKey, event: Event) {
-        let Some(counterpart) = self.peers.get_mut(&key) else {
+        let Some(remote_peer) = self.peers.get_mut(&key) else {
             return;
         };
         let now = context.now;
@@ -78,8 +78,8 @@ impl Caller {
                     peer.set_path_policy(now, path, links.policy(link));
                 }
                 let name = links.name(link).to_owned();
-                counterpart.live.insert(path, link);
-                counterpart.links.insert(path, name.clone());
+                remote_peer.live.insert(path, link);
+                remote_peer.links.insert(path, name.clone());
                 News::Path {
                     path,
                     link: name,
@@ -87,12 +87,12 @@ impl Caller {
                 }
             }
             Event::Ice(IceEvent::PathDown { path, .. } | IceEvent::PathSilent { path }) => {
-                counterpart.live.remove(&path);
-                if counterpart.live.is_empty() {
+                remote_peer.live.remove(&path);
+                if remote_peer.live.is_empty() {
                     // Links that were held back may be needed now.
                     self.following.look_soon(now);
                 }
-                let link = counterpart.links.get(&path).cloned().unwrap_or_default();
+                let link = remote_peer.links.get(&path).cloned().unwrap_or_default();
                 News::Path {
                     path,
                     link,
@@ -101,22 +101,22 @@ impl Caller {
             }
             Event::Connected { .. } => News::Connected,
             Event::Failed { reason } => {
-                counterpart.failed = true;
+                remote_peer.failed = true;
                 self.publisher.handle_left(&key);
                 News::Failed(reason.to_string())
             }
             Event::Ice(IceEvent::PathRemoved { path }) => {
-                counterpart.links.remove(&path);
+                remote_peer.links.remove(&path);
                 return;
             }
             Event::Ice(IceEvent::Selected { .. }) => return,
         };
-        counterpart.news.tell(news);
+        remote_peer.news.tell(news);
         self.allow();
     }
 
     pub(super) fn on_session(&mut self, now: Instant, key: PeerKey, event: SessionEvent) {
-        let Some(counterpart) = self.peers.get_mut(&key) else {
+        let Some(remote_peer) = self.peers.get_mut(&key) else {
             return;
         };
         match event {
@@ -129,21 +129,21 @@ impl Caller {
                 self.allow();
             }
             SessionEvent::FrameReceived { stream, frame } => {
-                let track = counterpart.receivers.get(&stream).copied();
+                let track = remote_peer.receivers.get(&stream).copied();
                 if let Some(track) = track {
                     let at = now;
-                    counterpart.news.tell(News::Frame { track, frame, at });
+                    remote_peer.news.tell(News::Frame { track, frame, at });
                 }
             }
             SessionEvent::StreamEnded { .. } => {
-                counterpart.news.tell(News::Ended);
+                remote_peer.news.tell(News::Ended);
             }
             SessionEvent::PathStateChanged { path, state } => {
                 // Only the association knows whether the path still exists.
-                let link = counterpart.links.get(&path);
-                let link = link.filter(|_| counterpart.live.contains_key(&path));
+                let link = remote_peer.links.get(&path);
+                let link = link.filter(|_| remote_peer.live.contains_key(&path));
                 if let Some(link) = link.filter(|_| state != PathState::Down).cloned() {
-                    counterpart.news.tell(News::Path { path, link, state });
+                    remote_peer.news.tell(News::Path { path, link, state });
                 }
             }
             SessionEvent::PacketReceived { .. } => {}

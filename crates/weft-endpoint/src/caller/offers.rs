@@ -10,7 +10,7 @@ use weft_session::Delivery;
 use weft_units::{Instant, MediaKind, Rate, StreamId};
 
 use super::following::Held;
-use super::{CallError, Caller, Counterpart, Listener, OfferId, Offered, Patience, Track};
+use super::{CallError, Caller, Listener, OfferId, Offered, Patience, RemotePeer, Track};
 use crate::sources::sound;
 
 impl Caller {
@@ -109,28 +109,28 @@ impl Caller {
             };
             peer.add_remote_candidate(context.now, candidate);
         }
-        let counterpart = Counterpart::of(context.now, &peer, news, locals);
+        let remote_peer = RemotePeer::of(context.now, &peer, news, locals);
         let key = context.insert(peer);
-        let sound = match counterpart.microphone {
+        let sound = match remote_peer.microphone {
             Some(_) => sound::RATE,
             None => Rate::ZERO,
         };
         self.publisher
-            .handle_joined(key, counterpart.cameras.clone(), sound);
+            .handle_joined(key, remote_peer.cameras.clone(), sound);
         self.allow();
-        self.peers.insert(key, counterpart);
+        self.peers.insert(key, remote_peer);
         Ok(key)
     }
 }
 
-impl Counterpart {
-    pub(super) fn of(now: Instant, peer: &Peer, news: Listener, locals: Vec<Held>) -> Counterpart {
+impl RemotePeer {
+    pub(super) fn of(now: Instant, peer: &Peer, news: Listener, locals: Vec<Held>) -> RemotePeer {
         let sending = |kind| {
             let streams = peer.streams().iter();
             streams
                 .filter(move |s| s.direction == StreamDirection::Send && s.codec().kind() == kind)
         };
-        Counterpart {
+        RemotePeer {
             news,
             locals,
             live: BTreeMap::new(),

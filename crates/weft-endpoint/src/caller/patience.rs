@@ -63,16 +63,16 @@ impl Caller {
         for id in overdue.map(|(id, _)| *id).collect::<Vec<OfferId>>() {
             self.withdraw(context, id);
         }
-        for (key, counterpart) in &mut self.peers {
+        for (key, remote_peer) in &mut self.peers {
             let Some(peer) = context.peers().get(*key) else {
                 continue;
             };
             let mut paths = peer.association().paths();
             let has_path = paths.any(|p| p.state.is_valid());
             if peer.is_connected() && has_path {
-                counterpart.patience.renew(now);
-            } else if counterpart.patience.is_over_for(now, peer) && !counterpart.failed {
-                counterpart.failed = true;
+                remote_peer.patience.renew(now);
+            } else if remote_peer.patience.is_over_for(now, peer) && !remote_peer.failed {
+                remote_peer.failed = true;
                 self.publisher.handle_left(key);
                 let words = match (peer.is_connected(), peer.association().obstacle()) {
                     (true, _) => "no link reaches it now".to_owned(),
@@ -81,14 +81,14 @@ impl Caller {
                         "no link reached it over UDP; does a firewall block it?".to_owned()
                     }
                 };
-                counterpart.news.tell(News::Failed(words));
+                remote_peer.news.tell(News::Failed(words));
             } else if !has_path
                 && !peer.is_connected()
-                && counterpart.patience.waited(now) >= TOLD_AFTER
-                && !counterpart.unanswered
+                && remote_peer.patience.waited(now) >= TOLD_AFTER
+                && !remote_peer.unanswered
             {
-                counterpart.unanswered = true;
-                counterpart.news.tell(News::Unanswered);
+                remote_peer.unanswered = true;
+                remote_peer.news.tell(News::Unanswered);
             }
         }
         self.allow();

@@ -8,7 +8,7 @@ use weft_peer::PeerKey;
 use weft_units::{Duration, Instant};
 
 use super::following::Held;
-use super::{Caller, Counterpart};
+use super::{Caller, RemotePeer};
 use crate::links::Links;
 
 /// Time after which a receive-only connection tries metered links and backups,
@@ -31,16 +31,16 @@ impl Caller {
         let keys: Vec<_> = self.peers.keys().copied().collect();
         for key in keys {
             let connected = context.peers().get(key).is_some_and(|p| p.is_connected());
-            let Some(counterpart) = self.peers.get_mut(&key) else {
+            let Some(remote_peer) = self.peers.get_mut(&key) else {
                 continue;
             };
             let links = &self.following.links;
-            let reserves = counterpart.wants_reserves(context.now, links, &present, connected);
+            let reserves = remote_peer.wants_reserves(context.now, links, &present, connected);
             let wanted = |(link, _): &&(LinkId, Attachment)| reserves || links.is_regular(*link);
             let wanted: Vec<(LinkId, Attachment)> =
                 present.iter().filter(wanted).copied().collect();
             let gone = |held: &Held| !wanted.contains(&(held.link, held.place));
-            let gone: Vec<Held> = counterpart.locals.extract_if(.., |l| gone(l)).collect();
+            let gone: Vec<Held> = remote_peer.locals.extract_if(.., |l| gone(l)).collect();
             let now = context.now;
             for held in gone {
                 if let Some(peer) = context.peer(key) {
@@ -50,13 +50,13 @@ impl Caller {
             }
             for place in wanted {
                 let used = |held: &Held| (held.link, held.place) == place;
-                if counterpart.locals.iter().any(used) {
+                if remote_peer.locals.iter().any(used) {
                     continue;
                 }
                 let Some((held, local)) = self.following.open(context, place) else {
                     continue;
                 };
-                counterpart.locals.push(held);
+                remote_peer.locals.push(held);
                 if let Some(peer) = context.peer(key) {
                     peer.add_local(now, local);
                 }
@@ -105,7 +105,7 @@ impl Caller {
     }
 }
 
-impl Counterpart {
+impl RemotePeer {
     /// Whether this peer gets sockets on metered links and backups. For
     /// outgoing media, the session's scheduler limits their use. The other side
     /// schedules incoming media, so a receive-only connection opens them only

@@ -27,7 +27,7 @@ pub use health::LinkFault;
 use names::Names;
 pub(super) use race::OpenError;
 use race::{Connection, Failures, Race, Target};
-use source::{Source, Way};
+use source::{LinkRoute, Source};
 pub(super) use transport::{Unresolved, Used, take_used};
 
 /// Time limit for opening a connection. Chosen by us.
@@ -194,20 +194,20 @@ impl LinkConnector {
     /// Connects over the links, those without recent faults first, and finally
     /// over the system's routes.
     fn open(&self, target: &Target, limit: Duration) -> Result<Connection, OpenError> {
-        let ways = self.ways();
-        let (won, failures) = match ways.is_empty() {
+        let routes = self.routes();
+        let (won, failures) = match routes.is_empty() {
             true => (
                 Err(io::Error::from(io::ErrorKind::NetworkUnreachable).into()),
                 Failures::new(),
             ),
-            false => Race::new(&ways, target, limit).run(&self.0.names),
+            false => Race::new(&routes, target, limit).run(&self.0.names),
         };
         self.blame(failures, won.is_ok());
-        let connection = match (won, ways.is_empty()) {
+        let connection = match (won, routes.is_empty()) {
             (Ok(connection), _) => connection,
             (Err(told), _) if self.0.otherwise == Otherwise::Nothing => return Err(told),
             (Err(told), without_links) => {
-                let routes = [Way::by_routes()];
+                let routes = [LinkRoute::by_routes()];
                 let (won, _) = Race::new(&routes, target, limit).run(&self.0.names);
                 won.map_err(|error| if without_links { error } else { told })?
             }
@@ -237,19 +237,19 @@ impl LinkConnector {
     }
 
     /// Available links, those without recent faults first.
-    fn ways(&self) -> Vec<Way> {
+    fn routes(&self) -> Vec<LinkRoute> {
         let links = self.0.links.iter().enumerate();
-        let ways = links.map(|(index, spec)| Way {
+        let routes = links.map(|(index, spec)| LinkRoute {
             link: Some(index),
             sources: Source::all_of(spec),
             avoided: self.is_avoided(Some(index)),
         });
-        let mut ways: Vec<Way> = ways.filter(|way| !way.sources.is_empty()).collect();
-        ways.sort_by_key(|way| way.avoided);
-        if ways.iter().all(|way| way.avoided) {
-            ways.iter_mut().for_each(|way| way.avoided = false);
+        let mut routes: Vec<LinkRoute> = routes.filter(|route| !route.sources.is_empty()).collect();
+        routes.sort_by_key(|route| route.avoided);
+        if routes.iter().all(|route| route.avoided) {
+            routes.iter_mut().for_each(|route| route.avoided = false);
         }
-        ways
+        routes
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -10,7 +10,7 @@ use weft_units::{Duration, Instant};
 
 /// Picture with its capture time.
 #[derive(Clone, Debug)]
-pub struct Shot {
+pub struct CapturedFrame {
     /// Number of the picture, from zero for each camera; gaps show missed
     /// pictures.
     pub index: u64,
@@ -25,12 +25,12 @@ pub struct Feed {
     camera: Box<dyn Camera>,
     clock: Clock,
     stamped: bool,
-    takers: Vec<SyncSender<Shot>>,
+    takers: Vec<SyncSender<CapturedFrame>>,
 }
 
 /// Pictures that wait for an encoder; a slow encoder skips pictures rather than
 /// using old ones.
-const WAITING_SHOTS: usize = 2;
+const WAITING_PICTURES: usize = 2;
 
 impl Feed {
     /// Opens the camera. Pictures of the built-in clip carry a stamp with their
@@ -75,8 +75,8 @@ impl Feed {
 
     /// Receiver of all pictures from the start; skips pictures while it is
     /// full.
-    pub fn subscribe(&mut self) -> Receiver<Shot> {
-        let (sender, receiver) = sync_channel(WAITING_SHOTS);
+    pub fn subscribe(&mut self) -> Receiver<CapturedFrame> {
+        let (sender, receiver) = sync_channel(WAITING_PICTURES);
         self.takers.push(sender);
         receiver
     }
@@ -116,7 +116,7 @@ impl Feed {
                     stamp::Stamp { number, time_ms },
                 );
             }
-            let shot = Shot {
+            let frame = CapturedFrame {
                 index,
                 picture,
                 taken_at,
@@ -124,7 +124,7 @@ impl Feed {
             index += 1;
             self.takers.retain(|taker| {
                 !matches!(
-                    taker.try_send(shot.clone()),
+                    taker.try_send(frame.clone()),
                     Err(TrySendError::Disconnected(_))
                 )
             });
@@ -185,9 +185,13 @@ mod tests {
     #[test]
     fn pictures_that_a_slow_beginning_missed_are_not_caught_up() {
         let mut feed = Feed::of(Box::new(Slow(0)), Clock::start());
-        let shots = feed.subscribe();
+        let captured = feed.subscribe();
         feed.start(drop);
-        let taken: Vec<Instant> = shots.iter().take(6).map(|shot| shot.taken_at).collect();
+        let taken: Vec<Instant> = captured
+            .iter()
+            .take(6)
+            .map(|frame| frame.taken_at)
+            .collect();
         let took = taken[5].saturating_since(taken[0]);
         // Five intervals of 20 ms.
         assert!(took >= Duration::from_millis(80), "{took:?}");

@@ -12,7 +12,7 @@ use weft_publish::{
 };
 use weft_units::{Bytes, Codec, Instant, Rate};
 
-use super::feed::Shot;
+use super::feed::CapturedFrame;
 
 /// Shared control of an encoder, and its statistics.
 #[derive(Debug)]
@@ -92,7 +92,7 @@ impl VideoControl {
     fn lock(&self) -> std::sync::MutexGuard<'_, CameraReport> {
         self.report
             .lock()
-            .expect("no thread panics with the report in hand")
+            .expect("no thread panics while it holds the report")
     }
 }
 
@@ -120,50 +120,50 @@ pub struct VideoSetup {
     pub degradation: Degradation,
 }
 
-/// Encodes `shots` until they end; `send` returns whether a receiver is left.
+/// Encodes `captured` until they end; `send` returns whether a receiver is left.
 ///
 /// # Errors
 /// If the codec has no encoder.
 pub fn start(
     setup: VideoSetup,
     control: Arc<VideoControl>,
-    shots: Receiver<Shot>,
+    captured: Receiver<CapturedFrame>,
     on_load: impl Fn(Load) + Send + 'static,
     send: impl FnMut(VideoFrame) -> bool + Send + 'static,
 ) -> Result<(), VideoError> {
-    let studio = Studio::new(setup)?;
+    let encoder = ControlledEncoder::new(setup)?;
     thread::Builder::new()
         .name("encoder".to_owned())
-        .spawn(move || encode(studio, &control, &shots, on_load, send))
+        .spawn(move || encode(encoder, &control, &captured, on_load, send))
         .expect("the system gives a thread");
     Ok(())
 }
 
 fn encode(
-    mut studio: Studio,
+    mut encoder: ControlledEncoder,
     control: &VideoControl,
-    shots: &Receiver<Shot>,
+    captured: &Receiver<CapturedFrame>,
     on_load: impl Fn(Load),
     mut send: impl FnMut(VideoFrame) -> bool,
 ) {
     let mut expected = 0;
     let mut meter = LoadMeter::default();
-    while let Ok(shot) = shots.recv() {
-        let missed = shot.index - expected;
-        expected = shot.index + 1;
+    while let Ok(frame) = captured.recv() {
+        let missed = frame.index - expected;
+        expected = frame.index + 1;
         control.lock().missed += missed;
         if let Some(load) = meter.on_picture(missed) {
             on_load(load);
         }
-        let encoding = studio
+        let encoding = encoder
             .control
-            .on_picture(shot.taken_at, &control.allowance());
+            .on_picture(frame.taken_at, &control.allowance());
         let Some(encoding) = encoding else {
             control.lock().skipped += 1;
             continue;
         };
-        let timestamp = super::rtp_timestamp(shot.taken_at, 90_000);
-        let encoded = studio.encode(&shot.picture, timestamp, &encoding);
+        let timestamp = super::rtp_timestamp(frame.taken_at, 90_000);
+        let encoded = encoder.encode(&frame.picture, timestamp, &encoding);
         control.lock().add(encoding.form, &encoded);
         let Ok(Some(encoded)) = encoded else {
             continue;
@@ -171,7 +171,7 @@ fn encode(
         if !send(VideoFrame {
             encoded,
             timestamp,
-            taken_at: shot.taken_at,
+            taken_at: frame.taken_at,
         }) {
             return;
         }
@@ -226,14 +226,14 @@ impl LoadMeter {
 }
 
 /// Encoder with its control before each picture.
-struct Studio {
+struct ControlledEncoder {
     encoder: VideoEncoder,
     control: EncoderControl,
     scaler: Option<Scaler>,
 }
 
-impl Studio {
-    fn new(setup: VideoSetup) -> Result<Studio, VideoError> {
+impl ControlledEncoder {
+    fn new(setup: VideoSetup) -> Result<ControlledEncoder, VideoError> {
         let Format { width, height, fps } = setup.format;
         let config = EncoderConfig {
             width,
@@ -253,7 +253,7 @@ impl Studio {
             degradation: setup.degradation,
             quantizers,
         });
-        Ok(Studio {
+        Ok(ControlledEncoder {
             encoder,
             control,
             scaler: None,

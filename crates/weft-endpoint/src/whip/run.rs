@@ -9,13 +9,13 @@ use weft_net::Remote;
 use weft_peer::Section;
 
 use crate::call::Statistics;
+use crate::call::event_sender::CallEventSender;
 use crate::call::fault::Fault;
-use crate::call::outlet::Outlet;
 use crate::call::troubles::Diagnosis;
 use crate::caller::{Command, News, PeerReport, ask};
 use crate::connect::{ConnectError, Connection, connect};
 use crate::event::Event;
-use crate::links::{Board, LinkTrouble};
+use crate::links::{LinkStates, LinkTrouble};
 use crate::signalling::{SignallingError, Whip};
 
 /// Time between attempts: the first, and the longest after doubling. Chosen by us: a
@@ -60,7 +60,7 @@ pub(super) struct Publication {
     remote: Remote<Command>,
     sections: Vec<Section>,
     messages: Sender<Message>,
-    events: Arc<Outlet>,
+    events: Arc<CallEventSender>,
     state: State,
     /// Number of the last attempt.
     attempt: u64,
@@ -70,7 +70,7 @@ pub(super) struct Publication {
     /// Time at which the last path was lost.
     lost_at: Option<Instant>,
     is_unanswered: bool,
-    board: Board,
+    link_states: LinkStates,
     fault: Fault,
     diagnosis: Diagnosis,
     started: Instant,
@@ -82,7 +82,7 @@ impl Publication {
         remote: Remote<Command>,
         sections: Vec<Section>,
         messages: Sender<Message>,
-        events: Arc<Outlet>,
+        events: Arc<CallEventSender>,
     ) -> Publication {
         let now = Instant::now();
         Publication {
@@ -97,7 +97,7 @@ impl Publication {
             was_connected: false,
             lost_at: None,
             is_unanswered: false,
-            board: Board::default(),
+            link_states: LinkStates::default(),
             fault: Fault::default(),
             diagnosis: Diagnosis::default(),
             started: now,
@@ -152,7 +152,7 @@ impl Publication {
     fn publish(&mut self) {
         self.attempt += 1;
         self.state = State::Asked;
-        self.board.clear();
+        self.link_states.clear();
         let (whip, remote, messages) = (
             self.whip.clone(),
             self.remote.clone(),
@@ -186,7 +186,7 @@ impl Publication {
             Ok(connection) if attempt != self.attempt => self.end(connection),
             Ok(connection) => {
                 if let Some(lasted) = self.fault.ends(Instant::now()) {
-                    self.events.tell(Event::FaultEnded { lasted });
+                    self.events.send(Event::FaultEnded { lasted });
                 }
                 self.state = State::Made(connection);
             }
@@ -196,7 +196,7 @@ impl Publication {
                     false => error,
                 };
                 if self.fault.begins(Instant::now(), &error.kind()) {
-                    self.events.tell(Event::Fault(error));
+                    self.events.send(Event::Fault(error));
                 }
                 self.again();
             }
@@ -224,24 +224,24 @@ impl Publication {
         match news {
             News::Unanswered if !self.is_unanswered && !self.was_connected => {
                 self.is_unanswered = true;
-                self.events.tell(Event::Unanswered);
+                self.events.send(Event::Unanswered);
             }
             News::Connected => {
                 self.was_connected = true;
                 self.retry = RETRY;
                 let url = self.whip.shown_url().to_owned();
                 let level = self.report().map(|report| report.level);
-                self.events.tell(Event::Published { url, level });
+                self.events.send(Event::Published { url, level });
             }
             News::Path { path, link, state } => {
-                let change = self.board.on_path(Instant::now(), path, &link, state);
+                let change = self.link_states.on_path(Instant::now(), path, &link, state);
                 if let Some(change) = change {
                     self.whip.on_link(&link, change.is_up());
-                    self.events.tell(Event::Link { link, change });
+                    self.events.send(Event::Link { link, change });
                 }
             }
             News::Failed(reason) => {
-                self.events.tell(Event::PublishingFailed { reason });
+                self.events.send(Event::PublishingFailed { reason });
                 if let State::Made(connection) = std::mem::replace(&mut self.state, State::Asked) {
                     self.end(connection);
                 }
@@ -311,13 +311,13 @@ impl Publication {
                 again: Instant::now(),
             };
             let reason = "no link leads to the server any more".to_owned();
-            self.events.tell(Event::PublishingFailed { reason });
+            self.events.send(Event::PublishingFailed { reason });
         }
     }
 
     fn on_trouble(&mut self, link: String, trouble: LinkTrouble) {
         if self.diagnosis.find(&link, &trouble) {
-            self.events.tell(Event::LinkTrouble { link, trouble });
+            self.events.send(Event::LinkTrouble { link, trouble });
         }
     }
 

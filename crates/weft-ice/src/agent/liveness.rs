@@ -239,7 +239,7 @@ impl Agent {
             pair.silent = false;
             pair.next_check = now + super::schedule::interval(now, pair, self.phase, unconfirmed);
         }
-        self.fill_ways();
+        self.fill_network_pairs();
         for &index in indices {
             self.pairs[index].tell_end(reason, &mut self.out);
         }

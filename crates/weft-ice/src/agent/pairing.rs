@@ -43,12 +43,12 @@ impl Agent {
 
     pub(super) fn make_pair(&mut self, now: Instant, local: usize, remote: SocketAddr) {
         if self.pairs.len() == MAX_PAIRS {
-            let Some(useless) = self.useless(now) else {
+            let Some(least_useful) = self.least_useful(now) else {
                 self.out.counters.pairs_refused += 1;
                 return;
             };
-            let mut useless = self.pairs.remove(useless);
-            useless.end_number(&mut self.out);
+            let mut least_useful = self.pairs.remove(least_useful);
+            least_useful.end_number(&mut self.out);
         }
         let mut pair = Pair::new(now, &self.locals[local], remote);
         pair.next_check = self.pacing.next_first.max(now);
@@ -59,7 +59,7 @@ impl Agent {
 
     /// Least useful pair: one that never worked, or else the one that has been
     /// dead for longest. A moving peer leaves many of those.
-    fn useless(&self, now: Instant) -> Option<usize> {
+    fn least_useful(&self, now: Instant) -> Option<usize> {
         let hopeless = self.indices(|p| schedule::is_hopeless(now, p)).next();
         let dead =
             self.indices(|p| p.path.state == PathState::Down && liveness::is_expired(now, p));
@@ -74,7 +74,7 @@ impl Agent {
             return;
         }
         self.routes_revision += 1;
-        self.fill_ways();
+        self.fill_network_pairs();
         for pair in &mut gone {
             pair.tell_end(DownReason::Removed, &mut self.out);
             pair.end_number(&mut self.out);

@@ -2,11 +2,11 @@ mod hostile;
 mod liveness;
 mod moving;
 mod net;
+mod network_pairs;
 mod nominate;
 mod pairing;
 mod reflection;
 mod restart;
-mod ways;
 mod wired;
 
 use crate as ice;

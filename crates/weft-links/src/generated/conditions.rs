@@ -22,7 +22,7 @@ pub enum Network {
 
 /// Correlation of the two directions of a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Ways {
+pub enum DirectionCorrelation {
     /// WiFi: identical, because both directions take turns on one channel.
     /// Cellular: as measured, and where no measurement exists, common coverage
     /// only.
@@ -76,10 +76,12 @@ impl Scale {
     }
 }
 
-impl Ways {
+impl DirectionCorrelation {
     /// Variants that have a name in link specifications, with that name.
-    pub const TOLD: [(Ways, &'static str); 2] =
-        [(Ways::Together, "together"), (Ways::Apart, "apart")];
+    pub const NAMED: [(DirectionCorrelation, &'static str); 2] = [
+        (DirectionCorrelation::Together, "together"),
+        (DirectionCorrelation::Apart, "apart"),
+    ];
 }
 
 impl Motion {

@@ -1,4 +1,4 @@
-use super::conditions::{Motion, Network, Ways};
+use super::conditions::{DirectionCorrelation, Motion, Network};
 use weft_units::Rate;
 
 /// Parameters of a type of link. All numbers are fitted by us to the statistics
@@ -35,11 +35,11 @@ pub(super) struct Common {
 
 impl Common {
     /// This correlation, unless `ways` overrides it.
-    pub fn told(self, ways: Ways) -> Common {
+    pub fn overridden(self, ways: DirectionCorrelation) -> Common {
         match ways {
-            Ways::AsMeasured => self,
-            Ways::Together => EVERYTHING,
-            Ways::Apart => NOTHING,
+            DirectionCorrelation::AsMeasured => self,
+            DirectionCorrelation::Together => EVERYTHING,
+            DirectionCorrelation::Apart => NOTHING,
         }
     }
 }

@@ -1,4 +1,4 @@
-use super::{Generated, GeneratedRates, Motion, Network, Scale, Seeds, Ways};
+use super::{DirectionCorrelation, Generated, GeneratedRates, Motion, Network, Scale, Seeds};
 use weft_units::{Rate, Rng};
 
 fn all() -> impl Iterator<Item = Generated> {
@@ -6,7 +6,7 @@ fn all() -> impl Iterator<Item = Generated> {
         Network::ALL.into_iter().map(move |network| Generated {
             motion,
             network,
-            ways: Ways::AsMeasured,
+            ways: DirectionCorrelation::AsMeasured,
             scale: Scale::PROFILE,
             seeds: None,
         })
@@ -21,7 +21,11 @@ fn rates(generated: Generated, seed: u64) -> Vec<Rate> {
 #[test]
 fn the_text_form_reads_back_the_same() {
     for generated in all() {
-        for ways in [Ways::AsMeasured, Ways::Together, Ways::Apart] {
+        for ways in [
+            DirectionCorrelation::AsMeasured,
+            DirectionCorrelation::Together,
+            DirectionCorrelation::Apart,
+        ] {
             for seed in [None, Some(0), Some(u64::MAX)] {
                 let seeds = seed.map(|both| Seeds { both, own: both });
                 for (rate, dips) in [(100, 100), (35, 100), (100, 1000), (1, 250)] {
@@ -139,11 +143,11 @@ fn both_ways(generated: Generated, seed: u64) -> [Vec<Rate>; 2] {
 fn both_ways_are_as_alike_as_is_told() {
     for generated in all() {
         let told = |ways| both_ways(Generated { ways, ..generated }, 3);
-        let [there, back] = told(Ways::Together);
+        let [there, back] = told(DirectionCorrelation::Together);
         assert_eq!(there, back, "{generated}");
-        let [own_there, own_back] = told(Ways::Apart);
+        let [own_there, own_back] = told(DirectionCorrelation::Apart);
         assert_ne!(own_there, own_back, "{generated}");
-        let [there, back] = told(Ways::AsMeasured);
+        let [there, back] = told(DirectionCorrelation::AsMeasured);
         assert_eq!(there == back, generated.network == Network::Wifi);
         assert_ne!(there, own_there, "{generated}");
     }
@@ -153,9 +157,9 @@ fn both_ways_are_as_alike_as_is_told() {
 fn who_walks_out_of_coverage_has_none_in_either_direction() {
     for network in [Network::Lte, Network::Lte2] {
         for (ways, expected) in [
-            (Ways::AsMeasured, 1.0..=1.0),
+            (DirectionCorrelation::AsMeasured, 1.0..=1.0),
             // Coincidence: one slot in 100 to 200 is an outage.
-            (Ways::Apart, 0.0..=0.1),
+            (DirectionCorrelation::Apart, 0.0..=0.1),
         ] {
             let generated = Generated {
                 motion: Motion::Walking,

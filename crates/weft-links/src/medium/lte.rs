@@ -28,7 +28,7 @@ use super::model::Model;
 use super::port::Port;
 use super::radio::RadioCounters;
 use crate::{ChannelId, Departure, PacketInfo, ServiceTime, StationId, Tally};
-use carrier::{Carrier, Way};
+use carrier::{Carrier, CarrierDirection};
 use weft_units::{Deadline, Duration, Instant, Rng};
 
 /// LTE cell. Terminals have the numbers of the specification, followed by the
@@ -45,8 +45,8 @@ const DOWN: ChannelId = ChannelId(1);
 impl<P> Lte<P> {
     pub fn new(spec: &LteSpec, rng: &Rng) -> Lte<P> {
         Lte {
-            up: Carrier::new(spec, Way::Up, &rng.stream("up")),
-            down: Carrier::new(spec, Way::Down, &rng.stream("down")),
+            up: Carrier::new(spec, CarrierDirection::Up, &rng.stream("up")),
+            down: Carrier::new(spec, CarrierDirection::Down, &rng.stream("down")),
             base_station: spec.terminals.len() as u16,
         }
     }

@@ -22,7 +22,7 @@ mod turns;
 
 pub use rate::{GuardInterval, WifiRate, WifiStandard};
 pub use signal::{WifiMotion, WifiSignal};
-pub use spec::{ApQueue, WifiError, WifiRateControl, WifiSpec, WifiStation, WifiStrangers};
+pub use spec::{ApQueue, WifiError, WifiObssRelation, WifiRateControl, WifiSpec, WifiStation};
 
 use super::model::Model;
 use super::port::Port;
@@ -30,10 +30,10 @@ use super::radio::RadioCounters;
 use super::service::{Meter, Service};
 use crate::{ChannelId, Departure, PacketInfo, ServiceTime, StationId, Tally};
 use contender::{Contender, Contenders};
-use control::Way;
+use control::RadioDirection;
 use sender::{Sender, SenderSetup};
 use signal::Signal;
-use strangers::Strangers;
+use strangers::OverlappingNetwork;
 use timing::Timing;
 use weft_units::{Deadline, Duration, Instant, Rng};
 
@@ -52,7 +52,7 @@ pub(crate) struct Wifi<P> {
     channel: Meter,
     counters: Vec<RadioCounters>,
     air: Air,
-    strangers: Option<Strangers>,
+    strangers: Option<OverlappingNetwork>,
     /// Margin in dB by which a signal at the access point survives a collision.
     capture: Option<f64>,
     /// End of the last busy period.
@@ -63,8 +63,8 @@ pub(crate) struct Wifi<P> {
 
 /// Radio link between a station and the access point.
 struct Radio {
-    up: Way,
-    down: Way,
+    up: RadioDirection,
+    down: RadioDirection,
     /// Signal of the station at the access point, and the reverse.
     signal_up: Signal,
     signal_down: Signal,
@@ -127,7 +127,7 @@ impl<P> Wifi<P> {
             let rng = rng.stream("radio").stream(&index.to_string());
             let way = |control, name| {
                 let rng = rng.stream(name);
-                Way::new(spec.standard, spec.guard, control, &timing, &rng)
+                RadioDirection::new(spec.standard, spec.guard, control, &timing, &rng)
             };
             Radio {
                 up: way(station.up, "up"),
@@ -170,7 +170,7 @@ impl<P> Wifi<P> {
             let hears = spec
                 .stations
                 .get(index)
-                .is_none_or(|s| s.strangers == WifiStrangers::Heard);
+                .is_none_or(|s| s.strangers == WifiObssRelation::Heard);
             let own = (0..categories).map(move |category| {
                 Contender::new(timing, category, hears, rng.stream(&category.to_string()))
             });
@@ -189,7 +189,7 @@ impl<P> Wifi<P> {
             channel: Meter::new(Service::Idle),
             counters: vec![RadioCounters::default(); rngs.len()],
             air: Air::Idle { next: None },
-            strangers: Strangers::new(spec, rng.stream("strangers")),
+            strangers: OverlappingNetwork::new(spec, rng.stream("strangers")),
             capture: spec.capture,
             busy_until: Instant::ZERO,
             on_air: Vec::new(),

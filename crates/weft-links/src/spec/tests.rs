@@ -1,7 +1,7 @@
 use super::{LinkSpec, SpecError};
 use crate::{
-    Aqm, Capacity, EcnMarking, Generated, GilbertElliott, Motion, Network, QueueLimit, Scale,
-    Seeds, Ways,
+    Aqm, Capacity, DirectionCorrelation, EcnMarking, Generated, GilbertElliott, Motion, Network,
+    QueueLimit, Scale, Seeds,
 };
 use proptest::prelude::*;
 use weft_units::{Bytes, Duration, Rate};
@@ -150,7 +150,7 @@ fn a_generated_trace_needs_no_file() {
     let expected = Generated {
         motion: Motion::Driving,
         network: Network::Lte2,
-        ways: Ways::AsMeasured,
+        ways: DirectionCorrelation::AsMeasured,
         scale: Scale::PROFILE,
         seeds: Some(Seeds { both: 7, own: 7 }),
     };

@@ -1,7 +1,7 @@
 //! Tables: a time and a rate on each line, in the units that the titles name.
 
 use super::titles::{Columns, Separator};
-use super::{MAX_SECONDS, Place, Trace, TraceError, TraceProblem, content, end, transfers};
+use super::{MAX_SECONDS, Trace, TraceError, TracePosition, TraceProblem, content, end, transfers};
 use weft_units::{Duration, Rate};
 
 /// Highest rate of a link specification, in bits per second.
@@ -42,7 +42,7 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Trace, TraceError> {
     let Some((first, line)) = lines.peek().copied() else {
         return Err(end(name, text).error(TraceProblem::Empty));
     };
-    let place = Place {
+    let place = TracePosition {
         trace: name,
         line: first,
         column: 1,
@@ -62,7 +62,7 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Trace, TraceError> {
     };
     let mut rows: Vec<Row> = Vec::new();
     while let Some((line, content)) = lines.next() {
-        let place = Place { line, ..place };
+        let place = TracePosition { line, ..place };
         let row = row(place, content, &columns, lines.peek().is_none())?;
         check_order(place, rows.first(), rows.last(), &row)?;
         rows.push(row);
@@ -88,7 +88,7 @@ fn trace(name: &str, text: &str, rows: &[Row]) -> Result<Trace, TraceError> {
 /// Checks that each line is later than the one before it, and within a day of
 /// the first.
 fn check_order(
-    place: Place<'_>,
+    place: TracePosition<'_>,
     first: Option<&Row>,
     last: Option<&Row>,
     row: &Row,
@@ -96,7 +96,7 @@ fn check_order(
     let (Some(first), Some(last)) = (first, last) else {
         return Ok(());
     };
-    let place = Place {
+    let place = TracePosition {
         column: row.column,
         ..place
     };
@@ -114,9 +114,14 @@ fn check_order(
     Ok(())
 }
 
-fn row(place: Place<'_>, line: &str, columns: &Columns, is_last: bool) -> Result<Row, TraceError> {
+fn row(
+    place: TracePosition<'_>,
+    line: &str,
+    columns: &Columns,
+    is_last: bool,
+) -> Result<Row, TraceError> {
     let fields = columns.separator.fields(line);
-    let after_first = Place {
+    let after_first = TracePosition {
         column: fields[0].1.chars().count() + fields[0].0 + 1,
         ..place
     };
@@ -137,7 +142,7 @@ fn row(place: Place<'_>, line: &str, columns: &Columns, is_last: bool) -> Result
     }
     let number = |at: usize, most: f64| -> Result<f64, TraceError> {
         let (column, field) = fields[at];
-        let place = Place { column, ..place };
+        let place = TracePosition { column, ..place };
         let pointed = columns.separator.with_point(field);
         let number = place.number(&pointed, most, columns.remedy(UNNAMED));
         number.map_err(|error| error.with_value(field))

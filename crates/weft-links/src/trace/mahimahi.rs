@@ -1,4 +1,4 @@
-use super::{MAX_SECONDS, Place, Trace, TraceError, TraceProblem, content, end};
+use super::{MAX_SECONDS, Trace, TraceError, TracePosition, TraceProblem, content, end};
 use weft_units::{Bytes, Duration, Rate};
 
 /// Bytes that can leave at once: an Ethernet frame of 1500 bytes and the header
@@ -12,7 +12,7 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Trace, TraceError> {
     for (line, content) in content(text) {
         let value = content.trim();
         let column = content.len() - content.trim_start().len() + 1;
-        let place = Place {
+        let place = TracePosition {
             trace: name,
             line,
             column,
@@ -38,15 +38,17 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Trace, TraceError> {
         .ok_or_else(|| place.error(TraceProblem::NoDuration))
 }
 
-fn millisecond(place: Place<'_>, value: &str) -> Result<u64, TraceError> {
+fn millisecond(place: TracePosition<'_>, value: &str) -> Result<u64, TraceError> {
     if let Some(at) = value.find([',', ' ', '\t', ';']) {
         let found = value.split([',', ' ', '\t', ';']).count();
         let column = place.column + at;
-        return Err(Place { column, ..place }.error(TraceProblem::WrongColumns {
-            found,
-            expected: 1,
-            remedy: "write one millisecond per line, or name the file .csv",
-        }));
+        return Err(
+            TracePosition { column, ..place }.error(TraceProblem::WrongColumns {
+                found,
+                expected: 1,
+                remedy: "write one millisecond per line, or name the file .csv",
+            }),
+        );
     }
     let ms = place.number(value, (MAX_SECONDS * 1_000) as f64, REMEDY)?;
     if value.contains('.') {

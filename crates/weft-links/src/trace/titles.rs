@@ -1,6 +1,6 @@
 //! Columns of a table: their separator, and the units that their titles name.
 
-use super::{Place, TraceError, TraceProblem};
+use super::{TraceError, TracePosition, TraceProblem};
 
 /// Separator of the columns of a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -167,7 +167,7 @@ impl Columns {
 
     /// Columns of a line of titles; `None` for a line of numbers.
     pub fn of_titles(
-        place: Place<'_>,
+        place: TracePosition<'_>,
         line: &str,
         separator: Separator,
     ) -> Result<Option<Columns>, TraceError> {
@@ -177,7 +177,7 @@ impl Columns {
         }
         let bad = |column: usize, value: &str, remedy| {
             let value = value.to_owned();
-            let place = Place { column, ..place };
+            let place = TracePosition { column, ..place };
             Err(place.error(TraceProblem::NotATitle { value, remedy }))
         };
         let quantities: Vec<Quantity> = fields.iter().map(|(_, f)| quantity(f)).collect();
@@ -211,7 +211,7 @@ impl Columns {
 
     /// Columns of a comment above the numbers, if it names units.
     pub fn of_comment(comment: &str, separator: Separator) -> Option<Columns> {
-        let place = Place {
+        let place = TracePosition {
             trace: "",
             line: 1,
             column: 1,

@@ -3,7 +3,7 @@
 //! which the fifth is the bytes and the sixth the milliseconds of the last
 //! transfer.
 
-use super::{MAX_SECONDS, Place, Trace, TraceError, TraceProblem, content, end};
+use super::{MAX_SECONDS, Trace, TraceError, TracePosition, TraceProblem, content, end};
 use weft_units::{Duration, Rate};
 
 /// Time since 1970, time since the start, latitude, longitude, bytes,
@@ -18,7 +18,7 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Trace, TraceError> {
     let longest = Duration::from_secs(MAX_SECONDS);
     for (line, content) in content(text) {
         let fields: Vec<&str> = content.split_whitespace().collect();
-        let place = |at: usize| Place {
+        let place = |at: usize| TracePosition {
             trace: name,
             line,
             column: column(content, fields.get(at).copied()),

@@ -6,7 +6,7 @@
 
 use std::fs;
 use std::path::PathBuf;
-use weft_links::{Generated, GeneratedRates, Trace, TraceStatistics, Ways};
+use weft_links::{DirectionCorrelation, Generated, GeneratedRates, Trace, TraceStatistics};
 use weft_units::{Duration, Rate, Rng};
 
 /// Time step of the measured CSV traces.
@@ -282,7 +282,7 @@ fn both_ways_of_generated_traces_go_together_as_measured_ones_do() {
         };
         let pairs: Vec<_> = (0..SEEDS).map(drawn).collect();
         let (mean, low) = told(&format!("`{name}`"), &pairs);
-        assert_eq!(generated.ways, Ways::AsMeasured);
+        assert_eq!(generated.ways, DirectionCorrelation::AsMeasured);
         if let Some((measured, measured_low)) = measured.filter(|_| name.contains("driving/lte")) {
             assert!((mean - measured).abs() < 0.12, "{name}: {mean}, {measured}");
             assert!(

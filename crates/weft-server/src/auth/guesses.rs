@@ -1,7 +1,7 @@
 //! Rate limit on guesses of the operator's token, by address. Signed tokens
 //! cannot be guessed and are not limited.
 
-use crate::crowd::Holder;
+use crate::connection_limit::AddressPrefix;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -32,10 +32,10 @@ pub(crate) struct Guesses(Mutex<Tries>);
 #[derive(Default)]
 struct Tries {
     /// Time of the next turn of each address that tried.
-    due: BTreeMap<Holder, Instant>,
+    due: BTreeMap<AddressPrefix, Instant>,
     /// End of the unlimited time of each address that has shown the right
     /// token.
-    trusted: BTreeMap<Holder, Instant>,
+    trusted: BTreeMap<AddressPrefix, Instant>,
 }
 
 /// Decision about a try: check the token after a delay, or never.
@@ -52,12 +52,12 @@ impl Guesses {
     /// clients.
     pub(crate) fn turn(&self, now: Instant, from: Option<IpAddr>) -> Turn {
         let mut tries = self.lock();
-        let trusted = |holder| tries.trusted.get(&holder).is_some_and(|until| *until > now);
+        let trusted = |prefix| tries.trusted.get(&prefix).is_some_and(|until| *until > now);
         if subscriber(from).is_some_and(trusted) {
             return Turn::After(Duration::ZERO);
         }
-        let holders = || from.into_iter().flat_map(Holder::of);
-        let dues = holders().filter_map(|(holder, _)| tries.due.get(&holder));
+        let prefixes = || from.into_iter().flat_map(AddressPrefix::of);
+        let dues = prefixes().filter_map(|(prefix, _)| tries.due.get(&prefix));
         let ahead = dues
             .max()
             .map_or(Span::ZERO, |due| due.saturating_since(now));
@@ -65,17 +65,17 @@ impl Guesses {
         if ahead > free + EVERY * WAITING {
             return Turn::Never;
         }
-        for (holder, times) in holders() {
-            let due = tries.due.get(&holder).map_or(now, |due| now.max(*due));
-            remember(&mut tries.due, holder, due + EVERY / times as u64);
+        for (prefix, times) in prefixes() {
+            let due = tries.due.get(&prefix).map_or(now, |due| now.max(*due));
+            remember(&mut tries.due, prefix, due + EVERY / times as u64);
         }
         Turn::After(ahead.saturating_sub(free).into())
     }
 
     /// Records that the address has shown the right token.
     pub(crate) fn trust(&self, now: Instant, from: Option<IpAddr>) {
-        if let Some(holder) = subscriber(from) {
-            remember(&mut self.lock().trusted, holder, now + TRUSTED);
+        if let Some(prefix) = subscriber(from) {
+            remember(&mut self.lock().trusted, prefix, now + TRUSTED);
         }
     }
 
@@ -85,15 +85,15 @@ impl Guesses {
 }
 
 /// Address, or the smallest network of it that one subscriber has.
-fn subscriber(from: Option<IpAddr>) -> Option<Holder> {
-    Holder::of(from?).next().map(|(holder, _)| holder)
+fn subscriber(from: Option<IpAddr>) -> Option<AddressPrefix> {
+    AddressPrefix::of(from?).next().map(|(prefix, _)| prefix)
 }
 
-fn remember(times: &mut BTreeMap<Holder, Instant>, holder: Holder, time: Instant) {
-    if times.len() >= MOST && !times.contains_key(&holder) {
+fn remember(times: &mut BTreeMap<AddressPrefix, Instant>, prefix: AddressPrefix, time: Instant) {
+    if times.len() >= MOST && !times.contains_key(&prefix) {
         times.pop_first();
     }
-    times.insert(holder, time);
+    times.insert(prefix, time);
 }
 
 #[cfg(test)]

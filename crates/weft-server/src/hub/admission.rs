@@ -1,7 +1,7 @@
 //! Admission to rooms and media connections.
 
 use super::resources::{Claim, Role};
-use super::state::{Door, Guest, State};
+use super::state::{AdmissionState, Guest, State};
 use super::{Arrival, Hub};
 use crate::auth::May;
 use crate::media_plane::ResourceId;
@@ -18,7 +18,9 @@ impl Hub {
         who: &Arrival<'_>,
     ) -> Result<(String, String), Problem> {
         let is_back = is_inside(state, who);
-        if state.door == Door::Shut || state.door == Door::Draining && !is_back {
+        if state.admission == AdmissionState::Shut
+            || state.admission == AdmissionState::Draining && !is_back
+        {
             return Err(Problem::overloaded("new participants: it is about to stop"));
         }
         match who.id.filter(|_| is_back) {

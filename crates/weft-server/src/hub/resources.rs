@@ -1,7 +1,7 @@
 use super::pace::{PATCHED, Pace, VIEWED};
 use crate::auth::{Grant, TokenId};
 use crate::config::MediaLimits;
-use crate::crowd::Holder;
+use crate::connection_limit::AddressPrefix;
 use crate::media_plane::ResourceId;
 use crate::origin::Origin;
 use crate::problem::Problem;
@@ -103,8 +103,8 @@ impl Resources {
         if self.all.len() >= open(limits.all) || there >= open(limits.per_room) {
             return Err(Problem::overloaded("another media connection"));
         }
-        for (holder, times) in origin.network.into_iter().flat_map(Holder::of) {
-            let same = |r: &Resource| r.origin.network.is_some_and(|ip| holder.has(ip));
+        for (prefix, times) in origin.network.into_iter().flat_map(AddressPrefix::of) {
+            let same = |r: &Resource| r.origin.network.is_some_and(|ip| prefix.has(ip));
             if count(&same) >= times * limits.per_address
                 || count(&|r| same(r) && !r.connected) >= times * limits.coming_per_address
             {

@@ -4,7 +4,7 @@ use super::bars::{Bar, Bars};
 use super::pace::{Allowance, COMING, OPENED, OPENED_FROM, Pace, TOLD};
 use super::resources::{Resource, Resources};
 use crate::auth::Grant;
-use crate::crowd::Holder;
+use crate::connection_limit::AddressPrefix;
 use crate::media_plane::{Line, LineContent, ResourceId};
 use crate::origin::Origin;
 use crate::problem::Problem;
@@ -30,7 +30,7 @@ pub struct State {
     pub coming: Paces,
     /// Recent requests for media connections, by prefix of the address.
     pub opening: Paces,
-    pub door: Door,
+    pub admission: AdmissionState,
     pub bars: Bars,
 }
 
@@ -48,21 +48,21 @@ pub struct Guest {
 
 /// Recent use of an allowance by each prefix.
 #[derive(Default)]
-pub struct Paces(BTreeMap<Holder, Pace>);
+pub struct Paces(BTreeMap<AddressPrefix, Pace>);
 
 impl Paces {
     /// Counts one more from this origin if it is allowed; returns whether it
     /// is.
     fn admit(&mut self, origin: &Origin, now: Instant, allowed: Allowance) -> bool {
         self.0.retain(|_, pace| !pace.is_over(now));
-        let holders = || origin.network.into_iter().flat_map(Holder::of);
-        let fits = |(holder, times): (Holder, usize)| {
-            let pace = self.0.get(&holder);
+        let prefixes = || origin.network.into_iter().flat_map(AddressPrefix::of);
+        let fits = |(prefix, times): (AddressPrefix, usize)| {
+            let pace = self.0.get(&prefix);
             pace.is_none_or(|pace| pace.fits(now, allowed, times as u64))
         };
-        let fit = holders().all(fits);
-        for (holder, times) in holders().filter(|_| fit) {
-            let pace = self.0.entry(holder).or_default();
+        let fit = prefixes().all(fits);
+        for (prefix, times) in prefixes().filter(|_| fit) {
+            let pace = self.0.entry(prefix).or_default();
             pace.count(now, allowed, times as u64);
         }
         fit
@@ -71,7 +71,7 @@ impl Paces {
 
 /// Admission state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Door {
+pub enum AdmissionState {
     /// Admits everybody.
     Open,
     /// Admits only participants who are already in a room: the server is about
@@ -175,10 +175,10 @@ impl State {
     }
 
     pub fn check_home(&self, origin: &Origin, most: usize) -> Result<(), Problem> {
-        let mut holders = origin.network.into_iter().flat_map(Holder::of);
+        let mut prefixes = origin.network.into_iter().flat_map(AddressPrefix::of);
         let homes = || self.guests.values().filter_map(|g| g.origin.network);
-        let count = |holder: &Holder| homes().filter(|ip| holder.has(*ip)).count();
-        match holders.any(|(holder, times)| count(&holder) >= times * most) {
+        let count = |prefix: &AddressPrefix| homes().filter(|ip| prefix.has(*ip)).count();
+        match prefixes.any(|(prefix, times)| count(&prefix) >= times * most) {
             true => Err(Problem::too_many("your address", "participants")),
             false => Ok(()),
         }

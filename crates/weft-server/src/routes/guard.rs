@@ -2,7 +2,7 @@
 
 use super::App;
 use super::cors::FromAllowedOrigin;
-use crate::auth::{Access, Wish};
+use crate::auth::{Access, RequiredAccess};
 use crate::origin::{Origin, Peer};
 use crate::problem::{Problem, Refusal};
 use axum::Router;
@@ -30,7 +30,9 @@ async fn tell(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let access = app.admit(&peer, request.headers(), Wish::Figures).await;
+    let access = app
+        .admit(&peer, request.headers(), RequiredAccess::Figures)
+        .await;
     request.extensions_mut().insert(Admitted(access.is_ok()));
     next.run(request).await
 }

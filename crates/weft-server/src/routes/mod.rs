@@ -11,7 +11,7 @@ mod whip;
 pub use guard::Admitted;
 
 use crate::allowed_origin::AllowedOrigin;
-use crate::auth::{Access, Gate, May, Wish};
+use crate::auth::{Access, Gate, May, RequiredAccess};
 use crate::hub::{Arrival, Hub};
 use crate::listener::MAX_BODY;
 use crate::media_plane::{Media, MediaError, Negotiated, ResourceId};
@@ -112,10 +112,10 @@ impl App {
         &self,
         peer: &Peer,
         headers: &HeaderMap,
-        wish: Wish<'_>,
+        required: RequiredAccess<'_>,
     ) -> Result<Access, Problem> {
         let asker = (self.hub.now(), address_of(peer, headers));
-        let access = self.gate.check(asker, headers, wish).await?;
+        let access = self.gate.check(asker, headers, required).await?;
         if !self.gate.is_open() {
             peer.known.set();
         }
@@ -166,8 +166,8 @@ async fn check(
 ) -> Response {
     let room = names.iter().find(|(name, _)| *name == "room");
     let room = RoomName::from(room.map_or(String::new(), |(_, room)| room.to_owned()));
-    let wish = Wish::In(&room.0, may);
-    match app.admit(&peer, request.headers(), wish).await {
+    let required = RequiredAccess::In(&room.0, may);
+    match app.admit(&peer, request.headers(), required).await {
         Ok(access) => {
             let origin = Origin::new(&peer, request.headers(), &access);
             request.extensions_mut().insert(origin);

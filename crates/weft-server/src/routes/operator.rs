@@ -1,7 +1,7 @@
 //! Routes for operators and their monitoring.
 
 use super::{App, ask, refused};
-use crate::auth::Wish;
+use crate::auth::RequiredAccess;
 use crate::media_plane::Stats;
 use crate::origin::Peer;
 use crate::problem::Problem;
@@ -36,7 +36,10 @@ async fn check(
     request: Request,
     next: Next,
 ) -> Response {
-    match app.admit(&peer, request.headers(), Wish::Figures).await {
+    match app
+        .admit(&peer, request.headers(), RequiredAccess::Figures)
+        .await
+    {
         Ok(_) => next.run(request).await,
         Err(problem) => refused(problem),
     }

@@ -3,7 +3,7 @@
 use super::client::exchange;
 use super::security::{connect_over_tls, page_over_tls};
 use super::stub::{Rig, config, wait_for};
-use crate::{Happened, Log, Security, ServerConfig};
+use crate::{Log, Security, ServerConfig, ServerEvent};
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -18,7 +18,7 @@ fn renew(folder: &Path) -> Vec<u8> {
     made.cert.der().to_vec()
 }
 
-type Written = Arc<Mutex<Vec<Happened>>>;
+type Written = Arc<Mutex<Vec<ServerEvent>>>;
 
 fn start(folder: &Path) -> (Rig, Written) {
     let written = Written::default();
@@ -28,7 +28,7 @@ fn start(folder: &Path) -> (Rig, Written) {
             certificate: folder.join("chain.pem"),
             key: folder.join("key.pem"),
         },
-        log: Log::new(move |happened| paper.lock().unwrap().push(happened.clone())),
+        log: Log::new(move |event| paper.lock().unwrap().push(event.clone())),
         ..config()
     });
     (rig, written)
@@ -57,7 +57,7 @@ fn a_renewed_certificate_is_shown_on_request_and_connections_go_on() {
     assert_eq!(shown(&rig), second, "the last good one");
     let written = written.lock().unwrap();
     assert!(
-        matches!(&written[..], [Happened::CertificateRead { .. }, Happened::CertificateNotRead { error }]
+        matches!(&written[..], [ServerEvent::CertificateRead { .. }, ServerEvent::CertificateNotRead { error }]
             if error.contains("chain.pem")),
         "{written:?}"
     );

@@ -3,18 +3,18 @@
 use super::client::{Events, request};
 use super::stub::{Rig, config, wait_for};
 use crate::media_plane::{Event, ResourceId};
-use crate::{Happened, Level, Log, ServerConfig};
+use crate::{Level, Log, ServerConfig, ServerEvent};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-type Written = Arc<Mutex<Vec<Happened>>>;
+type Written = Arc<Mutex<Vec<ServerEvent>>>;
 
 fn logged(token: Option<&str>) -> (Rig, Written) {
     let written = Written::default();
     let paper = Arc::clone(&written);
     let rig = Rig::with(ServerConfig {
         token: token.map(str::to_owned),
-        log: Log::new(move |happened| paper.lock().unwrap().push(happened.clone())),
+        log: Log::new(move |event| paper.lock().unwrap().push(event.clone())),
         ..config()
     });
     (rig, written)
@@ -80,7 +80,7 @@ fn who_comes_goes_and_is_refused_is_written_down_and_no_secret() {
         .lock()
         .unwrap()
         .iter()
-        .map(Happened::level)
+        .map(ServerEvent::level)
         .collect();
     assert_eq!(levels[2..], [Level::Debug, Level::Info, Level::Info]);
 }

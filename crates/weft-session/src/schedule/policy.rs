@@ -1,4 +1,4 @@
-//! Wishes of a link's owner, laid around any scheduler: which of the live paths
+//! Policies of the owner of a link, applied around any scheduler: which of the live paths
 //! it gets to see, with which rate, and which copies it may make.
 
 use std::collections::BTreeMap;

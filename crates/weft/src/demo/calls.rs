@@ -131,7 +131,7 @@ impl DemoRun {
                 taken.lock().expect("nobody panics with it").push(behind);
                 remote.send(Command::Video { camera: 0, frame })
             };
-            let shots = feed.subscribe();
+            let captured = feed.subscribe();
             let setup = VideoSetup {
                 format: feed.format(),
                 codec: args.codec,
@@ -140,7 +140,7 @@ impl DemoRun {
             };
             let slow = notices.clone();
             let on_load = move |load: video::Load| slow.tell(load.into());
-            video::start(setup, control, shots, on_load, send).map_err(Failure::machine)?;
+            video::start(setup, control, captured, on_load, send).map_err(Failure::machine)?;
             publish(&sender.remote, &room, name)?;
             let watcher = Watcher::start(clock, args.codec, None).map_err(Failure::machine)?;
             calls.push(Call {

@@ -29,7 +29,7 @@ use crate::options;
 use crate::state::state_folder;
 
 use calls::DemoRun;
-use page::Board;
+use page::PageState;
 use show::Show;
 use terminal::Screen;
 
@@ -38,7 +38,7 @@ const HEADLESS_SECONDS: u64 = 60;
 
 pub fn run(args: DemoArgs) -> Result<(), Failure> {
     let clock = Clock::start();
-    let board = Board::new();
+    let page_state = PageState::new();
     let mut listen = args.listen;
     if !listen.ip().is_loopback() {
         // Its links are relays that reach only this machine.
@@ -56,11 +56,11 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
     let config = ServerConfig {
         listen,
         state: state_folder(),
-        extra: Some(page::router(&board)),
+        extra: Some(page::router(&page_state)),
         ..ServerConfig::default()
     };
     let server = Server::start(config)?;
-    let run = DemoRun::build(&args, clock, &server, &notices(&board, &args.size))?;
+    let run = DemoRun::build(&args, clock, &server, &notices(&page_state, &args.size))?;
     if args.headless {
         complain!("weft: both calls are being set up");
     } else {
@@ -78,7 +78,7 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
     };
     let mut show = Show {
         run,
-        board,
+        page_state,
         clock,
         screen: Screen::new(args.headless),
         length,
@@ -114,11 +114,11 @@ fn create(path: &Path) -> Result<File, Failure> {
 
 /// Sends notices of the endpoints to the terminal, and those that distort the
 /// measurements also to the page.
-fn notices(board: &Board, size: &str) -> Notices {
-    let (terminal, board, smaller) = (exit::notices(), board.clone(), smaller_than(size));
+fn notices(page_state: &PageState, size: &str) -> Notices {
+    let (terminal, page_state, smaller) = (exit::notices(), page_state.clone(), smaller_than(size));
     Notices::new(move |notice| match notice {
         Notice::TooSlow { missed } => {
-            board.tell_slow(missed, smaller);
+            page_state.tell_slow(missed, smaller);
             match smaller {
                 Some(size) => {
                     let option = format!("--size {size}");
@@ -128,7 +128,7 @@ fn notices(board: &Board, size: &str) -> Notices {
             }
         }
         Notice::FastEnough => {
-            board.tell_fast();
+            page_state.tell_fast();
             terminal.tell(notice);
         }
         notice => terminal.tell(notice),

@@ -28,7 +28,7 @@ const WAITING: usize = 2 * HISTORY;
 
 /// Shared state of the demo and its page.
 #[derive(Clone)]
-pub struct Board {
+pub struct PageState {
     inner: Arc<Mutex<Inner>>,
 }
 
@@ -40,7 +40,7 @@ struct Inner {
     came: VisitorId,
     /// Visitors who have switched a link.
     holds: BTreeMap<LinkName, VisitorId>,
-    wishes: Vec<Wish>,
+    actions: Vec<PageAction>,
     /// Number of encoders that are too slow, and the newest report of one.
     slow: usize,
     report: Slow,
@@ -51,7 +51,7 @@ type VisitorId = u64;
 
 /// Action of a person on the page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Wish {
+pub enum PageAction {
     /// Switch of a link.
     Link(LinkName, Override),
     /// Setting of the weft call.
@@ -79,9 +79,9 @@ enum Message {
     Slow(Slow),
 }
 
-impl Board {
-    pub fn new() -> Board {
-        Board {
+impl PageState {
+    pub fn new() -> PageState {
+        PageState {
             inner: Arc::default(),
         }
     }
@@ -89,7 +89,7 @@ impl Board {
     fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
         self.inner
             .lock()
-            .expect("nothing panics with the board in hand")
+            .expect("nothing panics while it holds the state")
     }
 
     pub fn publish(&self, tick: &Tick) {
@@ -132,8 +132,8 @@ impl Board {
     }
 
     /// Takes the actions since the last call.
-    pub fn take_wishes(&self) -> Vec<Wish> {
-        std::mem::take(&mut self.lock().wishes)
+    pub fn take_actions(&self) -> Vec<PageAction> {
+        std::mem::take(&mut self.lock().actions)
     }
 
     /// Registers a visitor. The first one sees the demo from its start; further
@@ -156,7 +156,7 @@ impl Board {
         inner.visitors.insert(id, sender);
         Visit {
             id,
-            board: self.clone(),
+            page_state: self.clone(),
             receiver,
         }
     }
@@ -176,7 +176,7 @@ impl Board {
             Some(id) if to != Override::Auto => inner.holds.insert(name, id),
             _ => inner.holds.remove(&name),
         };
-        inner.wishes.push(Wish::Link(name, to));
+        inner.actions.push(PageAction::Link(name, to));
         StatusCode::NO_CONTENT.into_response()
     }
 }
@@ -191,16 +191,16 @@ impl Inner {
     fn restart(&mut self) {
         self.history.clear();
         self.holds.clear();
-        self.wishes.push(Wish::Restart);
+        self.actions.push(PageAction::Restart);
     }
 
     fn leave(&mut self, id: VisitorId) {
         self.visitors.remove(&id);
-        let wishes = &mut self.wishes;
+        let actions = &mut self.actions;
         self.holds.retain(|link, holder| {
             let stays = *holder != id;
             if !stays {
-                wishes.push(Wish::Link(*link, Override::Auto));
+                actions.push(PageAction::Link(*link, Override::Auto));
             }
             stays
         });
@@ -210,13 +210,13 @@ impl Inner {
 /// Open page, until it is closed.
 struct Visit {
     id: VisitorId,
-    board: Board,
+    page_state: PageState,
     receiver: Receiver<Message>,
 }
 
 impl Drop for Visit {
     fn drop(&mut self) {
-        self.board.lock().leave(self.id);
+        self.page_state.lock().leave(self.id);
     }
 }
 
@@ -245,18 +245,18 @@ impl Message {
 }
 
 /// Routes under `/api`.
-pub fn router(board: &Board) -> Router {
+pub fn router(page_state: &PageState) -> Router {
     Router::new()
         .route("/api/demo/events", get(events))
         .route("/api/demo/links/{name}", post(switch))
         .route("/api/demo/settings/{name}", post(set))
         .route("/api/demo/restart", post(restart))
-        .with_state(board.clone())
+        .with_state(page_state.clone())
         .merge(crate::serve::mode("demo"))
 }
 
-async fn events(State(board): State<Board>) -> impl IntoResponse {
-    Sse::new(board.listen()).keep_alive(KeepAlive::default())
+async fn events(State(page_state): State<PageState>) -> impl IntoResponse {
+    Sse::new(page_state.listen()).keep_alive(KeepAlive::default())
 }
 
 #[derive(Deserialize)]
@@ -267,13 +267,13 @@ struct Switch {
 }
 
 async fn switch(
-    State(board): State<Board>,
+    State(page_state): State<PageState>,
     Path(name): Path<String>,
     Json(switch): Json<Switch>,
 ) -> Response {
     let read = || Ok((name.parse()?, switch.state.parse()?));
     match read() {
-        Ok((name, to)) => board.switch(name, to, switch.visitor),
+        Ok((name, to)) => page_state.switch(name, to, switch.visitor),
         Err(error) => unknown(&error),
     }
 }
@@ -284,21 +284,21 @@ struct Choice {
 }
 
 async fn set(
-    State(board): State<Board>,
+    State(page_state): State<PageState>,
     Path(name): Path<String>,
     Json(choice): Json<Choice>,
 ) -> Response {
     match Setting::parse(&name, &choice.value) {
         Ok(setting) => {
-            board.lock().wishes.push(Wish::Set(setting));
+            page_state.lock().actions.push(PageAction::Set(setting));
             StatusCode::NO_CONTENT.into_response()
         }
         Err(error) => unknown(&error),
     }
 }
 
-async fn restart(State(board): State<Board>) -> StatusCode {
-    board.lock().restart();
+async fn restart(State(page_state): State<PageState>) -> StatusCode {
+    page_state.lock().restart();
     StatusCode::NO_CONTENT
 }
 
@@ -320,58 +320,62 @@ fn problem(status: StatusCode, error: &str, remedy: &str) -> Response {
 mod tests {
     use super::*;
 
-    fn wishes_of(board: &Board) -> Vec<Wish> {
-        board.take_wishes()
+    fn actions_of(page_state: &PageState) -> Vec<PageAction> {
+        page_state.take_actions()
     }
 
-    const CUT_WIFI: Wish = Wish::Link(LinkName::Wifi, Override::Cut);
-    const LET_WIFI_GO: Wish = Wish::Link(LinkName::Wifi, Override::Auto);
+    const CUT_WIFI: PageAction = PageAction::Link(LinkName::Wifi, Override::Cut);
+    const LET_WIFI_GO: PageAction = PageAction::Link(LinkName::Wifi, Override::Auto);
 
     #[test]
     fn only_who_finds_nobody_watching_begins_it_anew() {
-        let board = Board::new();
-        let first = board.listen();
-        assert_eq!(wishes_of(&board), [Wish::Restart]);
-        let second = board.listen();
-        assert_eq!(wishes_of(&board), []);
+        let page_state = PageState::new();
+        let first = page_state.listen();
+        assert_eq!(actions_of(&page_state), [PageAction::Restart]);
+        let second = page_state.listen();
+        assert_eq!(actions_of(&page_state), []);
         drop((first, second));
-        let _third = board.listen();
-        assert_eq!(wishes_of(&board), [Wish::Restart]);
+        let _third = page_state.listen();
+        assert_eq!(actions_of(&page_state), [PageAction::Restart]);
     }
 
     #[test]
     fn a_cut_does_not_outlive_who_made_it() {
-        let board = Board::new();
-        let (one, other) = (board.listen(), board.listen());
-        board.take_wishes();
-        board.switch(LinkName::Wifi, Override::Cut, Some(one.id));
+        let page_state = PageState::new();
+        let (one, other) = (page_state.listen(), page_state.listen());
+        page_state.take_actions();
+        page_state.switch(LinkName::Wifi, Override::Cut, Some(one.id));
         drop(other);
-        assert_eq!(wishes_of(&board), [CUT_WIFI]);
+        assert_eq!(actions_of(&page_state), [CUT_WIFI]);
         drop(one);
-        assert_eq!(wishes_of(&board), [LET_WIFI_GO]);
+        assert_eq!(actions_of(&page_state), [LET_WIFI_GO]);
     }
 
     #[test]
     fn a_cut_is_in_the_hand_of_who_touched_the_link_last() {
-        let board = Board::new();
-        let (one, other) = (board.listen(), board.listen());
-        board.switch(LinkName::Wifi, Override::Cut, Some(one.id));
-        board.switch(LinkName::Wifi, Override::Cut, Some(other.id));
-        board.take_wishes();
+        let page_state = PageState::new();
+        let (one, other) = (page_state.listen(), page_state.listen());
+        page_state.switch(LinkName::Wifi, Override::Cut, Some(one.id));
+        page_state.switch(LinkName::Wifi, Override::Cut, Some(other.id));
+        page_state.take_actions();
         drop(one);
-        assert_eq!(wishes_of(&board), []);
-        board.switch(LinkName::Wifi, Override::Auto, Some(other.id));
-        board.take_wishes();
+        assert_eq!(actions_of(&page_state), []);
+        page_state.switch(LinkName::Wifi, Override::Auto, Some(other.id));
+        page_state.take_actions();
         drop(other);
-        assert_eq!(wishes_of(&board), [], "there is nothing left to let go");
+        assert_eq!(
+            actions_of(&page_state),
+            [],
+            "there is nothing left to let go"
+        );
     }
 
     #[test]
     fn every_page_hears_that_the_machine_is_too_slow_and_that_it_has_recovered() {
-        let board = Board::new();
-        let mut first = board.listen();
-        board.tell_slow(0.2, Some("360p"));
-        let mut late = board.listen();
+        let page_state = PageState::new();
+        let mut first = page_state.listen();
+        page_state.tell_slow(0.2, Some("360p"));
+        let mut late = page_state.listen();
         let told = |visit: &mut Visit| -> Vec<Slow> {
             let told = std::iter::from_fn(|| visit.receiver.try_recv().ok());
             let slow = told.filter_map(|message| match message {
@@ -387,21 +391,21 @@ mod tests {
         assert_eq!(told(&mut first), [slow]);
         assert_eq!(told(&mut late), [slow]);
         // With two slow encoders, both must catch up.
-        board.tell_slow(0.3, Some("360p"));
-        board.tell_fast();
+        page_state.tell_slow(0.3, Some("360p"));
+        page_state.tell_fast();
         assert_eq!(told(&mut first).len(), 1);
-        board.tell_fast();
+        page_state.tell_fast();
         assert_eq!(told(&mut first), [Slow::default()]);
-        assert_eq!(told(&mut board.listen()), []);
+        assert_eq!(told(&mut page_state.listen()), []);
     }
 
     #[test]
     fn who_has_left_cuts_nothing() {
-        let board = Board::new();
-        let id = board.listen().id;
-        board.take_wishes();
-        let refusal = board.switch(LinkName::Lte, Override::Cut, Some(id));
+        let page_state = PageState::new();
+        let id = page_state.listen().id;
+        page_state.take_actions();
+        let refusal = page_state.switch(LinkName::Lte, Override::Cut, Some(id));
         assert_eq!(refusal.status(), StatusCode::CONFLICT);
-        assert_eq!(wishes_of(&board), []);
+        assert_eq!(actions_of(&page_state), []);
     }
 }

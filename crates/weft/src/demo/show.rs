@@ -10,7 +10,7 @@ use weft_net::Clock;
 
 use super::calls::{DemoRun, SETUP};
 use super::figures::Figures;
-use super::page::{Board, Wish};
+use super::page::{PageAction, PageState};
 use super::terminal::Screen;
 use crate::exit::Failure;
 
@@ -25,7 +25,7 @@ const ALONE: Duration = Duration::from_secs(20);
 
 pub struct Show {
     pub run: DemoRun,
-    pub board: Board,
+    pub page_state: PageState,
     pub clock: Clock,
     pub screen: Screen,
     /// `None`: until Ctrl-C.
@@ -68,7 +68,7 @@ impl Show {
         let started = act.began;
         let mut watched_at = started;
         while self.length.is_none_or(|l| started.elapsed() < l) {
-            if self.length.is_some() || self.board.is_watched() {
+            if self.length.is_some() || self.page_state.is_watched() {
                 watched_at = Instant::now();
             }
             let mut anew = self.obey();
@@ -94,11 +94,11 @@ impl Show {
     /// Executes the actions on the page; returns whether to restart.
     fn obey(&mut self) -> bool {
         let mut anew = false;
-        for wish in self.board.take_wishes() {
-            match wish {
-                Wish::Link(link, to) => self.run.ride.set(link, to),
-                Wish::Set(setting) => self.run.set_weft(setting),
-                Wish::Restart => {
+        for action in self.page_state.take_actions() {
+            match action {
+                PageAction::Link(link, to) => self.run.ride.set(link, to),
+                PageAction::Set(setting) => self.run.set_weft(setting),
+                PageAction::Restart => {
                     self.run.reset_links();
                     anew = true;
                 }
@@ -132,7 +132,7 @@ impl Show {
                 .figures
                 .tick(self.clock.now(), elapsed, state.headline(), &self.run);
             self.screen.show(&tick, self.length);
-            self.board.publish(&tick);
+            self.page_state.publish(&tick);
         }
     }
 
@@ -142,7 +142,7 @@ impl Show {
         self.run.reset_links();
         self.run.rest();
         self.screen.rest();
-        while !self.board.is_watched() {
+        while !self.page_state.is_watched() {
             self.obey();
             if self.stopped.recv_timeout(RIDE_STEP).is_ok() {
                 return ControlFlow::Break(());

@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
-use weft_server::{Happened, Level, Log};
+use weft_server::{Level, Log, ServerEvent};
 use weft_units::printable;
 
 use crate::exit::json_for_terminals;
@@ -17,16 +17,16 @@ struct Line<'a> {
     time: f64,
     level: Level,
     #[serde(flatten)]
-    happened: &'a Happened,
+    event: &'a ServerEvent,
 }
 
 pub fn log(args: &LogArgs) -> Log {
     let format = args.log_format;
     match most(args.log) {
         None => Log::default(),
-        Some(most) => Log::new(move |happened| {
-            if happened.level() <= most {
-                complain!("{}", line(format, happened, SystemTime::now()));
+        Some(most) => Log::new(move |event| {
+            if event.level() <= most {
+                complain!("{}", line(format, event, SystemTime::now()));
             }
         }),
     }
@@ -41,19 +41,19 @@ fn most(level: LogLevel) -> Option<Level> {
     }
 }
 
-fn line(format: LogFormat, happened: &Happened, now: SystemTime) -> String {
+fn line(format: LogFormat, event: &ServerEvent, now: SystemTime) -> String {
     let time = now.duration_since(UNIX_EPOCH).unwrap_or_default();
-    let level = happened.level();
+    let level = event.level();
     let line = Line {
         // Resolution of milliseconds.
         time: time.as_millis() as f64 / 1e3,
         level,
-        happened,
+        event,
     };
     match (format, serde_json::to_string(&line)) {
         (LogFormat::Json, Ok(json)) => json_for_terminals(&json),
         // It contains foreign text, which must not start a new line.
-        _ => format!("weft: {}", printable(&happened.to_string())),
+        _ => format!("weft: {}", printable(&event.to_string())),
     }
 }
 
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn what_happens_is_a_line_for_people_or_for_programs() {
-        let left = Happened::Left {
+        let left = ServerEvent::Left {
             room: "r".to_owned(),
             id: "p1".to_owned(),
         };
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn nobody_writes_lines_of_their_own() {
-        let forged = Happened::Refused {
+        let forged = ServerEvent::Refused {
             status: 404,
             error: "No 'é\n\u{1b}[2Kweft: r: p1 left\u{202e}\\' here.".to_owned(),
             from: None,

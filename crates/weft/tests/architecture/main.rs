@@ -149,7 +149,7 @@ fn modules_import_each_other_in_one_direction() {
 const KNOWN_CIRCLES: [(&str, &str, &[&str]); 4] = [
     (
         "endpoint",
-        "call/run/Conduct",
+        "call/run/CallLoop",
         &[
             "call/diagnosis",
             "call/playing",

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Instant;
 
 use super::resolver::{self, Resolv};
-use super::source::Way;
+use super::source::LinkRoute;
 
 /// Addresses found for a name, and the link that found them; `None` for every
 /// link.
@@ -46,7 +46,7 @@ impl Names {
     pub fn look_up(
         &self,
         host: &str,
-        ways: &[Way],
+        routes: &[LinkRoute],
         deadline: Instant,
         tell: impl Fn(Answer) + Clone + Send + 'static,
     ) -> usize {
@@ -58,12 +58,12 @@ impl Names {
             });
             return 1;
         }
-        let links = ways.iter().filter(|way| way.link.is_some());
-        let links = links.filter(|way| way.sources.iter().any(|s| !s.address.is_loopback()));
-        let links: Vec<&Way> = links.filter(|_| resolver::is_for_dns(host)).collect();
+        let links = routes.iter().filter(|route| route.link.is_some());
+        let links = links.filter(|route| route.sources.iter().any(|s| !s.address.is_loopback()));
+        let links: Vec<&LinkRoute> = links.filter(|_| resolver::is_for_dns(host)).collect();
         let resolv = Arc::new(Resolv::read());
-        for way in &links {
-            let (link, sources) = (way.link, way.sources.clone());
+        for route in &links {
+            let (link, sources) = (route.link, route.sources.clone());
             let (host, resolv) = (host.to_owned(), Arc::clone(&resolv));
             let tell = tell.clone();
             thread::spawn(move || {

@@ -12,7 +12,7 @@ use rustls::{ClientConfig, ClientConnection};
 use socket2::{Domain, Protocol, Socket, TcpKeepalive, Type};
 
 use super::names::{Answer, Names};
-use super::source::{Source, Way};
+use super::source::{LinkRoute, Source};
 
 /// Delay before the next link is tried in parallel (RFC 8305 section 5,
 /// Connection Attempt Delay).
@@ -66,14 +66,14 @@ struct Attempt {
     avoided: bool,
     /// Position among the addresses that its link can reach.
     place: usize,
-    way: usize,
+    route: usize,
     server: IpAddr,
 }
 
 enum Step {
     Found(Answer),
     Tried {
-        way: usize,
+        route: usize,
         outcome: Result<Connection, OpenError>,
     },
 }
@@ -83,7 +83,7 @@ pub(super) type Failures = Vec<(Option<usize>, OpenError)>;
 
 /// Race for one connection.
 pub(super) struct Race<'a> {
-    ways: &'a [Way],
+    routes: &'a [LinkRoute],
     target: &'a Target,
     begun: Instant,
     limit: Duration,
@@ -100,10 +100,10 @@ pub(super) struct Race<'a> {
 }
 
 impl<'a> Race<'a> {
-    pub fn new(ways: &'a [Way], target: &'a Target, limit: Duration) -> Race<'a> {
+    pub fn new(routes: &'a [LinkRoute], target: &'a Target, limit: Duration) -> Race<'a> {
         let (steps, results) = channel();
         Race {
-            ways,
+            routes,
             target,
             begun: Instant::now(),
             limit,
@@ -150,11 +150,11 @@ impl<'a> Race<'a> {
                 .recv_timeout(wake.saturating_duration_since(now))
             {
                 Ok(Step::Found(answer)) => self.on_answer(answer),
-                Ok(Step::Tried { way, outcome }) => {
+                Ok(Step::Tried { route, outcome }) => {
                     self.running -= 1;
                     match outcome {
                         Ok(connection) => return Ok(connection),
-                        Err(error) => self.failures.push((self.ways[way].link, error)),
+                        Err(error) => self.failures.push((self.routes[route].link, error)),
                     }
                     next_start = Instant::now();
                 }
@@ -174,7 +174,7 @@ impl<'a> Race<'a> {
         }
         let steps = self.steps.clone();
         let deadline = self.begun + self.limit;
-        self.lookups = names.look_up(host, self.ways, deadline, move |answer| {
+        self.lookups = names.look_up(host, self.routes, deadline, move |answer| {
             let _ = steps.send(Step::Found(answer));
         });
     }
@@ -190,9 +190,9 @@ impl<'a> Race<'a> {
     /// Adds attempts at these addresses over every link, first over the link
     /// that found them.
     pub fn add(&mut self, found_by: Option<usize>, addresses: &[IpAddr]) {
-        for (number, way) in self.ways.iter().enumerate() {
-            let own = found_by.is_none() || found_by == way.link;
-            let reachable = addresses.iter().filter(|server| way.reaches(server));
+        for (number, route) in self.routes.iter().enumerate() {
+            let own = found_by.is_none() || found_by == route.link;
+            let reachable = addresses.iter().filter(|server| route.reaches(server));
             // Addresses found by other links come after its own.
             let places = if own { 0.. } else { addresses.len().. };
             for (server, place) in reachable.zip(places) {
@@ -201,16 +201,16 @@ impl<'a> Race<'a> {
                 }
                 self.known.push((number, *server));
                 self.waiting.push(Attempt {
-                    avoided: way.avoided,
+                    avoided: route.avoided,
                     place,
-                    way: number,
+                    route: number,
                     server: *server,
                 });
             }
         }
         // Each link with its first address in turn, then each with its second
         // (RFC 8305 section 4).
-        self.waiting.sort_by_key(|a| (a.avoided, a.place, a.way));
+        self.waiting.sort_by_key(|a| (a.avoided, a.place, a.route));
     }
 
     /// Earliest start of the first waiting attempt.
@@ -224,17 +224,17 @@ impl<'a> Race<'a> {
     }
 
     fn start(&mut self, attempt: &Attempt) {
-        let way = &self.ways[attempt.way];
-        let (link, source) = (way.link, way.source(&attempt.server).cloned());
+        let route = &self.routes[attempt.route];
+        let (link, source) = (route.link, route.source(&attempt.server).cloned());
         let server = SocketAddr::new(attempt.server, self.target.port);
-        let (number, target) = (attempt.way, self.target.clone());
+        let (number, target) = (attempt.route, self.target.clone());
         let (steps, deadline) = (self.steps.clone(), self.begun + self.limit);
         self.running += 1;
         thread::spawn(move || {
             let outcome = connect(link, source.as_ref(), server, &target, deadline);
             // The race is over for a loser; its connection closes.
             let _ = steps.send(Step::Tried {
-                way: number,
+                route: number,
                 outcome,
             });
         });

@@ -7,7 +7,7 @@ use socket2::{SockRef, Socket};
 use weft_net::{Link, LinkChoice};
 
 /// One link, or the system's routes.
-pub(super) struct Way {
+pub(super) struct LinkRoute {
     /// Link number; `None` for the system's routes.
     pub link: Option<usize>,
     /// Addresses to bind its sockets to; empty for the system's routes.
@@ -16,9 +16,9 @@ pub(super) struct Way {
     pub avoided: bool,
 }
 
-impl Way {
-    pub fn by_routes() -> Way {
-        Way {
+impl LinkRoute {
+    pub fn by_routes() -> LinkRoute {
+        LinkRoute {
             link: None,
             sources: Vec::new(),
             avoided: false,

@@ -124,9 +124,9 @@ fn one_that_does_not_answer_holds_the_next_up_for_a_moment_only() {
     let good: SocketAddr = (IpAddr::from([127, 0, 0, 2]), silent.port()).into();
     let _listener = TcpListener::bind(good).expect("the same port of another address");
 
-    let ways = [Way::by_routes()];
+    let routes = [LinkRoute::by_routes()];
     let target = at(silent);
-    let mut race = Race::new(&ways, &target, CONNECT);
+    let mut race = Race::new(&routes, &target, CONNECT);
     race.add(None, &[silent.ip(), good.ip()]);
     let begun = Instant::now();
     let (won, failures) = race.run(&Names::default());
@@ -137,7 +137,7 @@ fn one_that_does_not_answer_holds_the_next_up_for_a_moment_only() {
     assert!(took >= STAGGER && took < CONNECT, "{took:?}");
 
     let short = Duration::from_millis(300);
-    let (lost, _) = Race::new(&ways, &target, short).run(&Names::default());
+    let (lost, _) = Race::new(&routes, &target, short).run(&Names::default());
     let Err(OpenError::Io(error)) = lost.map(drop) else {
         panic!("it answers");
     };

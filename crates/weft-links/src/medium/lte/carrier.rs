@@ -16,13 +16,13 @@ use weft_units::{Deadline, Duration, Instant, Rate, Rng};
 
 /// Direction of a carrier.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum CarrierDirection {
     Up,
     Down,
 }
 
 pub(super) struct Carrier<P> {
-    way: Way,
+    way: CarrierDirection,
     /// Total number of resource blocks, and the number assigned together.
     blocks: u16,
     group: u16,
@@ -44,14 +44,14 @@ pub(super) struct Carrier<P> {
 }
 
 impl<P> Carrier<P> {
-    pub fn new(spec: &LteSpec, way: Way, rng: &Rng) -> Carrier<P> {
+    pub fn new(spec: &LteSpec, way: CarrierDirection, rng: &Rng) -> Carrier<P> {
         let count = spec.terminals.len();
         let line = LinkSpec::new(Rate::ZERO, spec.delay);
         let port = |rng: &Rng| Port::new(Line::new(&line, rng));
         let own = |index: usize| rng.stream(&index.to_string());
         let ports: Vec<Port<P>> = match way {
-            Way::Up => (0..count).map(|index| port(&own(index))).collect(),
-            Way::Down => vec![port(&rng.stream("base station"))],
+            CarrierDirection::Up => (0..count).map(|index| port(&own(index))).collect(),
+            CarrierDirection::Down => vec![port(&rng.stream("base station"))],
         };
         let terminals = (0..count).map(|index| terminal(spec, way, index, &own(index)));
         let terminals = terminals.collect();
@@ -189,8 +189,8 @@ impl<P> Carrier<P> {
             let had = self.dealt[candidate.terminal];
             let needed = cqi.blocks_for(each, self.blocks);
             let blocks = match self.way {
-                Way::Down => needed.next_multiple_of(self.group).min(had + free),
-                Way::Up => width(needed, had + free),
+                CarrierDirection::Down => needed.next_multiple_of(self.group).min(had + free),
+                CarrierDirection::Up => width(needed, had + free),
             };
             let more = blocks.saturating_sub(had);
             self.dealt[candidate.terminal] = had + more;
@@ -229,8 +229,8 @@ impl<P> Carrier<P> {
         let now = self.advance(now);
         self.close(now);
         let own = match self.way {
-            Way::Up => port..port + 1,
-            Way::Down => 0..self.terminals.len(),
+            CarrierDirection::Up => port..port + 1,
+            CarrierDirection::Down => 0..self.terminals.len(),
         };
         let mut held = Vec::new();
         for index in own {
@@ -286,26 +286,26 @@ impl<P> Carrier<P> {
     /// Packets of a station on the carrier.
     pub fn in_flight(&self, port: usize) -> Tally {
         let own = match self.way {
-            Way::Up => &self.terminals[port..=port],
-            Way::Down => &self.terminals[..],
+            CarrierDirection::Up => &self.terminals[port..=port],
+            CarrierDirection::Down => &self.terminals[..],
         };
         let held = own.iter().map(Terminal::held);
         held.fold(self.ports[port].in_flight(), |all, one| all + one)
     }
 }
 
-fn own_port(way: Way, terminal: usize) -> usize {
+fn own_port(way: CarrierDirection, terminal: usize) -> usize {
     match way {
-        Way::Up => terminal,
-        Way::Down => 0,
+        CarrierDirection::Up => terminal,
+        CarrierDirection::Down => 0,
     }
 }
 
-fn terminal<P>(spec: &LteSpec, way: Way, index: usize, rng: &Rng) -> Terminal<P> {
+fn terminal<P>(spec: &LteSpec, way: CarrierDirection, index: usize, rng: &Rng) -> Terminal<P> {
     let own = &spec.terminals[index];
     let (signal, queue, aqm) = match way {
-        Way::Up => (own.up, own.queue, own.aqm),
-        Way::Down => (own.down, spec.queue, spec.aqm),
+        CarrierDirection::Up => (own.up, own.queue, own.aqm),
+        CarrierDirection::Down => (own.down, spec.queue, spec.aqm),
     };
     let bearer = |bearer: usize| Bearer::new(queue, aqm, &rng.stream(&format!("bearer {bearer}")));
     let offset = rng.stream("requests").next_u64();
@@ -314,10 +314,10 @@ fn terminal<P>(spec: &LteSpec, way: Way, index: usize, rng: &Rng) -> Terminal<P>
         bearers: std::array::from_fn(bearer),
         quality: Quality::new(&signal, spec, rng),
         processes: std::array::from_fn(|_| Process::default()),
-        grants: (way == Way::Up).then(|| Grants::new(spec.request_period, offset)),
+        grants: (way == CarrierDirection::Up).then(|| Grants::new(spec.request_period, offset)),
         presence: Presence {
             handovers: own.handovers.iter().map(|at| Instant::ZERO + *at).collect(),
-            cycle: spec.drx.filter(|_| way == Way::Down),
+            cycle: spec.drx.filter(|_| way == CarrierDirection::Down),
             active: Instant::ZERO,
         },
     }

@@ -14,7 +14,7 @@ pub(super) use report::{Frames, Report};
 use weft_units::{Instant, Rng};
 
 /// One direction between a station and the access point.
-pub(super) struct Way {
+pub(super) struct RadioDirection {
     /// Rates available to the sender, in the order of the standard.
     options: Vec<Choice>,
     control: Control,
@@ -54,14 +54,14 @@ pub(super) struct Attempt {
 const TOLERATED: f64 = 0.1;
 const FRAME: u64 = 1458;
 
-impl Way {
+impl RadioDirection {
     pub fn new(
         standard: WifiStandard,
         guard: GuardInterval,
         control: WifiRateControl,
         timing: &Timing,
         rng: &Rng,
-    ) -> Way {
+    ) -> RadioDirection {
         let choice = |rate: WifiRate| Choice {
             modulation: Modulation::of(standard, guard, rate),
             losses: Losses::of(rate),
@@ -83,7 +83,7 @@ impl Way {
                 (options, Control::Minstrel(Box::new(minstrel)))
             }
         };
-        Way {
+        RadioDirection {
             options,
             control,
             losses: rng.stream("losses"),
@@ -92,8 +92,8 @@ impl Way {
 
     /// Direction with a fixed modulation and no losses.
     #[cfg(test)]
-    pub fn without_losses(modulation: Modulation) -> Way {
-        Way {
+    pub fn without_losses(modulation: Modulation) -> RadioDirection {
+        RadioDirection {
             options: vec![Choice {
                 modulation,
                 losses: None,

@@ -2,7 +2,7 @@
 
 use super::rate::{GuardInterval, WifiStandard};
 use super::signal::{WifiMotion, WifiSignal};
-use super::spec::{ApQueue, WifiRateControl, WifiSpec, WifiStation, WifiStrangers};
+use super::spec::{ApQueue, WifiObssRelation, WifiRateControl, WifiSpec, WifiStation};
 use crate::SpecError;
 use crate::medium::keys::{Alone, QueueKeys, decibels, unknown};
 use crate::spec::values;
@@ -117,7 +117,7 @@ impl WifiStation {
     ) -> Result<WifiStation, SpecError> {
         let mut rate: Option<WifiRateControl> = None;
         let (mut points, mut motion) = (None, WifiMotion::default());
-        let mut heard = WifiStrangers::default();
+        let mut heard = WifiObssRelation::default();
         let mut queue = QueueKeys::default();
         for (key, value) in keys {
             match key {
@@ -262,14 +262,14 @@ fn attempts(value: &str) -> Result<u8, SpecError> {
     attempts.ok_or_else(|| values::bad("attempts", value, remedy))
 }
 
-fn strangers(value: &str) -> Result<WifiStrangers, SpecError> {
+fn strangers(value: &str) -> Result<WifiObssRelation, SpecError> {
     let remedy = "write strangers=heard, or strangers=hidden of a station that does not hear those \
                   whose share of the time is the cell's interference";
     named(
         "strangers",
         value,
-        WifiStrangers::ALL,
-        WifiStrangers::as_str,
+        WifiObssRelation::ALL,
+        WifiObssRelation::as_str,
         remedy,
     )
 }

@@ -24,11 +24,11 @@ struct Frame<P> {
     /// Waiting time at its first transmission.
     queued_for: Option<Duration>,
     failures: u32,
-    state: State,
+    state: FrameState,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum FrameState {
     Waiting,
     /// Whether it comes through, if the transmission is answered.
     OnAir {
@@ -67,12 +67,15 @@ impl<P> Lane<P> {
 
     /// Whether it has no frame to transmit.
     pub fn is_empty(&self) -> bool {
-        self.queue.is_empty() && self.window.iter().all(|f| f.state != State::Waiting)
+        self.queue.is_empty() && self.window.iter().all(|f| f.state != FrameState::Waiting)
     }
 
     /// Arrival time of the first frame to transmit.
     pub fn oldest(&self) -> Option<Instant> {
-        let mut waiting = self.window.iter().filter(|f| f.state == State::Waiting);
+        let mut waiting = self
+            .window
+            .iter()
+            .filter(|f| f.state == FrameState::Waiting);
         let first = waiting.next().map(|f| f.item.enqueued);
         first.or_else(|| self.queue.oldest())
     }
@@ -122,7 +125,7 @@ impl<P> Lane<P> {
             }
             let frame = &mut self.window[next];
             next += 1;
-            if frame.state != State::Waiting {
+            if frame.state != FrameState::Waiting {
                 continue;
             }
             let packet = frame.item.info.size.0;
@@ -133,7 +136,7 @@ impl<P> Lane<P> {
             burst.again += u32::from(frame.queued_for.is_some());
             frame.queued_for.get_or_insert(frame.item.age(now));
             let intact = intact(timing.frame(packet), bytes);
-            frame.state = State::OnAir { intact };
+            frame.state = FrameState::OnAir { intact };
             burst.intact += u32::from(intact);
             burst.frames += 1;
             burst.bytes = bytes;
@@ -142,7 +145,7 @@ impl<P> Lane<P> {
             0 => None,
             // A single frame needs no delimiters of an aggregate.
             1 => {
-                let on_air = |f: &&Frame<P>| matches!(f.state, State::OnAir { .. });
+                let on_air = |f: &&Frame<P>| matches!(f.state, FrameState::OnAir { .. });
                 let frame = self.window.iter().find(on_air)?;
                 burst.bytes = timing.frame(frame.item.info.size.0);
                 Some(burst)
@@ -159,22 +162,24 @@ impl<P> Lane<P> {
         while let Some(frame) = self.window.get_mut(index) {
             index += 1;
             match frame.state {
-                State::Waiting | State::Received => continue,
-                State::OnAir { intact: true } if is_answered => frame.state = State::Received,
-                State::OnAir { .. } => {
-                    frame.state = State::Waiting;
+                FrameState::Waiting | FrameState::Received => continue,
+                FrameState::OnAir { intact: true } if is_answered => {
+                    frame.state = FrameState::Received
+                }
+                FrameState::OnAir { .. } => {
+                    frame.state = FrameState::Waiting;
                     frame.failures += 1;
                 }
             }
             if frame.failures >= attempts
-                && frame.state == State::Waiting
+                && frame.state == FrameState::Waiting
                 && let Some(frame) = self.window.remove(index - 1)
             {
                 port.exits().drop(at, frame.item, DropReason::Retries);
                 index -= 1;
             }
         }
-        let received = |f: Option<&Frame<P>>| f.is_some_and(|f| f.state == State::Received);
+        let received = |f: Option<&Frame<P>>| f.is_some_and(|f| f.state == FrameState::Received);
         while received(self.window.front())
             && let Some(frame) = self.window.pop_front()
         {
@@ -189,7 +194,7 @@ impl<P> Frame<P> {
             item,
             queued_for: None,
             failures: 0,
-            state: State::Waiting,
+            state: FrameState::Waiting,
         }
     }
 }

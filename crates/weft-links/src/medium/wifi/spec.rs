@@ -56,7 +56,7 @@ pub struct WifiStation {
     pub signal_back: Option<WifiSignal>,
     /// Whether the station and overlapping networks hear each other. Default
     /// heard.
-    pub strangers: WifiStrangers,
+    pub strangers: WifiObssRelation,
     /// Queue limit of the station, in each category. Default 1.5 MB, 1000 full
     /// packets (Linux's default length of a device's queue).
     pub queue: Bytes,
@@ -80,7 +80,7 @@ pub enum WifiRateControl {
 /// Relation of a station to overlapping networks (OBSS); the access point and
 /// those networks always hear each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum WifiStrangers {
+pub enum WifiObssRelation {
     /// `heard`: both wait for each other.
     #[default]
     Heard,
@@ -219,7 +219,7 @@ impl WifiStation {
             down: control,
             signal: WifiSignal::steady(SNR),
             signal_back: None,
-            strangers: WifiStrangers::default(),
+            strangers: WifiObssRelation::default(),
             queue: STATION_QUEUE,
             aqm: Aqm::DropTail,
         }
@@ -242,16 +242,16 @@ impl WifiRateControl {
     }
 }
 
-impl WifiStrangers {
+impl WifiObssRelation {
     /// All variants, by name.
-    pub const ALL: [WifiStrangers; 2] = [WifiStrangers::Heard, WifiStrangers::Hidden];
+    pub const ALL: [WifiObssRelation; 2] = [WifiObssRelation::Heard, WifiObssRelation::Hidden];
 
     /// Name in scenario files.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            WifiStrangers::Heard => "heard",
-            WifiStrangers::Hidden => "hidden",
+            WifiObssRelation::Heard => "heard",
+            WifiObssRelation::Hidden => "hidden",
         }
     }
 }

@@ -7,7 +7,7 @@ use weft_units::{Duration, Instant, Rng};
 /// Overlapping networks that occupy the medium for a share of the time that the
 /// cell leaves them; pauses and busy periods are exponential. They do not
 /// interrupt transmissions that they hear, and stations that hear them wait.
-pub(super) struct Strangers {
+pub(super) struct OverlappingNetwork {
     /// Mean lengths of pauses and busy periods.
     pause: Duration,
     busy: Duration,
@@ -17,13 +17,13 @@ pub(super) struct Strangers {
     rng: Rng,
 }
 
-impl Strangers {
+impl OverlappingNetwork {
     /// Overlapping networks of a cell; `None` if their share of the time is
     /// zero.
-    pub fn new(spec: &WifiSpec, rng: Rng) -> Option<Strangers> {
+    pub fn new(spec: &WifiSpec, rng: Rng) -> Option<OverlappingNetwork> {
         let (share, busy) = (spec.interference, spec.busy_period);
         (share > 0.0).then(|| {
-            let mut strangers = Strangers {
+            let mut strangers = OverlappingNetwork {
                 pause: busy.mul_f64((1.0 - share) / share),
                 busy,
                 next: Instant::ZERO,
@@ -84,7 +84,7 @@ impl Strangers {
 
 /// Effect of overlapping networks on one transmission that they do not hear.
 pub(super) struct Disturbance<'s> {
-    strangers: Option<&'s mut Strangers>,
+    strangers: Option<&'s mut OverlappingNetwork>,
     modulation: Modulation,
     begun: Instant,
     /// End of the checked frames; `None` before the first.
@@ -95,7 +95,7 @@ pub(super) struct Disturbance<'s> {
 
 impl<'s> Disturbance<'s> {
     pub fn of(
-        strangers: Option<&'s mut Strangers>,
+        strangers: Option<&'s mut OverlappingNetwork>,
         modulation: Modulation,
         begun: Instant,
     ) -> Disturbance<'s> {
@@ -136,7 +136,7 @@ mod tests {
     fn hit(from: u64, until: u64) -> Vec<bool> {
         let mut spec = WifiSpec::new(WifiStandard::N, Vec::new());
         spec.interference = 0.5;
-        let mut strangers = Strangers::new(&spec, Rng::new(1)).expect("some");
+        let mut strangers = OverlappingNetwork::new(&spec, Rng::new(1)).expect("some");
         let at = |us| Instant::ZERO + Duration::from_micros(us);
         strangers.next = at(1_000_000);
         strangers.remembered.push((at(from), at(until)));

@@ -1,6 +1,6 @@
 //! Turns on the medium: order and outcome of transmissions.
 
-use super::control::{Report, Way};
+use super::control::{RadioDirection, Report};
 use super::signal::Signal;
 use super::strangers::Disturbance;
 use super::{Air, Radio, Transmission, Wifi};
@@ -345,7 +345,7 @@ impl<P> Wifi<P> {
 
 /// Rate control and signal from this sender to this receiver; the access point
 /// comes after the stations.
-fn way(radios: &mut [Radio], sender: usize, receiver: usize) -> (&mut Way, &Signal) {
+fn way(radios: &mut [Radio], sender: usize, receiver: usize) -> (&mut RadioDirection, &Signal) {
     let is_up = sender < radios.len();
     let radio = &mut radios[if is_up { sender } else { receiver }];
     match is_up {

@@ -12,7 +12,7 @@ use weft_units::{Duration, Freezes, Instant};
 
 /// Picture with its times at the camera and the display.
 #[derive(Clone, Copy, Debug)]
-struct Seen {
+struct ShownPicture {
     captured_at: Instant,
     shown_at: Option<Instant>,
 }
@@ -29,7 +29,7 @@ struct Figures {
 }
 
 impl Figures {
-    fn of(seen: &[Seen], span: Duration) -> Figures {
+    fn of(seen: &[ShownPicture], span: Duration) -> Figures {
         let mut shown: Vec<(Instant, f64)> = Vec::new();
         for picture in seen {
             if let Some(at) = picture.shown_at {
@@ -99,11 +99,14 @@ impl Case {
         let FlowDetail::Call(call) = &record.flows[0].detail else {
             panic!("no call");
         };
-        let frames = call.caller.streams[0].frames.iter().map(|frame| Seen {
-            captured_at: frame.captured_at,
-            shown_at: frame.shown.map(|shown| shown.at),
-        });
-        Figures::of(&frames.collect::<Vec<Seen>>(), self.setup.duration)
+        let frames = call.caller.streams[0]
+            .frames
+            .iter()
+            .map(|frame| ShownPicture {
+                captured_at: frame.captured_at,
+                shown_at: frame.shown.map(|shown| shown.at),
+            });
+        Figures::of(&frames.collect::<Vec<ShownPicture>>(), self.setup.duration)
     }
 
     fn over_sockets(&self, seed: u64) -> Figures {

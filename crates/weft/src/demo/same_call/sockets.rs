@@ -16,7 +16,7 @@ use weft_sim::Camera;
 use weft_units::{Deadline, Instant, MediaKind, Rate, Rng, StreamId};
 
 use super::super::relay::{Relay, RelayHandle};
-use super::{Case, Seen};
+use super::{Case, ShownPicture};
 use weft_endpoint::sources::rtp_timestamp;
 
 /// Ticks of a second of video (RFC 7741 section 3).
@@ -25,10 +25,10 @@ const VIDEO_CLOCK: u64 = 90_000;
 const NUMBER: std::ops::Range<usize> = 16..24;
 
 /// Pictures by number.
-type Pictures = Arc<Mutex<Vec<Seen>>>;
+type Pictures = Arc<Mutex<Vec<ShownPicture>>>;
 
 /// Runs the case in real time.
-pub(super) fn run(case: &Case, seed: u64) -> Vec<Seen> {
+pub(super) fn run(case: &Case, seed: u64) -> Vec<ShownPicture> {
     let clock = Clock::start();
     let pictures = Pictures::default();
     let certificate = || Certificate::generate().expect("the system has randomness");
@@ -199,7 +199,7 @@ impl End {
         // RFC 6386 section 9.1: the lowest bit is zero in a keyframe.
         data[0] = u8::from(!encoded.keyframe);
         data[NUMBER].copy_from_slice(&(pictures.len() as u64).to_be_bytes());
-        pictures.push(Seen {
+        pictures.push(ShownPicture {
             captured_at,
             shown_at: None,
         });

@@ -3,8 +3,8 @@
 use super::saturated::{cell, saturate, stations, upwards};
 use crate::medium::model::Model;
 use crate::medium::wifi::{
-    ApQueue, Wifi, WifiError, WifiMotion, WifiRateControl, WifiSignal, WifiSpec, WifiStandard,
-    WifiStation, WifiStrangers,
+    ApQueue, Wifi, WifiError, WifiMotion, WifiObssRelation, WifiRateControl, WifiSignal, WifiSpec,
+    WifiStandard, WifiStation,
 };
 use crate::{ChannelId, Departure, DropReason, ServiceTime, StationId};
 use weft_units::{Bytes, Duration, Instant};
@@ -262,7 +262,7 @@ fn a_cell_of_one_station_is_read_from_one_text() {
     let spec: WifiSpec = text.parse().unwrap();
     let expected = WifiStation {
         queue: Bytes(90_000),
-        strangers: WifiStrangers::Hidden,
+        strangers: WifiObssRelation::Hidden,
         ..WifiStation::new(WifiStandard::G.rate("54mbit").unwrap())
     };
     assert_eq!(

@@ -1,7 +1,7 @@
 //! Cell in which senders always have packets.
 
 use crate::medium::model::Model;
-use crate::medium::wifi::control::Way;
+use crate::medium::wifi::control::RadioDirection;
 use crate::medium::wifi::rate::Modulation;
 use crate::medium::wifi::signal::Signal;
 use crate::medium::wifi::timing::Timing;
@@ -55,8 +55,8 @@ pub fn stations(standard: WifiStandard, rates: &[&str]) -> WifiSpec {
 pub fn custom(timing: Timing, modulation: Modulation, count: u16) -> Wifi<usize> {
     let spec = stations(WifiStandard::G, &vec!["54mbit"; usize::from(count)]);
     let radio = |_| Radio {
-        up: Way::without_losses(modulation),
-        down: Way::without_losses(modulation),
+        up: RadioDirection::without_losses(modulation),
+        down: RadioDirection::without_losses(modulation),
         signal_up: Signal::new(&WifiSignal::steady(40.0), &Rng::new(1)),
         signal_down: Signal::new(&WifiSignal::steady(40.0), &Rng::new(1)),
     };

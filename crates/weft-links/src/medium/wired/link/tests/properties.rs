@@ -2,8 +2,8 @@
 
 use super::{Departure, Link, ms};
 use crate::{
-    Aqm, Capacity, DropReason, Ecn, EcnMarking, FlowId, Generated, GilbertElliott, LinkSpec,
-    Motion, Network, PacketInfo, QueueLimit, Trace, Ways,
+    Aqm, Capacity, DirectionCorrelation, DropReason, Ecn, EcnMarking, FlowId, Generated,
+    GilbertElliott, LinkSpec, Motion, Network, PacketInfo, QueueLimit, Trace,
 };
 use proptest::prelude::*;
 use weft_units::{Bytes, Duration, Instant, Rate, Rng};
@@ -87,7 +87,7 @@ fn capacity() -> impl Strategy<Value = Capacity> {
         motion,
         network,
         scale: crate::Scale::PROFILE,
-        ways: Ways::AsMeasured,
+        ways: DirectionCorrelation::AsMeasured,
         seeds: None,
     });
     prop_oneof![

@@ -5,31 +5,31 @@ use std::sync::mpsc::{SyncSender, TrySendError, channel, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-type Errand = Box<dyn FnOnce() + Send>;
+type Request = Box<dyn FnOnce() + Send>;
 
 /// Queue that runs requests in order.
-pub struct Desk {
-    errands: SyncSender<Errand>,
+pub struct RequestQueue {
+    requests: SyncSender<Request>,
     refused: u64,
 }
 
-impl Desk {
+impl RequestQueue {
     /// Starts a queue with room for this many waiting requests.
-    pub fn open(waiting: usize) -> Desk {
-        let (errands, incoming) = sync_channel::<Errand>(waiting);
+    pub fn start(waiting: usize) -> RequestQueue {
+        let (requests, incoming) = sync_channel::<Request>(waiting);
         thread::Builder::new()
             .name("signalling".to_owned())
-            .spawn(move || incoming.into_iter().for_each(|errand| errand()))
+            .spawn(move || incoming.into_iter().for_each(|request| request()))
             .expect("the system gives a thread");
-        Desk {
-            errands,
+        RequestQueue {
+            requests,
             refused: 0,
         }
     }
 
     /// Adds a request; returns false, and counts it, if too many are waiting.
-    pub fn take(&mut self, errand: impl FnOnce() + Send + 'static) -> bool {
-        let taken = self.errands.try_send(Box::new(errand)).is_ok();
+    pub fn push(&mut self, request: impl FnOnce() + Send + 'static) -> bool {
+        let taken = self.requests.try_send(Box::new(request)).is_ok();
         self.refused += u64::from(!taken);
         taken
     }
@@ -43,10 +43,10 @@ impl Desk {
     /// with the process.
     pub fn close(self, limit: Duration) {
         let (done, finished) = channel();
-        let last: Errand = Box::new(move || {
+        let last: Request = Box::new(move || {
             let _ = done.send(());
         });
-        match self.errands.try_send(last) {
+        match self.requests.try_send(last) {
             Ok(()) => {
                 let _ = finished.recv_timeout(limit);
             }

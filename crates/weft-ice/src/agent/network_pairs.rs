@@ -12,7 +12,7 @@ use weft_units::{Duration, Instant, PathId};
 
 /// Connection from network to network.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Way(LinkId, Far);
+struct NetworkPair(LinkId, Far);
 
 /// Network of the peer.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -23,10 +23,10 @@ enum Far {
     Address(IpAddr),
 }
 
-impl Way {
-    fn of(pair: &Pair) -> Way {
+impl NetworkPair {
+    fn of(pair: &Pair) -> NetworkPair {
         let address = Far::Address(pair.path.remote.ip());
-        Way(pair.path.link, pair.network.map_or(address, Far::Network))
+        NetworkPair(pair.path.link, pair.network.map_or(address, Far::Network))
     }
 }
 
@@ -44,13 +44,13 @@ impl Agent {
     /// known better: activates one pair for each pair of networks, and selects
     /// one.
     pub(super) fn settle(&mut self, now: Instant) {
-        self.fill_ways();
+        self.fill_network_pairs();
         self.reselect(now);
     }
 
     /// Activates one pair for each pair of networks. Reports the new one first:
     /// it takes over the packets of the previous one.
-    pub(super) fn fill_ways(&mut self) {
+    pub(super) fn fill_network_pairs(&mut self) {
         let surplus = |i: &usize| self.pairs[*i].is_up() && self.is_surplus(*i);
         let surplus: Vec<usize> = (0..self.pairs.len()).filter(surplus).collect();
         for &index in &surplus {
@@ -69,18 +69,20 @@ impl Agent {
 
     /// Active pair between the same networks.
     fn up_of(&self, index: usize) -> Option<usize> {
-        let way = Way::of(&self.pairs[index]);
-        self.indices(|p| p.is_up() && Way::of(p) == way).next()
+        let networks = NetworkPair::of(&self.pairs[index]);
+        self.indices(|p| p.is_up() && NetworkPair::of(p) == networks)
+            .next()
     }
 
     /// Whether another pair between the same networks is up and has priority,
     /// or could be up and is the selected one.
     fn is_surplus(&self, index: usize) -> bool {
         let pair = &self.pairs[index];
-        let way = Way::of(pair);
+        let networks = NetworkPair::of(pair);
         let comes_first = |p: &Pair| self.rank(p) < self.rank(pair);
         let instead = |p: &Pair| p.is_up() || self.is_selected(p) && self.may_rise(p);
-        let mut others = self.indices(|p| Way::of(p) == way && instead(p) && comes_first(p));
+        let mut others =
+            self.indices(|p| NetworkPair::of(p) == networks && instead(p) && comes_first(p));
         others.next().is_some()
     }
 
@@ -97,8 +99,8 @@ impl Agent {
 
     /// Activates the best pair between the same networks as this one.
     fn promote(&mut self, index: usize) {
-        let way = Way::of(&self.pairs[index]);
-        let candidates = self.indices(|p| Way::of(p) == way && self.may_rise(p));
+        let networks = NetworkPair::of(&self.pairs[index]);
+        let candidates = self.indices(|p| NetworkPair::of(p) == networks && self.may_rise(p));
         if let Some(best) = candidates.min_by_key(|&i| self.rank(&self.pairs[i])) {
             let pair = &mut self.pairs[best];
             pair.path.state = PathState::Up;

@@ -1,7 +1,7 @@
-//! Places for HTTP connections: when all are taken, silent connections of
+//! Slots for HTTP connections: when all are taken, silent connections of
 //! strangers are closed for newcomers.
 
-use crate::crowd::{Crowd, Holder, Place as Share, network};
+use crate::connection_limit::{AddressPrefix, ConnectionLimiter, ConnectionSlot, network};
 use crate::log::NotAccepted;
 use crate::refusals::Refusals;
 use std::collections::BTreeMap;
@@ -14,11 +14,11 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 /// takes time, so it is not done for each newcomer.
 const GIVE_WAY: usize = 64;
 
-/// Places of all connections.
+/// Slots of all HTTP connections.
 #[derive(Clone)]
-pub(crate) struct Places {
+pub(crate) struct HttpSlots {
     permits: Arc<Semaphore>,
-    crowd: Crowd,
+    limiter: ConnectionLimiter,
     taken: Arc<Mutex<Taken>>,
     refusals: Arc<Refusals>,
 }
@@ -33,7 +33,7 @@ struct Taken {
 struct Entry {
     /// Its prefix; `None` on this machine, where a proxy may serve many
     /// clients.
-    from: Option<Holder>,
+    from: Option<AddressPrefix>,
     known: Known,
     end: oneshot::Sender<()>,
 }
@@ -53,32 +53,32 @@ impl Known {
     }
 }
 
-/// Place of a connection, freed on drop.
-pub(crate) struct Place {
+/// Slot of one connection, freed on drop.
+pub(crate) struct HttpSlot {
     pub(crate) known: Known,
-    /// Notified when the place is given to another connection.
+    /// Notified when the slot is given to another connection.
     pub(crate) ends: oneshot::Receiver<()>,
     number: u64,
-    places: Places,
-    _share: Share,
+    slots: HttpSlots,
+    _share: ConnectionSlot,
     _permit: OwnedSemaphorePermit,
 }
 
-impl Places {
-    pub(crate) fn new(all: usize, per_address: usize, refusals: Arc<Refusals>) -> Places {
-        Places {
+impl HttpSlots {
+    pub(crate) fn new(all: usize, per_address: usize, refusals: Arc<Refusals>) -> HttpSlots {
+        HttpSlots {
             permits: Arc::new(Semaphore::new(all)),
-            crowd: Crowd::new(per_address),
+            limiter: ConnectionLimiter::new(per_address),
             taken: Arc::default(),
             refusals,
         }
     }
 
-    /// Takes a place for a connection from this address. `None` if the address
+    /// Takes a slot for a connection from this address. `None` if the address
     /// has reached its limit: the connection is closed without an answer, which
-    /// would cost more. Waits while admitted connections hold all places.
-    pub(crate) async fn enter(&self, from: IpAddr) -> Option<Place> {
-        let Some(share) = self.crowd.enter(from) else {
+    /// would cost more. Waits while admitted connections hold all slots.
+    pub(crate) async fn enter(&self, from: IpAddr) -> Option<HttpSlot> {
+        let Some(share) = self.limiter.enter(from) else {
             self.refusals.connection(NotAccepted::Address);
             return None;
         };
@@ -94,8 +94,8 @@ impl Places {
         let from = network(from.to_canonical());
         let entry = Entry {
             from: from
-                .and_then(|ip| Holder::of(ip).next())
-                .map(|(holder, _)| holder),
+                .and_then(|ip| AddressPrefix::of(ip).next())
+                .map(|(prefix, _)| prefix),
             known: known.clone(),
             end,
         };
@@ -103,11 +103,11 @@ impl Places {
         let number = taken.next;
         taken.next += 1;
         taken.all.insert(number, entry);
-        Some(Place {
+        Some(HttpSlot {
             known,
             ends,
             number,
-            places: self.clone(),
+            slots: self.clone(),
             _share: share,
             _permit: permit,
         })
@@ -117,7 +117,7 @@ impl Places {
     /// address that has the most.
     pub(crate) fn make_room(&self, reason: NotAccepted) {
         let mut taken = self.lock();
-        let mut strangers: BTreeMap<Holder, Vec<u64>> = BTreeMap::new();
+        let mut strangers: BTreeMap<AddressPrefix, Vec<u64>> = BTreeMap::new();
         for (number, entry) in taken.all.iter().filter(|(_, entry)| !entry.known.is()) {
             if let Some(from) = entry.from {
                 strangers.entry(from).or_default().push(*number);
@@ -140,9 +140,9 @@ impl Places {
     }
 }
 
-impl Drop for Place {
+impl Drop for HttpSlot {
     fn drop(&mut self) {
-        self.places.lock().all.remove(&self.number);
+        self.slots.lock().all.remove(&self.number);
     }
 }
 
@@ -156,38 +156,38 @@ mod tests {
         text.parse().unwrap()
     }
 
-    fn places(all: usize) -> Places {
+    fn slots(all: usize) -> HttpSlots {
         let refusals = Arc::new(Refusals::new(Log::default()));
-        Places::new(all, 256, refusals)
+        HttpSlots::new(all, 256, refusals)
     }
 
     /// Holds a connection like a server, until it is told to end.
-    async fn hold(places: &Places, from: &str) -> tokio::task::JoinHandle<()> {
-        let mut place = places.enter(ip(from)).await.unwrap();
+    async fn hold(slots: &HttpSlots, from: &str) -> tokio::task::JoinHandle<()> {
+        let mut slot = slots.enter(ip(from)).await.unwrap();
         tokio::spawn(async move {
-            let _ = (&mut place.ends).await;
+            let _ = (&mut slot.ends).await;
         })
     }
 
     #[tokio::test(start_paused = true)]
     async fn idle_connections_of_many_addresses_keep_nobody_out() {
-        let places = places(4096);
-        let mut known = places.enter(ip("198.51.100.1")).await.unwrap();
+        let slots = slots(4096);
+        let mut known = slots.enter(ip("198.51.100.1")).await.unwrap();
         known.known.set();
-        let other = hold(&places, "198.51.100.2").await;
+        let other = hold(&slots, "198.51.100.2").await;
         // Seventeen addresses, each at its limit.
         for n in 0..17 * 256 {
-            hold(&places, &format!("192.0.2.{}", n / 256)).await;
+            hold(&slots, &format!("192.0.2.{}", n / 256)).await;
         }
         for n in 0..100 {
             let from = format!("203.0.113.{n}");
-            let enter = places.enter(ip(&from));
+            let enter = slots.enter(ip(&from));
             let entered = tokio::time::timeout(Duration::from_secs(1), enter).await;
-            assert!(entered.is_ok_and(|place| place.is_some()), "{n}");
+            assert!(entered.is_ok_and(|slot| slot.is_some()), "{n}");
         }
         assert!(!other.is_finished(), "it is not of those who have many");
         assert!(known.ends.try_recv().is_err(), "not told anything");
-        let figures = places.refusals.connections();
+        let figures = slots.refusals.connections();
         assert!(
             figures
                 .iter()
@@ -197,13 +197,13 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn those_who_are_known_and_this_machine_keep_their_places() {
-        let places = places(2);
-        let known = places.enter(ip("192.0.2.1")).await.unwrap();
+        let slots = slots(2);
+        let known = slots.enter(ip("192.0.2.1")).await.unwrap();
         known.known.set();
-        let proxy = places.enter(ip("127.0.0.1")).await.unwrap();
-        let third = || tokio::time::timeout(Duration::from_secs(60), places.enter(ip("192.0.2.2")));
+        let proxy = slots.enter(ip("127.0.0.1")).await.unwrap();
+        let third = || tokio::time::timeout(Duration::from_secs(60), slots.enter(ip("192.0.2.2")));
         assert!(third().await.is_err());
-        assert_eq!(places.refusals.connections(), [(NotAccepted::Limit, 1)]);
+        assert_eq!(slots.refusals.connections(), [(NotAccepted::Limit, 1)]);
         drop(proxy);
         assert!(third().await.is_ok());
     }

@@ -16,41 +16,41 @@ use crate::notice::Notices;
 pub const WAITING_EVENTS: usize = 1000;
 
 /// Bounded sender of events.
-pub struct Outlet {
+pub struct CallEventSender {
     events: SyncSender<Event>,
     /// Events dropped since the last [`Event::Missed`].
     missed: AtomicU64,
 }
 
 /// Creates a sender and its receiver.
-pub fn outlet() -> (Outlet, Receiver<Event>) {
+pub fn event_channel() -> (CallEventSender, Receiver<Event>) {
     let (events, heard) = sync_channel(WAITING_FRAMES + WAITING_EVENTS);
     let missed = AtomicU64::new(0);
-    (Outlet { events, missed }, heard)
+    (CallEventSender { events, missed }, heard)
 }
 
 /// Notices that become events. A blocked camera keeps its `Notices` forever, which
 /// must not keep the sender, and so delay the end.
-pub fn notices(events: &Arc<Outlet>) -> Notices {
+pub fn notices(events: &Arc<CallEventSender>) -> Notices {
     let events = Arc::downgrade(events);
     Notices::new(move |notice| {
         if let Some(events) = events.upgrade() {
-            events.tell(Event::Notice(notice));
+            events.send(Event::Notice(notice));
         }
     })
 }
 
-impl Outlet {
+impl CallEventSender {
     /// Sends an event; returns false if the queue is full. After the receiver
     /// is gone, events are discarded without counting.
-    pub fn tell(&self, event: Event) -> bool {
+    pub fn send(&self, event: Event) -> bool {
         let events = self.missed.swap(0, Ordering::Relaxed);
-        let is_told = (events == 0 || self.put(Event::Missed { events })) && self.put(event);
-        if !is_told {
+        let is_sent = (events == 0 || self.put(Event::Missed { events })) && self.put(event);
+        if !is_sent {
             // Count this event; `put` has restored the earlier count if needed.
             self.missed.fetch_add(1, Ordering::Relaxed);
         }
-        is_told
+        is_sent
     }
 
     fn put(&self, event: Event) -> bool {

@@ -12,22 +12,22 @@ const NETWORKS: [(u32, usize); 3] = [(64, 1), (56, 2), (48, 4)];
 
 /// Address prefix that may belong to one subscriber.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Holder {
+pub(crate) struct AddressPrefix {
     first: IpAddr,
     bits: u32,
 }
 
-impl Holder {
+impl AddressPrefix {
     /// Prefixes that the address may belong to, each with its factor on the
     /// limit of one address.
-    pub fn of(address: IpAddr) -> impl Iterator<Item = (Holder, usize)> {
+    pub fn of(address: IpAddr) -> impl Iterator<Item = (AddressPrefix, usize)> {
         let networks = match address {
             IpAddr::V4(_) => &[(32, 1)][..],
             IpAddr::V6(_) => &NETWORKS,
         };
         networks.iter().map(move |&(bits, times)| {
             let first = masked(address, bits);
-            (Holder { first, bits }, times)
+            (AddressPrefix { first, bits }, times)
         })
     }
 
@@ -48,20 +48,20 @@ fn masked(address: IpAddr, bits: u32) -> IpAddr {
 
 /// Limit on the number of connections per prefix.
 #[derive(Clone)]
-pub(crate) struct Crowd {
-    counts: Arc<Mutex<BTreeMap<Holder, usize>>>,
+pub(crate) struct ConnectionLimiter {
+    counts: Arc<Mutex<BTreeMap<AddressPrefix, usize>>>,
     most: usize,
 }
 
 /// Slot of a connection, freed on drop.
-pub(crate) struct Place {
-    crowd: Crowd,
+pub(crate) struct ConnectionSlot {
+    limiter: ConnectionLimiter,
     from: Option<IpAddr>,
 }
 
-impl Crowd {
-    pub fn new(most: usize) -> Crowd {
-        Crowd {
+impl ConnectionLimiter {
+    pub fn new(most: usize) -> ConnectionLimiter {
+        ConnectionLimiter {
             counts: Arc::default(),
             most,
         }
@@ -69,33 +69,33 @@ impl Crowd {
 
     /// Takes a slot for a connection from this address, unless its prefix has
     /// too many. Loopback is not counted.
-    pub fn enter(&self, from: IpAddr) -> Option<Place> {
+    pub fn enter(&self, from: IpAddr) -> Option<ConnectionSlot> {
         let from = network(from.to_canonical());
         if let Some(from) = from {
             let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-            let has = |holder| counts.get(&holder).copied().unwrap_or(0);
-            if Holder::of(from).any(|(holder, times)| has(holder) >= times * self.most) {
+            let has = |prefix| counts.get(&prefix).copied().unwrap_or(0);
+            if AddressPrefix::of(from).any(|(prefix, times)| has(prefix) >= times * self.most) {
                 return None;
             }
-            for (holder, _) in Holder::of(from) {
-                *counts.entry(holder).or_default() += 1;
+            for (prefix, _) in AddressPrefix::of(from) {
+                *counts.entry(prefix).or_default() += 1;
             }
         }
-        let crowd = self.clone();
-        Some(Place { crowd, from })
+        let limiter = self.clone();
+        Some(ConnectionSlot { limiter, from })
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         let Some(from) = self.from else { return };
-        let counts = &self.crowd.counts;
+        let counts = &self.limiter.counts;
         let mut counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
-        for (holder, _) in Holder::of(from) {
-            if let Some(count) = counts.get_mut(&holder) {
+        for (prefix, _) in AddressPrefix::of(from) {
+            if let Some(count) = counts.get_mut(&prefix) {
                 *count -= 1;
                 if *count == 0 {
-                    counts.remove(&holder);
+                    counts.remove(&prefix);
                 }
             }
         }
@@ -114,32 +114,32 @@ mod tests {
 
     #[test]
     fn each_address_has_its_share_and_gets_it_back() {
-        let crowd = Crowd::new(2);
+        let limiter = ConnectionLimiter::new(2);
         let from = |text: &str| text.parse::<IpAddr>().unwrap();
-        let one = crowd.enter(from("192.0.2.1"));
-        let other = crowd.enter(from("::ffff:192.0.2.1"));
+        let one = limiter.enter(from("192.0.2.1"));
+        let other = limiter.enter(from("::ffff:192.0.2.1"));
         assert!(one.is_some() && other.is_some());
-        assert!(crowd.enter(from("192.0.2.1")).is_none());
-        assert!(crowd.enter(from("192.0.2.2")).is_some());
+        assert!(limiter.enter(from("192.0.2.1")).is_none());
+        assert!(limiter.enter(from("192.0.2.2")).is_some());
         drop(other);
-        assert!(crowd.enter(from("192.0.2.1")).is_some());
+        assert!(limiter.enter(from("192.0.2.1")).is_some());
         // One network of a subscriber.
         let v6: Vec<_> = (1..=3)
-            .map(|i| crowd.enter(from(&format!("2001:db8::{i}"))))
+            .map(|i| limiter.enter(from(&format!("2001:db8::{i}"))))
             .collect();
         assert_eq!(v6.iter().flatten().count(), 2);
-        assert!(crowd.enter(from("2001:db8:0:1::1")).is_some());
-        let own: Vec<_> = (0..9).map(|_| crowd.enter(from("127.0.0.1"))).collect();
+        assert!(limiter.enter(from("2001:db8:0:1::1")).is_some());
+        let own: Vec<_> = (0..9).map(|_| limiter.enter(from("127.0.0.1"))).collect();
         assert_eq!(own.iter().flatten().count(), 9);
         drop((one, v6));
-        assert!(crowd.counts.lock().unwrap().is_empty());
+        assert!(limiter.counts.lock().unwrap().is_empty());
     }
 
     #[test]
     fn who_has_many_networks_of_ipv6_has_not_as_many_shares() {
-        let crowd = Crowd::new(10);
+        let limiter = ConnectionLimiter::new(10);
         let enter = |networks: std::ops::Range<u32>| -> Vec<_> {
-            let one = |n| crowd.enter(format!("2001:db8:7:{n:x}::1").parse().unwrap());
+            let one = |n| limiter.enter(format!("2001:db8:7:{n:x}::1").parse().unwrap());
             networks.filter_map(one).collect()
         };
         // A subscriber with 56 bits, then one with 48.
@@ -147,8 +147,8 @@ mod tests {
         assert_eq!(site.len(), 20);
         let sites = enter(0x100..0x1000);
         assert_eq!(site.len() + sites.len(), 40);
-        assert!(crowd.enter("2001:db8:8::1".parse().unwrap()).is_some());
+        assert!(limiter.enter("2001:db8:8::1".parse().unwrap()).is_some());
         drop((site, sites));
-        assert!(crowd.counts.lock().unwrap().is_empty());
+        assert!(limiter.counts.lock().unwrap().is_empty());
     }
 }

@@ -10,13 +10,13 @@ use super::change::LinkChange;
 
 /// Usable paths of the publication, and links that had one.
 #[derive(Default)]
-pub struct Board {
+pub struct LinkStates {
     usable: BTreeMap<String, BTreeMap<PathId, PathState>>,
     /// Links that worked before and do not now, with the start of the outage.
     down: BTreeMap<String, Instant>,
 }
 
-impl Board {
+impl LinkStates {
     /// Records the new state of a path and returns the resulting change of its
     /// link. Several paths may use one link; the best state counts.
     pub fn on_path(
