@@ -14,6 +14,8 @@ const MAP: ExtensionMap = ExtensionMap {
     path: Some(2),
     mid: Some(3),
     audio_level: Some(4),
+    rid: None,
+    repaired_rid: None,
 };
 
 /// Well below the longest text that the SDP parser accepts.

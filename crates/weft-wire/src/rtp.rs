@@ -8,7 +8,7 @@ mod media;
 
 pub use extension::{
     AUDIO_LEVEL_URI, ExtensionMap, Extensions, MID_URI, Mid, PATH_URI, PathExtension,
-    TRANSPORT_SEQUENCE_URI,
+    REPAIRED_RID_URI, RID_URI, Rid, TRANSPORT_SEQUENCE_URI,
 };
 pub use media::{ForwardedPacket, MediaPacket};
 

@@ -10,6 +10,7 @@ mod candidate;
 mod emit;
 mod media;
 mod parse;
+mod simulcast;
 
 pub use attribute::{Direction, Fingerprint, Msid, Setup, SsrcAttribute, SsrcGroup};
 pub use candidate::{Candidate, CandidateKind, Transport};
@@ -17,6 +18,7 @@ pub use media::{
     CONGESTION_FEEDBACK, LOSS_FEEDBACK, Media, Payload, RATE_FEEDBACK, SectionKind,
     TRANSPORT_FEEDBACK,
 };
+pub use simulcast::MAX_ENCODINGS;
 
 use crate::rtp::Mid;
 

@@ -3,7 +3,7 @@
 
 use weft_testing::allocation::{Counting, measure};
 use weft_units::{AudioLevel, PathId, Ssrc};
-use weft_wire::rtp::{self, ExtensionMap, Extensions, Header, Mid, PathExtension};
+use weft_wire::rtp::{self, ExtensionMap, Extensions, Header, Mid, PathExtension, Rid};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -15,6 +15,8 @@ fn an_rtp_header_is_read_and_written_without_allocation() {
         path: Some(2),
         mid: Some(3),
         audio_level: Some(4),
+        rid: Some(5),
+        repaired_rid: Some(6),
     };
     let header = Header {
         marker: true,
@@ -31,6 +33,8 @@ fn an_rtp_header_is_read_and_written_without_allocation() {
             }),
             mid: Mid::new("0"),
             audio_level: Some(AudioLevel(7)),
+            rid: Rid::new("q"),
+            repaired_rid: Rid::new("h"),
         },
     };
     let mut packet = Vec::with_capacity(1500);

@@ -193,6 +193,8 @@ pub struct PieceInfo {
     pub picture_parameters: bool,
     /// Numbers of its picture.
     pub numbers: PictureNumbers,
+    /// Width and height in pixels, where a keyframe of VP8 begins.
+    pub size: Option<(u16, u16)>,
 }
 
 /// Whether a packet is the first one of its frame, in ascending certainty.
@@ -296,6 +298,7 @@ impl PieceInfo {
             layer_sync: false,
             non_reference: false,
         },
+        size: None,
     };
 
     /// Whether it belongs to a keyframe: a picture that refers to no other, or

@@ -45,6 +45,7 @@ impl PayloadFormat for Format {
             intra,
             delta: first && !intra,
             numbers: descriptor.numbers(),
+            size: dimensions(body).filter(|_| intra),
             ..PieceInfo::SILENT
         };
         Ok(Piece {

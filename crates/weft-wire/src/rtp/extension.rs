@@ -10,6 +10,10 @@ pub const TRANSPORT_SEQUENCE_URI: &str =
 pub const PATH_URI: &str = "urn:weft:rtp-hdrext:path";
 /// Media identification (RFC 9143 section 15.2).
 pub const MID_URI: &str = "urn:ietf:params:rtp-hdrext:sdes:mid";
+/// Identification of a simulcast encoding (RFC 8852 section 4).
+pub const RID_URI: &str = "urn:ietf:params:rtp-hdrext:sdes:rtp-stream-id";
+/// Identification of the encoding that retransmissions repair (RFC 8852 section 4).
+pub const REPAIRED_RID_URI: &str = "urn:ietf:params:rtp-hdrext:sdes:repaired-rtp-stream-id";
 /// Client-to-mixer audio level (RFC 6464 section 4).
 pub const AUDIO_LEVEL_URI: &str = "urn:ietf:params:rtp-hdrext:ssrc-audio-level";
 
@@ -31,6 +35,10 @@ pub struct Extensions {
     pub mid: Option<Mid>,
     /// Audio level of the packet.
     pub audio_level: Option<AudioLevel>,
+    /// Encoding of the media section.
+    pub rid: Option<Rid>,
+    /// Encoding that a retransmission repairs.
+    pub repaired_rid: Option<Rid>,
 }
 
 /// Path of a packet and its position on it (the header extension
@@ -57,6 +65,10 @@ pub struct ExtensionMap {
     pub mid: Option<u8>,
     /// Id of [`AUDIO_LEVEL_URI`].
     pub audio_level: Option<u8>,
+    /// Id of [`RID_URI`].
+    pub rid: Option<u8>,
+    /// Id of [`REPAIRED_RID_URI`].
+    pub repaired_rid: Option<u8>,
 }
 
 impl ExtensionMap {
@@ -76,7 +88,34 @@ impl ExtensionMap {
             path: id(PATH_URI),
             mid: id(MID_URI),
             audio_level: id(AUDIO_LEVEL_URI),
+            rid: id(RID_URI),
+            repaired_rid: id(REPAIRED_RID_URI),
         }
+    }
+}
+
+/// Identification of an encoding among those of a media section (RFC 8851), as short
+/// as [`Mid`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rid(Mid);
+
+impl Rid {
+    /// `None` if the text is empty, too long or not an SDP token.
+    #[must_use]
+    pub fn new(text: &str) -> Option<Rid> {
+        Mid::new(text).map(Rid)
+    }
+}
+
+impl fmt::Debug for Rid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "rid:{self}")
+    }
+}
+
+impl fmt::Display for Rid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
     }
 }
 
@@ -224,6 +263,10 @@ impl Extensions {
             }
         } else if is(map.mid) {
             self.mid = Mid::from_bytes(content);
+        } else if is(map.rid) {
+            self.rid = Mid::from_bytes(content).map(Rid);
+        } else if is(map.repaired_rid) {
+            self.repaired_rid = Mid::from_bytes(content).map(Rid);
         } else if is(map.audio_level)
             && let &[level] = content
         {
@@ -240,7 +283,7 @@ struct Block {
 
 impl Block {
     /// Profile and length, then one element of each kind.
-    const MAX_LEN: usize = Block::HEADER_LEN + (1 + 2) + (1 + 5) + (1 + Mid::MAX_LEN) + (1 + 1);
+    const MAX_LEN: usize = Block::HEADER_LEN + (1 + 2) + (1 + 5) + 3 * (1 + Mid::MAX_LEN) + (1 + 1);
     const HEADER_LEN: usize = 4;
 
     fn add(&mut self, id: Option<u8>, content: &[u8]) {
@@ -272,6 +315,12 @@ pub(super) fn write_block(extensions: &Extensions, map: &ExtensionMap, out: &mut
     }
     if let Some(AudioLevel(level)) = extensions.audio_level {
         block.add(map.audio_level, &[level]);
+    }
+    if let Some(Rid(rid)) = extensions.rid {
+        block.add(map.rid, rid.as_bytes());
+    }
+    if let Some(Rid(rid)) = extensions.repaired_rid {
+        block.add(map.repaired_rid, rid.as_bytes());
     }
     if block.len == Block::HEADER_LEN {
         return false;

@@ -7,6 +7,8 @@ const MAP: ExtensionMap = ExtensionMap {
     path: Some(7),
     mid: Some(4),
     audio_level: Some(1),
+    rid: Some(10),
+    repaired_rid: Some(11),
 };
 
 fn header_with(extensions: Extensions) -> Header {
@@ -40,17 +42,20 @@ fn extensions_are_written_in_the_one_byte_form() {
         }),
         mid: Mid::new("0"),
         audio_level: Some(AudioLevel(0x85)),
+        rid: Rid::new("q"),
+        repaired_rid: None,
     };
     let header = header_with(extensions);
     let mut out = Vec::new();
     header.write(&MAP, &mut out);
     let mut expected = vec![0x90, 0xe0, 0x12, 0x34, 1, 2, 3, 4, 0xca, 0xfe, 0xba, 0xbe];
-    expected.extend([0xbe, 0xde, 0, 4]); // 13 octets of elements: 4 words
+    expected.extend([0xbe, 0xde, 0, 4]); // 15 octets of elements: 4 words
     expected.extend([0x31, 0xab, 0xcd]); // id 3, 2 octets
     expected.extend([0x74, 2, 1, 2, 3, 4]); // id 7, 5 octets
     expected.extend([0x40, b'0']); // id 4, 1 octet
     expected.extend([0x10, 0x85]); // id 1, 1 octet
-    expected.extend([0, 0, 0]);
+    expected.extend([0xa0, b'q']); // id 10, 1 octet
+    expected.push(0);
     assert_eq!(out, expected);
     assert_eq!(peek(&out).unwrap().header_len, out.len());
     out.extend([9, 9]);
@@ -166,20 +171,29 @@ fn extensions() -> impl Strategy<Value = Extensions> {
             transport_sequence,
         },
     );
-    let mid = proptest::collection::vec(b'a'..=b'z', 1..=16)
-        .prop_map(|text| Mid::new(std::str::from_utf8(&text).unwrap()).unwrap());
+    let token = || {
+        let letters = proptest::collection::vec(b'a'..=b'z', 1..=16);
+        letters.prop_map(|text| String::from_utf8(text).unwrap())
+    };
+    let mid = token().prop_map(|text| Mid::new(&text).unwrap());
+    let rid = || proptest::option::of(token().prop_map(|text| Rid::new(&text).unwrap()));
     (
         any::<Option<u16>>(),
         proptest::option::of(path),
         proptest::option::of(mid),
         proptest::option::of(any::<u8>().prop_map(AudioLevel)),
+        (rid(), rid()),
     )
-        .prop_map(|(transport_sequence, path, mid, audio_level)| Extensions {
-            transport_sequence,
-            path,
-            mid,
-            audio_level,
-        })
+        .prop_map(
+            |(transport_sequence, path, mid, audio_level, rids)| Extensions {
+                transport_sequence,
+                path,
+                mid,
+                audio_level,
+                rid: rids.0,
+                repaired_rid: rids.1,
+            },
+        )
 }
 
 proptest! {
@@ -235,6 +249,8 @@ fn transport_values_are_cleared_and_nothing_else() {
         }),
         mid: Mid::new("v"),
         audio_level: Some(AudioLevel(3)),
+        rid: Rid::new("h"),
+        repaired_rid: Rid::new("q"),
     };
     let write = |extensions| {
         let mut out = Vec::new();

@@ -303,6 +303,7 @@ impl From<Contents> for PieceInfo {
             delta: contents.delta,
             sequence_parameters: contents.sequence_parameters,
             picture_parameters: contents.picture_parameters,
+            size: None,
             numbers: PictureNumbers {
                 non_reference: !contents.referenced,
                 ..PictureNumbers::default()
