@@ -1,6 +1,6 @@
 use weft_units::{Codec, Ssrc, StreamId};
 use weft_wire::payload::Form;
-use weft_wire::rtp::Mid;
+use weft_wire::rtp::{Mid, Rid};
 
 /// Direction of media in a section, seen from this side.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,6 +26,8 @@ pub struct NegotiatedStream {
     pub place: usize,
     /// Its media section.
     pub mid: Option<Mid>,
+    /// Encoding of the section, if it has several; each is a stream.
+    pub rid: Option<Rid>,
     /// SSRC of what we send.
     pub ssrc: Option<Ssrc>,
 }

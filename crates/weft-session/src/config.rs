@@ -2,7 +2,7 @@ use std::str::FromStr;
 
 use weft_cc::{ControllerKind, Limits};
 use weft_units::{Bytes, Codec, Duration, Rate, Ssrc};
-use weft_wire::rtp::{ExtensionMap, Mid};
+use weft_wire::rtp::{ExtensionMap, Mid, Rid};
 
 use crate::ablation::Ablation;
 use crate::preference::Preference;
@@ -230,6 +230,8 @@ pub struct SendStreamConfig {
     pub codec: Codec,
     /// Media identification (RFC 8843), sent with every packet if negotiated.
     pub mid: Option<Mid>,
+    /// Encoding of the media section, if it has several; sent like `mid`.
+    pub rid: Option<Rid>,
     /// Feedback that the peer gives on this stream's packets.
     pub feedback: Feedback,
 }
@@ -274,6 +276,9 @@ pub struct ReceiveStreamConfig {
     pub ssrc: Option<Ssrc>,
     /// Media identification (RFC 8843).
     pub mid: Option<Mid>,
+    /// Encoding of the media section, if it has several: its packets say it until their
+    /// SSRC is known.
+    pub rid: Option<Rid>,
     /// Payload type of the media packets.
     pub payload_type: u8,
     /// SSRC (if signalled) and payload type of retransmissions.

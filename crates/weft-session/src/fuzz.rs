@@ -19,6 +19,8 @@ const EXTENSIONS: ExtensionMap = ExtensionMap {
     path: Some(5),
     mid: None,
     audio_level: None,
+    rid: None,
+    repaired_rid: None,
 };
 /// Timers that may be due one after another at the same time.
 const MOST_AT_ONCE: usize = 100;
@@ -68,6 +70,7 @@ impl Call {
         session.add_receive_stream(ReceiveStreamConfig {
             ssrc: Some(MEDIA),
             mid: None,
+            rid: None,
             payload_type: 96,
             rtx: Some((Some(MEDIA_AGAIN), 97)),
             fec: Some((Some(REPAIR), 98)),
@@ -84,6 +87,7 @@ impl Call {
             payload_type: 96,
             codec,
             mid: None,
+            rid: None,
             feedback: Feedback::EachPacket,
         });
         let mut call = Call {

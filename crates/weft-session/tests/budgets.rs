@@ -23,6 +23,8 @@ const EXTENSIONS: ExtensionMap = ExtensionMap {
     path: Some(5),
     mid: None,
     audio_level: None,
+    rid: None,
+    repaired_rid: None,
 };
 /// Between two reports while packets come.
 const REPORT: Duration = Duration::from_millis(25);
@@ -75,6 +77,7 @@ impl Victim {
         session.add_receive_stream(ReceiveStreamConfig {
             ssrc: Some(MEDIA),
             mid: None,
+            rid: None,
             payload_type: 96,
             rtx: Some((Some(Ssrc(101)), 97)),
             fec: Some((Some(REPAIR), 98)),
@@ -325,6 +328,7 @@ fn sender(by: By) -> Victim {
         payload_type: 96,
         codec: Codec::Vp8,
         mid: None,
+        rid: None,
         feedback: Feedback::EachPacket,
     });
     for number in 0..30_u32 {

@@ -27,6 +27,7 @@ fn camera(session: &mut Session, number: u32) -> StreamId {
         payload_type: 96,
         codec: Codec::Vp8,
         mid: None,
+        rid: None,
         feedback: Feedback::EachPacket,
     })
 }

@@ -37,6 +37,7 @@ fn sender(extensions: ExtensionMap) -> (Session, StreamId, Instant) {
         payload_type: 96,
         codec: Codec::Vp8,
         mid: None,
+        rid: None,
         feedback: Feedback::EachPacket,
         fec: None,
     });
@@ -181,6 +182,7 @@ fn receiver() -> (Session, StreamId) {
     let stream = session.add_receive_stream(ReceiveStreamConfig {
         ssrc: Some(MEDIA),
         mid: None,
+        rid: None,
         payload_type: 96,
         rtx: None,
         codec: Codec::Vp8,

@@ -56,11 +56,13 @@ impl Call {
             payload_type: 96,
             codec: Codec::Vp8,
             mid: None,
+            rid: None,
             feedback: Feedback::EachPacket,
         });
         let received = ends[1].add_receive_stream(ReceiveStreamConfig {
             ssrc: Some(Ssrc(100)),
             mid: None,
+            rid: None,
             payload_type: 96,
             rtx: Some((Some(Ssrc(101)), 97)),
             fec: Some((Some(Ssrc(102)), 98)),

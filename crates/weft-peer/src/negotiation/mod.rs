@@ -20,7 +20,7 @@ use weft_secure::{DtlsRole, Fingerprint, Remote};
 use weft_session::{Feedback, Level, Naming};
 use weft_units::{Codec, MediaKind};
 use weft_wire::payload::Form;
-use weft_wire::rtp::{self, ExtensionMap};
+use weft_wire::rtp::{self, ExtensionMap, Rid};
 use weft_wire::sdp::{self, Media, SectionKind, SessionDescription, Setup};
 
 use crate::stream::StreamDirection;
@@ -41,6 +41,9 @@ pub struct Section {
     /// Sections with the same number are one media stream to the other side, which
     /// plays their sound and pictures in step (RFC 8830).
     pub media_stream: u16,
+    /// Encodings that the offerer sends (simulcast), the smallest first. With fewer than
+    /// two there is one stream without a name.
+    pub encodings: Vec<Rid>,
 }
 
 impl Section {
@@ -53,6 +56,7 @@ impl Section {
             title: None,
             form: None,
             media_stream: 0,
+            encodings: Vec::new(),
         }
     }
 
@@ -137,10 +141,12 @@ pub(crate) fn extensions(media: &Media) -> impl Iterator<Item = &(u8, String)> {
     /// Ids that fit a one-byte header (RFC 8285 section 4.2).
     const IDS: std::ops::RangeInclusive<u8> = 1..=14;
     let feedback = media.has_feedback(sdp::TRANSPORT_FEEDBACK);
+    let simulcast = media.has_encodings();
     let known = move |uri: &str| match uri {
         rtp::MID_URI | rtp::PATH_URI => true,
         rtp::AUDIO_LEVEL_URI => media.kind == MediaKind::Audio.into(),
         rtp::TRANSPORT_SEQUENCE_URI => feedback,
+        rtp::RID_URI | rtp::REPAIRED_RID_URI => simulcast,
         _ => false,
     };
     let all = media.extensions.iter();
@@ -200,6 +206,8 @@ fn extension_map(used: &[&Media], allowed: &[Codec]) -> ExtensionMap {
         path: numbered(rtp::PATH_URI),
         mid: id(rtp::MID_URI),
         audio_level: id(rtp::AUDIO_LEVEL_URI),
+        rid: id(rtp::RID_URI),
+        repaired_rid: id(rtp::REPAIRED_RID_URI),
     }
 }
 

@@ -2,7 +2,7 @@ use weft_ice::{Credentials, LocalAddress};
 use weft_session::{Delivery, ReceiveStreamConfig, Retransmission, SendStreamConfig, Session};
 use weft_units::{Codec, MediaKind, Rng};
 use weft_wire::payload::{Form, format_of};
-use weft_wire::rtp::{self, Mid};
+use weft_wire::rtp::{self, Mid, Rid};
 use weft_wire::sdp::{self, Media, SessionDescription, Setup};
 
 use super::describe::{Sources, Transported, announce, bundle, payloads};
@@ -15,11 +15,13 @@ use crate::stream::{NegotiatedStream, StreamDirection};
 const FEC: u8 = 98;
 
 /// Extension ids of our offers (RFC 8285: 1 to 14).
-const EXTENSIONS: [(u8, &str); 4] = [
+const EXTENSIONS: [(u8, &str); 6] = [
     (1, rtp::MID_URI),
     (3, rtp::TRANSPORT_SEQUENCE_URI),
     (5, rtp::PATH_URI),
     (7, rtp::AUDIO_LEVEL_URI),
+    (9, rtp::RID_URI),
+    (10, rtp::REPAIRED_RID_URI),
 ];
 
 /// Sections that this side has offered over one connection, and the answers to
@@ -40,7 +42,8 @@ struct OfferedSection {
     section: Section,
     mid: Option<Mid>,
     codecs: Vec<PayloadTypes>,
-    sources: Sources,
+    /// Sources of each encoding, or of the one stream.
+    sources: Vec<Sources>,
     rejected: bool,
 }
 
@@ -67,7 +70,9 @@ impl Offering {
             self.sections.push(OfferedSection {
                 section: section.clone(),
                 mid: Mid::new(&self.sections.len().to_string()),
-                sources: Sources::fresh(&mut self.rng, &codecs),
+                sources: (0..section.encodings.len().max(1))
+                    .map(|_| Sources::fresh(&mut self.rng, &codecs))
+                    .collect(),
                 codecs,
                 rejected: false,
             });
@@ -133,7 +138,8 @@ impl Offering {
             if let Some(types) = types {
                 let like = |s: &&OfferedSection| offered.is_like(s);
                 let place = self.sections[..index].iter().filter(like).count();
-                streams.extend(offered.add_to(session, media, types, (place, self.delivery)));
+                let added = offered.add_to(session, media, types, self.delivery);
+                streams.extend(added.into_iter().map(|s| NegotiatedStream { place, ..s }));
             }
             self.sections[index].rejected = types.is_none();
         }
@@ -162,8 +168,11 @@ impl OfferedSection {
         media.mid = self.mid;
         media.title.clone_from(&self.section.title);
         media.payloads = payloads(&self.codecs);
-        let of_kind =
-            |uri: &str| uri != rtp::AUDIO_LEVEL_URI || self.section.kind == MediaKind::Audio;
+        let of_kind = |uri: &str| match uri {
+            rtp::AUDIO_LEVEL_URI => self.section.kind == MediaKind::Audio,
+            rtp::RID_URI | rtp::REPAIRED_RID_URI => !self.section.encodings.is_empty(),
+            _ => true,
+        };
         let extensions = EXTENSIONS.iter().filter(|(_, uri)| of_kind(uri));
         media.extensions = extensions
             .map(|(id, uri)| (*id, (*uri).to_owned()))
@@ -172,8 +181,14 @@ impl OfferedSection {
         match self.section.direction {
             StreamDirection::Send => {
                 media.direction = sdp::Direction::SendOnly;
+                media.send_encodings(&self.section.encodings);
                 let stream = self.section.stream_name(cname);
-                announce(&mut media, cname, &stream, self.sources);
+                announce(&mut media, cname, &stream, self.sources[0]);
+                if !self.section.encodings.is_empty() {
+                    // Their packets name the encoding (RFC 8853 section 5.5).
+                    media.ssrcs.clear();
+                    media.ssrc_groups.clear();
+                }
             }
             StreamDirection::Receive => media.direction = sdp::Direction::RecvOnly,
         }
@@ -205,22 +220,30 @@ impl OfferedSection {
         session: &mut Session,
         media: &Media,
         types: PayloadTypes,
-        (place, delivery): (usize, Delivery),
-    ) -> Option<NegotiatedStream> {
-        let flows = match self.section.direction {
-            StreamDirection::Send => media.direction.receives(),
-            StreamDirection::Receive => media.direction.sends(),
-        };
-        flows.then(|| match self.section.direction {
-            StreamDirection::Send => NegotiatedStream {
-                place,
-                ..add_sender(session, types, media, self.mid, self.sources)
-            },
-            StreamDirection::Receive => NegotiatedStream {
-                place,
-                ..add_receiver(session, types, media, delivery)
-            },
-        })
+        delivery: Delivery,
+    ) -> Vec<NegotiatedStream> {
+        match self.section.direction {
+            StreamDirection::Receive if media.direction.sends() => {
+                vec![add_receiver(session, types, media, (None, delivery))]
+            }
+            StreamDirection::Send if media.direction.receives() => {
+                let taken = media.received_encodings();
+                let encodings = self.section.encodings.iter().map(Some);
+                let named = encodings.zip(&self.sources);
+                let mut named: Vec<_> = named
+                    .filter(|(rid, _)| rid.is_some_and(|rid| taken.contains(rid)))
+                    .collect();
+                if named.is_empty() {
+                    // No simulcast: the last one is the largest.
+                    named.extend(self.sources.last().map(|sources| (None, sources)));
+                }
+                let add = |(rid, sources): (Option<&Rid>, &Sources)| {
+                    add_sender(session, types, media, (self.mid, rid.copied()), *sources)
+                };
+                named.into_iter().map(add).collect()
+            }
+            _ => Vec::new(),
+        }
     }
 }
 
@@ -229,7 +252,7 @@ pub(crate) fn add_sender(
     session: &mut Session,
     types: PayloadTypes,
     media: &Media,
-    mid: Option<Mid>,
+    (mid, rid): (Option<Mid>, Option<Rid>),
     sources: Sources,
 ) -> NegotiatedStream {
     let stream = session.add_send_stream(SendStreamConfig {
@@ -239,6 +262,7 @@ pub(crate) fn add_sender(
         payload_type: types.media,
         codec: types.codec(),
         mid,
+        rid,
         feedback: feedback(session.level(), session.naming(), media),
     });
     let direction = StreamDirection::Send;
@@ -248,6 +272,7 @@ pub(crate) fn add_sender(
         direction,
         place: 0,
         mid,
+        rid,
         ssrc: Some(sources.media),
     }
 }
@@ -269,14 +294,17 @@ pub(crate) fn add_receiver(
     session: &mut Session,
     types: PayloadTypes,
     media: &Media,
-    delivery: Delivery,
+    (rid, delivery): (Option<Rid>, Delivery),
 ) -> NegotiatedStream {
+    // Firefox lists the SSRCs of all encodings, and does not say which is which.
     let ssrc = media.primary_ssrcs().first().copied();
+    let ssrc = ssrc.filter(|_| rid.is_none());
     let rtx_ssrc = ssrc.and_then(|s| media.rtx_ssrc_of(s));
     let fec_ssrc = ssrc.and_then(|s| media.fec_ssrc_of(s));
     let stream = session.add_receive_stream(ReceiveStreamConfig {
         ssrc,
         mid: media.mid,
+        rid,
         payload_type: types.media,
         rtx: types.rtx.map(|payload_type| (rtx_ssrc, payload_type)),
         fec: types.fec.map(|payload_type| (fec_ssrc, payload_type)),
@@ -290,6 +318,7 @@ pub(crate) fn add_receiver(
         direction,
         place: 0,
         mid: media.mid,
+        rid,
         ssrc: None,
     }
 }

@@ -4,6 +4,7 @@ mod levels;
 mod loudness;
 mod partial;
 mod roles;
+mod simulcast;
 mod subset;
 
 use std::collections::BTreeSet;
@@ -23,7 +24,6 @@ use crate::{NegotiatedStream, Offer, Peer, PeerConfig, answer};
 #[path = "../../../weft-wire/src/sdp/tests/samples.rs"]
 mod samples;
 
-/// Any epoch will do.
 #[allow(clippy::disallowed_methods)]
 pub(crate) fn config(role: IceRole, seed: u64, local: &str) -> PeerConfig {
     let rng = Rng::new(seed);

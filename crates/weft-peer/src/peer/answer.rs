@@ -194,16 +194,28 @@ impl Answering<'_> {
             let session = &mut self.peer.session;
             streams.push(NegotiatedStream {
                 place,
-                ..add_sender(session, types, offered, offered.mid, sources)
+                ..add_sender(session, types, offered, (offered.mid, None), sources)
             });
         }
         if let Some(delivery) = self.policy.receive.filter(|_| used.received) {
-            let mut stream = add_receiver(&mut self.peer.session, types, offered, delivery);
-            stream.place = self.received(types.codec().kind());
-            if let Some(title) = &offered.title {
-                self.peer.titles.insert(stream.stream, title.clone());
+            let place = self.received(types.codec().kind());
+            let encodings = match types.codec().kind() {
+                MediaKind::Video => offered.sent_encodings(),
+                MediaKind::Audio => Vec::new(),
+            };
+            media.receive_encodings(&encodings);
+            let rids = match encodings.is_empty() {
+                true => vec![None],
+                false => encodings.into_iter().map(Some).collect(),
+            };
+            for rid in rids {
+                let session = &mut self.peer.session;
+                let stream = add_receiver(session, types, offered, (rid, delivery));
+                if let Some(title) = &offered.title {
+                    self.peer.titles.insert(stream.stream, title.clone());
+                }
+                streams.push(NegotiatedStream { place, ..stream });
             }
-            streams.push(stream);
             tell_of_rate(media, offered);
         }
         streams
@@ -223,11 +235,12 @@ fn tell_of_rate(media: &mut Media, offered: &Media) {
 }
 
 impl Answering<'_> {
-    /// How many streams of a kind are received by now.
+    /// Returns in how many sections a kind is received by now.
     fn received(&self, kind: MediaKind) -> usize {
         let streams = self.peer.streams.iter();
         let alike = |s: &&NegotiatedStream| s.ssrc.is_none() && s.codec().kind() == kind;
-        streams.filter(alike).count()
+        let places = streams.filter(alike).map(|s| s.place + 1);
+        places.max().unwrap_or_default()
     }
 
     /// Two kinds of feedback do the same: an answer lists the one to use.

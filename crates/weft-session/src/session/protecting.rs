@@ -224,6 +224,7 @@ fn parity(
         path: (level == Level::Full).then_some(zeros),
         transport_sequence: (level == Level::SenderSide).then_some(0),
         mid: stream.config.mid,
+        rid: stream.config.rid,
         ..Extensions::default()
     };
     let mut parity = Parity::default();

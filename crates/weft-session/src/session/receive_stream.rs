@@ -74,7 +74,13 @@ impl ReceiveStream {
             (Some(ours), Some(theirs)) => ours == theirs,
             _ => true,
         };
-        ours && mid && bound.is_none_or(|ssrc| ssrc == header.ssrc)
+        let named = match self.is_rtx(header) {
+            true => header.extensions.repaired_rid,
+            false => header.extensions.rid,
+        };
+        // A packet that names no encoding could be any encoding's.
+        let rid = self.config.rid.is_none_or(|rid| named == Some(rid));
+        ours && mid && rid && bound.is_none_or(|ssrc| ssrc == header.ssrc)
     }
 }
 

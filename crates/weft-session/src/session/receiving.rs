@@ -45,13 +45,16 @@ impl Session {
             return;
         }
         let recovered = stream.is_rtx(&header);
+        if recovered {
+            // Probes come before media, and only the first packets name an encoding.
+            stream.rtx_ssrc = Some(header.ssrc);
+        }
         if recovered && payload.is_empty() {
             // Padding only: a probe. On the stream itself an empty packet
             // takes a number, which would be missed.
             return;
         }
         let (number, payload) = if recovered {
-            stream.rtx_ssrc = Some(header.ssrc);
             let Ok((original, payload)) = rtx::parse(payload) else {
                 self.drops.malformed += 1;
                 return;

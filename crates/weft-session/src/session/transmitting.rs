@@ -110,9 +110,15 @@ impl Session {
             self.feedback.numbers.assign(by, path, ssrc, sequence)
         });
         let (number, extensions) = numbers.flatten().unzip();
+        let (media, repair) = match ssrc == stream.config.ssrc {
+            true => (stream.config.rid, None),
+            false => (None, stream.config.rid),
+        };
         let extensions = Extensions {
             mid: stream.config.mid,
             audio_level,
+            rid: media,
+            repaired_rid: repair,
             ..extensions.unwrap_or_default()
         };
         let Some(packet) = stream.get_mut(waiting.sequence) else {

@@ -13,6 +13,8 @@ const PATHS: ExtensionMap = ExtensionMap {
     transport_sequence: None,
     mid: None,
     audio_level: None,
+    rid: None,
+    repaired_rid: None,
 };
 
 const L4S: &str = "rate=2mbit,delay=20ms,queue=200ms,aqm=dualpi2";

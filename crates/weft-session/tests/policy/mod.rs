@@ -95,6 +95,7 @@ fn add_stream(session: &mut Session, codec: Codec) -> StreamId {
         payload_type: 96 + codec as u8,
         codec,
         mid: None,
+        rid: None,
         feedback: Feedback::EachPacket,
         fec: None,
     })

@@ -180,12 +180,14 @@ impl World {
             payload_type: 96,
             codec: Codec::Vp8,
             mid: None,
+            rid: None,
             feedback: Feedback::EachPacket,
             fec: has_repair_packets.then_some((Ssrc(102), 98)),
         });
         receiver.add_receive_stream(ReceiveStreamConfig {
             ssrc: Some(Ssrc(100)),
             mid: None,
+            rid: None,
             payload_type: 96,
             rtx: Some((Some(Ssrc(101)), 97)),
             fec: has_repair_packets.then_some((Some(Ssrc(102)), 98)),

@@ -40,12 +40,14 @@ impl World {
             payload_type: 111,
             codec: Codec::Opus,
             mid: None,
+            rid: None,
             feedback: Feedback::EachPacket,
             fec: None,
         });
         let received = self.receiver.add_receive_stream(ReceiveStreamConfig {
             ssrc: Some(Ssrc(200)),
             mid: None,
+            rid: None,
             payload_type: 111,
             rtx: None,
             fec: None,

@@ -157,7 +157,13 @@ fn check(offer: &str, policy: &AnswerPolicy) {
         "ice-options",
         "x-other",
     ] {
-        let offered = values(&offer.replace("/sendrecv ", " "), name);
+        let mut offered = offer.replace("/sendrecv ", " ");
+        if let "rid" | "simulcast" = name {
+            // What one side sends the other one receives (RFC 8853 section 5.3.2).
+            offered = offered.replace(" send\r\n", " recv\r\n");
+            offered = offered.replace("a=simulcast:send", "a=simulcast:recv");
+        }
+        let offered = values(&offered, name);
         let pairs = values(&answer, name).into_iter().zip(offered);
         for (answered, offered) in pairs {
             assert!(

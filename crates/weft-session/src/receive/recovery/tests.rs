@@ -11,6 +11,8 @@ const MAP: ExtensionMap = ExtensionMap {
     path: Some(5),
     mid: None,
     audio_level: None,
+    rid: None,
+    repaired_rid: None,
 };
 const BASE: u64 = 65_530;
 /// Most memory that a stream's packets may take, in bytes.

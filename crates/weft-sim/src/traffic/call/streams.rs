@@ -81,6 +81,7 @@ pub(super) fn outgoing(
             payload_type: VIDEO_TYPES.0,
             codec: PICTURES,
             mid: None,
+            rid: None,
             feedback: feedback(level),
         });
         let rng = rng.stream("camera").stream(&index.to_string());
@@ -100,6 +101,7 @@ pub(super) fn outgoing(
             payload_type: AUDIO_TYPE,
             codec: Codec::Opus,
             mid: None,
+            rid: None,
             feedback: feedback(level),
         });
         all.push(Outgoing {
@@ -129,6 +131,7 @@ pub(super) fn incoming(end: End, other: &SideSetup, session: &mut Session) -> Ve
         session.add_receive_stream(ReceiveStreamConfig {
             ssrc: Some(ssrc),
             mid: None,
+            rid: None,
             payload_type: if video { VIDEO_TYPES.0 } else { AUDIO_TYPE },
             rtx: video.then_some((Some(rtx), VIDEO_TYPES.1)),
             fec: video.then_some((Some(fec), VIDEO_TYPES.2)),
