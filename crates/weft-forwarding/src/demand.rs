@@ -51,6 +51,12 @@ impl Traffic {
         }
         let published = self.published(now, publication);
         let ids: Vec<SubscriptionId> = self.played(player, publication).collect();
+        let streams = player.subscriptions.values();
+        let mut own = streams.filter(|s| ids.contains(&s.id));
+        if own.any(|s| s.encodings.len() > 1) {
+            // There is a smaller encoding for such a player.
+            return None;
+        }
         let played = ids.iter().filter_map(|id| self.router.demand(now, *id));
         let played: Rate = played.sum();
         let least = ids.iter().filter_map(|id| self.router.half(now, *id));
@@ -84,7 +90,7 @@ impl Traffic {
         let own: Vec<SubscriptionId> = self.played(player, publication).collect();
         let others = player.subscriptions.values();
         let others = others.filter(|s| !own.contains(&s.id)).filter_map(|s| {
-            let demand = self.router.demand(now, s.id)?;
+            let demand = self.demand(now, s)?;
             match s.kind {
                 MediaKind::Audio => Some(demand),
                 MediaKind::Video => Some(s.share.map_or(demand, |share| share.min(demand))),

@@ -9,11 +9,13 @@
 
 #![forbid(unsafe_code)]
 
+mod allocation;
 mod capacity;
 mod ceiling;
 mod census;
 mod connection;
 mod demand;
+mod encoding;
 mod ended;
 mod error;
 mod event;

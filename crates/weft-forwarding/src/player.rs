@@ -1,8 +1,9 @@
 //! A peer that packets go to, as the traffic sees it.
 
 use crate::ceiling::Ceiling;
+use crate::encoding::EncodingChoice;
 use std::collections::BTreeMap;
-use weft_sfu::SubscriptionId;
+use weft_sfu::{SubscriptionId, TrackId};
 use weft_units::{Duration, Instant, MediaKind, Rate, StreamId};
 
 /// Least bound of the rate to a player. The bound follows the published rate, and this
@@ -10,12 +11,17 @@ use weft_units::{Duration, Instant, MediaKind, Rate, StreamId};
 pub(crate) const LEAST_MAX_RATE: Rate = Rate::from_kbps(2_500);
 
 /// A stream that carries tracks to a player.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Subscribed {
     pub(crate) id: SubscriptionId,
     pub(crate) kind: MediaKind,
+    /// Encodings of the track that it carries; none while it carries nothing.
+    pub(crate) encodings: Vec<TrackId>,
+    /// Size in pixels at which the player shows it, if it said so.
+    pub(crate) shown: Option<(u32, u32)>,
     /// Its part of the rate that the player's paths carry, as told last.
     pub(crate) share: Option<Rate>,
+    pub(crate) choice: EncodingChoice,
 }
 
 /// A peer that packets go to.

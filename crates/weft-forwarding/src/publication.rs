@@ -32,20 +32,30 @@ pub(crate) enum Slot {
     Sound,
 }
 
+/// Streams of a peer in one direction and in one place: the encodings of a camera, or
+/// a single stream.
+pub(crate) struct SlotStreams {
+    pub(crate) form: Form,
+    pub(crate) streams: Vec<StreamId>,
+}
+
 /// The streams of a peer that flow this way.
-pub(crate) fn streams_of(
-    peer: &Peer,
-    direction: StreamDirection,
-) -> BTreeMap<Slot, (StreamId, Form)> {
-    let mut found = BTreeMap::new();
+pub(crate) fn streams_of(peer: &Peer, direction: StreamDirection) -> BTreeMap<Slot, SlotStreams> {
+    let mut found: BTreeMap<Slot, SlotStreams> = BTreeMap::new();
     let streams = peer.streams().iter();
     for agreed in streams.filter(|s| s.direction == direction) {
         let slot = match agreed.codec().kind() {
             MediaKind::Audio => Slot::Sound,
             MediaKind::Video => Slot::Camera(agreed.place),
         };
-        let stream = (agreed.stream, agreed.form);
-        found.entry(slot).or_insert(stream);
+        let known = found.entry(slot).or_insert_with(|| SlotStreams {
+            form: agreed.form,
+            streams: Vec::new(),
+        });
+        // A second section of sound has no encodings, and nobody plays it.
+        if known.streams.is_empty() || agreed.rid.is_some() {
+            known.streams.push(agreed.stream);
+        }
     }
     found
 }
@@ -53,12 +63,13 @@ pub(crate) fn streams_of(
 /// Returns a peer's streams as others see them.
 pub(crate) fn shown(peer: &Peer, direction: StreamDirection) -> Publishing {
     let mut shown = Publishing::default();
-    for (slot, (stream, _)) in streams_of(peer, direction) {
+    for (slot, of_slot) in streams_of(peer, direction) {
+        let title = of_slot.streams.first().and_then(|s| peer.title(*s));
         match slot {
             Slot::Sound => shown.audio = true,
             Slot::Camera(_) => shown
                 .cameras
-                .push(Camera::called(peer.title(stream).unwrap_or_default())),
+                .push(Camera::called(title.unwrap_or_default())),
         }
     }
     shown
@@ -77,9 +88,11 @@ pub(crate) struct Publication {
     unlimited: Rate,
 }
 
-#[derive(Debug, Clone, Copy)]
+/// A camera or the sound of a publisher.
+#[derive(Debug, Clone)]
 struct Track {
-    id: TrackId,
+    /// Its encodings in the router, in the order of the description: at least one.
+    encodings: Vec<TrackId>,
     form: Form,
 }
 
@@ -101,19 +114,28 @@ impl Publication {
         peer: &Peer,
     ) -> Vec<(StreamId, TrackId)> {
         let mut routes = Vec::new();
-        for (slot, (stream, form)) in streams_of(peer, StreamDirection::Receive) {
-            let id = match self.tracks.get(&slot) {
-                Some(track) => {
-                    router.switch_source(now, track.id);
-                    track.id
-                }
-                None => {
-                    let id = router.add_track(form.codec());
-                    self.tracks.insert(slot, Track { id, form });
-                    id
-                }
-            };
-            routes.push((stream, id));
+        for (slot, SlotStreams { form, streams }) in streams_of(peer, StreamDirection::Receive) {
+            let track = self.tracks.entry(slot).or_insert_with(|| Track {
+                encodings: Vec::new(),
+                form,
+            });
+            for (index, stream) in streams.iter().enumerate() {
+                let id = match track.encodings.get(index) {
+                    Some(id) => {
+                        router.switch_source(now, *id);
+                        *id
+                    }
+                    None => {
+                        let id = router.add_track(form.codec());
+                        track.encodings.push(id);
+                        id
+                    }
+                };
+                routes.push((*stream, id));
+            }
+            for surplus in track.encodings.split_off(streams.len()) {
+                router.remove_track(surplus);
+            }
         }
         self.source = Some(Source {
             peer: key,
@@ -132,8 +154,8 @@ impl Publication {
         self.source.as_ref().map(|s| &s.streams)
     }
 
-    /// The tracks that packets come for, with their places and forms.
-    pub(crate) fn live(&self) -> impl Iterator<Item = (Slot, TrackId, Form)> {
+    /// The tracks that packets come for: places, encodings and forms.
+    pub(crate) fn live(&self) -> impl Iterator<Item = (Slot, &[TrackId], Form)> {
         let flows = |slot: &Slot| {
             self.streams().is_some_and(|streams| match slot {
                 Slot::Sound => streams.audio,
@@ -141,7 +163,7 @@ impl Publication {
             })
         };
         let tracks = self.tracks.iter().filter(move |(slot, _)| flows(slot));
-        tracks.map(|(slot, track)| (*slot, track.id, track.form))
+        tracks.map(|(slot, track)| (*slot, &*track.encodings, track.form))
     }
 
     /// The peer that packets come from.
@@ -149,14 +171,16 @@ impl Publication {
         self.source.as_ref().map(|s| s.peer)
     }
 
-    /// The tracks, in the order of their places.
+    /// The encodings of all tracks, in the order of their places.
     pub(crate) fn track_ids(&self) -> impl Iterator<Item = TrackId> {
-        self.tracks.values().map(|track| track.id)
+        self.tracks
+            .values()
+            .flat_map(|track| track.encodings.clone())
     }
 
-    /// The track of this place, if there ever was one.
-    pub(crate) fn track(&self, slot: Slot) -> Option<TrackId> {
-        self.tracks.get(&slot).map(|track| track.id)
+    /// The encodings of the track of this place, if there ever was one.
+    pub(crate) fn encodings(&self, slot: Slot) -> Option<&[TrackId]> {
+        self.tracks.get(&slot).map(|track| &*track.encodings)
     }
 
     /// The form of each camera's pictures, in the cameras' order.
@@ -171,7 +195,10 @@ impl Publication {
     pub(crate) fn changes_codec(&self, peer: &Peer) -> bool {
         let mut streams = streams_of(peer, StreamDirection::Receive).into_iter();
         let differs = |t: &Track, form| !t.form.is_like(form);
-        streams.any(|(slot, (_, form))| self.tracks.get(&slot).is_some_and(|t| differs(t, form)))
+        streams.any(|(slot, of_slot)| {
+            let track = self.tracks.get(&slot);
+            track.is_some_and(|track| differs(track, of_slot.form))
+        })
     }
 
     /// The tracks with pictures end: what comes next has another codec.
@@ -179,7 +206,9 @@ impl Publication {
         self.tracks.retain(|slot, track| {
             let stays = *slot == Slot::Sound;
             if !stays {
-                router.remove_track(track.id);
+                for encoding in &track.encodings {
+                    router.remove_track(*encoding);
+                }
             }
             stays
         });
@@ -219,14 +248,14 @@ impl Publication {
         self.source.is_none() && self.players.is_empty()
     }
 
-    /// How many tracks there are.
+    /// How many encodings there are, of all tracks.
     pub(crate) fn tracks(&self) -> usize {
-        self.tracks.len()
+        self.track_ids().count()
     }
 
     pub(crate) fn remove_tracks(&self, router: &mut Router) {
-        for track in self.tracks.values() {
-            router.remove_track(track.id);
+        for encoding in self.track_ids() {
+            router.remove_track(encoding);
         }
     }
 }

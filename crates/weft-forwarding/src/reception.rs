@@ -60,8 +60,20 @@ pub struct ViewedCamera {
 pub(crate) struct Candidate {
     pub(crate) participant: String,
     pub(crate) slot: Slot,
-    pub(crate) track: TrackId,
+    /// Its encodings; at least one.
+    pub(crate) encodings: Vec<TrackId>,
     pub(crate) form: Form,
+    /// Size at which it is shown, if the participant said so.
+    pub(crate) shown: Option<(u32, u32)>,
+}
+
+/// A track that a stream carries from now on.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Carried {
+    /// Its encodings; none if the stream carries nothing.
+    pub(crate) encodings: Vec<TrackId>,
+    /// Size at which it is shown, if the participant said so.
+    pub(crate) shown: Option<(u32, u32)>,
 }
 
 /// A media section of the connection and its stream. It has one SSRC for the life of
@@ -81,8 +93,12 @@ impl OutgoingLine {
         self.form.codec().kind()
     }
 
-    fn track(&self) -> Option<TrackId> {
-        self.source.as_ref().map(|source| source.track)
+    fn carried(&self) -> Carried {
+        let source = self.source.as_ref();
+        source.map_or_else(Carried::default, |source| Carried {
+            encodings: source.encodings.clone(),
+            shown: source.shown,
+        })
     }
 }
 
@@ -105,8 +121,8 @@ pub(crate) struct Reception {
 /// Changes of a reception's lines.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Assignment {
-    /// Streams that carry another track from now on, or none.
-    pub(crate) changed: Vec<(StreamId, Option<TrackId>)>,
+    /// Streams that carry something else from now on, or at another size.
+    pub(crate) changed: Vec<(StreamId, Carried)>,
     /// Sections to offer, since there are too few lines.
     pub(crate) sections: Vec<Section>,
 }
@@ -157,7 +173,7 @@ impl Reception {
     /// Gives the tracks that are wanted a line each. Those that have one keep it.
     pub(crate) fn assign(&mut self, candidates: &[Candidate]) -> Assignment {
         let wanted = self.wanted(candidates);
-        let before: Vec<_> = self.lines.iter().map(|l| l.track()).collect();
+        let before: Vec<Carried> = self.lines.iter().map(|l| l.carried()).collect();
         for line in &mut self.lines {
             line.source = line.source.take().and_then(|now| {
                 let same = |c: &&Candidate| c.participant == now.participant && c.slot == now.slot;
@@ -180,9 +196,9 @@ impl Reception {
             }
         }
         let now = self.lines.iter().zip(before);
-        let changed = now.filter(|(line, before)| line.track() != *before);
+        let changed = now.filter(|(line, before)| line.carried() != *before);
         Assignment {
-            changed: changed.map(|(l, _)| (l.stream, l.track())).collect(),
+            changed: changed.map(|(l, _)| (l.stream, l.carried())).collect(),
             sections: self.grow(&missing),
         }
     }
@@ -221,27 +237,28 @@ impl Reception {
     fn wanted(&self, candidates: &[Candidate]) -> Vec<Candidate> {
         let (sounds, cameras): (Vec<&Candidate>, Vec<&Candidate>) =
             candidates.iter().partition(|c| c.slot == Slot::Sound);
-        let cameras = match &self.view {
-            None => cameras,
+        let cameras: Vec<Candidate> = match &self.view {
+            None => cameras.into_iter().cloned().collect(),
             Some(view) => {
-                let find = |viewed: &ViewedCamera| {
+                let mut seen: Vec<Candidate> = Vec::new();
+                for viewed in &view.cameras {
                     let slot = Slot::Camera(viewed.camera);
                     let same =
-                        |c: &&&Candidate| c.participant == viewed.participant && c.slot == slot;
-                    cameras.iter().find(same).copied()
-                };
-                let mut seen: Vec<&Candidate> = Vec::new();
-                for camera in view.cameras.iter().filter_map(find) {
-                    if !seen.contains(&camera) {
-                        seen.push(camera);
+                        |c: &Candidate| c.participant == viewed.participant && c.slot == slot;
+                    let found = cameras.iter().find(|c| same(c));
+                    if let Some(found) = found.filter(|_| !seen.iter().any(same)) {
+                        seen.push(Candidate {
+                            shown: Some((viewed.width, viewed.height)),
+                            ..(*found).clone()
+                        });
                     }
                 }
                 seen
             }
         };
+        let sounds = sounds.into_iter().cloned();
         let cameras = cameras.into_iter().take(MAX_LINES);
-        let wanted = cameras.chain(sounds.into_iter().take(MAX_LINES));
-        wanted.cloned().collect()
+        cameras.chain(sounds.take(MAX_LINES)).collect()
     }
 
     /// Returns a line that can carry the track. Sound gets the one beside its

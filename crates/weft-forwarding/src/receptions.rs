@@ -30,11 +30,12 @@ impl Plane {
         let there = there.take_while(|(publisher, _)| publisher.room == receiver.room);
         let others = there.filter(|(publisher, _)| *publisher != receiver);
         let candidates = others.flat_map(|(publisher, publication)| {
-            publication.live().map(|(slot, track, form)| Candidate {
+            publication.live().map(|(slot, encodings, form)| Candidate {
                 participant: publisher.participant.clone(),
                 slot,
-                track,
+                encodings: encodings.to_vec(),
                 form,
+                shown: None,
             })
         });
         candidates.collect()
@@ -69,9 +70,9 @@ impl Plane {
             self.events
                 .push_back(Event::LinesChanged { resource, lines });
         }
-        for (stream, track) in assignment.changed {
+        for (stream, carried) in assignment.changed {
             self.traffic
-                .switch_track(now, &mut self.peers, (key, stream), track);
+                .carry(now, &mut self.peers, (key, stream), carried);
         }
         if assignment.sections.is_empty() {
             return;

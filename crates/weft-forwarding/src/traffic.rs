@@ -1,11 +1,13 @@
 //! The packets: from publishers through the router to players.
 
+use crate::encoding::EncodingChoice;
 use crate::player::{LEAST_MAX_RATE, Player, Subscribed};
 use crate::publication::{Publication, streams_of};
+use crate::reception::Carried;
 use std::collections::{BTreeMap, BTreeSet};
 use weft_peer::{PeerKey, PeerSet, StreamDirection};
 use weft_session::Backlog;
-use weft_sfu::{Downlink, Output, Router, SubscriptionId, TrackId, fair_shares};
+use weft_sfu::{Output, Router, SubscriptionId, TrackId};
 use weft_units::{Codec, Deadline, Duration, Instant, MediaKind, Rate, StreamId};
 use weft_wire::rtp::{ForwardedPacket, MediaPacket};
 
@@ -24,11 +26,6 @@ const KNOWN: f64 = 0.8;
 /// layer that is dropped for it comes back after a second only. Chosen by us:
 /// the first probes are over then, also on a slow mobile link.
 pub(crate) const GUESSING: Duration = Duration::from_millis(2000);
-/// A layer is dropped when the stream is over the target by more than this. An
-/// encoder is 15 % over its own target for seconds after each change, and a
-/// controller that is still feeling its way is off by more; a link that
-/// really is too slow lowers the target further. Chosen by us.
-const TOLERANCE: f64 = 1.3;
 /// A queue that takes longer to leave is dropped, and the picture begins anew: the
 /// way carries less than was thought when it was filled. Chosen by us: a keyframe
 /// on a poor link takes a second or two, and must not be dropped for that.
@@ -134,52 +131,74 @@ impl Traffic {
         let Some(agreed) = peers.get(peer) else {
             return;
         };
-        for (slot, (stream, _)) in streams_of(agreed, StreamDirection::Send) {
-            let Some(player) = self.players.get(&peer) else {
-                return;
-            };
-            let has_it = player.subscriptions.contains_key(&stream);
-            if let Some(track) = publication.track(slot).filter(|_| !has_it) {
-                self.add_subscription(now, (peer, stream), track);
+        for (slot, of_slot) in streams_of(agreed, StreamDirection::Send) {
+            let player = self.players.get(&peer);
+            let route = (peer, of_slot.streams[0]);
+            let has_it = player.is_none_or(|p| p.subscriptions.contains_key(&route.1));
+            if let Some(encodings) = publication.encodings(slot).filter(|_| !has_it) {
+                let encodings = encodings.to_vec();
+                let shown = None;
+                self.add_subscription(now, route, Carried { encodings, shown });
             }
         }
     }
 
-    fn add_subscription(&mut self, now: Instant, route: (PeerKey, StreamId), track: TrackId) {
-        let (peer, stream) = route;
+    fn add_subscription(&mut self, now: Instant, route: (PeerKey, StreamId), carried: Carried) {
+        let Carried { encodings, shown } = carried;
+        let Some(track) = self.first_encoding(now, route.0, &encodings, shown) else {
+            return;
+        };
         let kind = self.router.codec(track).map(Codec::kind);
         let id = self.router.subscribe(now, track);
-        if let (Some(player), Some(id), Some(kind)) = (self.players.get_mut(&peer), id, kind) {
-            let share = None;
-            let subscribed = Subscribed { id, kind, share };
-            player.subscriptions.insert(stream, subscribed);
+        if let (Some(player), Some(id), Some(kind)) = (self.players.get_mut(&route.0), id, kind) {
+            let subscribed = Subscribed {
+                id,
+                kind,
+                encodings,
+                shown,
+                share: None,
+                choice: EncodingChoice::default(),
+            };
+            player.subscriptions.insert(route.1, subscribed);
             self.outgoing.insert(id, route);
             self.subscriptions.insert(route, id);
         }
     }
 
-    /// A participant's reception is connected; [`Traffic::switch_track`] says what its
-    /// streams carry.
+    /// A participant's reception is connected; [`Traffic::carry`] says what its streams
+    /// carry.
     pub(crate) fn connect_reception(&mut self, now: Instant, peer: PeerKey) {
         self.players.insert(peer, Player::new(now));
     }
 
-    /// A stream to a player carries this track from now on, or nothing.
-    pub(crate) fn switch_track(
+    /// A stream to a player carries this from now on.
+    pub(crate) fn carry(
         &mut self,
         now: Instant,
         peers: &mut PeerSet,
         route: (PeerKey, StreamId),
-        track: Option<TrackId>,
+        carried: Carried,
     ) {
-        match (self.subscriptions.get(&route), track) {
-            (Some(id), Some(track)) => {
-                self.router.switch_track(now, *id, track);
+        let player = self.players.get_mut(&route.0);
+        let subscribed = player.and_then(|player| player.subscriptions.get_mut(&route.1));
+        let Some(subscribed) = subscribed else {
+            self.add_subscription(now, route, carried);
+            return self.deliver(now, peers);
+        };
+        let id = subscribed.id;
+        subscribed.encodings.clone_from(&carried.encodings);
+        subscribed.shown = carried.shown;
+        let present = self.router.track(id);
+        if carried.encodings.is_empty() {
+            self.router.detach(id);
+        } else if present.is_none_or(|present| !carried.encodings.contains(&present)) {
+            subscribed.choice = EncodingChoice::default();
+            let Carried { encodings, shown } = &carried;
+            if let Some(track) = self.first_encoding(now, route.0, encodings, *shown) {
+                self.router.switch_track(now, id, track);
             }
-            (Some(id), None) => self.router.detach(*id),
-            (None, Some(track)) => self.add_subscription(now, route, track),
-            (None, None) => {}
         }
+        self.tell_downlink(now, route.0);
         self.deliver(now, peers);
     }
 
@@ -270,7 +289,7 @@ impl Traffic {
     fn adapt_bounds(&mut self, now: Instant, peers: &mut PeerSet, egress: Option<Rate>) {
         let demand = |player: &Player| -> Rate {
             let streams = player.subscriptions.values();
-            streams.filter_map(|s| self.router.demand(now, s.id)).sum()
+            streams.filter_map(|s| self.demand(now, s)).sum()
         };
         let level = egress.map(|most| {
             let demands = self.players.values().map(|player| Some(demand(player)));
@@ -427,34 +446,5 @@ impl Traffic {
             self.next_watch.get_or_insert(now + WATCH);
         }
         self.tell_downlink(now, key);
-    }
-
-    /// Sound has the right of way; the cameras divide the rest.
-    fn tell_downlink(&mut self, now: Instant, key: PeerKey) {
-        let Some(player) = self.players.get_mut(&key) else {
-            return;
-        };
-        let demand = |id: SubscriptionId| self.router.demand(now, id);
-        let sound: Rate = player.of_kind(MediaKind::Audio).filter_map(demand).sum();
-        let cameras = player.of_kind(MediaKind::Video);
-        let cameras: Vec<SubscriptionId> = cameras
-            .filter(|id| self.router.track(*id).is_some())
-            .collect();
-        let measured =
-            now.saturating_since(player.since) >= GUESSING || player.ceiling.rate().is_some();
-        let target = player.target.filter(|_| measured);
-        let target = target.map(|rate| rate.mul_f64(TOLERANCE).saturating_sub(sound));
-        let demands: Vec<Option<Rate>> = cameras.iter().map(|id| demand(*id)).collect();
-        let shares = target.map(|rate| fair_shares(rate, &demands));
-        let queued = player.queued;
-        for (place, camera) in cameras.into_iter().enumerate() {
-            let target = shares.as_ref().map(|shares| shares[place]);
-            let streams = player.subscriptions.values_mut();
-            for subscribed in streams.filter(|s| s.id == camera) {
-                subscribed.share = target;
-            }
-            let downlink = Downlink { target, queued };
-            self.router.set_downlink(now, camera, downlink);
-        }
     }
 }

@@ -85,6 +85,7 @@ impl Room {
                 self.router.switch_track(now, id, track);
             }
             (9, _, Some(id)) => self.router.detach(id),
+            (10, Some(track), Some(id)) => self.router.prefer(now, id, track),
             (_, Some(track), _) => {
                 let jump = i64::from(i16::from_be_bytes([byte(1), byte(2)]));
                 // Jumps are rare, steps are not.

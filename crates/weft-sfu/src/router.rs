@@ -46,13 +46,19 @@ pub struct Router {
 struct Track {
     codec: Codec,
     rates: LayerRates,
+    /// Size of its pictures, as its last keyframe says.
+    size: Option<(u16, u16)>,
     subscriptions: BTreeSet<SubscriptionId>,
+    /// Subscriptions that change to it with its next keyframe.
+    waiting: BTreeSet<SubscriptionId>,
 }
 
 #[derive(Debug)]
 struct Subscription {
     /// `None` while nothing is forwarded.
     track: Option<TrackId>,
+    /// Track to change to with its next keyframe.
+    next: Option<TrackId>,
     codec: Codec,
     forwarder: Forwarder,
     requests: Requests,
@@ -97,7 +103,9 @@ impl Router {
             Track {
                 codec,
                 rates: LayerRates::default(),
+                size: None,
                 subscriptions: BTreeSet::new(),
+                waiting: BTreeSet::new(),
             },
         );
         track
@@ -120,10 +128,22 @@ impl Router {
     /// The track ends. Its subscriptions stay and forward nothing.
     pub fn remove_track(&mut self, track: TrackId) {
         self.keyframes.remove(track);
-        let track = self.tracks.remove(&track);
-        for id in track.into_iter().flat_map(|track| track.subscriptions) {
+        let Some(Track {
+            subscriptions,
+            waiting,
+            ..
+        }) = self.tracks.remove(&track)
+        else {
+            return;
+        };
+        for id in subscriptions {
             if let Some(subscription) = self.subscriptions.get_mut(&id) {
                 subscription.track = None;
+            }
+        }
+        for id in waiting {
+            if let Some(subscription) = self.subscriptions.get_mut(&id) {
+                subscription.next = None;
             }
         }
     }
@@ -136,6 +156,7 @@ impl Router {
         entry.subscriptions.insert(id);
         let subscription = Subscription {
             track: Some(track),
+            next: None,
             codec: entry.codec,
             forwarder: Forwarder::new(entry.codec),
             requests: Requests::default(),
@@ -172,6 +193,7 @@ impl Router {
 
     /// Forwards nothing to a subscriber until [`switch_track`](Router::switch_track).
     pub fn detach(&mut self, id: SubscriptionId) {
+        self.stop_waiting(id);
         let subscription = self.subscriptions.get_mut(&id);
         let track = subscription.and_then(|s| s.track.take());
         if let Some(track) = track.and_then(|track| self.tracks.get_mut(&track)) {
@@ -179,10 +201,80 @@ impl Router {
         }
     }
 
+    /// Forwards another encoding of what a subscriber gets, as soon as it begins with a
+    /// keyframe; until then the present one continues.
+    pub fn prefer(&mut self, now: Instant, id: SubscriptionId, track: TrackId) {
+        let Some(subscription) = self.subscriptions.get_mut(&id) else {
+            return;
+        };
+        let wanted = subscription.next.or(subscription.track);
+        let codec = self.tracks.get(&track).map(|track| track.codec);
+        if wanted == Some(track) || codec != Some(subscription.codec) {
+            return;
+        }
+        let present = subscription.track;
+        self.stop_waiting(id);
+        match present {
+            None => {
+                self.switch_track(now, id, track);
+            }
+            Some(present) if present == track => {}
+            Some(_) => {
+                let subscription = self.subscriptions.get_mut(&id);
+                let entry = self.tracks.get_mut(&track);
+                if let (Some(subscription), Some(entry)) = (subscription, entry) {
+                    subscription.next = Some(track);
+                    entry.waiting.insert(id);
+                    self.keyframes.request(now, track);
+                    self.collect_keyframes();
+                }
+            }
+        }
+    }
+
+    fn stop_waiting(&mut self, id: SubscriptionId) {
+        let subscription = self.subscriptions.get_mut(&id);
+        let next = subscription.and_then(|s| s.next.take());
+        if let Some(track) = next.and_then(|track| self.tracks.get_mut(&track)) {
+            track.waiting.remove(&id);
+        }
+    }
+
+    /// A track begins with a keyframe: those who waited for it leave their present one.
+    fn admit_waiting(&mut self, track: TrackId) {
+        let Some(entry) = self.tracks.get_mut(&track) else {
+            return;
+        };
+        for id in std::mem::take(&mut entry.waiting) {
+            self.detach(id);
+            let (subscription, entry) =
+                (self.subscriptions.get_mut(&id), self.tracks.get_mut(&track));
+            if let (Some(subscription), Some(entry)) = (subscription, entry) {
+                subscription.track = Some(track);
+                subscription.forwarder.change_source();
+                entry.subscriptions.insert(id);
+            }
+        }
+    }
+
     /// Returns the track that is forwarded to a subscriber.
     #[must_use]
     pub fn track(&self, id: SubscriptionId) -> Option<TrackId> {
         self.subscriptions.get(&id)?.track
+    }
+
+    /// Returns the track that is to be forwarded to a subscriber, perhaps only from its
+    /// next keyframe on.
+    #[must_use]
+    pub fn preferred(&self, id: SubscriptionId) -> Option<TrackId> {
+        let subscription = self.subscriptions.get(&id)?;
+        subscription.next.or(subscription.track)
+    }
+
+    /// Returns the size of a track's pictures in pixels, if it is known.
+    #[must_use]
+    pub fn size(&self, track: TrackId) -> Option<(u16, u16)> {
+        self.tracks.get(&track)?.size
     }
 
     /// Ends a subscription.
@@ -235,10 +327,15 @@ impl Router {
         if let Some(parsed) = &parsed {
             let layer = parsed.info.numbers.temporal_layer.unwrap_or(0);
             entry.rates.on_packet(now, layer, size);
+            entry.size = parsed.info.size.or(entry.size);
             if entry.codec.kind() == MediaKind::Video && parsed.info.entry {
                 self.keyframes.on_keyframe(track);
+                self.admit_waiting(track);
             }
         }
+        let Some(entry) = self.tracks.get(&track) else {
+            return;
+        };
         for id in &entry.subscriptions {
             let Some(subscription) = self.subscriptions.get_mut(id) else {
                 continue;

@@ -9,7 +9,8 @@ fn candidate(participant: &str, slot: Slot, track: u64) -> Candidate {
     Candidate {
         participant: participant.to_owned(),
         slot,
-        track: TrackId(track),
+        encodings: vec![TrackId(track)],
+        shown: None,
         form: match slot {
             Slot::Sound => Form::ours(Codec::Opus),
             Slot::Camera(_) => vp8(),
@@ -39,6 +40,7 @@ fn accept(reception: &mut Reception, sections: &[Section]) {
             direction: StreamDirection::Send,
             place: usize::from(section.media_stream) - 1,
             mid: Mid::new(&number.to_string()),
+            rid: None,
             ssrc: None,
         });
     }
@@ -93,7 +95,8 @@ fn one_who_stays_keeps_the_line_and_one_who_comes_gets_a_free_one() {
     let rest: Vec<Candidate> = [&people(3)[..2], &people(3)[4..]].concat();
     let assigned = reception.assign(&rest);
     assert_eq!(assigned.changed.len(), 2);
-    assert!(assigned.changed.iter().all(|(_, track)| track.is_none()));
+    let nothing = Carried::default();
+    assert!(assigned.changed.iter().all(|(_, c)| *c == nothing));
     let stay = |line: &&Line| line.participant != "p01";
     let kept: Vec<Line> = before.iter().filter(stay).cloned().collect();
     assert_eq!(reception.lines(), kept);

@@ -6,8 +6,8 @@ use std::net::SocketAddr;
 use weft_forwarding::Line;
 use weft_peer::{Event, Peer};
 use weft_session::{Event as SessionEvent, Frame};
-use weft_testing::pictures::Stamp;
-use weft_units::{Codec, Instant, StreamId};
+use weft_testing::pictures::{Picture, Stamp};
+use weft_units::{Codec, Instant, Rate, StreamId};
 
 use crate::common::{Record, Side, Source, frame, heed};
 
@@ -24,6 +24,7 @@ pub struct Client {
     pub record: Record,
     /// Pictures of each publisher, where it receives a whole room.
     pub seen: BTreeMap<String, Record>,
+    pub bytes: BTreeMap<String, u64>,
     pub receives_room: bool,
     /// Lines of its reception, and those that carry somebody else whose first keyframe
     /// has not come.
@@ -38,7 +39,9 @@ pub struct Client {
 }
 
 pub struct Camera {
-    pub source: Source,
+    /// Sources of its encodings, the smallest first, or of its one stream, with the most
+    /// that each takes.
+    pub sources: Vec<(Source, Rate)>,
     pub next_frame: Option<Instant>,
     pub keyframes_asked: u64,
 }
@@ -54,12 +57,17 @@ impl Client {
             return;
         };
         if camera.next_frame.is_some_and(|at| at <= now) {
-            camera.next_frame = Some(now + camera.source.interval());
-            let picture = camera.source.capture(now);
-            for agreed in self.peer.streams().to_vec() {
+            camera.next_frame = Some(now + camera.sources[0].0.interval());
+            let pictures = camera.sources.iter_mut().map(|(s, _)| s.capture(now));
+            let pictures: Vec<Picture> = pictures.collect();
+            for (place, agreed) in self.peer.streams().to_vec().into_iter().enumerate() {
+                let picture = match agreed.rid {
+                    Some(_) => &pictures[place],
+                    None => &pictures[0],
+                };
                 let frame = match agreed.codec() {
                     Codec::H264 => Frame::new(&STILL, picture.timestamp, now),
-                    _ => frame(&picture),
+                    _ => frame(picture),
                 };
                 self.peer
                     .send_frame(now, agreed.stream, &frame)
@@ -88,8 +96,13 @@ impl Client {
         }
         self.changed.remove(&mid);
         if let Some(line) = self.lines.iter().find(|line| line.mid == mid) {
+            *self.bytes.entry(line.participant.clone()).or_default() += data.len() as u64;
             let seen = self.seen.entry(line.participant.clone()).or_default();
-            seen.on_frame(now, data);
+            // Where the encoding changes, one picture comes in both.
+            let last = seen.shown.last().map(|shown| shown.number);
+            if last < Stamp::of(data).map(|stamp| stamp.number) {
+                seen.on_frame(now, data);
+            }
         }
     }
 
@@ -110,7 +123,11 @@ impl Client {
         let Some(camera) = &mut self.camera else {
             return self.record.on_event(now, Side::Receiver, event);
         };
-        heed(&mut camera.source, event);
+        for (source, most) in &mut camera.sources {
+            // Browsers answer a request for one encoding with keyframes of all.
+            heed(source, event);
+            source.rate = source.rate.min(*most);
+        }
         if let Event::Session(SessionEvent::KeyframeRequested { .. }) = event {
             camera.keyframes_asked += 1;
         }

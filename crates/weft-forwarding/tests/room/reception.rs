@@ -156,3 +156,47 @@ fn a_viewer_with_a_third_of_the_rate_sees_both_tiles_move() {
 fn a_viewer_with_a_fifth_of_the_rate_sees_some_pictures_of_both() {
     weak_viewer("600kbit", 1.8, Duration::from_millis(4_000));
 }
+
+/// Two cameras, each in encodings of 150 and 1350 kbit/s; the viewers of [`weak`].
+#[test]
+fn a_weak_viewer_sees_the_small_encodings_whole_and_a_strong_one_the_large() {
+    for seed in 1..4 {
+        let downlink = "rate=600kbit,burst=30kB,delay=20ms,queue=200ms";
+        let mut room = Room::new(seed, &[GOOD, GOOD, GOOD, downlink]);
+        room.pictures = (Duration::from_nanos(66_666_666), Layers::Three);
+        let people = people(2);
+        for publisher in &people {
+            let rates = [150, 1_350].map(Rate::from_kbps);
+            room.publish_encodings(publisher, &rates);
+        }
+        room.run(seconds(2));
+        room.browser = true;
+        room.receive(&named("strong"));
+        room.run(seconds(3));
+        room.receive(&named("weak"));
+        room.run(seconds(10));
+        let from = room.now;
+        let bytes =
+            |room: &Room, client: usize| -> u64 { room.clients[client].bytes.values().sum() };
+        let before = [2, 3].map(|client| bytes(&room, client));
+        room.run(seconds(28));
+        for client in [2, 3] {
+            for who in &people {
+                let record = &room.clients[client].seen[&who.participant];
+                let fps = record.shown_between(from, room.now) as f64 / 28.0;
+                let gap = record.longest_gap(from, room.now);
+                let (least, longest) = match client {
+                    2 => (14.5, Duration::from_millis(150)),
+                    _ => (13.0, Duration::from_millis(1_500)),
+                };
+                let fits = (least..15.5).contains(&fps) && gap <= longest;
+                assert!(fits, "seed {seed}, client {client}: {fps}, {gap:?}");
+            }
+        }
+        let of = |client: usize| (bytes(&room, client) - before[client - 2]) * 8 / 28_000;
+        let (strong, weak) = (of(2), of(3));
+        assert!((2_400..3_200).contains(&strong), "{strong} kbit/s");
+        assert!((230..450).contains(&weak), "{weak} kbit/s");
+        assert!(room.plane.census().agrees(), "{:?}", room.plane.census());
+    }
+}

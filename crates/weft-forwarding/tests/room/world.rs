@@ -17,6 +17,7 @@ use weft_session::Delivery;
 use weft_testing::pictures::Layers;
 use weft_units::{Bytes, Duration, Ecn, Instant, MediaKind, Rate, Rng};
 use weft_wire::payload::Form;
+use weft_wire::rtp::Rid;
 
 use crate::client::{Camera, Client};
 use crate::common::{FRAME_INTERVAL, Record, source};
@@ -126,11 +127,23 @@ impl Room {
     /// The next in line publishes a camera for each of these, limited to a
     /// form of a codec or not.
     pub fn publish_cameras(&mut self, publisher: &Publisher, cameras: &[Option<Form>]) {
+        let sections = sections(StreamDirection::Send, cameras);
+        self.publish_sections(publisher, &sections, &[Rate::from_mbps(1_000)]);
+    }
+
+    /// The next in line publishes a camera in encodings of at most these rates.
+    pub fn publish_encodings(&mut self, publisher: &Publisher, most: &[Rate]) {
+        let mut sections = sections(StreamDirection::Send, &[None]);
+        let names = (0..most.len()).filter_map(|n| Rid::new(&n.to_string()));
+        sections[0].encodings = names.collect();
+        self.publish_sections(publisher, &sections, most);
+    }
+
+    fn publish_sections(&mut self, publisher: &Publisher, sections: &[Section], most: &[Rate]) {
         let resource = self.next_resource();
         let mut config = self.config(IceRole::Controlling);
         config.session.max_rate = self.published;
-        let sections = sections(StreamDirection::Send, cameras);
-        let offer = Offer::new(self.now, config, &sections, Delivery::Frames);
+        let offer = Offer::new(self.now, config, sections, Delivery::Frames);
         let entropy = self.entropy("server");
         let answered = self.plane.publish(
             self.now,
@@ -142,8 +155,12 @@ impl Room {
         let answered = answered.expect("the offer is good");
         let peer = offer.accept(self.now, &answered.sdp);
         let (interval, layers) = self.pictures;
+        let of = |most: &Rate| {
+            let source = source(self.rng.stream("frames"));
+            (source.with(interval, layers), *most)
+        };
         let camera = Camera {
-            source: source(self.rng.stream("frames")).with(interval, layers),
+            sources: most.iter().map(of).collect(),
             next_frame: None,
             keyframes_asked: 0,
         };
@@ -273,6 +290,7 @@ impl Room {
             address,
             record: Record::default(),
             seen: BTreeMap::new(),
+            bytes: BTreeMap::new(),
             receives_room: false,
             lines: Vec::new(),
             changed: BTreeSet::new(),

@@ -177,10 +177,15 @@ impl Forwarder {
     /// to do with those before. The subscriber sees it from its first
     /// keyframe on.
     pub fn switch_source(&mut self) {
+        self.change_source();
+        self.outputs.push_back(Forwarding::KeyframeNeeded);
+    }
+
+    /// Continues from another source whose next packet begins a keyframe.
+    pub(crate) fn change_source(&mut self) {
         self.stop_running();
         self.timestamps.source_ended();
         self.state = State::Waiting(VecDeque::new());
-        self.outputs.push_back(Forwarding::KeyframeNeeded);
     }
 
     /// Tells what the way to the subscriber carries.

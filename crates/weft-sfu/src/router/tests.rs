@@ -173,3 +173,36 @@ fn one_who_unsubscribed_gets_nothing() {
     assert_eq!(drain(&mut router), []);
     assert_eq!(router.stats(subscription), None);
 }
+
+#[test]
+fn an_encoding_is_left_when_the_preferred_one_begins() {
+    let mut router = Router::default();
+    let [small, large] = [(); 2].map(|()| router.add_track(Codec::Vp8));
+    let subscription = router.subscribe(at(0), small).unwrap();
+    router.handle_packet(at(10), small, picture(100_000, true));
+    drain(&mut router);
+    router.prefer(at(500), subscription, large);
+    let asked = [Output::RequestKeyframe { track: large }];
+    assert_eq!(drain(&mut router), asked);
+    router.prefer(at(510), subscription, large);
+    assert_eq!(drain(&mut router), [], "asked once");
+    router.handle_packet(at(520), large, picture(7, false));
+    router.handle_packet(at(530), small, picture(100_001, false));
+    assert_eq!(forwarded_to(&drain(&mut router), subscription), [2]);
+    assert_eq!(router.track(subscription), Some(small));
+    router.handle_packet(at(560), large, picture(8, true));
+    router.handle_packet(at(570), small, picture(100_002, false));
+    assert_eq!(forwarded_to(&drain(&mut router), subscription), [3]);
+    assert_eq!(router.track(subscription), Some(large));
+    // Back, and away before it begins.
+    router.prefer(at(600), subscription, small);
+    router.prefer(at(610), subscription, large);
+    drain(&mut router);
+    router.handle_packet(at(620), small, picture(100_003, true));
+    router.handle_packet(at(630), large, picture(9, false));
+    assert_eq!(forwarded_to(&drain(&mut router), subscription), [4]);
+    router.prefer(at(700), subscription, small);
+    router.remove_track(small);
+    router.handle_packet(at(710), large, picture(10, false));
+    assert_eq!(router.preferred(subscription), Some(large));
+}

@@ -1,0 +1,218 @@
+//! Choice of the encoding of a camera that a player gets.
+
+use weft_sfu::TrackId;
+use weft_units::{Duration, Instant, Rate};
+
+/// Factor by which a share must exceed the rate of a larger encoding before a player
+/// gets it. Chosen by us: an encoder is 15 % over its target for seconds.
+const RAISE_MARGIN: f64 = 1.15;
+/// How long the share must stay there before the first raise. Chosen by us: longer than
+/// one cycle of decrease and recovery of GCC on a filled link.
+const RAISE_AFTER: Duration = Duration::from_secs(2);
+/// How long after a raise that did not last; each further one doubles it. Chosen by us: a
+/// token bucket lets the probes of a small stream pass, so a controller may believe in ten
+/// times the rate of the link for as long as little is sent.
+const RAISE_AGAIN_AFTER: Duration = Duration::from_secs(10);
+/// Longest such wait.
+const LONGEST_WAIT: Duration = Duration::from_secs(80);
+/// A raise lasted if nothing had to be lowered for so long.
+const LASTED: Duration = Duration::from_secs(8);
+
+/// An encoding as it arrives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Encoding {
+    pub(crate) track: TrackId,
+    /// Rate of all its layers.
+    pub(crate) rate: Rate,
+    /// Width and height of its pictures in pixels, if known.
+    pub(crate) size: Option<(u16, u16)>,
+}
+
+/// Returns the encodings that are of use to a player, the smallest first: those that
+/// arrive, up to the first one that fills the size at which it is shown.
+pub(crate) fn useful(mut all: Vec<Encoding>, shown: Option<(u32, u32)>) -> Vec<Encoding> {
+    all.retain(|encoding| encoding.rate > Rate::ZERO);
+    all.sort_by_key(|encoding| (encoding.size, encoding.rate));
+    let fills = |encoding: &Encoding| {
+        let (Some(shown), Some(size)) = (shown, encoding.size) else {
+            return false;
+        };
+        u32::from(size.0) >= shown.0 && u32::from(size.1) >= shown.1
+    };
+    if let Some(enough) = all.iter().position(fills) {
+        all.truncate(enough + 1);
+    }
+    all
+}
+
+/// The choice among the encodings of one camera: down at once, up after the share has
+/// exceeded the need for a while.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct EncodingChoice {
+    raise_since: Option<Instant>,
+    raised: Option<Instant>,
+    /// Wait before the next raise, after one that did not last.
+    wait: Option<Duration>,
+}
+
+impl EncodingChoice {
+    /// Returns the encoding to forward, of those that are [`useful`]: the largest that
+    /// fits the share, or else the smallest. `present` is forwarded now. Only a player
+    /// of whom nothing else was raised lately `may_rise`.
+    pub(crate) fn choose(
+        &mut self,
+        now: Instant,
+        useful: &[Encoding],
+        present: Option<TrackId>,
+        share: Option<Rate>,
+        may_rise: bool,
+    ) -> Option<TrackId> {
+        let fits = |factor: f64| {
+            let fits = |e: &Encoding| share.is_none_or(|share| e.rate.mul_f64(factor) <= share);
+            useful.iter().rposition(fits).unwrap_or(0)
+        };
+        let at = useful.iter().position(|e| Some(e.track) == present);
+        let (stay, raise) = (fits(1.0), fits(RAISE_MARGIN));
+        let chosen = match at {
+            None => stay,
+            Some(at) if stay < at => {
+                self.lower(now);
+                stay
+            }
+            Some(at) if raise > at => {
+                let since = *self.raise_since.get_or_insert(now);
+                let wait = self.wait.unwrap_or(RAISE_AFTER);
+                if !may_rise || now.saturating_since(since) < wait {
+                    return present;
+                }
+                self.raised = Some(now);
+                at + 1
+            }
+            Some(at) => at,
+        };
+        self.raise_since = None;
+        useful.get(chosen).map(|encoding| encoding.track)
+    }
+
+    fn lower(&mut self, now: Instant) {
+        let Some(raised) = self.raised.take() else {
+            return;
+        };
+        let failed = now.saturating_since(raised) < LASTED;
+        let longer = self.wait.map_or(RAISE_AGAIN_AFTER, |wait| wait * 2);
+        self.wait = failed.then_some(longer.min(LONGEST_WAIT));
+    }
+
+    /// Returns when the last raise was, unless it had to be taken back.
+    pub(crate) fn raised(&self) -> Option<Instant> {
+        self.raised
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn encoding(track: u64, kbps: u64, size: (u16, u16)) -> Encoding {
+        Encoding {
+            track: TrackId(track),
+            rate: Rate::from_kbps(kbps),
+            size: Some(size),
+        }
+    }
+
+    fn three() -> Vec<Encoding> {
+        vec![
+            encoding(3, 1_500, (1280, 720)),
+            encoding(1, 150, (320, 180)),
+            encoding(2, 500, (640, 360)),
+        ]
+    }
+
+    fn tracks(useful: &[Encoding]) -> Vec<u64> {
+        useful.iter().map(|e| e.track.0).collect()
+    }
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn what_does_not_arrive_or_is_larger_than_shown_is_of_no_use() {
+        assert_eq!(tracks(&useful(three(), None)), [1, 2, 3]);
+        assert_eq!(tracks(&useful(three(), Some((640, 360)))), [1, 2]);
+        assert_eq!(tracks(&useful(three(), Some((641, 360)))), [1, 2, 3]);
+        assert_eq!(tracks(&useful(three(), Some((100, 50)))), [1]);
+        let mut silent = three();
+        silent[1].rate = Rate::ZERO;
+        assert_eq!(tracks(&useful(silent, Some((100, 50)))), [2]);
+    }
+
+    #[test]
+    fn the_largest_that_fits_is_chosen_down_at_once_and_up_after_two_seconds() {
+        let useful = useful(three(), None);
+        let mut choice = EncodingChoice::default();
+        let mut choose = |ms, present: u64, kbps| {
+            let share = Some(Rate::from_kbps(kbps));
+            let chosen = choice.choose(at(ms), &useful, Some(TrackId(present)), share, true);
+            chosen.map(|track| track.0)
+        };
+        assert_eq!(choose(0, 3, 1_500), Some(3));
+        assert_eq!(choose(100, 3, 1_400), Some(2));
+        assert_eq!(
+            choose(200, 2, 100),
+            Some(1),
+            "the smallest comes in any case"
+        );
+        assert_eq!(choose(300, 1, 1_600), Some(1));
+        assert_eq!(choose(2_200, 1, 1_600), Some(1));
+        assert_eq!(
+            choose(2_300, 1, 1_600),
+            Some(2),
+            "the largest has no margin"
+        );
+        assert_eq!(choose(2_400, 2, 1_800), Some(2));
+        assert_eq!(choose(3_000, 2, 1_600), Some(2), "the wait begins again");
+        assert_eq!(choose(4_600, 2, 1_800), Some(2));
+        assert_eq!(choose(6_600, 2, 1_800), Some(3));
+    }
+
+    #[test]
+    fn a_raise_that_did_not_last_is_tried_again_much_later() {
+        let useful = useful(three(), None);
+        let mut choice = EncodingChoice::default();
+        let rich = Some(Rate::from_kbps(5_000));
+        let poor = Some(Rate::from_kbps(200));
+        let mut present = Some(TrackId(1));
+        let mut raises = Vec::new();
+        let mut raised = None;
+        for ms in (0..120_000).step_by(100) {
+            // Whatever is raised turns out to be too much half a second later.
+            let failed = raised.is_some_and(|at| ms >= at + 500);
+            let share = if failed { poor } else { rich };
+            let chosen = choice.choose(at(ms), &useful, present, share, true);
+            if chosen > present {
+                raises.push(ms);
+                raised = Some(ms);
+            } else if chosen < present {
+                raised = None;
+            }
+            present = chosen;
+        }
+        assert_eq!(raises, [2_000, 12_600, 33_200, 73_800]);
+    }
+
+    #[test]
+    fn one_who_has_none_gets_the_largest_that_fits_at_once() {
+        let useful = useful(three(), None);
+        let mut choice = EncodingChoice::default();
+        let mut choose = |share| {
+            choice
+                .choose(at(0), &useful, None, share, true)
+                .map(|t| t.0)
+        };
+        assert_eq!(choose(Some(Rate::from_kbps(600))), Some(2));
+        assert_eq!(choose(None), Some(3));
+        assert_eq!(choice.choose(at(0), &[], None, None, true), None);
+    }
+}
