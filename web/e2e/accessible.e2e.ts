@@ -24,6 +24,15 @@ const VIEWS: readonly (readonly [string, number, string, (page: Page) => Promise
   ['lobby', 0, '/r/mock', (page) => framesShown(page, 'Your own picture', 5)],
   ['room', 0, '/r/mock?name=Kim', (page) => framesShown(page, 'Picture of Ada Lovelace', 5)],
   [
+    'devices of a room',
+    0,
+    '/r/crowd?name=Kim',
+    async (page) => {
+      await page.getByRole('button', { name: 'Devices' }).click();
+      await page.getByRole('meter').waitFor();
+    },
+  ],
+  [
     'demo',
     0,
     '/demo',

@@ -181,6 +181,29 @@ describe('a room', () => {
     await context.close();
   }));
 
+  it('changes devices during the call, by keyboard, and shows how loud we are', whereTheMachineKeepsUp(async () => {
+    const { page, complaints, context } = await openPage(browser, `${mock.url}/r/mock?name=Kim`);
+    await framesShown(page, 'Your own picture', 1);
+    await page.keyboard.press('d');
+    const panel = page.getByRole('dialog', { name: 'Devices' });
+    await panel.waitFor();
+    for (const label of ['Camera', 'Microphone', 'Loudspeaker']) {
+      const menu = panel.getByLabel(label, { exact: true });
+      const options = menu.locator('option');
+      await options.first().waitFor({ state: 'attached' });
+      const last = await options.last().getAttribute('value');
+      await menu.selectOption(last);
+      await expect.poll(() => menu.inputValue()).toBe(last);
+    }
+    await framesShown(page, 'Your own picture', 5);
+    // The made-up microphone beeps once a second.
+    await expect.poll(() => panel.getByRole('meter').evaluate((meter) => (meter as HTMLMeterElement).value), { interval: 20 }).toBeGreaterThan(0.3);
+    await page.keyboard.press('Escape');
+    await panel.waitFor({ state: 'hidden' });
+    expect(complaints).toEqual([]);
+    await context.close();
+  }));
+
   it('is joined with the camera off and the microphone of choice', whereTheMachineKeepsUp(async () => {
     const { page, complaints, context } = await openPage(browser, `${mock.url}/r/mock`);
     const microphones = page.getByLabel('Microphone', { exact: true });

@@ -138,6 +138,23 @@ it('sound arrives with the picture', whereTheMachineKeepsUp(async () => {
   await bob.context.close();
 }));
 
+it('the sound comes from the loudspeaker that is chosen, also that of people who come later', whereTheMachineKeepsUp(async () => {
+  const ada = await enter('Ada');
+  const bob = await enter('Bob');
+  await framesShown(ada.page, 'Picture of Bob', 30);
+  const sink = (label: string) => ada.page.getByLabel(label, { exact: true }).evaluate((video) => (video as HTMLVideoElement).sinkId);
+  await ada.page.getByRole('button', { name: 'Devices' }).click();
+  const menu = ada.page.getByLabel('Loudspeaker', { exact: true });
+  const last = await menu.locator('option').last().getAttribute('value');
+  await menu.selectOption(last);
+  await expect.poll(() => sink('Picture of Bob')).toBe(last);
+  expect(await menu.inputValue()).toBe(last);
+  const eve = await enter('Eve');
+  await framesShown(ada.page, 'Picture of Eve', 10);
+  await expect.poll(() => sink('Picture of Eve')).toBe(last);
+  for (const { context } of [ada, bob, eve]) await context.close();
+}));
+
 it('who closes the page is gone within two seconds, and who speaks is marked', whereTheMachineKeepsUp(async () => {
   const ada = await enter('Ada');
   const bob = await enter('Bob');

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { capture } from './devices';
+import { capture, devicesOf } from './devices';
 
 const stream = {} as MediaStream;
 
@@ -46,4 +46,14 @@ it('does not ask again after a refusal', async () => {
 it('names https where the page is not secure', async () => {
   const got = await capture(undefined, false);
   expect(got).toMatchObject({ stream: null, problem: { remedy: expect.stringContaining('https://') as string } });
+});
+
+it('lists the devices of a kind, and numbers those without a name', () => {
+  const device = (kind: MediaDeviceKind, deviceId: string, label: string) => ({ kind, deviceId, label });
+  const all = [device('audiooutput', 'a', 'Headset'), device('audioinput', 'b', ''), device('audiooutput', 'c', ''), device('audiooutput', '', '')];
+  expect(devicesOf(all, 'audiooutput')).toEqual([
+    { id: 'a', name: 'Headset' },
+    { id: 'c', name: 'Loudspeaker 2' },
+  ]);
+  expect(devicesOf(all, 'audioinput')).toEqual([{ id: 'b', name: 'Microphone 1' }]);
 });

@@ -52,17 +52,19 @@ export async function captureOne(devices: Devices, kind: Kind, id: string | null
   }
 }
 
-/** Camera or microphone to choose. */
+/** Camera, microphone or loudspeaker to choose. */
 export interface Device {
   readonly id: string;
   readonly name: string;
 }
 
+const NAMES: Record<MediaDeviceKind, string> = { videoinput: 'Camera', audioinput: 'Microphone', audiooutput: 'Loudspeaker' };
+
 /** Devices of a kind; browsers list them only after access to one is granted. */
-export function devicesOf(all: readonly Pick<MediaDeviceInfo, 'kind' | 'deviceId' | 'label'>[], kind: Kind): Device[] {
+export function devicesOf(all: readonly Pick<MediaDeviceInfo, 'kind' | 'deviceId' | 'label'>[], kind: MediaDeviceKind): Device[] {
   return all
-    .filter((each) => each.kind === `${kind}input` && each.deviceId !== '')
-    .map((each, place) => ({ id: each.deviceId, name: each.label || `${kind === 'video' ? 'Camera' : 'Microphone'} ${place + 1}` }));
+    .filter((each) => each.kind === kind && each.deviceId !== '')
+    .map((each, place) => ({ id: each.deviceId, name: each.label || `${NAMES[kind]} ${place + 1}` }));
 }
 
 const insecure: Problem = {

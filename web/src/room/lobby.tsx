@@ -6,7 +6,8 @@ import type { May } from '../signal/access';
 import { Field } from '../view/field';
 import { Brand, Notice, Picture } from '../view/parts';
 import { CameraToggle, MicrophoneToggle } from './controls';
-import type { Choice, OwnMedia } from './media';
+import { DeviceMenu, LevelMeter } from './devices';
+import type { OwnMedia } from './media';
 import { rememberedName, rememberName } from './name';
 
 interface LobbyProps {
@@ -68,8 +69,10 @@ function Preview({ own }: { readonly own: OwnMedia }) {
         <CameraToggle own={own} />
       </div>
       <div class="menus">
-        <Menu label="Camera" choice={own.cameras} />
-        <Menu label="Microphone" choice={own.microphones} />
+        <DeviceMenu label="Camera" choice={own.cameras} />
+        <DeviceMenu label="Microphone" choice={own.microphones}>
+          <LevelMeter stream={own.soundOn ? own.stream : null} />
+        </DeviceMenu>
       </div>
     </section>
   );
@@ -78,21 +81,4 @@ function Preview({ own }: { readonly own: OwnMedia }) {
 /** Reason why there is neither picture nor sound of our own. */
 function absence(problem: Problem | null): string {
   return problem === null ? 'Your browser asks for camera and microphone. You can also just watch.' : 'Without them you can still watch and listen.';
-}
-
-function Menu({ label, choice }: { readonly label: string; readonly choice: Choice }) {
-  const id = `device-${label.toLowerCase()}`;
-  return (
-    <div class="menu">
-      <label for={id}>{label}</label>
-      <select id={id} value={choice.chosen ?? ''} disabled={choice.devices.length === 0} onChange={(event) => choice.choose(event.currentTarget.value)}>
-        {choice.devices.length === 0 && <option value="">None found yet</option>}
-        {choice.devices.map(({ id: device, name }) => (
-          <option key={device} value={device}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </div>
-  );
 }

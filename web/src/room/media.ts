@@ -142,13 +142,13 @@ export function useOwnMedia(wanted: boolean): OwnMedia {
   };
 }
 
-/** Available devices, updated when a device is plugged in. */
-function useChoice(kind: Kind, stream: MediaStream | null): { devices: readonly Device[]; chosen: string | null; keep: (id: string) => void } {
+/** Available devices, updated when a device is plugged in; `access` is the stream that
+ *  made the browser list them. */
+export function useDevices(kind: MediaDeviceKind, access: MediaStream | null): readonly Device[] {
   const [devices, setDevices] = useState<readonly Device[]>([]);
-  const [kept, keep] = useState<string | null>(null);
   useEffect(() => {
     const media = navigator.mediaDevices as MediaDevices | undefined;
-    if (media === undefined || stream === null) return undefined;
+    if (media === undefined) return undefined;
     const look = (): void => {
       media.enumerateDevices().then(
         (all) => setDevices(devicesOf(all, kind)),
@@ -158,7 +158,14 @@ function useChoice(kind: Kind, stream: MediaStream | null): { devices: readonly 
     look();
     media.addEventListener('devicechange', look);
     return () => media.removeEventListener('devicechange', look);
-  }, [kind, stream]);
+  }, [kind, access]);
+  return devices;
+}
+
+/** Devices of a kind, and the one in use. */
+function useChoice(kind: Kind, stream: MediaStream | null): { devices: readonly Device[]; chosen: string | null; keep: (id: string) => void } {
+  const devices = useDevices(`${kind}input`, stream);
+  const [kept, keep] = useState<string | null>(null);
   const used = tracksOf(stream, kind)[0]?.getSettings().deviceId;
   return { devices, chosen: used ?? kept, keep };
 }

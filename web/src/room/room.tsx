@@ -9,6 +9,7 @@ import { useSize, useStore } from '../view/hooks';
 import { Copy, Leave, Sound } from '../view/icons';
 import { Announcer, Brand, Notice, soundBlocked } from '../view/parts';
 import { CameraToggle, MicrophoneToggle } from './controls';
+import { DevicesButton } from './devices';
 import { arrange } from './layout';
 import type { OwnMedia } from './media';
 import { RemoteTiles, SelfTile, tileKeys } from './tile';
@@ -37,8 +38,8 @@ export function Room({ room, name, may, own, onLeave }: RoomProps) {
   const publishing = useStore(session.publisher.state);
   const blocked = useStore(soundBlocked);
   usePublishing(session, own);
-  useShortcuts(own);
   const [pinned, setPinned] = useState<string | null>(null);
+  useShortcuts(own);
   const [uninvited, setUninvited] = useState<Problem | null>(null);
   const [setGrid, size] = useSize();
   const stage = useCallback(
@@ -115,8 +116,10 @@ export function Room({ room, name, may, own, onLeave }: RoomProps) {
             <CameraToggle own={own} />
           </>
         )}
-        <button type="button" class="button leave" onClick={onLeave}>
-          <Leave /> Leave
+        <DevicesButton may={may} own={own} />
+        <button type="button" class="button leave" aria-label="Leave" onClick={onLeave}>
+          <Leave />
+          <span aria-hidden="true">Leave</span>
         </button>
       </footer>
       <Announcer>{said}</Announcer>
@@ -177,14 +180,14 @@ function usePublishing(session: RoomSession, { stream, cameraOn, soundOn }: OwnM
   useEffect(() => session.publisher.tell({ video: cameraOn, audio: soundOn }), [session, stream, cameraOn, soundOn]);
 }
 
-/** Handles the keys M and V, unless a text field or a modifier key is in use. */
+/** Handles the keys of the controls, unless a text field or a modifier key is in use. */
 function useShortcuts({ toggleSound, toggleCamera }: OwnMedia): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
       if (event.target instanceof Element && event.target.closest('input, textarea, select') !== null) return;
-      if (event.key === 'm' || event.key === 'M') toggleSound();
-      if (event.key === 'v' || event.key === 'V') toggleCamera();
+      const run = { m: toggleSound, v: toggleCamera, d: () => document.getElementById('devices')?.togglePopover() }[event.key.toLowerCase()];
+      run?.();
     };
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);

@@ -63,6 +63,7 @@ export function RemoteTiles({ participant, session: { reception }, watch, old, p
             place={place}
             on={on}
             received={received?.cameras.get(place)}
+            sounds={place === 0 && received?.sound != null}
             label={pictureLabel(name, camera)}
             words={sends ? peerWords(state) : null}
             missingCodec={missingCodec}
@@ -97,6 +98,8 @@ interface RemoteTileProps {
   /** Whether the participant publishes this camera. */
   readonly on: boolean;
   readonly received: ReceivedCamera | undefined;
+  /** Whether the sound comes with this camera. */
+  readonly sounds: boolean;
   readonly label: string;
   /** State of the connection; null if it works. */
   readonly words: string | null;
@@ -108,7 +111,7 @@ interface RemoteTileProps {
   readonly children: ComponentChildren;
 }
 
-function RemoteTile({ watch, participant, place, on, received, label, words, missingCodec, speaks, pin, avatar, children }: RemoteTileProps) {
+function RemoteTile({ watch, participant, place, on, received, sounds, label, words, missingCodec, speaks, pin, avatar, children }: RemoteTileProps) {
   const tile = useRef<HTMLLIElement>(null);
   useEffect(() => {
     if (tile.current === null || !on) return undefined;
@@ -119,7 +122,15 @@ function RemoteTile({ watch, participant, place, on, received, label, words, mis
   const why = received?.paused === true ? PAUSED : missing && missingCodec !== null ? sentences(noDecoder(missingCodec)) : null;
   return (
     <li ref={tile} class={classes({ tile: true, pinned: pin?.pinned === true, speaks })}>
-      <CameraView stream={received?.stream ?? null} source={sent && !received.paused ? received : null} label={label} words={words ?? (on ? why : null)} on={on} pin={pin}>
+      <CameraView
+        stream={received?.stream ?? null}
+        sounds={sounds}
+        source={sent && !received.paused ? received : null}
+        label={label}
+        words={words ?? (on ? why : null)}
+        on={on}
+        pin={pin}
+      >
         {!on && <Avatar name={avatar} />}
       </CameraView>
       <div class="tile-foot">{children}</div>

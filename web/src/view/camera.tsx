@@ -12,6 +12,8 @@ const TELL_MS = 1_000;
 
 interface CameraViewProps {
   readonly stream: MediaStream | null;
+  /** Whether the stream has sound now. */
+  readonly sounds?: boolean;
   /** Source of the picture, another object whenever it is somebody else's; null while none comes. */
   readonly source: object | null;
   readonly label: string;
@@ -25,7 +27,7 @@ interface CameraViewProps {
   readonly pin?: { readonly pinned: boolean; readonly toggle: () => void } | undefined;
 }
 
-export function CameraView({ stream, source, label, words, on, children, pin }: CameraViewProps) {
+export function CameraView({ stream, sounds = false, source, label, words, on, children, pin }: CameraViewProps) {
   const [video, setVideo] = useState<HTMLVideoElement | null>(null);
   const standing = useFreeze(video, on ? source : null);
   const frozen = words === null && on && standing.frozen && standing.forMs >= TELL_MS;
@@ -33,7 +35,7 @@ export function CameraView({ stream, source, label, words, on, children, pin }: 
   const text = words ?? (on && stream !== null && !standing.seen ? 'Waiting for the first picture…' : null);
   return (
     <>
-      <Picture stream={stream} label={label} onElement={setVideo} />
+      <Picture stream={stream} sounds={sounds} label={label} onElement={setVideo} />
       {children}
       {text !== null && <p class={on && !standing.seen ? 'veil solid' : 'veil'}>{text}</p>}
       <Tools video={video} of={label} picture={on && stream !== null} pin={pin} />

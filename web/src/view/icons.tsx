@@ -27,6 +27,14 @@ export const Camera = ({ off = false }: { readonly off?: boolean }) => (
   </Icon>
 );
 
+export const Devices = () => (
+  <Icon>
+    <path d="M4 7h9M19 7h1M4 17h1M11 17h9" />
+    <circle cx="16" cy="7" r="3" />
+    <circle cx="8" cy="17" r="3" />
+  </Icon>
+);
+
 export const Leave = () => (
   <Icon>
     <path d="M10 4H6a2 2 0 0 0-2 2v12a2 2 0 0 0 2 2h4M15 8l4 4-4 4M19 12H9" />

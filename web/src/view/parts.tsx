@@ -108,16 +108,21 @@ export function peerWords(state: PeerState): string | null {
 /** Whether the browser requires a click before it plays sound. */
 export const soundBlocked = new Store(false);
 
+/** Id of the loudspeaker for everybody's sound; empty for the system's choice. */
+export const loudspeaker = new Store('');
+
 interface PictureProps {
   readonly stream: MediaStream | null;
   readonly label: string;
   readonly muted?: boolean;
+  /** Whether the stream has sound now: only then browsers accept a loudspeaker for it. */
+  readonly sounds?: boolean;
   readonly mirrored?: boolean;
   readonly onElement?: (video: HTMLVideoElement | null) => void;
 }
 
 /** Video element for any stream. */
-export function Picture({ stream, label, muted = false, mirrored = false, onElement }: PictureProps) {
+export function Picture({ stream, label, muted = false, sounds = false, mirrored = false, onElement }: PictureProps) {
   const video = useRef<HTMLVideoElement>(null);
   const [silenced, setSilenced] = useState(soundBlocked.value);
   useEffect(() => soundBlocked.subscribe(() => setSilenced(soundBlocked.value)), []);
@@ -135,5 +140,14 @@ export function Picture({ stream, label, muted = false, mirrored = false, onElem
       if (thrown instanceof Error && thrown.name === 'NotAllowedError' && !element.muted) soundBlocked.set(true);
     });
   }, [stream, muted, silenced]);
+  useEffect(() => {
+    if (!sounds) return undefined;
+    const choose = (): void => {
+      // Where it is missing or fails, the system's choice plays on.
+      void video.current?.setSinkId?.(loudspeaker.value).catch(() => loudspeaker.set(''));
+    };
+    if (loudspeaker.value !== '') choose();
+    return loudspeaker.subscribe(choose);
+  }, [sounds]);
   return <video ref={video} class={mirrored ? 'mirrored' : ''} aria-label={label} playsInline autoPlay />;
 }
