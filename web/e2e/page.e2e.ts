@@ -204,6 +204,22 @@ describe('a room', () => {
     await context.close();
   }));
 
+  it('makes one large without a pin in the speaker view, and all of one size again', whereTheMachineKeepsUp(async () => {
+    const { page, context } = await openPage(browser, `${mock.url}/r/mock?name=Kim`);
+    const width = async (name: string) => (await page.locator('.tile', { has: page.getByText(name, { exact: true }) }).boundingBox())!.width;
+    await page.locator('.tile', { has: page.getByText('Lin', { exact: true }) }).waitFor();
+    await page.keyboard.press('s');
+    await expect.poll(async () => (await width('Ada Lovelace')) / (await width('Lin'))).toBeGreaterThan(1.9);
+    // A pin has precedence, and leaves the view when it is taken out.
+    await page.getByRole('button', { name: 'Pin: Picture of Lin' }).click();
+    await expect.poll(async () => (await width('Lin')) / (await width('Ada Lovelace'))).toBeGreaterThan(1.9);
+    await page.getByRole('button', { name: 'Unpin: Picture of Lin' }).click();
+    await expect.poll(async () => (await width('Ada Lovelace')) / (await width('Lin'))).toBeGreaterThan(1.9);
+    await page.getByRole('button', { name: 'Show everybody' }).click();
+    await expect.poll(async () => (await width('Ada Lovelace')) / (await width('Lin'))).toBe(1);
+    await context.close();
+  }));
+
   it('is joined with the camera off and the microphone of choice', whereTheMachineKeepsUp(async () => {
     const { page, complaints, context } = await openPage(browser, `${mock.url}/r/mock`);
     const microphones = page.getByLabel('Microphone', { exact: true });

@@ -1,7 +1,7 @@
-// The buttons of our own camera and microphone, before and in a room.
+// Buttons of our own camera and microphone, before and in a room, and of the view.
 
 import type { ComponentChildren } from 'preact';
-import { Camera, Microphone } from '../view/icons';
+import { Camera, Microphone, View } from '../view/icons';
 import type { OwnMedia } from './media';
 
 export function MicrophoneToggle({ own }: { readonly own: OwnMedia }) {
@@ -16,6 +16,14 @@ export function CameraToggle({ own }: { readonly own: OwnMedia }) {
   return (
     <Toggle on={own.cameraOn} label={own.cameraOn ? 'Turn camera off' : 'Turn camera on'} shortcut="V" run={own.toggleCamera}>
       <Camera off={!own.cameraOn} />
+    </Toggle>
+  );
+}
+
+export function ViewToggle({ speaker, run }: { readonly speaker: boolean; readonly run: () => void }) {
+  return (
+    <Toggle on label={speaker ? 'Show everybody' : 'Show speaker'} shortcut="S" run={run}>
+      <View speaker={!speaker} />
     </Toggle>
   );
 }

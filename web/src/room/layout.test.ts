@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { arrange, tileWidth } from './layout';
+import { arrange, speakerOf, tileWidth } from './layout';
 
 it.each([
   // 790 = (1600 - 10) / 2 columns, 791 = (900 - 10) / 2 rows of 16 : 9; 784 is the multiple of 16 below.
@@ -47,4 +47,15 @@ it('shows the rest below a pinned one whole, however many they are', () => {
       expect(large).toBeGreaterThanOrEqual(2 * tile);
     }
   }
+});
+
+it('makes the speaker large, and stays with a speaker whom others interrupt', () => {
+  const everybody = ['ada', 'bob', 'eve'];
+  expect(speakerOf(null, new Set(), everybody)).toBe('ada');
+  expect(speakerOf('ada', new Set(['bob']), everybody)).toBe('bob');
+  expect(speakerOf('bob', new Set(['ada', 'bob']), everybody)).toBe('bob');
+  expect(speakerOf('bob', new Set(['eve']), everybody)).toBe('eve');
+  expect(speakerOf('eve', new Set(), everybody)).toBe('eve');
+  expect(speakerOf('eve', new Set(), ['ada', 'bob'])).toBe('ada');
+  expect(speakerOf('eve', new Set(['eve']), [])).toBeNull();
 });

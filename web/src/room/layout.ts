@@ -41,3 +41,11 @@ export function tileWidth(count: number, width: number, height: number, gap: num
 function whole(width: number): number {
   return Math.floor(width / 16) * 16;
 }
+
+/** Participant whose tile the speaker view makes large: the one who speaks, then whoever
+ *  was large before; somebody who joins in does not replace a speaker. */
+export function speakerOf(before: string | null, speaking: ReadonlySet<string>, present: readonly string[]): string | null {
+  const stays = before !== null && present.includes(before);
+  if (stays && speaking.has(before)) return before;
+  return present.find((id) => speaking.has(id)) ?? (stays ? before : (present[0] ?? null));
+}

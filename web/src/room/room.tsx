@@ -3,14 +3,14 @@ import { problemFrom, ProblemError, type Problem } from '../model/problem';
 import { roomPath } from '../routes';
 import { invitation, type May } from '../signal/access';
 import { browserEnv } from '../signal/env';
-import { others } from '../signal/presence';
+import { others, type Presence } from '../signal/presence';
 import { RoomSession } from '../signal/session';
 import { useSize, useStore } from '../view/hooks';
 import { Copy, Leave, Sound } from '../view/icons';
 import { Announcer, Brand, Notice, soundBlocked } from '../view/parts';
-import { CameraToggle, MicrophoneToggle } from './controls';
+import { CameraToggle, MicrophoneToggle, ViewToggle } from './controls';
 import { DevicesButton } from './devices';
-import { arrange } from './layout';
+import { arrange, speakerOf } from './layout';
 import type { OwnMedia } from './media';
 import { RemoteTiles, SelfTile, tileKeys } from './tile';
 import { TileWatch } from './watch';
@@ -39,7 +39,13 @@ export function Room({ room, name, may, own, onLeave }: RoomProps) {
   const blocked = useStore(soundBlocked);
   usePublishing(session, own);
   const [pinned, setPinned] = useState<string | null>(null);
-  useShortcuts(own);
+  const [speakerView, setSpeakerView] = useState(false);
+  const { speaker, onSpeech } = useSpeaker(presence);
+  const toggleView = useCallback(() => {
+    setPinned(null);
+    setSpeakerView((before) => !before);
+  }, []);
+  useShortcuts(own, toggleView);
   const [uninvited, setUninvited] = useState<Problem | null>(null);
   const [setGrid, size] = useSize();
   const stage = useCallback(
@@ -53,8 +59,9 @@ export function Room({ room, name, may, own, onLeave }: RoomProps) {
   );
   const people = others(presence);
   const keys = people.flatMap(tileKeys);
-  const pin = pinned !== null && keys.includes(pinned) && keys.length > 1 ? pinned : null;
-  const layout = arrange(keys.length, pin !== null, size.width, size.height, GAP);
+  const chosen = pinned !== null && keys.includes(pinned) ? pinned : speakerView && speaker !== null ? `${speaker}/0` : null;
+  const large = keys.length > 1 ? chosen : null;
+  const layout = arrange(keys.length, large !== null, size.width, size.height, GAP);
   const lost = events.kind !== 'open' && events.kind !== 'connecting';
 
   const problems: { problem: Problem; action?: { label: string; run: () => void }; onDismiss?: () => void }[] = [];
@@ -94,8 +101,10 @@ export function Room({ room, name, may, own, onLeave }: RoomProps) {
               session={session}
               watch={watch}
               old={lost}
-              pinned={pin}
-              onPin={keys.length > 1 ? (key) => setPinned(key === pin ? null : key) : null}
+              large={large}
+              pinned={pinned}
+              onSpeech={onSpeech}
+              onPin={keys.length > 1 ? (key) => setPinned(key === pinned ? null : key) : null}
             />
           ))}
           <SelfTile name={name} may={may} own={own} state={publishing} />
@@ -116,6 +125,7 @@ export function Room({ room, name, may, own, onLeave }: RoomProps) {
             <CameraToggle own={own} />
           </>
         )}
+        {keys.length > 1 && <ViewToggle speaker={speakerView} run={toggleView} />}
         <DevicesButton may={may} own={own} />
         <button type="button" class="button leave" aria-label="Leave" onClick={onLeave}>
           <Leave />
@@ -180,16 +190,31 @@ function usePublishing(session: RoomSession, { stream, cameraOn, soundOn }: OwnM
   useEffect(() => session.publisher.tell({ video: cameraOn, audio: soundOn }), [session, stream, cameraOn, soundOn]);
 }
 
+/** Participant whom the speaker view makes large. */
+function useSpeaker(presence: Presence): { readonly speaker: string | null; readonly onSpeech: (id: string, speaks: boolean) => void } {
+  const [speaking, setSpeaking] = useState<ReadonlySet<string>>(new Set());
+  const before = useRef<string | null>(null);
+  const onSpeech = useCallback((id: string, speaks: boolean) => {
+    setSpeaking((ids) => new Set(speaks ? [...ids, id] : [...ids].filter((each) => each !== id)));
+  }, []);
+  before.current = speakerOf(
+    before.current,
+    speaking,
+    others(presence).map(({ id }) => id),
+  );
+  return { speaker: before.current, onSpeech };
+}
+
 /** Handles the keys of the controls, unless a text field or a modifier key is in use. */
-function useShortcuts({ toggleSound, toggleCamera }: OwnMedia): void {
+function useShortcuts({ toggleSound, toggleCamera }: OwnMedia, toggleView: () => void): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
       if (event.target instanceof Element && event.target.closest('input, textarea, select') !== null) return;
-      const run = { m: toggleSound, v: toggleCamera, d: () => document.getElementById('devices')?.togglePopover() }[event.key.toLowerCase()];
+      const run = { m: toggleSound, v: toggleCamera, s: toggleView, d: () => document.getElementById('devices')?.togglePopover() }[event.key.toLowerCase()];
       run?.();
     };
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
-  }, [toggleSound, toggleCamera]);
+  }, [toggleSound, toggleCamera, toggleView]);
 }

@@ -34,13 +34,18 @@ interface RemoteTilesProps {
   readonly watch: TileWatch;
   /** Whether the server is unreachable, so that its information is outdated. */
   readonly old: boolean;
+  /** Tile that is large. */
+  readonly large: string | null;
+  /** Tile that we made large. */
   readonly pinned: string | null;
   /** Null if there is nothing to choose. */
   readonly onPin: ((key: string) => void) | null;
+  /** Called when the participant begins or stops to speak. */
+  readonly onSpeech: (id: string, speaks: boolean) => void;
 }
 
 /** Tiles of another participant, one for each camera. */
-export function RemoteTiles({ participant, session: { reception }, watch, old, pinned, onPin }: RemoteTilesProps) {
+export function RemoteTiles({ participant, session: { reception }, watch, old, large, pinned, onPin, onSpeech }: RemoteTilesProps) {
   const { id, name, publishing, links } = participant;
   const received = useStore(reception.media).get(id);
   const state = useStore(reception.state);
@@ -48,6 +53,11 @@ export function RemoteTiles({ participant, session: { reception }, watch, old, p
   const on = publishing.cameras.length > 0;
   const sends = on || publishing.audio;
   const speaks = useSpeaking(received?.sound ?? null, publishing.audio);
+  useEffect(() => {
+    if (!speaks) return undefined;
+    onSpeech(id, true);
+    return () => onSpeech(id, false);
+  }, [id, speaks, onSpeech]);
   const status = statusOf(participant);
   const cameras = on ? cameraNames(publishing.cameras) : [null];
   return (
@@ -67,6 +77,7 @@ export function RemoteTiles({ participant, session: { reception }, watch, old, p
             label={pictureLabel(name, camera)}
             words={sends ? peerWords(state) : null}
             missingCodec={missingCodec}
+            large={key === large}
             speaks={speaks && place === 0}
             pin={onPin === null ? undefined : { pinned: key === pinned, toggle: () => onPin(key) }}
             avatar={name}
@@ -104,6 +115,7 @@ interface RemoteTileProps {
   /** State of the connection; null if it works. */
   readonly words: string | null;
   readonly missingCodec: string | null;
+  readonly large: boolean;
   readonly speaks: boolean;
   readonly pin: { readonly pinned: boolean; readonly toggle: () => void } | undefined;
   /** Name to show in place of a picture. */
@@ -111,7 +123,7 @@ interface RemoteTileProps {
   readonly children: ComponentChildren;
 }
 
-function RemoteTile({ watch, participant, place, on, received, sounds, label, words, missingCodec, speaks, pin, avatar, children }: RemoteTileProps) {
+function RemoteTile({ watch, participant, place, on, received, sounds, label, words, missingCodec, large, speaks, pin, avatar, children }: RemoteTileProps) {
   const tile = useRef<HTMLLIElement>(null);
   useEffect(() => {
     if (tile.current === null || !on) return undefined;
@@ -121,7 +133,7 @@ function RemoteTile({ watch, participant, place, on, received, sounds, label, wo
   const missing = useLasting(on && words === null && !sent, BLAME_MS);
   const why = received?.paused === true ? PAUSED : missing && missingCodec !== null ? sentences(noDecoder(missingCodec)) : null;
   return (
-    <li ref={tile} class={classes({ tile: true, pinned: pin?.pinned === true, speaks })}>
+    <li ref={tile} class={classes({ tile: true, pinned: large, speaks })}>
       <CameraView
         stream={received?.stream ?? null}
         sounds={sounds}

@@ -35,6 +35,13 @@ export const Devices = () => (
   </Icon>
 );
 
+/** One large tile above the others, or all of one size. */
+export const View = ({ speaker }: { readonly speaker: boolean }) => (
+  <Icon>
+    <path d={speaker ? 'M4 4h16v10H4zM4 18h4v2H4zM10 18h4v2h-4zM16 18h4v2h-4z' : 'M4 4h7v7H4zM13 4h7v7h-7zM4 13h7v7H4zM13 13h7v7h-7z'} />
+  </Icon>
+);
+
 export const Leave = () => (
   <Icon>
     <path d="M10 4H6a2 2 0 0 0-2 2v12a2 2 0 0 0 2 2h4M15 8l4 4-4 4M19 12H9" />
