@@ -196,6 +196,17 @@ describe('a room', () => {
       await expect.poll(() => menu.inputValue()).toBe(last);
     }
     await framesShown(page, 'Your own picture', 5);
+    // Two choices in quick succession, as by the arrow keys: the last one counts, and we stay audible.
+    const microphones = panel.getByLabel('Microphone', { exact: true });
+    const values = await microphones.locator('option').evaluateAll((options) => options.map((option) => (option as HTMLOptionElement).value));
+    await microphones.evaluate((menu, chosen) => {
+      for (const value of chosen) {
+        (menu as HTMLSelectElement).value = value;
+        menu.dispatchEvent(new Event('change', { bubbles: true }));
+      }
+    }, values.slice(0, 2));
+    await expect.poll(() => microphones.inputValue()).toBe(values[1]);
+    expect(await page.getByRole('button', { name: 'Mute microphone' }).count()).toBe(1);
     // The made-up microphone beeps once a second.
     await expect.poll(() => panel.getByRole('meter').evaluate((meter) => (meter as HTMLMeterElement).value), { interval: 20 }).toBeGreaterThan(0.3);
     await page.keyboard.press('Escape');

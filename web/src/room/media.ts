@@ -31,7 +31,9 @@ export function useOwnMedia(wanted: boolean): OwnMedia {
   const [cameraOn, setCameraOn] = useState(false);
   const [soundOn, setSoundOn] = useState(false);
   const latest = useRef<MediaStream | null>(null);
-  const busy = useRef(false);
+  const asking = useRef(false);
+  /** Last request for devices: the next one waits for it, and none is lost. */
+  const last = useRef<Promise<unknown>>(Promise.resolve());
 
   const use = useCallback((next: MediaStream) => {
     latest.current = next;
@@ -39,10 +41,12 @@ export function useOwnMedia(wanted: boolean): OwnMedia {
   }, []);
 
   const ask = useCallback(async () => {
-    if (busy.current) return;
-    busy.current = true;
-    const captured = await capture(navigator.mediaDevices, isSecureContext);
-    busy.current = false;
+    if (asking.current) return;
+    asking.current = true;
+    const asked = last.current.then(() => capture(navigator.mediaDevices, isSecureContext));
+    last.current = asked;
+    const captured = await asked;
+    asking.current = false;
     setProblem(captured.problem);
     if (captured.stream === null) return;
     stop(latest.current);
@@ -71,20 +75,21 @@ export function useOwnMedia(wanted: boolean): OwnMedia {
   }, [ask, wanted]);
   useEffect(() => () => stop(latest.current), []);
 
-  /** Replaces the track of its kind. */
+  /** Replaces the track of its kind; returns whether there is one. */
   const exchange = useCallback(
-    async (kind: Kind, id: string | null): Promise<boolean> => {
-      if (busy.current) return false;
-      busy.current = true;
-      // Before requesting the new one: some systems open a device only once.
-      for (const track of tracksOf(latest.current, kind)) track.stop();
-      const track = await captureOne(navigator.mediaDevices, kind, id);
-      busy.current = false;
-      const others = tracksOf(latest.current, kind === 'video' ? 'audio' : 'video');
-      const got = track instanceof MediaStreamTrack;
-      setProblem(got ? null : track);
-      use(new MediaStream(got ? [...others, track] : others));
-      return got;
+    (kind: Kind, id: string | null): Promise<boolean> => {
+      const exchanged = last.current.then(async () => {
+        // Before requesting the new one: some systems open a device only once.
+        for (const track of tracksOf(latest.current, kind)) track.stop();
+        const track = await captureOne(navigator.mediaDevices, kind, id);
+        const others = tracksOf(latest.current, kind === 'video' ? 'audio' : 'video');
+        const got = track instanceof MediaStreamTrack;
+        setProblem(got ? null : track);
+        use(new MediaStream(got ? [...others, track] : others));
+        return got;
+      });
+      last.current = exchanged;
+      return exchanged;
     },
     [use],
   );
