@@ -51,6 +51,22 @@ it('two see each other move, and a third who comes later sees both', whereTheMac
   await bob.context.close();
 }));
 
+it('a small tile gets a small encoding, and a large one the whole picture', whereTheMachineKeepsUp(async () => {
+  const ada = await enter('Ada');
+  const bob = await enter('Bob');
+  const phone = await enter('Cy');
+  await phone.page.setViewportSize({ width: 320, height: 480 });
+  const width = (page: Page): Promise<number> =>
+    page.evaluate(() => document.querySelector<HTMLVideoElement>('[aria-label="Picture of Ada"] video, video[aria-label="Picture of Ada"]')?.videoWidth ?? 0);
+  await framesShown(phone.page, 'Picture of Ada', 30);
+  await expect.poll(() => width(phone.page), { timeout: 20_000 }).toBeLessThanOrEqual(320);
+  await expect.poll(() => width(bob.page), { timeout: 20_000 }).toBe(640);
+  for (const each of [ada, bob, phone]) {
+    expect(each.complaints).toEqual([]);
+    await each.context.close();
+  }
+}));
+
 it('one who reloads the page is the same person, at once', whereTheMachineKeepsUp(async () => {
   const ada = await enter('Ada');
   const bob = await enter('Bob');

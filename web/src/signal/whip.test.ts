@@ -27,6 +27,8 @@ it('offers both tracks, send only, and takes the answer', async () => {
   expect([audio?.track.kind, video?.track.kind]).toEqual(['audio', 'video']);
   expect([audio?.init.direction, video?.init.direction]).toEqual(['sendonly', 'sendonly']);
   expect(video?.codecs?.[0]?.mimeType).toBe('video/VP8');
+  // The server sends each viewer the encoding that fits.
+  expect(video?.init.sendEncodings?.map((encoding) => encoding.rid)).toEqual(['q', 'h', 'f']);
   env.peer.become('connected');
   expect(publisher.state.value.kind).toBe('connected');
 });

@@ -7,9 +7,14 @@ import { gathered, locate, PeerSession, type Attempt, type PeerState } from './p
 
 const SDP = 'application/sdp';
 
-/** Maximum rate of the camera, bits per second. Chosen by us: above the rate from which
- *  a 720p talking head in VP8 benefits. */
-const VIDEO_MAX_BITRATE = 2_500_000;
+/** Encodings of the camera, the smallest first: the server sends each viewer the one that
+ *  fits its tile and its connection. Rates in bits per second; for the largest one, above
+ *  the rate from which a 720p talking head in VP8 benefits. Chosen by us. */
+const ENCODINGS = [
+  { rid: 'q', scaleResolutionDownBy: 4, maxBitrate: 150_000 },
+  { rid: 'h', scaleResolutionDownBy: 2, maxBitrate: 500_000 },
+  { rid: 'f', scaleResolutionDownBy: 1, maxBitrate: 2_500_000 },
+];
 
 /** Three temporal layers, so that the server can thin the picture for a slow
  *  receiver (W3C webrtc-svc names). */
@@ -131,15 +136,11 @@ function addSender(
   if (kind === 'audio') return peer.addTransceiver(track, { direction: 'sendonly' }).sender;
   let transceiver: RTCRtpTransceiver;
   try {
-    const encoding: RTCRtpEncodingParameters & { scalabilityMode: string } = {
-      maxBitrate: VIDEO_MAX_BITRATE,
-      scalabilityMode: SCALABILITY,
-    };
-    transceiver = peer.addTransceiver(track, { direction: 'sendonly', sendEncodings: [encoding] });
+    const sendEncodings = ENCODINGS.map((encoding) => ({ ...encoding, scalabilityMode: SCALABILITY }));
+    transceiver = peer.addTransceiver(track, { direction: 'sendonly', sendEncodings });
   } catch {
-    // A browser without temporal layers sends a single one.
-    const encoding = { maxBitrate: VIDEO_MAX_BITRATE };
-    transceiver = peer.addTransceiver(track, { direction: 'sendonly', sendEncodings: [encoding] });
+    // A browser without temporal layers.
+    transceiver = peer.addTransceiver(track, { direction: 'sendonly', sendEncodings: ENCODINGS });
   }
   const codecs = vp8First(env.videoCodecs());
   if (codecs.length > 0) transceiver.setCodecPreferences?.(codecs);
