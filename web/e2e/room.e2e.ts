@@ -60,7 +60,7 @@ it('a small tile gets a small encoding, and a large one the whole picture', wher
     page.evaluate(() => document.querySelector<HTMLVideoElement>('[aria-label="Picture of Ada"] video, video[aria-label="Picture of Ada"]')?.videoWidth ?? 0);
   await framesShown(phone.page, 'Picture of Ada', 30);
   await expect.poll(() => width(phone.page), { timeout: 20_000 }).toBeLessThanOrEqual(320);
-  await expect.poll(() => width(bob.page), { timeout: 20_000 }).toBe(640);
+  await expect.poll(() => width(bob.page), { timeout: 20_000 }).toBeGreaterThan(320);
   for (const each of [ada, bob, phone]) {
     expect(each.complaints).toEqual([]);
     await each.context.close();
