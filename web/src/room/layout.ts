@@ -42,7 +42,7 @@ function whole(width: number): number {
   return Math.floor(width / 16) * 16;
 }
 
-/** Participant whose tile the speaker view makes large: the one who speaks, then whoever
+/** Participant whose tile the speaker view makes large: the one who speaks, then the one that
  *  was large before; somebody who joins in does not replace a speaker. */
 export function speakerOf(before: string | null, speaking: ReadonlySet<string>, present: readonly string[]): string | null {
   const stays = before !== null && present.includes(before);

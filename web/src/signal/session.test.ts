@@ -69,7 +69,7 @@ it('is somebody new in a duplicated tab, after leaving, and in another room', as
 
 const RECEPTION = '/api/rooms/our%20room/reception';
 
-it('receives the whole room over one connection, whoever comes', async () => {
+it('receives the whole room over one connection, newcomers included', async () => {
   const { env, session, say, posts } = await inRoom(person('ada'));
   expect(posts()).toEqual([`POST ${RECEPTION}?participant=p1`]);
   expect(env.calls.find(({ method }) => method === 'POST')?.secret).toBe('s1');
