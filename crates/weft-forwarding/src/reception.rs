@@ -328,8 +328,10 @@ impl Reception {
                 media_stream,
                 ..Section::new(kind, StreamDirection::Send)
             };
-            sections.push(of(MediaKind::Video, Some(form)));
+            // Every browser takes the sound. If it rejects the first section of a bundle,
+            // Chromium cannot set up the transport for the others.
             sections.push(of(MediaKind::Audio, None));
+            sections.push(of(MediaKind::Video, Some(form)));
         }
         sections
     }

@@ -64,6 +64,7 @@ fn pools_grow_in_steps_and_end_at_the_most() {
         let mut reception = Reception::default();
         let sections = reception.first_sections(&people(count));
         assert_eq!(sections.len(), 2 * pairs, "for {count} people");
+        assert_eq!(sections[0].kind, MediaKind::Audio, "nobody rejects it");
         accept(&mut reception, &sections);
         let assigned = reception.assign(&people(count));
         assert_eq!(assigned.changed.len() as u64, 2 * count.min(25));
