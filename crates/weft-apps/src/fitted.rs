@@ -151,22 +151,22 @@ pub const FITTED: &[Fitted] = &[
     row(
         App::Skype,
         "rise, of the rate a second",
-        own!(Follower, p => Some(&mut p.rise.0)),
+        own!(DelayBased, p => Some(&mut p.rise.0)),
     ),
     row(
         App::Skype,
         "redundancy, of the rate",
-        own!(Follower, p => Some(&mut p.redundancy.1)),
+        own!(DelayBased, p => Some(&mut p.redundancy.1)),
     ),
     row(
         App::LiveMessenger,
         "light loss from",
-        own!(Creeper, p => Some(&mut p.light_heavy.0)),
+        own!(SlowRecovery, p => Some(&mut p.light_heavy.0)),
     ),
     row(
         App::LiveMessenger,
         "heavy loss from",
-        own!(Creeper, p => Some(&mut p.light_heavy.1)),
+        own!(SlowRecovery, p => Some(&mut p.light_heavy.1)),
     ),
     row(
         App::Eyebeam,

@@ -4,11 +4,11 @@ mod following;
 mod media;
 mod news;
 mod offers;
-mod patience;
 mod report;
 mod sockets;
 #[cfg(test)]
 mod tests;
+mod wait;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -31,8 +31,8 @@ use super::sources::sound::SoundFrame;
 use super::sources::video::{VideoControl, VideoFrame};
 use following::{Following, Held};
 pub use news::{Listener, News};
-pub use patience::Patience;
 pub use report::PeerReport;
+pub use wait::Wait;
 
 /// Time after which a link without a path counts as silent: several round trips
 /// of the slowest networks. Chosen by us.
@@ -154,7 +154,7 @@ pub enum CallError {
 struct Offered {
     offer: Offer,
     locals: Vec<Held>,
-    patience: Patience,
+    wait: Wait,
 }
 
 struct RemotePeer {
@@ -170,7 +170,7 @@ struct RemotePeer {
     links: BTreeMap<PathId, String>,
     made: Instant,
     /// Timeout without a path.
-    patience: Patience,
+    wait: Wait,
     /// Whether the missing answer was reported.
     unanswered: bool,
     failed: bool,
@@ -221,7 +221,7 @@ pub fn start(
     if may_change {
         let remote = driver.remote.clone();
         if let Err(error) = weft_net::watch_links(move || remote.send(Command::LinksChanged)) {
-            notices.tell(Notice::LinksUnwatched(error));
+            notices.send(Notice::LinksUnwatched(error));
         }
     }
     Ok(driver)

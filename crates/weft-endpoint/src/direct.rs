@@ -13,7 +13,7 @@ use weft_peer::{PeerKey, Section};
 use weft_rooms::Publishing;
 
 use crate::call::Statistics;
-use crate::caller::{CallError, Command, News, OfferId, Patience, ask};
+use crate::caller::{CallError, Command, News, OfferId, Wait, ask};
 use crate::config::SendConfig;
 use crate::error::StartError;
 use crate::links::{self, LinkChange, LinkStates, Links};
@@ -89,7 +89,7 @@ struct Viewers {
 }
 
 enum Viewer {
-    Offered(OfferId, Patience),
+    Offered(OfferId, Wait),
     Up(PeerKey),
 }
 
@@ -145,7 +145,7 @@ impl Direct {
     }
 
     /// Creates an offer in SDP for a new viewer with this name. It waits for
-    /// its answer for [30 s](Patience).
+    /// its answer for [30 s](Wait).
     ///
     /// # Errors
     /// If the sender has ended.
@@ -157,7 +157,7 @@ impl Direct {
             reply,
         });
         let (id, sdp) = offered??;
-        let offered = Viewer::Offered(id, Patience::from(self.clock.now()));
+        let offered = Viewer::Offered(id, Wait::from(self.clock.now()));
         self.viewers.lock().insert(viewer.to_owned(), offered);
         Ok(sdp)
     }
@@ -246,7 +246,7 @@ impl Viewers {
             .expect("nothing panics while it holds the viewers")
     }
 
-    fn tell(&self, event: DirectEvent) {
+    fn emit(&self, event: DirectEvent) {
         (self.hear)(event);
     }
 
@@ -263,7 +263,7 @@ impl Viewers {
         });
         for viewer in gone {
             let reason = "the offer was not answered".to_owned();
-            self.tell(DirectEvent::Ended { viewer, reason });
+            self.emit(DirectEvent::Ended { viewer, reason });
         }
     }
 
@@ -273,25 +273,25 @@ impl Viewers {
         let mut link_states = LinkStates::default();
         while let Ok(news) = incoming.recv() {
             match news {
-                News::Connected => self.tell(DirectEvent::Connected { viewer: name() }),
+                News::Connected => self.emit(DirectEvent::Connected { viewer: name() }),
                 News::Failed(reason) => {
                     self.remote.send(Command::Close(peer));
                     self.lock().remove(viewer);
                     let viewer = name();
-                    return self.tell(DirectEvent::Ended { viewer, reason });
+                    return self.emit(DirectEvent::Ended { viewer, reason });
                 }
                 News::Path { path, link, state } => {
                     let change = link_states.on_path(Instant::now(), path, &link, state);
                     if let Some(change) = change {
                         let viewer = name();
-                        self.tell(DirectEvent::Link {
+                        self.emit(DirectEvent::Link {
                             viewer,
                             link,
                             change,
                         });
                     }
                 }
-                News::Unanswered => self.tell(DirectEvent::Unanswered { viewer: name() }),
+                News::Unanswered => self.emit(DirectEvent::Unanswered { viewer: name() }),
                 News::Frame { .. } | News::Ended => {}
             }
         }

@@ -90,7 +90,7 @@ impl Links {
             let loopback = link.addresses().iter().all(|a| a.ip().is_loopback());
             if !tied && !loopback && specs.len() > 1 {
                 let link = spec.name.clone();
-                notices.tell(Notice::LinkUntied { link });
+                notices.send(Notice::LinkUntied { link });
             }
         }
         if missing.len() == specs.len() {
@@ -99,7 +99,7 @@ impl Links {
         }
         for (spec, error) in missing {
             let link = spec.name.clone();
-            notices.tell(Notice::LinkAwaited { link, error });
+            notices.send(Notice::LinkAwaited { link, error });
         }
         Ok(Links {
             specs,

@@ -191,7 +191,7 @@ impl Notices {
     }
 
     /// Reports a notice.
-    pub fn tell(&self, notice: Notice) {
+    pub fn send(&self, notice: Notice) {
         (self.0)(notice);
     }
 }

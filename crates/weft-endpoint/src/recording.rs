@@ -109,14 +109,14 @@ impl Recording {
             if self.used.len() >= MAX_FILES {
                 if !std::mem::replace(&mut self.is_full, true) {
                     self.notices
-                        .tell(Notice::RecordingFull { files: MAX_FILES });
+                        .send(Notice::RecordingFull { files: MAX_FILES });
                 }
                 return;
             }
             match self.create(&title(participant, place), tracks) {
                 Ok((path, recorder)) => {
                     if self.used.is_empty() && path != self.path {
-                        self.notices.tell(Notice::RecordingElsewhere {
+                        self.notices.send(Notice::RecordingElsewhere {
                             taken: self.path.clone(),
                             path: path.clone(),
                         });
@@ -214,7 +214,7 @@ impl Recording {
             return;
         };
         self.notices
-            .tell(Notice::RecordingOfSound { path: path.clone() });
+            .send(Notice::RecordingOfSound { path: path.clone() });
         match Recorder::create(&path, Tracks::Audio) {
             Ok(recorder) => {
                 self.files.insert(camera, recorder);
@@ -239,7 +239,7 @@ impl Recording {
     /// Reports the failure once; the call itself continues.
     fn on_failure(&mut self, error: RecorderError) {
         self.notices
-            .tell(Notice::RecordingFailed(error.to_string()));
+            .send(Notice::RecordingFailed(error.to_string()));
         self.failed.get_or_insert(error);
     }
 
@@ -255,7 +255,7 @@ impl Recording {
         }
         if self.used.is_empty() && self.failed.is_none() {
             let path = self.path.clone();
-            self.notices.tell(Notice::NothingRecorded { path });
+            self.notices.send(Notice::NothingRecorded { path });
         }
         match self.failed {
             Some(error) => Err(RecordingError::Incomplete(error)),

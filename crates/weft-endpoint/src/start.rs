@@ -131,15 +131,15 @@ pub fn start(
         let captured = feed.subscribe();
         let send = move |frame| remote.send(Command::Video { camera, frame });
         let slow = notices.clone();
-        let on_load = move |load: video::Load| slow.tell(load.into());
+        let on_load = move |load: video::Load| slow.send(load.into());
         video::start(setup, control, captured, on_load, send)?;
         let notices = notices.clone();
-        feed.start(move |error| notices.tell(Notice::CameraEnded(error)));
+        feed.start(move |error| notices.send(Notice::CameraEnded(error)));
     }
     if let Some(microphone) = sources.microphone {
         let remote = driver.remote.clone();
         let send = move |frame| remote.send(Command::Sound(frame));
-        let on_end = move |error| notices.tell(Notice::SoundEnded(error));
+        let on_end = move |error| notices.send(Notice::SoundEnded(error));
         sound::start(microphone, clock, send, on_end)?;
     }
     Ok(Started {

@@ -13,7 +13,7 @@ use weft_units::{Codec, Duration, Instant};
 
 /// One displayed picture.
 #[derive(Clone, Copy, Debug)]
-pub struct Sight {
+pub struct ShownPicture {
     /// Decoding time, on the given clock.
     pub at: Instant,
     /// Frame number from its stamp, if it has one.
@@ -32,9 +32,9 @@ pub struct Sight {
 
 /// Results so far.
 #[derive(Debug)]
-pub struct Sights {
+pub struct Measurements {
     /// Pictures that were not taken yet.
-    pub all: Vec<Sight>,
+    pub pictures: Vec<ShownPicture>,
     /// Quality scores of single pictures ([`Brisque`]), one every two seconds,
     /// that were not taken yet; empty without a model.
     pub scores: Vec<f64>,
@@ -53,14 +53,14 @@ const JUDGED_EVERY: Duration = Duration::from_secs(2);
 const WAITING_BYTES: usize = 8 << 20;
 
 /// Pictures that may wait for [`Watcher::take`]: a few minutes. Chosen by us.
-const WAITING_SIGHTS: usize = 10_000;
+const WAITING_PICTURES: usize = 10_000;
 
 /// Decoder on its own thread, with its measurements.
 #[derive(Clone)]
 pub struct Watcher {
     frames: Sender<ReceivedFrame>,
     waiting: Arc<Waiting>,
-    sights: Arc<Mutex<Sights>>,
+    measurements: Arc<Mutex<Measurements>>,
 }
 
 /// Frames that wait for the decoder.
@@ -84,8 +84,8 @@ impl Watcher {
     ) -> Result<Watcher, VideoError> {
         let decoder = VideoDecoder::new(codec)?;
         let (frames, incoming) = channel();
-        let sights = Arc::new(Mutex::new(Sights {
-            all: Vec::new(),
+        let measurements = Arc::new(Mutex::new(Measurements {
+            pictures: Vec::new(),
             scores: Vec::new(),
             freezes: Freezes::new(),
             undecodable: 0,
@@ -93,12 +93,12 @@ impl Watcher {
         let judge = judge.map(|judge| {
             // At most one picture waits: scoring is slower than decoding.
             let (pictures, incoming) = sync_channel(1);
-            let shared = Arc::clone(&sights);
+            let shared = Arc::clone(&measurements);
             spawn("judge", move || judge_all(&judge, &incoming, &shared));
             pictures
         });
         let waiting = Arc::<Waiting>::default();
-        let (shared, taken) = (Arc::clone(&sights), Arc::clone(&waiting));
+        let (shared, taken) = (Arc::clone(&measurements), Arc::clone(&waiting));
         let incoming = incoming.into_iter().inspect(move |frame: &ReceivedFrame| {
             taken.bytes.fetch_sub(frame.data.len(), Ordering::Relaxed);
         });
@@ -108,7 +108,7 @@ impl Watcher {
         Ok(Watcher {
             frames,
             waiting,
-            sights,
+            measurements,
         })
     }
 
@@ -121,7 +121,7 @@ impl Watcher {
             .is_behind
             .store(is_full || is_behind, Ordering::Relaxed);
         if is_full || is_behind {
-            hold(&self.sights).undecodable += 1;
+            hold(&self.measurements).undecodable += 1;
             return;
         }
         let length = frame.data.len();
@@ -132,25 +132,25 @@ impl Watcher {
 
     /// Takes the pictures since the last call.
     #[must_use]
-    pub fn take(&self) -> Vec<Sight> {
-        std::mem::take(&mut hold(&self.sights).all)
+    pub fn take(&self) -> Vec<ShownPicture> {
+        std::mem::take(&mut hold(&self.measurements).pictures)
     }
 
     /// Takes the scores since the last call.
     #[must_use]
     pub fn take_scores(&self) -> Vec<f64> {
-        std::mem::take(&mut hold(&self.sights).scores)
+        std::mem::take(&mut hold(&self.measurements).scores)
     }
 
     /// Reads all results at once, while the decoder waits.
-    pub fn look<T>(&self, at: impl FnOnce(&Sights) -> T) -> T {
-        at(&hold(&self.sights))
+    pub fn look<T>(&self, at: impl FnOnce(&Measurements) -> T) -> T {
+        at(&hold(&self.measurements))
     }
 }
 
-fn hold(sights: &Mutex<Sights>) -> MutexGuard<'_, Sights> {
-    let held = sights.lock();
-    held.expect("no thread panics while it holds the sights")
+fn hold(measurements: &Mutex<Measurements>) -> MutexGuard<'_, Measurements> {
+    let held = measurements.lock();
+    held.expect("no thread panics while it holds the measurements")
 }
 
 fn spawn(name: &str, run: impl FnOnce() + Send + 'static) {
@@ -158,10 +158,10 @@ fn spawn(name: &str, run: impl FnOnce() + Send + 'static) {
     thread.spawn(run).expect("the system gives a thread");
 }
 
-fn judge_all(judge: &Brisque, pictures: &Receiver<Picture>, sights: &Mutex<Sights>) {
+fn judge_all(judge: &Brisque, pictures: &Receiver<Picture>, measurements: &Mutex<Measurements>) {
     while let Ok(picture) = pictures.recv() {
         let score = judge.score(&picture);
-        hold(sights).scores.extend(score);
+        hold(measurements).scores.extend(score);
     }
 }
 
@@ -170,15 +170,15 @@ fn decode(
     clock: Clock,
     judge: Option<&SyncSender<Picture>>,
     frames: impl Iterator<Item = ReceivedFrame>,
-    sights: &Mutex<Sights>,
+    measurements: &Mutex<Measurements>,
 ) {
     let mut judged: Option<Instant> = None;
     for frame in frames {
         let decoded = decoder.decode(&frame.data);
         let now = clock.now();
-        let mut sights = hold(sights);
+        let mut measurements = hold(measurements);
         let Ok(Some(picture)) = decoded else {
-            sights.undecodable += 1;
+            measurements.undecodable += 1;
             continue;
         };
         let seen = stamp::read(&picture);
@@ -186,14 +186,14 @@ fn decode(
             let behind = |s: stamp::Stamp| (clock.unix_millis(at) as u32).wrapping_sub(s.time_ms);
             seen.map(|s| Duration::from_millis(u64::from(behind(s))))
         };
-        sights.freezes.on_picture(now);
+        measurements.freezes.on_picture(now);
         let number = seen.map(|s| s.number);
-        if sights.all.len() >= WAITING_SIGHTS {
+        if measurements.pictures.len() >= WAITING_PICTURES {
             // Without a reader, drop the older half.
-            sights.all.drain(..WAITING_SIGHTS / 2);
-            sights.scores.clear();
+            measurements.pictures.drain(..WAITING_PICTURES / 2);
+            measurements.scores.clear();
         }
-        sights.all.push(Sight {
+        measurements.pictures.push(ShownPicture {
             at: now,
             number,
             latency: since_capture(now),

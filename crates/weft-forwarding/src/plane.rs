@@ -8,7 +8,7 @@ use crate::traffic::Traffic;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 use weft_ice::Event as IceEvent;
-use weft_peer::{AWAY, Event as PeerEvent, Output as PeerOutput, PeerKey, PeerSet};
+use weft_peer::{Event as PeerEvent, Output as PeerOutput, PeerKey, PeerSet, RECONNECT_GRACE};
 use weft_secure::{Event as AssociationEvent, FailReason};
 use weft_session::{Event as SessionEvent, Level};
 use weft_units::{Deadline, Duration, Ecn, Instant, StreamId};
@@ -272,7 +272,7 @@ impl Plane {
             packets_forwarded: totals.forwarded,
             packets_thinned: self.traffic.total_thinned(),
             keyframe_requests: totals.keyframe_requests,
-            datagrams_dropped: peers.strays() + peers.useless(),
+            datagrams_dropped: peers.unroutable() + peers.discarded(),
             datagrams_unsent: 0,
         }
     }
@@ -463,7 +463,7 @@ pub(crate) fn has_path(peers: &PeerSet, key: PeerKey) -> bool {
 fn patience(peers: &PeerSet, key: PeerKey) -> Duration {
     let peer = peers.get(key);
     match peer.map(|p| p.session().level()) {
-        Some(Level::Full) => AWAY,
+        Some(Level::Full) => RECONNECT_GRACE,
         _ => Duration::ZERO,
     }
 }

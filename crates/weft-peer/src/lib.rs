@@ -22,7 +22,6 @@ pub use stream::{NegotiatedStream, StreamDirection};
 
 use weft_units::Duration;
 
-/// How long both sides of a connection at [`weft_session::Level::Full`] keep
-/// it when no path leads to the other any more: a tunnel, a valley, a restart
-/// of its modems. Chosen by us: an outage of two minutes and some.
-pub const AWAY: Duration = Duration::from_secs(180);
+/// Time for which both sides of a connection at [`weft_session::Level::Full`] keep it
+/// without any path: a tunnel, a valley, a restart of the modems. Chosen by us: an outage of two minutes and some.
+pub const RECONNECT_GRACE: Duration = Duration::from_secs(180);

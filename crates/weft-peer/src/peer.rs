@@ -92,7 +92,7 @@ pub struct Peer {
     /// Protected packets that may have to be sent again as they are.
     sent: RepeatStore,
     /// Datagrams that were of no use, but for reports that came twice.
-    useless: u64,
+    discarded: u64,
     moving: Moving,
     #[cfg(test)]
     pub(crate) broken: bool,
@@ -111,7 +111,7 @@ impl Peer {
             answered: None,
             connected: false,
             sent: RepeatStore::default(),
-            useless: 0,
+            discarded: 0,
             moving: Moving::default(),
             #[cfg(test)]
             broken: false,
@@ -146,9 +146,9 @@ impl Peer {
     /// Datagrams so far that could not be used: refused, unreadable, or beyond
     /// what is handled of one peer.
     #[must_use]
-    pub fn useless(&self) -> u64 {
+    pub fn discarded(&self) -> u64 {
         let drops = self.session.drops();
-        self.useless + drops.malformed + drops.over_budget
+        self.discarded + drops.malformed + drops.over_budget
     }
 
     /// Whether media can flow.
@@ -170,7 +170,7 @@ impl Peer {
         #[cfg(test)]
         assert!(!self.broken, "as a defect would");
         if datagram.len() > MAX_DATAGRAM {
-            self.useless += 1;
+            self.discarded += 1;
             return false;
         }
         self.pass_signs_of_life();
@@ -196,7 +196,7 @@ impl Peer {
             Received::Dtls => false,
             Received::Dropped(reason) => {
                 // A report comes twice, by two paths.
-                self.useless += u64::from(reason != DropReason::Replayed);
+                self.discarded += u64::from(reason != DropReason::Replayed);
                 false
             }
         };

@@ -35,12 +35,12 @@ pub struct PeerSet {
     /// The one whose output is being taken: what goes to one place goes in a
     /// row.
     drained: Option<PeerKey>,
-    /// Last outputs of peers that are gone.
-    farewells: VecDeque<(PeerKey, Output)>,
+    /// Last outputs of closed peers.
+    closing: VecDeque<(PeerKey, Output)>,
     /// Datagrams that belong to no peer.
-    strays: u64,
-    /// Datagrams that were of no use to their peer.
-    useless: u64,
+    unroutable: u64,
+    /// Datagrams that their peer could not use.
+    discarded: u64,
 }
 
 struct Member {
@@ -76,7 +76,7 @@ impl PeerSet {
 
     /// Bounds what a peer may send from now on, all datagrams together; without
     /// it nothing does. What comes beyond, and beyond a second's worth in a row, is dropped
-    /// before it is looked at, and counted as useless.
+    /// before it is looked at, and counted as discarded.
     pub fn limit_ingress(&mut self, key: PeerKey, rate: Rate) {
         if let Some(member) = self.peers.get_mut(&key) {
             match &mut member.ingress {
@@ -97,13 +97,13 @@ impl PeerSet {
         let Some(mut peer) = self.remove(key) else {
             return;
         };
-        let farewells = &mut self.farewells;
+        let closing = &mut self.closing;
         // Nothing is left to end if even this fails.
         let _ = catch_unwind(AssertUnwindSafe(|| {
             peer.close(now);
             while let Some(output) = peer.poll_output() {
                 if let Output::Transmit { .. } = output {
-                    farewells.push_back((key, output));
+                    closing.push_back((key, output));
                 }
             }
         }));
@@ -150,15 +150,15 @@ impl PeerSet {
 
     /// Datagrams so far that belonged to no peer.
     #[must_use]
-    pub fn strays(&self) -> u64 {
-        self.strays
+    pub fn unroutable(&self) -> u64 {
+        self.unroutable
     }
 
-    /// Datagrams so far that were of no use to their peer
-    /// ([`Peer::useless`]), those of peers that are gone included.
+    /// Datagrams so far that their peer could not use ([`Peer::discarded`]), including
+    /// those of peers that are gone.
     #[must_use]
-    pub fn useless(&self) -> u64 {
-        self.useless
+    pub fn discarded(&self) -> u64 {
+        self.discarded
     }
 
     /// The peer that these addresses lead to, whatever comes by them.
@@ -201,13 +201,13 @@ impl PeerSet {
             None => self.routes.of(local, remote),
         };
         let Some(&owner) = claimants.first() else {
-            self.strays += 1;
+            self.unroutable += 1;
             return None;
         };
         let member = self.peers.get(&owner);
         let ingress = member.and_then(|member| member.ingress.as_ref());
         if ingress.is_some_and(|ingress| ingress.is_exhausted(now)) {
-            self.useless += 1;
+            self.discarded += 1;
             return Some(owner);
         }
         // An answer to a check bears no name: whose it is, its keys say.
@@ -217,11 +217,11 @@ impl PeerSet {
         };
         for key in std::iter::once(owner).chain(others) {
             let handled = self.drive(key, |peer| {
-                let before = peer.useless();
+                let before = peer.discarded();
                 let genuine = peer.handle_datagram(now, local, remote, ecn, datagram);
-                (genuine, peer.useless() - before)
+                (genuine, peer.discarded() - before)
             });
-            self.useless += handled.map_or(1, |(_, useless)| useless);
+            self.discarded += handled.map_or(1, |(_, discarded)| discarded);
             self.follow_routes(key);
             if handled.is_some_and(|(genuine, _)| genuine) {
                 let member = self.peers.get_mut(&key);
@@ -251,7 +251,7 @@ impl PeerSet {
                 let _ = catch_unwind(AssertUnwindSafe(|| drop(broken)));
                 let reason = FailReason::Defect;
                 let failed = Event::Association(AssociationEvent::Failed { reason });
-                self.farewells.push_back((key, Output::Event(failed)));
+                self.closing.push_back((key, Output::Event(failed)));
                 None
             }
         }
@@ -273,8 +273,8 @@ impl PeerSet {
     /// The next thing that one of the peers wants done; drain it to `None`
     /// after every call that drove one.
     pub fn poll_output(&mut self) -> Option<(PeerKey, Output)> {
-        if let Some(farewell) = self.farewells.pop_front() {
-            return Some(farewell);
+        if let Some(output) = self.closing.pop_front() {
+            return Some(output);
         }
         loop {
             let key = match self.drained {
@@ -292,8 +292,8 @@ impl PeerSet {
             }
             self.drained = None;
             self.reschedule(key);
-            if let Some(farewell) = self.farewells.pop_front() {
-                return Some(farewell);
+            if let Some(output) = self.closing.pop_front() {
+                return Some(output);
             }
         }
     }

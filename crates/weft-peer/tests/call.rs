@@ -11,7 +11,7 @@ mod wires;
 mod world;
 
 use common::{Allowance, Side, TestCall, survives_a_cut};
-use weft_session::{Level, Naming, PathState, SchedulerKind};
+use weft_session::{FeedbackFormat, Level, PathState, SchedulerKind};
 use weft_units::{Duration, Instant};
 use wires::Family;
 use world::{Setup, World};
@@ -195,7 +195,10 @@ fn a_peer_with_congestion_feedback_alone_is_served_over_both_and_survives_a_cut(
         let mut world = World::new(&setup);
         survives_a_cut(&mut world, cut, WITH_MEDIA[cut]);
         assert_eq!(world.sender().session().level(), Level::SenderSide);
-        assert_eq!(world.sender().session().naming(), Naming::Stream);
+        assert_eq!(
+            world.sender().session().feedback_format(),
+            FeedbackFormat::Stream
+        );
         let share = share_of_first(&world);
         assert!((0.2..=0.99).contains(&share), "link 0 carried {share}");
     }

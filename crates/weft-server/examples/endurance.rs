@@ -20,7 +20,7 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 /// Time after which a vanished client is forgotten (30 s of consent, 180 s of
-/// `weft_peer::AWAY`, and the room's grace of 10 s); before that their number
+/// `weft_peer::RECONNECT_GRACE`, and the room's grace of 10 s); before that their number
 /// grows each minute.
 const SETTLED: Duration = Duration::from_secs(240);
 /// Allowed growth in KiB, for memory that the allocator keeps.

@@ -118,7 +118,7 @@ impl Hub {
         let mut state = self.lock();
         let (id, secret) = self.join_registry(&mut state, &who)?;
         state.registry.show(who.room, &id);
-        self.tell(&mut state);
+        self.publish_changes(&mut state);
         let (sender, receiver) = mpsc::channel(FEED_LENGTH);
         let participants: Vec<&Participant> = state.registry.participants(who.room);
         let welcome = json!({
@@ -160,7 +160,7 @@ impl Hub {
     ) -> Result<(ResourceId, String), Problem> {
         let mut state = self.lock();
         let taken = self.take(&mut state, who, Role::PUBLISH)?;
-        self.tell(&mut state);
+        self.publish_changes(&mut state);
         Ok(taken)
     }
 
@@ -182,7 +182,7 @@ impl Hub {
             publisher: publisher.clone(),
         };
         let (resource, _) = self.take(&mut state, who, role)?;
-        self.tell(&mut state);
+        self.publish_changes(&mut state);
         Ok((resource, publisher))
     }
 
@@ -193,7 +193,7 @@ impl Hub {
     ) -> Result<(ResourceId, String), Problem> {
         let mut state = self.lock();
         let taken = self.take(&mut state, who, Role::Receive)?;
-        self.tell(&mut state);
+        self.publish_changes(&mut state);
         Ok(taken)
     }
 
@@ -207,7 +207,7 @@ impl Hub {
         if let Some(found) = state.resources.find(resource).cloned() {
             state.registry.show(&found.room, &found.participant);
         }
-        self.tell(&mut state);
+        self.publish_changes(&mut state);
     }
 
     /// Checks that the resource exists in this room with this role.
@@ -253,7 +253,7 @@ impl Hub {
             }
             state.registry.finish(self.clock.now(), room, participant);
         }
-        self.tell(&mut state);
+        self.publish_changes(&mut state);
     }
 
     /// Switches a publication's pictures or sound off or on.
@@ -263,7 +263,7 @@ impl Hub {
         if state.resources.set_enabled(id, wanted) {
             state.show_publishing_of(id);
         }
-        self.tell(&mut state);
+        self.publish_changes(&mut state);
         Ok(())
     }
 
@@ -279,7 +279,7 @@ impl Hub {
             return Err(Problem::no_resource());
         };
         state.registry.set_links(now, &room, &participant, links)?;
-        self.tell(&mut state);
+        self.publish_changes(&mut state);
         Ok(())
     }
 
@@ -293,7 +293,7 @@ impl Hub {
         let (id, _) = self.join_registry(&mut state, who)?;
         state.registry.show(who.room, &id);
         state.registry.set_publishing(who.room, &id, publishing)?;
-        self.tell(&mut state);
+        self.publish_changes(&mut state);
         Ok(id)
     }
 
@@ -308,7 +308,7 @@ impl Hub {
                 }
                 state.show_publishing_of(&resource);
                 if let Some(found) = state.resources.find(&resource) {
-                    self.log.tell(|| ServerEvent::Connected {
+                    self.log.emit(|| ServerEvent::Connected {
                         room: found.room.clone(),
                         id: found.participant.clone(),
                         publishes: found.is_publication(),
@@ -317,7 +317,7 @@ impl Hub {
             }
             Event::Ended { resource, reason } => {
                 if let Some(found) = state.resources.take(&resource) {
-                    self.log.tell(|| ServerEvent::Ended {
+                    self.log.emit(|| ServerEvent::Ended {
                         room: found.room.clone(),
                         id: found.participant.clone(),
                         publishes: found.is_publication(),
@@ -339,14 +339,14 @@ impl Hub {
                 state.notify_owner(&resource, &message("offer", &data));
             }
         }
-        self.tell(&mut state);
+        self.publish_changes(&mut state);
     }
 
     /// Removes participants whose time is over.
     pub(crate) fn handle_timeout(&self, now: Instant) {
         let mut state = self.lock();
         state.registry.handle_timeout(now);
-        self.tell(&mut state);
+        self.publish_changes(&mut state);
     }
 
     pub(crate) fn poll_timeout(&self) -> Option<Deadline> {
@@ -381,7 +381,7 @@ impl Hub {
         state
             .feeds
             .retain(|feed| feed.sender.try_send(stopping.clone()).is_ok());
-        self.log.tell(|| ServerEvent::Draining { seconds });
+        self.log.emit(|| ServerEvent::Draining { seconds });
     }
 
     /// Waits until all participants have left.
@@ -400,7 +400,7 @@ impl Hub {
     }
 
     /// Publishes the registry's changes.
-    fn tell(&self, state: &mut State) {
+    fn publish_changes(&self, state: &mut State) {
         while let Some(RoomEvent { room, change }) = state.registry.poll_output() {
             if let Change::Left { id } | Change::Withdrawn { id } = &change {
                 state.guests.remove(&(room.clone(), id.clone()));
@@ -426,13 +426,13 @@ impl Hub {
     fn write_down(&self, room: &str, change: &Change) {
         let room = || room.to_owned();
         match change {
-            Change::Joined(who) => self.log.tell(|| ServerEvent::Joined {
+            Change::Joined(who) => self.log.emit(|| ServerEvent::Joined {
                 room: room(),
                 id: who.id.clone(),
                 name: who.name.clone(),
                 kind: who.kind,
             }),
-            Change::Left { id } => self.log.tell(|| ServerEvent::Left {
+            Change::Left { id } => self.log.emit(|| ServerEvent::Left {
                 room: room(),
                 id: id.clone(),
             }),

@@ -286,7 +286,7 @@ impl Log {
         Log(Some(Arc::new(take)))
     }
 
-    pub(crate) fn tell(&self, event: impl FnOnce() -> ServerEvent) {
+    pub(crate) fn emit(&self, event: impl FnOnce() -> ServerEvent) {
         if let Some(take) = &self.0 {
             take(&event());
         }

@@ -35,7 +35,7 @@ impl Refusals {
         from: Option<IpAddr>,
     ) {
         if self.requests.count((status, kind)) {
-            self.log.tell(|| ServerEvent::Refused {
+            self.log.emit(|| ServerEvent::Refused {
                 status,
                 error: error(),
                 from,
@@ -47,7 +47,7 @@ impl Refusals {
     pub(crate) fn connection(&self, reason: NotAccepted) {
         if self.connections.count(reason) {
             let (times, seconds) = (1, 0);
-            self.log.tell(|| ServerEvent::NotAccepted {
+            self.log.emit(|| ServerEvent::NotAccepted {
                 reason,
                 times,
                 seconds,
@@ -60,7 +60,7 @@ impl Refusals {
     pub(crate) fn end_interval(&self) {
         let seconds = INTERVAL.as_secs();
         for ((status, kind), times) in self.requests.end_interval() {
-            self.log.tell(|| ServerEvent::RefusedMore {
+            self.log.emit(|| ServerEvent::RefusedMore {
                 status,
                 kind,
                 times,
@@ -68,7 +68,7 @@ impl Refusals {
             });
         }
         for (reason, times) in self.connections.end_interval() {
-            self.log.tell(|| ServerEvent::NotAccepted {
+            self.log.emit(|| ServerEvent::NotAccepted {
                 reason,
                 times,
                 seconds,

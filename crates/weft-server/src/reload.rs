@@ -93,12 +93,12 @@ impl Certificate {
                     .acceptor
                     .write()
                     .unwrap_or_else(PoisonError::into_inner) = tls.acceptor;
-                self.log.tell(|| ServerEvent::CertificateRead {
+                self.log.emit(|| ServerEvent::CertificateRead {
                     fingerprint: tls.fingerprint,
                 });
             }
             Ok(None) => {}
-            Err(error) => self.log.tell(|| ServerEvent::CertificateNotRead {
+            Err(error) => self.log.emit(|| ServerEvent::CertificateNotRead {
                 error: error.to_string(),
             }),
         }

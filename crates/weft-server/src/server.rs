@@ -140,7 +140,7 @@ impl Server {
             let socket = Listening::start(&folder, local_addr);
             let problem = |error: &std::io::Error| {
                 let error = format!("{}: {error}", folder.display());
-                hub.log().tell(|| ServerEvent::NoAdmin { error });
+                hub.log().emit(|| ServerEvent::NoAdmin { error });
             };
             let (hub, gate) = (Arc::clone(&hub), gate.clone());
             Some((socket.inspect_err(problem).ok()?, Admin { hub, gate }))
@@ -394,7 +394,7 @@ async fn take_events(hub: Arc<Hub>, mut events: EventReceiver, ends: watch::Send
     while let Some(event) = events.recv().await {
         hub.handle_media_event(event);
     }
-    hub.log().tell(|| ServerEvent::MediaEnded);
+    hub.log().emit(|| ServerEvent::MediaEnded);
     let _ = ends.send(true);
 }
 

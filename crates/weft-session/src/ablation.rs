@@ -23,7 +23,7 @@ pub enum Ablation {
     QuickFeedback,
     /// A path with a standing queue gets media like any other. Only
     /// [`SchedulerKind::Weft`] has this part, and those that follow.
-    SickPaths,
+    DegradedPaths,
     /// Packets that are stuck on a degraded path are sent again, however long
     /// that takes.
     FreshStart,
@@ -50,7 +50,7 @@ impl Ablation {
         Ablation::Priorities,
         Ablation::PathRepair,
         Ablation::QuickFeedback,
-        Ablation::SickPaths,
+        Ablation::DegradedPaths,
         Ablation::FreshStart,
         Ablation::FrameBudget,
         Ablation::Caution,
@@ -68,7 +68,7 @@ impl Ablation {
             Ablation::Priorities => "priorities",
             Ablation::PathRepair => "path-repair",
             Ablation::QuickFeedback => "quick-feedback",
-            Ablation::SickPaths => "sick-paths",
+            Ablation::DegradedPaths => "sick-paths",
             Ablation::FreshStart => "fresh-start",
             Ablation::FrameBudget => "frame-budget",
             Ablation::Caution => "caution",

@@ -17,9 +17,8 @@ use crate::schedule::SchedulerKind;
 pub struct Config {
     /// Negotiated header extension ids; they decide the [`Level`].
     pub extensions: ExtensionMap,
-    /// By what a peer that knows no paths names packets in its feedback.
-    /// Default: transport-wide numbers.
-    pub naming: Naming,
+    /// Format of the feedback of a peer that knows no paths. Default: transport-wide numbers.
+    pub feedback_format: FeedbackFormat,
     /// How the peer is told of the packets that come. Default: quickly.
     pub reporting: Reporting,
     /// Scheduler: chooses the path of each packet.
@@ -71,7 +70,7 @@ impl Config {
     pub fn new(extensions: ExtensionMap, feedback_ssrc: Ssrc) -> Config {
         Config {
             extensions,
-            naming: Naming::Transport,
+            feedback_format: FeedbackFormat::Transport,
             reporting: Reporting::default(),
             scheduler: SchedulerKind::default(),
             preference: Preference::default(),
@@ -95,14 +94,14 @@ impl Config {
     }
 
     /// Returns the level that both sides agreed on, read off the extensions and
-    /// the naming.
+    /// the feedback format.
     #[must_use]
     pub fn level(&self) -> Level {
         let transport = self.extensions.transport_sequence;
-        match (self.extensions.path, self.naming, transport) {
+        match (self.extensions.path, self.feedback_format, transport) {
             (Some(_), ..) => Level::Full,
-            (None, Naming::Stream, _) | (None, _, Some(_)) => Level::SenderSide,
-            (None, Naming::Transport, None) => Level::Single,
+            (None, FeedbackFormat::Stream, _) | (None, _, Some(_)) => Level::SenderSide,
+            (None, FeedbackFormat::Transport, None) => Level::Single,
         }
     }
 }
@@ -164,9 +163,9 @@ impl FromStr for Level {
     }
 }
 
-/// By what feedback names packets where no paths are known.
+/// Identification of packets in the feedback of a peer that knows no paths.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Naming {
+pub enum FeedbackFormat {
     /// A number that counts the packets of all streams, in a header extension
     /// (transport-wide feedback).
     Transport,

@@ -5,8 +5,8 @@ use weft_units::{Codec, Duration, Ecn, Instant, PathId, Rate, Rng, Ssrc, StreamI
 use weft_wire::rtp::{ExtensionMap, Extensions, Header, PathExtension};
 
 use crate::{
-    Config, Delivery, Feedback, Frame, Input, Naming, Output, ReceiveStreamConfig, Retransmission,
-    SendStreamConfig, Session,
+    Config, Delivery, Feedback, FeedbackFormat, Frame, Input, Output, ReceiveStreamConfig,
+    Retransmission, SendStreamConfig, Session,
 };
 
 const MEDIA: Ssrc = Ssrc(100);
@@ -59,9 +59,9 @@ impl Call {
             ..EXTENSIONS
         };
         let config = Config {
-            naming: match negotiated & 4 {
-                0 => Naming::Transport,
-                _ => Naming::Stream,
+            feedback_format: match negotiated & 4 {
+                0 => FeedbackFormat::Transport,
+                _ => FeedbackFormat::Stream,
             },
             ..Config::new(extensions, Ssrc(1))
         };

@@ -12,7 +12,6 @@ mod ablation;
 mod arrival;
 mod config;
 mod event;
-mod few;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
 mod path;
@@ -22,12 +21,13 @@ pub mod receive;
 pub mod schedule;
 mod send;
 mod session;
+mod small_map;
 mod stats;
 
 pub use ablation::{Ablation, UnknownAblation};
 pub use config::{
-    Backlog, Config, Feedback, Level, Naming, ReceiveStreamConfig, Reporting, Retransmission,
-    SendStreamConfig, UnknownLevel, UnknownReporting,
+    Backlog, Config, Feedback, FeedbackFormat, Level, ReceiveStreamConfig, Reporting,
+    Retransmission, SendStreamConfig, UnknownLevel, UnknownReporting,
 };
 pub use event::{Event, Frame, Input, Output, Protocol, Repeat, Retention, Transmit};
 pub use path::{EcnState, PathQualityStats, PathState};

@@ -2,8 +2,8 @@
 //! memory that it takes and the feedback that it causes.
 
 use weft_session::{
-    Config, Delivery, Feedback, Frame, Input, Naming, Output, Protocol, ReceiveStreamConfig,
-    Retransmission, SendStreamConfig, Session,
+    Config, Delivery, Feedback, FeedbackFormat, Frame, Input, Output, Protocol,
+    ReceiveStreamConfig, Retransmission, SendStreamConfig, Session,
 };
 use weft_testing::allocation::{Counting, measure, tally};
 use weft_units::{Codec, Duration, Ecn, Instant, PathId, Rate, Rng, Ssrc};
@@ -65,12 +65,12 @@ impl Victim {
                 ..EXTENSIONS
             },
         };
-        let naming = match by {
-            By::Stream => Naming::Stream,
-            By::Path | By::Transport => Naming::Transport,
+        let format = match by {
+            By::Stream => FeedbackFormat::Stream,
+            By::Path | By::Transport => FeedbackFormat::Transport,
         };
         let config = Config {
-            naming,
+            feedback_format: format,
             ..Config::new(extensions, Ssrc(1))
         };
         let mut session = Session::new(Instant::ZERO, config, Rng::new(1));

@@ -2,8 +2,8 @@
 
 mod calm;
 mod ecn;
+mod feedback_format;
 mod lies;
-mod naming;
 mod policy;
 mod rescue;
 mod world;

@@ -21,7 +21,7 @@ mod look;
 
 /// Interval of the checks.
 const LOOK: Duration = Duration::from_millis(100);
-/// Time after everybody has left: consent (30 s), [`weft_peer::AWAY`] (180 s) and the
+/// Time after everybody has left: consent (30 s), [`weft_peer::RECONNECT_GRACE`] (180 s) and the
 /// room's grace (10 s) are over by then.
 const AFTERMATH: Duration = Duration::from_secs(240);
 

@@ -235,8 +235,8 @@ impl Watched {
         let new = watcher.map(Watcher::take).unwrap_or_default();
         let scores = watcher.map(Watcher::take_scores).unwrap_or_default();
         self.shown += new.len();
-        self.height = new.last().map(|sight| sight.height).or(self.height);
-        let latencies = new.iter().filter_map(|sight| sight.latency);
+        self.height = new.last().map(|picture| picture.height).or(self.height);
+        let latencies = new.iter().filter_map(|picture| picture.latency);
         let latencies = latencies.map(|latency| round(latency.as_millis_f64()));
         json!({
             "shown": self.shown,

@@ -2,7 +2,7 @@
 
 use weft_units::{Duration, Rate};
 
-use crate::family::{Behaviour, Creeper, Model};
+use crate::family::{Behaviour, Model, SlowRecovery};
 
 pub(crate) fn model() -> Model {
     Model {
@@ -13,7 +13,7 @@ pub(crate) fn model() -> Model {
         lowest: Rate::from_kbps(100),
         // Chosen.
         report_every: Duration::from_millis(250),
-        behaviour: Behaviour::Creeper(Creeper {
+        behaviour: Behaviour::SlowRecovery(SlowRecovery {
             // Chosen.
             window: Duration::from_secs(2),
             // Fitted: the upload of section 4.2.2 does not make it fall; it recovers at

@@ -2,7 +2,7 @@
 
 use weft_units::{Duration, Rate};
 
-use crate::family::{Behaviour, Follower, Model};
+use crate::family::{Behaviour, DelayBased, Model};
 
 pub(crate) fn model() -> Model {
     Model {
@@ -13,7 +13,7 @@ pub(crate) fn model() -> Model {
         lowest: Rate::from_kbps(16),
         // Chosen.
         report_every: Duration::from_millis(250),
-        behaviour: Behaviour::Follower(Follower {
+        behaviour: Behaviour::DelayBased(DelayBased {
             // Published: section 4.2.4, almost at once, and gradually with 1 % of loss;
             // values chosen.
             start: (Rate::from_kbps(100), Duration::from_secs(5)),

@@ -1,11 +1,11 @@
 //! Behaviour of applications: a file for each family of controllers, with the parameters
 //! that its applications set.
 
-mod creeper;
-mod follower;
+mod delay_based;
 mod ladder;
 mod prober;
 mod robust;
+mod slow_recovery;
 
 use std::fmt::Debug;
 
@@ -13,11 +13,11 @@ use weft_units::{Bytes, Duration, Instant, Rate};
 
 use crate::report_history::ReportHistory;
 
-pub(crate) use creeper::Creeper;
-pub(crate) use follower::Follower;
+pub(crate) use delay_based::DelayBased;
 pub(crate) use ladder::Ladder;
 pub(crate) use prober::{AtLowest, Overshoot, Prober};
 pub(crate) use robust::Robust;
+pub(crate) use slow_recovery::SlowRecovery;
 
 /// Model of an application.
 #[derive(Clone, PartialEq, Debug)]
@@ -64,8 +64,8 @@ pub struct Model {
 pub(crate) enum Behaviour {
     Robust(Robust),
     Prober(Prober),
-    Follower(Follower),
-    Creeper(Creeper),
+    DelayBased(DelayBased),
+    SlowRecovery(SlowRecovery),
     Ladder(Ladder),
 }
 
@@ -167,8 +167,8 @@ impl Model {
         match self.behaviour.clone() {
             Behaviour::Robust(p) => Box::new(robust::Control::new(p, highest, lowest)),
             Behaviour::Prober(p) => Box::new(prober::Control::new(p, highest, lowest, start)),
-            Behaviour::Follower(p) => Box::new(follower::Control::new(p, highest, start)),
-            Behaviour::Creeper(p) => Box::new(creeper::Control::new(p, highest, lowest)),
+            Behaviour::DelayBased(p) => Box::new(delay_based::Control::new(p, highest, start)),
+            Behaviour::SlowRecovery(p) => Box::new(slow_recovery::Control::new(p, highest, lowest)),
             Behaviour::Ladder(p) => Box::new(ladder::Control::new(p, highest, lowest)),
         }
     }

@@ -28,7 +28,7 @@ impl CallLoop {
 
     pub(super) fn on_trouble(&mut self, link: String, trouble: LinkTrouble) {
         if self.diagnosis.find(&link, &trouble) {
-            self.tell(Event::LinkTrouble { link, trouble });
+            self.emit(Event::LinkTrouble { link, trouble });
         }
     }
 }

@@ -2,16 +2,16 @@
 
 use std::time::{Duration, Instant};
 
-/// State of one possible fault.
+/// One possible fault, and since when it lasts.
 #[derive(Default)]
-pub struct Fault(Option<Present>);
+pub struct OngoingFault(Option<Present>);
 
 struct Present {
     kind: String,
     since: Instant,
 }
 
-impl Fault {
+impl OngoingFault {
     /// Records a fault of this kind; returns true if it is new or of another
     /// kind.
     pub fn begins(&mut self, now: Instant, kind: &str) -> bool {

@@ -8,7 +8,7 @@ use weft_rooms::Publishing;
 use weft_session::ReceivedFrame;
 use weft_units::PathId;
 
-use super::fault::Fault;
+use super::fault::OngoingFault;
 use super::inbox::Ticket;
 use crate::connect::Connection;
 
@@ -17,7 +17,7 @@ pub(super) struct Player {
     /// Tracks requested, as published at that time.
     pub wanted: Publishing,
     pub state: PlayerState,
-    pub fault: Fault,
+    pub fault: OngoingFault,
     /// Link of every path so far.
     pub links: BTreeMap<PathId, String>,
 }

@@ -44,7 +44,7 @@ impl CallLoop {
     /// full.
     fn on_crowd(&mut self) {
         if self.attempts.first_refused() {
-            self.tell(Event::Crowded { played: MAX_PLAYED });
+            self.emit(Event::Crowded { played: MAX_PLAYED });
         }
     }
 
@@ -95,7 +95,7 @@ impl CallLoop {
                 player.state = PlayerState::Made(ticket, connection);
                 player.fault.ends(Instant::now());
                 if let Some(participant) = self.others.get(id) {
-                    self.tell(Event::Playing(participant.clone()));
+                    self.emit(Event::Playing(participant.clone()));
                 }
                 return;
             }
@@ -107,7 +107,7 @@ impl CallLoop {
         let passing = matches!(&error, ConnectError::Signalling(e) if e.is_passing());
         if !passing && player.fault.begins(now, &error.to_string()) {
             let name = self.name_of(id);
-            self.tell(Event::CannotPlay { name, error });
+            self.emit(Event::CannotPlay { name, error });
         }
     }
 
@@ -122,7 +122,7 @@ impl CallLoop {
             News::Frame { track, frame, at } => {
                 let links = self.players.get(&id).map(|p| p.links_of(&frame));
                 self.count(&id, track, at, &frame);
-                self.tell(Event::Frame(PlayedFrame {
+                self.emit(Event::Frame(PlayedFrame {
                     from: id,
                     track,
                     at,
@@ -132,7 +132,7 @@ impl CallLoop {
             }
             News::Failed(reason) => {
                 let name = self.name_of(&id);
-                self.tell(Event::PlayingFailed { name, reason });
+                self.emit(Event::PlayingFailed { name, reason });
                 self.stop_playing(&id);
             }
             News::Ended => self.stop_playing(&id),
@@ -168,7 +168,7 @@ impl CallLoop {
         if let PlayerState::Made(_, connection) = player.state {
             self.end(connection);
             let id = id.to_owned();
-            self.tell(Event::PlayingEnded { id });
+            self.emit(Event::PlayingEnded { id });
         }
     }
 }

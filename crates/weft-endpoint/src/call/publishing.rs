@@ -66,7 +66,7 @@ impl CallLoop {
             News::Connected => {
                 self.answer = Answer::Had;
                 let name = self.own.name.clone();
-                self.tell(Event::Publishing { name });
+                self.emit(Event::Publishing { name });
             }
             News::Path { path, link, state } => {
                 let now = Instant::now();
@@ -76,11 +76,11 @@ impl CallLoop {
                     .on_path(now, path, &link, state);
                 if let Some(change) = change {
                     self.queues.room.on_link(&link, change.is_up());
-                    self.tell(Event::Link { link, change });
+                    self.emit(Event::Link { link, change });
                 }
             }
             News::Failed(reason) => {
-                self.tell(Event::PublishingFailed { reason });
+                self.emit(Event::PublishingFailed { reason });
                 self.end_publication();
             }
             News::Frame { frame, .. } => self.mailbox.frames().release(frame.data.len()),

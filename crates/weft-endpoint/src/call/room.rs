@@ -56,7 +56,7 @@ impl CallLoop {
         } else if self.listening.is_silent(now) {
             self.queues.room.on_silence();
             if self.fault.begins(now, "silence") {
-                self.tell(Event::RoomSilent);
+                self.emit(Event::RoomSilent);
             }
             self.listen_to_room();
         }
@@ -99,7 +99,7 @@ impl CallLoop {
                     self.end_connections();
                     let id = own.id.clone();
                     self.own.identity = Some(own);
-                    self.tell(Event::Joined { id });
+                    self.emit(Event::Joined { id });
                 } else if let Some(shown) = shown {
                     self.on_own_publishing(&shown);
                 }
@@ -122,7 +122,7 @@ impl CallLoop {
     fn on_left(&mut self, id: &str) {
         self.stop_playing(id);
         if let Some(gone) = self.others.remove(id) {
-            self.tell(Event::ParticipantLeft(gone));
+            self.emit(Event::ParticipantLeft(gone));
         }
     }
 
@@ -135,9 +135,9 @@ impl CallLoop {
         }
         let before = self.others.insert(id, participant.clone());
         match before {
-            None => self.tell(Event::ParticipantCame(participant)),
+            None => self.emit(Event::ParticipantCame(participant)),
             Some(before) if before != participant => {
-                self.tell(Event::ParticipantChanged(participant));
+                self.emit(Event::ParticipantChanged(participant));
             }
             Some(_) => {}
         }
@@ -157,7 +157,7 @@ impl CallLoop {
     fn on_own_publishing(&mut self, shown: &Publishing) {
         let shown = !shown.is_nothing();
         if self.publication.shown && !shown {
-            self.tell(Event::PublicationEnded);
+            self.emit(Event::PublicationEnded);
             self.end_publication();
         }
         self.publication.shown = shown;

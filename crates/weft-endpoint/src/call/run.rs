@@ -10,7 +10,7 @@ use weft_peer::Section;
 
 use super::attempts::Attempts;
 use super::event_sender::CallEventSender;
-use super::fault::Fault;
+use super::fault::OngoingFault;
 use super::inbox::{CallMessage, Inbox, Mailbox, Ticket};
 use super::listening::Listening;
 use super::player::Player;
@@ -79,7 +79,7 @@ pub struct CallLoop {
     /// Totals per participant, for a bounded number of participants.
     pub(super) received: BTreeMap<String, Received>,
     /// Fault of the server.
-    pub(super) fault: Fault,
+    pub(super) fault: OngoingFault,
     pub(super) answer: Answer,
     pub(super) diagnosis: Diagnosis,
     next_ticket: u64,
@@ -110,7 +110,7 @@ impl CallLoop {
             attempts: Attempts::new(Instant::now()),
             others: BTreeMap::new(),
             received: BTreeMap::new(),
-            fault: Fault::default(),
+            fault: OngoingFault::default(),
             answer: Answer::default(),
             diagnosis: Diagnosis::default(),
             next_ticket: 0,
@@ -221,7 +221,7 @@ impl CallLoop {
     }
 
     /// Sends an event to the embedding program.
-    pub(super) fn tell(&self, event: Event) {
+    pub(super) fn emit(&self, event: Event) {
         let bytes = match &event {
             Event::Frame(played) => Some(played.frame.data.len()),
             _ => None,
@@ -238,7 +238,7 @@ impl CallLoop {
             false => error,
         };
         if self.fault.begins(Instant::now(), &error.kind()) {
-            self.tell(Event::Fault(error));
+            self.emit(Event::Fault(error));
         }
     }
 
@@ -247,13 +247,13 @@ impl CallLoop {
     pub(super) fn on_unanswered(&mut self) {
         if self.answer == Answer::Awaited {
             self.answer = Answer::Missed;
-            self.tell(Event::Unanswered);
+            self.emit(Event::Unanswered);
         }
     }
 
     pub(super) fn on_answer(&mut self) {
         if let Some(lasted) = self.fault.ends(Instant::now()) {
-            self.tell(Event::FaultEnded { lasted });
+            self.emit(Event::FaultEnded { lasted });
         }
     }
 

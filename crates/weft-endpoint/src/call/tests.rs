@@ -6,7 +6,7 @@ use weft_units::PathId;
 
 use super::attempts::Attempts;
 use super::event_sender::{WAITING_EVENTS, event_channel};
-use super::fault::Fault;
+use super::fault::OngoingFault;
 use super::inbox::{Frames, WAITING_FRAMES};
 use super::request_queue::RequestQueue;
 use crate::event::Event;
@@ -80,7 +80,7 @@ fn attempts_to_play_have_a_pace() {
 fn a_fault_is_news_once_and_its_end_says_how_long_it_was() {
     let start = Instant::now();
     let after = |s| start + Duration::from_secs(s);
-    let mut fault = Fault::default();
+    let mut fault = OngoingFault::default();
     assert_eq!(fault.ends(start), None);
     assert!(fault.begins(start, "unreachable"));
     assert!(!fault.begins(after(1), "unreachable"));

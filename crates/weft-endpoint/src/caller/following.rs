@@ -102,7 +102,7 @@ impl Following {
         let before = self.counted.insert(held.addr, now).unwrap_or_default();
         if self.links.count(held.link, now.saturating_sub(before)) {
             let link = self.links.name(held.link).to_owned();
-            self.notices.tell(Notice::BudgetSpent { link });
+            self.notices.send(Notice::BudgetSpent { link });
         }
     }
 
@@ -113,13 +113,13 @@ impl Following {
             let own = present.iter().filter(|(l, _)| l == link);
             let addresses = own.map(|(_, p)| p.address).collect();
             let link = self.links.name(*link).to_owned();
-            self.notices.tell(Notice::LinkArrived { link, addresses });
+            self.notices.send(Notice::LinkArrived { link, addresses });
         }
         let gone = self.here.difference(&here);
         // The spent budget was already reported.
         for link in gone.filter(|link| !self.links.is_spent(**link)) {
             let link = self.links.name(*link).to_owned();
-            self.notices.tell(Notice::LinkLeft { link });
+            self.notices.send(Notice::LinkLeft { link });
         }
         self.here = here;
     }

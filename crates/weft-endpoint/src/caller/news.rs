@@ -51,7 +51,7 @@ impl Listener {
         Listener(Box::new(hear))
     }
 
-    pub(super) fn tell(&mut self, news: News) {
+    pub(super) fn send(&mut self, news: News) {
         (self.0)(news);
     }
 }
@@ -111,7 +111,7 @@ impl Caller {
             }
             Event::Ice(IceEvent::Selected { .. }) => return,
         };
-        remote_peer.news.tell(news);
+        remote_peer.news.send(news);
         self.allow();
     }
 
@@ -132,18 +132,18 @@ impl Caller {
                 let track = remote_peer.receivers.get(&stream).copied();
                 if let Some(track) = track {
                     let at = now;
-                    remote_peer.news.tell(News::Frame { track, frame, at });
+                    remote_peer.news.send(News::Frame { track, frame, at });
                 }
             }
             SessionEvent::StreamEnded { .. } => {
-                remote_peer.news.tell(News::Ended);
+                remote_peer.news.send(News::Ended);
             }
             SessionEvent::PathStateChanged { path, state } => {
                 // Only the association knows whether the path still exists.
                 let link = remote_peer.links.get(&path);
                 let link = link.filter(|_| remote_peer.live.contains_key(&path));
                 if let Some(link) = link.filter(|_| state != PathState::Down).cloned() {
-                    remote_peer.news.tell(News::Path { path, link, state });
+                    remote_peer.news.send(News::Path { path, link, state });
                 }
             }
             SessionEvent::PacketReceived { .. } => {}

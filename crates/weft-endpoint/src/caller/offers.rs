@@ -10,7 +10,7 @@ use weft_session::Delivery;
 use weft_units::{Instant, MediaKind, Rate, StreamId};
 
 use super::following::Held;
-use super::{CallError, Caller, Listener, OfferId, Offered, Patience, RemotePeer, Track};
+use super::{CallError, Caller, Listener, OfferId, Offered, RemotePeer, Track, Wait};
 use crate::sources::sound;
 
 impl Caller {
@@ -51,7 +51,7 @@ impl Caller {
         let offered = Offered {
             offer,
             locals: held,
-            patience: Patience::from(context.now),
+            wait: Wait::from(context.now),
         };
         self.offers.insert(id, offered);
         Ok((id, sdp))
@@ -139,7 +139,7 @@ impl RemotePeer {
             receivers: receivers(peer),
             links: BTreeMap::new(),
             made: now,
-            patience: Patience::from(now),
+            wait: Wait::from(now),
             unanswered: false,
             failed: false,
         }

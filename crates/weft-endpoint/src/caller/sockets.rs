@@ -122,6 +122,6 @@ impl RemotePeer {
             return true;
         }
         let served = self.live.values().any(|link| links.is_regular(*link));
-        !served && (connected || self.patience.waited(now) >= RESERVES_AFTER)
+        !served && (connected || self.wait.waited(now) >= RESERVES_AFTER)
     }
 }

@@ -1,7 +1,7 @@
 use std::net::UdpSocket;
 use std::sync::mpsc::channel;
 
-use super::patience::{PATIENCE, Patience};
+use super::wait::{WAIT_LIMIT, Wait};
 use weft_peer::StreamDirection;
 use weft_units::{Duration, Instant, MediaKind};
 
@@ -85,12 +85,12 @@ fn an_offer_that_was_withdrawn_takes_no_answer() {
 }
 
 #[test]
-fn patience_is_over_after_its_time_and_not_before() {
+fn wait_is_over_after_its_time_and_not_before() {
     let start = Instant::ZERO + Duration::from_secs(5);
-    let mut patience = Patience::from(start);
-    let almost = PATIENCE - Duration::from_millis(1);
-    assert!(!patience.is_over(start + almost));
-    assert!(patience.is_over(start + PATIENCE));
-    patience.renew(start + almost);
-    assert!(!patience.is_over(start + PATIENCE));
+    let mut wait = Wait::from(start);
+    let almost = WAIT_LIMIT - Duration::from_millis(1);
+    assert!(!wait.is_over(start + almost));
+    assert!(wait.is_over(start + WAIT_LIMIT));
+    wait.renew(start + almost);
+    assert!(!wait.is_over(start + WAIT_LIMIT));
 }

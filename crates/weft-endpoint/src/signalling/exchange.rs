@@ -34,16 +34,16 @@ pub(super) const ANSWER: Duration = Duration::from_secs(2);
 
 /// Timeouts of one attempt at a request.
 #[derive(Clone, Copy)]
-pub(super) struct Patience {
+pub(super) struct AttemptTimeouts {
     /// For each part of the answer, on an open connection.
     answer: Duration,
     /// For the whole attempt.
     left: Duration,
 }
 
-impl Patience {
+impl AttemptTimeouts {
     /// Applies the timeouts to a request.
-    pub fn of<B>(self, request: RequestBuilder<B>) -> RequestBuilder<B> {
+    pub fn apply<B>(self, request: RequestBuilder<B>) -> RequestBuilder<B> {
         request
             .config()
             .timeout_global(Some(self.left))
@@ -113,7 +113,7 @@ impl Exchange {
         &self,
         what: &'static str,
         kind: Option<&'static str>,
-        send: impl Fn(Patience) -> Result<Response<Body>, ureq::Error>,
+        send: impl Fn(AttemptTimeouts) -> Result<Response<Body>, ureq::Error>,
         take: impl Fn(Response<Body>, Option<&Used>) -> Result<T, ureq::Error>,
     ) -> Result<T, SignallingError> {
         let begun = Instant::now();
@@ -130,9 +130,9 @@ impl Exchange {
                 true => ANSWER.min(left),
                 false => left,
             };
-            let patience = Patience { answer, left };
+            let timeouts = AttemptTimeouts { answer, left };
             take_used();
-            let response = send(patience);
+            let response = send(timeouts);
             let used = take_used();
             let taken = match response {
                 Ok(response) => match self.judge(what, kind, used.as_ref(), response) {

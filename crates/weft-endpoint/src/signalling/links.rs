@@ -102,7 +102,7 @@ impl LinkConnector {
     /// Reports the state of a link according to media. Connections over a link
     /// that is down are closed at once, so that their readers continue over
     /// another link.
-    pub fn tell(&self, link: &str, up: bool) {
+    pub fn set_up(&self, link: &str, up: bool) {
         let Some(index) = self.0.links.iter().position(|l| l.name == link) else {
             return;
         };

@@ -5,7 +5,7 @@ use ureq::http::{Response, Uri};
 use ureq::{Body, RequestBuilder};
 
 use super::error::SignallingError;
-use super::exchange::{Exchange, MAX_ANSWER, Patience, shortened};
+use super::exchange::{AttemptTimeouts, Exchange, MAX_ANSWER, shortened};
 use super::links::{LinkFault, Used};
 use super::{Created, SECRET};
 use crate::links::LinkTrouble;
@@ -46,9 +46,9 @@ impl Resources {
         secret: Option<&str>,
         sdp: &str,
     ) -> Result<Created, SignallingError> {
-        let send = |patience: Patience| {
-            let request = patience
-                .of(self.exchange.agent.post(url))
+        let send = |timeouts: AttemptTimeouts| {
+            let request = timeouts
+                .apply(self.exchange.agent.post(url))
                 .header("Content-Type", "application/sdp");
             let request = match secret {
                 Some(secret) => request.header(SECRET, secret),
@@ -80,8 +80,8 @@ impl Resources {
     /// If the server refuses or cannot be reached.
     pub fn delete(&self, location: &str) -> Result<(), SignallingError> {
         let url = self.resolve(self.base(), location)?;
-        let send = |patience: Patience| {
-            self.authorized(patience.of(self.exchange.agent.delete(&url)))
+        let send = |timeouts: AttemptTimeouts| {
+            self.authorized(timeouts.apply(self.exchange.agent.delete(&url)))
                 .call()
         };
         self.exchange.ask("to end", None, send, |_, _| Ok(()))
@@ -103,7 +103,9 @@ impl Resources {
             return LinkTrouble::Route(fault);
         }
         let alone = Exchange::new(alone, self.base().to_owned(), self.exchange.kind);
-        let send = |patience: Patience| self.authorized(patience.of(alone.agent.get(url))).call();
+        let send = |timeouts: AttemptTimeouts| {
+            self.authorized(timeouts.apply(alone.agent.get(url))).call()
+        };
         match alone.ask("to ask", kind, send, |_, _| Ok(())) {
             // Any answer, even a refusal, comes from the server.
             Ok(()) | Err(SignallingError::Refused { .. }) => LinkTrouble::UdpBlocked,

@@ -15,7 +15,7 @@ use weft_net::LinkChoice;
 use weft_rooms::LinkReport;
 
 use super::error::{SignallingError, UrlPart};
-use super::exchange::{ANSWER, Exchange, Patience, ServerKind};
+use super::exchange::{ANSWER, AttemptTimeouts, Exchange, ServerKind};
 use super::links::{LinkConnector, LinkFault, Used};
 use super::resource::Resources;
 use super::stream::read_events;
@@ -52,7 +52,7 @@ impl Room {
     /// Reports the state of a link according to media: requests leave a link
     /// that is down.
     pub fn on_link(&self, link: &str, up: bool) {
-        self.exchange().links.tell(link, up);
+        self.exchange().links.set_up(link, up);
     }
 
     /// Moves requests away from the link of a silent event stream.
@@ -131,8 +131,8 @@ impl Room {
     pub fn put_links(&self, location: &str, links: &[LinkReport]) -> Result<(), SignallingError> {
         let links = serde_json::json!(links).to_string();
         let url = format!("{}/links", self.resources.resolve(self.base(), location)?);
-        let send = |patience: Patience| {
-            let request = patience.of(self.exchange().agent.put(&url));
+        let send = |timeouts: AttemptTimeouts| {
+            let request = timeouts.apply(self.exchange().agent.put(&url));
             let request = request.header("Content-Type", "application/json");
             self.resources.authorized(request).send(&links)
         };
@@ -152,9 +152,9 @@ impl Room {
         take: impl FnMut(RoomEvent) -> bool,
     ) -> Result<(), SignallingError> {
         let url = format!("{}/api/rooms/{}/events?{query}", self.base(), self.room);
-        let send = |patience: Patience| {
-            let request = patience
-                .of(self.exchange().agent.get(&url))
+        let send = |timeouts: AttemptTimeouts| {
+            let request = timeouts
+                .apply(self.exchange().agent.get(&url))
                 .config()
                 .timeout_global(None)
                 .timeout_recv_body(None)

@@ -78,7 +78,7 @@ impl Whip {
 
     /// Tells requests the state of a link by its media: they leave a dead one.
     pub fn on_link(&self, link: &str, up: bool) {
-        self.resources.exchange.links.tell(link, up);
+        self.resources.exchange.links.set_up(link, up);
     }
 
     /// Links over which requests fail, while others carry them.

@@ -10,7 +10,7 @@ use weft_peer::Section;
 
 use crate::call::Statistics;
 use crate::call::event_sender::CallEventSender;
-use crate::call::fault::Fault;
+use crate::call::fault::OngoingFault;
 use crate::call::troubles::Diagnosis;
 use crate::caller::{Command, News, PeerReport, ask};
 use crate::connect::{ConnectError, Connection, connect};
@@ -71,7 +71,7 @@ pub(super) struct Publication {
     lost_at: Option<Instant>,
     is_unanswered: bool,
     link_states: LinkStates,
-    fault: Fault,
+    fault: OngoingFault,
     diagnosis: Diagnosis,
     started: Instant,
 }
@@ -98,7 +98,7 @@ impl Publication {
             lost_at: None,
             is_unanswered: false,
             link_states: LinkStates::default(),
-            fault: Fault::default(),
+            fault: OngoingFault::default(),
             diagnosis: Diagnosis::default(),
             started: now,
         }

@@ -1,5 +1,5 @@
 use super::*;
-use weft_peer::{AWAY, PeerKey};
+use weft_peer::{PeerKey, RECONNECT_GRACE};
 
 fn at(seconds: u64) -> Instant {
     Instant::ZERO + Duration::from_secs(seconds)
@@ -22,15 +22,15 @@ fn connection() -> Connection {
 #[test]
 fn an_outage_of_two_minutes_loses_nobody_who_is_waited_for() {
     let mut connection = connection();
-    assert!(!connection.is_lost(at(10), true, AWAY));
+    assert!(!connection.is_lost(at(10), true, RECONNECT_GRACE));
     // Consent lasts for 30 s (RFC 7675 section 5.1): until then a path counts.
-    assert!(!connection.is_lost(at(40), false, AWAY));
-    assert!(!connection.is_lost(at(130), false, AWAY));
-    assert!(!connection.is_lost(at(131), true, AWAY));
+    assert!(!connection.is_lost(at(40), false, RECONNECT_GRACE));
+    assert!(!connection.is_lost(at(130), false, RECONNECT_GRACE));
+    assert!(!connection.is_lost(at(131), true, RECONNECT_GRACE));
     // The next one counts from its own beginning.
-    assert!(!connection.is_lost(at(300), false, AWAY));
-    assert!(!connection.is_lost(at(479), false, AWAY));
-    assert!(connection.is_lost(at(480), false, AWAY));
+    assert!(!connection.is_lost(at(300), false, RECONNECT_GRACE));
+    assert!(!connection.is_lost(at(479), false, RECONNECT_GRACE));
+    assert!(connection.is_lost(at(480), false, RECONNECT_GRACE));
 }
 
 #[test]

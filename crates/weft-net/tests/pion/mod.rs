@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use weft_ice::{IceRole, RemoteCandidate, RemoteFilter};
 use weft_net::{Clock, Driver};
 use weft_peer::{Offer, Section, StreamDirection};
-use weft_session::{Delivery, Level, Naming, SchedulerKind};
+use weft_session::{Delivery, FeedbackFormat, Level, SchedulerKind};
 use weft_testing::{skipped, where_the_machine_keeps_up};
 use weft_units::{Duration, Instant, MediaKind, Rng};
 
@@ -49,8 +49,8 @@ struct Call {
     pion: Pion,
     relays: Vec<Relay>,
     record: Record,
-    /// Naming of packets in Pion's feedback.
-    naming: (Level, Naming),
+    /// Level, and format of Pion's feedback.
+    feedback_format: (Level, FeedbackFormat),
     /// Remote addresses that Pion selected, in order.
     selected: Vec<String>,
     /// States of Pion's ICE agent, in order.
@@ -102,7 +102,7 @@ impl Call {
             let (addr, priority) = (relay.near(), u32::MAX);
             peer.add_remote_candidate(clock.now(), RemoteCandidate { addr, priority });
         }
-        let naming = (peer.session().level(), peer.session().naming());
+        let feedback_format = (peer.session().level(), peer.session().feedback_format());
         us.remote.send(Command::Insert(Box::new(peer)));
         Call {
             clock,
@@ -111,7 +111,7 @@ impl Call {
             pion,
             relays,
             record: Record::default(),
-            naming,
+            feedback_format,
             selected: Vec::new(),
             states: Vec::new(),
             counts: Counts::default(),
@@ -249,7 +249,10 @@ fn pion_with_feedback_by_stream_merges_two_links_too() {
     where_the_machine_keeps_up(|| {
         let Some(program) = program() else { return };
         let mut call = Call::new(&program, StreamDirection::Send, &["-ccfb"]);
-        assert_eq!(call.naming, (Level::SenderSide, Naming::Stream));
+        assert_eq!(
+            call.feedback_format,
+            (Level::SenderSide, FeedbackFormat::Stream)
+        );
         call.begin(30);
         let start = call.now();
         survives_a_cut(&mut call, 1, BUSY);

@@ -17,7 +17,7 @@ pub use plan::{AnswerPolicy, Outgoing};
 
 use weft_ice::RemoteCandidate;
 use weft_secure::{DtlsRole, Fingerprint, Remote};
-use weft_session::{Feedback, Level, Naming};
+use weft_session::{Feedback, FeedbackFormat, Level};
 use weft_units::{Codec, MediaKind};
 use weft_wire::payload::Form;
 use weft_wire::rtp::{self, ExtensionMap, Rid};
@@ -155,12 +155,12 @@ pub(crate) fn extensions(media: &Media) -> impl Iterator<Item = &(u8, String)> {
 
 /// Feedback that the peer gives on the packets that we send in this section:
 /// Firefox, for one, counts those of video only.
-fn feedback(level: Level, naming: Naming, media: &Media) -> Feedback {
+fn feedback(level: Level, format: FeedbackFormat, media: &Media) -> Feedback {
     let lists = |uri: &str| extensions(media).any(|(_, u)| u == uri);
-    let each = match (level, naming) {
+    let each = match (level, format) {
         (Level::Full, _) => lists(rtp::PATH_URI),
-        (Level::SenderSide, Naming::Transport) => lists(rtp::TRANSPORT_SEQUENCE_URI),
-        (Level::SenderSide, Naming::Stream) => media.has_feedback(sdp::CONGESTION_FEEDBACK),
+        (Level::SenderSide, FeedbackFormat::Transport) => lists(rtp::TRANSPORT_SEQUENCE_URI),
+        (Level::SenderSide, FeedbackFormat::Stream) => media.has_feedback(sdp::CONGESTION_FEEDBACK),
         (Level::Single, _) => false,
     };
     match each {
@@ -177,9 +177,9 @@ pub(crate) fn agree(used: &[&Media], allowed: &[Codec], session: &mut weft_sessi
     let by_stream = |m: &&Media| m.has_feedback(sdp::CONGESTION_FEEDBACK);
     let mut video = used.iter().filter(|m| is_video(m, allowed));
     let agreed = used.iter().any(by_stream) && video.all(by_stream);
-    session.naming = Naming::Transport;
+    session.feedback_format = FeedbackFormat::Transport;
     if session.extensions.path.is_none() && agreed {
-        session.naming = Naming::Stream;
+        session.feedback_format = FeedbackFormat::Stream;
         session.extensions.transport_sequence = None;
     }
 }

@@ -263,7 +263,7 @@ pub(crate) fn add_sender(
         codec: types.codec(),
         mid,
         rid,
-        feedback: feedback(session.level(), session.naming(), media),
+        feedback: feedback(session.level(), session.feedback_format(), media),
     });
     let direction = StreamDirection::Send;
     NegotiatedStream {

@@ -12,7 +12,7 @@ use std::net::SocketAddr;
 
 use weft_ice::{Credentials, IceRole, LinkId, LocalAddress, RemoteFilter};
 use weft_secure::{Certificate, Config as AssociationConfig};
-use weft_session::{Delivery, Frame, Input, Level, Naming, Output};
+use weft_session::{Delivery, FeedbackFormat, Frame, Input, Level, Output};
 use weft_units::{Codec, Duration, Instant, MediaKind, PathId, Rng, Ssrc};
 use weft_wire::rtp::ExtensionMap;
 use weft_wire::sdp::{SessionDescription, Setup};

@@ -1,5 +1,5 @@
 use weft_secure::{Association, DtlsRole};
-use weft_session::{Level, Naming, Session};
+use weft_session::{FeedbackFormat, Level, Session};
 use weft_units::{Instant, MediaKind};
 use weft_wire::payload::{Form, format_of};
 use weft_wire::rtp;
@@ -246,7 +246,8 @@ impl Answering<'_> {
     /// Two kinds of feedback do the same: an answer lists the one to use.
     fn keep_chosen_feedback(&self, media: &mut Media) {
         let session = &self.peer.session;
-        let by_stream = (session.level(), session.naming()) == (Level::SenderSide, Naming::Stream);
+        let by_stream = (session.level(), session.feedback_format())
+            == (Level::SenderSide, FeedbackFormat::Stream);
         let other = match by_stream {
             true => sdp::TRANSPORT_FEEDBACK,
             false => sdp::CONGESTION_FEEDBACK,

@@ -108,7 +108,7 @@ fn peers_on_one_socket_are_told_apart_by_name_and_then_by_address() {
     house.run(500);
     assert!(house.is_connected(first) && house.is_connected(second));
     assert!(house.clients.iter().all(Peer::is_connected));
-    assert_eq!(house.set.strays(), 0);
+    assert_eq!(house.set.unroutable(), 0);
     for key in [first, second] {
         let counters = house.set.get(key).expect("there").association().counters();
         let drops: u64 = counters.drops().map(|(_, n)| n).sum();
@@ -129,7 +129,7 @@ fn what_belongs_to_nobody_is_a_counted_stray() {
             .handle_datagram(house.now, server, stranger, Ecn::NotEct, nonsense);
         assert_eq!(found, None);
     }
-    assert_eq!(house.set.strays(), 4);
+    assert_eq!(house.set.unroutable(), 4);
 }
 
 #[test]
@@ -182,14 +182,14 @@ fn a_removed_peer_leaves_neither_name_nor_route() {
     let key = house.admit(pair(1, "198.51.100.1:1000"));
     house.run(500);
     assert!(house.set.remove(key).is_some());
-    let before = house.set.strays();
+    let before = house.set.unroutable();
     let (server, client) = (addr(SERVER), addr("198.51.100.1:1000"));
     let check = house.last_check.clone();
     let found = house
         .set
         .handle_datagram(house.now, server, client, Ecn::NotEct, &check);
     assert_eq!(found, None);
-    assert_eq!(house.set.strays(), before + 1);
+    assert_eq!(house.set.unroutable(), before + 1);
     assert_eq!(house.set.poll_timeout(), None);
     assert!(house.set.names.is_empty() && house.set.routes.len() == 0);
 }
@@ -309,7 +309,7 @@ fn a_datagram_that_is_too_long_is_not_looked_at() {
         let peer = house.set.get(key).expect("there");
         let counters = peer.association().counters();
         (
-            peer.useless(),
+            peer.discarded(),
             counters.drops().map(|(_, n)| n).sum::<u64>(),
         )
     };

@@ -109,7 +109,7 @@ impl Admin {
                 let room = weft_rooms::room_name(&room)?;
                 let removed = self.hub.remove(&room, &participant, length(seconds));
                 let (id, name) = removed?;
-                self.hub.log().tell(|| ServerEvent::Removed {
+                self.hub.log().emit(|| ServerEvent::Removed {
                     room,
                     id: id.clone(),
                 });
@@ -118,14 +118,14 @@ impl Admin {
             Order::Close { room, seconds } => {
                 let room = weft_rooms::room_name(&room)?;
                 let removed = self.hub.close_room(&room, length(seconds));
-                self.hub.log().tell(|| ServerEvent::Closed { room });
+                self.hub.log().emit(|| ServerEvent::Closed { room });
                 Answer::Closed { removed }
             }
             Order::Revoke { token } => {
                 let id = self.gate.revoke(&token, SystemTime::now())?;
                 let removed = self.hub.end_token(&id);
                 let token = id.to_string();
-                self.hub.log().tell(|| ServerEvent::Revoked { token });
+                self.hub.log().emit(|| ServerEvent::Revoked { token });
                 Answer::Revoked { id, removed }
             }
         })

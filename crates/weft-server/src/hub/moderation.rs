@@ -63,7 +63,7 @@ impl Hub {
             state.bars.add(now, room, bar, length);
         }
         self.expel(&mut state, room, &id);
-        self.tell(&mut state);
+        self.publish_changes(&mut state);
         Ok((id, name))
     }
 
@@ -79,7 +79,7 @@ impl Hub {
         for id in &all {
             self.expel(&mut state, room, id);
         }
-        self.tell(&mut state);
+        self.publish_changes(&mut state);
         all.len()
     }
 
@@ -108,7 +108,7 @@ impl Hub {
             let now = self.clock.now();
             state.registry.finish(now, &of.room, &of.participant);
         }
-        self.tell(&mut state);
+        self.publish_changes(&mut state);
         holders.len()
     }
 

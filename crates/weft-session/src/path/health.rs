@@ -21,17 +21,17 @@ pub(crate) struct Signs {
 
 /// A path with such a queue brings frames too late: media goes elsewhere, if
 /// another path is well. Half of it is the jitter buffer's usual room; less
-/// makes every filled queue a sickness.
-const SICK: Duration = Duration::from_millis(100);
+/// would call every filled queue degraded.
+const DEGRADED: Duration = Duration::from_millis(100);
 /// It is well again when it has drained to this.
-pub(super) const WELL: Duration = Duration::from_millis(30);
+pub(super) const RECOVERED: Duration = Duration::from_millis(30);
 /// Dangers closer together than this are one.
 const EVENT: Duration = Duration::from_millis(500);
 
 /// Whether a path may get media, and how much has been safe on it.
 #[derive(Debug)]
 pub(crate) struct Health {
-    sick: bool,
+    degraded: bool,
     gone: bool,
     danger_at: Option<Instant>,
     /// Safe rate before silence was taken for a danger.
@@ -46,7 +46,7 @@ pub(crate) struct Health {
 impl Health {
     pub fn new() -> Health {
         Health {
-            sick: false,
+            degraded: false,
             gone: false,
             danger_at: None,
             before_silence: None,
@@ -61,8 +61,8 @@ impl Health {
         *self = Health::new();
     }
 
-    pub fn is_sick(&self) -> bool {
-        self.sick
+    pub fn is_degraded(&self) -> bool {
+        self.degraded
     }
 
     /// It lost something and repairs it too late: no matter of its rate, but of
@@ -89,7 +89,7 @@ impl Health {
         self.safe.map(|bps| Rate::from_bps(bps as u64))
     }
 
-    /// Takes in the signs of now. True if the path fell ill.
+    /// Takes in the signs of now. Returns true if the path became degraded.
     pub fn examine(&mut self, now: Instant, signs: Signs, caution: &Caution) -> bool {
         let passed = self.examined_at.replace(now);
         let passed = now.saturating_since(passed.unwrap_or(now));
@@ -122,13 +122,13 @@ impl Health {
         if in_danger && is_event {
             self.danger_at = Some(now);
         }
-        let falls_ill = (signs.gone || exceeds(SICK)) && !self.sick;
-        if falls_ill {
-            self.sick = true;
-        } else if !signs.gone && signs.excess.is_some_and(|excess| excess <= WELL) {
-            self.sick = false;
+        let degrades = (signs.gone || exceeds(DEGRADED)) && !self.degraded;
+        if degrades {
+            self.degraded = true;
+        } else if !signs.gone && signs.excess.is_some_and(|excess| excess <= RECOVERED) {
+            self.degraded = false;
         }
-        falls_ill
+        degrades
     }
 
     fn is_safe(&self, carried: Option<Rate>) -> bool {

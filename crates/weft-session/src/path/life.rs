@@ -2,7 +2,7 @@
 
 use weft_units::{Bytes, Duration, Instant};
 
-use super::health::WELL;
+use super::health::RECOVERED;
 use super::{Carried, FEEDBACK_WAIT, Path, PathState, RoundTrip, Waiting};
 
 /// How long after the association last raised no verdict a suspicion lapses:
@@ -35,7 +35,7 @@ impl Path {
         self.life.excused.on_sample(now, excused);
         self.life.answer.on_sample(answer);
         self.life.heard_at = Some(now);
-        if self.is_doubted() && late <= WELL {
+        if self.is_doubted() && late <= RECOVERED {
             self.health.excuse();
         }
     }

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use weft_units::{PathId, Ssrc, StreamId};
 
 use super::{Numbering, Path, PathState};
-use crate::few::Few;
+use crate::small_map::SmallMap;
 
 /// Paths that are down and remembered, in case they return. Chosen by us: more
 /// links than a machine loses at a time.
@@ -14,7 +14,7 @@ const MOST_DOWN: usize = 4;
 /// Every packet walks through all of them, so those that are gone must leave.
 #[derive(Default)]
 pub(crate) struct Paths {
-    known: Few<PathId, Path>,
+    known: SmallMap<PathId, Path>,
     /// Numbers with which later paths of the same ids begin: at most 256.
     ended: BTreeMap<PathId, Numbering>,
     /// Packets that left on paths that were removed.

@@ -6,7 +6,7 @@
 //! small reordering tolerance decides.
 
 use super::numbering::{PathNumbers, REORDER_TIME};
-use crate::few::Few;
+use crate::small_map::SmallMap;
 use std::collections::BTreeMap;
 use weft_units::{Duration, Instant, PathId};
 
@@ -57,10 +57,10 @@ pub(super) struct Findings {
 #[derive(Debug)]
 pub(super) struct NackTracker {
     missing: BTreeMap<u64, Missing>,
-    paths: Few<PathId, PathNumbers>,
+    paths: SmallMap<PathId, PathNumbers>,
     /// Paths that bring copies of other paths' packets: the highest number
     /// among those, and when the last one came.
-    copies: Few<PathId, (u64, Instant)>,
+    copies: SmallMap<PathId, (u64, Instant)>,
     highest: Option<u64>,
     rtt: Duration,
     /// A repair packet may bring a packet back within this time.
@@ -98,8 +98,8 @@ impl NackTracker {
     pub(super) fn new() -> NackTracker {
         NackTracker {
             missing: BTreeMap::new(),
-            paths: Few::default(),
-            copies: Few::default(),
+            paths: SmallMap::default(),
+            copies: SmallMap::default(),
             highest: None,
             rtt: DEFAULT_RTT,
             repair_wait: Duration::ZERO,

@@ -11,17 +11,17 @@ use weft_wire::flexfec::{Parity, Repair};
 use weft_wire::rtp::{self, ExtensionMap};
 use weft_wire::sequence;
 
-use kept::{Kept, WINDOW, Way};
+use kept::{Kept, Origin, WINDOW};
 
 /// Counters of the repair packets of one stream.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct ProtectionCounters {
-    /// Repair packets that came, the useless and the broken included.
+    /// Repair packets that arrived, including discarded and broken ones.
     pub received: u64,
-    /// Repair packets that brought a packet back which did not come by itself.
+    /// Repair packets that recovered a lost packet.
     pub used: u64,
-    /// Repair packets whose packets all came by themselves.
-    pub useless: u64,
+    /// Repair packets whose packets all arrived without it.
+    pub discarded: u64,
     /// Repair packets that could not be read, that are of packets far from
     /// all others, or that gave no packet of the stream.
     pub broken: u64,
@@ -72,23 +72,23 @@ impl Recovery {
             self.repairs.clear();
             return;
         }
-        if self.kept.way(number) == Some(Way::Recovered) {
+        if self.kept.origin(number) == Some(Origin::Recovered) {
             // It was not lost: the repair packet overtook it on another path.
             self.counters.used -= 1;
-            self.counters.useless += 1;
+            self.counters.discarded += 1;
         }
-        self.keep(number, Way::Itself, packet);
+        self.keep(number, Origin::Received, packet);
     }
 
     /// A packet of the stream came as a retransmission.
     pub fn on_retransmission(&mut self, now: Instant, number: u64) {
-        if self.in_use(now) && self.kept.way(number).is_none() {
-            self.keep(number, Way::Useless, &[]);
+        if self.in_use(now) && self.kept.origin(number).is_none() {
+            self.keep(number, Origin::Retransmitted, &[]);
         }
     }
 
-    fn keep(&mut self, number: u64, way: Way, packet: &[u8]) {
-        if !self.kept.keep(number, way, packet) {
+    fn keep(&mut self, number: u64, origin: Origin, packet: &[u8]) {
+        if !self.kept.keep(number, origin, packet) {
             return;
         }
         for held in &mut self.repairs {
@@ -124,7 +124,7 @@ impl Recovery {
         });
         if self.repairs.len() > MAX_HELD {
             self.repairs.pop_front();
-            self.counters.useless += 1;
+            self.counters.discarded += 1;
         }
     }
 
@@ -140,14 +140,14 @@ impl Recovery {
             }
             let held = self.repairs.remove(at)?;
             let sequence = held.base + u64::from(held.missing.trailing_zeros());
-            if held.missing == 0 || old || self.kept.way(sequence).is_some() {
-                self.counters.useless += 1;
+            if held.missing == 0 || old || self.kept.origin(sequence).is_some() {
+                self.counters.discarded += 1;
                 continue;
             }
             match self.recover(held, sequence, ssrc, map) {
                 Ok(packet) => {
                     self.counters.used += 1;
-                    self.keep(sequence, Way::Recovered, &packet);
+                    self.keep(sequence, Origin::Recovered, &packet);
                     return Some(Recovered { sequence, packet });
                 }
                 Err(_) => self.counters.broken += 1,

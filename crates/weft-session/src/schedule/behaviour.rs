@@ -22,7 +22,7 @@ pub struct Lateness {
     pub others_count: Option<f64>,
     /// Whether a path with a standing queue gets no media while another one is
     /// well.
-    pub avoids_sick_paths: bool,
+    pub avoids_degraded_paths: bool,
     /// Whether the picture begins anew where packets that are stuck would take
     /// too long on another path.
     pub begins_anew: bool,

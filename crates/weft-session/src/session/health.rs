@@ -1,9 +1,9 @@
-//! Paths that fall ill: what stands in their queues is too late to be of use.
+//! Degraded paths: packets in their queues arrive too late to be of use.
 //!
-//! A path whose delay is well above that of the empty path gets no media that
-//! another one could bring, and is measured until it has drained. What it holds
-//! is sent again elsewhere if that is quickly done, and otherwise left: the
-//! picture begins anew.
+//! A path whose delay is well above its minimum gets no media that another path can
+//! carry, and is probed until its queue has drained. Packets in its queue are sent again
+//! over another path if that is quick; otherwise they are abandoned, and the next keyframe
+//! restarts the picture.
 
 use weft_units::{Bytes, Duration, Instant, PathId, Rate, StreamId};
 
@@ -34,15 +34,15 @@ impl Session {
         let Some(caution) = self.watched().map(|l| l.caution) else {
             return;
         };
-        let mut ill = Vec::new();
+        let mut degraded = Vec::new();
         for path in self.paths.values_mut() {
-            let (signs, was_sick) = (path.signs(now), path.health.is_sick());
+            let (signs, was_degraded) = (path.signs(now), path.health.is_degraded());
             if path.health.examine(now, signs, &caution) {
-                ill.push(path.id);
+                degraded.push(path.id);
             }
-            self.rate.moved |= path.health.is_sick() != was_sick;
+            self.rate.moved |= path.health.is_degraded() != was_degraded;
         }
-        for id in ill {
+        for id in degraded {
             self.leave(now, id);
         }
     }
@@ -54,9 +54,9 @@ impl Session {
         rates.map(|p| p.controller.target_rate()).max()
     }
 
-    /// Takes off a path that fell ill what is better brought by another.
+    /// Moves packets from a degraded path to another path that delivers them earlier.
     pub(super) fn leave(&mut self, now: Instant, id: PathId) {
-        if !self.avoids_sick_paths() {
+        if !self.avoids_degraded_paths() {
             return;
         }
         let Some((rate, path)) = self.other_rate(now, id).zip(self.paths.get(&id)) else {
@@ -101,7 +101,7 @@ impl Session {
         let needed = sizes.into_iter().sum();
         let others = self.live_paths();
         let rate = others.iter().map(|p| p.controller.target_rate()).sum();
-        if self.avoids_sick_paths()
+        if self.avoids_degraded_paths()
             && self.brings_too_late(needed, rate)
             && self.begin_anew(now, streams)
         {

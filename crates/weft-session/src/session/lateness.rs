@@ -26,8 +26,8 @@ impl Session {
     }
 
     /// Whether degraded paths get no media, where there is a choice.
-    pub(super) fn avoids_sick_paths(&self) -> bool {
-        self.watched().is_some_and(|l| l.avoids_sick_paths)
+    pub(super) fn avoids_degraded_paths(&self) -> bool {
+        self.watched().is_some_and(|l| l.avoids_degraded_paths)
     }
 
     /// Remedy for late pictures: the peer is thought to treat late packets as
@@ -66,20 +66,22 @@ impl Session {
         paths.any(|path| path.health.was_in_danger(now, within))
     }
 
-    /// Whether this path is to get no media: it fell ill, and another one is
-    /// well.
+    /// Whether this path gets no media: it is degraded, and a healthy one exists.
     pub(super) fn avoids(&self, path: &Path) -> bool {
-        self.avoids_sick_paths()
-            && path.health.is_sick()
+        self.avoids_degraded_paths()
+            && path.health.is_degraded()
             && self.may_replace(path.id).next().is_some()
     }
 
-    /// The paths that are well and may take over from this one: not those that
-    /// their links' policies spare longer.
+    /// Returns the healthy paths that may replace this one; their links' policies spare
+    /// them no longer than this one.
     pub(super) fn may_replace(&self, id: PathId) -> impl Iterator<Item = &Path> {
         let tier = |id| self.scheduling.policies.tier(id);
         let may = move |p: &&Path| {
-            p.id != id && p.state == PathState::Up && !p.health.is_sick() && tier(p.id) <= tier(id)
+            p.id != id
+                && p.state == PathState::Up
+                && !p.health.is_degraded()
+                && tier(p.id) <= tier(id)
         };
         self.paths.values().filter(may)
     }

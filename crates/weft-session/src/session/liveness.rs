@@ -4,7 +4,7 @@ use weft_cc::{Controller, ControllerKind, Limits};
 use weft_units::{Duration, Ecn, Instant, PathId};
 
 use super::Session;
-use crate::config::{Config, Level, Naming};
+use crate::config::{Config, FeedbackFormat, Level};
 use crate::event::{Event, Output};
 use crate::path::{Path, PathState, Purpose};
 
@@ -25,9 +25,9 @@ fn controller(config: &Config, level: Level, now: Instant) -> (Box<dyn Controlle
     let mut controller = build(config.controller, limits, now);
     controller.set_weight(config.weight);
     controller.set_demand(now, config.max_rate);
-    let ecn = match (level, config.naming) {
-        (Level::Full, _) | (Level::SenderSide, Naming::Stream) => controller.ecn(),
-        (Level::SenderSide, Naming::Transport) | (Level::Single, _) => Ecn::NotEct,
+    let ecn = match (level, config.feedback_format) {
+        (Level::Full, _) | (Level::SenderSide, FeedbackFormat::Stream) => controller.ecn(),
+        (Level::SenderSide, FeedbackFormat::Transport) | (Level::Single, _) => Ecn::NotEct,
     };
     (controller, ecn)
 }

@@ -33,14 +33,16 @@ use std::collections::VecDeque;
 use weft_units::{Bytes, Deadline, Duration, Instant, PathId, Rate, Rng, StreamId};
 use weft_wire::rtp::ForwardedPacket;
 
-use crate::config::{Backlog, Config, Level, Naming, ReceiveStreamConfig, SendStreamConfig};
+use crate::config::{
+    Backlog, Config, FeedbackFormat, Level, ReceiveStreamConfig, SendStreamConfig,
+};
 use crate::event::{Frame, Input, Output};
-use crate::few::Few;
 use crate::path::{Path, Paths};
 use crate::preference::Preference;
 use crate::protection::{Protection, ProtectionKind, RepairShare};
 use crate::schedule::{PathUse, Policy, SchedulerKind};
 use crate::send::{Buffers, SendStream};
+use crate::small_map::SmallMap;
 use crate::stats::{Drops, Stats};
 
 use feedback::Feedback;
@@ -77,8 +79,8 @@ pub struct Session {
 /// The streams of both directions.
 #[derive(Default)]
 struct Streams {
-    senders: Few<StreamId, SendStream>,
-    receivers: Few<StreamId, ReceiveStream>,
+    senders: SmallMap<StreamId, SendStream>,
+    receivers: SmallMap<StreamId, ReceiveStream>,
     /// The number of the next one, of either direction.
     next: u32,
 }
@@ -157,10 +159,10 @@ impl Session {
         self.level
     }
 
-    /// By what feedback names packets at [`Level::SenderSide`].
+    /// Format of feedback at [`Level::SenderSide`].
     #[must_use]
-    pub fn naming(&self) -> Naming {
-        self.config.naming
+    pub fn feedback_format(&self) -> FeedbackFormat {
+        self.config.feedback_format
     }
 
     /// Adds a stream that this side sends.

@@ -150,7 +150,7 @@ impl Session {
             return;
         };
         let payload = Arc::clone(&stored.payload);
-        let by = (self.level, self.config.naming);
+        let by = (self.level, self.config.feedback_format);
         let sequence = waiting.sequence as u16;
         let numbers = self
             .feedback

@@ -125,9 +125,9 @@ impl Session {
         self.can_send(now) || self.may_send_unanswered(now, is_audio, size)
     }
 
-    /// Where sound goes besides, if it would have one path alone: which of two
-    /// has died is not known while one is suspect or both are, and one that fell
-    /// ill may be the quicker one by now.
+    /// Further paths for sound that would otherwise use a single path: while one of two
+    /// paths is suspect, either may have died, and a degraded path may have become the
+    /// faster one.
     fn doubtful_for_sound(&self) -> Vec<PathId> {
         let is_doubtful = |p: &&Path| match p.state {
             PathState::Suspect => p.is_usable(),

@@ -106,7 +106,7 @@ impl Session {
         let copying = Copying::of(self.level, &waiting.copies, has_rtx);
         let numbered = stream.config.feedback == Feedback::EachPacket && copying.has_number();
         let numbers = numbered.then(|| {
-            let by = (self.level, self.config.naming);
+            let by = (self.level, self.config.feedback_format);
             self.feedback.numbers.assign(by, path, ssrc, sequence)
         });
         let (number, extensions) = numbers.flatten().unzip();

@@ -57,9 +57,9 @@ impl Session {
         })
     }
 
-    /// The paths that are up, without those that fell ill while others are well,
-    /// or else those that are suspect, or all that do not answer; only the one that the scheduler keeps to,
-    /// if it can be used.
+    /// Returns the paths that are up, without degraded ones while others are healthy;
+    /// otherwise the suspect ones, otherwise all that do not answer. If the scheduler keeps
+    /// to one path and it is usable, only that one.
     pub(super) fn live_paths(&self) -> Vec<&Path> {
         let kept = self.scheduling.scheduler.keeps_to();
         let kept = kept.and_then(|id| self.paths.get(&id));

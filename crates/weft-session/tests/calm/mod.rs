@@ -30,7 +30,7 @@ fn a_link_that_loses_its_capacity_holds_up_the_picture_for_a_moment() {
         world.run(seconds(10));
         world.longest_gap(seconds(10), seconds(20))
     };
-    let (whole, without) = (stands(Ablation::None), stands(Ablation::SickPaths));
+    let (whole, without) = (stands(Ablation::None), stands(Ablation::DegradedPaths));
     assert!(whole <= Duration::from_millis(250), "{whole:?}");
     assert!(whole <= without, "{whole:?}, without {without:?}");
 }

@@ -11,9 +11,9 @@ use std::rc::Rc;
 use weft_cc::{ControllerKind, Limits};
 use weft_links::{Departure, Link, LinkSpec, PacketInfo};
 use weft_session::{
-    Config, Delivery, Drops, Event, Feedback, Frame, Input, Naming, Output, PathStats, Policy,
-    ProtectionKind, Protocol, ReceiveStreamConfig, ReceiverStats, Retransmission, SchedulerKind,
-    SendStreamConfig, SenderStats, Session, Transmit,
+    Config, Delivery, Drops, Event, Feedback, FeedbackFormat, Frame, Input, Output, PathStats,
+    Policy, ProtectionKind, Protocol, ReceiveStreamConfig, ReceiverStats, Retransmission,
+    SchedulerKind, SendStreamConfig, SenderStats, Session, Transmit,
 };
 use weft_testing::pictures::{FRAME_INTERVAL, Source, Stamp};
 use weft_units::{Bytes, Codec, Duration, Ecn, Instant, PathId, Rate, Rng, Ssrc, StreamId};
@@ -124,7 +124,7 @@ impl World {
         controller: ControllerKind,
     ) -> World {
         let mut config = Config::new(ExtensionMap::default(), Ssrc(1));
-        config.naming = Naming::Stream;
+        config.feedback_format = FeedbackFormat::Stream;
         (config.scheduler, config.controller) = (scheduler, controller);
         World::with_config(seed, specs, config, true)
     }

@@ -139,7 +139,7 @@ impl DemoRun {
                 degradation: Degradation::default(),
             };
             let slow = notices.clone();
-            let on_load = move |load: video::Load| slow.tell(load.into());
+            let on_load = move |load: video::Load| slow.send(load.into());
             video::start(setup, control, captured, on_load, send).map_err(Failure::machine)?;
             publish(&sender.remote, &room, name)?;
             let watcher = Watcher::start(clock, args.codec, None).map_err(Failure::machine)?;
@@ -221,7 +221,7 @@ impl DemoRun {
     }
 
     pub fn both_show_pictures_since(&self, since: weft_units::Instant) -> bool {
-        let newest = |call: &Call| call.watcher.look(|s| s.all.last().map(|s| s.at));
+        let newest = |call: &Call| call.watcher.look(|s| s.pictures.last().map(|s| s.at));
         self.calls.iter().all(|c| newest(c) > Some(since))
     }
 

@@ -12,7 +12,7 @@ use super::calls::{Call, DemoRun, WEFT};
 use super::ride::{LinkName, Override};
 use super::settings::SettingTick;
 use crate::statistics::{round, state_name};
-use weft_endpoint::watch::{Sight, Sights};
+use weft_endpoint::watch::{Measurements, ShownPicture};
 
 /// Message to the page, four times a second.
 #[derive(Clone, Debug, Serialize)]
@@ -109,7 +109,13 @@ impl Figures {
             freezes_at_begin: run
                 .calls
                 .iter()
-                .map(|c| (c.name, c.watcher.look(|sights| freezes_before(sights, now))))
+                .map(|c| {
+                    (
+                        c.name,
+                        c.watcher
+                            .look(|measurements| freezes_before(measurements, now)),
+                    )
+                })
                 .collect(),
         }
     }
@@ -186,25 +192,25 @@ impl Figures {
 
     fn call_tick(&self, now: Instant, call: &Call) -> CallTick {
         const SECOND: Duration = Duration::from_secs(1);
-        call.watcher.look(|sights| {
+        call.watcher.look(|measurements| {
             let since = now.saturating_sub(SECOND);
-            let recent: Vec<&Sight> = sights
-                .all
+            let recent: Vec<&ShownPicture> = measurements
+                .pictures
                 .iter()
                 .rev()
                 .take_while(|s| s.at > since)
                 .collect();
             let bytes: usize = recent.iter().map(|s| s.bytes).sum();
-            let (freeze, count) = self.freezes(call.name, sights, now);
+            let (freeze, count) = self.freezes(call.name, measurements, now);
             CallTick {
                 fps: recent.len(),
-                frozen: sights.freezes.is_frozen(now),
+                frozen: measurements.freezes.is_frozen(now),
                 freeze_s: round(freeze.as_secs_f64()),
                 freeze_count: count,
                 e2e_ms: mean(recent.iter().filter_map(|s| s.latency)).map(round),
                 throughput_mbps: round((Bytes(bytes as u64) / SECOND).as_mbps()),
-                width: sights.all.last().map(|s| s.width),
-                height: sights.all.last().map(|s| s.height),
+                width: measurements.pictures.last().map(|s| s.width),
+                height: measurements.pictures.last().map(|s| s.height),
             }
         })
     }
@@ -231,15 +237,19 @@ impl Figures {
         let whole_seconds = elapsed.as_secs() as usize;
         let frames_sent =
             frames_sent(call) - self.frames_at_begin.get(call.name).copied().unwrap_or(0);
-        call.watcher.look(|sights| {
-            let seen: Vec<&Sight> = sights.all.iter().filter(|s| s.at >= self.began).collect();
+        call.watcher.look(|measurements| {
+            let seen: Vec<&ShownPicture> = measurements
+                .pictures
+                .iter()
+                .filter(|s| s.at >= self.began)
+                .collect();
             let mut per_second = vec![0_u32; whole_seconds];
             let mut heights = vec![None; whole_seconds];
-            for sight in &seen {
-                let second = sight.at.saturating_since(self.began).as_secs_f64() as usize;
+            for picture in &seen {
+                let second = picture.at.saturating_since(self.began).as_secs_f64() as usize;
                 if let Some(count) = per_second.get_mut(second) {
                     *count += 1;
-                    heights[second] = Some(sight.height);
+                    heights[second] = Some(picture.height);
                 }
             }
             let latency = Times::of(seen.iter().filter_map(|s| s.latency));
@@ -248,7 +258,7 @@ impl Figures {
             let encoding = Times::of(encoding.iter().copied());
             let bytes: usize = seen.iter().map(|s| s.bytes).sum();
             let span = Duration::from(elapsed).max(Duration::from_millis(1));
-            let (freeze, count) = self.freezes(call.name, sights, now);
+            let (freeze, count) = self.freezes(call.name, measurements, now);
             json!({
                 "fps": round(seen.len() as f64 / elapsed.as_secs_f64().max(0.001)),
                 "fps_per_second": per_second,
@@ -264,15 +274,15 @@ impl Figures {
                 "throughput_mbps": round((Bytes(bytes as u64) / span).as_mbps()),
                 "frames_sent": frames_sent,
                 "frames_shown": distinct(&seen),
-                "undecodable": sights.undecodable,
+                "undecodable": measurements.undecodable,
                 "links": self.links_of(elapsed, call),
             })
         })
     }
 
     /// Freezes since the start, including the present one, by the W3C's rule.
-    fn freezes(&self, call: &str, sights: &Sights, now: Instant) -> (Duration, u32) {
-        let (total, count) = freezes(sights, self.began, now);
+    fn freezes(&self, call: &str, measurements: &Measurements, now: Instant) -> (Duration, u32) {
+        let (total, count) = freezes(measurements, self.began, now);
         let before = self.freezes_at_begin.get(call).copied();
         let (total_before, count_before) = before.unwrap_or_default();
         (
@@ -332,11 +342,11 @@ impl LinkTotals {
 }
 
 /// All freezes, including the present one.
-fn freezes(sights: &Sights, began: Instant, now: Instant) -> (Duration, u32) {
-    let mut total = sights.freezes.total();
-    let mut count = sights.freezes.count();
-    if sights.freezes.is_frozen(now) {
-        let last = sights.all.last().map_or(began, |s| s.at);
+fn freezes(measurements: &Measurements, began: Instant, now: Instant) -> (Duration, u32) {
+    let mut total = measurements.freezes.total();
+    let mut count = measurements.freezes.count();
+    if measurements.freezes.is_frozen(now) {
+        let last = measurements.pictures.last().map_or(began, |s| s.at);
         total += now.saturating_since(last);
         count += 1;
     }
@@ -345,9 +355,9 @@ fn freezes(sights: &Sights, began: Instant, now: Instant) -> (Duration, u32) {
 
 /// Freezes to subtract if measuring starts now: a present freeze loses its time
 /// so far, but still counts.
-fn freezes_before(sights: &Sights, now: Instant) -> (Duration, u32) {
-    let (total, _) = freezes(sights, now, now);
-    (total, sights.freezes.count())
+fn freezes_before(measurements: &Measurements, now: Instant) -> (Duration, u32) {
+    let (total, _) = freezes(measurements, now, now);
+    (total, measurements.freezes.count())
 }
 
 /// Statistics of a set of durations, in milliseconds.
@@ -369,7 +379,7 @@ impl Times {
 }
 
 /// Number of distinct pictures, by their stamped numbers.
-fn distinct(seen: &[&Sight]) -> usize {
+fn distinct(seen: &[&ShownPicture]) -> usize {
     seen.iter()
         .filter_map(|s| s.number)
         .collect::<BTreeSet<u32>>()

@@ -129,9 +129,9 @@ fn notices(page_state: &PageState, size: &str) -> Notices {
         }
         Notice::FastEnough => {
             page_state.tell_fast();
-            terminal.tell(notice);
+            terminal.send(notice);
         }
-        notice => terminal.tell(notice),
+        notice => terminal.send(notice),
     })
 }
 

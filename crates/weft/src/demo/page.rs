@@ -101,7 +101,7 @@ impl PageState {
             inner.history.pop_front();
         }
         inner.history.push_back(text.clone());
-        inner.tell(&Message::Tick(text));
+        inner.send(&Message::Tick(text));
     }
 
     /// Reports an encoder that misses so many pictures that the measurements
@@ -114,7 +114,7 @@ impl PageState {
             smaller,
         };
         let report = inner.report;
-        inner.tell(&Message::Slow(report));
+        inner.send(&Message::Slow(report));
     }
 
     /// Reports that a slow encoder keeps up again.
@@ -123,7 +123,7 @@ impl PageState {
         inner.slow = inner.slow.saturating_sub(1);
         if inner.slow == 0 {
             inner.report = Slow::default();
-            inner.tell(&Message::Slow(Slow::default()));
+            inner.send(&Message::Slow(Slow::default()));
         }
     }
 
@@ -183,7 +183,7 @@ impl PageState {
 
 impl Inner {
     /// Sends a message to all visitors, and forgets disconnected ones.
-    fn tell(&mut self, message: &Message) {
+    fn send(&mut self, message: &Message) {
         self.visitors
             .retain(|_, visitor| visitor.try_send(message.clone()).is_ok());
     }

@@ -52,15 +52,15 @@ fn connections_leave_a_link_that_dies_and_may_come_back() {
 
     // A reading thread, like that of the event stream.
     let reader = thread::spawn(move || (&*first).read(&mut [0]).expect("the end"));
-    links.tell("b", true);
-    links.tell("unknown", false);
+    links.set_up("b", true);
+    links.set_up("unknown", false);
     assert!(!reader.is_finished(), "its own link is well");
-    links.tell("a", false);
+    links.set_up("a", false);
     assert_eq!(reader.join().expect("no panic"), 0);
 
     let (_second, from) = rig.open(&links);
     assert_eq!(from, "127.0.0.3");
-    links.tell("a", true);
+    links.set_up("a", true);
     assert_eq!(rig.open(&links).1, "127.0.0.2");
 }
 

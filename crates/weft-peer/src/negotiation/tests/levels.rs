@@ -30,9 +30,9 @@ fn repair_packets_are_for_those_who_list_them() {
 
 /// Level of the session, and whether the answer's first section of video
 /// lists each kind of feedback, and the extension for transport-wide numbers.
-fn chosen(offer: &str) -> ((Level, Naming), [bool; 3]) {
+fn chosen(offer: &str) -> ((Level, FeedbackFormat), [bool; 3]) {
     let (peer, answer) = answer_to(offer, &SEND_BOTH()).expect("it is usable");
-    let session = (peer.session().level(), peer.session().naming());
+    let session = (peer.session().level(), peer.session().feedback_format());
     let video = answer
         .media
         .iter()
@@ -55,12 +55,18 @@ fn feedback_by_stream_is_preferred_to_transport_wide_feedback() {
         FIREFOX_PLAYS.replacen(mark, &format!("{mark}{lines}"), 1)
     };
     let both = with("a=rtcp-fb:* ack ccfb\r\n");
-    let by_stream = ((Level::SenderSide, Naming::Stream), [true, false, false]);
+    let by_stream = (
+        (Level::SenderSide, FeedbackFormat::Stream),
+        [true, false, false],
+    );
     assert_eq!(chosen(&both), by_stream);
     // Pion lists it for each payload type.
     let alone = with("a=rtcp-fb:120 ack ccfb\r\n").replace("a=rtcp-fb:120 transport-cc\r\n", "");
     assert_eq!(chosen(&alone), by_stream);
-    let numbers = ((Level::SenderSide, Naming::Transport), [false, true, true]);
+    let numbers = (
+        (Level::SenderSide, FeedbackFormat::Transport),
+        [false, true, true],
+    );
     assert_eq!(chosen(FIREFOX_PLAYS), numbers);
     let (mut peer, answer) = answer_to(&both, &SEND_BOTH()).expect("it is usable");
     let text = answer.to_string();
@@ -87,6 +93,6 @@ fn who_knows_paths_needs_no_other_feedback() {
     let (session, [by_stream, ..]) = chosen(&offer);
     assert_eq!(
         (session, by_stream),
-        ((Level::Full, Naming::Transport), false)
+        ((Level::Full, FeedbackFormat::Transport), false)
     );
 }

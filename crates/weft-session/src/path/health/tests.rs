@@ -27,24 +27,24 @@ const GONE: Signs = Signs {
 };
 
 /// Every tenth of a second in `seconds`, what `signs` says of it; how often the
-/// path fell ill.
+/// path became degraded.
 fn examine(health: &mut Health, seconds: std::ops::Range<u64>, signs: Signs) -> usize {
     let caution = Caution::of(Preference::Balanced);
     let tenths = seconds.start * 10..seconds.end * 10;
-    let ill = tenths.filter(|n| health.examine(at(*n as f64 / 10.0), signs, &caution));
-    ill.count()
+    let degraded = tenths.filter(|n| health.examine(at(*n as f64 / 10.0), signs, &caution));
+    degraded.count()
 }
 
 #[test]
-fn a_path_with_a_queue_is_sick_until_it_has_drained() {
+fn a_path_with_a_queue_is_degraded_until_it_has_drained() {
     let mut health = Health::new();
     assert_eq!(examine(&mut health, 0..1, queue_of(99)), 0);
-    assert!(!health.is_sick());
+    assert!(!health.is_degraded());
     assert_eq!(examine(&mut health, 1..2, queue_of(100)), 1, "once");
     examine(&mut health, 2..3, queue_of(31));
-    assert!(health.is_sick(), "not drained");
+    assert!(health.is_degraded(), "not drained");
     examine(&mut health, 3..4, queue_of(30));
-    assert!(!health.is_sick());
+    assert!(!health.is_degraded());
     assert_eq!(examine(&mut health, 4..5, GONE), 1);
     // A suspicion says nothing, and neither does a path that shows nothing.
     let unknown = Signs {
@@ -52,7 +52,7 @@ fn a_path_with_a_queue_is_sick_until_it_has_drained() {
         ..queue_of(0)
     };
     examine(&mut health, 5..6, unknown);
-    assert!(health.is_sick());
+    assert!(health.is_degraded());
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn who_prefers_pixels_learns_nothing() {
     let caution = Caution::of(Preference::Pixels);
     health.examine(at(0.0), queue_of(500), &caution);
     assert_eq!(health.safe_rate(), None);
-    assert!(health.is_sick());
+    assert!(health.is_degraded());
 }
 
 #[test]
@@ -102,7 +102,10 @@ fn a_queue_is_no_danger_while_the_link_carries_what_was_safe() {
     examine(&mut health, 0..5, queue_of(0));
     examine(&mut health, 5..7, carrying(4.0));
     assert!(!health.was_in_danger(at(7.0), Duration::from_secs(10)));
-    assert!(health.is_sick(), "pictures over it are late all the same");
+    assert!(
+        health.is_degraded(),
+        "pictures over it are late all the same"
+    );
     examine(&mut health, 7..8, carrying(3.9));
     assert!(health.was_in_danger(at(8.0), Duration::from_secs(10)));
     // Who prefers calm takes every queue for one.

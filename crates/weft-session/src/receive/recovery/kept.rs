@@ -7,16 +7,16 @@ pub(super) const WINDOW: u64 = 512;
 /// than an Ethernet frame has.
 const MAX_LEN: usize = 2_000;
 
-/// How a packet was had.
+/// Origin of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Way {
-    /// It came as it was sent at first.
-    Itself,
-    /// Made again from a repair packet.
+pub(super) enum Origin {
+    /// Received as first sent.
+    Received,
+    /// Recovered from a repair packet.
     Recovered,
-    /// As a retransmission, which has lost its header: no repair packet can be
-    /// solved by it, nor by a packet that is too long.
-    Useless,
+    /// Received as a retransmission, which has lost its header, or too long to keep: repair
+    /// packets cannot use it.
+    Retransmitted,
 }
 
 /// A ring of packets by extended sequence number. Each new one takes the place
@@ -30,7 +30,7 @@ pub(super) struct Kept {
 #[derive(Clone, Debug)]
 struct Slot {
     number: Option<u64>,
-    way: Way,
+    origin: Origin,
     packet: Vec<u8>,
 }
 
@@ -46,15 +46,16 @@ impl Kept {
     }
 
     /// How the packet of this number was had, if it was lately.
-    pub fn way(&self, number: u64) -> Option<Way> {
+    pub fn origin(&self, number: u64) -> Option<Origin> {
         let slot = self.slots.get(place(number))?;
         let is_kept = slot.number == Some(number) && !self.is_old(number);
-        is_kept.then_some(slot.way)
+        is_kept.then_some(slot.origin)
     }
 
     /// Whether the packet of this number is here whole.
     pub fn is_whole(&self, number: u64) -> bool {
-        self.way(number).is_some_and(|way| way != Way::Useless)
+        self.origin(number)
+            .is_some_and(|origin| origin != Origin::Retransmitted)
     }
 
     /// The packet of this number, if it is here whole.
@@ -66,21 +67,21 @@ impl Kept {
 
     /// Keeps a packet unless it is here whole already, or old. Whether it is
     /// here whole now, and was not before.
-    pub fn keep(&mut self, number: u64, way: Way, packet: &[u8]) -> bool {
+    pub fn keep(&mut self, number: u64, origin: Origin, packet: &[u8]) -> bool {
         self.highest = self.highest.max(Some(number));
         if self.is_old(number) {
             return false;
         }
         if self.is_whole(number) {
-            if way == Way::Itself {
-                self.slots[place(number)].way = way;
+            if origin == Origin::Received {
+                self.slots[place(number)].origin = origin;
             }
             return false;
         }
         if self.slots.is_empty() {
             let vacant = Slot {
                 number: None,
-                way: Way::Useless,
+                origin: Origin::Retransmitted,
                 packet: Vec::new(),
             };
             self.slots = vec![vacant; WINDOW as usize + 1];
@@ -88,11 +89,11 @@ impl Kept {
         let fits = packet.len() <= MAX_LEN;
         let slot = &mut self.slots[place(number)];
         slot.number = Some(number);
-        slot.way = if fits { way } else { Way::Useless };
+        slot.origin = if fits { origin } else { Origin::Retransmitted };
         slot.packet.clear();
         slot.packet
             .extend_from_slice(if fits { packet } else { &[] });
-        slot.way != Way::Useless
+        slot.origin != Origin::Retransmitted
     }
 
     /// Forgets one packet.

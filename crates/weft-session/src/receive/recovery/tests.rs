@@ -115,7 +115,7 @@ fn what_all_came_or_was_sent_again_needs_no_repair() {
     recovery.on_retransmission(Instant::ZERO, BASE + 3);
     recovery.on_repair(Instant::ZERO, BASE, &repair(&[BASE + 1, BASE + 3]));
     assert_eq!(recovery.poll(SSRC, &MAP), None);
-    assert_eq!(recovery.counters.useless, 2);
+    assert_eq!(recovery.counters.discarded, 2);
 }
 
 #[test]
@@ -124,9 +124,15 @@ fn a_repair_packet_that_overtook_its_packet_was_of_no_use() {
     receive(&mut recovery, &[BASE]);
     recovery.on_repair(Instant::ZERO, BASE, &repair(&[BASE, BASE + 1]));
     assert!(recovery.poll(SSRC, &MAP).is_some());
-    assert_eq!((recovery.counters.used, recovery.counters.useless), (1, 0));
+    assert_eq!(
+        (recovery.counters.used, recovery.counters.discarded),
+        (1, 0)
+    );
     receive(&mut recovery, &[BASE + 1, BASE + 1]);
-    assert_eq!((recovery.counters.used, recovery.counters.useless), (0, 1));
+    assert_eq!(
+        (recovery.counters.used, recovery.counters.discarded),
+        (0, 1)
+    );
 }
 
 #[test]
@@ -191,7 +197,7 @@ proptest! {
         }
         let counters = recovery.counters;
         prop_assert_eq!(counters.broken, 0);
-        let settled = counters.used + counters.useless + recovery.repairs.len() as u64;
+        let settled = counters.used + counters.discarded + recovery.repairs.len() as u64;
         prop_assert_eq!(counters.received, settled);
     }
 

@@ -21,7 +21,7 @@ impl Behaviour {
             lateness: Some(Lateness {
                 caution,
                 others_count: others.filter(|_| without != Ablation::Caution),
-                avoids_sick_paths: without != Ablation::SickPaths,
+                avoids_degraded_paths: without != Ablation::DegradedPaths,
                 begins_anew: without != Ablation::FreshStart,
                 bounds_pictures: without != Ablation::FrameBudget,
                 spreads_on_only_path: without != Ablation::OnlyPath,
@@ -96,7 +96,7 @@ mod tests {
             let others = l.others_count.is_some();
             [
                 others,
-                l.avoids_sick_paths,
+                l.avoids_degraded_paths,
                 l.begins_anew,
                 l.bounds_pictures,
                 l.spreads_on_only_path,
@@ -105,7 +105,7 @@ mod tests {
         assert_eq!(parts(lateness(Ablation::None)), [true; 5]);
         let without = [
             Ablation::Caution,
-            Ablation::SickPaths,
+            Ablation::DegradedPaths,
             Ablation::FreshStart,
             Ablation::FrameBudget,
             Ablation::OnlyPath,

@@ -7,7 +7,7 @@ use weft_units::{PathId, Ssrc};
 use weft_wire::rtp::{Extensions, PathExtension};
 use weft_wire::sequence;
 
-use crate::config::{Level, Naming};
+use crate::config::{FeedbackFormat, Level};
 use crate::path::Path;
 
 /// The path of a packet, and its number there.
@@ -25,14 +25,14 @@ impl Numbers {
     /// it reports none.
     pub fn assign(
         &mut self,
-        (level, naming): (Level, Naming),
+        (level, format): (Level, FeedbackFormat),
         path: &mut Path,
         ssrc: Ssrc,
         sequence: u16,
     ) -> Option<(u64, Extensions)> {
         let number = path.history.next_number();
         let mut extensions = Extensions::default();
-        match (level, naming) {
+        match (level, format) {
             (Level::Full, _) => {
                 extensions.path = Some(PathExtension {
                     path: path.id,
@@ -40,11 +40,11 @@ impl Numbers {
                     transport_sequence: number as u16,
                 });
             }
-            (Level::SenderSide, Naming::Transport) => {
+            (Level::SenderSide, FeedbackFormat::Transport) => {
                 let transport = self.transport.push((path.id, number));
                 extensions.transport_sequence = Some(transport as u16);
             }
-            (Level::SenderSide, Naming::Stream) => {
+            (Level::SenderSide, FeedbackFormat::Stream) => {
                 self.streams.insert(ssrc, sequence, (path.id, number));
             }
             (Level::Single, _) => return None,

@@ -7,7 +7,7 @@ use weft_units::{Duration, Instant, PathId, Rate, Ssrc};
 use super::budget::Budget;
 use super::log::ReceiveLog;
 use super::numbers::Numbers;
-use crate::few::Few;
+use crate::small_map::SmallMap;
 
 /// Reports go out this often: libwebrtc's interval for video. Chosen below the
 /// five seconds of RFC 3550 so that a player can align sound and picture soon.
@@ -22,9 +22,9 @@ pub(in crate::session) struct Feedback {
     /// Packets sent under the numbers that feedback names.
     pub numbers: Numbers,
     /// Arrivals by each path (full level).
-    pub path_logs: Few<PathId, ReceiveLog>,
+    pub path_logs: SmallMap<PathId, ReceiveLog>,
     /// Our path for each of the peer's, as far as is known.
-    pub peer_paths: Few<PathId, PathId>,
+    pub peer_paths: SmallMap<PathId, PathId>,
     /// Arrivals by transport-wide number (sender-side level).
     pub transport_log: ReceiveLog,
     /// Arrivals of each stream, if its own numbers name it.
@@ -47,8 +47,8 @@ impl Feedback {
     pub fn new(now: Instant) -> Feedback {
         Feedback {
             numbers: Numbers::default(),
-            path_logs: Few::default(),
-            peer_paths: Few::default(),
+            path_logs: SmallMap::default(),
+            peer_paths: SmallMap::default(),
             transport_log: ReceiveLog::default(),
             stream_logs: BTreeMap::new(),
             report_clock: None,

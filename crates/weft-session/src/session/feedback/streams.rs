@@ -10,7 +10,7 @@ use super::super::Session;
 use super::log::Report;
 use super::numbers::Found;
 use crate::arrival::Arrival;
-use crate::config::{Level, Naming};
+use crate::config::{FeedbackFormat, Level};
 
 /// Streams with a log, repair streams included; chosen by us. A peer can make
 /// up as many as it likes.
@@ -28,7 +28,7 @@ const MOST_REPORTED: Allowance = Allowance {
 
 impl Session {
     fn names_by_stream(&self) -> bool {
-        self.level == Level::SenderSide && self.config.naming == Naming::Stream
+        self.level == Level::SenderSide && self.config.feedback_format == FeedbackFormat::Stream
     }
 
     /// A packet of a stream that was negotiated came.

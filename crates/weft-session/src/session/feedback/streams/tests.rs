@@ -4,7 +4,7 @@ use weft_wire::rtp::{ExtensionMap, Extensions, Header};
 
 use super::{MOST_REPORTED, arrived, blocks};
 use crate::arrival::Arrival;
-use crate::config::{Config, Naming};
+use crate::config::{Config, FeedbackFormat};
 use crate::session::Session;
 use crate::session::feedback::log::ReceiveLog;
 
@@ -14,7 +14,7 @@ fn at(ms: u64) -> Instant {
 
 fn session() -> Session {
     let config = Config {
-        naming: Naming::Stream,
+        feedback_format: FeedbackFormat::Stream,
         ..Config::new(ExtensionMap::default(), Ssrc(1))
     };
     Session::new(Instant::ZERO, config, Rng::new(1))

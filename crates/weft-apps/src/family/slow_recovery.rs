@@ -1,4 +1,4 @@
-//! Creeper: falls to its lowest rate at once after loss, and rises slowly: within a short
+//! Slow recovery: falls to its lowest rate at once after loss, and rises slowly: within a short
 //! time after light loss, within a long time after heavy loss.
 
 use weft_units::{Bytes, Duration, Instant, Rate};
@@ -7,7 +7,7 @@ use super::{Controller, Pattern, Plan};
 use crate::report_history::ReportHistory;
 
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Creeper {
+pub(crate) struct SlowRecovery {
     /// Time over which loss is measured.
     pub window: Duration,
     /// Loss above the first share is light, above the second heavy.
@@ -25,7 +25,7 @@ pub(crate) struct Creeper {
 
 #[derive(Debug)]
 pub(super) struct Control {
-    with: Creeper,
+    with: SlowRecovery,
     highest: Rate,
     lowest: Rate,
     /// Time of the last fall, and duration of the rise after it.
@@ -41,7 +41,7 @@ enum Pictures {
 }
 
 impl Control {
-    pub fn new(with: Creeper, highest: Rate, lowest: Rate) -> Control {
+    pub fn new(with: SlowRecovery, highest: Rate, lowest: Rate) -> Control {
         Control {
             with,
             highest,

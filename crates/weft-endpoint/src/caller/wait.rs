@@ -1,7 +1,7 @@
 //! Timeouts: offers without an answer, peers without a path.
 
 use weft_net::Context;
-use weft_peer::{AWAY, Peer};
+use weft_peer::{Peer, RECONNECT_GRACE};
 use weft_session::Level;
 use weft_units::{Duration, Instant};
 
@@ -9,21 +9,21 @@ use super::{Caller, News, OfferId};
 
 /// Time that an offer waits for its answer and a peer for a path: as long as
 /// consent lasts (RFC 7675 section 5.1), and as the server waits.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const WAIT_LIMIT: Duration = Duration::from_secs(30);
 
 /// Time without any path after which the owner is notified: several round trips
 /// of the slowest networks. Chosen by us.
-const TOLD_AFTER: Duration = Duration::from_secs(5);
+const NOTICE_AFTER: Duration = Duration::from_secs(5);
 
 /// Start of a wait.
 #[derive(Clone, Copy, Debug)]
-pub struct Patience(Instant);
+pub struct Wait(Instant);
 
-impl Patience {
+impl Wait {
     /// Starts a wait now.
     #[must_use]
-    pub fn from(now: Instant) -> Patience {
-        Patience(now)
+    pub fn from(now: Instant) -> Wait {
+        Wait(now)
     }
 
     /// Restarts the wait.
@@ -34,7 +34,7 @@ impl Patience {
     /// Whether the wait has reached its limit.
     #[must_use]
     pub fn is_over(&self, now: Instant) -> bool {
-        self.waited(now) >= PATIENCE
+        self.waited(now) >= WAIT_LIMIT
     }
 
     /// Whether the wait for a peer has reached its limit, which is longer for a
@@ -43,7 +43,7 @@ impl Patience {
     pub fn is_over_for(&self, now: Instant, peer: &Peer) -> bool {
         let waits = peer.is_connected() && peer.session().level() == Level::Full;
         match waits {
-            true => self.waited(now) >= AWAY,
+            true => self.waited(now) >= RECONNECT_GRACE,
             false => self.is_over(now),
         }
     }
@@ -59,7 +59,7 @@ impl Caller {
     /// Ends offers and peers whose wait has reached its limit.
     pub(super) fn give_up(&mut self, context: &mut Context<'_>) {
         let now = context.now;
-        let overdue = self.offers.iter().filter(|(_, o)| o.patience.is_over(now));
+        let overdue = self.offers.iter().filter(|(_, o)| o.wait.is_over(now));
         for id in overdue.map(|(id, _)| *id).collect::<Vec<OfferId>>() {
             self.withdraw(context, id);
         }
@@ -70,8 +70,8 @@ impl Caller {
             let mut paths = peer.association().paths();
             let has_path = paths.any(|p| p.state.is_valid());
             if peer.is_connected() && has_path {
-                remote_peer.patience.renew(now);
-            } else if remote_peer.patience.is_over_for(now, peer) && !remote_peer.failed {
+                remote_peer.wait.renew(now);
+            } else if remote_peer.wait.is_over_for(now, peer) && !remote_peer.failed {
                 remote_peer.failed = true;
                 self.publisher.handle_left(key);
                 let words = match (peer.is_connected(), peer.association().obstacle()) {
@@ -81,14 +81,14 @@ impl Caller {
                         "no link reached it over UDP; does a firewall block it?".to_owned()
                     }
                 };
-                remote_peer.news.tell(News::Failed(words));
+                remote_peer.news.send(News::Failed(words));
             } else if !has_path
                 && !peer.is_connected()
-                && remote_peer.patience.waited(now) >= TOLD_AFTER
+                && remote_peer.wait.waited(now) >= NOTICE_AFTER
                 && !remote_peer.unanswered
             {
                 remote_peer.unanswered = true;
-                remote_peer.news.tell(News::Unanswered);
+                remote_peer.news.send(News::Unanswered);
             }
         }
         self.allow();

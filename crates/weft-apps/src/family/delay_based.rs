@@ -1,4 +1,4 @@
-//! Delay follower: falls below the arriving rate when packets queue, rises when they do
+//! Delay-based control: falls below the arriving rate when packets queue, rises when they do
 //! not, answers loss without a queue with redundancy, and hangs up when too little
 //! arrives.
 
@@ -8,7 +8,7 @@ use super::{Controller, Pattern, Plan};
 use crate::report_history::ReportHistory;
 
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Follower {
+pub(crate) struct DelayBased {
     /// The initial rate, and the time to rise from it to the highest.
     pub start: (Rate, Duration),
     /// Age of the call before which loss makes the rise slow, and the slow rise per
@@ -37,7 +37,7 @@ const WINDOW: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(super) struct Control {
-    with: Follower,
+    with: DelayBased,
     highest: Rate,
     start: Instant,
     climb: Climb,
@@ -58,7 +58,7 @@ enum Climb {
 }
 
 impl Control {
-    pub fn new(with: Follower, highest: Rate, start: Instant) -> Control {
+    pub fn new(with: DelayBased, highest: Rate, start: Instant) -> Control {
         Control {
             rate: with.start.0.min(highest),
             with,
