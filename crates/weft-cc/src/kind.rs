@@ -1,4 +1,7 @@
-use crate::{Behaviour, Controller, Fixed, Gcc, GccDraft, Limits, Nada, Reports, Scream, ScreamV1};
+use crate::{
+    Behaviour, Controller, CustomController, Fixed, Gcc, GccDraft, Limits, Nada, Reports, Scream,
+    ScreamV1,
+};
 use std::fmt;
 use std::str::FromStr;
 use weft_units::{Instant, Rate};
@@ -26,6 +29,8 @@ pub enum ControllerKind {
     ScreamV1,
     /// `fixed:RATE`: a constant rate, for instance `fixed:2mbit`.
     Fixed(Rate),
+    /// Defined by the embedding program. Not parsed from a name here.
+    Custom(&'static CustomController),
 }
 
 /// Error in the name of a controller.
@@ -59,7 +64,8 @@ pub fn build_without_feedback(
         | ControllerKind::GccDraft
         | ControllerKind::Nada
         | ControllerKind::Scream
-        | ControllerKind::ScreamV1 => Box::new(Reports::new(limits, now)),
+        | ControllerKind::ScreamV1
+        | ControllerKind::Custom(_) => Box::new(Reports::new(limits, now)),
     }
 }
 
@@ -76,6 +82,7 @@ pub fn build(kind: ControllerKind, limits: Limits, now: Instant) -> Box<dyn Cont
         ControllerKind::Scream => Box::new(Scream::new(limits)),
         ControllerKind::ScreamV1 => Box::new(ScreamV1::new(limits)),
         ControllerKind::Fixed(rate) => Box::new(Fixed::new(rate, limits)),
+        ControllerKind::Custom(custom) => custom.build(limits, now),
     }
 }
 
@@ -103,6 +110,7 @@ impl ControllerKind {
             ControllerKind::Scream => "scream",
             ControllerKind::ScreamV1 => "scream_v1",
             ControllerKind::Fixed(_) => FIXED,
+            ControllerKind::Custom(custom) => custom.name(),
         }
     }
 }

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod controller;
+mod custom;
 mod fixed;
 mod gcc;
 mod gcc_draft;
@@ -22,6 +23,7 @@ mod scream_v1;
 pub use controller::{
     Controller, Internal, Limits, PacketResult, ProbeCluster, ProbeId, SentPacket, Snapshot,
 };
+pub use custom::{CustomController, MakeController};
 pub use fixed::Fixed;
 pub use gcc::{Behaviour, Gcc};
 pub use gcc_draft::GccDraft;

@@ -5,6 +5,8 @@
 //! of them therefore names its own location.
 
 mod cells;
+mod checks;
+mod custom;
 mod fields;
 mod file;
 mod flows;
@@ -37,6 +39,7 @@ use weft_units::Duration;
 
 use crate::measure::metrics::{self, Owners};
 use crate::statistics::Centre;
+use checks::check_numbers;
 use file::File;
 use flows::{Conditions, Flow, Ways};
 use links::Topology;
@@ -47,6 +50,7 @@ use tree::Tree;
 use vary::{Case, Varied};
 use wiring::Wiring;
 
+pub use custom::Custom;
 pub use file::By;
 pub use place::{ScenarioError, Source};
 pub use published::Published;
@@ -57,12 +61,9 @@ pub use traces::Traces;
 /// Seeds of a run unless the file or the command line gives a number; chosen by us:
 /// Student's t falls below 2.8 there, and a laptop needs only seconds.
 const DEFAULT_SEEDS: u32 = 5;
-const MOST_SEEDS: u32 = 10_000;
 /// Longest run with the sampling period of short runs; chosen by us: longer than any
 /// embedded scenario.
 const LONGEST_FINE: Duration = Duration::from_secs(900);
-/// Shortest run: five samples of its series. Chosen by us.
-const SHORTEST: Duration = Duration::from_secs(1);
 /// Name of the only system if nothing is compared.
 const ALL: &str = "all";
 
@@ -122,12 +123,24 @@ impl Scenario {
     /// # Errors
     /// The first error found, with location and remedy.
     pub fn read(path: &Path, set: &[String]) -> Result<Scenario, ScenarioError> {
+        Scenario::read_with(path, set, &Custom::default())
+    }
+
+    /// Reads a file that may name the controllers and schedulers of this program.
+    ///
+    /// # Errors
+    /// The errors of [`Scenario::read`].
+    pub fn read_with(
+        path: &Path,
+        set: &[String],
+        custom: &Custom,
+    ) -> Result<Scenario, ScenarioError> {
         let name = path.display().to_string();
         let text = std::fs::read_to_string(path).map_err(|error| {
             let remedy = "give the path of a scenario file, or the name of a set; `weft lab list` shows them";
             ScenarioError::whole(&name, format!("{error}: {remedy}"))
         })?;
-        Scenario::parse(&name, &text, set)
+        Scenario::parse_with(&name, &text, set, custom)
     }
 
     /// Reads a text; `file` is its name in messages.
@@ -135,7 +148,23 @@ impl Scenario {
     /// # Errors
     /// The errors of [`Scenario::read`].
     pub fn parse(file: &str, text: &str, set: &[String]) -> Result<Scenario, ScenarioError> {
-        let source = Source::new(file, text, set)?;
+        Scenario::parse_with(file, text, set, &Custom::default())
+    }
+
+    /// Reads a text that may name the controllers and schedulers of this program.
+    ///
+    /// # Errors
+    /// The errors of [`Scenario::read`].
+    pub fn parse_with(
+        file: &str,
+        text: &str,
+        set: &[String],
+        custom: &Custom,
+    ) -> Result<Scenario, ScenarioError> {
+        let source = Source {
+            custom: custom.clone(),
+            ..Source::new(file, text, set)?
+        };
         let scenario = build(&source)?;
         Ok(Scenario { source, ..scenario })
     }
@@ -220,50 +249,6 @@ fn read_tree(source: &Source, mut tree: Tree<'_>) -> Result<File, ScenarioError>
     let whole = toml::Spanned::new(0..0, tree);
     let read = File::deserialize(toml::Deserializer::from(whole));
     read.map_err(|error| tree::told(source, &error))
-}
-
-fn check_numbers(source: &Source, file: &File) -> Result<(), ScenarioError> {
-    let duration = file.duration.get_ref().0;
-    if duration < SHORTEST {
-        let message = format!(
-            "a run of {} s is too short to measure anything: give it at least {} s, such as \
-             duration = \"60s\"",
-            duration.as_secs_f64(),
-            SHORTEST.as_secs_f64()
-        );
-        return Err(source.error(file.duration.span(), message));
-    }
-    if let Some(from) = file
-        .measure_from
-        .as_ref()
-        .filter(|t| t.get_ref().0 >= duration)
-    {
-        let remedy = "measuring begins after the end of the run: begin earlier";
-        return Err(source.error(from.span(), remedy));
-    }
-    if let Some(seeds) = file
-        .seeds
-        .as_ref()
-        .filter(|n| !(1..=MOST_SEEDS).contains(n.get_ref()))
-    {
-        let remedy = format!("{} seeds: give 1 to {MOST_SEEDS}", seeds.get_ref());
-        return Err(source.error(seeds.span(), remedy));
-    }
-    for (place, empty) in [
-        (
-            "links",
-            file.links.get_ref().0.is_empty().then(|| file.links.span()),
-        ),
-        (
-            "flows",
-            file.flows.get_ref().0.is_empty().then(|| file.flows.span()),
-        ),
-    ] {
-        if let Some(span) = empty {
-            return Err(source.error(span, format!("there are no {place}: add [{place}.NAME]")));
-        }
-    }
-    Ok(())
 }
 
 /// Returns the sampling period: that of every setup in runs of up to a quarter of an

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use toml::Spanned;
 
+use super::custom::Custom;
 use crate::names::unknown_name;
 
 /// A text of the file with its location.
@@ -23,6 +24,8 @@ pub struct Source {
     /// The arguments of `--set` as TOML, each preceded by blanks so that its offsets
     /// follow those of all before it.
     pub(super) arguments: Vec<String>,
+    /// Controllers and schedulers of this program, which systems may name.
+    pub(super) custom: Custom,
 }
 
 /// A scenario that cannot be run. Its text names the location, the value found there and
@@ -69,6 +72,7 @@ impl Source {
             file,
             text,
             arguments,
+            custom: Custom::default(),
         })
     }
 

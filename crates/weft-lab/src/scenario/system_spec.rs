@@ -4,6 +4,8 @@ use weft_cc::ControllerKind;
 use weft_session::{Ablation, Level, Preference, ProtectionKind, Reporting, SchedulerKind};
 use weft_units::Rate;
 
+use super::custom::Custom;
+
 /// Plain WebRTC: one path, with the controller of browsers.
 pub const WEBRTC: &str = "webrtc";
 
@@ -62,7 +64,7 @@ pub struct SessionSpec {
 impl SessionSpec {
     /// Sets the scheduler by its name, or by that of a published system; returns `false`
     /// if it is unknown.
-    pub fn set_scheduler(&mut self, name: &str) -> bool {
+    pub(super) fn set_scheduler(&mut self, name: &str, custom: &Custom) -> bool {
         if name == WEBRTC {
             self.scheduler = SchedulerKind::Single;
             self.protection = ProtectionKind::None;
@@ -77,7 +79,7 @@ impl SessionSpec {
             self.level = *level;
             return true;
         }
-        let Ok(scheduler) = name.parse() else {
+        let Some(scheduler) = name.parse().ok().or_else(|| custom.scheduler(name)) else {
             return false;
         };
         self.scheduler = scheduler;

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use toml::Spanned;
-use weft_cc::ControllerKind;
+use weft_cc::{ControllerKind, ControllerKindError};
 use weft_experiment::FloorSetup;
 use weft_session::protection::UnknownProtection;
 use weft_session::{Ablation, Level, Preference, ProtectionKind, Reporting, SchedulerKind};
@@ -84,8 +84,9 @@ fn defined(source: &Source, file: &File, name: &str) -> Result<SystemSpec, Scena
     let mut spec = SessionSpec::default();
     if let Some(text) = &entry.scheduler {
         let name = text.get_ref();
-        if !spec.set_scheduler(name) {
-            let message = unknown_name("there is no scheduler", name, schedulers());
+        if !spec.set_scheduler(name, &source.custom) {
+            let known = schedulers().chain(source.custom.scheduler_names());
+            let message = unknown_name("there is no scheduler", name, known);
             return Err(source.error(text.span(), message));
         }
     }
@@ -157,10 +158,11 @@ fn session(
     span: &Range<usize>,
 ) -> Result<SessionSpec, ScenarioError> {
     let mut spec = SessionSpec::default();
-    if !spec.set_scheduler(scheduler) {
+    if !spec.set_scheduler(scheduler, &source.custom) {
         let alone = ControllerKind::ADAPTIVE.iter().filter(|_| second.is_none());
         let known = schedulers().chain(alone.map(|kind| kind.name()));
         let known = known.chain([FLOOR]).chain(file.system.names());
+        let known = known.chain(source.custom.scheduler_names());
         let message = unknown_name("there is no system", scheduler, known);
         return Err(source.error(span.clone(), message));
     }
@@ -209,7 +211,22 @@ fn controller(
     span: Range<usize>,
 ) -> Result<ControllerKind, ScenarioError> {
     let parsed = name.parse::<ControllerKind>();
-    parsed.map_err(|error| source.error(span, error.to_string()))
+    let custom = |error| source.custom.controller(name).ok_or(error);
+    parsed
+        .or_else(custom)
+        .map_err(|error: ControllerKindError| {
+            let own: Vec<String> = source
+                .custom
+                .controllers
+                .iter()
+                .map(|each| format!("`{}`", each.name()))
+                .collect();
+            let own = match own.is_empty() {
+                true => String::new(),
+                false => format!(", or a controller of this program: {}", own.join(", ")),
+            };
+            source.error(span, format!("{error}{own}"))
+        })
 }
 
 /// Returns the parallel links that a system may use.

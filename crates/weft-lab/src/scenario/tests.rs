@@ -5,7 +5,7 @@ mod published;
 mod systems;
 
 use super::fields::fields;
-use super::{Scenario, short_name};
+use super::{Custom, Scenario, short_name};
 use weft_cc::ControllerKind;
 use weft_experiment::{CongestionKind, FlowKind, Hop, LinkSetup, SourceKind};
 use weft_links::{LinkSpec, WiredDirection};

@@ -3,6 +3,7 @@ use std::str::FromStr;
 
 use super::Scheduler;
 use super::converge::Converge;
+use super::custom::CustomScheduler;
 use super::duplicate::Duplicate;
 use super::migrate::Migrate;
 use super::min_rtt::MinRtt;
@@ -32,6 +33,8 @@ pub enum SchedulerKind {
     Mprtp,
     /// Sends each packet on every path.
     Duplicate,
+    /// Defined by the embedding program. Not parsed from a name here.
+    Custom(&'static CustomScheduler),
 }
 
 impl SchedulerKind {
@@ -59,6 +62,7 @@ impl SchedulerKind {
             SchedulerKind::Throughput => "throughput",
             SchedulerKind::Mprtp => "mprtp",
             SchedulerKind::Duplicate => "duplicate",
+            SchedulerKind::Custom(custom) => custom.name(),
         }
     }
 
@@ -72,6 +76,7 @@ impl SchedulerKind {
             SchedulerKind::Throughput => Box::<Throughput>::default(),
             SchedulerKind::Mprtp => Box::<Mprtp>::default(),
             SchedulerKind::Duplicate => Box::<Duplicate>::default(),
+            SchedulerKind::Custom(custom) => custom.build(),
         }
     }
 }

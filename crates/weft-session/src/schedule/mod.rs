@@ -4,6 +4,7 @@
 
 mod behaviour;
 mod converge;
+mod custom;
 mod duplicate;
 mod kind;
 mod migrate;
@@ -22,6 +23,7 @@ use weft_wire::payload::Content;
 use crate::preference::Preference;
 
 pub use behaviour::{Behaviour, Cap, Caution, Lateness};
+pub use custom::{CustomScheduler, MakeScheduler};
 pub use kind::{SchedulerKind, UnknownScheduler};
 pub use policy::{MINIMUM, Metering, Policy, PolicyError, Standing, Weight};
 pub(crate) use policy::{Policies, SOUND};

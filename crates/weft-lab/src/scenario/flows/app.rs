@@ -8,6 +8,7 @@ use weft_units::Rate;
 
 use super::Result;
 use crate::names::unknown_name;
+use crate::scenario::custom::Custom;
 use crate::scenario::place::{Source, Text};
 use crate::scenario::system_spec::{SessionSpec, SystemKind, WEBRTC};
 
@@ -53,7 +54,7 @@ pub fn session(limits: WebrtcLimits, kind: &SystemKind, side: &mut SideSetup) ->
         max: limits.highest,
     };
     let mut session = SessionSpec::default();
-    session.set_scheduler(WEBRTC);
+    session.set_scheduler(WEBRTC, &Custom::default());
     if let SystemKind::Session(told) = kind {
         session.controller = told.controller.or(session.controller);
     }

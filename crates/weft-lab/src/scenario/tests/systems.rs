@@ -109,6 +109,41 @@ controller = "gcc_2022"
 }
 
 #[test]
+fn a_system_names_a_controller_of_the_program() {
+    const CALL: &str = r#"
+title = "A call"
+duration = "30s"
+systems = ["weft/mine"]
+[links]
+line = "rate=2mbit"
+[flows.call]
+kind = "call"
+"#;
+    let make: weft_cc::MakeController =
+        Box::new(|limits, _| Box::new(weft_cc::Fixed::new(limits.start, limits)));
+    let mine = weft_cc::CustomController::new("mine".to_owned(), make);
+    let mine: &'static weft_cc::CustomController = Box::leak(Box::new(mine));
+    let custom = Custom {
+        controllers: vec![mine],
+        ..Custom::default()
+    };
+    let read = |text: &str| Scenario::parse_with("t.toml", text, &[], &custom);
+    let scenario = read(CALL).unwrap();
+    let FlowKind::Call(call) = &scenario.variants[0].setup.flows[0].kind else {
+        panic!("not a call");
+    };
+    assert_eq!(call.caller.controller, ControllerKind::Custom(mine));
+    assert_eq!(scenario.variants[0].name, "weft/mine");
+    let error = read(&CALL.replace("mine", "mien")).unwrap_err().to_string();
+    assert!(
+        error.contains("a controller of this program: `mine`"),
+        "{error}"
+    );
+    let without = parse(CALL, &[]).unwrap_err();
+    assert!(without.contains("unknown controller `mine`"), "{without}");
+}
+
+#[test]
 fn systems_lay_their_values_over_the_file() {
     let text = format!(
         "{TCP}\n[system.small]\nset = {{ links.bottleneck.queue = \"10kB\" }}\n[system.large.set.links.bottleneck]\nqueue = \"90kB\"\n"

@@ -1,0 +1,47 @@
+use std::fmt;
+
+use weft_units::Instant;
+
+use crate::{Controller, Limits};
+
+/// Function that creates a controller for one path.
+pub type MakeController = Box<dyn Fn(Limits, Instant) -> Box<dyn Controller> + Send + Sync>;
+
+/// A controller that the embedding program defines, by a name of its own.
+pub struct CustomController {
+    name: String,
+    make: MakeController,
+}
+
+impl CustomController {
+    /// Creates a controller of this name.
+    #[must_use]
+    pub fn new(name: String, make: MakeController) -> CustomController {
+        CustomController { name, make }
+    }
+
+    /// Returns the name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn build(&self, limits: Limits, now: Instant) -> Box<dyn Controller> {
+        (self.make)(limits.ordered(), now)
+    }
+}
+
+/// Two are equal if they are one and the same.
+impl PartialEq for CustomController {
+    fn eq(&self, other: &CustomController) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+impl Eq for CustomController {}
+
+impl fmt::Debug for CustomController {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("CustomController").field(&self.name).finish()
+    }
+}
