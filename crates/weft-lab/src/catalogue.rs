@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use weft_links::LinkSpec;
 
 use crate::names::unknown_name;
-use crate::scenario::{Scenario, ScenarioError};
+use crate::scenario::{Custom, Scenario, ScenarioError};
 
 /// Path within `scenarios/` and text of every embedded file, sorted.
 const EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/scenarios.rs"));
@@ -42,9 +42,22 @@ impl Entry {
     /// # Errors
     /// The error in the scenario.
     pub fn scenario(&self, set: &[String]) -> Result<Scenario, ScenarioError> {
+        self.scenario_with(set, &Custom::default())
+    }
+
+    /// Reads it like [`Entry::scenario`], for a program with controllers and schedulers
+    /// of its own.
+    ///
+    /// # Errors
+    /// The error in the scenario.
+    pub fn scenario_with(
+        &self,
+        set: &[String],
+        custom: &Custom,
+    ) -> Result<Scenario, ScenarioError> {
         match &self.from {
-            From::File(path) => Scenario::read(path, set),
-            From::Program(text) => Scenario::parse(&self.name, text, set),
+            From::File(path) => Scenario::read_with(path, set, custom),
+            From::Program(text) => Scenario::parse_with(&self.name, text, set, custom),
         }
     }
 }
@@ -65,17 +78,50 @@ pub fn entries() -> Vec<Entry> {
             from: From::File(path),
         });
     }
-    for (path, text) in embedded_scenarios() {
-        let name = path.trim_end_matches(".toml");
-        if !found.iter().any(|entry| entry.name == name) {
-            found.push(Entry {
-                name: name.to_owned(),
-                from: From::Program(text),
-            });
+    for entry in embedded() {
+        if !found.iter().any(|known| known.name == entry.name) {
+            found.push(entry);
         }
     }
     found.sort_by(|a, b| a.name.cmp(&b.name));
     found
+}
+
+/// Returns every embedded scenario.
+#[must_use]
+pub fn embedded() -> Vec<Entry> {
+    let entry = |(path, text): (&str, &'static str)| Entry {
+        name: path.trim_end_matches(".toml").to_owned(),
+        from: From::Program(text),
+    };
+    embedded_scenarios().map(entry).collect()
+}
+
+/// Finds one scenario by the path of its file, or an embedded one by `SET/NAME`,
+/// whatever the working directory contains.
+///
+/// # Errors
+/// If there is none, or if `name` is a set.
+pub fn find_one(name: &str) -> Result<Entry, String> {
+    let path = Path::new(name);
+    if path.is_file() {
+        return Ok(Entry {
+            name: name.to_owned(),
+            from: From::File(path.to_owned()),
+        });
+    }
+    let entries = embedded();
+    let plain = name.trim_end_matches('/');
+    let of_set = entries.iter().filter(|entry| entry.set() == plain);
+    let of_set: Vec<&str> = of_set.map(|entry| entry.name.as_str()).collect();
+    if !of_set.is_empty() {
+        return Err(format!(
+            "`{plain}` is a set: name one of its scenarios: {}",
+            of_set.join(", ")
+        ));
+    }
+    let found = entries.into_iter().find(|entry| entry.name == plain);
+    found.ok_or_else(|| unknown(name))
 }
 
 /// Embedded scenarios: path within `scenarios/`, and text.

@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "emulator")]
 pub mod campaign;
 pub mod catalogue;
 pub mod engine;

@@ -1,4 +1,4 @@
-use super::{comparison, embedded_scenarios, find};
+use super::{comparison, embedded_scenarios, find, find_one};
 use crate::scenario::Scenario;
 
 #[test]
@@ -22,6 +22,24 @@ fn sets_and_names_are_found() {
     assert_eq!(find(&all[0].name).unwrap().len(), 1);
     let error = find("demmo").unwrap_err();
     assert!(error.contains("did you mean `demo`?"), "{error}");
+}
+
+#[test]
+fn one_scenario_is_a_file_or_an_embedded_name() {
+    assert_eq!(find_one("demo/aqm").unwrap().name, "demo/aqm");
+    let error = find_one("demo").unwrap_err();
+    assert!(
+        error.contains("is a set") && error.contains("demo/aqm"),
+        "{error}"
+    );
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let name = file.path().to_string_lossy().into_owned();
+    assert_eq!(find_one(&name).unwrap().name, name);
+    assert!(
+        find_one("nowhere.toml")
+            .unwrap_err()
+            .contains("there is no file")
+    );
 }
 
 #[test]

@@ -217,6 +217,23 @@ impl<'a> Outcome<'a> {
         }
     }
 
+    /// Returns the error for failed and missing runs; `None` if all have finished.
+    #[must_use]
+    pub fn incomplete(&self) -> Option<String> {
+        let (name, finished, wanted) = (&self.scenario.name, self.finished, self.wanted);
+        if let Some(failed) = self.failed.first() {
+            let system = &self.scenario.variants[failed.task.variant].name;
+            return Some(format!(
+                "{name}: {} of {wanted} runs failed, the first of them {system} with seed {}: {}",
+                self.failed.len(),
+                failed.task.seed,
+                failed.error
+            ));
+        }
+        (finished < wanted)
+            .then(|| format!("{name}: partial, {finished} of {wanted} runs were finished"))
+    }
+
     /// Returns the failed runs.
     #[must_use]
     pub fn failed(&self) -> &[FailedTask] {

@@ -17,7 +17,7 @@ use crate::run::Run;
 use crate::scenario::Scenario;
 
 pub use comparison::{ComparisonError, Side};
-pub use report::{Conditions, missing, render};
+pub use report::{Conditions, data as report_data, missing, processors, render};
 pub use summary::summary;
 pub use tables::{Rows, printed, printed_worse};
 

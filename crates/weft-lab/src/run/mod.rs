@@ -1,6 +1,7 @@
 //! Runs a scenario: every task of its plan, on as many threads as requested and supported
 //! by the engine. The result of a simulated run depends only on scenario and seed.
 
+#[cfg(feature = "emulator")]
 mod clients;
 mod plan;
 
@@ -20,6 +21,7 @@ use crate::measure::run::{self as measured, Value, competition};
 use crate::measure::series::Series;
 use crate::scenario::Scenario;
 
+#[cfg(feature = "emulator")]
 pub use clients::as_seen_by;
 pub use plan::{Participants, Plan, Task, demand, victim};
 

@@ -12,13 +12,13 @@ use weft_lab::campaign::{Campaign, Changes, Job, Order};
 use weft_lab::engine::emu::{Client, Late, Settings};
 use weft_lab::engine::{self, Engine, EngineError, EngineKind, Engines};
 use weft_lab::outcome::{Outcome, disagreements};
-use weft_lab::output::Folder;
+use weft_lab::output::{self, Conditions, Folder};
 use weft_lab::run::{self as runs, Plan, Task};
 
 use super::args::RunArgs;
 use super::both::{DISAGREEMENTS, write};
 use super::said::verdict;
-use super::work::{conditions, forget, processors, resume, shell};
+use super::work::{forget, resume, shell};
 use crate::exit::{Failure, say};
 use crate::interrupt;
 
@@ -295,7 +295,10 @@ impl<'a> Part<'a> {
         stop: &AtomicBool,
     ) -> Result<(), Failure> {
         let begun = Instant::now();
-        let jobs = args.common.jobs.map_or_else(processors, usize::from);
+        let jobs = args
+            .common
+            .jobs
+            .map_or_else(output::processors, usize::from);
         let mut failed = Vec::new();
         for _ in 0..ATTEMPTS {
             let mut tasks = Plan::of(self.scenario).tasks;
@@ -334,7 +337,7 @@ impl<'a> Part<'a> {
             .into_iter()
             .for_each(|one| self.outcome.add_failed(one));
         let command = shell(words(args, &self.job.name).into_iter());
-        let conditions = conditions(command, begun, self.engine.as_ref(), jobs);
+        let conditions = Conditions::now(command, begun, self.engine.at_a_time(jobs));
         let written = self.folder.write_outcome(&self.outcome, &conditions);
         written.map_err(Failure::run)?;
         say(format_args!(

@@ -82,25 +82,9 @@ pub fn text(outcome: &Outcome<'_>, common: &Common, out: Option<&Folder>) -> Str
 
 /// Error for failed and missing runs.
 pub fn verdict(outcome: &Outcome<'_>) -> Result<(), Failure> {
-    let name = &outcome.scenario().name;
-    if let Some(failed) = outcome.failed().first() {
-        let system = &outcome.scenario().variants[failed.task.variant].name;
-        return Err(Failure::run(format!(
-            "{name}: {} of {} runs failed, the first of them {system} with seed {}: {}",
-            outcome.failed().len(),
-            outcome.wanted(),
-            failed.task.seed,
-            failed.error
-        )));
-    }
-    if outcome.finished() < outcome.wanted() {
-        return Err(Failure::run(format!(
-            "{name}: partial, {} of {} runs were finished",
-            outcome.finished(),
-            outcome.wanted()
-        )));
-    }
-    Ok(())
+    outcome
+        .incomplete()
+        .map_or(Ok(()), |text| Err(Failure::Run(text)))
 }
 
 /// Names of the scenarios that an early end skipped.

@@ -9,7 +9,7 @@ use std::time::{Instant, SystemTime};
 use weft_lab::Scenario;
 use weft_lab::engine::{Engine, EngineError};
 use weft_lab::outcome::Outcome;
-use weft_lab::output::{Conditions, Folder};
+use weft_lab::output::{self, Conditions, Folder};
 use weft_lab::run::{self as runs, Plan};
 use weft_lab::scenario::Variant;
 
@@ -64,7 +64,7 @@ impl<'a> Work<'a> {
     /// even after a failure.
     pub fn run(&mut self, engine: &dyn Engine) -> (Outcome<'a>, Result<(), Failure>) {
         let common = self.common;
-        let jobs = common.jobs.map_or_else(processors, usize::from);
+        let jobs = common.jobs.map_or_else(output::processors, usize::from);
         let begun = Instant::now();
         let mut outcome = Outcome::of(self.scenario, engine.kind());
         let mut progress = Progress::new(outcome.wanted(), &self.place, !common.json);
@@ -100,7 +100,7 @@ impl<'a> Work<'a> {
         };
         let ran = runs::run_tasks(self.scenario, engine, &tasks, jobs, self.stop, each);
         progress.end();
-        let conditions = conditions(self.command.clone(), begun, engine, jobs);
+        let conditions = Conditions::now(self.command.clone(), begun, engine.at_a_time(jobs));
         // After "disk full" there may be room for the small files.
         let out = self.out.as_ref();
         let wrote = out.map_or(Ok(()), |out| out.write_outcome(&outcome, &conditions));
@@ -189,25 +189,4 @@ fn fingerprint(variants: &[Variant]) -> u64 {
     let mut hasher = DefaultHasher::new();
     format!("{variants:?}").hash(&mut hasher);
     hasher.finish()
-}
-
-/// Conditions of a run.
-pub fn conditions(command: String, begun: Instant, engine: &dyn Engine, jobs: usize) -> Conditions {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    Conditions {
-        command,
-        unix_s: since.map_or(0, |since| since.as_secs()),
-        took_s: begun.elapsed().as_secs_f64(),
-        machine: format!(
-            "{} {}, {} processors, {} runs at a time",
-            std::env::consts::OS,
-            std::env::consts::ARCH,
-            processors(),
-            engine.at_a_time(jobs)
-        ),
-    }
-}
-
-pub fn processors() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }
