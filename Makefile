@@ -60,6 +60,7 @@ test: setup ## everything that a change has to pass
 	$(MAKE) check-web
 	$(MAKE) check-rust
 	$(MAKE) e2e
+	$(MAKE) check-python
 	$(MAKE) check-package
 
 .PHONY: check-web
@@ -112,6 +113,14 @@ deny: ## advisories, licences and sources of all libraries
 e2e: web ## page and program together, with a real browser
 	cargo build $(CARGO_FLAGS) --package weft
 	WEFT_BIN=$(abspath $(TARGET_DIR)/debug/weft) npm --prefix web run e2e
+
+# The program too, because both must give the same bytes.
+.PHONY: check-python wheel
+check-python: web ## the lab as a Python module, against the program
+	cargo build $(CARGO_FLAGS) --package weft
+	scripts/test-python
+wheel: web ## a wheel of the lab for this machine's kind, in out/wheel
+	.tools/python/bin/maturin build --release --locked --manifest-path crates/weft-python/Cargo.toml --out $(OUT)/wheel
 
 # --- packages ----------------------------------------------------------------
 

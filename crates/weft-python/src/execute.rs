@@ -1,0 +1,213 @@
+//! Execution of scenarios: Ctrl-C, progress and classes.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use weft_lab::engine::sim::Simulator;
+use weft_lab::outcome::Outcome;
+use weft_lab::output::{self, Conditions};
+use weft_lab::run::{self as runs, Plan, Run, TaskResult};
+use weft_lab::{Scenario, catalogue};
+
+use crate::arguments::{Overrides, assignments, links};
+use crate::classes::{self, Classes};
+use crate::error::{RunError, scenario as invalid};
+use crate::results::Results;
+
+/// Time between two checks for Ctrl-C. Chosen by us: nobody notices it, and it costs
+/// nothing.
+const SIGNAL_CHECK: Duration = Duration::from_millis(50);
+
+/// How to run a scenario.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Options {
+    systems: Option<Vec<String>>,
+    seeds: Option<u32>,
+    duration: Option<f64>,
+    jobs: Option<usize>,
+    progress: Option<Py<PyAny>>,
+    controllers: Py<PyDict>,
+    schedulers: Py<PyDict>,
+}
+
+/// Runs a call over these links with each system and each seed.
+#[pyfunction]
+pub fn compare(
+    py: Python<'_>,
+    named: &Bound<'_, PyDict>,
+    streams: u32,
+    options: Options,
+) -> PyResult<Py<Results>> {
+    let text = catalogue::comparison(&links(named)?, streams).map_err(invalid)?;
+    let (set, classes) = options.read(py)?;
+    let scenario = Scenario::parse_with("weft lab compare", &text, &set, &classes.custom());
+    let scenario = scenario.map_err(|error| match error.at {
+        // The text with the error is generated, not written by the user.
+        Some(_) => invalid(error.message),
+        None => invalid(error),
+    })?;
+    options.execute(py, &scenario, &classes)
+}
+
+/// Runs a scenario by the path of its file, or an embedded one by `SET/NAME`.
+#[pyfunction]
+pub fn run(
+    py: Python<'_>,
+    name: &str,
+    set: Option<&Bound<'_, PyDict>>,
+    options: Options,
+) -> PyResult<Py<Results>> {
+    let mut changes = assignments(set)?;
+    let (overrides, classes) = options.read(py)?;
+    changes.extend(overrides);
+    let entry = catalogue::find_one(name).map_err(invalid)?;
+    let scenario = entry
+        .scenario_with(&changes, &classes.custom())
+        .map_err(invalid)?;
+    options.execute(py, &scenario, &classes)
+}
+
+/// Returns name and title of each embedded scenario.
+#[pyfunction]
+pub fn scenarios() -> PyResult<Vec<(String, String)>> {
+    let title = |entry: catalogue::Entry| {
+        let scenario = entry.scenario(&[]).map_err(invalid)?;
+        Ok((entry.name, scenario.title))
+    };
+    catalogue::embedded().into_iter().map(title).collect()
+}
+
+/// Returns the text of a scenario.
+#[pyfunction]
+pub fn scenario_text(name: &str) -> PyResult<String> {
+    let entry = catalogue::find_one(name).map_err(invalid)?;
+    Ok(entry.scenario(&[]).map_err(invalid)?.source.text)
+}
+
+impl Options {
+    /// Returns the changes to the scenario, and the classes of Python that it may name.
+    fn read(&self, py: Python<'_>) -> PyResult<(Vec<String>, Classes)> {
+        let overrides = Overrides {
+            systems: self.systems.clone(),
+            seeds: self.seeds,
+            duration: self.duration,
+        };
+        let classes = classes::register(self.controllers.bind(py), self.schedulers.bind(py))?;
+        Ok((overrides.assignments(), classes))
+    }
+
+    /// Runs the scenario on threads of its own; this one looks for Ctrl-C and reports
+    /// progress.
+    fn execute(
+        &self,
+        py: Python<'_>,
+        scenario: &Scenario,
+        classes: &Classes,
+    ) -> PyResult<Py<Results>> {
+        let jobs = self.jobs.unwrap_or_else(output::processors);
+        let begun = Instant::now();
+        let stop = AtomicBool::new(false);
+        let (sender, receiver) = mpsc::channel();
+        let mut gathered = Gathered::new(scenario);
+        let interrupted = thread::scope(|scope| {
+            scope.spawn(|| {
+                // The receiver outlives this thread, so nothing is lost.
+                let send = |ended: TaskResult| sender.send(ended).map_err(drop);
+                let _ = runs::run(scenario, &Simulator, jobs, &stop, send);
+                drop(sender);
+            });
+            self.gather(py, receiver, &stop, &mut gathered)
+        });
+        let results = py.detach(|| gathered.into_results(begun, jobs));
+        let cause = classes.take();
+        let results = Py::new(py, results)?;
+        let incomplete = results.get().incomplete.clone();
+        let error = match (interrupted, incomplete) {
+            (Err(error), _) => error,
+            (Ok(()), None) => return Ok(results),
+            (Ok(()), Some(text)) => {
+                let error = RunError::new_err(text);
+                error.set_cause(py, cause);
+                error
+            }
+        };
+        // Finished runs are available after a failure and after Ctrl-C.
+        error.value(py).setattr("results", results)?;
+        Err(error)
+    }
+
+    fn gather(
+        &self,
+        py: Python<'_>,
+        mut receiver: Receiver<TaskResult>,
+        stop: &AtomicBool,
+        gathered: &mut Gathered<'_>,
+    ) -> PyResult<()> {
+        let mut first: PyResult<()> = Ok(());
+        loop {
+            let (back, received) = py.detach(move || {
+                let received = receiver.recv_timeout(SIGNAL_CHECK);
+                (receiver, received)
+            });
+            receiver = back;
+            let mut checked = py.check_signals();
+            match received {
+                Err(RecvTimeoutError::Disconnected) => return first.and(checked),
+                Err(RecvTimeoutError::Timeout) => {}
+                Ok(ended) => {
+                    gathered.add(ended);
+                    if let (Some(progress), true) = (&self.progress, first.is_ok()) {
+                        let told = progress.call1(py, (gathered.ended(), gathered.planned));
+                        checked = checked.and(told.map(drop));
+                    }
+                }
+            }
+            if let Err(error) = checked {
+                stop.store(true, Ordering::Relaxed);
+                first = first.and(Err(error));
+            }
+        }
+    }
+}
+
+/// Runs that have ended.
+struct Gathered<'a> {
+    outcome: Outcome<'a>,
+    runs: Vec<Run>,
+    planned: usize,
+}
+
+impl<'a> Gathered<'a> {
+    fn new(scenario: &'a Scenario) -> Gathered<'a> {
+        Gathered {
+            outcome: Outcome::new(scenario),
+            runs: Vec::new(),
+            planned: Plan::of(scenario).tasks.len(),
+        }
+    }
+
+    fn add(&mut self, ended: TaskResult) {
+        match ended {
+            Ok(run) => {
+                self.runs.push(run.clone());
+                self.outcome.add(run);
+            }
+            Err(failed) => self.outcome.add_failed(failed),
+        }
+    }
+
+    fn ended(&self) -> usize {
+        self.outcome.finished() + self.outcome.failed().len()
+    }
+
+    fn into_results(self, begun: Instant, jobs: usize) -> Results {
+        let conditions = Conditions::now("weft_lab".to_owned(), begun, jobs);
+        let report = output::report_data(&self.outcome, &conditions);
+        Results::new(&self.outcome, self.runs, report)
+    }
+}

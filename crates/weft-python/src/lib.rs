@@ -1,0 +1,34 @@
+//! The lab as a Python module. This crate translates: Python's arguments into scenarios,
+//! runs into Arrow tables, errors into exceptions. The lab does everything else.
+
+mod arguments;
+mod classes;
+mod controller;
+mod error;
+mod execute;
+mod failure;
+mod results;
+mod scheduler;
+mod table;
+
+use pyo3::prelude::*;
+
+/// The native half of `weft_lab`.
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add("__version__", weft_lab::VERSION)?;
+    module.add("LabError", py.get_type::<error::LabError>())?;
+    module.add("ScenarioError", py.get_type::<error::ScenarioError>())?;
+    module.add("RunError", py.get_type::<error::RunError>())?;
+    module.add_class::<table::Table>()?;
+    module.add_class::<results::Results>()?;
+    module.add_class::<results::Report>()?;
+    module.add_class::<controller::Feedback>()?;
+    module.add_class::<scheduler::Packets>()?;
+    module.add_class::<scheduler::Path>()?;
+    module.add_function(wrap_pyfunction!(execute::compare, module)?)?;
+    module.add_function(wrap_pyfunction!(execute::run, module)?)?;
+    module.add_function(wrap_pyfunction!(execute::scenarios, module)?)?;
+    module.add_function(wrap_pyfunction!(execute::scenario_text, module)?)
+}
