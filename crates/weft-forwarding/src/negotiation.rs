@@ -120,19 +120,38 @@ impl Plane {
                 ice_session,
             });
         }
+        let offered = (&sections[..], publications);
+        let agreed = self.offer(now, resource, publisher, Role::Play, offered, entropy);
+        Ok(Negotiated {
+            streams: published,
+            ..agreed
+        })
+    }
+
+    /// Offers sections over a new connection, to somebody in a room with so many
+    /// publications to play over a connection each.
+    pub(crate) fn offer(
+        &mut self,
+        now: Instant,
+        resource: ResourceId,
+        participant: Publisher,
+        role: Role,
+        (sections, publications): (&[Section], usize),
+        entropy: &Entropy,
+    ) -> Negotiated {
         let config =
             self.settings
                 .peer(IceRole::Controlling, LEAST_MAX_RATE, publications, entropy);
         let ice_session = Some(name_of(&config));
-        let offer = Offer::new(now, config, &sections, Delivery::Packets);
+        let offer = Offer::new(now, config, sections, Delivery::Packets);
         let negotiated = Negotiated {
             sdp: offer.sdp(),
-            streams: published,
+            streams: Publishing::default(),
             ice_session,
         };
         let state = State::Offered(Box::new(offer));
-        self.add_connection(now, resource, publisher, Role::Play, state);
-        Ok(negotiated)
+        self.add_connection(now, resource, participant, role, state);
+        negotiated
     }
 
     /// The answer to our offer. One to the first offer that cannot be used ends the
@@ -228,7 +247,7 @@ impl Plane {
         self.add_connection(now, resource, participant, role, State::Peer(key));
     }
 
-    pub(crate) fn add_connection(
+    fn add_connection(
         &mut self,
         now: Instant,
         resource: ResourceId,

@@ -1,16 +1,12 @@
 //! Requests of participants who receive a whole room over one connection.
 
-use crate::connection::{ResourceId, Role, State};
+use crate::connection::{ResourceId, Role};
 use crate::error::MediaError;
-use crate::negotiation::{Negotiated, name_of};
+use crate::negotiation::Negotiated;
 use crate::plane::Plane;
-use crate::player::LEAST_MAX_RATE;
 use crate::publication::Publisher;
 use crate::reception::{Line, Reception, View};
-use weft_ice::IceRole;
-use weft_peer::{Entropy, Offer};
-use weft_rooms::Publishing;
-use weft_session::Delivery;
+use weft_peer::Entropy;
 use weft_units::Instant;
 
 /// State of a reception.
@@ -36,20 +32,8 @@ impl Plane {
         self.now = now;
         let mut reception = Reception::default();
         let sections = reception.first_sections(&self.candidates(&participant));
-        let config = self
-            .settings
-            .peer(IceRole::Controlling, LEAST_MAX_RATE, 1, entropy);
-        let ice_session = Some(name_of(&config));
-        let offer = Offer::new(now, config, &sections, Delivery::Packets);
-        let negotiated = Negotiated {
-            sdp: offer.sdp(),
-            streams: Publishing::default(),
-            ice_session,
-        };
         let role = Role::Receive(Box::new(reception));
-        let state = State::Offered(Box::new(offer));
-        self.add_connection(now, resource, participant, role, state);
-        negotiated
+        self.offer(now, resource, participant, role, (&sections, 1), entropy)
     }
 
     /// A participant says what it shows.
