@@ -18,17 +18,22 @@ impl Traffic {
     /// Returns the rate of all that a stream to a player can be of use for: of the
     /// largest encoding that it may carry.
     pub(crate) fn demand(&self, now: Instant, subscribed: &Subscribed) -> Option<Rate> {
-        let Subscribed {
-            id,
-            encodings,
-            shown,
-            ..
-        } = subscribed;
-        if encodings.len() < 2 {
-            return self.router.demand(now, *id);
+        self.demand_of(now, subscribed, &self.choices(now, subscribed))
+    }
+
+    fn demand_of(&self, now: Instant, of: &Subscribed, choices: &[Encoding]) -> Option<Rate> {
+        match of.encodings.len() {
+            0 | 1 => self.router.demand(now, of.id),
+            _ => choices.last().map(|encoding| encoding.rate),
         }
-        let useful = self.useful(now, encodings, *shown);
-        useful.last().map(|encoding| encoding.rate)
+    }
+
+    /// Returns the encodings to choose from; none where there is only one.
+    fn choices(&self, now: Instant, subscribed: &Subscribed) -> Vec<Encoding> {
+        match subscribed.encodings.len() {
+            0 | 1 => Vec::new(),
+            _ => self.useful(now, &subscribed.encodings, subscribed.shown),
+        }
     }
 
     fn useful(
@@ -45,8 +50,8 @@ impl Traffic {
         useful(all.collect(), shown)
     }
 
-    /// Returns the encoding that a player gets at first: of nobody's paths more is
-    /// known than that most carry a call.
+    /// Returns the encoding that a player gets at first. While its paths are not measured,
+    /// they are taken to carry [`LEAST_MAX_RATE`].
     pub(crate) fn first_encoding(
         &self,
         now: Instant,
@@ -82,31 +87,33 @@ impl Traffic {
         let sound: Rate = sounds.filter_map(|(_, s)| self.demand(now, s)).sum();
         let cameras = of_kind(MediaKind::Video);
         let cameras = cameras.filter(|(_, s)| !s.encodings.is_empty());
-        let cameras: Vec<(StreamId, Option<Rate>)> = cameras
-            .map(|(stream, s)| (*stream, self.demand(now, s)))
-            .collect();
+        let cameras = cameras.map(|(stream, s)| (*stream, s, self.choices(now, s)));
+        let cameras: Vec<(StreamId, &Subscribed, Vec<Encoding>)> = cameras.collect();
         let measured =
             now.saturating_since(player.since) >= GUESSING || player.ceiling.rate().is_some();
         let target = player.target.filter(|_| measured);
         let target = target.map(|rate| rate.mul_f64(TOLERANCE).saturating_sub(sound));
-        let demands: Vec<Option<Rate>> = cameras.iter().map(|(_, demand)| *demand).collect();
+        let demands = cameras.iter();
+        let demands = demands.map(|(_, s, choices)| self.demand_of(now, s, choices));
+        let demands: Vec<Option<Rate>> = demands.collect();
         let shares = target.map(|rate| fair_shares(rate, &demands));
-        for (place, (stream, _)) in cameras.into_iter().enumerate() {
+        let cameras = cameras
+            .into_iter()
+            .map(|(stream, _, choices)| (stream, choices));
+        for (place, (stream, choices)) in cameras.collect::<Vec<_>>().into_iter().enumerate() {
             let share = shares.as_ref().map(|shares| shares[place]);
-            self.share(now, key, stream, share);
+            self.share(now, (key, stream), &choices, share);
         }
     }
 
     /// Gives a camera its part of what a player's paths carry.
-    fn share(&mut self, now: Instant, key: PeerKey, stream: StreamId, share: Option<Rate>) {
-        let player = self.players.get(&key);
-        let Some(subscribed) = player.and_then(|player| player.subscriptions.get(&stream)) else {
-            return;
-        };
-        let useful = match subscribed.encodings.len() {
-            0 | 1 => Vec::new(),
-            _ => self.useful(now, &subscribed.encodings, subscribed.shown),
-        };
+    fn share(
+        &mut self,
+        now: Instant,
+        (key, stream): (PeerKey, StreamId),
+        choices: &[Encoding],
+        share: Option<Rate>,
+    ) {
         let Some(player) = self.players.get_mut(&key) else {
             return;
         };
@@ -126,8 +133,8 @@ impl Traffic {
         let id = subscribed.id;
         let preferred = self.router.preferred(id);
         let choice = &mut subscribed.choice;
-        let chosen = choice.choose(now, &useful, preferred, share, may_rise);
-        let place = |track| useful.iter().position(|e| Some(e.track) == track);
+        let chosen = choice.choose(now, choices, preferred, share, may_rise);
+        let place = |track| choices.iter().position(|e| Some(e.track) == track);
         match chosen {
             // What does not fit stops at once.
             Some(track) if place(chosen) < place(self.router.track(id)) => {

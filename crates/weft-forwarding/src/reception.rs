@@ -128,8 +128,8 @@ pub(crate) struct Assignment {
 }
 
 impl Reception {
-    /// Sections for these tracks and some more. At least one step is offered, so that
-    /// who comes first into a room need not negotiate when others follow.
+    /// Sections for these tracks and some more. At least one step is offered, so that the
+    /// first person in a room does not negotiate again for the next three.
     pub(crate) fn first_sections(&mut self, candidates: &[Candidate]) -> Vec<Section> {
         let wanted = self.wanted(candidates);
         let mut sections = self.grow(&wanted);
