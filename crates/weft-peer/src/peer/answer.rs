@@ -46,19 +46,17 @@ pub fn answer(
         DtlsRole::Client => Setup::Active,
         DtlsRole::Server => Setup::Passive,
     };
-    let mut rng = config.rng.stream("ssrc");
     let mut answered = Answered {
         policy: policy.clone(),
         setup,
         media: Vec::with_capacity(offer.media.len()),
         session_id: 0,
         version: 1,
-        rng: rng.clone(),
+        rng: config.rng.stream("ssrc"),
         config,
     };
     peer.answer_sections(&mut answered, &plans, &offer.media);
-    rng.clone_from(&answered.rng);
-    answered.session_id = rng.next_u64();
+    answered.session_id = answered.rng.next_u64();
     let description = answered.description(&offer);
     peer.answered = Some(Box::new(answered));
     peer.association.set_remote(now, remote);

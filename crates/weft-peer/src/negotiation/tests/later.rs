@@ -99,7 +99,7 @@ fn sound_and_pictures_of_one_media_stream_say_so() {
 }
 
 #[test]
-fn who_answered_first_makes_no_offers() {
+fn an_answerer_makes_no_offers() {
     let (_, offer) = connected(&[SOUND]);
     let (mut peer, _) = answer_to(&offer.to_string(), &RECEIVE).expect("it takes the offer");
     let refused = peer.offer(&[SOUND]);
