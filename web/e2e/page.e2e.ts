@@ -271,7 +271,7 @@ describe('a room', () => {
     await context.close();
   }));
 
-  /** What the mock's script tells and lets change, within the page. */
+  /** Interface that the mock's script offers within the page. */
   interface MockInPage {
     readonly moves: Record<string, boolean>;
     view(): readonly { readonly participant: string; readonly camera: number; readonly width: number; readonly height: number }[];

@@ -30,7 +30,7 @@ async function receiving() {
   return { env, reception, server, told, offered };
 }
 
-/** The same, with a transport that works. */
+/** A reception as in `receiving`, with a transport that works. */
 async function connected() {
   const all = await receiving();
   all.env.peer.become('connected');
