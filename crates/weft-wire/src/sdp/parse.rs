@@ -1,4 +1,7 @@
-use super::{Candidate, Direction, Fingerprint, Media, Msid, Origin, Payload, SectionKind};
+use super::{
+    CONGESTION_FEEDBACK, Candidate, Direction, Fingerprint, Media, Msid, Origin, Payload,
+    SectionKind,
+};
 use super::{SdpError, SessionDescription, Setup};
 use crate::rtp::Mid;
 use std::ops::RangeInclusive;
@@ -172,7 +175,20 @@ impl Parser {
                 push_feedback(&mut payload.feedback, &feedback);
             }
         }
+        congestion_feedback_of_all(media);
         inherit(media, &self.session);
+    }
+}
+
+/// Lists congestion feedback for every payload type of a section that lists it
+/// for one: it is for all or none (RFC 8888 section 6).
+fn congestion_feedback_of_all(media: &mut Media) {
+    if !media.has_feedback(CONGESTION_FEEDBACK) {
+        return;
+    }
+    for payload in &mut media.payloads {
+        payload.feedback.retain(|f| f != CONGESTION_FEEDBACK);
+        push_feedback(&mut payload.feedback, CONGESTION_FEEDBACK);
     }
 }
 

@@ -281,6 +281,20 @@ fn feedback_for_all_payload_types_reaches_each_one() {
     assert!(description.media[1].payloads[0].is("PCMU"));
 }
 
+/// RFC 8888 section 6 allows it for all payload types only, but it is written for one, too.
+#[test]
+fn congestion_feedback_for_one_payload_type_counts_for_all() {
+    let text = format!(
+        "{MINIMAL}m=video 9 UDP/TLS/RTP/SAVPF 96 97\na=rtcp-fb:96 ack ccfb\n\
+         a=rtcp-fb:96 nack\na=rtpmap:96 VP8/90000\na=rtcp-fb:97 ccm fir\n"
+    );
+    let description = parse(&text);
+    let payloads = &description.media[0].payloads;
+    assert_eq!(payloads[0].feedback, ["nack", "ack ccfb"]);
+    assert_eq!(payloads[1].feedback, ["ccm fir", "ack ccfb"]);
+    assert_eq!(parse(&description.to_string()), description);
+}
+
 #[test]
 fn the_direction_of_the_session_holds_where_a_section_has_none() {
     let text =
