@@ -1,11 +1,13 @@
 //! Division of what a player's paths carry among its streams: sound first, then the
 //! cameras.
 
+use crate::division::{self, Want};
 use crate::encoding::{Encoding, useful};
 use crate::player::{LEAST_MAX_RATE, Subscribed};
+use crate::reception::Carried;
 use crate::traffic::{GUESSING, Traffic};
 use weft_peer::PeerKey;
-use weft_sfu::{Downlink, TrackId, fair_shares};
+use weft_sfu::{Downlink, TrackId};
 use weft_units::{Instant, MediaKind, Rate, StreamId};
 
 /// A layer is dropped when the stream is over the target by more than this. An
@@ -22,7 +24,7 @@ impl Traffic {
     }
 
     fn demand_of(&self, now: Instant, of: &Subscribed, choices: &[Encoding]) -> Option<Rate> {
-        match of.encodings.len() {
+        match of.carried.encodings.len() {
             0 | 1 => self.router.demand(now, of.id),
             _ => choices.last().map(|encoding| encoding.rate),
         }
@@ -30,24 +32,19 @@ impl Traffic {
 
     /// Returns the encodings to choose from; none where there is only one.
     fn choices(&self, now: Instant, subscribed: &Subscribed) -> Vec<Encoding> {
-        match subscribed.encodings.len() {
+        match subscribed.carried.encodings.len() {
             0 | 1 => Vec::new(),
-            _ => self.useful(now, &subscribed.encodings, subscribed.shown),
+            _ => self.useful(now, &subscribed.carried),
         }
     }
 
-    fn useful(
-        &self,
-        now: Instant,
-        encodings: &[TrackId],
-        shown: Option<(u32, u32)>,
-    ) -> Vec<Encoding> {
-        let all = encodings.iter().map(|track| Encoding {
+    fn useful(&self, now: Instant, carried: &Carried) -> Vec<Encoding> {
+        let all = carried.encodings.iter().map(|track| Encoding {
             track: *track,
             rate: self.router.rate(now, *track).unwrap_or(Rate::ZERO),
             size: self.router.size(*track),
         });
-        useful(all.collect(), shown)
+        useful(all.collect(), carried.shown)
     }
 
     /// Returns the encoding that a player gets at first. While its paths are not measured,
@@ -56,9 +53,9 @@ impl Traffic {
         &self,
         now: Instant,
         peer: PeerKey,
-        encodings: &[TrackId],
-        shown: Option<(u32, u32)>,
+        carried: &Carried,
     ) -> Option<TrackId> {
+        let encodings = &carried.encodings;
         if encodings.len() < 2 {
             return encodings.first().copied();
         }
@@ -66,7 +63,7 @@ impl Traffic {
         let cameras = player.of_kind(MediaKind::Video).count() as u64 + 1;
         let target = player.target.unwrap_or(LEAST_MAX_RATE);
         let share = Rate::from_bps(target.as_bps() / cameras);
-        let useful = self.useful(now, encodings, shown);
+        let useful = self.useful(now, carried);
         let fits = useful.iter().rev().find(|e| e.rate <= share);
         let chosen = fits.or(useful.first()).map(|encoding| encoding.track);
         chosen.or(encodings.first().copied())
@@ -78,32 +75,75 @@ impl Traffic {
             return;
         };
         let of_kind = |kind| {
-            player
-                .subscriptions
-                .iter()
-                .filter(move |(_, s)| s.kind == kind)
+            let subscriptions = player.subscriptions.iter();
+            subscriptions.filter(move |(_, s)| s.kind == kind)
         };
         let sounds = of_kind(MediaKind::Audio);
         let sound: Rate = sounds.filter_map(|(_, s)| self.demand(now, s)).sum();
-        let cameras = of_kind(MediaKind::Video);
-        let cameras = cameras.filter(|(_, s)| !s.encodings.is_empty());
-        let cameras = cameras.map(|(stream, s)| (*stream, s, self.choices(now, s)));
-        let cameras: Vec<(StreamId, &Subscribed, Vec<Encoding>)> = cameras.collect();
+        let mut cameras: Vec<_> = of_kind(MediaKind::Video)
+            .filter(|(_, s)| !s.carried.encodings.is_empty())
+            .map(|(stream, s)| (*stream, s, self.choices(now, s)))
+            .collect();
+        cameras.sort_by_key(|(_, s, _)| s.carried.rank);
         let measured =
             now.saturating_since(player.since) >= GUESSING || player.ceiling.rate().is_some();
         let target = player.target.filter(|_| measured);
         let target = target.map(|rate| rate.mul_f64(TOLERANCE).saturating_sub(sound));
-        let demands = cameras.iter();
-        let demands = demands.map(|(_, s, choices)| self.demand_of(now, s, choices));
-        let demands: Vec<Option<Rate>> = demands.collect();
-        let shares = target.map(|rate| fair_shares(rate, &demands));
-        let cameras = cameras
-            .into_iter()
-            .map(|(stream, _, choices)| (stream, choices));
-        for (place, (stream, choices)) in cameras.collect::<Vec<_>>().into_iter().enumerate() {
-            let share = shares.as_ref().map(|shares| shares[place]);
-            self.share(now, (key, stream), &choices, share);
+        let want = |(_, s, choices): &(_, &Subscribed, Vec<Encoding>)| Want {
+            area: s
+                .carried
+                .shown
+                .map_or(0, |(width, height)| u64::from(width) * u64::from(height)),
+            demand: self.demand_of(now, s, choices),
+            // Only those who say what they show are told what is paused.
+            smallest: match (s.carried.shown, choices.first()) {
+                (Some(_), Some(encoding)) => encoding.rate,
+                _ => Rate::ZERO,
+            },
+            paused: s.pausing.is_paused(),
+        };
+        let mut wants: Vec<Want> = cameras.iter().map(want).collect();
+        let cameras = cameras.into_iter();
+        let cameras: Vec<_> = cameras
+            .map(|(stream, _, choices)| (stream, choices))
+            .collect();
+        if let Some(total) = target {
+            let fits = division::fitting(total, &wants);
+            for (((stream, _), fits), want) in cameras.iter().zip(fits).zip(&mut wants) {
+                want.paused = self.pause(now, (key, *stream), fits);
+            }
         }
+        let shares = target.map(|total| division::shares(total, &wants));
+        for (place, (stream, choices)) in cameras.into_iter().enumerate() {
+            if !wants[place].paused {
+                let share = shares.as_ref().map(|shares| shares[place]);
+                self.share(now, (key, stream), &choices, share);
+            }
+        }
+    }
+
+    /// Pauses a camera that has not fitted for a while, or resumes it; returns whether it
+    /// is paused.
+    fn pause(&mut self, now: Instant, (key, stream): (PeerKey, StreamId), fits: bool) -> bool {
+        let player = self.players.get_mut(&key);
+        let subscribed = player.and_then(|player| player.subscriptions.get_mut(&stream));
+        let Some(subscribed) = subscribed else {
+            return false;
+        };
+        let paused = subscribed.pausing.update(now, fits);
+        if paused {
+            subscribed.share = Some(Rate::ZERO);
+            self.router.detach(subscribed.id);
+        }
+        paused
+    }
+
+    /// Returns the streams to a player that its paths have no room for.
+    pub(crate) fn paused(&self, peer: PeerKey) -> impl Iterator<Item = StreamId> {
+        let player = self.players.get(&peer).into_iter();
+        let subscriptions = player.flat_map(|player| &player.subscriptions);
+        let paused = subscriptions.filter(|(_, s)| s.pausing.is_paused());
+        paused.map(|(stream, _)| *stream)
     }
 
     /// Gives a camera its part of what a player's paths carry.

@@ -53,7 +53,7 @@ impl Traffic {
         let ids: Vec<SubscriptionId> = self.played(player, publication).collect();
         let streams = player.subscriptions.values();
         let mut own = streams.filter(|s| ids.contains(&s.id));
-        if own.any(|s| s.encodings.len() > 1) {
+        if own.any(|s| s.carried.encodings.len() > 1) {
             // There is a smaller encoding for such a player.
             return None;
         }

@@ -15,6 +15,7 @@ mod ceiling;
 mod census;
 mod connection;
 mod demand;
+mod division;
 mod encoding;
 mod ended;
 mod error;

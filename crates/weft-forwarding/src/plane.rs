@@ -248,6 +248,7 @@ impl Plane {
             self.end_those_over(now);
             let egress = self.settings.egress();
             self.traffic.adapt_rates(now, &mut self.peers, egress);
+            self.tell_paused();
             self.limit_publishers(now);
             self.next_housekeeping = (!self.connections.is_empty()).then_some(now + HOUSEKEEPING);
         }

@@ -1,9 +1,11 @@
 //! A peer that packets go to, as the traffic sees it.
 
 use crate::ceiling::Ceiling;
+use crate::division::Pausing;
 use crate::encoding::EncodingChoice;
+use crate::reception::Carried;
 use std::collections::BTreeMap;
-use weft_sfu::{SubscriptionId, TrackId};
+use weft_sfu::SubscriptionId;
 use weft_units::{Duration, Instant, MediaKind, Rate, StreamId};
 
 /// Least bound of the rate to a player. The bound follows the published rate, and this
@@ -15,13 +17,11 @@ pub(crate) const LEAST_MAX_RATE: Rate = Rate::from_kbps(2_500);
 pub(crate) struct Subscribed {
     pub(crate) id: SubscriptionId,
     pub(crate) kind: MediaKind,
-    /// Encodings of the track that it carries; none while it carries nothing.
-    pub(crate) encodings: Vec<TrackId>,
-    /// Size in pixels at which the player shows it, if it said so.
-    pub(crate) shown: Option<(u32, u32)>,
+    pub(crate) carried: Carried,
     /// Its part of the rate that the player's paths carry, as told last.
     pub(crate) share: Option<Rate>,
     pub(crate) choice: EncodingChoice,
+    pub(crate) pausing: Pausing,
 }
 
 /// A peer that packets go to.

@@ -2,6 +2,7 @@
 //! whose picture or sound each of them carries.
 
 use crate::publication::Slot;
+use std::collections::BTreeSet;
 use weft_peer::{NegotiatedStream, Section, StreamDirection};
 use weft_sfu::TrackId;
 use weft_units::{Codec, MediaKind, StreamId};
@@ -24,6 +25,8 @@ pub struct Line {
     pub participant: String,
     /// Part of what they publish.
     pub content: LineContent,
+    /// Whether nothing is sent because the participant's paths have no room for it.
+    pub paused: bool,
 }
 
 /// Content of a line.
@@ -65,6 +68,8 @@ pub(crate) struct Candidate {
     pub(crate) form: Form,
     /// Size at which it is shown, if the participant said so.
     pub(crate) shown: Option<(u32, u32)>,
+    /// Its place among the cameras that are shown, the most important first.
+    pub(crate) rank: usize,
 }
 
 /// A track that a stream carries from now on.
@@ -72,8 +77,10 @@ pub(crate) struct Candidate {
 pub(crate) struct Carried {
     /// Its encodings; none if the stream carries nothing.
     pub(crate) encodings: Vec<TrackId>,
-    /// Size at which it is shown, if the participant said so.
+    /// Size in pixels at which it is shown, if the participant said so.
     pub(crate) shown: Option<(u32, u32)>,
+    /// Its place among the cameras that are shown, the most important first.
+    pub(crate) rank: usize,
 }
 
 /// A media section of the connection and its stream. It has one SSRC for the life of
@@ -86,6 +93,8 @@ struct OutgoingLine {
     /// Number of the pair of a picture and a sound that browsers play in step.
     pair: usize,
     source: Option<Candidate>,
+    /// Whether the participant's paths have no room for it.
+    paused: bool,
 }
 
 impl OutgoingLine {
@@ -98,6 +107,7 @@ impl OutgoingLine {
         source.map_or_else(Carried::default, |source| Carried {
             encodings: source.encodings.clone(),
             shown: source.shown,
+            rank: source.rank,
         })
     }
 }
@@ -154,6 +164,7 @@ impl Reception {
                     form: agreed.form,
                     pair: agreed.place,
                     source: None,
+                    paused: false,
                 });
             }
         }
@@ -203,6 +214,13 @@ impl Reception {
         }
     }
 
+    /// These streams are paused now, and no others.
+    pub(crate) fn set_paused(&mut self, paused: &BTreeSet<StreamId>) {
+        for line in &mut self.lines {
+            line.paused = paused.contains(&line.stream);
+        }
+    }
+
     /// Returns the lines that carry something, if the participant was told others last.
     pub(crate) fn news(&mut self) -> Option<Vec<Line>> {
         let lines = self.lines();
@@ -222,6 +240,7 @@ impl Reception {
                     Slot::Camera(place) => LineContent::Camera(place),
                     Slot::Sound => LineContent::Sound,
                 },
+                paused: line.paused,
             })
         };
         self.lines.iter().filter_map(used).collect()
@@ -249,6 +268,7 @@ impl Reception {
                     if let Some(found) = found.filter(|_| !seen.iter().any(same)) {
                         seen.push(Candidate {
                             shown: Some((viewed.width, viewed.height)),
+                            rank: seen.len(),
                             ..(*found).clone()
                         });
                     }

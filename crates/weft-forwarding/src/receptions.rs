@@ -36,6 +36,7 @@ impl Plane {
                 encodings: encodings.to_vec(),
                 form,
                 shown: None,
+                rank: 0,
             })
         });
         candidates.collect()
@@ -47,6 +48,22 @@ impl Plane {
         let all = self.connections.iter().filter(|(_, c)| of_room(c));
         for resource in all.map(|(id, _)| id.clone()).collect::<Vec<_>>() {
             self.refresh_reception(now, &resource);
+        }
+    }
+
+    /// Tells those who receive a room which cameras have been paused or resumed.
+    pub(crate) fn tell_paused(&mut self) {
+        for (resource, connection) in &mut self.connections {
+            let key = connection.reception().map(|(key, _)| key);
+            let (Role::Receive(reception), Some(key)) = (&mut connection.role, key) else {
+                continue;
+            };
+            reception.set_paused(&self.traffic.paused(key).collect());
+            if let Some(lines) = reception.news() {
+                let resource = resource.clone();
+                self.events
+                    .push_back(Event::LinesChanged { resource, lines });
+            }
         }
     }
 

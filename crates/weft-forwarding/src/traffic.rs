@@ -1,5 +1,6 @@
 //! The packets: from publishers through the router to players.
 
+use crate::division::Pausing;
 use crate::encoding::EncodingChoice;
 use crate::player::{LEAST_MAX_RATE, Player, Subscribed};
 use crate::publication::{Publication, streams_of};
@@ -137,15 +138,17 @@ impl Traffic {
             let has_it = player.is_none_or(|p| p.subscriptions.contains_key(&route.1));
             if let Some(encodings) = publication.encodings(slot).filter(|_| !has_it) {
                 let encodings = encodings.to_vec();
-                let shown = None;
-                self.add_subscription(now, route, Carried { encodings, shown });
+                let carried = Carried {
+                    encodings,
+                    ..Carried::default()
+                };
+                self.add_subscription(now, route, carried);
             }
         }
     }
 
     fn add_subscription(&mut self, now: Instant, route: (PeerKey, StreamId), carried: Carried) {
-        let Carried { encodings, shown } = carried;
-        let Some(track) = self.first_encoding(now, route.0, &encodings, shown) else {
+        let Some(track) = self.first_encoding(now, route.0, &carried) else {
             return;
         };
         let kind = self.router.codec(track).map(Codec::kind);
@@ -154,10 +157,10 @@ impl Traffic {
             let subscribed = Subscribed {
                 id,
                 kind,
-                encodings,
-                shown,
+                carried,
                 share: None,
                 choice: EncodingChoice::default(),
+                pausing: Pausing::default(),
             };
             player.subscriptions.insert(route.1, subscribed);
             self.outgoing.insert(id, route);
@@ -186,17 +189,20 @@ impl Traffic {
             return self.deliver(now, peers);
         };
         let id = subscribed.id;
-        subscribed.encodings.clone_from(&carried.encodings);
-        subscribed.shown = carried.shown;
+        if subscribed.carried.encodings != carried.encodings {
+            subscribed.choice = EncodingChoice::default();
+            subscribed.pausing = Pausing::default();
+        }
+        let paused = subscribed.pausing.is_paused();
+        subscribed.carried = carried.clone();
         let present = self.router.track(id);
         if carried.encodings.is_empty() {
             self.router.detach(id);
-        } else if present.is_none_or(|present| !carried.encodings.contains(&present)) {
-            subscribed.choice = EncodingChoice::default();
-            let Carried { encodings, shown } = &carried;
-            if let Some(track) = self.first_encoding(now, route.0, encodings, *shown) {
-                self.router.switch_track(now, id, track);
-            }
+        } else if !paused
+            && present.is_none_or(|track| !carried.encodings.contains(&track))
+            && let Some(track) = self.first_encoding(now, route.0, &carried)
+        {
+            self.router.switch_track(now, id, track);
         }
         self.tell_downlink(now, route.0);
         self.deliver(now, peers);

@@ -11,6 +11,7 @@ fn candidate(participant: &str, slot: Slot, track: u64) -> Candidate {
         slot,
         encodings: vec![TrackId(track)],
         shown: None,
+        rank: 0,
         form: match slot {
             Slot::Sound => Form::ours(Codec::Opus),
             Slot::Camera(_) => vp8(),

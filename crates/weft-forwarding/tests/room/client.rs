@@ -78,7 +78,10 @@ impl Client {
 
     pub fn on_lines(&mut self, lines: Vec<Line>) {
         for line in &lines {
-            if !self.lines.contains(line) {
+            let same =
+                |known: &&Line| (&known.mid, &known.participant) == (&line.mid, &line.participant);
+            let known = self.lines.iter().find(same);
+            if known.is_none_or(|known| known.content != line.content) {
                 self.changed.insert(line.mid.clone());
             }
         }

@@ -2,7 +2,7 @@
 
 use super::{ada, seconds};
 use crate::world::Room;
-use weft_forwarding::{Event, Publisher, ResourceId};
+use weft_forwarding::{Event, Publisher, ResourceId, View, ViewedCamera};
 use weft_testing::pictures::Layers;
 use weft_units::{Duration, Instant, Rate};
 
@@ -198,5 +198,71 @@ fn a_weak_viewer_sees_the_small_encodings_whole_and_a_strong_one_the_large() {
         assert!((2_400..3_200).contains(&strong), "{strong} kbit/s");
         assert!((230..450).contains(&weak), "{weak} kbit/s");
         assert!(room.plane.census().agrees(), "{:?}", room.plane.census());
+    }
+}
+
+/// Five cameras in encodings of 200 and 1350 kbit/s. A viewer behind 350 kbit/s shows the
+/// first one large.
+#[test]
+fn a_camera_that_does_not_fit_is_paused_until_there_is_room() {
+    for seed in 1..4 {
+        let downlink = "rate=350kbit,burst=30kB,delay=20ms,queue=200ms";
+        let mut room = Room::new(seed, &[GOOD, GOOD, GOOD, GOOD, GOOD, downlink]);
+        room.pictures = (Duration::from_nanos(66_666_666), Layers::Three);
+        let people = people(5);
+        for publisher in &people {
+            let rates = [200, 1_350].map(Rate::from_kbps);
+            room.publish_encodings(publisher, &rates);
+        }
+        room.run(seconds(2));
+        room.browser = true;
+        room.receive(&named("viewer"));
+        let tile = |(place, who): (usize, &Publisher)| {
+            let (width, height) = if place == 0 { (1280, 720) } else { (320, 180) };
+            let participant = who.participant.clone();
+            ViewedCamera {
+                participant,
+                camera: 0,
+                width,
+                height,
+            }
+        };
+        let cameras = people.iter().enumerate().map(tile).collect();
+        let view = View { cameras };
+        let resource = ResourceId("resource 5".to_owned());
+        room.plane
+            .set_view(room.now, &resource, view)
+            .expect("it is a reception");
+        room.run(seconds(15));
+        let from = room.now;
+        room.run(seconds(20));
+        let paused = |room: &Room| -> Vec<String> {
+            let lines = room.clients[5].lines.iter();
+            let paused = lines.filter(|line| line.paused);
+            paused.map(|line| line.participant.clone()).collect()
+        };
+        let left_out = paused(&room);
+        assert!(
+            (1..4).contains(&left_out.len()),
+            "seed {seed}: {left_out:?}"
+        );
+        assert!(!left_out.contains(&people[0].participant), "{left_out:?}");
+        let large = &room.clients[5].seen[&people[0].participant];
+        let gap = large.longest_gap(from, room.now);
+        let fps = large.shown_between(from, room.now) as f64 / 20.0;
+        let moves = fps >= 5.0 && gap <= Duration::from_secs(1);
+        assert!(moves, "seed {seed}: {fps}, {gap:?}");
+        for gone in 2..5 {
+            room.plane
+                .close(room.now, &ResourceId(format!("resource {gone}")));
+        }
+        room.run(seconds(65));
+        assert_eq!(paused(&room), [""; 0]);
+        let from = room.now;
+        room.run(seconds(10));
+        for who in &people[..2] {
+            let fps = shown(&room, 5, &who.participant, from) as f64 / 10.0;
+            assert!(fps >= 4.0, "seed {seed}, {who:?}: {fps}");
+        }
     }
 }

@@ -263,7 +263,8 @@ pub fn change_message(change: &Change) -> Option<Message> {
 pub(crate) fn described(lines: &[Line]) -> Value {
     let describe = |line: &Line| match line.content {
         LineContent::Camera(camera) => json!({
-            "mid": line.mid, "participant": line.participant, "kind": "video", "camera": camera
+            "mid": line.mid, "participant": line.participant, "kind": "video", "camera": camera,
+            "paused": line.paused
         }),
         LineContent::Sound => json!({
             "mid": line.mid, "participant": line.participant, "kind": "audio"

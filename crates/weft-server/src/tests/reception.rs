@@ -88,6 +88,7 @@ fn lines_and_offers_are_told_to_their_participant_only() {
         mid: mid.to_owned(),
         participant: bob.id.clone(),
         content,
+        paused: content == LineContent::Camera(0),
     };
     rig.tell(Event::LinesChanged {
         resource: resource.clone(),
@@ -101,7 +102,7 @@ fn lines_and_offers_are_told_to_their_participant_only() {
         sdp: "more lines".to_owned(),
     });
     let lines = json!([
-        {"mid": "0", "participant": bob.id, "kind": "video", "camera": 0},
+        {"mid": "0", "participant": bob.id, "kind": "video", "camera": 0, "paused": true},
         {"mid": "1", "participant": bob.id, "kind": "audio"},
     ]);
     let told = ada.events.expect("reception");
@@ -124,7 +125,8 @@ fn a_view_is_answered_with_the_lines_and_the_offer_that_waits() {
     let answer = put_view(&rig, &location, &view);
     assert_eq!(answer.status, 200, "{}", answer.body);
     let told: Value = serde_json::from_str(&answer.body).unwrap();
-    let line = json!({"mid": "3", "participant": "van", "kind": "video", "camera": 1});
+    let line =
+        json!({"mid": "3", "participant": "van", "kind": "video", "camera": 1, "paused": false});
     assert_eq!(told, json!({"lines": [line], "offer": "another offer"}));
     let noted = rig.log().pop();
     assert_eq!(noted.as_deref(), Some("view van/1 640x360, bob/0 160x90"));

@@ -96,6 +96,7 @@ impl Media for &Stub {
                 mid: "3".to_owned(),
                 participant: "van".to_owned(),
                 content: LineContent::Camera(1),
+                paused: false,
             }],
             offer: Some("another offer".to_owned()),
         })
