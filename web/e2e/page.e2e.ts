@@ -359,7 +359,7 @@ describe('a room', () => {
     const of = (name: string) => tiles.filter({ has: page.getByText(name, { exact: true }) });
     for (const [name, words] of [
       ['Grace Hopper', 'muted, camera off'],
-      ['Jo', 'reconnecting…'],
+      ['Jo', 'connection lost'],
       ['Priya Raghunathan', 'sends nothing yet'],
       ['Guest', 'only watching'],
     ] as const) {

@@ -1,6 +1,6 @@
 //! Changes in a room.
 
-use crate::{LinkReport, Participant};
+use crate::{ChatMessage, LinkReport, Participant, Reaction};
 
 /// Change in a room, for all its participants.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +24,15 @@ pub enum Change {
         id: String,
         /// One report for each link of the sender.
         links: Vec<LinkReport>,
+    },
+    /// A participant sent a message.
+    Said(ChatMessage),
+    /// A participant reacted.
+    Reacted {
+        /// Id of the participant.
+        id: String,
+        /// Reaction to show.
+        reaction: Reaction,
     },
     /// A participant left.
     Left {

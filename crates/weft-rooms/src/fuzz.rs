@@ -6,8 +6,8 @@ use weft_units::fuzz::records;
 use weft_units::{Duration, Instant};
 
 use crate::{
-    Camera, Change, Join, LinkReport, LinkState, ParticipantKind, Proof, Publishing, Registry,
-    RegistryLimits, Standing,
+    Camera, Change, Hand, Join, LinkReport, LinkState, MAX_CHAT_TEXT, ParticipantKind, Proof,
+    Publishing, Registry, RegistryLimits, Saying, Standing,
 };
 
 const LIMITS: RegistryLimits = RegistryLimits {
@@ -41,7 +41,13 @@ pub fn fuzz_calls(data: &[u8]) -> usize {
                 Change::Withdrawn { id } => panic!("{id} was shown at once"),
                 Change::Left { id } => assert!(told.remove(&(event.room, id)).is_some()),
                 Change::Changed(who) => assert!(told.contains_key(&(event.room, who.id))),
-                Change::Links { id, .. } => assert!(told.contains_key(&(event.room, id))),
+                Change::Said(message) => {
+                    assert!(told.contains_key(&(event.room, message.from)));
+                    assert!(message.text.chars().count() <= MAX_CHAT_TEXT);
+                }
+                Change::Links { id, .. } | Change::Reacted { id, .. } => {
+                    assert!(told.contains_key(&(event.room, id)))
+                }
             }
         }
         for room in registry.rooms() {
@@ -131,6 +137,20 @@ fn call(
                 trouble: None,
             };
             drop(registry.set_links(now, room, id, vec![link; which % 32]));
+        }
+        14 => {
+            let saying = Saying {
+                text: &text,
+                key: (which & 1 == 0).then_some("k"),
+                at: 0,
+            };
+            drop(registry.say(now, (room, id), &saying));
+            let hand = match which & 2 {
+                0 => Hand::Raised,
+                _ => Hand::Lowered,
+            };
+            registry.set_hand(room, id, hand);
+            drop(registry.chat(now, room, Some(&text)));
         }
         _ => drop(registry.find(room, &text).map(|who| who.id.clone())),
     }

@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+mod chat;
 mod event;
 mod figures;
 #[cfg(any(test, fuzzing))]
@@ -15,8 +16,11 @@ mod join;
 mod name;
 mod participant;
 mod registry;
+mod room;
 mod seen;
+mod talk;
 
+pub use chat::{ChatError, ChatMessage, MAX_CHAT_TEXT, Saying};
 pub use event::{Change, RoomEvent};
 pub use join::{HoldError, Join, JoinError, Joined, Proof, Standing, UnknownParticipant};
 pub use name::{participant_name, room_name};
@@ -25,3 +29,4 @@ pub use participant::{
     Publishing, TroubleKind, Upload,
 };
 pub use registry::{Registry, RegistryLimits};
+pub use talk::{Hand, Reaction};

@@ -1,10 +1,9 @@
 //! Names of rooms and participants.
 
 use crate::JoinError;
-use crate::seen::{is_seen, joins};
+use crate::seen::{Marks, is_seen, joins};
 use std::collections::BTreeSet;
 use unicode_normalization::UnicodeNormalization;
-use unicode_normalization::char::is_combining_mark;
 
 /// Longest name of a room or a participant, in characters. Chosen by us.
 const MAX_NAME: usize = 64;
@@ -12,9 +11,6 @@ const MAX_NAME: usize = 64;
 /// [`MAX_NAME`] characters of four bytes, and the same amount of invisible
 /// characters.
 const MAX_TYPED: usize = 512;
-/// Maximum number of marks above and below one character. Chosen by us: two are
-/// usual in Vietnamese and Hebrew; stacks of marks cover the adjacent text.
-const MAX_MARKS: usize = 3;
 
 /// Returns the normalised room name for typed text; case is ignored.
 ///
@@ -46,20 +42,19 @@ pub fn participant_name(typed: &str) -> Result<String, JoinError> {
         return Err(JoinError::BadName);
     }
     let mut name = String::new();
-    let mut marks = 0;
+    let mut marks = Marks::default();
     let mut joiner = None;
     for c in typed.nfc() {
         if c.is_whitespace() {
-            (marks, joiner) = (0, None);
+            (marks, joiner) = (Marks::default(), None);
             if !name.is_empty() && !name.ends_with(' ') {
                 name.push(' ');
             }
         } else if joins(c) {
             joiner = Some(c);
         } else if is_seen(c) {
-            marks = if is_combining_mark(c) { marks + 1 } else { 0 };
             let bare = name.is_empty() || name.ends_with(' ');
-            if marks > MAX_MARKS || (marks > 0 && bare) {
+            if !marks.admit(c) || (marks.is_mark() && bare) {
                 continue;
             }
             if let Some(joiner) = joiner.take()

@@ -205,6 +205,9 @@ pub struct Participant {
     pub upload: Upload,
     /// Link reports, if the client sends them.
     pub links: Vec<LinkReport>,
+    /// Place in the order of raised hands, the smallest first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hand: Option<u64>,
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use weft_units::{Deadline, Duration, Instant};
 
 use crate::figures::Figures;
 use crate::name::{self, is_room_name, participant_name};
+use crate::room::{Member, Room};
 use crate::{
     Change, HoldError, Join, JoinError, Joined, LinkReport, MAX_LINKS, Participant,
     ParticipantKind, Proof, Publishing, RoomEvent, Standing, UnknownParticipant, Upload,
@@ -50,30 +51,11 @@ impl Default for RegistryLimits {
 #[derive(Debug, Default)]
 pub struct Registry {
     limits: RegistryLimits,
-    rooms: BTreeMap<String, BTreeMap<String, Member>>,
+    pub(crate) rooms: BTreeMap<String, Room>,
     events: VecDeque<RoomEvent>,
     /// Link statistics that are waiting to be announced.
     figures: Figures,
     arrivals: u64,
-}
-
-#[derive(Debug)]
-struct Member {
-    participant: Participant,
-    /// Whether the room sees the participant.
-    is_shown: bool,
-    /// Requested name; the displayed one may have a number, and keeps it when
-    /// the first participant with the name leaves.
-    asked: String,
-    /// Number of earlier arrivals.
-    arrival: u64,
-    proof: Proof,
-    holds: u32,
-    /// Whether it had a page with an event stream, which may be reloading.
-    has_page: bool,
-    /// Whether its page was left.
-    parts: bool,
-    leaves_at: Option<Instant>,
 }
 
 impl Registry {
@@ -123,7 +105,8 @@ impl Registry {
         if !self.rooms.contains_key(join.room) && self.rooms.len() >= self.limits.rooms {
             return Err(JoinError::TooManyRooms);
         }
-        let members = self.rooms.get(join.room).map_or(0, BTreeMap::len);
+        let members = self.rooms.get(join.room);
+        let members = members.map_or(0, |room| room.members.len());
         let kept = match join.standing {
             Standing::Host => 0,
             Standing::Guest => self.limits.kept_for_hosts,
@@ -139,6 +122,7 @@ impl Registry {
             publishing: Publishing::default(),
             upload: Upload::None,
             links: Vec::new(),
+            hand: None,
         };
         let member = Member {
             participant,
@@ -152,8 +136,9 @@ impl Registry {
             leaves_at: None,
         };
         self.arrivals += 1;
-        let room = self.rooms.entry(join.room.to_owned()).or_default();
-        room.insert(id.clone(), member);
+        let room = self.rooms.entry(join.room.to_owned());
+        let room = room.or_insert_with(|| Room::new(join.fresh_id));
+        room.members.insert(id.clone(), member);
         Ok(Joined::New(id))
     }
 
@@ -173,7 +158,8 @@ impl Registry {
     /// # Errors
     /// See [`HoldError`].
     pub fn hold(&mut self, room: &str, id: &str, proof: Option<Proof>) -> Result<(), HoldError> {
-        let member = self.proven(room, id, proof)?;
+        self.proven(room, id, proof)?;
+        let member = self.known(room, id)?;
         member.holds += 1;
         member.parts = false;
         member.leaves_at = None;
@@ -200,7 +186,8 @@ impl Registry {
         id: &str,
         proof: Option<Proof>,
     ) -> Result<(), HoldError> {
-        let member = self.proven(room, id, proof)?;
+        self.proven(room, id, proof)?;
+        let member = self.known(room, id)?;
         member.parts = true;
         let soon = now + RELOAD;
         member.leaves_at = member.leaves_at.map(|at| at.min(soon));
@@ -210,15 +197,15 @@ impl Registry {
     /// Whether the proof is that of a present participant.
     #[must_use]
     pub fn knows(&self, room: &str, id: &str, proof: Option<Proof>) -> bool {
-        let member = self.rooms.get(room).and_then(|members| members.get(id));
-        member.is_some_and(|member| proof == Some(member.proof))
+        self.member(room, id)
+            .is_some_and(|member| proof == Some(member.proof))
     }
 
     /// Whether a present participant requests another name than before.
     #[must_use]
     pub fn renames(&self, room: &str, id: &str, typed: &str) -> bool {
-        let member = self.rooms.get(room).and_then(|members| members.get(id));
-        member.is_some_and(|member| participant_name(typed).as_ref() != Ok(&member.asked))
+        self.member(room, id)
+            .is_some_and(|member| participant_name(typed).as_ref() != Ok(&member.asked))
     }
 
     /// Removes a hold; after the last one the grace period starts.
@@ -248,7 +235,7 @@ impl Registry {
 
     /// Removes the participant at once.
     pub fn leave(&mut self, room: &str, id: &str) {
-        let Some(members) = self.rooms.get_mut(room) else {
+        let Some(Room { members, .. }) = self.rooms.get_mut(room) else {
             return;
         };
         let Some(member) = members.remove(id) else {
@@ -349,7 +336,7 @@ impl Registry {
     #[must_use]
     pub fn participants(&self, room: &str) -> Vec<&Participant> {
         let members = self.rooms.get(room).into_iter();
-        let members = members.flat_map(BTreeMap::values);
+        let members = members.flat_map(|room| room.members.values());
         let mut members: Vec<&Member> = members.filter(|member| member.is_shown).collect();
         members.sort_by_key(|member| member.arrival);
         members.into_iter().map(|m| &m.participant).collect()
@@ -365,7 +352,7 @@ impl Registry {
     /// # Errors
     /// If the participant does not exist.
     pub fn find(&self, room: &str, wanted: &str) -> Result<&Participant, UnknownParticipant> {
-        let by_id = self.rooms.get(room).and_then(|members| members.get(wanted));
+        let by_id = self.member(room, wanted);
         if let Some(member) = by_id.filter(|member| member.is_shown) {
             return Ok(&member.participant);
         }
@@ -379,7 +366,7 @@ impl Registry {
     /// Number of rooms and of participants, including invisible ones.
     #[must_use]
     pub fn count(&self) -> (usize, usize) {
-        let participants = self.rooms.values().map(BTreeMap::len).sum();
+        let participants = self.rooms.values().map(|room| room.members.len()).sum();
         (self.rooms.len(), participants)
     }
 
@@ -388,7 +375,7 @@ impl Registry {
     pub fn handle_timeout(&mut self, now: Instant) {
         self.tell_figures(now);
         let mut gone = Vec::new();
-        for (room, members) in &self.rooms {
+        for (room, Room { members, .. }) in &self.rooms {
             for (id, member) in members {
                 if member.leaves_at.is_some_and(|at| at <= now) {
                     gone.push((room.clone(), id.clone()));
@@ -403,7 +390,7 @@ impl Registry {
     /// Time at which [`handle_timeout`](Registry::handle_timeout) is due.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Deadline> {
-        let members = self.rooms.values().flat_map(BTreeMap::values);
+        let members = self.rooms.values().flat_map(|room| room.members.values());
         let grace = members.filter_map(|m| m.leaves_at).min();
         let grace = grace.map(|at| Deadline {
             at,
@@ -417,12 +404,12 @@ impl Registry {
         self.events.pop_front()
     }
 
-    fn tell(&mut self, room: &str, change: Change) {
+    pub(crate) fn tell(&mut self, room: &str, change: Change) {
         let room = room.to_owned();
         self.events.push_back(RoomEvent { room, change });
     }
 
-    fn rename(&mut self, room: &str, id: &str, name: &str) {
+    pub(crate) fn rename(&mut self, room: &str, id: &str, name: &str) {
         let shown = name::unique(name, &self.names(room, Some(id)));
         let Some(member) = self.member_mut(room, id) else {
             return;
@@ -437,7 +424,8 @@ impl Registry {
 
     /// Keys of the names in a room, except that of one participant.
     fn names(&self, room: &str, without: Option<&str>) -> BTreeSet<String> {
-        let all = self.rooms.get(room).into_iter().flatten();
+        let all = self.rooms.get(room).into_iter();
+        let all = all.flat_map(|room| &room.members);
         let others = all.filter(|(id, _)| Some(id.as_str()) != without);
         others
             .map(|(_, member)| name::key(&member.participant.name))
@@ -454,21 +442,28 @@ impl Registry {
     }
 
     fn member_mut(&mut self, room: &str, id: &str) -> Option<&mut Member> {
-        self.rooms.get_mut(room)?.get_mut(id)
+        self.rooms.get_mut(room)?.members.get_mut(id)
     }
 
-    fn proven(
-        &mut self,
+    pub(crate) fn member(&self, room: &str, id: &str) -> Option<&Member> {
+        self.rooms.get(room)?.members.get(id)
+    }
+
+    /// Member with this id and proof.
+    pub(crate) fn proven(
+        &self,
         room: &str,
         id: &str,
         proof: Option<Proof>,
-    ) -> Result<&mut Member, HoldError> {
-        let member = self.known(room, id)?;
-        if proof != Some(member.proof) {
-            let (room, id) = (room.to_owned(), id.to_owned());
-            return Err(HoldError::Stranger { room, id });
+    ) -> Result<&Member, HoldError> {
+        let member = self.member(room, id).ok_or_else(|| unknown(room, id))?;
+        match proof == Some(member.proof) {
+            true => Ok(member),
+            false => Err(HoldError::Stranger {
+                room: room.to_owned(),
+                id: id.to_owned(),
+            }),
         }
-        Ok(member)
     }
 
     fn known(&mut self, room: &str, id: &str) -> Result<&mut Member, UnknownParticipant> {
@@ -476,7 +471,7 @@ impl Registry {
     }
 }
 
-fn unknown(room: &str, id: &str) -> UnknownParticipant {
+pub(crate) fn unknown(room: &str, id: &str) -> UnknownParticipant {
     UnknownParticipant {
         room: room.to_owned(),
         id: id.to_owned(),

@@ -1,5 +1,7 @@
 //! Characters in displayed texts.
 
+use unicode_normalization::char::is_combining_mark;
+
 /// Whether a character is visible and does not affect its neighbours. Excludes
 /// control characters, the default-ignorable characters of the Unicode
 /// Character Database (DerivedCoreProperties.txt, 16.0) including the marks of
@@ -24,4 +26,25 @@ pub(crate) fn joins(c: char) -> bool {
 /// Whether a character may appear in displayed texts.
 pub(crate) fn is_shown(c: char) -> bool {
     is_seen(c) || joins(c)
+}
+
+/// Maximum number of marks above and below one character. Chosen by us: two are
+/// usual in Vietnamese and Hebrew; stacks of marks cover the adjacent text.
+const MAX_MARKS: usize = 3;
+
+/// Combining marks of the present character.
+#[derive(Debug, Default)]
+pub(crate) struct Marks(usize);
+
+impl Marks {
+    /// Whether the next character fits: counts it if it is a mark.
+    pub(crate) fn admit(&mut self, c: char) -> bool {
+        self.0 = if is_combining_mark(c) { self.0 + 1 } else { 0 };
+        self.0 <= MAX_MARKS
+    }
+
+    /// Whether the last character is a mark.
+    pub(crate) fn is_mark(&self) -> bool {
+        self.0 > 0
+    }
 }

@@ -7,6 +7,7 @@ mod moderation;
 mod pace;
 mod resources;
 mod state;
+mod talk;
 
 use crate::clock::Clock;
 use crate::config::Limits;
@@ -21,7 +22,7 @@ use bars::Bars;
 pub(crate) use resources::Enabled;
 use resources::{Resource, Resources, Role};
 use serde_json::json;
-use state::{AdmissionState, Feed, Paces, State, change_message, message};
+use state::{AdmissionState, Feed, Paces, State, change_message, history_message, message};
 pub(crate) use state::{Message, described};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -89,6 +90,7 @@ impl Hub {
                 resources: Resources::default(),
                 feeds: Vec::new(),
                 guests: BTreeMap::new(),
+                talking: BTreeMap::new(),
                 coming: Paces::default(),
                 opening: Paces::default(),
                 admission: AdmissionState::Open,
@@ -110,10 +112,11 @@ impl Hub {
     }
 
     /// Joins a room and opens its event stream, whose first message is the
-    /// welcome.
+    /// welcome. The chat after the message with the id `read` follows it.
     pub(crate) fn join(
         &self,
         who: Arrival<'_>,
+        read: Option<&str>,
     ) -> Result<(String, mpsc::Receiver<Message>), Problem> {
         let mut state = self.lock();
         let (id, secret) = self.join_registry(&mut state, &who)?;
@@ -125,6 +128,10 @@ impl Hub {
             "id": id, "secret": secret, "room": who.room, "participants": participants
         });
         let _ = sender.try_send(message("welcome", &welcome));
+        let chat = state.registry.chat(self.clock.now(), who.room, read);
+        if let Some(history) = history_message(&chat) {
+            let _ = sender.try_send(history);
+        }
         state.registry.open_page(who.room, &id);
         state.open_feed(Feed {
             room: who.room.to_owned(),
@@ -436,7 +443,11 @@ impl Hub {
                 room: room(),
                 id: id.clone(),
             }),
-            Change::Changed(_) | Change::Links { .. } | Change::Withdrawn { .. } => {}
+            Change::Changed(_)
+            | Change::Links { .. }
+            | Change::Said(_)
+            | Change::Reacted { .. }
+            | Change::Withdrawn { .. } => {}
         }
     }
 

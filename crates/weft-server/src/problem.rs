@@ -4,11 +4,12 @@ use axum::http::header::RETRY_AFTER;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use weft_rooms::{HoldError, JoinError, UnknownParticipant};
+use weft_rooms::{ChatError, HoldError, JoinError, UnknownParticipant};
+use weft_units::Duration;
 
 /// Seconds after which to retry a request that was refused for lack of room.
 /// Chosen by us: abandoned connections are gone by then.
-const RETRY_SECONDS: &str = "10";
+const RETRY_SECONDS: u64 = 10;
 
 /// Refusal as JSON: `{"error": .., "remedy": .., "kind": ..}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub struct Problem {
     pub remedy: String,
     /// Word for programs, if the status is not specific enough.
     pub kind: Option<&'static str>,
+    /// Seconds after which to retry, if they are known.
+    pub retry: Option<u64>,
 }
 
 /// Refusal for the operator's log: it stays with the response inside the
@@ -48,6 +51,7 @@ impl Problem {
             error: error.into(),
             remedy: remedy.into(),
             kind: None,
+            retry: None,
         }
     }
 
@@ -92,6 +96,19 @@ impl Problem {
 }
 
 impl Problem {
+    /// Refusal for a message or reaction that comes too soon.
+    pub(crate) fn too_fast(sends: &str, wait: Duration) -> Problem {
+        let seconds = wait.as_millis().div_ceil(1000);
+        Problem {
+            retry: Some(seconds),
+            ..Problem::new(
+                StatusCode::TOO_MANY_REQUESTS,
+                format!("{sends} messages and reactions too fast."),
+                format!("Wait {seconds} s, and send it again."),
+            )
+        }
+    }
+
     /// Refusal for a reached limit.
     pub(crate) fn too_many(of: &str, what: &str) -> Problem {
         Problem::new(
@@ -119,8 +136,9 @@ impl IntoResponse for Problem {
             self.status,
             StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS
         ) {
+            let seconds = self.retry.unwrap_or(RETRY_SECONDS);
             let headers = response.headers_mut();
-            headers.insert(RETRY_AFTER, HeaderValue::from_static(RETRY_SECONDS));
+            headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
         response
     }
@@ -140,6 +158,21 @@ impl From<JoinError> for Problem {
             JoinError::TooManyRooms => (StatusCode::SERVICE_UNAVAILABLE, "Try again later."),
         };
         Problem::new(status, sentence(&error.to_string()), remedy)
+    }
+}
+
+impl From<ChatError> for Problem {
+    fn from(error: ChatError) -> Problem {
+        let remedy = match error {
+            ChatError::Empty => "Write something that can be seen.",
+            ChatError::TooLong => "Send it in parts.",
+            ChatError::BadKey => "Choose a shorter one.",
+        };
+        Problem::new(
+            StatusCode::BAD_REQUEST,
+            sentence(&error.to_string()),
+            remedy,
+        )
     }
 }
 

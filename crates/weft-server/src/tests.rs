@@ -13,4 +13,5 @@ mod quotas;
 mod reception;
 mod security;
 mod stub;
+mod talk;
 mod tokens;

@@ -45,7 +45,25 @@ export interface Participant {
   readonly publishing: Publishing;
   readonly upload: Upload;
   readonly links: readonly Link[];
+  /** Place in the order of raised hands; null while the hand is down. */
+  readonly hand: number | null;
 }
+
+/** Message in the chat of a room. */
+export interface ChatMessage {
+  readonly id: string;
+  /** Id of the author. */
+  readonly from: string;
+  /** Name of the author when it was sent. */
+  readonly name: string;
+  readonly text: string;
+  /** Milliseconds since 1970; null if unknown. */
+  readonly at: number | null;
+}
+
+/** Reactions in the order of their buttons. */
+export const REACTIONS = ['thumbs_up', 'clap', 'heart', 'laugh', 'surprise', 'party'] as const;
+export type Reaction = (typeof REACTIONS)[number];
 
 export interface Welcome {
   readonly id: string;
@@ -186,7 +204,30 @@ export function readParticipant(value: unknown): Participant | null {
     publishing: readPublishing(from['publishing']),
     upload: readUpload(from['upload']),
     links: readLinks(from['links']),
+    hand: figure(from['hand']),
   };
+}
+
+/** Latest time that a `Date` can be (ECMA-262, section 21.4.1.1). */
+const LATEST = 8.64e15;
+
+export function readChatMessage(value: unknown): ChatMessage | null {
+  const from = fields(value);
+  if (from === null || typeof from['id'] !== 'string' || typeof from['text'] !== 'string') return null;
+  const at = figure(from['at']);
+  return { id: from['id'], from: text(from['from']), name: text(from['name']), text: from['text'], at: at !== null && Math.abs(at) <= LATEST ? at : null };
+}
+
+/** Reads the `history` event of a room: messages that we have not had, the oldest first. */
+export function readHistory(value: unknown): ChatMessage[] {
+  return list(fields(value)?.['messages'], readChatMessage);
+}
+
+/** Reads the `reaction` event of a room. */
+export function readReaction(value: unknown): { readonly id: string; readonly reaction: Reaction } | null {
+  const from = fields(value);
+  const reaction = REACTIONS.find((each) => each === from?.['reaction']);
+  return typeof from?.['id'] === 'string' && reaction !== undefined ? { id: from['id'], reaction } : null;
 }
 
 export function readWelcome(value: unknown): Welcome | null {

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import { Camera, Microphone, View } from '../view/icons';
 import type { OwnMedia } from './media';
+import type { PanelKind } from './panel';
 
 export function MicrophoneToggle({ own }: { readonly own: OwnMedia }) {
   return (
@@ -25,6 +26,34 @@ export function ViewToggle({ speaker, run }: { readonly speaker: boolean; readon
     <Toggle on label={speaker ? 'Show everybody' : 'Show speaker'} shortcut="S" run={run}>
       <View speaker={!speaker} />
     </Toggle>
+  );
+}
+
+interface PanelToggleProps {
+  readonly kind: PanelKind;
+  readonly open: boolean;
+  readonly label: string;
+  readonly shortcut: string;
+  readonly run: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** Opens or closes a panel beside the tiles. */
+export function PanelToggle({ kind, open, label, shortcut, run, children }: PanelToggleProps) {
+  return (
+    <button
+      type="button"
+      id={`${kind}-button`}
+      class={`button toggle panel-toggle ${kind}`}
+      aria-label={label}
+      aria-expanded={open}
+      aria-controls={open ? `${kind}-panel` : undefined}
+      aria-keyshortcuts={shortcut}
+      title={`${label} (${shortcut})`}
+      onClick={run}
+    >
+      {children}
+    </button>
   );
 }
 

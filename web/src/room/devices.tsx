@@ -18,7 +18,7 @@ export function DevicesButton({ may, own }: { readonly may: May; readonly own: O
         <Devices />
         <span aria-hidden="true">Devices</span>
       </button>
-      <div class="card devices" id="devices" popover="auto" role="dialog" aria-label="Devices">
+      <div class="card popover devices" id="devices" popover="auto" role="dialog" aria-label="Devices">
         {may === 'take_part' && (
           <>
             <DeviceMenu label="Camera" choice={own.cameras} />

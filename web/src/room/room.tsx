@@ -6,12 +6,16 @@ import { browserEnv } from '../signal/env';
 import { others, type Presence } from '../signal/presence';
 import { RoomSession } from '../signal/session';
 import { useSize, useStore } from '../view/hooks';
-import { Copy, Leave, Sound } from '../view/icons';
+import { Chat as ChatIcon, Copy, Leave, People as PeopleIcon, Sound } from '../view/icons';
 import { Announcer, Brand, Notice, soundBlocked } from '../view/parts';
-import { CameraToggle, MicrophoneToggle, ViewToggle } from './controls';
+import { Chat } from './chat';
+import { CameraToggle, MicrophoneToggle, PanelToggle, ViewToggle } from './controls';
 import { DevicesButton } from './devices';
 import { arrange, speakerOf } from './layout';
 import type { OwnMedia } from './media';
+import type { PanelKind } from './panel';
+import { People } from './people';
+import { ReactionsButton } from './reactions';
 import { RemoteTiles, SelfTile, tileKeys } from './tile';
 import { TileWatch } from './watch';
 
@@ -34,6 +38,7 @@ export function Room({ room, name, may, own, onLeave }: RoomProps) {
   const watch = useMemo(() => new TileWatch((view) => session.reception.show(view)), [session]);
   useEffect(() => watch.run(), [watch]);
   const events = useStore(session.events);
+  const reactions = useStore(session.reactions);
   const said = useStore(session.said);
   const publishing = useStore(session.publisher.state);
   const blocked = useStore(soundBlocked);
@@ -45,8 +50,25 @@ export function Room({ room, name, may, own, onLeave }: RoomProps) {
     setPinned(null);
     setSpeakerView((before) => !before);
   }, []);
-  useShortcuts(own, toggleView);
-  const [uninvited, setUninvited] = useState<Problem | null>(null);
+  const [panel, setPanel] = useState<PanelKind | null>(null);
+  const toggle = (kind: PanelKind): void => setPanel((open) => (open === kind ? null : kind));
+  const unread = useUnread(presence, panel === 'chat');
+  const [refused, setRefused] = useState<Problem | null>(null);
+  const attempt = (act: Promise<unknown>): void => void act.catch((thrown: unknown) => setRefused(problemFrom(thrown)));
+  const self = presence.self === null ? undefined : presence.participants.get(presence.self);
+  const raised = self?.hand != null;
+  const setHand = (up: boolean): void => attempt(session.acts.setHand(up));
+  useShortcuts({
+    m: may === 'take_part' ? own.toggleSound : null,
+    v: may === 'take_part' ? own.toggleCamera : null,
+    s: toggleView,
+    d: () => document.getElementById('devices')?.togglePopover(),
+    r: () => document.getElementById('reactions')?.togglePopover(),
+    h: () => setHand(!raised),
+    c: () => toggle('chat'),
+    p: () => toggle('people'),
+  });
+  const shownName = self?.name ?? name;
   const [setGrid, size] = useSize();
   const stage = useCallback(
     (element: HTMLElement | null) => {
@@ -77,42 +99,50 @@ export function Room({ room, name, may, own, onLeave }: RoomProps) {
   if (own.problem !== null) {
     problems.push({ problem: own.problem, action: { label: 'Try again', run: own.ask }, onDismiss: own.dismiss });
   }
-  if (uninvited !== null) problems.push({ problem: uninvited, onDismiss: () => setUninvited(null) });
+  if (refused !== null) problems.push({ problem: refused, onDismiss: () => setRefused(null) });
 
   return (
     <div class="room">
       <header class="bar-top">
         <Brand />
         <h1 class="room-name">{room}</h1>
-        <span class="quiet count">{people.length === 0 ? 'only you' : `${people.length + 1} people`}</span>
-        <CopyInvitation room={room} fail={setUninvited} />
+        <PanelToggle kind="people" open={panel === 'people'} label="People" shortcut="P" run={() => toggle('people')}>
+          <PeopleIcon />
+          <span>{people.length === 0 ? 'only you' : `${people.length + 1} people`}</span>
+        </PanelToggle>
+        <CopyInvitation room={room} fail={setRefused} />
       </header>
       {problems.length > 0 && <div class="notices">{problems.map((each) => <Notice key={each.problem.error} {...each} />)}</div>}
-      <main class="stage" ref={stage} tabIndex={-1}>
-        <ul
-          class={`tiles tiles-${layout.kind}`}
-          aria-label="Participants"
-          style={{ gap: `${GAP}px`, '--tile': `${layout.tile}px`, '--large': `${layout.large}px` }}
-        >
-          {people.map((each) => (
-            <RemoteTiles
-              key={each.id}
-              participant={each}
-              session={session}
-              watch={watch}
-              old={lost}
-              large={large}
-              pinned={pinned}
-              onSpeech={onSpeech}
-              onPin={keys.length > 1 ? (key) => setPinned(key === pinned ? null : key) : null}
-            />
-          ))}
-          <SelfTile name={name} may={may} own={own} state={publishing} />
-        </ul>
-        {people.length === 0 && events.kind === 'open' && (
-          <p class="alone">You are the only one here. Copy an invitation and send it to the others.</p>
-        )}
-      </main>
+      <div class="room-body">
+        <main class="stage" ref={stage} tabIndex={-1}>
+          <ul
+            class={`tiles tiles-${layout.kind}`}
+            aria-label="Participants"
+            style={{ gap: `${GAP}px`, '--tile': `${layout.tile}px`, '--large': `${layout.large}px` }}
+          >
+            {people.map((each) => (
+              <RemoteTiles
+                key={each.id}
+                participant={each}
+                session={session}
+                reaction={reactions.get(each.id)?.reaction ?? null}
+                watch={watch}
+                old={lost}
+                large={large}
+                pinned={pinned}
+                onSpeech={onSpeech}
+                onPin={keys.length > 1 ? (key) => setPinned(key === pinned ? null : key) : null}
+              />
+            ))}
+            <SelfTile name={shownName} may={may} own={own} state={publishing} raised={raised} reaction={(self && reactions.get(self.id)?.reaction) ?? null} />
+          </ul>
+          {people.length === 0 && events.kind === 'open' && (
+            <p class="alone">You are the only one here. Copy an invitation and send it to the others.</p>
+          )}
+        </main>
+        {panel === 'chat' && <Chat chat={presence.chat} self={presence.self} outbox={session.acts.outbox} onClose={() => setPanel(null)} />}
+        {panel === 'people' && <People presence={presence} session={session} onClose={() => setPanel(null)} />}
+      </div>
       <footer class="controls">
         {blocked && (
           <button type="button" class="button primary" onClick={() => soundBlocked.set(false)}>
@@ -127,12 +157,23 @@ export function Room({ room, name, may, own, onLeave }: RoomProps) {
         )}
         {keys.length > 1 && <ViewToggle speaker={speakerView} run={toggleView} />}
         <DevicesButton may={may} own={own} />
+        <ReactionsButton raised={raised} setHand={setHand} react={(reaction) => attempt(session.acts.react(reaction))} />
+        <PanelToggle kind="chat" open={panel === 'chat'} label={unread.count === 0 ? 'Chat' : `Chat, ${unread.count} unread`} shortcut="C" run={() => toggle('chat')}>
+          <ChatIcon />
+          <span aria-hidden="true">Chat</span>
+          {unread.count > 0 && (
+            <span class="unread" aria-hidden="true">
+              {unread.count > 99 ? '99+' : unread.count}
+            </span>
+          )}
+        </PanelToggle>
         <button type="button" class="button leave" aria-label="Leave" onClick={onLeave}>
           <Leave />
           <span aria-hidden="true">Leave</span>
         </button>
       </footer>
       <Announcer>{said}</Announcer>
+      <Announcer>{unread.latest}</Announcer>
     </div>
   );
 }
@@ -205,16 +246,32 @@ function useSpeaker(presence: Presence): { readonly speaker: string | null; read
   return { speaker: before.current, onSpeech };
 }
 
+/** Messages of others since the chat was last open; `latest` is for screen readers. */
+function useUnread({ chat, self }: Presence, open: boolean): { readonly count: number; readonly latest: string } {
+  const read = useRef<string | null>(null);
+  const last = chat.at(-1);
+  if (open) read.current = last?.id ?? null;
+  const since = chat.findIndex(({ id }) => id === read.current) + 1;
+  const unread = chat.slice(since).filter(({ from }) => from !== self);
+  const latest = unread.at(-1);
+  return { count: unread.length, latest: latest === undefined ? '' : `Message from ${latest.name}: ${latest.text}` };
+}
+
 /** Handles the keys of the controls, unless a text field or a modifier key is in use. */
-function useShortcuts({ toggleSound, toggleCamera }: OwnMedia, toggleView: () => void): void {
+function useShortcuts(keys: Readonly<Record<string, (() => void) | null>>): void {
+  const latest = useRef(keys);
+  latest.current = keys;
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
       if (event.target instanceof Element && event.target.closest('input, textarea, select') !== null) return;
-      const run = { m: toggleSound, v: toggleCamera, s: toggleView, d: () => document.getElementById('devices')?.togglePopover() }[event.key.toLowerCase()];
-      run?.();
+      const run = latest.current[event.key.toLowerCase()];
+      if (run == null) return;
+      // A field that this opens does not get the letter.
+      event.preventDefault();
+      run();
     };
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
-  }, [toggleSound, toggleCamera, toggleView]);
+  }, []);
 }

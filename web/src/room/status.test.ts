@@ -8,7 +8,7 @@ const picture = { cameras: [{ name: null }], audio: false };
 it.each([
   // Muted with the camera off differs from watching and from disconnected.
   [nothing, 'connected', 'muted, camera off'],
-  [nothing, 'lost', 'reconnecting…'],
+  [nothing, 'lost', 'connection lost'],
   [nothing, 'none', 'sends nothing yet'],
   [nothing, 'not_allowed', 'only watching'],
   [sound, 'connected', null],

@@ -13,7 +13,7 @@ export function statusOf({ publishing, upload }: Pick<Participant, 'publishing' 
     case 'connected':
       return 'muted, camera off';
     case 'lost':
-      return 'reconnecting…';
+      return 'connection lost';
   }
 }
 

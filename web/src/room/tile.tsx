@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { Participant } from '../model/types';
+import type { Participant, Reaction } from '../model/types';
 import type { May } from '../signal/access';
 import { noDecoder } from '../signal/offers';
 import type { PeerState } from '../signal/peer';
@@ -13,6 +13,7 @@ import { Microphone } from '../view/icons';
 import { LinkBadge } from '../view/links';
 import { peerWords, Picture, sentences } from '../view/parts';
 import type { OwnMedia } from './media';
+import { Signs } from './reactions';
 import { ownStatus, statusOf } from './status';
 import type { TileWatch } from './watch';
 
@@ -31,6 +32,7 @@ export function tileKeys({ id, publishing }: Participant): string[] {
 interface RemoteTilesProps {
   readonly participant: Participant;
   readonly session: RoomSession;
+  readonly reaction: Reaction | null;
   readonly watch: TileWatch;
   /** Whether the server is unreachable, so that its information is outdated. */
   readonly old: boolean;
@@ -45,7 +47,7 @@ interface RemoteTilesProps {
 }
 
 /** Tiles of another participant, one for each camera. */
-export function RemoteTiles({ participant, session: { reception }, watch, old, large, pinned, onPin, onSpeech }: RemoteTilesProps) {
+export function RemoteTiles({ participant, session: { reception }, reaction, watch, old, large, pinned, onPin, onSpeech }: RemoteTilesProps) {
   const { id, name, publishing, links } = participant;
   const received = useStore(reception.media).get(id);
   const state = useStore(reception.state);
@@ -81,6 +83,7 @@ export function RemoteTiles({ participant, session: { reception }, watch, old, l
             speaks={speaks && place === 0}
             pin={onPin === null ? undefined : { pinned: key === pinned, toggle: () => onPin(key) }}
             avatar={name}
+            signs={place === 0 && <Signs hand={participant.hand !== null} reaction={reaction} />}
           >
             <span class="nameplate">
               {place === 0 && !publishing.audio && (
@@ -120,10 +123,11 @@ interface RemoteTileProps {
   readonly pin: { readonly pinned: boolean; readonly toggle: () => void } | undefined;
   /** Name to show in place of a picture. */
   readonly avatar: string;
+  readonly signs: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
-function RemoteTile({ watch, participant, place, on, received, sounds, label, words, missingCodec, large, speaks, pin, avatar, children }: RemoteTileProps) {
+function RemoteTile({ watch, participant, place, on, received, sounds, label, words, missingCodec, large, speaks, pin, avatar, signs, children }: RemoteTileProps) {
   const tile = useRef<HTMLLIElement>(null);
   useEffect(() => {
     if (tile.current === null || !on) return undefined;
@@ -145,6 +149,7 @@ function RemoteTile({ watch, participant, place, on, received, sounds, label, wo
       >
         {!on && <Avatar name={avatar} />}
       </CameraView>
+      {signs}
       <div class="tile-foot">{children}</div>
     </li>
   );
@@ -155,16 +160,19 @@ interface SelfTileProps {
   readonly may: May;
   readonly own: OwnMedia;
   readonly state: PeerState;
+  readonly raised: boolean;
+  readonly reaction: Reaction | null;
 }
 
 /** Our own tile, mirrored. */
-export function SelfTile({ name, may, own: { stream, cameraOn, soundOn }, state }: SelfTileProps) {
+export function SelfTile({ name, may, own: { stream, cameraOn, soundOn }, state, raised, reaction }: SelfTileProps) {
   const words = stream === null ? null : state.kind === 'idle' ? null : peerWords(state);
   return (
     <li class="tile self">
       <Picture stream={cameraOn ? stream : null} label="Your own picture" muted mirrored />
       {!cameraOn && <Avatar name={name} />}
       {words !== null && <p class="veil light">{words}</p>}
+      <Signs hand={raised} reaction={reaction} />
       <div class="tile-foot">
         <span class="nameplate">
           {may === 'take_part' && !soundOn && <Microphone off />}

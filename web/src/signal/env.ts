@@ -7,6 +7,8 @@ export interface Env {
   videoCodecs(): RTCRtpCodec[];
   /** Storage of this tab across pages; null if storage is forbidden. */
   readonly storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> | null;
+  /** Text that no other page makes. */
+  random(): string;
   /** Runs `what` after `ms`; returns a function that cancels it. */
   after(ms: number, what: () => void): () => void;
 }
@@ -20,6 +22,8 @@ export function browserEnv(): Env {
     newStream: () => new MediaStream(),
     videoCodecs: () => RTCRtpReceiver.getCapabilities('video')?.codecs ?? [],
     storage: tabStorage(),
+    // randomUUID is missing in pages without TLS.
+    random: () => [...crypto.getRandomValues(new Uint8Array(8))].map((byte) => byte.toString(16).padStart(2, '0')).join(''),
     after: (ms, what) => {
       const timer = globalThis.setTimeout(what, ms);
       return () => globalThis.clearTimeout(timer);

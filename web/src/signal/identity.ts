@@ -7,6 +7,8 @@ import type { Env } from './env';
 export interface Identity {
   readonly id: string;
   readonly secret: string;
+  /** Name that the participant chose during the call; null for the first one. */
+  readonly name: string | null;
 }
 
 /** Header with the secret; in the address it would appear in logs. */
@@ -15,7 +17,7 @@ const SECRET = 'weft-secret';
 const KEY = 'weft.identity';
 
 /** Header that proves a request to be ours. */
-export function proof(identity: Identity | null): Record<string, string> {
+export function proof(identity: Pick<Identity, 'secret'> | null): Record<string, string> {
   return identity === null || identity.secret === '' ? {} : { [SECRET]: identity.secret };
 }
 
@@ -30,7 +32,7 @@ export function takeIdentity(storage: Env['storage'], room: string): Identity | 
     storage?.removeItem(KEY);
     const value = (left === null ? null : JSON.parse(left)) as Partial<Identity & { room: string }> | null;
     if (value?.room !== room || typeof value.id !== 'string' || typeof value.secret !== 'string') return null;
-    return { id: value.id, secret: value.secret };
+    return { id: value.id, secret: value.secret, name: typeof value.name === 'string' ? value.name : null };
   } catch {
     return null;
   }

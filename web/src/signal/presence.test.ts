@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { news, nobody, others, reduce, type Presence } from './presence';
+import { hands, news, nobody, others, reduce, type Presence } from './presence';
 
 const person = (id: string, more: object = {}) => ({
   id,
@@ -68,4 +68,32 @@ it('tells who came and went, and dead and living links, but not suspicion', () =
 
 it('does not read out everybody on the first welcome', () => {
   expect(news(nobody, after(welcomed))).toEqual([]);
+});
+
+const message = (id: string, from: string, text = id) => ({ id, from, name: from.toUpperCase(), text, at: 5 });
+const ids = (presence: Presence): string[] => presence.chat.map(({ id }) => id);
+
+it('has each message of the chat once, in order, also after an interruption and with another server', () => {
+  const chat = after(welcomed, ['history', { messages: [message('e-1', 'ada'), null] }], ['chat', message('e-2', 'ada')], ['chat', message('e-2', 'ada')]);
+  expect(ids(chat)).toEqual(['e-1', 'e-2']);
+  const resumed = [welcomed, ['history', { messages: [message('e-2', 'ada'), message('e-3', 'bob')] }] as const].reduce((presence, [event, value]) => reduce(presence, event, value), chat);
+  expect(ids(resumed)).toEqual(['e-1', 'e-2', 'e-3']);
+  expect(ids(reduce(resumed, 'history', { messages: [message('f-1', 'bob')] }))).toEqual(['e-1', 'e-2', 'e-3', 'f-1']);
+  expect(reduce(chat, 'chat', { id: 'e-3' })).toBe(chat);
+});
+
+it('keeps a bounded number of messages', () => {
+  const many = Array.from({ length: 1_500 }, (_, n): [string, unknown] => ['chat', message(`e-${n}`, 'ada')]);
+  const chat = after(welcomed, ...many);
+  expect([chat.chat.length, chat.chat.at(-1)?.id]).toEqual([1_000, 'e-1499']);
+});
+
+it('orders raised hands by time, and announces them', () => {
+  const before = after(welcomed, ['joined', person('bob')]);
+  const one = reduce(before, 'changed', person('bob', { hand: 1 }));
+  const both = reduce(one, 'changed', person('ada', { hand: 2 }));
+  expect(hands(both).map(({ id }) => id)).toEqual(['bob', 'ada']);
+  expect(news(before, one)).toEqual(['BOB raised a hand.']);
+  expect(news(one, both)).toEqual(['ADA raised a hand.']);
+  expect(hands(reduce(both, 'left', { id: 'bob' })).map(({ id }) => id)).toEqual(['ada']);
 });

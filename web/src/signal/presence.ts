@@ -1,6 +1,6 @@
 // Participants of the room: a pure function of the events.
 
-import { readId, readLinksOf, readParticipant, readWelcome, type Link, type Participant } from '../model/types';
+import { readChatMessage, readHistory, readId, readLinksOf, readParticipant, readWelcome, type ChatMessage, type Link, type Participant } from '../model/types';
 
 export interface Presence {
   /** Our own id, after the server's welcome. */
@@ -9,9 +9,14 @@ export interface Presence {
   readonly secret: string;
   /** Participants in order of arrival. */
   readonly participants: ReadonlyMap<string, Participant>;
+  /** Chat, the oldest message first. */
+  readonly chat: readonly ChatMessage[];
 }
 
-export const nobody: Presence = { self: null, secret: '', participants: new Map() };
+export const nobody: Presence = { self: null, secret: '', participants: new Map(), chat: [] };
+
+/** Messages that the page keeps. Chosen by us: more than the server has for newcomers. */
+const MOST_MESSAGES = 1_000;
 
 /** Returns the next state; the same object if the event changes nothing or is invalid. */
 export function reduce(presence: Presence, event: string, value: unknown): Presence {
@@ -23,7 +28,14 @@ export function reduce(presence: Presence, event: string, value: unknown): Prese
         self: welcome.id,
         secret: welcome.secret,
         participants: new Map(welcome.participants.map((each) => [each.id, each])),
+        chat: presence.chat,
       };
+    }
+    case 'history':
+    case 'chat': {
+      const message = readChatMessage(value);
+      const chat = withMessages(presence.chat, message === null ? readHistory(value) : [message]);
+      return chat === presence.chat ? presence : { ...presence, chat };
     }
     case 'joined':
     case 'changed': {
@@ -52,6 +64,19 @@ function withParticipant(presence: Presence, participant: Participant): Presence
   return { ...presence, participants: new Map(presence.participants).set(participant.id, participant) };
 }
 
+/** The chat with these messages, each once. */
+function withMessages(chat: readonly ChatMessage[], more: readonly ChatMessage[]): readonly ChatMessage[] {
+  const known = new Set(chat.map(({ id }) => id));
+  const added = more.filter(({ id }) => !known.has(id));
+  return added.length === 0 ? chat : [...chat, ...added].slice(-MOST_MESSAGES);
+}
+
+/** Participants with raised hands, in the order of raising. */
+export function hands(presence: Presence): Participant[] {
+  const raised = [...presence.participants.values()].filter(({ hand }) => hand !== null);
+  return raised.sort((a, b) => (a.hand ?? 0) - (b.hand ?? 0));
+}
+
 /** All participants except ourselves. */
 export function others(presence: Presence): Participant[] {
   return [...presence.participants.values()].filter((each) => each.id !== presence.self);
@@ -64,7 +89,10 @@ export function news(before: Presence, after: Presence): string[] {
   for (const participant of others(after)) {
     const earlier = before.participants.get(participant.id);
     if (earlier === undefined) said.push(`${participant.name} joined.`);
-    else said.push(...linkNews(participant.name, earlier.links, participant.links));
+    else {
+      if (participant.hand !== null && earlier.hand === null) said.push(`${participant.name} raised a hand.`);
+      said.push(...linkNews(participant.name, earlier.links, participant.links));
+    }
   }
   for (const participant of others(before)) {
     if (!after.participants.has(participant.id)) said.push(`${participant.name} left.`);

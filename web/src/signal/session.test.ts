@@ -188,3 +188,33 @@ it('leaves nothing behind', async () => {
   await env.pass(60_000);
   expect(env.calls).toHaveLength(before);
 });
+
+it('asks for the messages after the last one that it has, and shows a reaction for a moment', async () => {
+  const { env, session, bodies, say } = await inRoom(person('ada'));
+  await say('chat', { id: 'e-7', from: 'ada', name: 'ada', text: 'hello' });
+  await say('reaction', { id: 'ada', reaction: 'heart' });
+  expect(session.reactions.value.get('ada')?.reaction).toBe('heart');
+  await env.pass(3_000);
+  await say('reaction', { id: 'ada', reaction: 'clap' });
+  await env.pass(3_000);
+  expect(session.reactions.value.get('ada')?.reaction).toBe('clap');
+  await env.pass(1_000);
+  expect(session.reactions.value.size).toBe(0);
+  await bodies.at(-1)?.end();
+  await env.pass(500);
+  expect(events(env).map(({ read }) => read)).toEqual([null, 'e-7']);
+});
+
+it('sends as itself, and keeps a new name when it comes back', async () => {
+  const { env, session, bodies } = await inRoom();
+  env.answer(({ url }) => new Response(JSON.stringify(url.includes('/name') ? { name: 'Kit 2' } : { id: 'e-1' }), { status: 200 }));
+  session.acts.outbox.send('hello');
+  await session.rename('Kit');
+  expect(env.calls.filter(({ url }) => /chat|name\?/.test(url)).map(({ method, url, body, secret }) => [method, url, body, secret])).toEqual([
+    ['POST', '/api/rooms/our%20room/chat?participant=p1', '{"text":"hello","key":"page-1"}', 's1'],
+    ['PUT', '/api/rooms/our%20room/name?participant=p1', '{"name":"Kit"}', 's1'],
+  ]);
+  await bodies[0]?.end();
+  await env.pass(500);
+  expect(addresses(env).at(-1)).toBe('/api/rooms/our%20room/events?name=Kit&id=p1');
+});

@@ -2,6 +2,8 @@
 // others.
 
 import { Store } from '../model/store';
+import { readReaction, type Reaction } from '../model/types';
+import { Acts } from './acts';
 import type { Env } from './env';
 import { leaveIdentity, proof, takeIdentity, type Identity } from './identity';
 import { news, nobody, reduce, type Presence } from './presence';
@@ -12,15 +14,23 @@ import { Publisher, type Tracks } from './whip';
 /** The server sends a comment every 15 s; three missing ones mean a dead connection. */
 const SILENCE_MS = 45_000;
 
+/** Time for which a reaction is shown, ms. Chosen by us. */
+const REACTION_MS = 4_000;
+
 export class RoomSession {
   readonly presence = new Store<Presence>(nobody);
   /** The latest change in words, for screen readers. */
   readonly said = new Store('');
   readonly publisher: Publisher;
   readonly reception: Reception;
+  readonly acts: Acts;
+  /** Latest reactions by participant, each for a moment. */
+  readonly reactions = new Store<ReadonlyMap<string, { readonly reaction: Reaction }>>(new Map());
   readonly #env: Env;
   readonly #room: string;
   readonly #name: string;
+  /** Name that we chose during the call. */
+  #chosen: string | null;
   readonly #events: EventStream;
   /** Identity of an earlier page of this tab. */
   #before: Identity | null;
@@ -33,6 +43,7 @@ export class RoomSession {
     this.#room = room;
     this.#name = name;
     this.#before = takeIdentity(env.storage, room);
+    this.#chosen = this.#before?.name ?? null;
     this.publisher = new Publisher(
       env,
       () => `/whip/${encodeURIComponent(room)}?${this.#participant()}`,
@@ -43,9 +54,14 @@ export class RoomSession {
       () => `${this.#path('reception')}?${this.#participant()}`,
       () => proof(this.#identity),
     );
+    this.acts = new Acts(
+      env,
+      (what) => `${this.#path(what)}?${this.#participant()}`,
+      () => proof(this.#identity),
+    );
     this.#events = new EventStream(env, {
       url: () => this.#eventsUrl(),
-      headers: () => proof(this.#identity),
+      headers: () => ({ ...proof(this.#identity), ...this.#read() }),
       onMessage: (event, value) => this.#onEvent(event, value),
       silenceMs: SILENCE_MS,
     });
@@ -62,6 +78,7 @@ export class RoomSession {
   /** Retries everything now, because the network may have returned. */
   hurry(): void {
     this.#events.open();
+    this.acts.outbox.hurry();
     if (this.publisher.state.value.kind === 'waiting') this.publisher.restart();
     if (this.reception.state.value.kind === 'waiting') this.reception.start();
   }
@@ -71,6 +88,12 @@ export class RoomSession {
     this.#publishing = tracks;
     if (this.#publishedAs === null) this.#startPublishing();
     else await this.publisher.setTracks(tracks);
+  }
+
+  /** Changes our name, also for later connections. */
+  async rename(name: string): Promise<void> {
+    await this.acts.rename(name);
+    this.#chosen = name;
   }
 
   /** The page is left, and may return at once. */
@@ -84,6 +107,7 @@ export class RoomSession {
     this.#part();
     this.#before = null;
     this.#events.close();
+    this.acts.outbox.close();
     this.publisher.close();
     this.reception.close();
   }
@@ -95,15 +119,15 @@ export class RoomSession {
     const url = `${this.#path('events')}?${new URLSearchParams({ id: self })}`;
     // keepalive: also while the page is being left. Without this request, the
     // server waits slightly longer.
-    void this.#env.fetch(url, { method: 'DELETE', headers: proof({ id: self, secret }), keepalive: true }).catch(() => undefined);
+    void this.#env.fetch(url, { method: 'DELETE', headers: proof({ secret }), keepalive: true }).catch(() => undefined);
   }
 
   get #identity(): Identity | null {
     const { self, secret } = this.presence.value;
-    return self === null ? this.#before : { id: self, secret };
+    return self === null ? this.#before : { id: self, secret, name: this.#chosen };
   }
 
-  #path(what: 'events' | 'reception'): string {
+  #path(what: string): string {
     return `/api/rooms/${encodeURIComponent(this.#room)}/${what}`;
   }
 
@@ -111,21 +135,43 @@ export class RoomSession {
     return new URLSearchParams({ participant: this.#identity?.id ?? '' });
   }
 
+  /** Header with the last message of the chat that we have. */
+  #read(): Record<string, string> {
+    const last = this.presence.value.chat.at(-1);
+    return last === undefined ? {} : { 'last-event-id': last.id };
+  }
+
   #eventsUrl(): string {
-    const query = new URLSearchParams({ name: this.#name });
+    const query = new URLSearchParams({ name: this.#chosen ?? this.#name });
     if (this.#identity !== null) query.set('id', this.#identity.id);
     return `${this.#path('events')}?${query}`;
   }
 
   #onEvent(event: string, value: unknown): void {
     if (event === 'reception' || event === 'offer') return this.reception.onEvent(value);
+    if (event === 'reaction') return this.#onReaction(value);
     const before = this.presence.value;
     const after = reduce(before, event, value);
     if (after === before) return;
     this.presence.set(after);
+    if (after.chat !== before.chat) this.acts.outbox.settle((id) => after.chat.some((message) => message.id === id));
     const sentences = news(before, after);
     if (sentences.length > 0) this.said.set(sentences.join(' '));
     if (event === 'welcome') this.#onWelcome(before.self !== null && after.secret === before.secret);
+  }
+
+  #onReaction(value: unknown): void {
+    const read = readReaction(value);
+    if (read === null) return;
+    const shown = { reaction: read.reaction };
+    this.reactions.set(new Map(this.reactions.value).set(read.id, shown));
+    this.#env.after(REACTION_MS, () => {
+      // A later one has its own time.
+      if (this.reactions.value.get(read.id) !== shown) return;
+      const rest = new Map(this.reactions.value);
+      rest.delete(read.id);
+      this.reactions.set(rest);
+    });
   }
 
   #onWelcome(known: boolean): void {

@@ -8,6 +8,8 @@ export interface Call {
   readonly body: unknown;
   /** Secret that proves the identity. */
   readonly secret: string | null;
+  /** Last event that the client has read. */
+  readonly read: string | null;
 }
 
 type Handler = (call: Call, signal: AbortSignal | null) => Response | Promise<Response>;
@@ -144,8 +146,9 @@ export class FakeEnv implements Env {
   }
 
   async fetch(url: string, init: RequestInit = {}): Promise<Response> {
-    const secret = new Headers(init.headers).get('weft-secret');
-    const call = { method: init.method ?? 'GET', url, body: init.body ?? null, secret };
+    const headers = new Headers(init.headers);
+    const [secret, read] = [headers.get('weft-secret'), headers.get('last-event-id')];
+    const call = { method: init.method ?? 'GET', url, body: init.body ?? null, secret, read };
     this.calls.push(call);
     return this.#handler(call, init.signal ?? null);
   }
@@ -162,6 +165,10 @@ export class FakeEnv implements Env {
 
   videoCodecs(): RTCRtpCodec[] {
     return this.codecs as RTCRtpCodec[];
+  }
+
+  random(): string {
+    return 'page';
   }
 
   after(ms: number, what: () => void): () => void {

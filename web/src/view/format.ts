@@ -31,6 +31,11 @@ export function fps(value: number | null): string {
   return value === null ? NONE : `${value.toFixed(0)} fps`;
 }
 
+/** Time of day of milliseconds since 1970. */
+export function timeOfDay(at: number): string {
+  return new Date(at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
+}
+
 /** Width and height in pixels. */
 export function size(width: number | null, height: number | null): string {
   return width === null || height === null ? NONE : `${width.toFixed(0)}×${height.toFixed(0)}`;

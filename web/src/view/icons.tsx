@@ -42,6 +42,38 @@ export const View = ({ speaker }: { readonly speaker: boolean }) => (
   </Icon>
 );
 
+export const Chat = () => (
+  <Icon>
+    <path d="M4 5h16v11H10l-4 4v-4H4zM8 9h8M8 12h5" />
+  </Icon>
+);
+
+export const People = () => (
+  <Icon>
+    <circle cx="9" cy="8" r="3" />
+    <path d="M3 19c0-4 2-6 6-6s6 2 6 6M15 5.4a3 3 0 0 1 0 5.2M17 13.5c2.6.7 4 2.5 4 5.5" />
+  </Icon>
+);
+
+export const Hand = () => (
+  <Icon>
+    <path d="M7 12V6a1.5 1.5 0 0 1 3 0v5V4.5a1.5 1.5 0 0 1 3 0V11V6a1.5 1.5 0 0 1 3 0v8l1.5-2a1.5 1.5 0 0 1 2.5 1.5L17 19a4 4 0 0 1-3.5 2H12a5 5 0 0 1-5-5z" />
+  </Icon>
+);
+
+export const Smile = () => (
+  <Icon>
+    <circle cx="12" cy="12" r="9" />
+    <path d="M8 14.5c2 2.5 6 2.5 8 0M9 9.5v.5M15 9.5v.5" />
+  </Icon>
+);
+
+export const Close = () => (
+  <Icon>
+    <path d="M6 6l12 12M18 6L6 18" />
+  </Icon>
+);
+
 export const Leave = () => (
   <Icon>
     <path d="M10 4H6a2 2 0 0 0-2 2v12a2 2 0 0 0 2 2h4M15 8l4 4-4 4M19 12H9" />

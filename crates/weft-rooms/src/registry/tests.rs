@@ -40,6 +40,8 @@ fn drain(registry: &mut Registry) -> Vec<String> {
             Change::Changed(p) => format!("{} changed {}", e.room, p.id),
             Change::Left { id } => format!("{} left {id}", e.room),
             Change::Withdrawn { id } => format!("{} withdrawn {id}", e.room),
+            Change::Said(message) => format!("{} said {}", e.room, message.id),
+            Change::Reacted { id, .. } => format!("{} reacted {id}", e.room),
             Change::Links { id, links } => format!("{} links {id} {}", e.room, links.len()),
         })
         .collect()
@@ -310,11 +312,26 @@ fn a_full_room_of_people_who_say_as_much_as_they_can_fits_into_a_welcome() {
             audio: true,
         };
         registry.set_publishing("r", &id, publishing).unwrap();
+        registry.set_hand("r", &id, crate::Hand::Raised);
+        // Longest in JSON: two octets for one.
+        let saying = crate::Saying {
+            text: &"\"".repeat(crate::MAX_CHAT_TEXT),
+            key: None,
+            at: u64::MAX,
+        };
+        let said = registry.say(Instant::ZERO, ("r", &id), &saying);
+        assert!(said.unwrap().is_some());
         while registry.poll_output().is_some() {}
     }
     let all = registry.participants("r");
     assert_eq!(all[0].links[0].name.chars().count(), 64);
     let welcome = serde_json::to_string(&all).unwrap().len();
+    let chat = registry.chat(Instant::ZERO, "r", None);
+    let chat = serde_json::to_string(&chat).unwrap().len();
+    assert!(
+        (100_000..LONGEST_WELCOME / 4).contains(&chat),
+        "{chat} octets of chat"
+    );
     assert!(
         (100_000..LONGEST_WELCOME).contains(&welcome),
         "{welcome} octets"

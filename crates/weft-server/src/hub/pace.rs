@@ -16,6 +16,12 @@ const fn allow(at_once: u64, per_second: u64) -> Allowance {
 /// participant receives them, and slow readers are disconnected. Chosen by us:
 /// a sender reports its links once a second, and people press buttons.
 pub(super) const TOLD: Allowance = allow(10, 5);
+/// Messages and reactions of a participant. Chosen by us: a conversation with
+/// bursts of short lines.
+pub(super) const SAID: Allowance = allow(10, 1);
+/// Messages and reactions of all participants in a room: every page reads all
+/// of them. Chosen by us: more than people can read.
+pub(super) const SAID_IN_ROOM: Allowance = allow(60, 20);
 /// Newcomers from one address: everybody in their rooms learns of each. Chosen
 /// by us: an office that joins a meeting.
 pub(super) const COMING: Allowance = allow(100, 5);
@@ -56,6 +62,13 @@ impl Pace {
     pub(super) fn fits(&self, now: Instant, allowed: Allowance, times: u64) -> bool {
         let Allowance { at_once, every } = allowed;
         self.due.max(now) <= now + every / times * (at_once * times - 1)
+    }
+
+    /// Time until one more is allowed; `None` if it is allowed now.
+    pub(super) fn wait(&self, now: Instant, allowed: Allowance) -> Option<Duration> {
+        let latest = now + allowed.every * (allowed.at_once - 1);
+        let wait = self.due.max(now).saturating_since(latest);
+        (wait > Duration::ZERO).then_some(wait)
     }
 
     /// Counts one more.

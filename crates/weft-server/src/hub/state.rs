@@ -1,7 +1,7 @@
 //! State behind the hub's lock.
 
 use super::bars::{Bar, Bars};
-use super::pace::{Allowance, COMING, OPENED, OPENED_FROM, Pace, TOLD};
+use super::pace::{Allowance, COMING, OPENED, OPENED_FROM, Pace, SAID, SAID_IN_ROOM, TOLD};
 use super::resources::{Resource, Resources};
 use crate::auth::Grant;
 use crate::connection_limit::AddressPrefix;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::mpsc;
-use weft_rooms::{Change, Registry, Upload};
+use weft_rooms::{Change, ChatMessage, Registry, Upload};
 use weft_units::Instant;
 
 /// Maximum number of event streams of one participant. Chosen by us: a page has
@@ -26,6 +26,8 @@ pub struct State {
     pub feeds: Vec<Feed>,
     /// Participants, by room and id.
     pub guests: BTreeMap<(String, String), Guest>,
+    /// Recent messages and reactions, by room.
+    pub talking: BTreeMap<String, Pace>,
     /// Recent arrivals, by prefix of the address.
     pub coming: Paces,
     /// Recent requests for media connections, by prefix of the address.
@@ -42,6 +44,8 @@ pub struct Guest {
     pub since: Instant,
     /// Recent announcements to the room.
     told: Pace,
+    /// Recent messages and reactions.
+    said: Pace,
     /// Recent requests for media connections.
     opened: Pace,
 }
@@ -91,6 +95,8 @@ pub struct Feed {
 /// Event for a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Message {
+    /// Id of the latest message of the chat that the event has.
+    pub(crate) id: Option<Arc<str>>,
     pub(crate) event: &'static str,
     pub(crate) data: Arc<str>,
 }
@@ -101,6 +107,7 @@ impl Guest {
             origin,
             since,
             told: Pace::default(),
+            said: Pace::default(),
             opened: Pace::default(),
         }
     }
@@ -126,6 +133,25 @@ impl State {
             true => Ok(()),
             false => Err(Problem::too_many("this participant", "changes")),
         }
+    }
+
+    /// Checks the rate limits on messages and reactions of the participant and
+    /// of all in the room.
+    pub fn check_talk(&mut self, room: &str, id: &str, now: Instant) -> Result<(), Problem> {
+        self.talking.retain(|_, pace| !pace.is_over(now));
+        let Some(guest) = self.guests.get_mut(&(room.to_owned(), id.to_owned())) else {
+            return Ok(());
+        };
+        if let Some(wait) = guest.said.wait(now, SAID) {
+            return Err(Problem::too_fast("You send", wait));
+        }
+        let together = self.talking.entry(room.to_owned()).or_default();
+        if let Some(wait) = together.wait(now, SAID_IN_ROOM) {
+            return Err(Problem::too_fast("The room sends", wait));
+        }
+        guest.said.count(now, SAID, 1);
+        together.count(now, SAID_IN_ROOM, 1);
+        Ok(())
     }
 
     /// Checks the rate limit on announcements of this resource's participant.
@@ -243,9 +269,19 @@ impl State {
 
 pub fn message(event: &'static str, data: &Value) -> Message {
     Message {
+        id: None,
         event,
         data: data.to_string().into(),
     }
+}
+
+/// Event with messages of the chat; `None` without any.
+pub fn history_message(chat: &[&ChatMessage]) -> Option<Message> {
+    let last = chat.last()?;
+    Some(Message {
+        id: Some(last.id.as_str().into()),
+        ..message("history", &json!({ "messages": chat }))
+    })
 }
 
 /// Message for the room; `None` for changes that it does not see.
@@ -254,6 +290,13 @@ pub fn change_message(change: &Change) -> Option<Message> {
         Change::Joined(participant) => message("joined", &json!(participant)),
         Change::Changed(participant) => message("changed", &json!(participant)),
         Change::Links { id, links } => message("links", &json!({"id": id, "links": links})),
+        Change::Said(said) => Message {
+            id: Some(said.id.as_str().into()),
+            ..message("chat", &json!(said))
+        },
+        Change::Reacted { id, reaction } => {
+            message("reaction", &json!({"id": id, "reaction": reaction}))
+        }
         Change::Left { id } => message("left", &json!({"id": id})),
         Change::Withdrawn { .. } => return None,
     })

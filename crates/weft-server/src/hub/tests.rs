@@ -31,14 +31,17 @@ fn a_reader_that_does_not_read_is_cut_off_and_the_others_are_not() {
         Log::default(),
     );
     let join = |name: &str| {
-        hub.join(Arrival {
-            room: "r",
-            name: Some(name),
-            kind: ParticipantKind::Browser,
-            id: None,
-            secret: None,
-            origin: &Origin::default(),
-        })
+        hub.join(
+            Arrival {
+                room: "r",
+                name: Some(name),
+                kind: ParticipantKind::Browser,
+                id: None,
+                secret: None,
+                origin: &Origin::default(),
+            },
+            None,
+        )
         .unwrap()
     };
     let (_, mut messages) = join("slow");
@@ -78,13 +81,13 @@ fn the_room_hears_what_became_of_an_upload() {
         secret: None,
         origin,
     };
-    let (_, mut room) = hub.join(arrival("viewer", &watching)).unwrap();
+    let (_, mut room) = hub.join(arrival("viewer", &watching), None).unwrap();
     let json = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
     let welcome = json(&room.try_recv().unwrap().data);
     assert_eq!(welcome["participants"][0]["upload"], "not_allowed");
 
     let open = Origin::default();
-    let (id, mut own) = hub.join(arrival("sender", &open)).unwrap();
+    let (id, mut own) = hub.join(arrival("sender", &open), None).unwrap();
     let secret = json(&own.try_recv().unwrap().data)["secret"].clone();
     let publish = || {
         let who = Arrival {

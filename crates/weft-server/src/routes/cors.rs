@@ -17,7 +17,7 @@ use axum::response::{IntoResponse, Response};
 const PATHS: [&str; 3] = ["/whip/", "/whep/", "/api/rooms/"];
 const METHODS: &str = "GET, POST, PUT, PATCH, DELETE";
 /// Request headers that clients send.
-const TAKEN: &str = "Authorization, Content-Type, If-Match, Weft-Secret";
+const TAKEN: &str = "Authorization, Content-Type, If-Match, Last-Event-ID, Weft-Secret";
 /// Response headers that clients read (RFC 9725 section 4).
 const EXPOSED: &str = "Location, Link, ETag, Accept-Post, Retry-After, WWW-Authenticate";
 /// Seconds for which a browser caches the answer; Chromium's maximum.

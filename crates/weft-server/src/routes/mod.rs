@@ -5,6 +5,7 @@ mod invitations;
 mod operator;
 mod reception;
 mod rooms;
+mod talk;
 mod whep;
 mod whip;
 
@@ -132,6 +133,7 @@ pub(crate) fn router(app: App, extra: Option<Router>) -> Router {
         .merge(rooms::routes())
         .merge(invitations::routes())
         .merge(reception::routes())
+        .merge(talk::routes())
         .merge(whep::routes());
     let guarded = guarded(May::Watch, watching).merge(guarded(May::TakePart, whip::routes()));
     Router::new()

@@ -25,6 +25,10 @@ use weft_rooms::ParticipantKind;
 /// that the stream is alive.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
+/// Header with the id of the last event that the client has read (WHATWG HTML,
+/// section 9.2.3).
+const LAST_EVENT_ID: &str = "last-event-id";
+
 pub(super) fn routes() -> Router<App> {
     Router::new().route("/api/rooms/{room}/events", get(events).delete(part))
 }
@@ -50,14 +54,16 @@ async fn events(
             "Give a name with ?name=; the kind is browser, native or whip.",
         )
     })?;
-    let (id, messages) = app.hub.join(Arrival {
+    let read = headers.get(LAST_EVENT_ID).and_then(|id| id.to_str().ok());
+    let arrival = Arrival {
         room: &room,
         name: Some(&who.name),
         kind: who.kind.unwrap_or(ParticipantKind::Browser),
         id: who.id.as_deref(),
         secret: secret_of(&headers),
         origin: &origin,
-    })?;
+    };
+    let (id, messages) = app.hub.join(arrival, read)?;
     let stream = Presence {
         hub: Arc::clone(&app.hub),
         room,
@@ -108,9 +114,12 @@ impl Stream for Presence {
     type Item = Result<Event, Infallible>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.messages
-            .poll_recv(cx)
-            .map(|message| message.map(|m| Ok(Event::default().event(m.event).data(&*m.data))))
+        let event = |m: Message| {
+            let event = Event::default().event(m.event).data(&*m.data);
+            m.id.map_or(event.clone(), |id| event.id(&*id))
+        };
+        let message = self.messages.poll_recv(cx);
+        message.map(|message| message.map(|m| Ok(event(m))))
     }
 }
 

@@ -1,0 +1,50 @@
+// What we do in a room besides media: chat, hand, reactions, name.
+
+import { problemOf, ProblemError } from '../model/problem';
+import type { Reaction } from '../model/types';
+import type { Env } from './env';
+import { Outbox } from './outbox';
+
+export class Acts {
+  readonly outbox: Outbox;
+  readonly #env: Env;
+  /** Address of this resource of the room, as ourselves. */
+  readonly #url: (what: string) => string;
+  readonly #headers: () => Record<string, string>;
+
+  constructor(env: Env, url: (what: string) => string, headers: () => Record<string, string>) {
+    this.#env = env;
+    this.#url = url;
+    this.#headers = headers;
+    this.outbox = new Outbox(env, (text, key) => this.#request('POST', 'chat', { text, key }));
+  }
+
+  async setHand(raised: boolean): Promise<void> {
+    await this.#ask('PUT', 'hand', { raised });
+  }
+
+  async react(reaction: Reaction): Promise<void> {
+    await this.#ask('POST', 'reaction', { reaction });
+  }
+
+  /** Returns the name that the others see. */
+  async rename(name: string): Promise<string> {
+    const response = await this.#ask('PUT', 'name', { name });
+    const { name: shown } = (await response.json()) as { name?: unknown };
+    return typeof shown === 'string' ? shown : name;
+  }
+
+  async #ask(method: string, what: string, body: object): Promise<Response> {
+    const response = await this.#request(method, what, body);
+    if (!response.ok) throw new ProblemError(await problemOf(response, 'do that'));
+    return response;
+  }
+
+  #request(method: string, what: string, body: object): Promise<Response> {
+    return this.#env.fetch(this.#url(what), {
+      method,
+      headers: { 'content-type': 'application/json', ...this.#headers() },
+      body: JSON.stringify(body),
+    });
+  }
+}
