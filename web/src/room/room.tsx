@@ -108,7 +108,10 @@ export function Room({ room, name, may, own, onLeave }: RoomProps) {
         <h1 class="room-name">{room}</h1>
         <PanelToggle kind="people" open={panel === 'people'} label="People" shortcut="P" run={() => toggle('people')}>
           <PeopleIcon />
-          <span>{people.length === 0 ? 'only you' : `${people.length + 1} people`}</span>
+          <span class="count">{people.length === 0 ? 'only you' : `${people.length + 1} people`}</span>
+          <span class="count-short" aria-hidden="true">
+            {people.length + 1}
+          </span>
         </PanelToggle>
         <CopyInvitation room={room} fail={setRefused} />
       </header>
