@@ -33,6 +33,35 @@ const VIEWS: readonly (readonly [string, number, string, (page: Page) => Promise
     },
   ],
   [
+    'chat',
+    0,
+    '/r/moderated?name=Kim',
+    async (page) => {
+      await page.locator('#chat-button').click();
+      await page.getByText('Good morning').waitFor();
+    },
+  ],
+  [
+    'people and moderation',
+    0,
+    '/r/moderated?name=Kim',
+    async (page) => {
+      await page.locator('#people-button').click();
+      await page.getByRole('button', { name: 'Admit Eve' }).waitFor();
+      await page.getByRole('button', { name: 'Rename' }).click();
+    },
+  ],
+  [
+    'reactions',
+    0,
+    '/r/moderated?name=Kim',
+    async (page) => {
+      await page.getByRole('button', { name: 'Reactions' }).click();
+      await page.getByRole('button', { name: 'Raise hand' }).waitFor();
+    },
+  ],
+  ['waiting room', 0, '/r/waiting?name=Kim', (page) => page.getByText('Waiting to be let into').waitFor()],
+  [
     'demo',
     0,
     '/demo',

@@ -6,7 +6,7 @@
 //   --pace N       how many times as fast the ride goes (default 1)
 //   --mode MODE    rooms, demo or call: what weft serves at / (default rooms)
 //
-// Rooms with a special content: "empty", "crowd", and "slow", to which the
+// Rooms with a special content: "empty", "crowd", "moderated", "waiting", and "slow", to which the
 // connection has rate for one picture.
 
 import { readFile } from 'node:fs/promises';
@@ -173,6 +173,15 @@ function presence(response, room, name) {
   stream(response);
   const alone = room === 'empty';
   if (room === 'crowd') return send(response, 'welcome', { id: 'p9', room, participants: [self, ...crowd(sends)] });
+  if (room === 'moderated') {
+    const bob = { ...lin, id: 'bob', name: 'Bob', muted: true, hand: 1 };
+    send(response, 'welcome', { id: 'p9', room, participants: [{ ...self, moderator: true }, ada, bob], settings: { locked: true, waiting_room: true } });
+    send(response, 'queue', { waiting: [{ id: 'eve', name: 'Eve' }] });
+    const at = Date.UTC(2026, 0, 2, 9, 30);
+    const said = [{ from: 'ada', name: 'Ada Lovelace', text: 'Good morning' }, { from: 'ada', name: 'Ada Lovelace', text: 'Shall we begin?' }, { from: 'p9', name, text: '<b>Yes</b>' }];
+    return send(response, 'history', { messages: said.map((each, n) => ({ id: `m-${n}`, at: at + n * 60_000, ...each })) });
+  }
+  if (room === 'waiting') return send(response, 'waiting', { id: 'p9', secret: 's', room });
   send(response, 'welcome', { id: 'p9', room, participants: alone ? [self] : [self, ada, rover()] });
   if (alone) return;
   const timers = [

@@ -5,7 +5,7 @@ use crate::handshakes::{Handshakes, Waiting};
 use crate::publication::{Publication, Publisher};
 use crate::settings::Settings;
 use crate::traffic::Traffic;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::SocketAddr;
 use weft_ice::Event as IceEvent;
 use weft_peer::{Event as PeerEvent, Output as PeerOutput, PeerKey, PeerSet, RECONNECT_GRACE};
@@ -75,6 +75,8 @@ pub struct Plane {
     /// Connections that are up.
     connected: Connected,
     handshakes: Handshakes,
+    /// Participants whose sound is not forwarded.
+    pub(crate) muted: BTreeSet<Publisher>,
     pub(crate) events: VecDeque<Event>,
     /// Time of the last input.
     pub(crate) now: Instant,
@@ -94,6 +96,7 @@ impl Plane {
             traffic: Traffic::default(),
             connected: Connected::default(),
             handshakes: Handshakes::default(),
+            muted: BTreeSet::new(),
             events: VecDeque::new(),
             now: Instant::ZERO,
             next_housekeeping: None,
@@ -315,9 +318,10 @@ impl Plane {
         match connection.role {
             Role::Publish(_) => {
                 let room = publisher.room.clone();
-                let publication = self.publications.entry(publisher).or_default();
+                let publication = self.publications.entry(publisher.clone()).or_default();
                 self.traffic
                     .connect_source(now, &mut self.peers, publication, key);
+                self.apply_mute(now, &publisher);
                 self.refresh_receptions(now, &room);
             }
             Role::Play => {

@@ -66,6 +66,8 @@ pub(crate) struct Traffic {
     watched: BTreeSet<PeerKey>,
     next_watch: Option<Instant>,
     totals: Totals,
+    /// Tracks whose packets are not forwarded.
+    muted: BTreeSet<TrackId>,
 }
 
 impl Traffic {
@@ -225,6 +227,8 @@ impl Traffic {
     /// Nobody publishes or plays it any more.
     pub(crate) fn remove_publication(&mut self, publication: &Publication) {
         publication.remove_tracks(&mut self.router);
+        self.muted
+            .retain(|track| self.router.codec(*track).is_some());
     }
 
     /// A packet came from a publisher.
@@ -241,8 +245,23 @@ impl Traffic {
         };
         incoming.packets += 1;
         self.totals.received += 1;
+        if self.muted.contains(&incoming.track) {
+            return;
+        }
         self.router.handle_packet(now, incoming.track, packet);
         self.deliver(now, peers);
+    }
+
+    /// Mutes tracks, or forwards them again.
+    pub(crate) fn set_muted(&mut self, now: Instant, tracks: &[TrackId], muted: bool) {
+        for track in tracks {
+            match muted {
+                true => drop(self.muted.insert(*track)),
+                // Players get continuous numbers, as after a change of the source.
+                false if self.muted.remove(track) => self.router.switch_source(now, *track),
+                false => {}
+            }
+        }
     }
 
     /// A player's receiver asks for a keyframe.

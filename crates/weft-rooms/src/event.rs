@@ -1,6 +1,6 @@
 //! Changes in a room.
 
-use crate::{ChatMessage, LinkReport, Participant, Reaction};
+use crate::{ChatMessage, LinkReport, Participant, Reaction, RoomSettings};
 
 /// Change in a room, for all its participants.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,6 +33,15 @@ pub enum Change {
         id: String,
         /// Reaction to show.
         reaction: Reaction,
+    },
+    /// Moderators changed the room's settings.
+    Settings(RoomSettings),
+    /// Other participants wait to be admitted than before; for moderators.
+    Waiting,
+    /// A participant who waited was admitted; for that participant.
+    Admitted {
+        /// Id of the participant.
+        id: String,
     },
     /// A participant left.
     Left {

@@ -39,6 +39,9 @@ pub fn fuzz_calls(data: &[u8]) -> usize {
                     assert_eq!(before, None, "came twice");
                 }
                 Change::Withdrawn { id } => panic!("{id} was shown at once"),
+                Change::Settings(_) | Change::Waiting | Change::Admitted { .. } => {
+                    panic!("nobody moderates")
+                }
                 Change::Left { id } => assert!(told.remove(&(event.room, id)).is_some()),
                 Change::Changed(who) => assert!(told.contains_key(&(event.room, who.id))),
                 Change::Said(message) => {

@@ -8,12 +8,17 @@ use thiserror::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Proof(pub [u8; 32]);
 
-/// Places of a room that are available to a newcomer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Rights of a newcomer in the room.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Standing {
-    /// All places.
+    /// A token says that the newcomer may moderate: gets any place, also in a
+    /// locked room, and does not wait.
     Host,
-    /// All places except
+    /// The server has no tokens: everybody gets any place and may moderate, and
+    /// lock and waiting room apply to all.
+    #[default]
+    Equal,
+    /// A token without moderation: gets no place of
     /// [`RegistryLimits::kept_for_hosts`](crate::RegistryLimits).
     Guest,
 }
@@ -66,6 +71,9 @@ pub enum JoinError {
     /// Invalid name of a participant.
     #[error("a participant's name has 1 to 64 printable characters")]
     BadName,
+    /// A moderator has locked the room.
+    #[error("the room is locked")]
+    Locked,
     /// The room is full.
     #[error("the room is full")]
     RoomFull,
@@ -90,6 +98,14 @@ pub enum HoldError {
     /// There is no such participant.
     #[error(transparent)]
     Unknown(#[from] UnknownParticipant),
+    /// The participant waits to be admitted.
+    #[error("participant '{id}' is in the waiting room of '{room}'")]
+    Waiting {
+        /// Room of the request.
+        room: String,
+        /// Id of the request.
+        id: String,
+    },
     /// The participant exists, but the proof does not match.
     #[error("participant '{id}' in room '{room}' is somebody else")]
     Stranger {

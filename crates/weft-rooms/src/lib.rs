@@ -13,6 +13,7 @@ mod figures;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
 mod join;
+mod moderation;
 mod name;
 mod participant;
 mod registry;
@@ -29,4 +30,5 @@ pub use participant::{
     Publishing, TroubleKind, Upload,
 };
 pub use registry::{Registry, RegistryLimits};
+pub use room::RoomSettings;
 pub use talk::{Hand, Reaction};

@@ -205,6 +205,12 @@ pub struct Participant {
     pub upload: Upload,
     /// Link reports, if the client sends them.
     pub links: Vec<LinkReport>,
+    /// Whether a moderator has muted the participant.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub muted: bool,
+    /// Whether the participant may moderate the room.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub moderator: bool,
     /// Place in the order of raised hands, the smallest first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hand: Option<u64>,

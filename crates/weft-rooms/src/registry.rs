@@ -4,7 +4,7 @@ use weft_units::{Deadline, Duration, Instant};
 
 use crate::figures::Figures;
 use crate::name::{self, is_room_name, participant_name};
-use crate::room::{Member, Room};
+use crate::room::{Member, Room, RoomSettings};
 use crate::{
     Change, HoldError, Join, JoinError, Joined, LinkReport, MAX_LINKS, Participant,
     ParticipantKind, Proof, Publishing, RoomEvent, Standing, UnknownParticipant, Upload,
@@ -102,13 +102,18 @@ impl Registry {
             self.rename(join.room, id, &name);
             return Ok(Joined::Back(id.to_owned()));
         }
+        let settings = self.settings(join.room);
+        let is_host = join.standing == Standing::Host;
+        if settings.locked && !is_host {
+            return Err(JoinError::Locked);
+        }
         if !self.rooms.contains_key(join.room) && self.rooms.len() >= self.limits.rooms {
             return Err(JoinError::TooManyRooms);
         }
         let members = self.rooms.get(join.room);
         let members = members.map_or(0, |room| room.members.len());
         let kept = match join.standing {
-            Standing::Host => 0,
+            Standing::Host | Standing::Equal => 0,
             Standing::Guest => self.limits.kept_for_hosts,
         };
         if members + kept >= self.limits.participants_per_room {
@@ -122,11 +127,14 @@ impl Registry {
             publishing: Publishing::default(),
             upload: Upload::None,
             links: Vec::new(),
+            muted: false,
+            moderator: join.standing != Standing::Guest,
             hand: None,
         };
         let member = Member {
             participant,
             is_shown: false,
+            waits: settings.waiting_room && !is_host,
             asked: name,
             arrival: self.arrivals,
             proof: join.fresh,
@@ -138,7 +146,11 @@ impl Registry {
         self.arrivals += 1;
         let room = self.rooms.entry(join.room.to_owned());
         let room = room.or_insert_with(|| Room::new(join.fresh_id));
+        let waits = member.waits;
         room.members.insert(id.clone(), member);
+        if waits {
+            self.tell(join.room, Change::Waiting);
+        }
         Ok(Joined::New(id))
     }
 
@@ -146,6 +158,7 @@ impl Registry {
     /// do nothing.
     pub fn show(&mut self, room: &str, id: &str) {
         if let Some(member) = self.member_mut(room, id)
+            && !member.waits
             && !std::mem::replace(&mut member.is_shown, true)
         {
             let participant = member.participant.clone();
@@ -201,13 +214,6 @@ impl Registry {
             .is_some_and(|member| proof == Some(member.proof))
     }
 
-    /// Whether a present participant requests another name than before.
-    #[must_use]
-    pub fn renames(&self, room: &str, id: &str, typed: &str) -> bool {
-        self.member(room, id)
-            .is_some_and(|member| participant_name(typed).as_ref() != Ok(&member.asked))
-    }
-
     /// Removes a hold; after the last one the grace period starts.
     pub fn release(&mut self, now: Instant, room: &str, id: &str) {
         if let Some(member) = self.member_mut(room, id) {
@@ -243,6 +249,9 @@ impl Registry {
         };
         if members.is_empty() {
             self.rooms.remove(room);
+        }
+        if member.waits {
+            self.tell(room, Change::Waiting);
         }
         let id = id.to_owned();
         self.tell(
@@ -402,6 +411,13 @@ impl Registry {
     /// Returns the next change to announce.
     pub fn poll_output(&mut self) -> Option<RoomEvent> {
         self.events.pop_front()
+    }
+
+    /// Settings of a room.
+    #[must_use]
+    pub fn settings(&self, room: &str) -> RoomSettings {
+        let room = self.rooms.get(room);
+        room.map_or_else(RoomSettings::default, |room| room.settings)
     }
 
     pub(crate) fn tell(&mut self, room: &str, change: Change) {

@@ -2,6 +2,7 @@
 
 use crate::chat::Chat;
 use crate::{Participant, Proof};
+use serde::Serialize;
 use std::collections::BTreeMap;
 use weft_units::Instant;
 
@@ -12,6 +13,16 @@ pub(crate) struct Room {
     pub(crate) chat: Chat,
     /// Number of hands raised so far.
     pub(crate) hands: u64,
+    pub(crate) settings: RoomSettings,
+}
+
+/// Settings of a room by its moderators, which end with the room.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct RoomSettings {
+    /// Whether newcomers are refused, except hosts.
+    pub locked: bool,
+    /// Whether newcomers wait until a moderator admits them, except hosts.
+    pub waiting_room: bool,
 }
 
 impl Room {
@@ -22,6 +33,7 @@ impl Room {
             members: BTreeMap::new(),
             chat: Chat::new(epoch),
             hands: 0,
+            settings: RoomSettings::default(),
         }
     }
 }
@@ -32,6 +44,8 @@ pub(crate) struct Member {
     pub(crate) participant: Participant,
     /// Whether the room sees the participant.
     pub(crate) is_shown: bool,
+    /// Whether the participant waits to be admitted.
+    pub(crate) waits: bool,
     /// Requested name; the displayed one may have a number, and keeps it when
     /// the first participant with the name leaves.
     pub(crate) asked: String,

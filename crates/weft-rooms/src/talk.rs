@@ -49,6 +49,10 @@ impl Registry {
         let member = self.proven(room, id, proof)?;
         match member.is_shown {
             true => Ok(()),
+            false if member.waits => Err(HoldError::Waiting {
+                room: room.to_owned(),
+                id: id.to_owned(),
+            }),
             false => Err(HoldError::Unknown(unknown(room, id))),
         }
     }
@@ -120,6 +124,13 @@ impl Registry {
     pub fn react(&mut self, room: &str, id: &str, reaction: Reaction) {
         let id = id.to_owned();
         self.tell(room, Change::Reacted { id, reaction });
+    }
+
+    /// Whether a present participant requests another name than before.
+    #[must_use]
+    pub fn renames(&self, room: &str, id: &str, typed: &str) -> bool {
+        self.member(room, id)
+            .is_some_and(|member| participant_name(typed).as_ref() != Ok(&member.asked))
     }
 
     /// Gives a participant another name. Returns the displayed name, which has

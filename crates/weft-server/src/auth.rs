@@ -30,7 +30,9 @@ pub(crate) enum RequiredAccess<'a> {
 /// Access of an admitted request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// Full access: with the server's own token, or without any token required.
+    /// Full access to a server that requires no token.
+    Open,
+    /// Full access with the server's own token.
     Everywhere,
     /// Access granted by a signed token.
     Granted(Grant),
@@ -66,13 +68,13 @@ impl Gate {
         required: RequiredAccess<'_>,
     ) -> Result<Access, Problem> {
         if self.is_open() {
-            return Ok(Access::Everywhere);
+            return Ok(Access::Open);
         }
         let given = bearer(headers).or_else(|| cookie(headers));
         let given = given.ok_or_else(missing)?;
         let grant = match self.read((now, from), given).await? {
             Ok(Access::Granted(grant)) => grant,
-            Ok(Access::Everywhere) => return Ok(Access::Everywhere),
+            Ok(full @ (Access::Open | Access::Everywhere)) => return Ok(full),
             Err(Rejected::Expired) => return Err(expired()),
             Err(Rejected::Revoked) => return Err(revoked()),
             Err(Rejected::NotOurs) => return Err(wrong()),
@@ -80,6 +82,9 @@ impl Gate {
         match required {
             RequiredAccess::In(room, _) if room != grant.room() => {
                 Err(other_room(grant.room(), room))
+            }
+            RequiredAccess::In(_, May::Moderate) if grant.may < May::Moderate => {
+                Err(no_moderator())
             }
             RequiredAccess::In(_, may) if may > grant.may => Err(watch_only()),
             RequiredAccess::Figures => Err(other_room(grant.room(), "the server's figures")),
@@ -95,7 +100,7 @@ impl Gate {
         }
         let key = self.key.as_ref().ok_or_else(no_key)?;
         let grant = match host {
-            Access::Everywhere => wanted,
+            Access::Open | Access::Everywhere => wanted,
             Access::Granted(own) => own.invite(&wanted).ok_or_else(no_descent)?,
         };
         Ok(Some(key.sign(&grant)))
@@ -208,7 +213,8 @@ fn expired() -> Problem {
     .of_kind("token_expired")
 }
 
-fn revoked() -> Problem {
+/// Refusal of a revoked token.
+pub(crate) fn revoked() -> Problem {
     Problem::new(
         StatusCode::UNAUTHORIZED,
         "This token was revoked.",
@@ -271,6 +277,15 @@ fn watch_only() -> Problem {
         "Join without camera and microphone, or ask for a token to take part.",
     )
     .of_kind("token_watch_only")
+}
+
+fn no_moderator() -> Problem {
+    Problem::new(
+        StatusCode::FORBIDDEN,
+        "The token does not allow moderating the room.",
+        "Ask the server's operator for a token with `weft token --moderate`.",
+    )
+    .of_kind("token_no_moderator")
 }
 
 fn no_key() -> Problem {

@@ -9,11 +9,12 @@ mod resources;
 mod state;
 mod talk;
 
+use crate::auth::Revoked;
 use crate::clock::Clock;
 use crate::config::Limits;
 use crate::ids::Ids;
 use crate::log::{Log, ServerEvent};
-use crate::media_plane::{Event, MediaPlane, Negotiated, ResourceId};
+use crate::media_plane::{Event, MediaPlane, Negotiated, ResourceId, Sound};
 use crate::origin::Origin;
 use crate::problem::Problem;
 use crate::refusals::Refusals;
@@ -22,15 +23,13 @@ use bars::Bars;
 pub(crate) use resources::Enabled;
 use resources::{Resource, Resources, Role};
 use serde_json::json;
-use state::{AdmissionState, Feed, Paces, State, change_message, history_message, message};
+use state::{AdmissionState, Feed, Paces, State, change_message, message};
 pub(crate) use state::{Message, described};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, mpsc, watch};
-use weft_rooms::{
-    Change, LinkReport, Participant, ParticipantKind, Publishing, Registry, RoomEvent, Upload,
-};
+use weft_rooms::{Change, LinkReport, ParticipantKind, Publishing, Registry, RoomEvent, Upload};
 use weft_units::{Deadline, Instant};
 
 #[cfg(test)]
@@ -49,6 +48,8 @@ pub(crate) struct Hub {
     log: Log,
     refusals: Arc<Refusals>,
     limits: Limits,
+    /// Revoked tokens.
+    revoked: Revoked,
     /// Number of participants.
     population: watch::Sender<usize>,
     /// Notified when the next deadline may have changed.
@@ -102,9 +103,15 @@ impl Hub {
             refusals: Arc::new(Refusals::new(log.clone())),
             log,
             limits,
+            revoked: Revoked::default(),
             population: watch::Sender::new(0),
             rescheduled: Notify::new(),
         }
+    }
+
+    /// Refuses the holders of these tokens.
+    pub(crate) fn refusing(self, revoked: Revoked) -> Hub {
+        Hub { revoked, ..self }
     }
 
     pub(crate) fn media(&self) -> &(dyn MediaPlane + 'static) {
@@ -123,14 +130,14 @@ impl Hub {
         state.registry.show(who.room, &id);
         self.publish_changes(&mut state);
         let (sender, receiver) = mpsc::channel(FEED_LENGTH);
-        let participants: Vec<&Participant> = state.registry.participants(who.room);
-        let welcome = json!({
-            "id": id, "secret": secret, "room": who.room, "participants": participants
-        });
-        let _ = sender.try_send(message("welcome", &welcome));
-        let chat = state.registry.chat(self.clock.now(), who.room, read);
-        if let Some(history) = history_message(&chat) {
-            let _ = sender.try_send(history);
+        let place = (who.room, &*id, &*secret);
+        let waits = state.registry.is_waiting(who.room, &id);
+        match waits {
+            true => {
+                let waiting = json!({"id": id, "secret": secret, "room": who.room});
+                let _ = sender.try_send(message("waiting", &waiting));
+            }
+            false => self.welcome(&mut state, place, read, &sender),
         }
         state.registry.open_page(who.room, &id);
         state.open_feed(Feed {
@@ -138,6 +145,7 @@ impl Hub {
             participant: id.clone(),
             origin: who.origin.clone(),
             sender,
+            secret: waits.then_some(secret),
         });
         Ok((id, receiver))
     }
@@ -204,17 +212,28 @@ impl Hub {
         Ok(taken)
     }
 
-    /// Records the negotiated connection and announces a new participant to the
+    /// Records the negotiated connection, if it was not ended meanwhile, and announces a new participant to the
     /// room. An earlier publication of the same participant continues until
     /// this one is connected.
-    pub(crate) fn negotiated(&self, resource: &ResourceId, agreed: &Negotiated) {
+    pub(crate) fn negotiated(
+        &self,
+        resource: &ResourceId,
+        agreed: &Negotiated,
+    ) -> Result<(), Problem> {
         let mut state = self.lock();
+        // Its owner was removed while the media side made the connection, which
+        // did not exist yet when it was to be closed.
+        if state.resources.find(resource).is_none() {
+            self.media.close(resource.clone());
+            return Err(Problem::ended());
+        }
         let streams = agreed.streams.clone();
         state.resources.set_negotiated(resource, streams);
         if let Some(found) = state.resources.find(resource).cloned() {
             state.registry.show(&found.room, &found.participant);
         }
         self.publish_changes(&mut state);
+        Ok(())
     }
 
     /// Checks that the resource exists in this room with this role.
@@ -410,7 +429,10 @@ impl Hub {
     fn publish_changes(&self, state: &mut State) {
         while let Some(RoomEvent { room, change }) = state.registry.poll_output() {
             if let Change::Left { id } | Change::Withdrawn { id } = &change {
-                state.guests.remove(&(room.clone(), id.clone()));
+                let guest = state.guests.remove(&(room.clone(), id.clone()));
+                if guest.is_some_and(|guest| guest.sound == Sound::Muted) {
+                    self.forward_sound(&room, id, Sound::Forwarded);
+                }
                 for (resource, of) in state.resources.take_all_of(&room, id) {
                     self.media.close(resource);
                     let now = self.clock.now();
@@ -418,12 +440,14 @@ impl Hub {
                 }
             }
             self.write_down(&room, &change);
-            let Some(message) = change_message(&change) else {
-                continue;
-            };
-            state
-                .feeds
-                .retain(|feed| feed.room != room || feed.sender.try_send(message.clone()).is_ok());
+            match &change {
+                Change::Waiting => state.notify_moderators(&room),
+                Change::Admitted { id } => self.welcome_admitted(state, &room, id),
+                _ => {}
+            }
+            if let Some(message) = change_message(&change) {
+                state.notify_room(&room, &message);
+            }
         }
         state.feeds.retain(|feed| !feed.sender.is_closed());
         self.population.send_replace(state.registry.count().1);
@@ -444,6 +468,9 @@ impl Hub {
                 id: id.clone(),
             }),
             Change::Changed(_)
+            | Change::Settings(_)
+            | Change::Waiting
+            | Change::Admitted { .. }
             | Change::Links { .. }
             | Change::Said(_)
             | Change::Reacted { .. }

@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 use weft_forwarding::{Capacity, Plane, Publisher};
 pub use weft_forwarding::{
     Event, IceCondition, IceUpdate, Line, LineContent, MediaError, Negotiated, ResourceId,
-    Restarted, Stats, View, ViewedCamera, Viewing,
+    Restarted, Sound, Stats, View, ViewedCamera, Viewing,
 };
 use weft_net::{EntropyError, Network};
 
@@ -84,6 +84,12 @@ pub trait Media {
         resource: &ResourceId,
         update: &IceUpdate,
     ) -> Result<Option<Restarted>, MediaError>;
+
+    /// Mutes a participant's sound, or forwards it again, over present and later
+    /// connections. A plane without rooms has nothing to mute.
+    fn set_sound(&mut self, room: &str, participant: &str, sound: Sound) {
+        let _ = (room, participant, sound);
+    }
 
     /// Closes a connection; ignores unknown ones. No [`Event::Ended`] follows.
     fn close(&mut self, resource: &ResourceId);
@@ -215,6 +221,15 @@ impl Media for ForwardingMedia<'_, '_> {
         let now = self.network.clock.now();
         let entropy = weft_net::entropy().map_err(gone)?;
         self.plane.update_ice(now, resource, update, &entropy)
+    }
+
+    fn set_sound(&mut self, room: &str, participant: &str, sound: Sound) {
+        let publisher = Publisher {
+            room: room.to_owned(),
+            participant: participant.to_owned(),
+        };
+        let now = self.network.clock.now();
+        self.plane.set_sound(now, &publisher, sound);
     }
 
     fn close(&mut self, resource: &ResourceId) {

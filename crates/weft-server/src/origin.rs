@@ -1,6 +1,6 @@
 //! Origin of a request, for quotas.
 
-use crate::auth::{Access, Grant};
+use crate::auth::{Access, Grant, May};
 use crate::connection_limit::network;
 use crate::http_slots::Known;
 use crate::listener::Connections;
@@ -8,6 +8,7 @@ use axum::extract::connect_info::Connected;
 use axum::http::HeaderMap;
 use axum::serve::IncomingStream;
 use std::net::IpAddr;
+use weft_rooms::Standing;
 
 /// Other end of a connection.
 #[derive(Debug, Clone)]
@@ -38,17 +39,24 @@ pub(crate) struct Origin {
     pub(crate) network: Option<IpAddr>,
     /// Grant of the signed token in the request.
     pub(crate) grant: Option<Grant>,
+    /// Rights in the room.
+    pub(crate) standing: Standing,
 }
 
 impl Origin {
     pub(crate) fn new(peer: &Peer, headers: &HeaderMap, access: &Access) -> Origin {
-        let grant = match access {
-            Access::Everywhere => None,
-            Access::Granted(grant) => Some(grant.clone()),
+        let (grant, standing) = match access {
+            Access::Open => (None, Standing::Equal),
+            Access::Everywhere => (None, Standing::Host),
+            Access::Granted(grant) if grant.may >= May::Moderate => {
+                (Some(grant.clone()), Standing::Host)
+            }
+            Access::Granted(grant) => (Some(grant.clone()), Standing::Guest),
         };
         Origin {
             network: address_of(peer, headers).and_then(network),
             grant,
+            standing,
         }
     }
 }

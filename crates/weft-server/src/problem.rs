@@ -70,6 +70,24 @@ impl Problem {
         )
     }
 
+    pub(crate) fn ended() -> Problem {
+        Problem::new(
+            StatusCode::FORBIDDEN,
+            "The connection was ended before it was made: its participant left or was removed.",
+            "Join the room again.",
+        )
+        .of_kind("ended")
+    }
+
+    pub(crate) fn waiting() -> Problem {
+        Problem::new(
+            StatusCode::FORBIDDEN,
+            "You are in the waiting room.",
+            "Join with the page or the room's event stream, and wait until a moderator lets you in.",
+        )
+        .of_kind("waiting")
+    }
+
     pub(crate) fn no_path(path: &str) -> Problem {
         Problem::new(
             StatusCode::NOT_FOUND,
@@ -151,6 +169,14 @@ impl From<JoinError> for Problem {
                 (StatusCode::BAD_REQUEST, "Choose another name for the room.")
             }
             JoinError::BadName => (StatusCode::BAD_REQUEST, "Choose another name."),
+            JoinError::Locked => {
+                return Problem::new(
+                    StatusCode::FORBIDDEN,
+                    "The room is locked.",
+                    "Ask somebody inside to unlock it.",
+                )
+                .of_kind("room_locked");
+            }
             JoinError::RoomFull => (
                 StatusCode::SERVICE_UNAVAILABLE,
                 "Wait until a participant leaves.",
@@ -190,6 +216,7 @@ impl From<HoldError> for Problem {
     fn from(error: HoldError) -> Problem {
         match error {
             HoldError::Unknown(unknown) => unknown.into(),
+            HoldError::Waiting { .. } => Problem::waiting(),
             HoldError::Stranger { .. } => Problem::new(
                 StatusCode::FORBIDDEN,
                 sentence(&error.to_string()),

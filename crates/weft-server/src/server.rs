@@ -113,7 +113,7 @@ impl Server {
             Some(_) => Revoked::open(config.state.as_deref())?,
             None => Revoked::default(),
         };
-        let gate = Gate::new(config.token.as_deref(), config.token_key, revoked);
+        let gate = Gate::new(config.token.as_deref(), config.token_key, revoked.clone());
         if gate.is_open() && config.allowed_origins.iter().any(AllowedOrigin::is_any) {
             return Err(ServerError::OpenToAnyOrigin);
         }
@@ -135,7 +135,8 @@ impl Server {
         };
         let metrics_addr = metrics.as_ref().and_then(|m| m.local_addr().ok());
 
-        let hub = Arc::new(Hub::new(config.limits, media, (clock, ids), config.log));
+        let hub = Hub::new(config.limits, media, (clock, ids), config.log);
+        let hub = Arc::new(hub.refusing(revoked));
         let admin = config.admin.and_then(|folder| {
             let socket = Listening::start(&folder, local_addr);
             let problem = |error: &std::io::Error| {
@@ -284,7 +285,7 @@ impl ServerHandle {
     }
 
     #[cfg(test)]
-    pub(crate) fn hub(&self) -> &Hub {
+    pub(crate) fn hub(&self) -> &Arc<Hub> {
         &self.hub
     }
 }

@@ -11,6 +11,7 @@ mod playing;
 mod presence;
 mod quotas;
 mod reception;
+mod roles;
 mod security;
 mod stub;
 mod talk;

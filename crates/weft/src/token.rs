@@ -21,6 +21,10 @@ pub struct TokenArgs {
     /// Allow watching only, not publishing
     #[arg(long)]
     pub watch: bool,
+    /// Also allow moderating: muting, removing and admitting participants,
+    /// locking the room
+    #[arg(long, conflicts_with = "watch")]
+    pub moderate: bool,
     #[command(flatten)]
     pub key: TokenKeyArgs,
 }
@@ -40,10 +44,10 @@ pub fn run(args: TokenArgs) -> Result<(), Failure> {
     let path = args.key.token_key.or_else(usual_place).ok_or_else(|| {
         Failure::usage("no folder for the server's state is known: name the key with --token-key")
     })?;
-    let may = if args.watch {
-        May::Watch
-    } else {
-        May::TakePart
+    let may = match (args.watch, args.moderate) {
+        (true, _) => May::Watch,
+        (false, true) => May::Moderate,
+        (false, false) => May::TakePart,
     };
     let until = SystemTime::now() + args.hours;
     let grant = Grant::new(&args.room, may, until)

@@ -16,7 +16,7 @@ it('reads a participant as the server sends it', () => {
     publishing: { cameras: [{ name: 'Front' }, { name: null }], audio: false },
     upload: 'none',
     links: [{ name: 'wlan0', state: 'suspect', rttMs: 21.5, sentMbps: 1.25, targetMbps: 3, loss: 0.01, metered: true, backup: true, budgetLeftMb: 750.5, trouble: 'no_route' }],
-    hand: null,
+    muted: false, moderator: false, hand: null,
   });
 });
 
@@ -52,7 +52,7 @@ it.each([null, undefined, 7, 'x', [], [{}], {}, { id: 5 }, { t: 'x' }, { t: Numb
 it('passes over what it cannot read inside', () => {
   const welcome = readWelcome({ id: 'p1', participants: [null, { id: 'p2', kind: 'martian', links: 'none' }, 5] });
   expect(welcome?.participants).toEqual([
-    { id: 'p2', name: 'p2', kind: 'browser', publishing: { cameras: [], audio: false }, upload: 'none', links: [], hand: null },
+    { id: 'p2', name: 'p2', kind: 'browser', publishing: { cameras: [], audio: false }, upload: 'none', links: [], muted: false, moderator: false, hand: null },
   ]);
 });
 

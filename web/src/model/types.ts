@@ -45,8 +45,23 @@ export interface Participant {
   readonly publishing: Publishing;
   readonly upload: Upload;
   readonly links: readonly Link[];
+  /** Whether a moderator has muted them. */
+  readonly muted: boolean;
+  readonly moderator: boolean;
   /** Place in the order of raised hands; null while the hand is down. */
   readonly hand: number | null;
+}
+
+/** Settings of a room by its moderators. */
+export interface Settings {
+  readonly locked: boolean;
+  readonly waitingRoom: boolean;
+}
+
+/** Somebody who waits to be admitted. */
+export interface Waiting {
+  readonly id: string;
+  readonly name: string;
 }
 
 /** Message in the chat of a room. */
@@ -71,6 +86,7 @@ export interface Welcome {
   readonly secret: string;
   readonly room: string;
   readonly participants: readonly Participant[];
+  readonly settings: Settings;
 }
 
 /** Use of a media section of the connection on which we receive a room. */
@@ -204,6 +220,8 @@ export function readParticipant(value: unknown): Participant | null {
     publishing: readPublishing(from['publishing']),
     upload: readUpload(from['upload']),
     links: readLinks(from['links']),
+    muted: from['muted'] === true,
+    moderator: from['moderator'] === true,
     hand: figure(from['hand']),
   };
 }
@@ -216,6 +234,19 @@ export function readChatMessage(value: unknown): ChatMessage | null {
   if (from === null || typeof from['id'] !== 'string' || typeof from['text'] !== 'string') return null;
   const at = figure(from['at']);
   return { id: from['id'], from: text(from['from']), name: text(from['name']), text: from['text'], at: at !== null && Math.abs(at) <= LATEST ? at : null };
+}
+
+export function readSettings(value: unknown): Settings {
+  const from = fields(value);
+  return { locked: from?.['locked'] === true, waitingRoom: from?.['waiting_room'] === true };
+}
+
+/** Reads the `queue` event of a room: everybody who waits to be admitted. */
+export function readQueue(value: unknown): Waiting[] {
+  return list(fields(value)?.['waiting'], (each) => {
+    const id = readId(each);
+    return id === null ? null : { id, name: text(fields(each)?.['name'], id) };
+  });
 }
 
 /** Reads the `history` event of a room: messages that we have not had, the oldest first. */
@@ -238,6 +269,7 @@ export function readWelcome(value: unknown): Welcome | null {
     secret: text(from['secret']),
     room: text(from['room']),
     participants: list(from['participants'], readParticipant),
+    settings: readSettings(from['settings']),
   };
 }
 

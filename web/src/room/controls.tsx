@@ -32,6 +32,7 @@ export function ViewToggle({ speaker, run }: { readonly speaker: boolean; readon
 interface PanelToggleProps {
   readonly kind: PanelKind;
   readonly open: boolean;
+  /** Name for screen readers; the children are hidden from them. */
   readonly label: string;
   readonly shortcut: string;
   readonly run: () => void;
@@ -45,13 +46,13 @@ export function PanelToggle({ kind, open, label, shortcut, run, children }: Pane
       type="button"
       id={`${kind}-button`}
       class={`button toggle panel-toggle ${kind}`}
-      aria-label={label}
       aria-expanded={open}
       aria-controls={open ? `${kind}-panel` : undefined}
       aria-keyshortcuts={shortcut}
       title={`${label} (${shortcut})`}
       onClick={run}
     >
+      <span class="hidden-visually">{label}</span>
       {children}
     </button>
   );

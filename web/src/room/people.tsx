@@ -15,20 +15,55 @@ import { statusOf } from './status';
 interface PeopleProps {
   readonly presence: Presence;
   readonly session: RoomSession;
+  /** Shows the problem if it fails. */
+  readonly attempt: (act: Promise<unknown>) => void;
   readonly onClose: () => void;
 }
 
-export function People({ presence, session, onClose }: PeopleProps) {
+export function People({ presence, session, attempt, onClose }: PeopleProps) {
+  const moderates = presence.self !== null && presence.participants.get(presence.self)?.moderator === true;
   const raised = hands(presence);
   const rest = [...presence.participants.values()].filter(({ hand }) => hand === null);
   return (
     <Panel kind="people" title="People" onClose={onClose}>
+      {moderates && <Moderation presence={presence} session={session} attempt={attempt} />}
       <ul class="people" aria-label="People in the room">
         {[...raised, ...rest].map((each) => (
-          <Person key={each.id} person={each} place={raised.indexOf(each) + 1} own={each.id === presence.self} session={session} />
+          <Person key={each.id} person={each} place={raised.indexOf(each) + 1} own={each.id === presence.self} moderates={moderates} session={session} attempt={attempt} />
         ))}
       </ul>
     </Panel>
+  );
+}
+
+/** Lock, waiting room, and who waits. */
+function Moderation({ presence: { settings, queue }, session: { acts }, attempt }: Pick<PeopleProps, 'presence' | 'session' | 'attempt'>) {
+  return (
+    <section class="moderation" aria-label="Moderation">
+      <label class="switch">
+        <input type="checkbox" checked={settings.locked} onChange={(event) => attempt(acts.setSettings({ locked: event.currentTarget.checked }))} />
+        Lock the room: nobody else comes in
+      </label>
+      <label class="switch">
+        <input type="checkbox" checked={settings.waitingRoom} onChange={(event) => attempt(acts.setSettings({ waiting_room: event.currentTarget.checked }))} />
+        Waiting room: you let people in
+      </label>
+      {queue.length > 0 && (
+        <ul aria-label="People who wait">
+          {queue.map(({ id, name }) => (
+            <li key={id} class="person person-row">
+              <bdi class="person-name">{name}</bdi>
+              <button type="button" class="button small primary" aria-label={`Admit ${name}`} onClick={() => attempt(acts.admit(id))}>
+                Admit
+              </button>
+              <button type="button" class="button small" aria-label={`Refuse ${name}`} onClick={() => attempt(acts.remove(id))}>
+                Refuse
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
   );
 }
 
@@ -37,11 +72,16 @@ interface PersonProps {
   /** Place among the raised hands; 0 while the hand is down. */
   readonly place: number;
   readonly own: boolean;
+  /** Whether we may moderate. */
+  readonly moderates: boolean;
   readonly session: RoomSession;
+  readonly attempt: (act: Promise<unknown>) => void;
 }
 
-function Person({ person, place, own, session }: PersonProps) {
+function Person({ person, place, own, moderates, session, attempt }: PersonProps) {
   const [renaming, setRenaming] = useState(false);
+  const [removing, setRemoving] = useState(false);
+  const { acts } = session;
   const status = statusOf(person);
   return (
     <li class="person">
@@ -69,6 +109,23 @@ function Person({ person, place, own, session }: PersonProps) {
           </button>
         )}
       </div>
+      {moderates && !own && (
+        <div class="notice-actions">
+          <button type="button" class="button small" disabled={person.muted || !person.publishing.audio} aria-label={`${person.muted ? 'Muted' : 'Mute'} ${person.name}`} onClick={() => attempt(acts.mute(person.id))}>
+            {person.muted ? 'Muted' : 'Mute'}
+          </button>
+          <button
+            type="button"
+            class={removing ? 'button small leave' : 'button small'}
+            aria-label={removing ? `Really remove ${person.name}` : `Remove ${person.name}`}
+            title="They cannot come back with the same invitation"
+            onBlur={() => setRemoving(false)}
+            onClick={() => (removing ? attempt(acts.remove(person.id)) : setRemoving(true))}
+          >
+            {removing ? 'Really remove' : 'Remove'}
+          </button>
+        </div>
+      )}
       {own && renaming && <Rename name={person.name} session={session} onDone={() => setRenaming(false)} />}
     </li>
   );

@@ -6,7 +6,7 @@ import { browserEnv } from '../signal/env';
 import { others, type Presence } from '../signal/presence';
 import { RoomSession } from '../signal/session';
 import { useSize, useStore } from '../view/hooks';
-import { Chat as ChatIcon, Copy, Leave, People as PeopleIcon, Sound } from '../view/icons';
+import { Chat as ChatIcon, Copy, Leave, Lock, People as PeopleIcon, Sound } from '../view/icons';
 import { Announcer, Brand, Notice, soundBlocked } from '../view/parts';
 import { Chat } from './chat';
 import { CameraToggle, MicrophoneToggle, PanelToggle, ViewToggle } from './controls';
@@ -58,8 +58,9 @@ export function Room({ room, name, may, own, onLeave }: RoomProps) {
   const self = presence.self === null ? undefined : presence.participants.get(presence.self);
   const raised = self?.hand != null;
   const setHand = (up: boolean): void => attempt(session.acts.setHand(up));
+  const muted = useMute(self?.muted === true, own, () => attempt(session.acts.unmute()));
   useShortcuts({
-    m: may === 'take_part' ? own.toggleSound : null,
+    m: may === 'take_part' ? muted.toggleSound : null,
     v: may === 'take_part' ? own.toggleCamera : null,
     s: toggleView,
     d: () => document.getElementById('devices')?.togglePopover(),
@@ -69,6 +70,7 @@ export function Room({ room, name, may, own, onLeave }: RoomProps) {
     p: () => toggle('people'),
   });
   const shownName = self?.name ?? name;
+  const waiting = useStore(session.waiting);
   const [setGrid, size] = useSize();
   const stage = useCallback(
     (element: HTMLElement | null) => {
@@ -99,19 +101,34 @@ export function Room({ room, name, may, own, onLeave }: RoomProps) {
   if (own.problem !== null) {
     problems.push({ problem: own.problem, action: { label: 'Try again', run: own.ask }, onDismiss: own.dismiss });
   }
+  if (self?.muted === true) {
+    problems.push({ problem: { error: 'A moderator has muted you.', remedy: 'Turn your microphone on when you want to speak.', temporary: true } });
+  }
   if (refused !== null) problems.push({ problem: refused, onDismiss: () => setRefused(null) });
 
+  if (waiting) return <WaitingPage room={room} problems={problems} onLeave={onLeave} />;
   return (
     <div class="room">
       <header class="bar-top">
         <Brand />
         <h1 class="room-name">{room}</h1>
-        <PanelToggle kind="people" open={panel === 'people'} label="People" shortcut="P" run={() => toggle('people')}>
+        {presence.settings.locked && (
+          <span class="locked" title="The room is locked: nobody else comes in">
+            <Lock />
+            <span>Locked</span>
+          </span>
+        )}
+        <PanelToggle kind="people" open={panel === 'people'} label={`People in the room: ${people.length + 1}${presence.queue.length > 0 ? `, ${presence.queue.length} waiting` : ''}`} shortcut="P" run={() => toggle('people')}>
           <PeopleIcon />
-          <span class="count">{people.length === 0 ? 'only you' : `${people.length + 1} people`}</span>
+          <span class="count" aria-hidden="true">{people.length === 0 ? 'only you' : `${people.length + 1} people`}</span>
           <span class="count-short" aria-hidden="true">
             {people.length + 1}
           </span>
+          {presence.queue.length > 0 && (
+            <span class="unread" aria-hidden="true">
+              {presence.queue.length}
+            </span>
+          )}
         </PanelToggle>
         <CopyInvitation room={room} fail={setRefused} />
       </header>
@@ -144,7 +161,7 @@ export function Room({ room, name, may, own, onLeave }: RoomProps) {
           )}
         </main>
         {panel === 'chat' && <Chat chat={presence.chat} self={presence.self} outbox={session.acts.outbox} onClose={() => setPanel(null)} />}
-        {panel === 'people' && <People presence={presence} session={session} onClose={() => setPanel(null)} />}
+        {panel === 'people' && <People presence={presence} session={session} attempt={attempt} onClose={() => setPanel(null)} />}
       </div>
       <footer class="controls">
         {blocked && (
@@ -154,7 +171,7 @@ export function Room({ room, name, may, own, onLeave }: RoomProps) {
         )}
         {may === 'take_part' && (
           <>
-            <MicrophoneToggle own={own} />
+            <MicrophoneToggle own={muted} />
             <CameraToggle own={own} />
           </>
         )}
@@ -179,6 +196,46 @@ export function Room({ room, name, may, own, onLeave }: RoomProps) {
       <Announcer>{unread.latest}</Announcer>
     </div>
   );
+}
+
+interface WaitingPageProps {
+  readonly room: string;
+  readonly problems: readonly { readonly problem: Problem; readonly action?: { readonly label: string; readonly run: () => void } }[];
+  readonly onLeave: () => void;
+}
+
+/** Shown until a moderator lets us in; nobody sees or hears us. */
+function WaitingPage({ room, problems, onLeave }: WaitingPageProps) {
+  return (
+    <main class="page narrow">
+      <Brand />
+      <h1>Waiting to be let into “{room}”</h1>
+      <p class="lead" role="status">
+        A moderator has to let you in. Until then nobody sees or hears you, and you see and hear nobody.
+      </p>
+      {problems.map(({ problem, action }) => (
+        <Notice key={problem.error} problem={problem} action={action} />
+      ))}
+      <button type="button" class="button" onClick={onLeave}>
+        Leave
+      </button>
+    </main>
+  );
+}
+
+/** Switches our microphone off when a moderator mutes us; switching it on again ends the mute. */
+function useMute(muted: boolean, own: OwnMedia, unmute: () => void): OwnMedia {
+  const { soundOn, toggleSound } = own;
+  const before = useRef(false);
+  useEffect(() => {
+    if (muted && !before.current && soundOn) toggleSound();
+    before.current = muted;
+  }, [muted, soundOn, toggleSound]);
+  const toggle = (): void => {
+    if (muted && !soundOn) unmute();
+    toggleSound();
+  };
+  return { ...own, toggleSound: toggle };
 }
 
 /** Copies an invitation link for a guest. */

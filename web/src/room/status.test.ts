@@ -12,7 +12,7 @@ it.each([
   [nothing, 'none', 'sends nothing yet'],
   [nothing, 'not_allowed', 'only watching'],
   [sound, 'connected', null],
-  [picture, 'connected', null],
+  [picture, 'connected', 'muted'],
 ] as const)('%j with an upload that is %s: %s', (publishing, upload, words) => {
   expect(statusOf({ publishing, upload })).toBe(words);
 });

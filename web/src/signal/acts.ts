@@ -34,6 +34,27 @@ export class Acts {
     return typeof shown === 'string' ? shown : name;
   }
 
+  /** Ends our mute by a moderator. */
+  async unmute(): Promise<void> {
+    await this.#ask('DELETE', 'mute', {});
+  }
+
+  async mute(id: string): Promise<void> {
+    await this.#ask('PUT', `participants/${encodeURIComponent(id)}/mute`, {});
+  }
+
+  async admit(id: string): Promise<void> {
+    await this.#ask('PUT', `participants/${encodeURIComponent(id)}/admission`, {});
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#ask('DELETE', `participants/${encodeURIComponent(id)}`, {});
+  }
+
+  async setSettings(settings: { readonly locked?: boolean; readonly waiting_room?: boolean }): Promise<void> {
+    await this.#ask('PUT', 'settings', settings);
+  }
+
   async #ask(method: string, what: string, body: object): Promise<Response> {
     const response = await this.#request(method, what, body);
     if (!response.ok) throw new ProblemError(await problemOf(response, 'do that'));

@@ -97,3 +97,15 @@ it('orders raised hands by time, and announces them', () => {
   expect(news(one, both)).toEqual(['ADA raised a hand.']);
   expect(hands(reduce(both, 'left', { id: 'bob' })).map(({ id }) => id)).toEqual(['ada']);
 });
+
+it('knows the settings of the room and who waits, and announces both', () => {
+  const before = after(welcomed);
+  const locked = reduce(before, 'settings', { locked: true, waiting_room: true });
+  expect(locked.settings).toEqual({ locked: true, waitingRoom: true });
+  expect(news(before, locked)).toEqual(['The room is locked.']);
+  const queued = reduce(locked, 'queue', { waiting: [{ id: 'eve', name: 'Eve' }, 5, { name: 'no id' }] });
+  expect(queued.queue).toEqual([{ id: 'eve', name: 'Eve' }]);
+  expect(news(locked, queued)).toEqual(['Eve waits to be let in.']);
+  const muted = reduce(queued, 'changed', person('me', { muted: true }));
+  expect(news(queued, muted)).toEqual(['A moderator has muted you.']);
+});

@@ -1,6 +1,6 @@
 // Participants of the room: a pure function of the events.
 
-import { readChatMessage, readHistory, readId, readLinksOf, readParticipant, readWelcome, type ChatMessage, type Link, type Participant } from '../model/types';
+import { readChatMessage, readHistory, readId, readLinksOf, readParticipant, readQueue, readSettings, readWelcome, type ChatMessage, type Link, type Participant, type Settings, type Waiting } from '../model/types';
 
 export interface Presence {
   /** Our own id, after the server's welcome. */
@@ -11,9 +11,12 @@ export interface Presence {
   readonly participants: ReadonlyMap<string, Participant>;
   /** Chat, the oldest message first. */
   readonly chat: readonly ChatMessage[];
+  readonly settings: Settings;
+  /** Who waits to be admitted; empty unless we may moderate. */
+  readonly queue: readonly Waiting[];
 }
 
-export const nobody: Presence = { self: null, secret: '', participants: new Map(), chat: [] };
+export const nobody: Presence = { self: null, secret: '', participants: new Map(), chat: [], settings: { locked: false, waitingRoom: false }, queue: [] };
 
 /** Messages that the page keeps. Chosen by us: more than the server has for newcomers. */
 const MOST_MESSAGES = 1_000;
@@ -29,6 +32,8 @@ export function reduce(presence: Presence, event: string, value: unknown): Prese
         secret: welcome.secret,
         participants: new Map(welcome.participants.map((each) => [each.id, each])),
         chat: presence.chat,
+        settings: welcome.settings,
+        queue: [],
       };
     }
     case 'history':
@@ -42,6 +47,10 @@ export function reduce(presence: Presence, event: string, value: unknown): Prese
       const participant = readParticipant(value);
       return participant === null ? presence : withParticipant(presence, participant);
     }
+    case 'settings':
+      return { ...presence, settings: readSettings(value) };
+    case 'queue':
+      return { ...presence, queue: readQueue(value) };
     case 'left': {
       const id = readId(value);
       if (id === null || !presence.participants.has(id)) return presence;
@@ -94,6 +103,12 @@ export function news(before: Presence, after: Presence): string[] {
       said.push(...linkNews(participant.name, earlier.links, participant.links));
     }
   }
+  for (const { id, name } of after.queue) {
+    if (!before.queue.some((each) => each.id === id)) said.push(`${name} waits to be let in.`);
+  }
+  if (after.settings.locked !== before.settings.locked) said.push(after.settings.locked ? 'The room is locked.' : 'The room is open.');
+  const [was, is] = [before.participants.get(before.self), after.self === null ? undefined : after.participants.get(after.self)];
+  if (is?.muted === true && was?.muted !== true) said.push('A moderator has muted you.');
   for (const participant of others(before)) {
     if (!after.participants.has(participant.id)) said.push(`${participant.name} left.`);
   }

@@ -218,3 +218,27 @@ it('sends as itself, and keeps a new name when it comes back', async () => {
   await env.pass(500);
   expect(addresses(env).at(-1)).toBe('/api/rooms/our%20room/events?name=Kit&id=p1');
 });
+
+it('waits until it is admitted, keeps its place over an interruption, and publishes only then', async () => {
+  const env = new FakeEnv();
+  const bodies: FakeBody[] = [];
+  env.answer(({ method, url }, signal) => {
+    if (method !== 'GET') return created(`${url.split('?')[0]}/1`, 'sdp');
+    bodies.push(new FakeBody(signal));
+    return bodies.at(-1)!.response;
+  });
+  const session = new RoomSession(env, 'our room', 'Kim');
+  session.join();
+  await settle();
+  void session.publish({ video: track('video'), audio: null });
+  await bodies[0]?.event('waiting', { id: 'p1', secret: 's1', room: 'our room' });
+  expect(session.waiting.value).toBe(true);
+  await bodies[0]?.end();
+  await env.pass(500);
+  expect(events(env).map(({ url, secret }) => [url, secret]).at(-1)).toEqual(['/api/rooms/our%20room/events?name=Kim&id=p1', 's1']);
+  expect(env.calls.every(({ method }) => method === 'GET')).toBe(true);
+  await bodies.at(-1)?.event('welcome', { id: 'p1', secret: 's1', room: 'our room', participants: [person('p1')] });
+  await settle();
+  expect(session.waiting.value).toBe(false);
+  expect(env.requests).toContain('POST /whip/our%20room?participant=p1');
+});

@@ -2,7 +2,7 @@
 // others.
 
 import { Store } from '../model/store';
-import { readReaction, type Reaction } from '../model/types';
+import { readReaction, readWelcome, type Reaction } from '../model/types';
 import { Acts } from './acts';
 import type { Env } from './env';
 import { leaveIdentity, proof, takeIdentity, type Identity } from './identity';
@@ -24,6 +24,8 @@ export class RoomSession {
   readonly publisher: Publisher;
   readonly reception: Reception;
   readonly acts: Acts;
+  /** Whether we wait to be admitted. */
+  readonly waiting = new Store(false);
   /** Latest reactions by participant, each for a moment. */
   readonly reactions = new Store<ReadonlyMap<string, { readonly reaction: Reaction }>>(new Map());
   readonly #env: Env;
@@ -150,6 +152,7 @@ export class RoomSession {
   #onEvent(event: string, value: unknown): void {
     if (event === 'reception' || event === 'offer') return this.reception.onEvent(value);
     if (event === 'reaction') return this.#onReaction(value);
+    if (event === 'waiting') return this.#onWaiting(value);
     const before = this.presence.value;
     const after = reduce(before, event, value);
     if (after === before) return;
@@ -157,7 +160,16 @@ export class RoomSession {
     if (after.chat !== before.chat) this.acts.outbox.settle((id) => after.chat.some((message) => message.id === id));
     const sentences = news(before, after);
     if (sentences.length > 0) this.said.set(sentences.join(' '));
+    if (event === 'welcome') this.waiting.set(false);
     if (event === 'welcome') this.#onWelcome(before.self !== null && after.secret === before.secret);
+  }
+
+  #onWaiting(value: unknown): void {
+    const welcome = readWelcome(value);
+    if (welcome === null) return;
+    this.#before = { id: welcome.id, secret: welcome.secret, name: this.#chosen };
+    this.presence.set({ ...this.presence.value, self: null, secret: '', participants: new Map() });
+    this.waiting.set(true);
   }
 
   #onReaction(value: unknown): void {

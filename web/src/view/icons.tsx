@@ -68,6 +68,12 @@ export const Smile = () => (
   </Icon>
 );
 
+export const Lock = () => (
+  <Icon>
+    <path d="M6 11h12v9H6zM8.5 11V8a3.5 3.5 0 0 1 7 0v3" />
+  </Icon>
+);
+
 export const Close = () => (
   <Icon>
     <path d="M6 6l12 12M18 6L6 18" />

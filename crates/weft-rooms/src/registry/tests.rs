@@ -41,6 +41,9 @@ fn drain(registry: &mut Registry) -> Vec<String> {
             Change::Left { id } => format!("{} left {id}", e.room),
             Change::Withdrawn { id } => format!("{} withdrawn {id}", e.room),
             Change::Said(message) => format!("{} said {}", e.room, message.id),
+            Change::Settings(_) => format!("{} settings", e.room),
+            Change::Waiting => format!("{} waiting", e.room),
+            Change::Admitted { id } => format!("{} admitted {id}", e.room),
             Change::Reacted { id, .. } => format!("{} reacted {id}", e.room),
             Change::Links { id, links } => format!("{} links {id} {}", e.room, links.len()),
         })

@@ -25,6 +25,8 @@ pub enum May {
     Watch,
     /// Also publish.
     TakePart,
+    /// Also moderate.
+    Moderate,
 }
 
 /// Maximum number of ancestors of a token. Chosen by us: guests can invite

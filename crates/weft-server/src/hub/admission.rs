@@ -7,7 +7,7 @@ use crate::auth::May;
 use crate::media_plane::ResourceId;
 use crate::problem::Problem;
 use crate::secret::{proof_of, unguessable};
-use weft_rooms::{HoldError, Join, Joined, Publishing, Standing, Upload};
+use weft_rooms::{HoldError, Join, Joined, Publishing, Upload};
 
 impl Hub {
     /// Takes a place in the registry, which the room sees when it is announced.
@@ -17,6 +17,7 @@ impl Hub {
         state: &mut State,
         who: &Arrival<'_>,
     ) -> Result<(String, String), Problem> {
+        self.check_revoked(who)?;
         let is_back = is_inside(state, who);
         if state.admission == AdmissionState::Shut
             || state.admission == AdmissionState::Draining && !is_back
@@ -45,10 +46,7 @@ impl Hub {
             room: who.room,
             name: who.name.unwrap_or_default(),
             kind: who.kind,
-            standing: match who.origin.grant {
-                Some(_) => Standing::Guest,
-                None => Standing::Host,
-            },
+            standing: who.origin.standing,
             id: who.id,
             proof: who.secret.map(proof_of),
             fresh: proof_of(&fresh),
@@ -70,6 +68,17 @@ impl Hub {
             _ => fresh,
         };
         Ok((joined.into_id(), secret))
+    }
+
+    /// Checks again, under the lock, that the arrival's token is not revoked:
+    /// it may have been since the request was checked. A participant who
+    /// enters before the revocation is removed by it.
+    pub(super) fn check_revoked(&self, who: &Arrival<'_>) -> Result<(), Problem> {
+        let mut grant = who.origin.grant.iter();
+        match grant.any(|grant| self.revoked.has(grant)) {
+            true => Err(crate::auth::revoked()),
+            false => Ok(()),
+        }
     }
 
     /// Holds a participant in the room who proves an earlier visit; a
@@ -103,8 +112,12 @@ impl Hub {
         state
             .resources
             .check(limits, (who.room, claim), who.origin)?;
+        self.check_revoked(who)?;
         let id = self.hold(state, who)?;
-        let checked = state.resources.check_participant(limits, who.room, &id);
+        let checked = match state.registry.is_waiting(who.room, &id) {
+            true => Err(Problem::waiting()),
+            false => state.resources.check_participant(limits, who.room, &id),
+        };
         let (place, now) = ((who.room, &*id), self.clock.now());
         let checked = checked.and_then(|()| state.check_opening(place, who.origin, now));
         if let Err(problem) = checked {

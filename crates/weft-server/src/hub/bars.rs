@@ -89,8 +89,8 @@ fn refusal(bar: &Bar, left: Duration) -> Problem {
     };
     Problem::new(
         StatusCode::FORBIDDEN,
-        format!("{error} by the server's operator."),
-        format!("Ask them, or try again in {minutes} min."),
+        format!("{error}."),
+        format!("Ask the person who invited you, or try again in {minutes} min."),
     )
     .of_kind(kind)
 }

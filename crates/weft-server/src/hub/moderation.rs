@@ -1,13 +1,24 @@
-//! Moderation by the operator.
+//! Moderation by the operator, and by participants who may moderate.
 
-use super::Hub;
 use super::bars::Bar;
-use super::state::{Guest, State};
+use super::state::{Feed, Guest, Message, State, history_message, message, queue_message};
+use super::talk::inside;
+use super::{Arrival, Hub};
 use crate::auth::TokenId;
+use crate::media_plane::Sound;
+use crate::problem::Problem;
 use crate::report::{ParticipantReport, RoomReport};
+use serde_json::json;
 use std::collections::BTreeSet;
-use weft_rooms::{UnknownParticipant, Upload};
+use tokio::sync::mpsc;
+use weft_rooms::{RoomSettings, UnknownParticipant, Upload};
 use weft_units::Duration;
+
+/// Time for which a participant whom a moderator removed is kept out, by their
+/// address: others may share it. Chosen by us.
+const REMOVED: Duration = Duration::from_secs(600);
+/// The same for their signed token, if it is not revoked. Chosen by us.
+const REMOVED_TOKEN: Duration = Duration::from_secs(24 * 3600);
 
 impl Hub {
     /// Returns all rooms with participants, and the closed ones.
@@ -119,5 +130,170 @@ impl Hub {
         state
             .feeds
             .retain(|feed| !(feed.room == room && feed.participant == id));
+    }
+}
+
+/// Removal of a participant by a moderator.
+pub(crate) struct Removal {
+    /// Id of the participant.
+    pub(crate) id: String,
+    /// Signed token of the participant that nobody else inside holds.
+    pub(crate) token: Option<TokenId>,
+}
+
+impl Hub {
+    /// Checks that the arrival is inside the room; returns their id. The route
+    /// has checked that their token may moderate.
+    fn moderator<'a>(&self, state: &State, who: &Arrival<'a>) -> Result<&'a str, Problem> {
+        self.check_revoked(who)?;
+        inside(state, who)
+    }
+
+    /// Mutes a participant: the server forwards no sound of theirs until they
+    /// unmute themselves.
+    pub(crate) fn mute(&self, who: &Arrival<'_>, target: &str) -> Result<(), Problem> {
+        let mut state = self.lock();
+        self.moderator(&state, who)?;
+        let id = state.registry.find(who.room, target)?.id.clone();
+        self.set_muted(&mut state, who.room, &id, Sound::Muted);
+        Ok(())
+    }
+
+    /// Ends the mute of the arrival by a moderator.
+    pub(crate) fn unmute(&self, who: &Arrival<'_>) -> Result<(), Problem> {
+        let mut state = self.lock();
+        let id = inside(&state, who)?;
+        self.set_muted(&mut state, who.room, id, Sound::Forwarded);
+        Ok(())
+    }
+
+    #[cfg(test)]
+    pub(crate) fn is_muted(&self, room: &str, id: &str) -> bool {
+        self.lock().registry.is_muted(room, id)
+    }
+
+    fn set_muted(&self, state: &mut State, room: &str, id: &str, sound: Sound) {
+        state.registry.set_muted(room, id, sound == Sound::Muted);
+        let place = (room.to_owned(), id.to_owned());
+        if let Some(guest) = state.guests.get_mut(&place) {
+            guest.sound = sound;
+        }
+        self.forward_sound(room, id, sound);
+        let upload = state.registry.find(room, id).map(|who| who.upload);
+        state.show_publishing(room, id, upload.unwrap_or_default());
+        self.publish_changes(state);
+    }
+
+    /// Asks the media side to mute a participant, or to forward their sound.
+    /// The order of calls under the lock is the order of its effects.
+    pub(super) fn forward_sound(&self, room: &str, id: &str, sound: Sound) {
+        let (room, id) = (room.to_owned(), id.to_owned());
+        self.media
+            .send(Box::new(move |media| media.set_sound(&room, &id, sound)));
+    }
+
+    /// Removes a participant for a moderator, also one who waits. Nobody new
+    /// enters with their token; a participant without one is kept out for some
+    /// minutes.
+    pub(crate) fn remove_by(&self, who: &Arrival<'_>, target: &str) -> Result<Removal, Problem> {
+        let mut state = self.lock();
+        self.moderator(&state, who)?;
+        let waiting = state.registry.waiting(who.room).into_iter();
+        let waiting = waiting.map(|p| p.id.clone()).find(|id| id == target);
+        let id = match waiting {
+            Some(id) => id,
+            None => state.registry.find(who.room, target)?.id.clone(),
+        };
+        let place = (who.room.to_owned(), id.clone());
+        let guest = state.guests.get(&place);
+        let bar = guest.and_then(Guest::bar);
+        let token = guest.and_then(|guest| guest.origin.grant.as_ref());
+        let token = token.map(|grant| grant.id().clone());
+        let length = match &bar {
+            Some(Bar::Token(_)) => REMOVED_TOKEN,
+            _ => REMOVED,
+        };
+        let now = self.clock.now();
+        for bar in [Bar::Participant(id.clone())].into_iter().chain(bar) {
+            state.bars.add(now, who.room, bar, length);
+        }
+        self.expel(&mut state, who.room, &id);
+        self.publish_changes(&mut state);
+        let grants = state
+            .guests
+            .values()
+            .filter_map(|g| g.origin.grant.as_ref());
+        let grants = grants.collect::<Vec<_>>();
+        let held = |token: &TokenId| grants.iter().any(|grant| grant.descends_from(token));
+        let token = token.filter(|token| !held(token));
+        Ok(Removal { id, token })
+    }
+
+    /// Lets a waiting participant in.
+    pub(crate) fn admit(&self, who: &Arrival<'_>, target: &str) -> Result<(), Problem> {
+        let mut state = self.lock();
+        self.moderator(&state, who)?;
+        let admitted = state.registry.admit(who.room, target);
+        self.publish_changes(&mut state);
+        match admitted {
+            true => Ok(()),
+            false => Err(UnknownParticipant {
+                room: who.room.to_owned(),
+                id: target.to_owned(),
+            }
+            .into()),
+        }
+    }
+
+    /// Changes a room's settings; `None` keeps one.
+    pub(crate) fn set_settings(
+        &self,
+        who: &Arrival<'_>,
+        (locked, waiting_room): (Option<bool>, Option<bool>),
+    ) -> Result<(), Problem> {
+        let mut state = self.lock();
+        let id = self.moderator(&state, who)?;
+        state.check_pace(who.room, id, self.clock.now())?;
+        let before = state.registry.settings(who.room);
+        let settings = RoomSettings {
+            locked: locked.unwrap_or(before.locked),
+            waiting_room: waiting_room.unwrap_or(before.waiting_room),
+        };
+        state.registry.set_settings(who.room, settings);
+        self.publish_changes(&mut state);
+        Ok(())
+    }
+
+    /// Sends the state of the room to the event stream of a participant.
+    pub(super) fn welcome(
+        &self,
+        state: &mut State,
+        (room, id, secret): (&str, &str, &str),
+        read: Option<&str>,
+        sender: &mpsc::Sender<Message>,
+    ) {
+        let welcome = json!({
+            "id": id, "secret": secret, "room": room,
+            "participants": state.registry.participants(room),
+            "settings": state.registry.settings(room),
+        });
+        let _ = sender.try_send(message("welcome", &welcome));
+        if state.registry.is_moderator(room, id) && !state.registry.waiting(room).is_empty() {
+            let _ = sender.try_send(queue_message(&state.registry, room));
+        }
+        let chat = state.registry.chat(self.clock.now(), room, read);
+        if let Some(history) = history_message(&chat) {
+            let _ = sender.try_send(history);
+        }
+    }
+
+    /// Welcomes a participant who has waited, on all event streams.
+    pub(super) fn welcome_admitted(&self, state: &mut State, room: &str, id: &str) {
+        let own = |feed: &&mut Feed| feed.room == room && feed.participant == id;
+        let feeds = state.feeds.iter_mut().filter(own);
+        let feeds = feeds.filter_map(|feed| Some((feed.secret.take()?, feed.sender.clone())));
+        for (secret, sender) in feeds.collect::<Vec<_>>() {
+            self.welcome(state, (room, id, &secret), None, &sender);
+        }
     }
 }

@@ -7,7 +7,7 @@ use crate::origin::Origin;
 use crate::problem::Problem;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use weft_rooms::Publishing;
+use weft_rooms::{Publishing, Standing};
 use weft_units::Instant;
 
 #[cfg(test)]
@@ -89,7 +89,7 @@ impl Resources {
         origin: &Origin,
     ) -> Result<(), Problem> {
         const WHAT: &str = "media connections";
-        let tenths = match (claim, origin.grant.is_some()) {
+        let tenths = match (claim, origin.standing == Standing::Guest) {
             (Claim::Inside, false) => 0,
             (Claim::Newcomer, false) => 1,
             (Claim::Inside, true) => 2,

@@ -5,7 +5,7 @@ use super::pace::{Allowance, COMING, OPENED, OPENED_FROM, Pace, SAID, SAID_IN_RO
 use super::resources::{Resource, Resources};
 use crate::auth::Grant;
 use crate::connection_limit::AddressPrefix;
-use crate::media_plane::{Line, LineContent, ResourceId};
+use crate::media_plane::{Line, LineContent, ResourceId, Sound};
 use crate::origin::Origin;
 use crate::problem::Problem;
 use serde_json::{Value, json};
@@ -42,6 +42,8 @@ pub struct Guest {
     pub origin: Origin,
     /// Time of the arrival.
     pub since: Instant,
+    /// State of the participant's sound on the media side.
+    pub sound: Sound,
     /// Recent announcements to the room.
     told: Pace,
     /// Recent messages and reactions.
@@ -90,6 +92,8 @@ pub struct Feed {
     pub participant: String,
     pub origin: Origin,
     pub sender: mpsc::Sender<Message>,
+    /// Secret for the welcome of a participant who waits to be admitted.
+    pub secret: Option<String>,
 }
 
 /// Event for a stream.
@@ -106,6 +110,7 @@ impl Guest {
         Guest {
             origin,
             since,
+            sound: Sound::Forwarded,
             told: Pace::default(),
             said: Pace::default(),
             opened: Pace::default(),
@@ -235,13 +240,35 @@ impl State {
     /// Announces the tracks of the participant's connected publications to the
     /// room; `otherwise` is the state if none is connected.
     pub fn show_publishing(&mut self, room: &str, participant: &str, otherwise: Upload) {
-        let shown = self.resources.shown(room, participant);
+        let mut shown = self.resources.shown(room, participant);
+        shown.audio &= !self.registry.is_muted(room, participant);
         let upload = match self.resources.is_publishing(room, participant) {
             true => Upload::Connected,
             false => otherwise,
         };
         // A participant who has left publishes nothing; this is not an error.
         let _ = self.registry.set_upload(room, participant, shown, upload);
+    }
+
+    /// Sends a message to the event streams of everybody inside a room.
+    pub fn notify_room(&mut self, room: &str, message: &Message) {
+        let registry = &self.registry;
+        self.feeds.retain(|feed| {
+            feed.room != room
+                || registry.is_waiting(room, &feed.participant)
+                || feed.sender.try_send(message.clone()).is_ok()
+        });
+    }
+
+    /// Tells the moderators of a room who waits to be admitted.
+    pub fn notify_moderators(&mut self, room: &str) {
+        let registry = &self.registry;
+        let message = queue_message(registry, room);
+        self.feeds.retain(|feed| {
+            feed.room != room
+                || !registry.is_moderator(room, &feed.participant)
+                || feed.sender.try_send(message.clone()).is_ok()
+        });
     }
 
     /// Sends a message to the event streams of a connection's participant only.
@@ -284,6 +311,13 @@ pub fn history_message(chat: &[&ChatMessage]) -> Option<Message> {
     })
 }
 
+/// Event with the participants who wait to be admitted.
+pub fn queue_message(registry: &Registry, room: &str) -> Message {
+    let waiting = registry.waiting(room).into_iter();
+    let waiting = waiting.map(|who| json!({"id": who.id, "name": who.name}));
+    message("queue", &json!({"waiting": waiting.collect::<Value>()}))
+}
+
 /// Message for the room; `None` for changes that it does not see.
 pub fn change_message(change: &Change) -> Option<Message> {
     Some(match change {
@@ -298,7 +332,8 @@ pub fn change_message(change: &Change) -> Option<Message> {
             message("reaction", &json!({"id": id, "reaction": reaction}))
         }
         Change::Left { id } => message("left", &json!({"id": id})),
-        Change::Withdrawn { .. } => return None,
+        Change::Settings(settings) => message("settings", &json!(settings)),
+        Change::Withdrawn { .. } | Change::Waiting | Change::Admitted { .. } => return None,
     })
 }
 

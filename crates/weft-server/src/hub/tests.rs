@@ -113,7 +113,7 @@ fn the_room_hears_what_became_of_an_upload() {
         streams,
         ice_session: None,
     };
-    hub.negotiated(&resource, &agreed);
+    hub.negotiated(&resource, &agreed).unwrap();
     let connected = |resource: &ResourceId| Event::Connected {
         resource: resource.clone(),
     };
@@ -133,4 +133,47 @@ fn the_room_hears_what_became_of_an_upload() {
     assert_eq!(last(), Some(("connected".into(), false.into())));
     hub.close(&again);
     assert_eq!(last(), Some(("none".into(), false.into())));
+}
+
+#[test]
+fn a_request_in_flight_does_not_get_in_after_its_token_was_revoked() {
+    let revoked = crate::auth::Revoked::default();
+    let parts = (Clock::machine(), Ids::random());
+    let hub = Hub::new(Limits::default(), Arc::new(Deaf), parts, Log::default());
+    let hub = hub.refusing(revoked.clone());
+    let now = SystemTime::now();
+    let grant = Grant::new("r", May::TakePart, now + std::time::Duration::from_secs(60)).unwrap();
+    // The gate has checked the token before it is revoked.
+    let origin = Origin {
+        grant: Some(grant.clone()),
+        ..Origin::default()
+    };
+    let arrival = Arrival {
+        room: "r",
+        name: Some("Eve"),
+        kind: ParticipantKind::Browser,
+        id: None,
+        secret: None,
+        origin: &origin,
+    };
+    let (id, mut events) = hub.join(arrival, None).unwrap();
+    let welcome = events.try_recv().unwrap();
+    let welcome: serde_json::Value = serde_json::from_str(&welcome.data).unwrap();
+    revoked.add(grant.id().clone(), grant.until, now).unwrap();
+    let is_refused = |problem: Option<crate::problem::Problem>| {
+        problem.and_then(|problem| problem.kind) == Some("token_revoked")
+    };
+    assert!(is_refused(hub.join(arrival, None).err()));
+    // Also of somebody who is still inside.
+    let own = Arrival {
+        id: Some(&id),
+        secret: welcome["secret"].as_str(),
+        ..arrival
+    };
+    assert!(is_refused(hub.join(own, None).err()));
+    assert!(is_refused(hub.open_publication(&own).err()));
+    assert!(is_refused(hub.open_reception(&own).err()));
+    assert_eq!(hub.counts().1, 1);
+    assert_eq!(hub.end_token(grant.id()), 1);
+    assert_eq!(hub.counts().1, 0);
 }

@@ -2,6 +2,7 @@ mod cors;
 mod existing;
 mod guard;
 mod invitations;
+mod moderation;
 mod operator;
 mod reception;
 mod rooms;
@@ -135,7 +136,9 @@ pub(crate) fn router(app: App, extra: Option<Router>) -> Router {
         .merge(reception::routes())
         .merge(talk::routes())
         .merge(whep::routes());
-    let guarded = guarded(May::Watch, watching).merge(guarded(May::TakePart, whip::routes()));
+    let guarded = guarded(May::Watch, watching)
+        .merge(guarded(May::TakePart, whip::routes()))
+        .merge(guarded(May::Moderate, moderation::routes()));
     Router::new()
         .merge(guarded)
         .merge(operator::routes(app.clone()))

@@ -49,7 +49,7 @@ async fn receive(
     let location = format!("/api/rooms/{}/reception/{}", escaped(&room), resource.0);
     let id = resource.clone();
     let agreed = ask(&app.hub, |media| media.receive(id, room, participant)).await?;
-    app.hub.negotiated(&resource, &agreed);
+    app.hub.negotiated(&resource, &agreed)?;
     pending.done();
     Ok(created(&location, agreed))
 }

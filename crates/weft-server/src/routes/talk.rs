@@ -8,7 +8,7 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{FromRequestParts, Path, Query};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
-use axum::routing::{post, put};
+use axum::routing::{delete, post, put};
 use axum::{Extension, Json, Router};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -20,6 +20,7 @@ pub(super) fn routes() -> Router<App> {
         .route("/api/rooms/{room}/hand", put(set_hand))
         .route("/api/rooms/{room}/reaction", post(react))
         .route("/api/rooms/{room}/name", put(rename))
+        .route("/api/rooms/{room}/mute", delete(unmute))
 }
 
 /// Participant who sends a request.
@@ -107,6 +108,12 @@ struct Reacted {
 async fn react(sender: Sender, headers: HeaderMap, body: Body) -> Result<StatusCode, Problem> {
     let Reacted { reaction } = json_body(&headers, body)?;
     sender.app().hub.react(&sender.arrival(), reaction)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Ends the sender's own mute by a moderator.
+async fn unmute(sender: Sender) -> Result<StatusCode, Problem> {
+    sender.app().hub.unmute(&sender.arrival())?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -56,7 +56,7 @@ async fn play(
         offer,
     };
     let agreed = ask(&app.hub, |media| media.play(play)).await?;
-    app.hub.negotiated(&resource, &agreed);
+    app.hub.negotiated(&resource, &agreed)?;
     pending.done();
     Ok(created(&location, agreed))
 }

@@ -49,7 +49,7 @@ async fn publish(
         offer,
     };
     let agreed = ask(&app.hub, |media| media.publish(publish)).await?;
-    app.hub.negotiated(&resource, &agreed);
+    app.hub.negotiated(&resource, &agreed)?;
     pending.done();
     Ok(created(&location, agreed))
 }

@@ -31,14 +31,15 @@ fn everybody_hears_who_comes_and_who_is_there() {
     let participant = |id: &str, name: &str| {
         json!({"id": id, "name": name, "kind": "browser",
             "publishing": {"video": false, "audio": false, "cameras": []}, "upload": "none",
-            "links": []})
+            "links": [], "moderator": true})
     };
     let mut welcome = ada.expect("welcome");
     let secret = welcome.as_object_mut().unwrap().remove("secret");
     assert_eq!(secret.unwrap().as_str().unwrap().len(), 32, "128 bits");
     assert_eq!(
         welcome,
-        json!({"id": "p1", "room": "r", "participants": [participant("p1", "Ada")]})
+        json!({"id": "p1", "room": "r", "participants": [participant("p1", "Ada")],
+            "settings": {"locked": false, "waiting_room": false}})
     );
     let mut bob = join(&rig, "name=Bob%20B");
     let all = json!([participant("p1", "Ada"), participant("p2", "Bob B")]);

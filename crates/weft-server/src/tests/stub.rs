@@ -2,7 +2,7 @@
 
 use crate::media_plane::{
     Event, EventSender, IceCondition, IceUpdate, Line, LineContent, Media, MediaError, MediaPlane,
-    Negotiated, Play, Publish, Request, ResourceId, Restarted, Stats, View, Viewing, events,
+    Negotiated, Play, Publish, Request, ResourceId, Restarted, Sound, Stats, View, Viewing, events,
 };
 use crate::{
     Camera, Limits, Publishing, Security, Server, ServerConfig, ServerHandle, clock::Clock,
@@ -17,6 +17,8 @@ use weft_units::Duration;
 pub(crate) struct Stub {
     pub(crate) log: Mutex<Vec<String>>,
     pub(crate) refuse: Mutex<Option<MediaError>>,
+    /// Runs once while the next connection is made.
+    pub(crate) meanwhile: Mutex<Option<Box<dyn FnOnce() + Send>>>,
     /// Number of requests for statistics.
     pub(crate) figures: AtomicU64,
 }
@@ -34,6 +36,8 @@ impl Stub {
     }
 
     fn agreed(&self, sdp: &str) -> Result<Negotiated, MediaError> {
+        let meanwhile = self.meanwhile.lock().unwrap().take();
+        meanwhile.into_iter().for_each(|happens| happens());
         self.refused().map(|()| Negotiated {
             sdp: sdp.to_owned(),
             streams: Publishing {
@@ -121,6 +125,10 @@ impl Media for &Stub {
                 ice_session: "another".to_owned(),
             }),
         })
+    }
+
+    fn set_sound(&mut self, room: &str, participant: &str, sound: Sound) {
+        self.note(format!("{sound:?} {room} {participant}"));
     }
 
     fn close(&mut self, resource: &ResourceId) {

@@ -84,7 +84,7 @@ fn a_page_is_told_what_its_token_lets_it_do() {
         );
         serde_json::from_str::<serde_json::Value>(&answer.body).unwrap()
     };
-    let shared = serde_json::json!({"may": "take_part", "until": null});
+    let shared = serde_json::json!({"may": "moderate", "until": null});
     assert_eq!(access("s3cret"), shared);
     let watch = token("r", May::Watch, 60);
     assert_eq!(access(&watch)["may"], "watch");

@@ -1,0 +1,37 @@
+//! Participants whose sound a moderator has muted.
+
+use crate::plane::Plane;
+use crate::publication::{Publisher, Slot};
+use weft_units::Instant;
+
+/// Whether the sound of a participant is forwarded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sound {
+    /// Everybody hears it.
+    Forwarded,
+    /// Nobody does, over any connection.
+    Muted,
+}
+
+impl Plane {
+    /// Mutes a participant's sound, or forwards it again. It applies to present
+    /// and later connections; set [`Sound::Forwarded`] when the participant
+    /// leaves.
+    pub fn set_sound(&mut self, now: Instant, publisher: &Publisher, sound: Sound) {
+        self.now = now;
+        match sound {
+            Sound::Muted => self.muted.insert(publisher.clone()),
+            Sound::Forwarded => self.muted.remove(publisher),
+        };
+        self.apply_mute(now, publisher);
+    }
+
+    /// Applies the mute to the participant's present tracks.
+    pub(crate) fn apply_mute(&mut self, now: Instant, publisher: &Publisher) {
+        let publication = self.publications.get(publisher);
+        let tracks = publication.and_then(|p| p.encodings(Slot::Sound));
+        let muted = self.muted.contains(publisher);
+        self.traffic
+            .set_muted(now, tracks.unwrap_or_default(), muted);
+    }
+}
