@@ -45,7 +45,7 @@ export function PanelToggle({ kind, open, label, shortcut, run, children }: Pane
     <button
       type="button"
       id={`${kind}-button`}
-      class={`button toggle panel-toggle ${kind}`}
+      class="button toggle panel-toggle"
       aria-expanded={open}
       aria-controls={open ? `${kind}-panel` : undefined}
       aria-keyshortcuts={shortcut}
