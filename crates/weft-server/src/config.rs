@@ -1,5 +1,6 @@
 use crate::allowed_origin::AllowedOrigin;
 use crate::auth::TokenKey;
+use crate::ice_servers::IceServer;
 use crate::log::Log;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::ops::RangeInclusive;
@@ -33,6 +34,9 @@ pub struct ServerConfig {
     pub metrics: Option<SocketAddr>,
     /// Media addresses. Default [`MediaConfig::default`].
     pub media: MediaConfig,
+    /// STUN and TURN servers for the participants' browsers and for programs that
+    /// use WHIP and WHEP. Default none.
+    pub ice_servers: Vec<IceServer>,
     /// Folder in which the server opens a socket for its operator (`weft
     /// rooms`). Default none.
     pub admin: Option<PathBuf>,
@@ -56,6 +60,7 @@ impl Default for ServerConfig {
             allowed_origins: Vec::new(),
             metrics: None,
             media: MediaConfig::default(),
+            ice_servers: Vec::new(),
             admin: None,
             limits: Limits::default(),
             log: Log::default(),

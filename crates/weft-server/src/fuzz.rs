@@ -92,6 +92,7 @@ impl Client {
             secure: false,
             only_loopback: true,
             figures: Arc::default(),
+            ice_servers: Arc::default(),
         };
         let from = MockConnectInfo(Peer::from(IpAddr::V4(Ipv4Addr::LOCALHOST)));
         let router: Router = routes::router(app, None).layer(from);

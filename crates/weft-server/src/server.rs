@@ -6,6 +6,7 @@ use crate::config::{Limits, Security, ServerConfig};
 use crate::error::ServerError;
 use crate::forwarding::Forwarding;
 use crate::hub::{Arrival, Hub};
+use crate::ice_servers::IceServers;
 use crate::ids::Ids;
 use crate::listener::Connections;
 use crate::log::ServerEvent;
@@ -157,6 +158,7 @@ impl Server {
             secure: is_secure,
             origins: config.allowed_origins.into(),
             figures: Arc::default(),
+            ice_servers: Arc::new(IceServers::new(config.ice_servers)),
         };
         let url = url_of(local_addr, is_secure);
         let urls_elsewhere = urls_elsewhere(local_addr, is_secure);

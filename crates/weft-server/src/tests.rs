@@ -5,6 +5,7 @@ mod certificate;
 mod client;
 mod cors;
 mod http;
+mod ice_servers;
 mod log;
 mod moderation;
 mod playing;

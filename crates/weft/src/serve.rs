@@ -22,6 +22,7 @@ pub fn run(args: ServeArgs) -> Result<(), Failure> {
     config.limits = args.limits.limits();
     config.metrics = args.metrics;
     config.allowed_origins = args.allow_origin;
+    config.ice_servers = args.ice_server;
     config.log = log::log(&args.log);
     config.admin = state_folder();
     config.token_key = token::key_of_server(&args.key, config.token.is_some())?;

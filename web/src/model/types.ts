@@ -87,6 +87,8 @@ export interface Welcome {
   readonly room: string;
   readonly participants: readonly Participant[];
   readonly settings: Settings;
+  /** STUN and TURN servers with our credentials. */
+  readonly iceServers: readonly RTCIceServer[];
 }
 
 /** Use of a media section of the connection on which we receive a room. */
@@ -270,7 +272,19 @@ export function readWelcome(value: unknown): Welcome | null {
     room: text(from['room']),
     participants: list(from['participants'], readParticipant),
     settings: readSettings(from['settings']),
+    iceServers: readIceServers(from['ice_servers']),
   };
+}
+
+/** Reads STUN and TURN servers with our credentials. */
+export function readIceServers(value: unknown): readonly RTCIceServer[] {
+  return list(value, (each) => {
+    const from = fields(each);
+    if (from === null || typeof from['urls'] !== 'string') return null;
+    const server = { urls: from['urls'] };
+    const { username, credential } = from;
+    return typeof username === 'string' && typeof credential === 'string' ? { ...server, username, credential } : server;
+  });
 }
 
 /** Reads the `links` event of a room: a participant and their links. */

@@ -1,7 +1,7 @@
 /** Browser features used by the signalling; tests provide their own. */
 export interface Env {
   fetch(input: string, init?: RequestInit): Promise<Response>;
-  newPeer(): RTCPeerConnection;
+  newPeer(iceServers: readonly RTCIceServer[]): RTCPeerConnection;
   newStream(): MediaStream;
   /** Video codecs that the browser can send, in its own order. */
   videoCodecs(): RTCRtpCodec[];
@@ -18,7 +18,7 @@ export function browserEnv(): Env {
     fetch: (input, init) => globalThis.fetch(input, init),
     // max-bundle: one transport for sound and picture, the only form that weft
     // offers.
-    newPeer: () => new RTCPeerConnection({ bundlePolicy: 'max-bundle' }),
+    newPeer: (iceServers) => new RTCPeerConnection({ bundlePolicy: 'max-bundle', iceServers: [...iceServers] }),
     newStream: () => new MediaStream(),
     videoCodecs: () => RTCRtpReceiver.getCapabilities('video')?.codecs ?? [],
     storage: tabStorage(),

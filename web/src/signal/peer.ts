@@ -14,8 +14,9 @@ const CONNECT_MS = 15_000;
  *  needs to move a call to another link, shorter than people's patience. */
 const INTERRUPTION_MS = 6_000;
 
-/** Local candidates are available within milliseconds; this bounds exceptions. */
-const GATHERING_MS = 1_000;
+/** Local candidates are available within milliseconds; candidates of STUN and TURN servers
+ *  may take seconds, and the server learns of them from their checks. Chosen by us. */
+const GATHERING_MS = 250;
 
 export type PeerState =
   | { readonly kind: 'idle' }
@@ -53,6 +54,9 @@ export class PeerSession {
   #running: Running | null = null;
   #cancelTimer = (): void => undefined;
 
+  /** STUN and TURN servers of the next attempts. */
+  iceServers: readonly RTCIceServer[] = [];
+
   constructor(env: Env, negotiate: Negotiate) {
     this.#env = env;
     this.#negotiate = negotiate;
@@ -67,7 +71,7 @@ export class PeerSession {
   start(): void {
     if (this.state.value.kind === 'closed') return;
     this.#end();
-    const running: Running = { peer: this.#env.newPeer(), abort: new AbortController(), resource: null };
+    const running: Running = { peer: this.#env.newPeer(this.iceServers), abort: new AbortController(), resource: null };
     this.#running = running;
     this.state.set({ kind: 'connecting' });
     running.peer.onconnectionstatechange = () => this.#onConnectionState(running);
@@ -173,7 +177,7 @@ const interrupted: Problem = {
   temporary: true,
 };
 
-/** Resolves when the local candidates are complete, or enough time has passed. */
+/** Resolves when the candidates are complete, or enough time has passed for the local ones. */
 export function gathered(peer: RTCPeerConnection, env: Env): Promise<void> {
   if (peer.iceGatheringState === 'complete') return Promise.resolve();
   return new Promise((resolve) => {

@@ -77,6 +77,11 @@ export class Reception {
     return this.#session.state;
   }
 
+  /** Sets the STUN and TURN servers of the next connections. */
+  setIceServers(servers: readonly RTCIceServer[]): void {
+    this.#session.iceServers = servers;
+  }
+
   /** Media by participant; keeps the last while a new connection is made. */
   get media(): Store<ReadonlyMap<string, Received>> {
     return this.#media.all;

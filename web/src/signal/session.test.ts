@@ -242,3 +242,20 @@ it('waits until it is admitted, keeps its place over an interruption, and publis
   expect(session.waiting.value).toBe(false);
   expect(env.requests).toContain('POST /whip/our%20room?participant=p1');
 });
+
+it('gives its connections the ICE servers of the room, the latest ones to new connections', async () => {
+  const { env, session, say } = await inRoom(person('ada'));
+  expect(env.peers.map((peer) => peer.iceServers)).toEqual([[]]);
+  const servers = (username: string) => [{ urls: 'turn:turn.example', username, credential: 'c' }];
+  // A restarted server, which names some now.
+  await say('welcome', { id: 'p1', secret: 's2', room: 'our room', participants: [], ice_servers: [...servers('1'), { urls: 7 }, null] });
+  expect(env.peer.iceServers).toEqual(servers('1'));
+  await session.publish({ video: track('video'), audio: null });
+  await settle();
+  expect(env.peers.slice(-2).map((peer) => peer.iceServers)).toEqual([servers('1'), servers('1')]);
+  await say('ice-servers', servers('2'));
+  session.reception.start();
+  session.publisher.restart();
+  await settle();
+  expect(env.peers.slice(-2).map((peer) => peer.iceServers)).toEqual([servers('2'), servers('2')]);
+});

@@ -2,7 +2,7 @@
 // others.
 
 import { Store } from '../model/store';
-import { readReaction, readWelcome, type Reaction } from '../model/types';
+import { readIceServers, readReaction, readWelcome, type Reaction } from '../model/types';
 import { Acts } from './acts';
 import type { Env } from './env';
 import { leaveIdentity, proof, takeIdentity, type Identity } from './identity';
@@ -153,6 +153,8 @@ export class RoomSession {
     if (event === 'reception' || event === 'offer') return this.reception.onEvent(value);
     if (event === 'reaction') return this.#onReaction(value);
     if (event === 'waiting') return this.#onWaiting(value);
+    if (event === 'ice-servers') return this.#setIceServers(readIceServers(value));
+    if (event === 'welcome') this.#setIceServers(readWelcome(value)?.iceServers ?? []);
     const before = this.presence.value;
     const after = reduce(before, event, value);
     if (after === before) return;
@@ -184,6 +186,11 @@ export class RoomSession {
       rest.delete(read.id);
       this.reactions.set(rest);
     });
+  }
+
+  #setIceServers(servers: readonly RTCIceServer[]): void {
+    this.publisher.setIceServers(servers);
+    this.reception.setIceServers(servers);
   }
 
   #onWelcome(known: boolean): void {

@@ -57,6 +57,11 @@ export class Publisher {
     return this.#session.state;
   }
 
+  /** Sets the STUN and TURN servers of the next connections. */
+  setIceServers(servers: readonly RTCIceServer[]): void {
+    this.#session.iceServers = servers;
+  }
+
   start(tracks: Tracks): void {
     this.#tracks = tracks;
     this.#session.start();

@@ -56,6 +56,7 @@ export class FakePeer {
   connectionState: RTCPeerConnectionState = 'new';
   iceGatheringState: RTCIceGatheringState = 'complete';
   localDescription: { type: string; sdp: string } | null = null;
+  iceServers: readonly RTCIceServer[] = [];
   onconnectionstatechange: (() => void) | null = null;
   onicegatheringstatechange: (() => void) | null = null;
   ontrack: ((event: { track: { kind: string } }) => void) | null = null;
@@ -153,8 +154,9 @@ export class FakeEnv implements Env {
     return this.#handler(call, init.signal ?? null);
   }
 
-  newPeer(): RTCPeerConnection {
+  newPeer(iceServers: readonly RTCIceServer[]): RTCPeerConnection {
     const peer = new FakePeer(this.offered);
+    peer.iceServers = iceServers;
     this.peers.push(peer);
     return peer as unknown as RTCPeerConnection;
   }

@@ -15,6 +15,7 @@ pub use guard::Admitted;
 use crate::allowed_origin::AllowedOrigin;
 use crate::auth::{Access, Gate, May, RequiredAccess};
 use crate::hub::{Arrival, Hub};
+use crate::ice_servers::{IceServers, client_of, newcomer};
 use crate::listener::MAX_BODY;
 use crate::media_plane::{Media, MediaError, Negotiated, ResourceId};
 use crate::origin::{Origin, Peer, address_of};
@@ -34,7 +35,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use weft_rooms::ParticipantKind;
 
 /// Timeout for the media plane, which answers within milliseconds.
@@ -105,6 +106,7 @@ pub(crate) struct App {
     /// Whether only names of this machine's loopback are valid hosts.
     pub(crate) only_loopback: bool,
     pub(crate) figures: Arc<operator::Figures>,
+    pub(crate) ice_servers: Arc<IceServers>,
 }
 
 impl App {
@@ -380,13 +382,22 @@ fn created(location: &str, agreed: Negotiated) -> Response {
     (StatusCode::CREATED, headers, tag, agreed.sdp).into_response()
 }
 
-/// Response with the accepted media type (RFC 9725 section 4.2).
-fn accepts_sdp() -> Response {
+/// Response with the accepted media type (RFC 9725 section 4.2) and the ICE
+/// servers, for clients that need them before their offer (section 4.6).
+async fn options(State(app): State<App>) -> Response {
     let headers = [
         ("accept-post", HeaderValue::from_static(SDP)),
         (ALLOW.as_str(), HeaderValue::from_static("POST, OPTIONS")),
+        (CACHE_CONTROL.as_str(), HeaderValue::from_static("no-store")),
     ];
-    (StatusCode::NO_CONTENT, headers).into_response()
+    let links = app.ice_servers.links(&newcomer(), SystemTime::now());
+    (StatusCode::NO_CONTENT, headers, links).into_response()
+}
+
+/// Header fields that name the ICE servers to the client of a new connection.
+fn ice_links(app: &App, resource: &ResourceId) -> HeaderMap {
+    let client = client_of(&resource.0);
+    app.ice_servers.links(&client, SystemTime::now())
 }
 
 /// All characters except the unreserved ones (RFC 3986 section 2.3).

@@ -1,5 +1,6 @@
 use super::{App, RoomName};
 use crate::hub::{Arrival, Hub, Message};
+use crate::ice_servers::{IceServers, RENEWAL, client_of};
 use crate::origin::Origin;
 use crate::problem::Problem;
 use crate::secret::secret_of;
@@ -17,8 +18,9 @@ use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use tokio::sync::mpsc;
+use tokio::time::{Instant, Interval, interval_at};
 use weft_rooms::ParticipantKind;
 
 /// Silence after which a comment is sent, so that proxies and the page know
@@ -63,9 +65,14 @@ async fn events(
         secret: secret_of(&headers),
         origin: &origin,
     };
+    let ice_servers = Issuing {
+        servers: Arc::clone(&app.ice_servers),
+        renewal: None,
+    };
     let (id, messages) = app.hub.join(arrival, read)?;
     let stream = Presence {
         hub: Arc::clone(&app.hub),
+        ice_servers,
         room,
         id,
         messages,
@@ -105,21 +112,66 @@ async fn part(
 /// Event stream of a room; while it lives, its participant is present.
 struct Presence {
     hub: Arc<Hub>,
+    ice_servers: Issuing,
     room: String,
     id: String,
     messages: mpsc::Receiver<Message>,
+}
+
+/// ICE servers of one participant.
+struct Issuing {
+    servers: Arc<IceServers>,
+    /// Times of new credentials; `None` before the welcome.
+    renewal: Option<Interval>,
+}
+
+impl Presence {
+    /// Returns the ICE servers with new credentials for this participant, as
+    /// JSON.
+    fn ice_servers(&self) -> String {
+        let client = client_of(&format!("{}/{}", self.id, self.room));
+        let servers = self.ice_servers.servers.issue(&client, SystemTime::now());
+        // Strings always serialise.
+        serde_json::to_string(&servers).unwrap_or_default()
+    }
+
+    /// Returns new credentials when those of the welcome are about to expire.
+    fn poll_renewal(&mut self, cx: &mut Context<'_>) -> Poll<Event> {
+        let Some(renewal) = &mut self.ice_servers.renewal else {
+            return Poll::Pending;
+        };
+        renewal.poll_tick(cx).map(|_| {
+            let data = self.ice_servers();
+            Event::default().event("ice-servers").data(data)
+        })
+    }
+
+    /// Adds the ICE servers to the welcome: a page starts its connections with
+    /// it, and those who wait are not admitted yet.
+    fn event(&mut self, message: &Message) -> Event {
+        let event = Event::default().event(message.event);
+        let event = match &message.id {
+            Some(id) => event.id(&**id),
+            None => event,
+        };
+        if message.event != "welcome" || self.ice_servers.servers.is_empty() {
+            return event.data(&*message.data);
+        }
+        self.ice_servers.renewal = Some(interval_at(Instant::now() + RENEWAL, RENEWAL));
+        let rest = message.data.strip_prefix('{').unwrap_or_default();
+        event.data(format!("{{\"ice_servers\":{},{rest}", self.ice_servers()))
+    }
 }
 
 impl Stream for Presence {
     type Item = Result<Event, Infallible>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let event = |m: Message| {
-            let event = Event::default().event(m.event).data(&*m.data);
-            m.id.map_or(event.clone(), |id| event.id(&*id))
-        };
+        if let Poll::Ready(event) = self.poll_renewal(cx) {
+            return Poll::Ready(Some(Ok(event)));
+        }
         let message = self.messages.poll_recv(cx);
-        message.map(|message| message.map(|m| Ok(event(m))))
+        message.map(|message| message.map(|message| Ok(self.event(&message))))
     }
 }
 

@@ -3,8 +3,8 @@
 
 use super::existing::Playback;
 use super::{
-    App, Body, FRAGMENT, Pending, RoomName, SDP, Who, accepts_sdp, ask, body_of, created, escaped,
-    is_type, text_body,
+    App, Body, FRAGMENT, Pending, RoomName, SDP, Who, ask, body_of, created, escaped, ice_links,
+    is_type, options, text_body,
 };
 use crate::media_plane::Play;
 use crate::origin::Origin;
@@ -12,17 +12,14 @@ use crate::problem::Problem;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, post};
 use axum::{Extension, Router};
 
 pub(super) fn routes() -> Router<App> {
     let resource = "/whep/{room}/{participant}/{resource}";
     Router::new()
-        .route(
-            "/whep/{room}/{participant}",
-            post(play).options(async || accepts_sdp()),
-        )
+        .route("/whep/{room}/{participant}", post(play).options(options))
         .route(resource, delete(end).patch(change))
 }
 
@@ -58,7 +55,8 @@ async fn play(
     let agreed = ask(&app.hub, |media| media.play(play)).await?;
     app.hub.negotiated(&resource, &agreed)?;
     pending.done();
-    Ok(created(&location, agreed))
+    let links = ice_links(&app, &resource);
+    Ok((links, created(&location, agreed)).into_response())
 }
 
 async fn end(Playback(playback): Playback) -> StatusCode {

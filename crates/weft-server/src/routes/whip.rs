@@ -2,7 +2,7 @@
 
 use super::existing::Publication;
 use super::{
-    App, Body, Pending, RoomName, SDP, Who, accepts_sdp, ask, created, escaped, json_body,
+    App, Body, Pending, RoomName, SDP, Who, ask, created, escaped, ice_links, json_body, options,
     text_body,
 };
 use crate::hub::Enabled;
@@ -12,17 +12,14 @@ use crate::problem::Problem;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, post, put};
 use axum::{Extension, Router};
 use weft_rooms::LinkReport;
 
 pub(super) fn routes() -> Router<App> {
     Router::new()
-        .route(
-            "/whip/{room}",
-            post(publish).options(async || accepts_sdp()),
-        )
+        .route("/whip/{room}", post(publish).options(options))
         .route("/whip/{room}/{resource}", delete(end).patch(trickle))
         .route("/whip/{room}/{resource}/links", put(links))
         .route("/whip/{room}/{resource}/publishing", put(publishing))
@@ -51,7 +48,8 @@ async fn publish(
     let agreed = ask(&app.hub, |media| media.publish(publish)).await?;
     app.hub.negotiated(&resource, &agreed)?;
     pending.done();
-    Ok(created(&location, agreed))
+    let links = ice_links(&app, &resource);
+    Ok((links, created(&location, agreed)).into_response())
 }
 
 async fn end(Publication(publication): Publication) -> StatusCode {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use weft_server::{AllowedOrigin, Limits, MediaConfig, MediaLimits};
+use weft_server::{AllowedOrigin, IceServer, Limits, MediaConfig, MediaLimits};
 
 use weft_units::Rate;
 
@@ -32,6 +32,14 @@ pub struct ServeArgs {
     /// token, if there is one)
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = metrics)]
     pub metrics: Option<SocketAddr>,
+    /// STUN or TURN server for browsers behind a firewall, and for programs that
+    /// use WHIP or WHEP: a URL such as `stun:stun.example:3478`, or with
+    /// credentials `turns:turn.example:443?transport=tcp,secret=FILE` (the
+    /// secret that it shares with the server, such as coturn's
+    /// static-auth-secret) or `turn:turn.example:3478,login=FILE` (a line
+    /// USER:PASSWORD); repeat for each (default: none)
+    #[arg(long, value_name = "URL[,secret=FILE|,login=FILE]")]
+    pub ice_server: Vec<IceServer>,
     #[command(flatten)]
     pub limits: LimitArgs,
     #[command(flatten)]
