@@ -16,6 +16,7 @@ mod join;
 mod moderation;
 mod name;
 mod participant;
+mod reaction;
 mod registry;
 mod room;
 mod seen;
@@ -29,6 +30,6 @@ pub use participant::{
     Camera, LinkReport, LinkState, MAX_CAMERAS, MAX_LINKS, Participant, ParticipantKind,
     Publishing, TroubleKind, Upload,
 };
+pub use reaction::{Hand, Reaction};
 pub use registry::{Registry, RegistryLimits};
 pub use room::RoomSettings;
-pub use talk::{Hand, Reaction};

@@ -4,36 +4,8 @@ use crate::chat::{Chat, ChatError, ChatMessage, Saying};
 use crate::name::participant_name;
 use crate::registry::unknown;
 use crate::room::Room;
-use crate::{Change, HoldError, JoinError, Proof, Registry};
-use serde::{Deserialize, Serialize};
+use crate::{Change, Hand, HoldError, JoinError, Proof, Reaction, Registry};
 use weft_units::Instant;
-
-/// State of a participant's hand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Hand {
-    /// The participant wants to speak.
-    Raised,
-    /// The participant does not.
-    Lowered,
-}
-
-/// Short reaction that the room sees for a moment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Reaction {
-    /// Thumbs up.
-    ThumbsUp,
-    /// Clapping hands.
-    Clap,
-    /// Heart.
-    Heart,
-    /// Laughing face.
-    Laugh,
-    /// Surprised face.
-    Surprise,
-    /// Party popper.
-    Party,
-}
 
 impl Registry {
     /// Checks that the proof is that of a participant whom the room sees.

@@ -137,7 +137,7 @@ impl Hub {
                 let waiting = json!({"id": id, "secret": secret, "room": who.room});
                 let _ = sender.try_send(message("waiting", &waiting));
             }
-            false => self.welcome(&mut state, place, read, &sender),
+            false => state.welcome(self.clock.now(), place, read, &sender),
         }
         state.registry.open_page(who.room, &id);
         state.open_feed(Feed {
@@ -431,7 +431,7 @@ impl Hub {
             if let Change::Left { id } | Change::Withdrawn { id } = &change {
                 let guest = state.guests.remove(&(room.clone(), id.clone()));
                 if guest.is_some_and(|guest| guest.sound == Sound::Muted) {
-                    self.forward_sound(&room, id, Sound::Forwarded);
+                    self.media.set_sound(&room, id, Sound::Forwarded);
                 }
                 for (resource, of) in state.resources.take_all_of(&room, id) {
                     self.media.close(resource);
@@ -442,7 +442,7 @@ impl Hub {
             self.write_down(&room, &change);
             match &change {
                 Change::Waiting => state.notify_moderators(&room),
-                Change::Admitted { id } => self.welcome_admitted(state, &room, id),
+                Change::Admitted { id } => state.welcome_admitted(self.clock.now(), &room, id),
                 _ => {}
             }
             if let Some(message) = change_message(&change) {

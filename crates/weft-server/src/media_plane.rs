@@ -144,6 +144,14 @@ impl dyn MediaPlane {
         answer
     }
 
+    /// Requests [`Media::set_sound`] without waiting.
+    pub fn set_sound(&self, room: &str, participant: &str, sound: Sound) {
+        let (room, participant) = (room.to_owned(), participant.to_owned());
+        self.send(Box::new(move |media| {
+            media.set_sound(&room, &participant, sound);
+        }));
+    }
+
     /// Requests [`Media::close`] without waiting.
     pub fn close(&self, resource: ResourceId) {
         self.send(Box::new(move |media| media.close(&resource)));

@@ -52,7 +52,7 @@ it('waits as long as the server says', async () => {
   expect(sent).toHaveLength(2);
 });
 
-it('says why a message was refused, and goes on with the next', async () => {
+it('says why a message was refused, and continues with the next', async () => {
   const { outbox, state } = start(refusal(400, 'Too long.'), created('m2'));
   outbox.send('long');
   outbox.send('short');

@@ -1,23 +1,22 @@
 //! Moderation by the operator, and by participants who may moderate.
 
 use super::bars::Bar;
-use super::state::{Feed, Guest, Message, State, history_message, message, queue_message};
+use super::state::{Guest, State};
 use super::talk::inside;
 use super::{Arrival, Hub};
 use crate::auth::TokenId;
 use crate::media_plane::Sound;
 use crate::problem::Problem;
 use crate::report::{ParticipantReport, RoomReport};
-use serde_json::json;
 use std::collections::BTreeSet;
-use tokio::sync::mpsc;
 use weft_rooms::{RoomSettings, UnknownParticipant, Upload};
 use weft_units::Duration;
 
 /// Time for which a participant whom a moderator removed is kept out, by their
 /// address: others may share it. Chosen by us.
 const REMOVED: Duration = Duration::from_secs(600);
-/// The same for their signed token, if it is not revoked. Chosen by us.
+/// Time for which their signed token admits nobody new, if it is not revoked.
+/// Chosen by us.
 const REMOVED_TOKEN: Duration = Duration::from_secs(24 * 3600);
 
 impl Hub {
@@ -178,18 +177,11 @@ impl Hub {
         if let Some(guest) = state.guests.get_mut(&place) {
             guest.sound = sound;
         }
-        self.forward_sound(room, id, sound);
+        // The order of requests under the lock is the order of their effects.
+        self.media.set_sound(room, id, sound);
         let upload = state.registry.find(room, id).map(|who| who.upload);
         state.show_publishing(room, id, upload.unwrap_or_default());
         self.publish_changes(state);
-    }
-
-    /// Asks the media side to mute a participant, or to forward their sound.
-    /// The order of calls under the lock is the order of its effects.
-    pub(super) fn forward_sound(&self, room: &str, id: &str, sound: Sound) {
-        let (room, id) = (room.to_owned(), id.to_owned());
-        self.media
-            .send(Box::new(move |media| media.set_sound(&room, &id, sound)));
     }
 
     /// Removes a participant for a moderator, also one who waits. Nobody new
@@ -262,38 +254,5 @@ impl Hub {
         state.registry.set_settings(who.room, settings);
         self.publish_changes(&mut state);
         Ok(())
-    }
-
-    /// Sends the state of the room to the event stream of a participant.
-    pub(super) fn welcome(
-        &self,
-        state: &mut State,
-        (room, id, secret): (&str, &str, &str),
-        read: Option<&str>,
-        sender: &mpsc::Sender<Message>,
-    ) {
-        let welcome = json!({
-            "id": id, "secret": secret, "room": room,
-            "participants": state.registry.participants(room),
-            "settings": state.registry.settings(room),
-        });
-        let _ = sender.try_send(message("welcome", &welcome));
-        if state.registry.is_moderator(room, id) && !state.registry.waiting(room).is_empty() {
-            let _ = sender.try_send(queue_message(&state.registry, room));
-        }
-        let chat = state.registry.chat(self.clock.now(), room, read);
-        if let Some(history) = history_message(&chat) {
-            let _ = sender.try_send(history);
-        }
-    }
-
-    /// Welcomes a participant who has waited, on all event streams.
-    pub(super) fn welcome_admitted(&self, state: &mut State, room: &str, id: &str) {
-        let own = |feed: &&mut Feed| feed.room == room && feed.participant == id;
-        let feeds = state.feeds.iter_mut().filter(own);
-        let feeds = feeds.filter_map(|feed| Some((feed.secret.take()?, feed.sender.clone())));
-        for (secret, sender) in feeds.collect::<Vec<_>>() {
-            self.welcome(state, (room, id, &secret), None, &sender);
-        }
     }
 }

@@ -250,6 +250,39 @@ impl State {
         let _ = self.registry.set_upload(room, participant, shown, upload);
     }
 
+    /// Sends the state of the room to the event stream of a participant.
+    pub fn welcome(
+        &mut self,
+        now: Instant,
+        (room, id, secret): (&str, &str, &str),
+        read: Option<&str>,
+        sender: &mpsc::Sender<Message>,
+    ) {
+        let welcome = json!({
+            "id": id, "secret": secret, "room": room,
+            "participants": self.registry.participants(room),
+            "settings": self.registry.settings(room),
+        });
+        let _ = sender.try_send(message("welcome", &welcome));
+        if self.registry.is_moderator(room, id) && !self.registry.waiting(room).is_empty() {
+            let _ = sender.try_send(queue_message(&self.registry, room));
+        }
+        let chat = self.registry.chat(now, room, read);
+        if let Some(history) = history_message(&chat) {
+            let _ = sender.try_send(history);
+        }
+    }
+
+    /// Welcomes a participant who has waited, on all event streams.
+    pub fn welcome_admitted(&mut self, now: Instant, room: &str, id: &str) {
+        let own = |feed: &&mut Feed| feed.room == room && feed.participant == id;
+        let feeds = self.feeds.iter_mut().filter(own);
+        let feeds = feeds.filter_map(|feed| Some((feed.secret.take()?, feed.sender.clone())));
+        for (secret, sender) in feeds.collect::<Vec<_>>() {
+            self.welcome(now, (room, id, &secret), None, &sender);
+        }
+    }
+
     /// Sends a message to the event streams of everybody inside a room.
     pub fn notify_room(&mut self, room: &str, message: &Message) {
         let registry = &self.registry;
