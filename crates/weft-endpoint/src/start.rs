@@ -84,7 +84,10 @@ impl Sources {
     }
 
     fn publishing(&self) -> Publishing {
-        let camera = |name: &Option<String>| Camera { name: name.clone() };
+        let camera = |name: &Option<String>| Camera {
+            name: name.clone(),
+            ..Camera::default()
+        };
         Publishing {
             cameras: self.names.iter().map(camera).collect(),
             audio: self.microphone.is_some(),

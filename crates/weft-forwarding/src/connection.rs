@@ -52,6 +52,8 @@ pub(crate) enum Role {
 #[derive(Default)]
 pub(crate) struct Sender {
     pub(crate) streams: Vec<StreamId>,
+    /// Whether its owner shares a screen.
+    pub(crate) screen: bool,
     /// Streams whose end the peer told.
     pub(crate) ended: BTreeSet<StreamId>,
     /// When the last of them ended, and how many packets had come then.

@@ -1,4 +1,4 @@
-use crate::connection::{Connection, ResourceId, Role, SETUP, UNHEARD};
+use crate::connection::{Connection, ResourceId, Role, SETUP, Sender, UNHEARD};
 use crate::ended;
 use crate::event::{Event, Output};
 use crate::handshakes::{Handshakes, Waiting};
@@ -316,11 +316,12 @@ impl Plane {
             return;
         };
         match connection.role {
-            Role::Publish(_) => {
+            Role::Publish(Sender { screen, .. }) => {
                 let room = publisher.room.clone();
                 let publication = self.publications.entry(publisher.clone()).or_default();
                 self.traffic
                     .connect_source(now, &mut self.peers, publication, key);
+                publication.share_screen(key, screen);
                 self.apply_mute(now, &publisher);
                 self.refresh_receptions(now, &room);
             }

@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use weft_peer::{Peer, PeerKey, StreamDirection};
-use weft_rooms::{Camera, Publishing};
+use weft_rooms::{Camera, Enabled, Publishing};
 use weft_sfu::{Router, TrackId};
 use weft_units::{Instant, MediaKind, Rate, StreamId};
 use weft_wire::payload::Form;
@@ -67,9 +67,10 @@ pub(crate) fn shown(peer: &Peer, direction: StreamDirection) -> Publishing {
         let title = of_slot.streams.first().and_then(|s| peer.title(*s));
         match slot {
             Slot::Sound => shown.audio = true,
-            Slot::Camera(_) => shown
-                .cameras
-                .push(Camera::called(title.unwrap_or_default())),
+            Slot::Camera(_) => shown.cameras.push(Camera {
+                screen: of_slot.streams.iter().any(|s| peer.is_presentation(*s)),
+                ..Camera::called(title.unwrap_or_default())
+            }),
         }
     }
     shown
@@ -100,6 +101,8 @@ struct Track {
 #[derive(Debug)]
 struct Source {
     peer: PeerKey,
+    negotiated: Publishing,
+    /// Streams of it that are played.
     streams: Publishing,
 }
 
@@ -137,9 +140,11 @@ impl Publication {
                 router.remove_track(surplus);
             }
         }
+        let negotiated = shown(peer, StreamDirection::Receive);
         self.source = Some(Source {
             peer: key,
-            streams: shown(peer, StreamDirection::Receive),
+            streams: negotiated.enabled(Enabled::AT_FIRST),
+            negotiated,
         });
         routes
     }
@@ -147,6 +152,17 @@ impl Publication {
     /// The peer is gone; nothing comes if it was the source.
     pub(crate) fn drop_source(&mut self, peer: PeerKey) {
         self.source.take_if(|s| s.peer == peer);
+    }
+
+    /// The owner of the source begins or ends to share a screen.
+    pub(crate) fn share_screen(&mut self, peer: PeerKey, screen: bool) {
+        if let Some(source) = self.source.as_mut().filter(|s| s.peer == peer) {
+            let enabled = Enabled {
+                screen,
+                ..Enabled::AT_FIRST
+            };
+            source.streams = source.negotiated.enabled(enabled);
+        }
     }
 
     /// Returns the streams of the source.
@@ -159,7 +175,7 @@ impl Publication {
         let flows = |slot: &Slot| {
             self.streams().is_some_and(|streams| match slot {
                 Slot::Sound => streams.audio,
-                Slot::Camera(place) => *place < streams.cameras.len(),
+                Slot::Camera(place) => streams.cameras.get(*place).is_some_and(|c| !c.off),
             })
         };
         let tracks = self.tracks.iter().filter(move |(slot, _)| flows(slot));

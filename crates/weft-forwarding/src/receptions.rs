@@ -1,7 +1,7 @@
 //! The tracks of a room, and the lines that carry them to each participant who
 //! receives it.
 
-use crate::connection::{Connection, ResourceId, Role};
+use crate::connection::{Connection, ResourceId, Role, Sender};
 use crate::event::Event;
 use crate::plane::Plane;
 use crate::publication::Publisher;
@@ -48,6 +48,25 @@ impl Plane {
         let all = self.connections.iter().filter(|(_, c)| of_room(c));
         for resource in all.map(|(id, _)| id.clone()).collect::<Vec<_>>() {
             self.refresh_reception(now, &resource);
+        }
+    }
+
+    /// A publisher begins or ends to share its screens: the cameras that its offer marks
+    /// as presentations (RFC 4796). Anything else is ignored.
+    pub fn share_screen(&mut self, now: Instant, resource: &ResourceId, shared: bool) {
+        self.now = now;
+        let Some(connection) = self.connections.get_mut(resource) else {
+            return;
+        };
+        let Role::Publish(Sender { screen, .. }) = &mut connection.role else {
+            return;
+        };
+        *screen = shared;
+        let publisher = connection.participant.clone();
+        let key = connection.peer();
+        if let (Some(publication), Some(key)) = (self.publications.get_mut(&publisher), key) {
+            publication.share_screen(key, shared);
+            self.refresh_receptions(now, &publisher.room);
         }
     }
 

@@ -6,7 +6,7 @@ mod sending;
 pub use answer::answer;
 pub use offer::Offer;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::SocketAddr;
 
 use weft_ice::{Credentials, IceRole, LocalAddress, PathState, RemoteCandidate};
@@ -84,6 +84,8 @@ pub struct Peer {
     pub(crate) streams: Vec<NegotiatedStream>,
     /// Titles of the streams that the offerer named.
     pub(crate) titles: BTreeMap<StreamId, String>,
+    /// Received streams that carry a presentation.
+    pub(crate) presentations: BTreeSet<StreamId>,
     /// Offers of this side; `None` if the other side makes them.
     offering: Option<Box<Offering>>,
     /// Answers of this side; `None` if it makes the offers.
@@ -107,6 +109,7 @@ impl Peer {
             locals: Vec::new(),
             streams: Vec::new(),
             titles: BTreeMap::new(),
+            presentations: BTreeSet::new(),
             offering: None,
             answered: None,
             connected: false,
@@ -129,6 +132,12 @@ impl Peer {
     #[must_use]
     pub fn title(&self, stream: StreamId) -> Option<&str> {
         self.titles.get(&stream).map(String::as_str)
+    }
+
+    /// Whether the other side marks a stream that we receive as a presentation (RFC 4796).
+    #[must_use]
+    pub fn is_presentation(&self, stream: StreamId) -> bool {
+        self.presentations.contains(&stream)
     }
 
     /// The session, to look at.

@@ -121,6 +121,8 @@ fn call(
         12 => {
             let camera = Camera {
                 name: Some(text.into_owned()),
+                screen: which & 2 == 0,
+                off: which & 4 == 0,
             };
             let cameras = vec![camera; which % 5];
             let audio = which & 1 == 0;

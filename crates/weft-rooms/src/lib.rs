@@ -27,7 +27,7 @@ pub use event::{Change, RoomEvent};
 pub use join::{HoldError, Join, JoinError, Joined, Proof, Standing, UnknownParticipant};
 pub use name::{participant_name, room_name};
 pub use participant::{
-    Camera, LinkReport, LinkState, MAX_CAMERAS, MAX_LINKS, Participant, ParticipantKind,
+    Camera, Enabled, LinkReport, LinkState, MAX_CAMERAS, MAX_LINKS, Participant, ParticipantKind,
     Publishing, TroubleKind, Upload,
 };
 pub use reaction::{Hand, Reaction};

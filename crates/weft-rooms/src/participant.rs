@@ -58,6 +58,38 @@ pub struct Camera {
     /// Caption chosen by the owner.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// Whether it is a shared screen.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub screen: bool,
+    /// Whether it sends nothing now. It keeps its place among the cameras.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub off: bool,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+/// Media that a publisher has not switched off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub struct Enabled {
+    /// All cameras.
+    pub video: bool,
+    /// Sound.
+    pub audio: bool,
+    /// Shared screens.
+    #[serde(default)]
+    pub screen: bool,
+}
+
+impl Enabled {
+    /// State of a new publication: a screen is off until its owner says otherwise, because
+    /// clients negotiate it in advance.
+    pub const AT_FIRST: Enabled = Enabled {
+        video: true,
+        audio: true,
+        screen: false,
+    };
 }
 
 impl Camera {
@@ -67,6 +99,7 @@ impl Camera {
         let name: String = name.chars().filter(|c| is_shown(*c)).collect();
         Camera {
             name: (!name.is_empty()).then_some(name),
+            ..Camera::default()
         }
     }
 }
@@ -76,6 +109,24 @@ impl Publishing {
     #[must_use]
     pub fn has_more_than(&self, other: &Publishing) -> bool {
         self.cameras.len() > other.cameras.len() || self.audio && !other.audio
+    }
+
+    /// The tracks that are switched on. A camera that is off keeps its place before one
+    /// that is on.
+    #[must_use]
+    pub fn enabled(&self, enabled: Enabled) -> Publishing {
+        let mut shown = self.clone();
+        for camera in &mut shown.cameras {
+            camera.off = !if camera.screen {
+                enabled.screen
+            } else {
+                enabled.video
+            };
+        }
+        let on = shown.cameras.iter().rposition(|camera| !camera.off);
+        shown.cameras.truncate(on.map_or(0, |place| place + 1));
+        shown.audio &= enabled.audio;
+        shown
     }
 
     /// Whether it has no track.
@@ -90,7 +141,7 @@ impl Publishing {
 impl Serialize for Publishing {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_struct("Publishing", 3)?;
-        fields.serialize_field("video", &!self.cameras.is_empty())?;
+        fields.serialize_field("video", &self.cameras.iter().any(|camera| !camera.off))?;
         fields.serialize_field("audio", &self.audio)?;
         fields.serialize_field("cameras", &self.cameras)?;
         fields.end()

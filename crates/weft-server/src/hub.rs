@@ -20,7 +20,6 @@ use crate::problem::Problem;
 use crate::refusals::Refusals;
 use crate::secret::proof_of;
 use bars::Bars;
-pub(crate) use resources::Enabled;
 use resources::{Resource, Resources, Role};
 use serde_json::json;
 use state::{AdmissionState, Feed, Paces, State, change_message, message};
@@ -29,7 +28,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, mpsc, watch};
-use weft_rooms::{Change, LinkReport, ParticipantKind, Publishing, Registry, RoomEvent, Upload};
+use weft_rooms::{
+    Change, Enabled, LinkReport, ParticipantKind, Publishing, Registry, RoomEvent, Upload,
+};
 use weft_units::{Deadline, Instant};
 
 #[cfg(test)]
@@ -288,6 +289,10 @@ impl Hub {
         state.check_pace_of(id, self.clock.now())?;
         if state.resources.set_enabled(id, wanted) {
             state.show_publishing_of(id);
+            let resource = id.clone();
+            self.media.send(Box::new(move |media| {
+                media.share_screen(&resource, wanted.screen)
+            }));
         }
         self.publish_changes(&mut state);
         Ok(())

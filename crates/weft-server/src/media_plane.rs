@@ -91,6 +91,11 @@ pub trait Media {
         let _ = (room, participant, sound);
     }
 
+    /// Starts or ends the sharing of a publisher's screens; ignores other connections.
+    fn share_screen(&mut self, resource: &ResourceId, shared: bool) {
+        let _ = (resource, shared);
+    }
+
     /// Closes a connection; ignores unknown ones. No [`Event::Ended`] follows.
     fn close(&mut self, resource: &ResourceId);
 
@@ -238,6 +243,11 @@ impl Media for ForwardingMedia<'_, '_> {
         };
         let now = self.network.clock.now();
         self.plane.set_sound(now, &publisher, sound);
+    }
+
+    fn share_screen(&mut self, resource: &ResourceId, shared: bool) {
+        self.plane
+            .share_screen(self.network.clock.now(), resource, shared);
     }
 
     fn close(&mut self, resource: &ResourceId) {

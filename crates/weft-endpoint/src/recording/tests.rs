@@ -9,6 +9,7 @@ use weft_rooms::{Camera, Publishing};
 fn participant(id: &str, name: &str, cameras: &[Option<&str>]) -> Participant {
     let camera = |name: &Option<&str>| Camera {
         name: name.map(str::to_owned),
+        ..Camera::default()
     };
     Participant {
         id: id.to_owned(),

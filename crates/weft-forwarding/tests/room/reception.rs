@@ -2,7 +2,7 @@
 
 use super::{ada, seconds};
 use crate::world::Room;
-use weft_forwarding::{Event, Publisher, ResourceId, View, ViewedCamera};
+use weft_forwarding::{Event, LineContent, Publisher, ResourceId, View, ViewedCamera};
 use weft_testing::pictures::Layers;
 use weft_units::{Duration, Instant, Rate};
 
@@ -265,4 +265,36 @@ fn a_camera_that_does_not_fit_is_paused_until_there_is_room() {
             assert!(fps >= 4.0, "seed {seed}, {who:?}: {fps}");
         }
     }
+}
+
+#[test]
+fn a_screen_is_sent_while_it_is_shared() {
+    let mut room = Room::new(1, &[GOOD; 4]);
+    let presenter = named("presenter");
+    room.publish_screen(&presenter);
+    room.receive(&named("viewer"));
+    room.run(seconds(2));
+    let cameras = |room: &Room| -> Vec<LineContent> {
+        let lines = room.clients[1].lines.iter();
+        let cameras = lines.filter(|line| line.content != LineContent::Sound);
+        cameras.map(|line| line.content).collect()
+    };
+    assert_eq!(cameras(&room), [LineContent::Camera(0)]);
+    let resource = ResourceId("resource 0".to_owned());
+    room.plane.share_screen(room.now, &resource, true);
+    room.run(seconds(2));
+    assert_eq!(cameras(&room), [0, 1].map(LineContent::Camera));
+    let from = room.now;
+    let before = room.clients[1].bytes["presenter"];
+    room.run(seconds(4));
+    let both = room.clients[1].bytes["presenter"] - before;
+    assert!(shown(&room, 1, "presenter", from) > 0);
+    room.plane.share_screen(room.now, &resource, false);
+    room.run(seconds(1));
+    assert_eq!(cameras(&room), [LineContent::Camera(0)]);
+    let before = room.clients[1].bytes["presenter"];
+    room.run(seconds(4));
+    let one = room.clients[1].bytes["presenter"] - before;
+    assert!(both > one * 3 / 2, "{both} and {one} bytes");
+    assert!(room.plane.census().agrees(), "{:?}", room.plane.census());
 }

@@ -70,6 +70,8 @@ pub struct Room {
     /// Whether the next client offers what browsers do, and not what weft's
     /// endpoints do.
     pub browser: bool,
+    /// Whether the last section of an offer to publish is a presentation.
+    presents: bool,
     /// Strangers of whom each sends something before each datagram that comes.
     pub strangers: u16,
     /// No datagram of a handshake comes to the server (RFC 7983).
@@ -110,6 +112,7 @@ impl Room {
             pictures: (FRAME_INTERVAL, Layers::One),
             link: None,
             browser: false,
+            presents: false,
             strangers: 0,
             without_handshakes: false,
         }
@@ -139,19 +142,28 @@ impl Room {
         self.publish_sections(publisher, &sections, most);
     }
 
+    /// The next in line publishes a camera and a screen.
+    pub fn publish_screen(&mut self, publisher: &Publisher) {
+        self.presents = true;
+        let sections = sections(StreamDirection::Send, &[None, None]);
+        self.publish_sections(publisher, &sections, &[Rate::from_kbps(400); 2]);
+        self.presents = false;
+    }
+
     fn publish_sections(&mut self, publisher: &Publisher, sections: &[Section], most: &[Rate]) {
         let resource = self.next_resource();
         let mut config = self.config(IceRole::Controlling);
         config.session.max_rate = self.published;
         let offer = Offer::new(self.now, config, sections, Delivery::Frames);
         let entropy = self.entropy("server");
-        let answered = self.plane.publish(
-            self.now,
-            resource,
-            publisher.clone(),
-            &offer.sdp(),
-            &entropy,
-        );
+        let mut text = offer.sdp();
+        if self.presents {
+            text.push_str("a=content:slides\r\n");
+        }
+        let publisher = publisher.clone();
+        let answered = self
+            .plane
+            .publish(self.now, resource, publisher, &text, &entropy);
         let answered = answered.expect("the offer is good");
         let peer = offer.accept(self.now, &answered.sdp);
         let (interval, layers) = self.pictures;

@@ -212,6 +212,9 @@ impl Answering<'_> {
                 if let Some(title) = &offered.title {
                     self.peer.titles.insert(stream.stream, title.clone());
                 }
+                if offered.is_presentation() {
+                    self.peer.presentations.insert(stream.stream);
+                }
                 streams.push(NegotiatedStream { place, ..stream });
             }
             tell_of_rate(media, offered);

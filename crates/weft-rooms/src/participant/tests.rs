@@ -4,6 +4,7 @@ use super::*;
 fn what_somebody_publishes_is_told_camera_by_camera() {
     let named = |name: &str| Camera {
         name: Some(name.to_owned()),
+        ..Camera::default()
     };
     let publishing = Publishing {
         cameras: vec![named("Front"), Camera::default()],
@@ -59,4 +60,30 @@ fn what_others_are_shown_of_a_name_stands_for_itself() {
     let mut link: LinkReport = serde_json::from_str(text).expect("it can be read");
     link.shorten();
     assert_eq!(link.name, "LTE");
+}
+
+#[test]
+fn a_camera_that_is_off_keeps_its_place_before_a_screen() {
+    let screen = Camera {
+        screen: true,
+        ..Camera::default()
+    };
+    let negotiated = Publishing {
+        cameras: vec![Camera::default(), screen],
+        audio: true,
+    };
+    let told = |video, screen| {
+        let enabled = Enabled {
+            video,
+            audio: false,
+            screen,
+        };
+        serde_json::to_string(&negotiated.enabled(enabled).cameras).unwrap()
+    };
+    assert_eq!(told(true, false), "[{}]");
+    assert_eq!(told(true, true), r#"[{},{"screen":true}]"#);
+    assert_eq!(told(false, true), r#"[{"off":true},{"screen":true}]"#);
+    assert_eq!(told(false, false), "[]");
+    let shown = negotiated.enabled(Enabled::AT_FIRST);
+    assert_eq!((shown.cameras.len(), shown.audio), (1, true));
 }

@@ -308,6 +308,7 @@ fn a_full_room_of_people_who_say_as_much_as_they_can_fits_into_a_welcome() {
         registry.set_links(Instant::ZERO, "r", &id, links).unwrap();
         let camera = Camera {
             name: Some("\u{1f4f6}".repeat(64)),
+            ..Camera::default()
         };
         let cameras = vec![camera; crate::MAX_CAMERAS];
         let publishing = Publishing {

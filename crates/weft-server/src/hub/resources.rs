@@ -5,9 +5,8 @@ use crate::connection_limit::AddressPrefix;
 use crate::media_plane::ResourceId;
 use crate::origin::Origin;
 use crate::problem::Problem;
-use serde::Deserialize;
 use std::collections::BTreeMap;
-use weft_rooms::{Publishing, Standing};
+use weft_rooms::{Enabled, Publishing, Standing};
 use weft_units::Instant;
 
 #[cfg(test)]
@@ -48,14 +47,6 @@ pub(super) enum Role {
     Receive,
 }
 
-/// Media that a publisher has not switched off.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-pub(crate) struct Enabled {
-    /// All cameras.
-    pub(crate) video: bool,
-    pub(crate) audio: bool,
-}
-
 impl Role {
     /// Role of a publication before negotiation.
     pub(super) const PUBLISH: Role = Role::Publish {
@@ -63,10 +54,7 @@ impl Role {
             cameras: Vec::new(),
             audio: false,
         },
-        enabled: Enabled {
-            video: true,
-            audio: true,
-        },
+        enabled: Enabled::AT_FIRST,
     };
 }
 
@@ -219,10 +207,11 @@ impl Resources {
                 && resource.connected
                 && resource.publishes_as(room, participant)
             {
-                if enabled.video && !negotiated.cameras.is_empty() {
-                    shown.cameras.clone_from(&negotiated.cameras);
+                let enabled = negotiated.enabled(*enabled);
+                if !enabled.cameras.is_empty() {
+                    shown.cameras = enabled.cameras;
                 }
-                shown.audio |= negotiated.audio && enabled.audio;
+                shown.audio |= enabled.audio;
             }
         }
         shown

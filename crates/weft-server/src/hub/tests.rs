@@ -1,4 +1,3 @@
-use super::resources::Enabled;
 use super::{Arrival, FEED_LENGTH, Hub};
 use crate::auth::{Grant, May};
 use crate::clock::Clock;
@@ -10,7 +9,7 @@ use crate::origin::Origin;
 use crate::secret::unguessable;
 use std::sync::Arc;
 use std::time::SystemTime;
-use weft_rooms::{ParticipantKind, Publishing};
+use weft_rooms::{Enabled, ParticipantKind, Publishing};
 
 struct Deaf;
 
@@ -122,6 +121,7 @@ fn the_room_hears_what_became_of_an_upload() {
     let off = Enabled {
         video: false,
         audio: false,
+        screen: false,
     };
     hub.set_enabled(&resource, off).unwrap();
     assert_eq!(last(), Some(("connected".into(), false.into())));

@@ -5,7 +5,6 @@ use super::{
     App, Body, Pending, RoomName, SDP, Who, ask, created, escaped, ice_links, json_body, options,
     text_body,
 };
-use crate::hub::Enabled;
 use crate::media_plane::Publish;
 use crate::origin::Origin;
 use crate::problem::Problem;
@@ -15,7 +14,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, post, put};
 use axum::{Extension, Router};
-use weft_rooms::LinkReport;
+use weft_rooms::{Enabled, LinkReport};
 
 pub(super) fn routes() -> Router<App> {
     Router::new()

@@ -206,6 +206,20 @@ impl Media {
         }
     }
 
+    /// Whether the pictures are a presentation rather than a camera's: `a=content:slides`
+    /// (RFC 4796).
+    #[must_use]
+    pub fn is_presentation(&self) -> bool {
+        let mut attributes = self.attributes.iter();
+        attributes.any(|(name, value)| {
+            let contents = value.as_deref().unwrap_or_default();
+            name == "content"
+                && contents
+                    .split(',')
+                    .any(|content| content.trim() == "slides")
+        })
+    }
+
     /// Whether the section is rejected or stopped.
     #[must_use]
     pub fn is_rejected(&self) -> bool {

@@ -64,7 +64,11 @@ fn what_is_switched_off_or_not_up_does_not_show() {
     publish(&mut resources, &["a"]);
     assert_eq!(resources.shown("r", "ada"), Publishing::default());
     resources.connect(&id("a"));
-    let of = |video, audio| Enabled { video, audio };
+    let of = |video, audio| Enabled {
+        video,
+        audio,
+        screen: false,
+    };
     assert!(resources.set_enabled(&id("a"), of(false, true)));
     let sound = Publishing {
         audio: true,
