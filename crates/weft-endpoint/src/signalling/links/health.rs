@@ -4,8 +4,9 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 /// Time for which a link is avoided after its first failure; doubled after each
-/// further one. Chosen by us.
-const FIRST_PAUSE: Duration = Duration::from_secs(2);
+/// further one. Chosen by us: as long as a request with all its attempts, so that
+/// each attempt takes another link.
+const FIRST_PAUSE: Duration = Duration::from_secs(10);
 
 /// Longest time for which a link is avoided. Chosen by us: its link is retried
 /// within a minute after the login at a captive portal.

@@ -100,9 +100,9 @@ fn a_pause_grows_with_each_failure_up_to_a_minute() {
     let avoided_for =
         |health: &Health, seconds| health.is_avoided(now + Duration::from_secs(seconds));
     health.fail(now, LinkFault::Stalled);
-    assert!(avoided_for(&health, 1) && !avoided_for(&health, 2));
+    assert!(avoided_for(&health, 9) && !avoided_for(&health, 10));
     health.fail(now, LinkFault::Stalled);
-    assert!(avoided_for(&health, 3) && !avoided_for(&health, 4));
+    assert!(avoided_for(&health, 19) && !avoided_for(&health, 20));
     for _ in 0..40 {
         health.fail(now, LinkFault::Stalled);
     }
