@@ -31,6 +31,12 @@ pub enum ConnectError {
     /// The answer is invalid, or the endpoint has ended.
     #[error(transparent)]
     Call(#[from] CallError),
+    /// A connection ended before it was established.
+    #[error("the connection was not established: {0}")]
+    Failed(String),
+    /// The end came before the first answer of the server.
+    #[error("the server did not answer in this time")]
+    Early,
     /// A call ended without ever being established: the server answered
     /// requests, but nothing came back over UDP.
     #[error("the call was not established: nothing came back over UDP on any link")]

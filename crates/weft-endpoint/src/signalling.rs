@@ -16,7 +16,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use weft_rooms::Publishing;
 
-pub use error::{CertificateFault, SignallingError, UrlPart, with_remedy};
+pub use error::{CertificateFault, SignallingError, Stall, UrlPart, with_remedy};
 pub use invitation::Invitation;
 pub use links::LinkFault;
 pub use room::{Room, escaped};

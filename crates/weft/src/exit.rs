@@ -139,7 +139,7 @@ impl From<ConnectError> for Failure {
                 Failure::Usage(options::of_signalling(&error))
             }
             ConnectError::Signalling(error) => Failure::Run(options::of_signalling(&error)),
-            error @ (ConnectError::Call(_) | ConnectError::Unanswered) => Failure::run(error),
+            error => Failure::run(error),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Request that the server refused or did not answer.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SignallingError {
     /// Invalid URL.
@@ -26,6 +26,16 @@ pub enum SignallingError {
         url: String,
         /// Message of the system.
         error: String,
+    },
+    /// Connections to the server open, but data or answers do not arrive.
+    #[error("connections to {url}{} open, but {}", over_all(.links), .stall.words(.links))]
+    Stalled {
+        /// Root URL of the server.
+        url: String,
+        /// Names of the links that were tried; empty for the system's routes.
+        links: Vec<String>,
+        /// Evidence of the loss.
+        stall: Stall,
     },
     /// Requests fail while media flows: the server is running.
     #[error("requests to {url} fail: {error}; pictures and sound still flow")]
@@ -132,6 +142,40 @@ fn over(link: Option<&str>) -> String {
     link.map_or_else(String::new, |link| format!("link `{link}`: "))
 }
 
+/// Links as part of a sentence.
+fn over_all(links: &[String]) -> String {
+    match links {
+        [] => String::new(),
+        [link] => format!(" over {link}"),
+        [first @ .., last] => format!(" over {} and {last}", first.join(", ")),
+    }
+}
+
+/// Evidence about an open connection that carries nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stall {
+    /// The other end does not acknowledge the request, although it acknowledged the
+    /// opening: large packets are lost on the way to the server (a path MTU black hole).
+    Unacknowledged,
+    /// No answer arrives: the server hangs, or large packets from it are lost.
+    Unanswered,
+}
+
+impl Stall {
+    fn words(self, links: &[String]) -> String {
+        let device = links.first().map_or("DEVICE", String::as_str);
+        let lower =
+            format!("lower the MTU of each link, for example `ip link set dev {device} mtu 1280`");
+        match self {
+            Stall::Unacknowledged => format!("large packets do not arrive; {lower}"),
+            Stall::Unanswered => format!(
+                "no answer arrives; if the server works for others, large packets are lost on \
+                 the way: {lower}"
+            ),
+        }
+    }
+}
+
 /// Part of a URL that goes beyond the server's root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UrlPart {
@@ -227,6 +271,7 @@ impl SignallingError {
     pub fn is_passing(&self) -> bool {
         match self {
             SignallingError::Unreachable { .. }
+            | SignallingError::Stalled { .. }
             | SignallingError::UnknownHost { .. }
             | SignallingError::OnlyMedia { .. }
             | SignallingError::CaptivePortal { .. }
@@ -257,12 +302,46 @@ impl SignallingError {
         }
     }
 
+    /// Adds the failure of a later attempt. The first failure is reported, but a stall only
+    /// if all attempts stalled: a connection that was open before an outage stalls, too.
+    pub(super) fn and(self, later: SignallingError) -> SignallingError {
+        match (self, later) {
+            (
+                SignallingError::Stalled {
+                    url,
+                    mut links,
+                    stall,
+                },
+                SignallingError::Stalled {
+                    links: more,
+                    stall: last,
+                    ..
+                },
+            ) => {
+                for link in more {
+                    if !links.contains(&link) {
+                        links.push(link);
+                    }
+                }
+                // A later attempt waits longer, long enough for this evidence.
+                let stall = match last {
+                    Stall::Unacknowledged => last,
+                    Stall::Unanswered => stall,
+                };
+                SignallingError::Stalled { url, links, stall }
+            }
+            (SignallingError::Stalled { .. }, later) => later,
+            (first, _) => first,
+        }
+    }
+
     /// Key for comparing errors: the system's messages about a dead network
     /// change from one second to the next.
     #[must_use]
     pub fn kind(&self) -> String {
         match self {
             SignallingError::Unreachable { .. } => "unreachable".to_owned(),
+            SignallingError::Stalled { .. } => "stalled".to_owned(),
             SignallingError::UnknownHost { .. } => "unknown host".to_owned(),
             SignallingError::OnlyMedia { .. } => "only media".to_owned(),
             other => other.to_string(),

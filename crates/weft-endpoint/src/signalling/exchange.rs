@@ -1,5 +1,6 @@
 //! Requests that fail over to the next link.
 
+use std::io::ErrorKind;
 use std::time::{Duration, Instant, SystemTime};
 
 use serde::Deserialize;
@@ -8,7 +9,7 @@ use ureq::http::{Response, Uri};
 use ureq::{Agent, Body, RequestBuilder};
 use weft_units::printable;
 
-use super::error::{CertificateFault, SignallingError};
+use super::error::{CertificateFault, SignallingError, Stall};
 use super::links::{LinkConnector, LinkFault, OpenError, Unresolved, Used, take_used};
 
 /// Time for a request with all its attempts: the server answers within 5 s.
@@ -31,6 +32,10 @@ const MAX_WORDS: usize = 300;
 /// next link. Chosen by us: several round trips of the slowest networks, and
 /// short enough that a call connects within 5 s if the second link works.
 pub(super) const ANSWER: Duration = Duration::from_secs(2);
+
+/// Shortest time for another attempt. A shorter one fails whatever the server
+/// does, so its error says nothing. Chosen by us.
+const ATTEMPT: Duration = Duration::from_millis(500);
 
 /// Timeouts of one attempt at a request.
 #[derive(Clone, Copy)]
@@ -119,10 +124,10 @@ impl Exchange {
         let begun = Instant::now();
         let attempts = self.links.count().max(2);
         let mut tried = Vec::new();
-        let mut told = None;
+        let mut told: Option<Box<SignallingError>> = None;
         for attempt in 1..=attempts {
             let left = REQUEST.saturating_sub(begun.elapsed());
-            if left.is_zero() {
+            if attempt > 1 && left < ATTEMPT {
                 break;
             }
             // The last attempt gets all the remaining time.
@@ -136,12 +141,11 @@ impl Exchange {
             let used = take_used();
             let taken = match response {
                 Ok(response) => match self.judge(what, kind, used.as_ref(), response) {
-                    Ok(response) => {
-                        take(response, used.as_ref()).map_err(|error| self.broken(&error))
-                    }
+                    Ok(response) => take(response, used.as_ref())
+                        .map_err(|error| self.broken(&error, used.as_ref())),
                     Err(failure) => Err(failure),
                 },
-                Err(error) => Err(self.broken(&error)),
+                Err(error) => Err(self.broken(&error, used.as_ref())),
             };
             let link = used.as_ref().map(|used| used.link);
             let (is_foreign, fault, error) = match taken {
@@ -161,7 +165,7 @@ impl Exchange {
             // The first failure is reported, but a foreign answer is more
             // specific.
             told = Some(match told {
-                Some(before) if !is_foreign => before,
+                Some(before) if !is_foreign => Box::new(before.and(*error)),
                 _ => error,
             });
             let again = link.is_some() && tried.contains(&link);
@@ -232,19 +236,32 @@ impl Exchange {
     }
 
     /// Handles a missing answer, or one that is not HTTP.
-    fn broken(&self, error: &ureq::Error) -> Failure {
+    fn broken(&self, error: &ureq::Error, used: Option<&Used>) -> Failure {
         let told = self.unreachable(error);
         let fault = match error {
             ureq::Error::Timeout(_) => LinkFault::Stalled,
-            ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::TimedOut => {
-                LinkFault::Stalled
-            }
+            ureq::Error::Io(error) if error.kind() == ErrorKind::TimedOut => LinkFault::Stalled,
             _ => LinkFault::Broken(words(error)),
         };
-        match told {
-            SignallingError::Unreachable { .. } => Failure::Broken(fault, Box::new(told)),
+        match (told, used) {
+            (SignallingError::Unreachable { url, .. }, Some(used))
+                if fault == LinkFault::Stalled =>
+            {
+                let link = self.links.name(used.link).map(str::to_owned);
+                let stall = match error {
+                    // The system's error after TCP_USER_TIMEOUT.
+                    ureq::Error::Io(_) => Stall::Unacknowledged,
+                    _ => Stall::Unanswered,
+                };
+                let links = link.into_iter().collect();
+                let stalled = SignallingError::Stalled { url, links, stall };
+                Failure::Broken(fault, Box::new(stalled))
+            }
+            (told @ (SignallingError::Unreachable { .. } | SignallingError::Stalled { .. }), _) => {
+                Failure::Broken(fault, Box::new(told))
+            }
             // The connector has tried every link.
-            _ => Failure::Final(Box::new(told)),
+            (told, _) => Failure::Final(Box::new(told)),
         }
     }
 
@@ -259,6 +276,14 @@ impl Exchange {
                 url,
                 error: error.clone(),
             },
+            Some(OpenError::Stalled { links, stall }) => {
+                let names = links.iter().filter_map(|link| self.links.name(Some(*link)));
+                SignallingError::Stalled {
+                    url,
+                    links: names.map(str::to_owned).collect(),
+                    stall: *stall,
+                }
+            }
             Some(OpenError::Tls(rustls::Error::InvalidMessage(_))) => {
                 let error = "it does not use TLS; try http://".to_owned();
                 SignallingError::Unreachable { url, error }

@@ -230,6 +230,7 @@ impl LinkConnector {
                 OpenError::Tls(_) if is_connected => LinkFault::Portal {
                     answer: "with a certificate that is not the server's".to_owned(),
                 },
+                OpenError::Stalled { .. } => LinkFault::Stalled,
                 error => LinkFault::Broken(error.to_string()),
             };
             self.fail(link, fault);

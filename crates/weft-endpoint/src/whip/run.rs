@@ -1,5 +1,6 @@
 //! Thread of a publication: asks for it, makes it again after faults, ends it.
 
+use std::mem;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
@@ -65,8 +66,8 @@ pub(super) struct Publication {
     /// Number of the last attempt.
     attempt: u64,
     retry: Duration,
-    /// A path has led to the server.
-    was_connected: bool,
+    /// Reason why no path has led to the server yet; `None` after the first has.
+    missing: Option<ConnectError>,
     /// Time at which the last path was lost.
     lost_at: Option<Instant>,
     is_unanswered: bool,
@@ -94,7 +95,7 @@ impl Publication {
             state: State::Missing { again: now },
             attempt: 0,
             retry: RETRY,
-            was_connected: false,
+            missing: Some(ConnectError::Early),
             lost_at: None,
             is_unanswered: false,
             link_states: LinkStates::default(),
@@ -126,10 +127,7 @@ impl Publication {
             };
             match incoming.recv_timeout(wake.saturating_duration_since(now)) {
                 Ok(Message::End) | Err(RecvTimeoutError::Disconnected) => {
-                    return match self.is_unanswered && !self.was_connected {
-                        true => Err(ConnectError::Unanswered),
-                        false => Ok(()),
-                    };
+                    return self.missing.take().map_or(Ok(()), Err);
                 }
                 Ok(Message::Made(attempt, made)) => self.on_made(attempt, made)?,
                 Ok(Message::News(attempt, news)) if attempt == self.attempt => self.on_news(news),
@@ -188,6 +186,7 @@ impl Publication {
                 if let Some(lasted) = self.fault.ends(Instant::now()) {
                     self.events.send(Event::FaultEnded { lasted });
                 }
+                self.miss(ConnectError::Unanswered);
                 self.state = State::Made(connection);
             }
             Err(ConnectError::Signalling(error)) if self.is_passing(&error) => {
@@ -195,6 +194,7 @@ impl Publication {
                     true => error.while_media_flows(),
                     false => error,
                 };
+                self.miss(ConnectError::Signalling(error.clone()));
                 if self.fault.begins(Instant::now(), &error.kind()) {
                     self.events.send(Event::Fault(error));
                 }
@@ -209,7 +209,14 @@ impl Publication {
     /// it has worked before.
     fn is_passing(&self, error: &SignallingError) -> bool {
         let is_unknown = matches!(error, SignallingError::Refused { status: 404, .. });
-        error.is_passing() && (self.was_connected || !is_unknown)
+        error.is_passing() && (self.missing.is_none() || !is_unknown)
+    }
+
+    /// Records why there is no connection, unless there has been one.
+    fn miss(&mut self, reason: ConnectError) {
+        if let Some(missing) = &mut self.missing {
+            *missing = reason;
+        }
     }
 
     /// Makes another attempt, later each time.
@@ -222,12 +229,12 @@ impl Publication {
 
     fn on_news(&mut self, news: News) {
         match news {
-            News::Unanswered if !self.is_unanswered && !self.was_connected => {
+            News::Unanswered if !self.is_unanswered && self.missing.is_some() => {
                 self.is_unanswered = true;
                 self.events.send(Event::Unanswered);
             }
             News::Connected => {
-                self.was_connected = true;
+                self.missing = None;
                 self.retry = RETRY;
                 let url = self.whip.shown_url().to_owned();
                 let level = self.report().map(|report| report.level);
@@ -241,8 +248,9 @@ impl Publication {
                 }
             }
             News::Failed(reason) => {
+                self.miss(ConnectError::Failed(reason.clone()));
                 self.events.send(Event::PublishingFailed { reason });
-                if let State::Made(connection) = std::mem::replace(&mut self.state, State::Asked) {
+                if let State::Made(connection) = mem::replace(&mut self.state, State::Asked) {
                     self.end(connection);
                 }
                 self.again();

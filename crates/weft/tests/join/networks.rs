@@ -284,6 +284,34 @@ fn a_link_that_drops_large_packets_is_left_for_another() {
     });
 }
 
+/// Large packets vanish on every link, although the server is running.
+#[test]
+fn links_that_all_drop_large_packets_are_named_with_the_remedy() {
+    where_the_machine_keeps_up(|| {
+        let Some((server_side, sender_side, _server)) = behind(&["a", "b"]) else {
+            return;
+        };
+        for (number, link) in ["a", "b"].iter().enumerate() {
+            let net = format!("10.{}.0", number + 1);
+            server_side.ip(&format!("link set dev s{link} mtu 900"));
+            server_side.ip(&format!(
+                "route change {net}.0/24 dev s{link} src {net}.1 advmss 1460"
+            ));
+            sender_side.ip(&format!("link set dev {link} gso_max_segs 1"));
+        }
+        let url = format!("http://{SERVER}:8080");
+        let mut join = join(&sender_side, &url, &["a", "b"]);
+        let sender = Program::start(join.args(["--camera", "clip:640x360"]));
+        let took = sender.says("large packets do not arrive; lower the MTU");
+        println!("named after {took:?}");
+        let mut said = String::new();
+        while let Ok(line) = sender.said.recv_timeout(Duration::from_secs(1)) {
+            said.push_str(&line);
+        }
+        assert!(!said.contains("is the server running"), "{said}");
+    });
+}
+
 /// A server that names an address which does not lead to it, as behind NAT64 or with a
 /// public address that has changed.
 #[test]

@@ -1,5 +1,6 @@
 //! `weft publish` against our own server, which it treats like any WHIP server.
 
+use std::net::TcpListener;
 use std::process::Command;
 
 use weft_testing::where_the_machine_keeps_up;
@@ -69,4 +70,23 @@ fn an_address_that_is_wrong_ends_it_with_what_to_look_at() {
     let mut no_http = publish("rtmp://127.0.0.1/live");
     no_http.says("write it like http://");
     assert_eq!(no_http.status(), Some(2));
+}
+
+#[test]
+fn a_publication_that_never_connected_ends_with_the_reason_and_status_1() {
+    let publish = |url: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_weft"));
+        let about = ["publish", url, "--mic", "tone", "--link", "127.0.0.1"];
+        Program::start(command.args(about).args(["--seconds", "2"]))
+    };
+    // Nobody listens at the first address; at the second, nobody answers.
+    let silent = TcpListener::bind("127.0.0.1:0").expect("loopback");
+    let port = silent.local_addr().expect("bound").port();
+    let mut absent = publish(&format!("http://127.0.0.1:{}/whip/r", free_ports().0));
+    let mut hung = publish(&format!("http://127.0.0.1:{port}/whip/r"));
+    absent.says("is the server running there?; trying again");
+    assert_eq!(absent.status(), Some(1));
+    hung.says("did not answer in this time");
+    assert_eq!(hung.status(), Some(1));
+    drop(silent);
 }

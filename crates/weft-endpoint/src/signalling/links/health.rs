@@ -39,8 +39,8 @@ impl fmt::Display for LinkFault {
                  network"
             ),
             LinkFault::Stalled => f.write_str(
-                "connections to the server open, but no answer arrives (are large packets \
-                 lost?)",
+                "connections to the server open, but no answer arrives; if large packets are lost, \
+                 lower its MTU, for example to 1280",
             ),
             LinkFault::Broken(error) => write!(f, "connections to the server fail: {error}"),
         }

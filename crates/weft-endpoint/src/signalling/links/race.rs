@@ -11,6 +11,7 @@ use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection};
 use socket2::{Domain, Protocol, Socket, TcpKeepalive, Type};
 
+use super::super::error::Stall;
 use super::names::{Answer, Names};
 use super::source::{LinkRoute, Source};
 
@@ -56,6 +57,14 @@ pub(in super::super) enum OpenError {
     /// The other end did not prove to be the server.
     #[error("{0}")]
     Tls(#[from] rustls::Error),
+    /// TCP connects, but the TLS handshake gets no answer.
+    #[error("TCP connects, but the TLS handshake gets no answer")]
+    Stalled {
+        /// Numbers of the links; empty for the system's routes.
+        links: Vec<usize>,
+        /// Evidence of the loss.
+        stall: Stall,
+    },
     /// The host cannot be resolved.
     #[error("{0}")]
     UnknownHost(String),
@@ -72,6 +81,10 @@ struct Attempt {
 
 enum Step {
     Found(Answer),
+    /// TCP has connected, and the TLS handshake begins.
+    Opened {
+        route: usize,
+    },
     Tried {
         route: usize,
         outcome: Result<Connection, OpenError>,
@@ -91,6 +104,8 @@ pub(super) struct Race<'a> {
     /// Pairs of route and server address that were started or wait.
     known: Vec<(usize, IpAddr)>,
     running: usize,
+    /// Routes of the TLS handshakes that are running.
+    opened: Vec<usize>,
     lookups: usize,
     unknown: Option<String>,
     /// Failures so far.
@@ -110,6 +125,7 @@ impl<'a> Race<'a> {
             waiting: Vec::new(),
             known: Vec::new(),
             running: 0,
+            opened: Vec::new(),
             lookups: 0,
             unknown: None,
             failures: Vec::new(),
@@ -132,6 +148,10 @@ impl<'a> Race<'a> {
         loop {
             let now = Instant::now();
             if now >= deadline {
+                for route in std::mem::take(&mut self.opened) {
+                    let link = self.routes[route].link;
+                    self.failures.push((link, stalled(link, Stall::Unanswered)));
+                }
                 return Err(self.lost());
             }
             let due = self.next_due(next_start);
@@ -150,8 +170,12 @@ impl<'a> Race<'a> {
                 .recv_timeout(wake.saturating_duration_since(now))
             {
                 Ok(Step::Found(answer)) => self.on_answer(answer),
+                Ok(Step::Opened { route }) => self.opened.push(route),
                 Ok(Step::Tried { route, outcome }) => {
                     self.running -= 1;
+                    if let Some(opened) = self.opened.iter().position(|r| *r == route) {
+                        self.opened.swap_remove(opened);
+                    }
                     match outcome {
                         Ok(connection) => return Ok(connection),
                         Err(error) => self.failures.push((self.routes[route].link, error)),
@@ -231,7 +255,10 @@ impl<'a> Race<'a> {
         let (steps, deadline) = (self.steps.clone(), self.begun + self.limit);
         self.running += 1;
         thread::spawn(move || {
-            let outcome = connect(link, source.as_ref(), server, &target, deadline);
+            let opened = || {
+                let _ = steps.send(Step::Opened { route: number });
+            };
+            let outcome = connect(link, source.as_ref(), server, &target, deadline, opened);
             // The race is over for a loser; its connection closes.
             let _ = steps.send(Step::Tried {
                 route: number,
@@ -240,11 +267,9 @@ impl<'a> Race<'a> {
         });
     }
 
-    /// Most informative failure: a TLS error, otherwise the first error of the
-    /// system.
+    /// Most informative failure: a TLS error, otherwise a stall with all its links,
+    /// otherwise the first error of the system.
     fn lost(&mut self) -> OpenError {
-        let is_tls = |(_, error): &(_, OpenError)| matches!(error, OpenError::Tls(_));
-        let told = self.failures.iter().position(is_tls);
         if self.failures.is_empty() {
             let unreachable = |kind| OpenError::Io(io::Error::from(kind));
             return match (self.known.is_empty(), self.unknown.take()) {
@@ -254,7 +279,17 @@ impl<'a> Race<'a> {
                 (true, None) => OpenError::UnknownHost("no DNS server answers".to_owned()),
             };
         }
-        self.failures.remove(told.unwrap_or(0)).1
+        let first = |is: fn(&OpenError) -> bool| self.failures.iter().position(|f| is(&f.1));
+        let is_stalled = |error: &OpenError| matches!(error, OpenError::Stalled { .. });
+        let told = first(|error| matches!(error, OpenError::Tls(_))).or_else(|| first(is_stalled));
+        let mut told = self.failures.remove(told.unwrap_or(0)).1;
+        if let OpenError::Stalled { links, .. } = &mut told {
+            let others = self.failures.iter().filter(|f| is_stalled(&f.1));
+            links.extend(others.filter_map(|(link, _)| *link));
+            links.sort_unstable();
+            links.dedup();
+        }
+        told
     }
 }
 
@@ -264,6 +299,7 @@ fn connect(
     server: SocketAddr,
     target: &Target,
     deadline: Instant,
+    opened: impl Fn(),
 ) -> Result<Connection, OpenError> {
     let socket = Socket::new(
         Domain::for_address(server),
@@ -281,12 +317,27 @@ fn connect(
     let stream = Arc::new(TcpStream::from(socket));
     let tls = match &target.tls {
         Some(config) => {
-            let tls = handshake(config, &target.host, &stream, deadline)?;
+            opened();
+            let tls = handshake(config, &target.host, &stream, deadline);
+            let tls = tls.map_err(|error| match error {
+                // The system's error after TCP_USER_TIMEOUT.
+                OpenError::Io(io)
+                    if io.kind() == io::ErrorKind::TimedOut && io.raw_os_error().is_some() =>
+                {
+                    stalled(link, Stall::Unacknowledged)
+                }
+                other => other,
+            })?;
             Some(Box::new(tls))
         }
         None => None,
     };
     Ok(Connection { link, stream, tls })
+}
+
+fn stalled(link: Option<usize>, stall: Stall) -> OpenError {
+    let links = link.into_iter().collect();
+    OpenError::Stalled { links, stall }
 }
 
 /// Remaining time, if there is any.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-use crate::signalling::{CertificateFault, LinkFault, Room, Server, SignallingError, Trust};
+use crate::signalling::{CertificateFault, LinkFault, Room, Server, SignallingError, Stall, Trust};
 
 /// Limit for connecting a call over a working second link.
 const CONNECTED: Duration = Duration::from_secs(5);
@@ -180,6 +180,28 @@ fn a_captive_portal_on_every_link_is_named_with_a_link() {
             "{words}"
         );
         assert!(!words.contains("is the server running"), "{words}");
+    }
+}
+
+#[test]
+fn a_connection_without_an_answer_is_named_as_what_it_is() {
+    let (url, _requests) = serve(First::Stalls);
+    for url in [url.clone(), url.replace("http:", "https:")] {
+        let links = ["a=127.0.0.2", "b=127.0.0.2", "c=127.0.0.2"];
+        let room = room(&url, &links, Trust::Public);
+        let error = room.play("p", None, "v=0").err().expect("no answer");
+        let words = error.to_string();
+        let stalled = SignallingError::Stalled {
+            url,
+            links: ["a", "b", "c"].map(str::to_owned).to_vec(),
+            stall: Stall::Unanswered,
+        };
+        assert_eq!(words, stalled.to_string());
+        assert!(
+            words.contains("over a, b and c open, but no answer"),
+            "{words}"
+        );
+        assert!(error.is_passing());
     }
 }
 
