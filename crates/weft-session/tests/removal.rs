@@ -40,6 +40,8 @@ struct Call {
     shown: u32,
     reports: u32,
     ended: u32,
+    /// No report reaches the sender.
+    unreported: bool,
 }
 
 impl Call {
@@ -80,6 +82,7 @@ impl Call {
             shown: 0,
             reports: 0,
             ended: 0,
+            unreported: false,
         }
     }
 
@@ -133,6 +136,9 @@ impl Call {
         let now = self.now;
         while self.flights.front().is_some_and(|(at, _, _)| *at <= now) {
             let (_, to, sent) = self.flights.pop_front().expect("it is there");
+            if self.unreported && to == 0 && sent.protocol == Protocol::Rtcp {
+                continue;
+            }
             let (path, ecn, packet) = (sent.path, sent.ecn, &sent.packet);
             let input = match sent.protocol {
                 Protocol::Rtp => Input::Rtp { path, ecn, packet },
@@ -302,6 +308,27 @@ fn feedback_for_a_path_that_left_is_a_counted_drop() {
     call.ends[0].handle_input(call.now, Input::PathRemoved { path });
     call.run(ms(500));
     assert!(call.ends[0].drops().stale_feedback > 0);
+}
+
+/// A peer with libnice stays with the path that it nominated, and reports nothing of the
+/// other, which lives by its checks.
+#[test]
+fn a_path_without_any_report_is_unheard_after_the_reported_one_left() {
+    let mut call = Call::new();
+    let (reported, other) = (PathId(0), PathId(1));
+    call.up(reported);
+    call.run(ms(1000));
+    assert!(!call.ends[0].is_unheard(call.now));
+    call.unreported = true;
+    call.up(other);
+    call.remove(reported);
+    call.run(ms(1500));
+    assert!(!call.ends[0].is_unheard(call.now));
+    call.run(ms(2000));
+    assert!(call.ends[0].is_unheard(call.now));
+    call.unreported = false;
+    call.run(ms(1000));
+    assert!(!call.ends[0].is_unheard(call.now));
 }
 
 #[test]

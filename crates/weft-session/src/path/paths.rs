@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use weft_units::{PathId, Ssrc, StreamId};
+use weft_units::{Instant, PathId, Ssrc, StreamId};
 
 use super::{Numbering, Path, PathState};
 use crate::small_map::SmallMap;
@@ -19,6 +19,8 @@ pub(crate) struct Paths {
     ended: BTreeMap<PathId, Numbering>,
     /// Packets that left on paths that were removed.
     sent_before: u64,
+    /// When feedback came last on a path that was removed.
+    heard_before: Option<Instant>,
 }
 
 impl Paths {
@@ -48,6 +50,7 @@ impl Paths {
             return false;
         };
         self.sent_before += path.counters.sent_packets;
+        self.heard_before = self.heard_before.max(path.heard_at());
         self.ended.insert(id, path.into_numbering());
         for path in self.known.values_mut() {
             path.queue.remove_copies_on(id);
@@ -72,6 +75,12 @@ impl Paths {
         let down = || self.values().filter(|p| p.state == PathState::Down);
         let first = down().min_by_key(|p| (p.consent_until(), p.id));
         first.map(|p| p.id).filter(|_| down().count() > MOST_DOWN)
+    }
+
+    /// When feedback came last, on any path that there is or was.
+    pub fn heard_at(&self) -> Option<Instant> {
+        let heard = self.values().filter_map(Path::heard_at);
+        heard.chain(self.heard_before).max()
     }
 
     pub fn len(&self) -> usize {

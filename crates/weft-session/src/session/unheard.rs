@@ -29,8 +29,8 @@ impl Session {
         }
         let is_old = |at: Instant| now.saturating_since(at) >= GONE_AFTER;
         let waits = |p: &Path| p.is_usable() && p.history.unheard_since().is_some_and(is_old);
-        let heard = self.paths.values().filter_map(Path::heard_at).max();
-        heard.is_some_and(is_old) && self.paths.values().any(waits)
+        // The path that it came on may be gone.
+        self.paths.heard_at().is_some_and(is_old) && self.paths.values().any(waits)
     }
 
     /// The least target rate, if no feedback comes.
