@@ -39,8 +39,9 @@ const TRIES: usize = 4;
 const MOST: usize = 4096;
 
 impl Target {
-    /// Decrypted packets into a session.
-    pub const SESSION: Target = Target::new("session", (256, 5_000), (40, 60));
+    /// Decrypted packets into a session. Its logs of arrivals take up to 700 KB once, when
+    /// numbers jump for the first time.
+    pub const SESSION: Target = Target::new("session", (1_024, 5_000), (40, 60));
     /// Datagrams to peers that share a socket.
     pub const PEERS: Target = Target::new("peers", (512, 5_000), (32, 100));
     /// Packets to subscribers.
