@@ -13,7 +13,13 @@ it('reads a participant as the server sends it', () => {
     id: 'p2',
     name: 'Rover',
     kind: 'native',
-    publishing: { cameras: [{ name: 'Front' }, { name: null }], audio: false },
+    publishing: {
+      cameras: [
+        { name: 'Front', screen: false, off: false },
+        { name: null, screen: false, off: false },
+      ],
+      audio: false,
+    },
     upload: 'none',
     links: [{ name: 'wlan0', state: 'suspect', rttMs: 21.5, sentMbps: 1.25, targetMbps: 3, loss: 0.01, metered: true, backup: true, budgetLeftMb: 750.5, trouble: 'no_route' }],
     muted: false, moderator: false, hand: null,
@@ -59,6 +65,10 @@ it('passes over what it cannot read inside', () => {
 it('shows no more cameras than a server forwards, whatever it is told', () => {
   const cameras = [{ name: ' ' }, { name: 7 }, null, ...Array.from({ length: 1_000 }, () => ({ name: 'x' }))];
   expect(readPublishing({ cameras }).cameras.map((camera) => camera.name)).toEqual([null, null, null, 'x']);
+  expect(readPublishing({ cameras: [{ off: true }, { screen: true }] }).cameras).toEqual([
+    { name: null, screen: false, off: true },
+    { name: null, screen: true, off: false },
+  ]);
   expect(readPublishing('nothing')).toEqual({ cameras: [], audio: false });
 });
 

@@ -27,6 +27,10 @@ export type ParticipantKind = 'browser' | 'native' | 'whip';
 export interface Camera {
   /** Caption chosen by the owner. */
   readonly name: string | null;
+  /** Whether it is a shared screen. */
+  readonly screen: boolean;
+  /** Whether it sends nothing, and only keeps its place before one that is on. */
+  readonly off: boolean;
 }
 
 /** Published tracks; the cameras in order. */
@@ -193,8 +197,9 @@ export function readLinks(value: unknown): Link[] {
 }
 
 function readCamera(value: unknown): Camera {
-  const name = text(fields(value)?.['name']).trim();
-  return { name: name === '' ? null : name };
+  const from = fields(value);
+  const name = text(from?.['name']).trim();
+  return { name: name === '' ? null : name, screen: from?.['screen'] === true, off: from?.['off'] === true };
 }
 
 /** Maximum number of pictures per participant: as many as the server forwards. */

@@ -1,7 +1,7 @@
 // Buttons of our own camera and microphone, before and in a room, and of the view.
 
 import type { ComponentChildren } from 'preact';
-import { Camera, Microphone, View } from '../view/icons';
+import { Camera, Microphone, Screen, View } from '../view/icons';
 import type { OwnMedia } from './media';
 import type { PanelKind } from './panel';
 
@@ -17,6 +17,14 @@ export function CameraToggle({ own }: { readonly own: OwnMedia }) {
   return (
     <Toggle on={own.cameraOn} label={own.cameraOn ? 'Turn camera off' : 'Turn camera on'} shortcut="V" run={own.toggleCamera}>
       <Camera off={!own.cameraOn} />
+    </Toggle>
+  );
+}
+
+export function ScreenToggle({ shared, run }: { readonly shared: boolean; readonly run: () => void }) {
+  return (
+    <Toggle on label={shared ? 'Stop sharing' : 'Share screen'} shortcut="E" run={run}>
+      <Screen off={!shared} />
     </Toggle>
   );
 }

@@ -9,14 +9,15 @@ import { useSize, useStore } from '../view/hooks';
 import { Chat as ChatIcon, Copy, Leave, Lock, People as PeopleIcon, Sound } from '../view/icons';
 import { Announcer, Brand, Notice, soundBlocked } from '../view/parts';
 import { Chat } from './chat';
-import { CameraToggle, MicrophoneToggle, PanelToggle, ViewToggle } from './controls';
+import { CameraToggle, MicrophoneToggle, PanelToggle, ScreenToggle, ViewToggle } from './controls';
 import { DevicesButton } from './devices';
 import { arrange, speakerOf } from './layout';
 import type { OwnMedia } from './media';
 import type { PanelKind } from './panel';
 import { People } from './people';
 import { ReactionsButton } from './reactions';
-import { RemoteTiles, SelfTile, tileKeys } from './tile';
+import { useScreen, useSound, type OwnScreen } from './screen';
+import { RemoteTiles, screenKeys, SelfTile, tileKeys } from './tile';
 import { TileWatch } from './watch';
 
 /** Between tiles, CSS pixels. */
@@ -42,8 +43,9 @@ export function Room({ room, name, may, own, onLeave }: RoomProps) {
   const said = useStore(session.said);
   const publishing = useStore(session.publisher.state);
   const blocked = useStore(soundBlocked);
-  usePublishing(session, own);
   const [pinned, setPinned] = useState<string | null>(null);
+  /** Shared screen that we made small again. */
+  const [dismissed, setDismissed] = useState<string | null>(null);
   const [speakerView, setSpeakerView] = useState(false);
   const { speaker, onSpeech } = useSpeaker(presence);
   const toggleView = useCallback(() => {
@@ -54,6 +56,8 @@ export function Room({ room, name, may, own, onLeave }: RoomProps) {
   const toggle = (kind: PanelKind): void => setPanel((open) => (open === kind ? null : kind));
   const unread = useUnread(presence, panel === 'chat');
   const [refused, setRefused] = useState<Problem | null>(null);
+  const screen = useScreen(setRefused);
+  usePublishing(session, own, screen);
   const attempt = (act: Promise<unknown>): void => void act.catch((thrown: unknown) => setRefused(problemFrom(thrown)));
   const self = presence.self === null ? undefined : presence.participants.get(presence.self);
   const raised = self?.hand != null;
@@ -68,6 +72,7 @@ export function Room({ room, name, may, own, onLeave }: RoomProps) {
     h: () => setHand(!raised),
     c: () => toggle('chat'),
     p: () => toggle('people'),
+    e: may === 'take_part' ? screen.toggle : null,
   });
   const shownName = self?.name ?? name;
   const waiting = useStore(session.waiting);
@@ -83,8 +88,14 @@ export function Room({ room, name, may, own, onLeave }: RoomProps) {
   );
   const people = others(presence);
   const keys = people.flatMap(tileKeys);
-  const chosen = pinned !== null && keys.includes(pinned) ? pinned : speakerView && speaker !== null ? `${speaker}/0` : null;
+  const presented = useLatest(people.flatMap(screenKeys), dismissed);
+  const chosen = pinned !== null && keys.includes(pinned) ? pinned : (presented ?? (speakerView && speaker !== null ? `${speaker}/0` : null));
   const large = keys.length > 1 ? chosen : null;
+  const pin = (key: string): void => {
+    const ends = key === (pinned ?? presented);
+    setPinned(ends ? null : key);
+    if (ends && pinned === null) setDismissed(key);
+  };
   const layout = arrange(keys.length, large !== null, size.width, size.height, GAP);
   const lost = events.kind !== 'open' && events.kind !== 'connecting';
 
@@ -149,9 +160,9 @@ export function Room({ room, name, may, own, onLeave }: RoomProps) {
                 watch={watch}
                 old={lost}
                 large={large}
-                pinned={pinned}
+                pinned={pinned ?? presented}
                 onSpeech={onSpeech}
-                onPin={keys.length > 1 ? (key) => setPinned(key === pinned ? null : key) : null}
+                onPin={keys.length > 1 ? pin : null}
               />
             ))}
             <SelfTile name={shownName} may={may} own={own} state={publishing} raised={raised} reaction={(self && reactions.get(self.id)?.reaction) ?? null} />
@@ -173,6 +184,7 @@ export function Room({ room, name, may, own, onLeave }: RoomProps) {
           <>
             <MicrophoneToggle own={muted} />
             <CameraToggle own={own} />
+            {screen.toggle !== null && <ScreenToggle shared={screen.track !== null} run={screen.toggle} />}
           </>
         )}
         {keys.length > 1 && <ViewToggle speaker={speakerView} run={toggleView} />}
@@ -279,16 +291,30 @@ function useSessionLife(session: RoomSession): void {
 }
 
 /** Publishes our own media as it changes. */
-function usePublishing(session: RoomSession, { stream, cameraOn, soundOn }: OwnMedia): void {
+function usePublishing(session: RoomSession, { stream, cameraOn, soundOn }: OwnMedia, screen: OwnScreen): void {
   const publishes = useRef(false);
+  const video = stream?.getVideoTracks()[0] ?? null;
+  const audio = useSound(stream?.getAudioTracks()[0] ?? null, screen.sound);
   useEffect(() => {
-    const [video, audio] = [stream?.getVideoTracks()[0] ?? null, stream?.getAudioTracks()[0] ?? null];
     // Without any media we only watch; tracks published before are withdrawn.
-    if (video === null && audio === null && !publishes.current) return;
+    if (video === null && audio === null && screen.track === null && !publishes.current) return;
     publishes.current = true;
-    void session.publish({ video, audio });
-  }, [session, stream]);
-  useEffect(() => session.publisher.tell({ video: cameraOn, audio: soundOn }), [session, stream, cameraOn, soundOn]);
+    void session.publish({ video, audio, screen: screen.track });
+  }, [session, video, audio, screen.track]);
+  const hasSound = soundOn || screen.sound !== null;
+  const shares = screen.track !== null;
+  useEffect(
+    () => session.publisher.tell({ video: cameraOn, audio: hasSound, screen: shares }),
+    [session, stream, cameraOn, hasSound, shares],
+  );
+}
+
+/** Returns the key that came last, of those that are there and not `dismissed`. */
+function useLatest(keys: readonly string[], dismissed: string | null): string | null {
+  const order = useRef<readonly string[]>([]);
+  const known = order.current.filter((key) => keys.includes(key));
+  order.current = [...known, ...keys.filter((key) => !known.includes(key))];
+  return order.current.filter((key) => key !== dismissed).at(-1) ?? null;
 }
 
 /** Participant whom the speaker view makes large. */

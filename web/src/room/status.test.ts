@@ -3,7 +3,7 @@ import { nothing, readParticipant } from '../model/types';
 import { ownStatus, statusOf } from './status';
 
 const sound = { cameras: [], audio: true };
-const picture = { cameras: [{ name: null }], audio: false };
+const picture = { cameras: [{ name: null, screen: false, off: false }], audio: false };
 
 it.each([
   // Muted with the camera off differs from watching and from disconnected.

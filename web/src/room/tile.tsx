@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { Participant, Reaction } from '../model/types';
+import type { Participant, Publishing, Reaction } from '../model/types';
 import type { May } from '../signal/access';
 import { noDecoder } from '../signal/offers';
 import type { PeerState } from '../signal/peer';
@@ -24,9 +24,21 @@ const PAUSED = 'Paused: your connection is too slow.';
  *  longer than it takes to negotiate a line. */
 const BLAME_MS = 2_000;
 
-/** Keys of a participant's tiles: one for each camera, or a single one without any. */
+/** Places of the cameras with a tile: the first one, which has the sound, also while it is
+ *  off, and all others that are on. */
+function places({ cameras }: Publishing): number[] {
+  const others = [...cameras.keys()].filter((place) => place > 0 && cameras[place]?.off === false);
+  return [0, ...others];
+}
+
+/** Keys of a participant's tiles. */
 export function tileKeys({ id, publishing }: Participant): string[] {
-  return Array.from({ length: Math.max(publishing.cameras.length, 1) }, (_, place) => `${id}/${place}`);
+  return places(publishing).map((place) => `${id}/${place}`);
+}
+
+/** Keys of the tiles that show a participant's screen. */
+export function screenKeys({ id, publishing: { cameras } }: Participant): string[] {
+  return [...cameras.keys()].filter((place) => cameras[place]?.screen === true).map((place) => `${id}/${place}`);
 }
 
 interface RemoteTilesProps {
@@ -52,8 +64,7 @@ export function RemoteTiles({ participant, session: { reception }, reaction, wat
   const received = useStore(reception.media).get(id);
   const state = useStore(reception.state);
   const missingCodec = useStore(reception.missingCodec);
-  const on = publishing.cameras.length > 0;
-  const sends = on || publishing.audio;
+  const sends = publishing.cameras.length > 0 || publishing.audio;
   const speaks = useSpeaking(received?.sound ?? null, publishing.audio);
   useEffect(() => {
     if (!speaks) return undefined;
@@ -61,19 +72,21 @@ export function RemoteTiles({ participant, session: { reception }, reaction, wat
     return () => onSpeech(id, false);
   }, [id, speaks, onSpeech]);
   const status = statusOf(participant);
-  const cameras = on ? cameraNames(publishing.cameras) : [null];
+  const names = cameraNames(publishing.cameras);
   return (
     <>
-      {tileKeys(participant).map((key, place) => {
-        const camera = cameras[place] ?? null;
+      {places(publishing).map((place) => {
+        const key = `${id}/${place}`;
+        const camera = names[place] ?? null;
+        const of = publishing.cameras[place];
         return (
-          // Keyed by index: the first tile stays when a second one appears.
+          // Keyed by place: the first tile stays when a second one appears.
           <RemoteTile
             key={place}
             watch={watch}
             participant={id}
             place={place}
-            on={on}
+            on={of?.off === false}
             received={received?.cameras.get(place)}
             sounds={place === 0 && received?.sound != null}
             label={pictureLabel(name, camera)}

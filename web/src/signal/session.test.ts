@@ -99,7 +99,7 @@ it('tells its view again when the events were interrupted', async () => {
 
 it('does not let a connection wait that the server can take again', async () => {
   const { env, session, bodies, say, posts } = await inRoom();
-  await session.publish({ video: track('video'), audio: track('audio') });
+  await session.publish({ video: track('video'), audio: track('audio'), screen: null });
   await settle();
   env.peer.become('failed');
   await env.pass(500);
@@ -118,7 +118,7 @@ it('does not let a connection wait that the server can take again', async () => 
 it('publishes under its id once welcomed, and anew under a new id', async () => {
   const { env, session, bodies, say, posts } = await inRoom();
   const published = () => posts().filter((request) => request.startsWith('POST /whip'));
-  await session.publish({ video: track('video'), audio: track('audio') });
+  await session.publish({ video: track('video'), audio: track('audio'), screen: null });
   await settle();
   expect(published()).toEqual(['POST /whip/our%20room?participant=p1']);
   expect(env.calls.at(-1)?.secret).toBe('s1');
@@ -141,7 +141,7 @@ it('publishes what it was given before the welcome', async () => {
     return created('/whip/r/1', 'sdp');
   });
   const session = new RoomSession(env, 'r', 'Kim');
-  await session.publish({ video: track('video'), audio: null });
+  await session.publish({ video: track('video'), audio: null, screen: null });
   session.join();
   await settle();
   expect(env.peers).toHaveLength(0);
@@ -163,7 +163,7 @@ it('connects anew when a server that was started again gives the same ids', asyn
   env.peer.become('connected');
   await say('offer', { resource: '1', sdp: sections('more', { 0: 'video' }) });
   await say('reception', { resource: '1', lines: [{ mid: '0', participant: 'ada', kind: 'video', camera: 0 }] });
-  await session.publish({ video: track('video'), audio: null });
+  await session.publish({ video: track('video'), audio: null, screen: null });
   await settle();
   expect(session.reception.media.value.size).toBe(1);
   expect(posts()).toHaveLength(2);
@@ -178,7 +178,7 @@ it('connects anew when a server that was started again gives the same ids', asyn
 
 it('leaves nothing behind', async () => {
   const { env, session } = await inRoom(person('ada'));
-  await session.publish({ video: track('video'), audio: null });
+  await session.publish({ video: track('video'), audio: null, screen: null });
   await settle();
   session.leave();
   await settle();
@@ -230,7 +230,7 @@ it('waits until it is admitted, keeps its place over an interruption, and publis
   const session = new RoomSession(env, 'our room', 'Kim');
   session.join();
   await settle();
-  void session.publish({ video: track('video'), audio: null });
+  void session.publish({ video: track('video'), audio: null, screen: null });
   await bodies[0]?.event('waiting', { id: 'p1', secret: 's1', room: 'our room' });
   expect(session.waiting.value).toBe(true);
   await bodies[0]?.end();
@@ -250,7 +250,7 @@ it('gives its connections the ICE servers of the room, the latest ones to new co
   // A restarted server, which names some now.
   await say('welcome', { id: 'p1', secret: 's2', room: 'our room', participants: [], ice_servers: [...servers('1'), { urls: 7 }, null] });
   expect(env.peer.iceServers).toEqual(servers('1'));
-  await session.publish({ video: track('video'), audio: null });
+  await session.publish({ video: track('video'), audio: null, screen: null });
   await settle();
   expect(env.peers.slice(-2).map((peer) => peer.iceServers)).toEqual([servers('1'), servers('1')]);
   await say('ice-servers', servers('2'));

@@ -16,6 +16,13 @@ const ENCODINGS = [
   { rid: 'f', scaleResolutionDownBy: 1, maxBitrate: 2_500_000 },
 ];
 
+/** Encodings of a shared screen: text stays sharp at a low frame rate. The small one is for
+ *  viewers with a poor connection. Chosen by us. */
+const SCREEN_ENCODINGS = [
+  { rid: 'h', scaleResolutionDownBy: 2, maxBitrate: 300_000, maxFramerate: 5 },
+  { rid: 'f', scaleResolutionDownBy: 1, maxBitrate: 2_500_000, maxFramerate: 15 },
+];
+
 /** Three temporal layers, so that the server can thin the picture for a slow
  *  receiver (W3C webrtc-svc names). */
 const SCALABILITY = 'L1T3';
@@ -23,22 +30,27 @@ const SCALABILITY = 'L1T3';
 export interface Tracks {
   readonly video: MediaStreamTrack | null;
   readonly audio: MediaStreamTrack | null;
+  readonly screen: MediaStreamTrack | null;
 }
 
 /** Enabled media. */
 export interface Publishing {
   readonly video: boolean;
   readonly audio: boolean;
+  readonly screen: boolean;
 }
 
-/** Publishes one camera and one microphone, and reconnects after failures. */
+const KINDS = ['audio', 'video', 'screen'] as const;
+
+/** Publishes a camera, a microphone and a screen, and reconnects after failures. All three
+ *  are negotiated in advance, so that a track comes and goes without a new negotiation. */
 export class Publisher {
   readonly #env: Env;
   readonly #url: () => string;
   readonly #proof: () => Record<string, string>;
   readonly #session: PeerSession;
-  readonly #senders: { video: RTCRtpSender | null; audio: RTCRtpSender | null } = { video: null, audio: null };
-  #tracks: Tracks = { video: null, audio: null };
+  #senders: Partial<Record<keyof Tracks, RTCRtpSender>> = {};
+  #tracks: Tracks = { video: null, audio: null, screen: null };
   #told: Publishing | null = null;
 
   /** Both are called before every attempt: the URL has the participant's id, the headers prove it. */
@@ -47,10 +59,6 @@ export class Publisher {
     this.#url = url;
     this.#proof = proof;
     this.#session = new PeerSession(env, (attempt) => this.#negotiate(attempt));
-    // A new connection does not know what was reported on the previous one.
-    this.#session.state.subscribe(() => {
-      if (this.#session.state.value.kind === 'connected') this.#tellServer();
-    });
   }
 
   get state(): Store<PeerState> {
@@ -76,16 +84,11 @@ export class Publisher {
     this.#session.close();
   }
 
-  /** Replaces the tracks, without a new negotiation if possible. */
+  /** Replaces the tracks. */
   async setTracks(tracks: Tracks): Promise<void> {
     const before = this.#tracks;
     this.#tracks = tracks;
-    const missing = (['video', 'audio'] as const).some((kind) => tracks[kind] !== null && this.#senders[kind] === null);
-    if (missing) {
-      this.#session.start();
-      return;
-    }
-    for (const kind of ['video', 'audio'] as const) {
+    for (const kind of KINDS) {
       if (tracks[kind] !== before[kind]) await this.#senders[kind]?.replaceTrack(tracks[kind]);
     }
   }
@@ -110,8 +113,10 @@ export class Publisher {
   }
 
   async #negotiate({ peer, current, created }: Attempt): Promise<void> {
-    this.#senders.audio = addSender(peer, 'audio', this.#tracks.audio, this.#env);
-    this.#senders.video = addSender(peer, 'video', this.#tracks.video, this.#env);
+    const audio = peer.addTransceiver(this.#tracks.audio ?? 'audio', { direction: 'sendonly' });
+    const video = addPictures(peer, this.#tracks.video, ENCODINGS, this.#env);
+    const screen = addPictures(peer, this.#tracks.screen, SCREEN_ENCODINGS, this.#env);
+    this.#senders = { audio: audio.sender, video: video.sender, screen: screen.sender };
     await peer.setLocalDescription(await peer.createOffer());
     await gathered(peer, this.#env);
     if (!current()) return;
@@ -120,36 +125,44 @@ export class Publisher {
     const response = await this.#env.fetch(url, {
       method: 'POST',
       headers: { 'content-type': SDP, accept: SDP, ...this.#proof() },
-      body: peer.localDescription?.sdp ?? '',
+      body: withPresentation(peer.localDescription?.sdp ?? '', screen.mid),
     });
     if (!response.ok) throw new ProblemError(await problemOf(response, 'take your picture and sound'));
     const location = response.headers.get('location');
     if (location !== null) created(locate(location, url));
+    // Before the connection is up, so that nobody sees a camera that is off. A new
+    // connection does not know what was reported on the previous one.
+    if (current()) this.#tellServer();
     const answer = await response.text();
     if (!current()) return;
     await peer.setRemoteDescription({ type: 'answer', sdp: answer });
   }
 }
 
-function addSender(
+function addPictures(
   peer: RTCPeerConnection,
-  kind: 'audio' | 'video',
   track: MediaStreamTrack | null,
+  encodings: readonly RTCRtpEncodingParameters[],
   env: Env,
-): RTCRtpSender | null {
-  if (track === null) return null;
-  if (kind === 'audio') return peer.addTransceiver(track, { direction: 'sendonly' }).sender;
+): RTCRtpTransceiver {
   let transceiver: RTCRtpTransceiver;
   try {
-    const sendEncodings = ENCODINGS.map((encoding) => ({ ...encoding, scalabilityMode: SCALABILITY }));
-    transceiver = peer.addTransceiver(track, { direction: 'sendonly', sendEncodings });
+    const sendEncodings = encodings.map((encoding) => ({ ...encoding, scalabilityMode: SCALABILITY }));
+    transceiver = peer.addTransceiver(track ?? 'video', { direction: 'sendonly', sendEncodings });
   } catch {
     // A browser without temporal layers.
-    transceiver = peer.addTransceiver(track, { direction: 'sendonly', sendEncodings: ENCODINGS });
+    transceiver = peer.addTransceiver(track ?? 'video', { direction: 'sendonly', sendEncodings: [...encodings] });
   }
   const codecs = vp8First(env.videoCodecs());
   if (codecs.length > 0) transceiver.setCodecPreferences?.(codecs);
-  return transceiver.sender;
+  return transceiver;
+}
+
+/** Marks the section with this id as a presentation (RFC 4796). */
+export function withPresentation(sdp: string, mid: string | null): string {
+  const sections = sdp.split(/^(?=m=)/m);
+  const marked = sections.map((section) => (section.includes(`\na=mid:${mid}\r\n`) ? `${section}a=content:slides\r\n` : section));
+  return marked.join('');
 }
 
 /** Moves VP8 to the front and keeps the order of all others. */

@@ -17,13 +17,17 @@ type Handler = (call: Call, signal: AbortSignal | null) => Response | Promise<Re
 export class FakeTransceiver {
   readonly sender: { replaceTrack: (track: unknown) => Promise<void>; track: unknown };
   codecs: readonly { mimeType: string }[] | null = null;
+  readonly mid = null;
+  /** Null if it was added without a track. */
+  readonly track: { kind: string } | null;
 
   constructor(
-    readonly track: { kind: string },
+    of: { kind: string } | string,
     readonly init: RTCRtpTransceiverInit,
   ) {
+    this.track = typeof of === 'string' ? null : of;
     this.sender = {
-      track,
+      track: this.track,
       replaceTrack: (next) => {
         this.sender.track = next;
         return Promise.resolve();
@@ -63,7 +67,7 @@ export class FakePeer {
 
   constructor(readonly offered: readonly string[]) {}
 
-  addTransceiver(track: { kind: string }, init: RTCRtpTransceiverInit): FakeTransceiver {
+  addTransceiver(track: { kind: string } | string, init: RTCRtpTransceiverInit): FakeTransceiver {
     const transceiver = new FakeTransceiver(track, init);
     this.transceivers.push(transceiver);
     return transceiver;

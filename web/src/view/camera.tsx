@@ -100,8 +100,8 @@ function Tool({ label, pressed, run, children }: ToolProps) {
 
 /** Captions of the cameras; null for a single unnamed one. */
 export function cameraNames(cameras: readonly Camera[]): (string | null)[] {
-  const several = cameras.length > 1;
-  return cameras.map(({ name }, place) => name ?? (several ? `camera ${place + 1}` : null));
+  const several = cameras.filter(({ screen }) => !screen).length > 1;
+  return cameras.map(({ name, screen }, place) => name ?? (screen ? 'screen' : several ? `camera ${place + 1}` : null));
 }
 
 /** Accessible name of a picture. */

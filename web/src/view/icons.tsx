@@ -42,6 +42,13 @@ export const View = ({ speaker }: { readonly speaker: boolean }) => (
   </Icon>
 );
 
+/** Arrow out of a screen, or a cross on it while it is shared. */
+export const Screen = ({ off }: { readonly off: boolean }) => (
+  <Icon>
+    <path d={off ? 'M3 5h18v12H3zM8 20h8M12 14V8M9 11l3-3 3 3' : 'M3 5h18v12H3zM8 20h8M9 8l6 6M15 8l-6 6'} />
+  </Icon>
+);
+
 export const Chat = () => (
   <Icon>
     <path d="M4 5h16v11H10l-4 4v-4H4zM8 9h8M8 12h5" />
