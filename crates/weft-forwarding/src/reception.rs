@@ -214,11 +214,14 @@ impl Reception {
         }
     }
 
-    /// These streams are paused now, and no others.
-    pub(crate) fn set_paused(&mut self, paused: &BTreeSet<StreamId>) {
+    /// These streams are paused now, and no others. Returns whether that is a change.
+    pub(crate) fn set_paused(&mut self, paused: &BTreeSet<StreamId>) -> bool {
+        let mut changed = false;
         for line in &mut self.lines {
-            line.paused = paused.contains(&line.stream);
+            let is_paused = paused.contains(&line.stream);
+            changed |= std::mem::replace(&mut line.paused, is_paused) != is_paused;
         }
+        changed
     }
 
     /// Returns the lines that carry something, if the participant was told others last.

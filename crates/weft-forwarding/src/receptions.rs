@@ -6,6 +6,7 @@ use crate::event::Event;
 use crate::plane::Plane;
 use crate::publication::Publisher;
 use crate::reception::{Candidate, Reception};
+use std::collections::VecDeque;
 use weft_peer::PeerKey;
 use weft_units::Instant;
 
@@ -77,11 +78,8 @@ impl Plane {
             let (Role::Receive(reception), Some(key)) = (&mut connection.role, key) else {
                 continue;
             };
-            reception.set_paused(&self.traffic.paused(key).collect());
-            if let Some(lines) = reception.news() {
-                let resource = resource.clone();
-                self.events
-                    .push_back(Event::LinesChanged { resource, lines });
+            if reception.set_paused(&self.traffic.paused(key).collect()) {
+                tell_lines(&mut self.events, resource, reception);
             }
         }
     }
@@ -101,11 +99,7 @@ impl Plane {
             return;
         };
         let assignment = reception.assign(&candidates);
-        if let Some(lines) = reception.news() {
-            let resource = resource.clone();
-            self.events
-                .push_back(Event::LinesChanged { resource, lines });
-        }
+        tell_lines(&mut self.events, resource, reception);
         for (stream, carried) in assignment.changed {
             self.traffic
                 .carry(now, &mut self.peers, (key, stream), carried);
@@ -120,5 +114,13 @@ impl Plane {
             let resource = resource.clone();
             self.events.push_back(Event::Offered { resource, sdp });
         }
+    }
+}
+
+/// Tells a participant the lines of its reception, if they have changed.
+fn tell_lines(events: &mut VecDeque<Event>, resource: &ResourceId, reception: &mut Reception) {
+    if let Some(lines) = reception.news() {
+        let resource = resource.clone();
+        events.push_back(Event::LinesChanged { resource, lines });
     }
 }

@@ -12,7 +12,7 @@ export interface Presence {
   /** Chat, the oldest message first. */
   readonly chat: readonly ChatMessage[];
   readonly settings: Settings;
-  /** Who waits to be admitted; empty unless we may moderate. */
+  /** People who wait to be admitted; empty unless we may moderate. */
   readonly queue: readonly Waiting[];
 }
 
