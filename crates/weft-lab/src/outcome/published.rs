@@ -36,9 +36,12 @@ pub struct Compared {
 }
 
 impl Outcome<'_> {
-    /// Returns the published values with the results.
+    /// Returns the published values with the results; none if they are for other variants.
     #[must_use]
     pub fn compared(&self) -> Vec<Compared> {
+        if !self.scenario.is_as_published {
+            return Vec::new();
+        }
         let here = |entry: &&Published| {
             let variants = self.scenario.variants.iter();
             let mut names = variants.flat_map(|v| [v.name.as_str(), v.system.name.as_str()]);

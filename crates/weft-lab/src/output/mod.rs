@@ -3,6 +3,7 @@
 mod comparison;
 mod kept;
 mod parquet;
+mod pivot;
 mod report;
 mod summary;
 mod tables;

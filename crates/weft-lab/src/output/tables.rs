@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::parquet::{self, Values};
+use super::pivot;
 use crate::figures::figure;
 use crate::measure::metrics;
 use crate::measure::series::Series;
@@ -167,7 +168,8 @@ pub enum Rows {
 }
 
 /// Formats the results for a terminal: a row for each metric, a column for each system;
-/// transposed if there are more systems than fit and not all metrics are requested.
+/// transposed if there are more systems than fit and not all metrics are requested. With
+/// varied values it is a table for each metric instead.
 #[must_use]
 pub fn printed(outcome: &Outcome<'_>, which: Rows) -> String {
     let rows = outcome.rows();
@@ -201,36 +203,36 @@ pub fn printed(outcome: &Outcome<'_>, which: Rows) -> String {
         rows.any(|row| row.median.is_some())
     };
     let named = shown.iter().flat_map(|metric| match has_median(metric) {
-        false => vec![((*metric).to_owned(), *metric, Line::Centre)],
+        false => vec![((*metric).to_owned(), (*metric, Line::Centre))],
         true => vec![
-            ((*metric).to_owned(), *metric, Line::Centre),
-            (format!("{metric} (median)"), *metric, Line::Median),
+            ((*metric).to_owned(), (*metric, Line::Centre)),
+            (format!("{metric} (median)"), (*metric, Line::Median)),
         ],
     });
-    let named: Vec<(String, &str, Line)> = named.collect();
-    let value = |system: &str, (_, metric, line): &(String, &str, Line)| {
+    let named: Vec<(String, (&str, Line))> = named.collect();
+    let value = |system: &str, (metric, line): &(&str, Line)| {
         let mut rows = rows.iter();
         let row = rows.find(|row| row.system == system && row.metric == *metric);
         row.map_or("-".to_owned(), |row| cell(row, *line))
     };
-    let titles = named.iter().map(|(title, ..)| title.clone());
-    let corner = [String::new()].into_iter();
-    let mut table: Vec<Vec<String>> = Vec::new();
-    if across {
-        table.push(corner.chain(titles).collect());
-        for system in &systems {
-            let values = named.iter().map(|named| value(system, named));
-            table.push([(*system).to_owned()].into_iter().chain(values).collect());
+    let pivoted = pivot::tables(outcome.scenario(), &named, value);
+    let mut text = pivoted.unwrap_or_else(|| {
+        let mut table = vec![vec![String::new()]];
+        if across {
+            table[0].extend(named.iter().map(|(title, _)| title.clone()));
+            for system in &systems {
+                let values = named.iter().map(|(_, metric)| value(system, metric));
+                table.push([(*system).to_owned()].into_iter().chain(values).collect());
+            }
+        } else {
+            table[0].extend(systems.iter().map(|system| (*system).to_owned()));
+            for (title, metric) in &named {
+                let values = systems.iter().map(|system| value(system, metric));
+                table.push([title.clone()].into_iter().chain(values).collect());
+            }
         }
-    } else {
-        let heads = systems.iter().map(|system| (*system).to_owned());
-        table.push(corner.chain(heads).collect());
-        for (title, named) in titles.zip(&named) {
-            let values = systems.iter().map(|system| value(system, named));
-            table.push([title].into_iter().chain(values).collect());
-        }
-    }
-    let mut text = aligned(&table);
+        aligned(&table)
+    });
     let more = names.len() - shown.len();
     if more > 0 {
         let _ = writeln!(text, "and {more} more metrics with --all");
@@ -239,7 +241,8 @@ pub fn printed(outcome: &Outcome<'_>, which: Rows) -> String {
 }
 
 /// Formats the number of runs in which each system was worse than the best single link,
-/// for a terminal: a row for each metric. Empty if there is nothing to compare.
+/// for a terminal: a row for each metric, or for each system if there are more than fit.
+/// Empty if there is nothing to compare.
 #[must_use]
 pub fn printed_worse(outcome: &Outcome<'_>, which: Rows) -> String {
     let all = outcome.worse_than_single();
@@ -268,11 +271,21 @@ pub fn printed_worse(outcome: &Outcome<'_>, which: Rows) -> String {
             format!("{} of {}", found.worse, found.n)
         })
     };
-    let head = [""].iter().chain(&systems).map(|head| (*head).to_owned());
-    let mut table: Vec<Vec<String>> = vec![head.collect()];
-    for name in names {
-        let cells = systems.iter().map(|system| cell(system, name));
-        table.push([name.to_owned()].into_iter().chain(cells).collect());
+    let mut table: Vec<Vec<String>> = Vec::new();
+    let row = |head: &str, cells: &mut dyn Iterator<Item = String>| -> Vec<String> {
+        [head.to_owned()].into_iter().chain(cells).collect()
+    };
+    if systems.len() > SYSTEMS_ACROSS {
+        table.push(row("", &mut names.iter().map(|name| (*name).to_owned())));
+        let of = |system: &&str| row(system, &mut names.iter().map(|name| cell(system, name)));
+        table.extend(systems.iter().map(of));
+    } else {
+        table.push(row(
+            "",
+            &mut systems.iter().map(|system| (*system).to_owned()),
+        ));
+        let of = |name: &&str| row(name, &mut systems.iter().map(|system| cell(system, name)));
+        table.extend(names.iter().map(of));
     }
     let margin = MARGIN * 100.0;
     format!(
@@ -296,7 +309,7 @@ fn cell(row: &Row, line: Line) -> String {
     }
 }
 
-fn aligned(table: &[Vec<String>]) -> String {
+pub(super) fn aligned(table: &[Vec<String>]) -> String {
     let columns = table.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         let cells = table.iter().filter_map(|line| line.get(column));

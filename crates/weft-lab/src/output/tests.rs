@@ -298,3 +298,31 @@ fn a_report_of_hundreds_of_systems_has_coarser_series() {
     let rows = [1, 40, 80, 192, 1000].map(crate::outcome::rows_of_each);
     assert_eq!(rows, [600, 600, 300, 125, 120]);
 }
+
+#[test]
+fn varied_values_are_rows_and_systems_columns() {
+    let set = ["links.a.delay=10ms,50ms", "seeds=1"].map(str::to_owned);
+    let links = ["a=rate=1mbit", "b=rate=2mbit,delay=30ms"].map(str::to_owned);
+    let text = crate::catalogue::comparison(&links, 1).unwrap();
+    let text = text.replace("\"60s\"", "\"2s\"");
+    let scenario = Scenario::parse("t.toml", &text, &set).unwrap();
+    let mut outcome = Outcome::new(&scenario);
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let add = |ended: crate::run::TaskResult| -> Result<(), ()> {
+        outcome.add(ended.expect("runs end well"));
+        Ok(())
+    };
+    crate::run::run(&scenario, &crate::engine::sim::Simulator, 1, &stop, add).unwrap();
+    let text = printed(&outcome, Rows::Foremost);
+    let lines = text.lines().skip_while(|line| *line != "goodput_mbps");
+    let lines: Vec<Vec<&str>> = lines
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    assert_eq!(lines[1], ["a.delay", "webrtc@a", "webrtc@b", "weft"]);
+    let first: Vec<&str> = lines[2..4].iter().map(|line| line[0]).collect();
+    assert_eq!(first, ["10ms", "50ms"]);
+    // A longer delay of one link changes its call, and not the one over the other.
+    assert_ne!(lines[2][1], lines[3][1], "{text}");
+    assert_eq!(lines[2][2], lines[3][2], "{text}");
+    assert!(text.contains("\nfreeze_s\na.delay  "), "{text}");
+}

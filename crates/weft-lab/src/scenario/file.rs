@@ -79,8 +79,12 @@ pub struct Vary {
 impl Vary {
     /// Returns the name of a value in results: its label with the value.
     pub fn words(&self, value: &Scalar) -> String {
-        let words = format!("{} {}", self.label, value.text());
-        words.trim_start().to_owned()
+        Vary::words_of(&self.label, value)
+    }
+
+    /// Returns the name of a value under this label.
+    pub fn words_of(label: &str, value: &Scalar) -> String {
+        format!("{label} {}", value.text()).trim_start().to_owned()
     }
 
     pub fn keys(&self) -> &[String] {

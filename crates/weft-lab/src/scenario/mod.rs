@@ -21,6 +21,7 @@ mod place;
 mod published;
 mod quantity;
 mod scalar;
+mod sweep;
 mod system_spec;
 mod systems;
 mod traces;
@@ -57,6 +58,7 @@ pub use published::Published;
 pub use quantity::time;
 pub use system_spec::{SessionSpec, SystemKind, SystemSpec};
 pub use traces::Traces;
+pub use vary::Axis;
 
 /// Seeds of a run unless the file or the command line gives a number; chosen by us:
 /// Student's t falls below 2.8 there, and a laptop needs only seconds.
@@ -91,10 +93,14 @@ pub struct Scenario {
     /// The system that others are compared with, if one is named; otherwise the best call
     /// over one link.
     pub baseline: Option<String>,
+    /// Varied fields with their values.
+    pub axes: Vec<Axis>,
     /// The runs: every system, with every varied value.
     pub variants: Vec<Variant>,
     /// Values measured by others.
     pub published: Vec<Published>,
+    /// Whether they are for these variants: `--set` varies nothing that the file does not.
+    pub is_as_published: bool,
 }
 
 /// One system under one set of conditions.
@@ -196,7 +202,8 @@ fn build(source: &Source) -> Result<Scenario, ScenarioError> {
     let file = read_tree(source, tree.clone())?;
     check_numbers(source, &file)?;
     let systems = system_names(source, &file)?;
-    let cases = vary::cases(source, &file, &tree, systems.len())?;
+    let axes = vary::axes(source, &file, &tree)?;
+    let cases = vary::cases(source, &axes, systems.len())?;
     let mut variants = Vec::new();
     let mut files = Files::default();
     for case in &cases {
@@ -239,7 +246,9 @@ fn build(source: &Source) -> Result<Scenario, ScenarioError> {
         centre: file.centre,
         metrics: asked(source, &file, &owners)?,
         baseline,
+        is_as_published: !vary::has_more(source, &file),
         published: published::published(source, &file, &owners)?,
+        axes,
         variants,
     })
 }

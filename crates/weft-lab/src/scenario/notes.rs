@@ -23,6 +23,13 @@ impl Scenario {
                 }
             }
         }
+        if !self.published.is_empty() && !self.is_as_published {
+            notes.push(
+                "published values are left out: they are for the scenario as it is written, and \
+                 --set varies more"
+                    .to_owned(),
+            );
+        }
         let times = ["duration", "measure-from"];
         if !self.published.is_empty() && times.iter().any(|key| self.source.sets(key)) {
             notes.push(

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 
 use super::custom::Custom;
+use super::sweep::{self, Sweep};
 use crate::names::unknown_name;
 
 /// A text of the file with its location.
@@ -21,11 +22,27 @@ pub struct Source {
     pub file: String,
     /// Text of the file.
     pub text: String,
-    /// The arguments of `--set` as TOML, each preceded by blanks so that its offsets
-    /// follow those of all before it.
-    pub(super) arguments: Vec<String>,
+    pub(super) arguments: Vec<Argument>,
     /// Controllers and schedulers of this program, which systems may name.
     pub(super) custom: Custom,
+}
+
+/// An argument of `--set`.
+#[derive(Clone, Debug)]
+pub(super) struct Argument {
+    /// The argument as TOML, preceded by blanks so that its offsets follow those of all
+    /// before it.
+    pub toml: String,
+    /// The argument in messages.
+    shown: String,
+    /// Its values if it has several.
+    pub sweep: Option<Sweep>,
+}
+
+impl Argument {
+    fn key(&self) -> &str {
+        self.shown.split('=').next().unwrap_or_default().trim()
+    }
 }
 
 /// A scenario that cannot be run. Its text names the location, the value found there and
@@ -45,27 +62,26 @@ pub struct ScenarioError {
 
 impl Source {
     /// Combines the text of `file` with arguments `KEY=VALUE` in their order. A value
-    /// that is not TOML is read as a text.
+    /// that is not TOML is read as a text; [`sweep::split`] says where several values
+    /// begin.
     ///
     /// # Errors
-    /// An argument without `=`.
+    /// An argument without `=`, or several values of which one is not a text, number or
+    /// truth value.
     pub fn new(file: &str, text: &str, set: &[String]) -> Result<Source, ScenarioError> {
         let mut start = text.len() + 1;
-        let mut arguments = Vec::new();
-        for argument in set {
-            let Some((key, value)) = argument.split_once('=') else {
-                let remedy = "write --set KEY=VALUE, such as --set links.wifi.queue=2bdp";
-                return Err(ScenarioError::whole(&format!("--set {argument}"), remedy));
-            };
-            let (key, value) = (key.trim(), value.trim());
-            let mut line = format!("{key}={value}");
-            if toml::de::DeTable::parse(&line).is_err() {
-                let quoted = value.replace('\\', "\\\\").replace('"', "\\\"");
-                line = format!("{key}=\"{quoted}\"");
+        let mut arguments: Vec<Argument> = Vec::new();
+        for written in set {
+            let argument = argument(written, start)
+                .map_err(|message| ScenarioError::whole(&format!("--set {written}"), message))?;
+            let key = argument.key();
+            let mut earlier = arguments.iter().filter(|each| each.key() == key);
+            if earlier.any(|each| each.sweep.is_some() || argument.sweep.is_some()) {
+                let message = format!("`{key}` is set twice: give all its values in one --set");
+                return Err(ScenarioError::whole(&format!("--set {written}"), message));
             }
-            let blank = " ".repeat(start);
-            start += line.len() + 1;
-            arguments.push(format!("{blank}{line}"));
+            start = argument.toml.len() + 1;
+            arguments.push(argument);
         }
         let (file, text) = (file.to_owned(), text.to_owned());
         Ok(Source {
@@ -78,13 +94,18 @@ impl Source {
 
     /// Iterates over the arguments of `--set`, as TOML.
     pub fn arguments(&self) -> impl Iterator<Item = &str> {
-        self.arguments.iter().map(|argument| argument.trim_start())
+        let arguments = self.arguments.iter();
+        arguments.map(|argument| argument.toml.trim_start())
+    }
+
+    /// Iterates over the arguments with several values.
+    pub(super) fn sweeps(&self) -> impl Iterator<Item = &Sweep> {
+        self.arguments.iter().filter_map(|each| each.sweep.as_ref())
     }
 
     /// Whether an argument of `--set` sets this dotted key.
     pub(super) fn sets(&self, key: &str) -> bool {
-        let keys = self.arguments.iter().filter_map(|a| a.split_once('='));
-        keys.map(|(key, _)| key.trim()).any(|each| each == key)
+        self.arguments.iter().any(|each| each.key() == key)
     }
 
     /// Lists the names of the files in a folder that the scenario names: relative to its
@@ -146,13 +167,40 @@ impl Source {
     }
 
     fn argument_at(&self, offset: usize) -> Option<&str> {
-        let begun = self
-            .arguments
-            .iter()
-            .map(|argument| (argument, argument.trim_start()));
-        let mut begun = begun.filter(|(whole, trimmed)| whole.len() - trimmed.len() <= offset);
-        begun.next_back().map(|(_, trimmed)| trimmed)
+        let begins =
+            |argument: &&Argument| argument.toml.len() - argument.toml.trim_start().len() <= offset;
+        let mut begun = self.arguments.iter().filter(begins);
+        begun.next_back().map(|argument| argument.shown.as_str())
     }
+}
+
+/// Reads an argument `KEY=VALUE`; its TOML begins at this offset.
+fn argument(written: &str, start: usize) -> Result<Argument, String> {
+    let Some((key, value)) = written.split_once('=') else {
+        return Err("write --set KEY=VALUE, such as --set links.wifi.queue=2bdp".to_owned());
+    };
+    let (key, value) = (key.trim(), value.trim());
+    let blank = " ".repeat(start);
+    if let [_, _, ..] = sweep::split(value)[..] {
+        let values = sweep::split(value).into_iter().map(sweep::toml);
+        let values = values.collect::<Result<Vec<_>, _>>()?;
+        let toml = format!("{blank}{key}=[{}]", values.join(", "));
+        let read = sweep::read(&toml);
+        return Ok(Argument {
+            sweep: Some(read.ok_or_else(|| format!("`{key}` is not a dotted path of a field"))?),
+            shown: written.to_owned(),
+            toml,
+        });
+    }
+    let mut line = format!("{key}={value}");
+    if toml::de::DeTable::parse(&line).is_err() {
+        line = format!("{key}={}", sweep::quoted(value));
+    }
+    Ok(Argument {
+        toml: format!("{blank}{line}"),
+        shown: line,
+        sweep: None,
+    })
 }
 
 /// Returns the last character that begins at or before this offset.

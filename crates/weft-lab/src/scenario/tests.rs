@@ -2,6 +2,7 @@ mod cells;
 mod messages;
 mod policies;
 mod published;
+mod sweeps;
 mod systems;
 
 use super::fields::fields;

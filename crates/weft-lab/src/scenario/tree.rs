@@ -39,12 +39,17 @@ pub(super) const OF_THE_WHOLE: [&str; 10] = [
     "published",
 ];
 
-/// Reads the file and merges the arguments of `--set` into it.
+/// Reads the file and merges the arguments of `--set` into it, of several values the
+/// first.
 pub fn parse(source: &Source) -> Result<Tree<'_>, ScenarioError> {
     let mut tree = table(source, &source.text)?;
     normalise(&mut tree);
     for argument in &source.arguments {
-        change(source, &mut tree, table(source, argument)?)?;
+        let over = match &argument.sweep {
+            Some(sweep) => dotted(&sweep.key, sweep.place.clone(), &sweep.values[0]),
+            None => table(source, &argument.toml)?,
+        };
+        change(source, &mut tree, over)?;
     }
     Ok(tree)
 }
@@ -110,7 +115,7 @@ pub fn fixed(key: &str) -> Option<String> {
     match parts[..] {
         [first, ..] if OF_THE_WHOLE.contains(&first) => Some(format!(
             "`{first}` is the same for everything that a scenario runs: give it once, at the top of \
-             the file or with --set"
+             the file or with --set, a list as [\"a\", \"b\"] and a text with a comma in quotes"
         )),
         ["system", name, "set", ..] => Some(format!(
             "`set` of the system `{name}` cannot change from run to run: change the field \

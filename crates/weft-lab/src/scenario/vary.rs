@@ -1,4 +1,5 @@
-//! Varied values: every system is run with every combination of values.
+//! Varied values: every system is run with every combination of values, those of
+//! `[[vary]]` and those of arguments with several values.
 
 use std::ops::Range;
 
@@ -7,15 +8,37 @@ use toml::Spanned;
 use super::file::{File, Vary};
 use super::place::{ScenarioError, Source};
 use super::scalar::Scalar;
+use super::sweep::Sweep;
 use super::tree::{self, Tree};
 
 /// Largest product of systems and varied values; chosen by us, against mistakes.
 const MOST_VARIANTS: usize = 1_000;
 
+/// A varied field, or several that always get the same value.
+#[derive(Clone, Debug)]
+pub struct Axis {
+    /// Their dotted paths.
+    pub keys: Vec<String>,
+    /// Word that results put before a value; may be empty.
+    pub label: String,
+    /// Location of the keys.
+    place: Range<usize>,
+    values: Vec<Spanned<Scalar>>,
+    /// Location of the values.
+    all: Range<usize>,
+}
+
+impl Axis {
+    /// Iterates over the values, as written.
+    pub fn values(&self) -> impl Iterator<Item = &str> {
+        self.values.iter().map(|value| value.get_ref().text())
+    }
+}
+
 /// A combination of varied values.
 pub type Case = Vec<Varied>;
 
-/// A value of one `[[vary]]`, and its words in results.
+/// A value of one axis, and its words in results.
 #[derive(Clone, Debug)]
 pub struct Varied {
     pub keys: Vec<String>,
@@ -25,36 +48,74 @@ pub struct Varied {
     pub words: String,
 }
 
-/// Returns every combination. A key that `--set` names has that value only.
-pub fn cases(
-    source: &Source,
-    file: &File,
-    tree: &Tree<'_>,
-    systems: usize,
-) -> Result<Vec<Case>, ScenarioError> {
-    let mut cases: Vec<Case> = vec![Vec::new()];
-    for (index, vary) in file.vary.iter().enumerate() {
-        check(source, vary, &file.vary[..index])?;
+/// Returns the axes of the file, then those of `--set`. A key of the file that `--set`
+/// names has the values given there.
+pub fn axes(source: &Source, file: &File, tree: &Tree<'_>) -> Result<Vec<Axis>, ScenarioError> {
+    let mut axes = Vec::new();
+    for vary in &file.vary {
         let set = vary.keys().iter().find(|key| source.sets(key));
-        let set = set.and_then(|key| tree::value(tree, key));
-        let values = match set {
-            Some(value) => vec![value],
-            None => vary.values.get_ref().clone(),
-        };
-        if values.is_empty() || cases.len() * values.len() * systems > MOST_VARIANTS {
+        let swept = set.and_then(|key| source.sweeps().find(|sweep| sweep.key == *key));
+        let one = set.and_then(|key| tree::value(tree, key));
+        axes.push(Axis {
+            keys: vary.keys().to_vec(),
+            label: vary.label.clone(),
+            place: vary.key.span(),
+            values: match (swept, one) {
+                (Some(sweep), _) => sweep.values.clone(),
+                (None, Some(value)) => vec![value],
+                (None, None) => vary.values.get_ref().clone(),
+            },
+            all: vary.values.span(),
+        });
+    }
+    axes.extend(more(source, file).map(|sweep| Axis {
+        keys: vec![sweep.key.clone()],
+        label: label(&sweep.key).to_owned(),
+        place: sweep.place.clone(),
+        values: sweep.values.clone(),
+        all: sweep.place.clone(),
+    }));
+    for (index, axis) in axes.iter().enumerate() {
+        check(source, axis, &axes[..index])?;
+    }
+    Ok(axes)
+}
+
+/// Iterates over the sweeps of fields that the file does not vary.
+fn more<'a>(source: &'a Source, file: &'a File) -> impl Iterator<Item = &'a Sweep> {
+    let is_varied = |key: &String| file.vary.iter().any(|vary| vary.keys().contains(key));
+    source.sweeps().filter(move |sweep| !is_varied(&sweep.key))
+}
+
+/// Whether `--set` varies fields that the file does not vary.
+pub fn has_more(source: &Source, file: &File) -> bool {
+    more(source, file).next().is_some()
+}
+
+/// Returns the words for a swept key: its path without the first part, such as
+/// `wifi.delay`.
+fn label(key: &str) -> &str {
+    key.split_once('.').map_or(key, |(_, rest)| rest)
+}
+
+/// Returns every combination of values.
+pub fn cases(source: &Source, axes: &[Axis], systems: usize) -> Result<Vec<Case>, ScenarioError> {
+    let mut cases: Vec<Case> = vec![Vec::new()];
+    for axis in axes {
+        if axis.values.is_empty() || cases.len() * axis.values.len() * systems > MOST_VARIANTS {
             let remedy = format!(
                 "give values, and at most {MOST_VARIANTS} combinations of systems and values"
             );
-            return Err(source.error(vary.values.span(), remedy));
+            return Err(source.error(axis.all.clone(), remedy));
         }
         let entry = |value: &Spanned<Scalar>| Varied {
-            keys: vary.keys().to_vec(),
-            place: vary.key.span(),
+            keys: axis.keys.clone(),
+            place: axis.place.clone(),
             value: value.clone(),
-            words: vary.words(value.get_ref()),
+            words: Vary::words_of(&axis.label, value.get_ref()),
         };
         let longer = |case: &Case| -> Vec<Case> {
-            let each = values.iter().map(entry);
+            let each = axis.values.iter().map(entry);
             each.map(|entry| case.iter().cloned().chain([entry]).collect())
                 .collect()
         };
@@ -64,26 +125,25 @@ pub fn cases(
 }
 
 /// Checks that every value changes something, and that all are different.
-fn check(source: &Source, vary: &Vary, before: &[Vary]) -> Result<(), ScenarioError> {
-    let wrong = |message: String| Err(source.error(vary.key.span(), message));
-    if vary.keys().is_empty() {
+fn check(source: &Source, axis: &Axis, before: &[Axis]) -> Result<(), ScenarioError> {
+    let wrong = |message: String| Err(source.error(axis.place.clone(), message));
+    if axis.keys.is_empty() {
         return wrong("`key` is empty: name a field, such as key = \"flows.call.streams\"".into());
     }
-    for (index, key) in vary.keys().iter().enumerate() {
+    for (index, key) in axis.keys.iter().enumerate() {
         if let Some(message) = tree::fixed(key) {
             return wrong(message);
         }
-        let earlier = before.iter().flat_map(Vary::keys);
-        if earlier.chain(&vary.keys()[..index]).any(|each| each == key) {
+        let earlier = before.iter().flat_map(|axis| &axis.keys);
+        if earlier.chain(&axis.keys[..index]).any(|each| each == key) {
             return wrong(format!(
                 "`{key}` is varied twice, and only the last value would count: keep one"
             ));
         }
     }
-    let values = vary.values.get_ref();
-    for (index, value) in values.iter().enumerate() {
+    for (index, value) in axis.values.iter().enumerate() {
         let text = value.get_ref().text();
-        if values[..index].iter().any(|v| v.get_ref().text() == text) {
+        if axis.values().take(index).any(|each| each == text) {
             return Err(source.error(
                 value.span(),
                 format!("\"{text}\" is repeated: give each value once"),

@@ -38,6 +38,8 @@ const RUN_EXAMPLES: &str = "Examples:
   weft lab run demo --out results                a whole set, with reports
   weft lab run my.toml --seeds 20 --out results  your own file
   weft lab run my.toml --set links.wifi.queue=2bdp --set flows.tcp.algorithm=reno
+  weft lab run my.toml --set links.wifi.delay=10ms,50ms --set links.wifi.loss=0%,2%,5%
+                                                 a sweep: 2 x 3 runs for each system and seed
   weft lab run my.toml --engine emu --client chromium   two real browsers, real packets
   weft lab run my.toml --engine both --seeds 3   simulator against emulator
   weft lab run campaigns/real-clients.toml --out real   many scenarios and clients; continues
@@ -53,6 +55,7 @@ const COMPARE_EXAMPLES: &str = "Examples:
   weft lab compare --link wifi=trace=generated:walking/wifi --link lte=trace=generated:walking/lte2
   weft lab compare --link wifi=trace='*_wifi.csv' --link lte=trace='*_lte.csv' --out results
   weft lab compare --link a=rate=3mbit,delay=25ms,loss=2% --systems webrtc@a,weft
+  weft lab compare --link a=rate=3mbit --link b=rate=2mbit --set links.a.loss=0%,1%,2%,5%
 
 The last lines say which system was better and by how much, with a 95 % confidence interval.";
 
@@ -88,6 +91,11 @@ pub struct Common {
     /// for each trace of a pattern)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub seeds: Option<u32>,
+    /// Change a field of the scenario by its dotted path; repeat for more fields.
+    /// Several values, KEY=A,B,C, run every system with each, and with the
+    /// values of other fields in every combination
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
     /// Number of parallel simulated runs (default: one for each processor)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
@@ -130,9 +138,6 @@ pub struct RunArgs {
     pub only: Vec<String>,
     #[command(flatten)]
     pub common: Common,
-    /// Change a field of the scenario by its dotted path; repeat for more fields
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub set: Vec<String>,
 }
 
 #[derive(Debug, Args)]

@@ -31,7 +31,7 @@ pub fn run(path: &Path, args: &RunArgs) -> Result<(), Failure> {
     let duration = args.common.duration.map(|s| format!("duration=\"{s}s\""));
     let changes = Changes {
         seeds: args.common.seeds,
-        set: args.set.iter().cloned().chain(duration).collect(),
+        set: args.common.set.iter().cloned().chain(duration).collect(),
         only: args.only.clone(),
     };
     let campaign = Campaign::read(path, &changes).map_err(Failure::usage)?;
@@ -140,7 +140,8 @@ fn words(args: &RunArgs, job: &str) -> Vec<String> {
     if let Some(duration) = args.common.duration {
         add("--duration", duration.to_string());
     }
-    args.set.iter().for_each(|set| add("--set", set.clone()));
+    let sets = args.common.set.iter();
+    sets.for_each(|set| add("--set", set.clone()));
     words
 }
 

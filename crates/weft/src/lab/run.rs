@@ -29,8 +29,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         // Before this process starts a thread.
         engine::prepare(kind)?;
     }
-    let mut set = args.set.clone();
-    set.extend(overrides(&args.common).map(|(_, set)| set));
+    let set = changes(&args.common);
     let mut scenarios = Vec::new();
     for name in &args.scenarios {
         for entry in catalogue::find(name).map_err(Failure::usage)? {
@@ -41,11 +40,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     check_folders(&scenarios, args.common.out.as_deref())?;
     let command = |scenario: &Scenario| {
         let words = ["weft", "lab", "run", &scenario.source.file].map(str::to_owned);
-        let set = args
-            .set
-            .iter()
-            .flat_map(|each| ["--set".to_owned(), each.clone()]);
-        let words = words.into_iter().chain(set).chain(flags(&args.common));
+        let words = words.into_iter().chain(flags(&args.common));
         shell(words.chain(engine_flags(args)))
     };
     let kinds = args.engine.kinds();
@@ -86,8 +81,7 @@ fn prepared(
 
 pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let text = catalogue::comparison(&args.links, args.streams).map_err(Failure::usage)?;
-    let set: Vec<String> = overrides(&args.common).map(|(_, set)| set).collect();
-    let parsed = Scenario::parse("weft lab compare", &text, &set);
+    let parsed = Scenario::parse("weft lab compare", &text, &changes(&args.common));
     let scenario = parsed.map_err(|error| match error.at {
         // The text with the error is generated, not written by the user.
         Some(_) => Failure::usage(error.message),
@@ -149,6 +143,12 @@ fn engine_flags(args: &RunArgs) -> Vec<String> {
     flags
 }
 
+/// Returns all changes to a scenario, as arguments of `--set`.
+fn changes(common: &Common) -> Vec<String> {
+    let overrides = overrides(common).map(|(_, set)| set);
+    common.set.iter().cloned().chain(overrides).collect()
+}
+
 /// Flags that set fields of the scenario, as written and as arguments of
 /// `--set`.
 fn overrides(common: &Common) -> impl Iterator<Item = (String, String)> {
@@ -179,7 +179,10 @@ fn as_flag(mut error: ScenarioError, common: &Common) -> ScenarioError {
 
 /// Flags that change results.
 fn flags(common: &Common) -> Vec<String> {
-    let mut flags = Vec::new();
+    let set = common.set.iter();
+    let mut flags: Vec<String> = set
+        .flat_map(|each| ["--set".to_owned(), each.clone()])
+        .collect();
     let mut add = |name: &str, value: Option<String>| {
         flags.extend(value.into_iter().flat_map(|value| [name.to_owned(), value]));
     };

@@ -1,11 +1,15 @@
 //! Terminal output for a scenario's runs.
 
 use weft_lab::Scenario;
-use weft_lab::outcome::Outcome;
+use weft_lab::outcome::{Answer, Outcome};
 use weft_lab::output::{self, Folder, Rows};
 
 use super::args::Common;
 use crate::exit::{Failure, say};
+
+/// Most varied values with all sentences of their answers; with more, each has its first
+/// sentence. Chosen by us: a screen of text.
+const MOST_LONG_ANSWERS: usize = 6;
 
 pub fn tell(outcome: &Outcome<'_>, common: &Common, out: Option<&Folder>) -> Result<(), Failure> {
     say(text(outcome, common, out).trim_end())
@@ -69,7 +73,13 @@ pub fn text(outcome: &Outcome<'_>, common: &Common, out: Option<&Folder>) -> Str
         None => {}
     }
     // At the end, where people look first.
-    for answer in outcome.answers() {
+    let answers = outcome.answers();
+    if answers.len() > MOST_LONG_ANSWERS {
+        let first = |answer: &Answer| format!("\n{}: {}", answer.case, answer.sentences[0]);
+        text += &answers.iter().map(first).collect::<String>();
+        return text + "\n";
+    }
+    for answer in answers {
         text += "\n";
         if !answer.case.is_empty() {
             text += &format!("{}:\n", answer.case);

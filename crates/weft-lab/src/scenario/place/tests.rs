@@ -25,10 +25,10 @@ fn columns_are_characters() {
 #[test]
 fn a_place_behind_the_text_is_an_argument() {
     let source = source();
-    let at = source.arguments[1].find("2bdp").unwrap();
+    let at = source.arguments[1].toml.find("2bdp").unwrap();
     let error = source.error(at..at + 1, "bad");
     assert_eq!(error.to_string(), "--set links.a.queue=\"2bdp\": bad");
-    let at = source.arguments[0].find('x').unwrap();
+    let at = source.arguments[0].toml.find('x').unwrap();
     assert_eq!(
         source.error(at..at + 1, "bad").to_string(),
         "--set x=1: bad"
