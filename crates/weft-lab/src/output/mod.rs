@@ -1,5 +1,6 @@
 //! Output of a run: `summary.json`, tables, time series, and the report.
 
+mod columns;
 mod comparison;
 mod kept;
 mod parquet;

@@ -3,7 +3,7 @@
 
 use crate::scenario::{Axis, Scenario, Variant};
 
-use super::tables::aligned;
+use super::columns::aligned;
 
 /// Most systems side by side; chosen by us: about a terminal's width.
 const SYSTEMS_ACROSS: usize = 6;

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::columns::aligned;
 use super::parquet::{self, Values};
 use super::pivot;
 use crate::figures::figure;
@@ -307,24 +308,4 @@ fn cell(row: &Row, line: Line) -> String {
         }
         _ => figure(value),
     }
-}
-
-pub(super) fn aligned(table: &[Vec<String>]) -> String {
-    let columns = table.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| {
-        let cells = table.iter().filter_map(|line| line.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    let mut text = String::new();
-    for line in table {
-        let cells = line
-            .iter()
-            .zip(&widths)
-            .map(|(cell, width)| format!("{cell:<width$}"));
-        let cells: Vec<String> = cells.collect();
-        text.push_str(cells.join("  ").trim_end());
-        text.push('\n');
-    }
-    text
 }

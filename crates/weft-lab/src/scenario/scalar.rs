@@ -3,8 +3,6 @@
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
-use super::place::Text;
-
 /// A TOML value.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(from = "Written")]
@@ -25,12 +23,12 @@ impl Scalar {
 }
 
 /// Returns the text with its location.
-pub fn text_of(scalar: &Spanned<Scalar>) -> Text {
+pub fn text_of(scalar: &Spanned<Scalar>) -> Spanned<String> {
     Spanned::new(scalar.span(), scalar.get_ref().text().to_owned())
 }
 
 /// Reads a field that may be a number without quotes.
-pub fn number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Text>, D::Error> {
+pub fn number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Spanned<String>>, D::Error> {
     let scalar = Spanned::deserialize(from)?;
     Ok(Some(text_of(&scalar)))
 }
