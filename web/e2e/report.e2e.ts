@@ -173,4 +173,28 @@ describe('report of the lab', () => {
     expect(['ramp-up', 'gradual']).toContain(await state.locator('.key strong').textContent());
     await page.close();
   });
+
+  it('plots a sweep as lines and heat maps', async () => {
+    const out = join(folder, 'sweep');
+    const sweep = ['--set', 'links.a.delay=100ms,1s,10ms', '--set', 'links.a.aqm=droptail,codel'];
+    execFileSync(weft ?? '', ['lab', 'compare', '--link', 'a=rate=2mbit', '--link', 'b=rate=2mbit', ...sweep, '--seeds', '2', '--duration', '3', '--out', out], { stdio: 'ignore', timeout: 120_000 });
+    const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+    await page.goto(`file://${out}/report.html`);
+    const part = page.locator('#sweep');
+    await part.getByLabel('Metric').selectOption('throughput_mbps');
+    expect(await part.locator('.plot').first().locator('.key').allTextContents()).toEqual(['webrtc@a', 'webrtc@b', 'weft']);
+    expect(await part.locator('.heat-map caption').allTextContents()).toEqual(['webrtc@a', 'webrtc@b', 'weft']);
+    const map = part.locator('.heat-map').first();
+    expect(await map.locator('thead th').allTextContents()).toEqual(['100ms', '1s', '10ms']);
+    expect(await map.locator('tbody th').allTextContents()).toEqual(['droptail', 'codel']);
+    // The link's longest delay leaves the call over it the least; the other link has no such delay.
+    const cells = async (place: number): Promise<number[]> => (await part.locator('.heat-map').nth(place).locator('tbody tr').first().locator('td').allTextContents()).map(Number);
+    const [hundred = 0, second = 0, ten = 0] = await cells(0);
+    expect(second).toBeLessThan(Math.min(hundred, ten));
+    expect(new Set(await cells(1)).size).toBe(1);
+    // Words instead of numbers on the axis.
+    await part.getByRole('combobox', { name: 'Against' }).selectOption('aqm');
+    expect(await map.locator('thead th').allTextContents()).toEqual(['droptail', 'codel']);
+    await page.close();
+  });
 });

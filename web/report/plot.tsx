@@ -41,12 +41,16 @@ interface PlotProps {
   readonly axis?: number;
   /** Values are positions among these words. */
   readonly words?: readonly string[];
+  /** Places of the axis across are positions among these words. */
+  readonly xWords?: readonly string[];
+  /** Each value has a mark. */
+  readonly marked?: boolean;
   /** What stands under the plot, in its frame. */
   readonly children?: ComponentChildren;
 }
 
 export function Plot(props: PlotProps) {
-  const { title, unit, x, xUnit, lines, palette, group, height = 190, top, axis, words, children } = props;
+  const { title, unit, x, xUnit, lines, palette, group, height = 190, top, axis, words, xWords, children } = props;
   const told = (value: number | null): string => (words === undefined ? number(value) : (words[value ?? -1] ?? '–'));
   const box = useRef<HTMLDivElement>(null);
   const [under, setUnder] = useState<number | null>(null);
@@ -88,7 +92,7 @@ export function Plot(props: PlotProps) {
             {whole ? 'cut the highest off' : hidden.join('; ')}
           </button>
         )}
-        <span class="plot-at quiet">{at === undefined ? '' : `${number(at)} ${xUnit}`}</span>
+        <span class="plot-at quiet">{at === undefined ? '' : (xWords?.[at] ?? `${number(at)} ${xUnit}`)}</span>
       </figcaption>
       <div ref={box} style={{ height: `${height}px` }} role="img" aria-label={`${title} in ${unit}: ${lines.map((line) => line.name).join(', ')}`} />
       {children}
@@ -135,7 +139,7 @@ export function Swatch({ look, area = false }: { look: Look; area?: boolean }) {
   );
 }
 
-function options({ unit, x, xUnit, lines, palette, group, height = 190, top, axis: room = 46, words }: PlotProps, width: number, onPointer: (index: number | null) => void): uPlot.Options {
+function options({ unit, x, xUnit, lines, palette, group, height = 190, top, axis: room = 46, words, xWords, marked = false }: PlotProps, width: number, onPointer: (index: number | null) => void): uPlot.Options {
   const font = `11px ${getComputedStyle(document.body).fontFamily}`;
   const axis = {
     stroke: palette('muted'),
@@ -163,12 +167,14 @@ function options({ unit, x, xUnit, lines, palette, group, height = 190, top, axi
       y: words !== undefined ? { range: [-0.5, words.length - 0.5] } : { range: (_, low, high) => [unit === 'dB' ? Math.floor((low ?? 0) * 0.95) : Math.min(0, low ?? 0), top ?? ((high ?? 0) > 0 ? (high ?? 1) * 1.06 : 1)] },
     },
     axes: [
-      { ...axis, size: 24, gap: 4, grid: { show: false }, values: (_, splits) => splits.map((each, index) => (index === splits.length - 1 ? `${number(each)} ${xUnit}` : number(each))) },
+      xWords !== undefined
+        ? { ...axis, size: 24, gap: 4, grid: { show: false }, splits: [...x], values: () => [...xWords] }
+        : { ...axis, size: 24, gap: 4, grid: { show: false }, values: (_, splits) => splits.map((each, index) => (index === splits.length - 1 ? `${number(each)} ${xUnit}` : number(each))) },
       words !== undefined
         ? { ...axis, size: room, gap: 6, splits: words.map((_, at) => at), values: () => [...words] }
         : { ...axis, size: room, gap: 6, space: 34, values: (_, splits) => splits.map((each) => String(Number(each.toPrecision(6))).replace('-', '−')) },
     ],
-    series: [{}, ...lines.map((line) => seriesOptions(line, palette, words !== undefined)), ...edges(lines).map(() => ({ width: 0, points: { show: false } }))],
+    series: [{}, ...lines.map((line) => seriesOptions(line, palette, words !== undefined, marked)), ...edges(lines).map(() => ({ width: 0, points: { show: false } }))],
     bands: lines
       .filter((line) => line.band !== undefined)
       .map((line, place) => ({ series: [lines.length + 2 + 2 * place, lines.length + 1 + 2 * place] as [number, number], fill: `${palette(line.colour)}${BAND_ALPHA}` })),
@@ -181,14 +187,14 @@ function edges(lines: readonly Line[]): readonly (readonly (number | null)[])[] 
   return lines.flatMap(({ band }) => (band === undefined ? [] : [band.lower, band.upper]));
 }
 
-function seriesOptions(line: Line, palette: Palette, stepped: boolean): uPlot.Series {
+function seriesOptions(line: Line, palette: Palette, stepped: boolean, marked: boolean): uPlot.Series {
   const colour = palette(line.colour);
   const paths = line.area === true || stepped ? uPlot.paths.stepped?.({ align: -1 }) : undefined;
   return {
     stroke: colour,
     width: line.area === true ? 1 : 1.6,
     dash: [...line.dash],
-    points: { show: false },
+    points: marked ? { show: true, size: 5, fill: colour } : { show: false },
     ...(line.area === true ? { fill: palette('plot-capacity'), dash: [] } : {}),
     ...(paths === undefined ? {} : { paths }),
   };

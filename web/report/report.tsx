@@ -11,6 +11,7 @@ import { foremost } from './headline';
 import { anyInside, Inside } from './inside-view';
 import { usePalette } from './look';
 import { Profiles } from './profile';
+import { anySweep, Sweep } from './sweep-view';
 import { Differences, Everything, Published, SelfCheck, WorseThanSingle } from './tables';
 import { OverTime } from './time';
 
@@ -47,6 +48,11 @@ export function Report({ data: everything }: { data: Data }) {
         <Part id="results" title={cases.length > 0 ? `Results, ${chosen}` : 'Results'} note={note(data)}>
           <Foremost names={names} data={data} view={Forests} />
         </Part>
+        {anySweep(everything) && (
+          <Part id="sweep" title="Against the varied values" note={`A line for each system${everything.seeds.length > 1 ? ', with 95 % intervals' : ''}; with several fields also heat maps.`}>
+            <Sweep data={everything} palette={palette} />
+          </Part>
+        )}
         {data.published.length > 0 && (
           <Part id="published" title="Published, and here" note="The band is what agrees with the publication; the bar is our 95 % interval.">
             <Published data={everything} />
