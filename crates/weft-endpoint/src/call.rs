@@ -4,16 +4,15 @@
 //! Requests run in request queues ([`request_queue`]), a separate thread reads the
 //! room's events, and all of them send messages to one mailbox ([`inbox`]).
 
-mod attempts;
 mod diagnosis;
 pub(crate) mod event_sender;
 pub(crate) mod fault;
 mod inbox;
 mod listening;
-mod player;
-mod playing;
 mod publication;
 mod publishing;
+mod receiving;
+mod reception;
 mod request_queue;
 mod room;
 mod run;

@@ -24,6 +24,7 @@ use weft_publish::Publisher;
 use weft_secure::Certificate;
 use weft_session::{Preference, ProtectionKind, SchedulerKind};
 use weft_units::{Codec, Deadline, Duration, Instant, PathId, Rate, StreamId};
+use weft_wire::rtp::Mid;
 
 use super::links::Links;
 use super::notice::{Notice, Notices};
@@ -85,6 +86,29 @@ pub enum Command {
         /// Receives the new peer.
         reply: Sender<Result<PeerKey, CallError>>,
     },
+    /// Answers an offer of the other side with a new peer, which receives everything
+    /// that the offer sends.
+    Answer {
+        /// Offer in SDP.
+        offer: String,
+        /// Candidates missing in the offer, tried after its own.
+        more: Vec<SocketAddr>,
+        /// Listener for the peer's events.
+        news: Listener,
+        /// Receives the new peer and its answer in SDP.
+        reply: Sender<Result<(PeerKey, String), CallError>>,
+    },
+    /// Answers a later offer of a peer that answered its first one.
+    AnswerLater {
+        /// Peer that the offer is for.
+        peer: PeerKey,
+        /// Offer in SDP.
+        offer: String,
+        /// Receives the answer in SDP.
+        reply: Sender<Result<String, CallError>>,
+    },
+    /// Requests a keyframe of the pictures that a peer sends in a media section.
+    RequestKeyframe(PeerKey, Mid),
     /// Sends an encoded picture of a camera to every peer.
     Video {
         /// Index of its encoder.
@@ -144,6 +168,9 @@ pub enum CallError {
     /// The offer does not exist, or has ended.
     #[error("the offer was already answered or never existed")]
     UnknownOffer,
+    /// The connection does not exist, or has ended.
+    #[error("the connection has ended")]
+    UnknownPeer,
     /// The endpoint was stopped.
     #[error("the network loop has ended")]
     Ended,
@@ -166,7 +193,8 @@ struct RemotePeer {
     /// Sending streams: cameras in order, then the microphone.
     cameras: Vec<StreamId>,
     microphone: Option<StreamId>,
-    receivers: BTreeMap<StreamId, Track>,
+    /// Media section of each received stream.
+    receivers: BTreeMap<StreamId, Mid>,
     links: BTreeMap<PathId, String>,
     made: Instant,
     /// Timeout without a path.
@@ -269,6 +297,18 @@ impl Application for Caller {
             } => {
                 let _ = reply.send(self.accept(context, offer, (&answer, &more), news));
             }
+            Command::Answer {
+                offer,
+                more,
+                news,
+                reply,
+            } => {
+                let _ = reply.send(self.answer(context, (&offer, &more), news));
+            }
+            Command::AnswerLater { peer, offer, reply } => {
+                let _ = reply.send(self.answer_later(context, peer, &offer));
+            }
+            Command::RequestKeyframe(peer, mid) => self.request_keyframe(context, peer, mid),
             Command::Video { camera, frame } => self.send_video(context, camera, &frame),
             Command::Sound(frame) => self.send_sound(context, &frame),
             Command::Schedule(scheduler) => {
@@ -381,6 +421,7 @@ impl Caller {
                     .map(|control| control.report())
                     .collect(),
                 tracks: remote_peer.tracks(),
+                sections: remote_peer.receivers.clone(),
             })
         };
         self.peers.iter().filter_map(report).collect()

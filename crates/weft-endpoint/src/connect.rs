@@ -9,7 +9,7 @@ use weft_peer::{PeerKey, Section};
 use super::caller::{CallError, Command, Listener, OfferId, ask};
 use crate::signalling::{Created, MAX_REACHED, SignallingError};
 
-/// Ports of a server's answer that are also tried at other addresses. Chosen by
+/// Ports of a server's description that are also tried at other addresses. Chosen by
 /// us: a weft server has one.
 const MAX_PORTS: usize = 2;
 
@@ -73,13 +73,41 @@ pub fn connect(
     Ok(Connection { peer, location })
 }
 
-/// Candidates missing in the answer: its media ports at the addresses that
+/// Receives what the server offers, and sends the answer through `exchange`.
+///
+/// # Errors
+/// If the offer is not acceptable, or the server does not take the answer.
+pub fn receive(
+    remote: &Remote<Command>,
+    news: impl Into<Listener>,
+    created: Created,
+    exchange: impl FnOnce(&str, &str) -> Result<(), SignallingError>,
+) -> Result<Connection, ConnectError> {
+    let Created {
+        sdp,
+        location,
+        reached,
+    } = created;
+    let more = more_candidates(&sdp, &reached);
+    let (peer, answer) = ask(remote, |reply| Command::Answer {
+        offer: sdp,
+        more,
+        news: news.into(),
+        reply,
+    })??;
+    exchange(&location, &answer).inspect_err(|_| {
+        remote.send(Command::Close(peer));
+    })?;
+    Ok(Connection { peer, location })
+}
+
+/// Candidates missing in a description: its media ports at the addresses that
 /// answered HTTP. They work where the server does not know its public address,
 /// and through NAT64, which translates the addresses of requests but not those
-/// inside an answer. If HTTP ends at a proxy on another machine, the checks get
+/// inside a description. If HTTP ends at a proxy on another machine, the checks get
 /// no answer.
-fn more_candidates(answer: &str, reached: &[IpAddr]) -> Vec<SocketAddr> {
-    let named: BTreeSet<SocketAddr> = answer.lines().filter_map(udp_candidate).collect();
+fn more_candidates(description: &str, reached: &[IpAddr]) -> Vec<SocketAddr> {
+    let named: BTreeSet<SocketAddr> = description.lines().filter_map(udp_candidate).collect();
     let mut ports: Vec<u16> = Vec::new();
     for port in named.iter().map(SocketAddr::port) {
         if !ports.contains(&port) {

@@ -71,22 +71,18 @@ pub enum Event {
     },
     /// Media of a participant is being received.
     Playing(Participant),
-    /// A participant cannot be played; it is tried again.
-    CannotPlay {
-        /// Name of the participant; several may have the same.
-        name: String,
+    /// The other participants cannot be received; it is tried again.
+    CannotReceive {
         /// Refusal of the server or of this endpoint.
         error: ConnectError,
     },
-    /// More participants publish than a call receives at once. Reported once.
+    /// The room has more cameras than a call receives at once. Reported once.
     Crowded {
-        /// Number of participants received.
-        played: usize,
+        /// Number of cameras received.
+        cameras: usize,
     },
-    /// The connection that plays a participant failed; a new one is being made.
-    PlayingFailed {
-        /// Name of the participant; several may have the same.
-        name: String,
+    /// The receiving connection failed; a new one is being made.
+    ReceivingFailed {
         /// Reason for people, a sentence without its full stop.
         reason: String,
     },
@@ -194,15 +190,15 @@ impl fmt::Display for Event {
                 write!(f, "link `{link}` carries nothing: {trouble}")
             }
             Event::Playing(who) => write!(f, "receiving `{}`", who.name),
-            Event::CannotPlay { name, error } => {
-                write!(f, "cannot receive `{name}`: {error}; retrying")
+            Event::CannotReceive { error } => {
+                write!(f, "cannot receive the others: {error}; retrying")
             }
-            Event::Crowded { played } => write!(
+            Event::Crowded { cameras } => write!(
                 f,
-                "more participants publish than a call can receive; receiving {played}"
+                "the room has more cameras than a call can receive; receiving {cameras}"
             ),
-            Event::PlayingFailed { name, reason } => {
-                write!(f, "receiving `{name}` failed ({reason}); retrying")
+            Event::ReceivingFailed { reason } => {
+                write!(f, "receiving the others failed ({reason}); retrying")
             }
             Event::PlayingEnded { id } => write!(f, "stopped receiving participant {id}"),
             Event::Frame(frame) => write!(f, "a frame of {} from {}", frame.track, frame.from),

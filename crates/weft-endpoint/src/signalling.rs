@@ -1,13 +1,15 @@
-//! Client for WHIP, WHEP and the room's list of participants.
+//! Client for WHIP, WHEP, the reception of a room and its list of participants.
 
 mod error;
 mod exchange;
 mod invitation;
 mod links;
+mod reception;
 mod resource;
 mod room;
 mod stream;
 mod trust;
+mod viewing;
 mod whip;
 
 use std::net::IpAddr;
@@ -21,6 +23,7 @@ pub use invitation::Invitation;
 pub use links::LinkFault;
 pub use room::{Room, escaped};
 pub use trust::Trust;
+pub use viewing::{Line, ViewedCamera, Viewing};
 pub use whip::Whip;
 
 /// Header with the secret of a participant.
@@ -33,6 +36,10 @@ pub const SILENCE: Duration = Duration::from_secs(35);
 /// Maximum number of server addresses tried in addition to its candidates: one
 /// per address family over a few links. Chosen by us.
 pub const MAX_REACHED: usize = 4;
+
+/// Longest accepted id or secret, in octets. Those of weft's server are at most
+/// 32 octets long. Chosen by us.
+const MAX_ID: usize = 128;
 
 /// Our identity in a room.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,18 +88,26 @@ pub enum RoomEvent {
     Changed(Participant),
     /// The participant with this id left.
     Left(String),
+    /// News of our reception with this resource name.
+    Reception(String, Viewing),
     /// Keep-alive of the stream.
     Alive,
 }
 
 /// Session description from the server, with its resource.
 pub struct Created {
-    /// Answer in SDP.
+    /// Answer to our offer, or offer of the server, in SDP.
     pub sdp: String,
     /// URL of the resource, on the same server.
     pub location: String,
     /// Addresses of the server that answered HTTP, at most [`MAX_REACHED`].
     pub reached: Vec<IpAddr>,
+}
+
+/// Id or secret that is safe in URLs, headers and statistics.
+fn valid_id(text: String) -> Option<String> {
+    let fits = text.len() <= MAX_ID && text.bytes().all(|octet| octet.is_ascii_graphic());
+    fits.then_some(text)
 }
 
 #[cfg(test)]

@@ -134,8 +134,8 @@ impl Outputs {
                 complain!("weft: {}; retrying", options::of_signalling(error));
             }
             Event::Notice(notice) => complain!("weft: {}", options::of_notice(notice)),
-            Event::CannotPlay { name, error } => complain!(
-                "weft: cannot receive `{name}`: {}; retrying",
+            Event::CannotReceive { error } => complain!(
+                "weft: cannot receive the others: {}; retrying",
                 options::of_connect(error)
             ),
             event if event.is_for_people() => complain!("weft: {event}"),

@@ -10,7 +10,7 @@ use super::statistics::Statistics;
 use crate::caller::{Listener, News};
 use crate::connect::{ConnectError, Connection};
 use crate::links::LinkTrouble;
-use crate::signalling::{RoomEvent, SignallingError};
+use crate::signalling::{RoomEvent, SignallingError, Viewing};
 
 /// Frames that may wait for the application: a few seconds from a few
 /// participants. Chosen by us.
@@ -32,6 +32,10 @@ pub enum CallMessage {
     RoomLost(u32, SignallingError),
     /// Result of a connection request.
     Made(Ticket, Result<Connection, ConnectError>),
+    /// State of the reception after a view.
+    Viewed(Ticket, Result<Viewing, SignallingError>),
+    /// Result of an answer to a later offer of the server.
+    Answered(Ticket, Result<(), ConnectError>),
     /// News of a connection.
     News(Ticket, News),
     /// Reason why a link carries nothing.

@@ -100,19 +100,22 @@ impl CallLoop {
                     let id = own.id.clone();
                     self.own.identity = Some(own);
                     self.emit(Event::Joined { id });
-                } else if let Some(shown) = shown {
-                    self.on_own_publishing(&shown);
+                } else {
+                    self.refresh_view();
+                    if let Some(shown) = shown {
+                        self.on_own_publishing(&shown);
+                    }
                 }
             }
             RoomEvent::Changed(participant) => {
                 if Some(&participant.id) == self.own.identity.as_ref().map(|own| &own.id) {
                     self.on_own_publishing(&participant.publishing);
                 } else {
-                    self.play_anew_with_more(&participant);
                     self.take_in(participant);
                 }
             }
             RoomEvent::Left(id) => self.on_left(&id),
+            RoomEvent::Reception(resource, viewing) => self.on_reception_news(&resource, viewing),
             RoomEvent::Alive => return Ok(()),
         }
         self.catch_up(now);
@@ -120,7 +123,6 @@ impl CallLoop {
     }
 
     fn on_left(&mut self, id: &str) {
-        self.stop_playing(id);
         if let Some(gone) = self.others.remove(id) {
             self.emit(Event::ParticipantLeft(gone));
         }
@@ -140,15 +142,6 @@ impl CallLoop {
                 self.emit(Event::ParticipantChanged(participant));
             }
             Some(_) => {}
-        }
-    }
-
-    /// Restarts playback of a participant who has added a camera or sound: a
-    /// connection's tracks are fixed when it is made.
-    fn play_anew_with_more(&mut self, participant: &Participant) {
-        let player = self.players.get(&participant.id);
-        if player.is_some_and(|p| participant.publishing.has_more_than(&p.wanted)) {
-            self.stop_playing(&participant.id);
         }
     }
 

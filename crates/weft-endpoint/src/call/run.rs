@@ -7,18 +7,18 @@ use std::time::{Duration, Instant};
 
 use weft_net::Remote;
 use weft_peer::Section;
+use weft_rooms::Publishing;
 
-use super::attempts::Attempts;
 use super::event_sender::CallEventSender;
 use super::fault::OngoingFault;
 use super::inbox::{CallMessage, Inbox, Mailbox, Ticket};
 use super::listening::Listening;
-use super::player::Player;
 use super::publication::Publication;
+use super::reception::Reception;
 use super::request_queue::RequestQueue;
 use super::statistics::Statistics;
 use super::troubles::Diagnosis;
-use crate::caller::{Command, PeerReport, ask};
+use crate::caller::{Command, News, PeerReport, ask};
 use crate::config::Receiving;
 use crate::connect::{ConnectError, Connection};
 use crate::event::Event;
@@ -26,15 +26,15 @@ use crate::links::LinkTrouble;
 use crate::received::Received;
 use crate::signalling::{Identity, Participant, Room, SignallingError};
 
-/// Pause between attempts to reach the server or to play a participant.
+/// Pause between attempts to reach the server.
 pub(super) const RETRY: Duration = Duration::from_secs(1);
 /// Interval of the link statistics for the room.
 const FIGURES: Duration = Duration::from_secs(1);
 /// Time for the last requests when the call ends. The server also detects the
 /// end by itself, and a program should exit within a second.
 const LAST_REQUESTS: Duration = Duration::from_millis(500);
-/// Requests that may wait: one per participant of a room.
-const MAX_REQUESTS: usize = 128;
+/// Requests that may wait. Chosen by us: each connection makes a few at a time.
+const MAX_REQUESTS: usize = 16;
 
 /// Local participant.
 pub struct LocalParticipant {
@@ -73,9 +73,12 @@ pub struct CallLoop {
     events: Arc<CallEventSender>,
     pub(super) listening: Listening,
     pub(super) publication: Publication,
-    pub(super) players: BTreeMap<String, Player>,
+    pub(super) reception: Reception,
+    /// Participants who are received, with their tracks when that began.
+    pub(super) playing: BTreeMap<String, Publishing>,
+    /// Whether it was reported that some cameras are not received.
+    pub(super) crowded: bool,
     pub(super) others: BTreeMap<String, Participant>,
-    pub(super) attempts: Attempts,
     /// Totals per participant, for a bounded number of participants.
     pub(super) received: BTreeMap<String, Received>,
     /// Fault of the server.
@@ -106,8 +109,9 @@ impl CallLoop {
             events,
             listening: Listening::default(),
             publication: Publication::default(),
-            players: BTreeMap::new(),
-            attempts: Attempts::new(Instant::now()),
+            reception: Reception::default(),
+            playing: BTreeMap::new(),
+            crowded: false,
             others: BTreeMap::new(),
             received: BTreeMap::new(),
             fault: OngoingFault::default(),
@@ -172,9 +176,19 @@ impl CallLoop {
             CallMessage::News(ticket, news) => {
                 if self.publication.has(ticket) {
                     self.on_publication(news);
-                } else {
-                    self.on_player(ticket, news);
+                } else if self.reception.has(ticket) {
+                    self.on_reception(news);
+                } else if let News::Frame { frame, .. } = news {
+                    self.mailbox.frames().release(frame.data.len());
                 }
+                Ok(())
+            }
+            CallMessage::Viewed(ticket, viewed) => {
+                self.on_viewed(ticket, viewed);
+                Ok(())
+            }
+            CallMessage::Answered(ticket, answered) => {
+                self.on_answered(ticket, answered);
                 Ok(())
             }
             CallMessage::End | CallMessage::Figures(_) => Ok(()),
@@ -189,11 +203,11 @@ impl CallLoop {
         if self.publication.has(ticket) {
             return self.on_published(made);
         }
-        match (self.player_of(ticket), made) {
-            (Some(id), made) => self.on_played(&id, made),
+        if self.reception.has(ticket) {
+            self.on_receiving(ticket, made);
+        } else if let Ok(connection) = made {
             // The request is obsolete.
-            (None, Ok(connection)) => self.end(connection),
-            (None, Err(_)) => {}
+            self.end(connection);
         }
         Ok(())
     }
@@ -201,7 +215,7 @@ impl CallLoop {
     /// Makes the missing connections.
     pub(super) fn catch_up(&mut self, now: Instant) {
         self.publish(now);
-        self.play_missing(now);
+        self.receive(now);
     }
 
     pub(super) fn ticket(&mut self) -> Ticket {
@@ -278,12 +292,15 @@ impl CallLoop {
 
     /// All statistics; `None` after the network thread has ended.
     fn figures(&self, dropped_frames: u64) -> Option<Statistics> {
-        let playing = |(id, player): (&String, &Player)| Some((player.peer()?, id.clone()));
+        let mut peers = ask(&self.remote, Command::Report).ok()?;
+        for report in &mut peers {
+            self.name_received(report);
+        }
         Some(Statistics {
             elapsed: self.started.elapsed(),
-            peers: ask(&self.remote, Command::Report).ok()?,
+            peers,
             publication: self.publication.connection().map(|c| c.peer),
-            players: self.players.iter().filter_map(playing).collect(),
+            reception: self.reception.made().map(|made| made.connection.peer),
             participants: self.others.values().cloned().collect(),
             received: self.received.clone(),
             troubles: self.diagnosis.troubles().clone(),
@@ -292,10 +309,21 @@ impl CallLoop {
         })
     }
 
-    pub(super) fn end_connections(&mut self) {
-        for id in self.players.keys().cloned().collect::<Vec<_>>() {
-            self.stop_playing(&id);
+    /// Adds the tracks behind the lines of our reception to the report of its peer.
+    fn name_received(&self, report: &mut PeerReport) {
+        let made = self.reception.made();
+        let Some(made) = made.filter(|made| made.connection.peer == report.peer) else {
+            return;
+        };
+        for (stream, section) in &report.sections {
+            if let Some(line) = made.lines.get(section) {
+                report.tracks.insert(*stream, line.track);
+            }
         }
+    }
+
+    pub(super) fn end_connections(&mut self) {
+        self.stop_receiving();
         self.end_publication();
     }
 

@@ -17,8 +17,8 @@ pub struct Statistics {
     pub peers: Vec<PeerReport>,
     /// Connection that publishes.
     pub publication: Option<PeerKey>,
-    /// Connections that play a participant, with the participant's id.
-    pub players: BTreeMap<PeerKey, String>,
+    /// Connection that receives the other participants.
+    pub reception: Option<PeerKey>,
     /// Other participants in the room.
     pub participants: Vec<Participant>,
     /// Totals received, by participant id, including participants who have

@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 use weft_session::PathState;
 use weft_units::PathId;
 
-use super::attempts::Attempts;
 use super::event_sender::{WAITING_EVENTS, event_channel};
 use super::fault::OngoingFault;
 use super::inbox::{Frames, WAITING_FRAMES};
@@ -64,16 +63,6 @@ fn large_frames_that_nobody_takes_are_dropped_before_they_are_many() {
     frames.drop_one(1 << 20);
     assert!(frames.admit(1 << 20));
     assert!(!frames.admit(1));
-}
-
-#[test]
-fn attempts_to_play_have_a_pace() {
-    let start = Instant::now();
-    let mut attempts = Attempts::new(start);
-    let at_once = (0..1_000).filter(|_| attempts.take(start)).count();
-    let each = (1..=100).filter(|n| attempts.take(start + Duration::from_millis(n * 100)));
-    assert_eq!((at_once, each.count()), (256, 100));
-    assert!(!attempts.take(start + Duration::from_millis(10_001)));
 }
 
 #[test]

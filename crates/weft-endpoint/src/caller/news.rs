@@ -8,8 +8,9 @@ use weft_peer::PeerKey;
 use weft_secure::Event;
 use weft_session::{Event as SessionEvent, PathState, ReceivedFrame};
 use weft_units::{Instant, PathId};
+use weft_wire::rtp::Mid;
 
-use super::{Caller, Track};
+use super::Caller;
 
 /// Event of a peer for its owner.
 #[derive(Debug)]
@@ -31,8 +32,8 @@ pub enum News {
     },
     /// A frame is due.
     Frame {
-        /// Stream of the frame.
-        track: Track,
+        /// Media section of the frame.
+        section: Mid,
         /// Complete frame, with the paths that delivered it.
         frame: ReceivedFrame,
         /// Time of its release from the jitter buffer.
@@ -129,10 +130,9 @@ impl Caller {
                 self.allow();
             }
             SessionEvent::FrameReceived { stream, frame } => {
-                let track = remote_peer.receivers.get(&stream).copied();
-                if let Some(track) = track {
+                if let Some(section) = remote_peer.receivers.get(&stream).copied() {
                     let at = now;
-                    remote_peer.news.send(News::Frame { track, frame, at });
+                    remote_peer.news.send(News::Frame { section, frame, at });
                 }
             }
             SessionEvent::StreamEnded { .. } => {

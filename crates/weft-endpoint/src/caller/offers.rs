@@ -5,9 +5,12 @@ use std::net::SocketAddr;
 
 use weft_ice::{IceRole, LinkId, RemoteCandidate};
 use weft_net::{Attachment, Context};
-use weft_peer::{Offer, Peer, PeerKey, Section, StreamDirection};
+use weft_peer::{
+    AnswerPolicy, NegotiationError, Offer, Peer, PeerConfig, PeerKey, Section, StreamDirection,
+};
 use weft_session::Delivery;
 use weft_units::{Instant, MediaKind, Rate, StreamId};
+use weft_wire::rtp::Mid;
 
 use super::following::Held;
 use super::{CallError, Caller, Listener, OfferId, Offered, RemotePeer, Track, Wait};
@@ -21,6 +24,27 @@ impl Caller {
     ) -> Result<(OfferId, String), CallError> {
         let sends = |s: &Section| s.direction != StreamDirection::Receive;
         let sends = sections.iter().any(sends);
+        let (config, locals) = self.config(context, IceRole::Controlling, sends)?;
+        let offer = Offer::new(context.now, config, sections, Delivery::Frames);
+        let id = OfferId(self.next_offer);
+        self.next_offer += 1;
+        let sdp = offer.sdp();
+        let offered = Offered {
+            offer,
+            locals,
+            wait: Wait::from(context.now),
+        };
+        self.offers.insert(id, offered);
+        Ok((id, sdp))
+    }
+
+    /// Configuration of a new peer, with sockets of its own.
+    fn config(
+        &mut self,
+        context: &mut Context<'_>,
+        role: IceRole,
+        sends: bool,
+    ) -> Result<(PeerConfig, Vec<Held>), CallError> {
         let mut locals = Vec::new();
         let mut held = Vec::new();
         for place in self.places(sends) {
@@ -30,9 +54,8 @@ impl Caller {
             held.push(own);
             locals.push(local);
         }
-        let (certificate, offered) = (self.certificate.clone(), locals);
-        let mut config =
-            weft_net::peer_config(IceRole::Controlling, context.clock, certificate, offered)?;
+        let certificate = self.certificate.clone();
+        let mut config = weft_net::peer_config(role, context.clock, certificate, locals)?;
         let session = &mut config.session;
         session.scheduler = self.sending.scheduler;
         session.preference = self.sending.preference;
@@ -44,17 +67,65 @@ impl Caller {
         if sends {
             config.limit_video_to(Some(self.sending.codec));
         }
-        let offer = Offer::new(context.now, config, sections, Delivery::Frames);
-        let id = OfferId(self.next_offer);
-        self.next_offer += 1;
-        let sdp = offer.sdp();
-        let offered = Offered {
-            offer,
-            locals: held,
-            wait: Wait::from(context.now),
+        Ok((config, held))
+    }
+
+    /// Creates a peer that receives everything in this offer.
+    pub(super) fn answer(
+        &mut self,
+        context: &mut Context<'_>,
+        (offer, more): (&str, &[SocketAddr]),
+        news: Listener,
+    ) -> Result<(PeerKey, String), CallError> {
+        let (config, locals) = self.config(context, IceRole::Controlled, false)?;
+        let policy = AnswerPolicy {
+            receive: Some(Delivery::Frames),
+            send: Vec::new(),
         };
-        self.offers.insert(id, offered);
-        Ok((id, sdp))
+        let answered = weft_peer::answer(context.now, config, offer, &policy);
+        let (peer, answer) = self.keep(context, &locals, answered)?;
+        let key = self.add_peer(context, (peer, locals), more, news);
+        Ok((key, answer))
+    }
+
+    /// Answers a later offer of the peer, which may add sections.
+    pub(super) fn answer_later(
+        &mut self,
+        context: &mut Context<'_>,
+        key: PeerKey,
+        offer: &str,
+    ) -> Result<String, CallError> {
+        let now = context.now;
+        let remote_peer = self.peers.get_mut(&key).ok_or(CallError::UnknownPeer)?;
+        let peer = context.peer(key).ok_or(CallError::UnknownPeer)?;
+        let answer = peer.answer(now, offer)?;
+        remote_peer.receivers = receivers(peer);
+        Ok(answer)
+    }
+
+    pub(super) fn request_keyframe(&self, context: &mut Context<'_>, key: PeerKey, section: Mid) {
+        let now = context.now;
+        let streams = self.peers.get(&key).map(|peer| &peer.receivers);
+        let mut streams = streams.into_iter().flatten();
+        let stream = streams.find(|(_, mid)| **mid == section);
+        if let (Some((stream, _)), Some(peer)) = (stream, context.peer(key)) {
+            peer.request_keyframe(now, *stream);
+        }
+    }
+
+    /// Closes the sockets of a peer that was not created.
+    fn keep<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        locals: &[Held],
+        made: Result<T, NegotiationError>,
+    ) -> Result<T, CallError> {
+        if made.is_err() {
+            for held in locals {
+                self.following.close(context, *held);
+            }
+        }
+        Ok(made?)
     }
 
     /// Links for a new connection: a receive-only connection avoids metered
@@ -86,12 +157,17 @@ impl Caller {
         let offered = self.offers.remove(&offer);
         let Offered { offer, locals, .. } = offered.ok_or(CallError::UnknownOffer)?;
         let accepted = offer.accept(context.now, answer);
-        if accepted.is_err() {
-            for held in &locals {
-                self.following.close(context, *held);
-            }
-        }
-        let mut peer = accepted?;
+        let peer = self.keep(context, &locals, accepted)?;
+        Ok(self.add_peer(context, (peer, locals), more, news))
+    }
+
+    fn add_peer(
+        &mut self,
+        context: &mut Context<'_>,
+        (mut peer, locals): (Peer, Vec<Held>),
+        more: &[SocketAddr],
+        news: Listener,
+    ) -> PeerKey {
         for (index, via) in self.following.links.vias().enumerate() {
             let candidate = RemoteCandidate {
                 addr: via,
@@ -100,7 +176,7 @@ impl Caller {
             peer.add_remote_candidate(context.now, candidate);
         }
         for (index, addr) in more.iter().enumerate() {
-            // Below the priority of any candidate in the answer (RFC 8445
+            // Below the priority of any candidate in the description (RFC 8445
             // section 5.1.2).
             let priority = u32::from(u16::MAX).saturating_sub(index as u32);
             let candidate = RemoteCandidate {
@@ -119,7 +195,7 @@ impl Caller {
             .handle_joined(key, remote_peer.cameras.clone(), sound);
         self.allow();
         self.peers.insert(key, remote_peer);
-        Ok(key)
+        key
     }
 }
 
@@ -144,25 +220,18 @@ impl RemotePeer {
             failed: false,
         }
     }
-    /// Identity of each stream.
+
+    /// Identity of each stream that we send.
     pub(super) fn tracks(&self) -> BTreeMap<StreamId, Track> {
         let cameras = self.cameras.iter().zip(0..);
         let cameras = cameras.map(|(stream, place)| (*stream, Track::Camera(place)));
         let sound = self.microphone.map(|stream| (stream, Track::Sound));
-        let received = self.receivers.iter().map(|(s, track)| (*s, *track));
-        cameras.chain(sound).chain(received).collect()
+        cameras.chain(sound).collect()
     }
 }
 
-fn receivers(peer: &Peer) -> BTreeMap<StreamId, Track> {
-    let mut cameras = 0..;
-    let mut track = |kind| match kind {
-        MediaKind::Video => Track::Camera(cameras.next().unwrap_or_default()),
-        MediaKind::Audio => Track::Sound,
-    };
+fn receivers(peer: &Peer) -> BTreeMap<StreamId, Mid> {
     let streams = peer.streams().iter();
     let received = streams.filter(|s| s.direction == StreamDirection::Receive);
-    received
-        .map(|s| (s.stream, track(s.codec().kind())))
-        .collect()
+    received.filter_map(|s| Some((s.stream, s.mid?))).collect()
 }

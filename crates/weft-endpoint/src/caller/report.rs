@@ -6,6 +6,7 @@ use weft_peer::PeerKey;
 use weft_rooms::{LinkReport, LinkState};
 use weft_session::{Level, Metering, PathState, PathStats, Standing, Stats};
 use weft_units::{PathId, StreamId};
+use weft_wire::rtp::Mid;
 
 use super::Track;
 use crate::links::LinkFigures;
@@ -30,8 +31,10 @@ pub struct PeerReport {
     pub level: Level,
     /// Cameras that the peer receives, in order.
     pub cameras: Vec<CameraReport>,
-    /// Identities of its streams, sent and received.
+    /// Identities of its streams, as far as they are known.
     pub tracks: BTreeMap<StreamId, Track>,
+    /// Media section of each received stream.
+    pub sections: BTreeMap<StreamId, Mid>,
 }
 
 impl PeerReport {

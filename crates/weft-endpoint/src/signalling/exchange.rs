@@ -16,10 +16,13 @@ use super::links::{LinkConnector, LinkFault, OpenError, Unresolved, Used, take_u
 /// Chosen by us.
 const REQUEST: Duration = Duration::from_secs(10);
 
-/// Longest answer: the size that weft's server accepts for an offer. Its own
-/// longest answer, for four cameras and sound with 64 candidates, has 12 KiB.
-/// Chosen by us.
-pub(super) const MAX_ANSWER: u64 = 64 << 10;
+/// Longest answer but a session description: refusals of weft's server are far
+/// shorter. Chosen by us.
+const MAX_ANSWER: u64 = 64 << 10;
+
+/// Longest answer with a session description: as long as `weft-wire` reads. The
+/// server's offer to receive 25 others has 60 KiB with one candidate. Chosen by us.
+pub(super) const MAX_DESCRIPTION: u64 = 256 << 10;
 
 /// Maximum size of an answer's headers in octets. The server sends a few
 /// hundred. Chosen by us.

@@ -5,7 +5,7 @@ use ureq::http::{Response, Uri};
 use ureq::{Body, RequestBuilder};
 
 use super::error::SignallingError;
-use super::exchange::{AttemptTimeouts, Exchange, MAX_ANSWER, shortened};
+use super::exchange::{AttemptTimeouts, Exchange, MAX_DESCRIPTION, shortened};
 use super::links::{LinkFault, Used};
 use super::{Created, SECRET};
 use crate::links::LinkTrouble;
@@ -59,7 +59,7 @@ impl Resources {
         let take = |mut response: Response<Body>, _: Option<&Used>| {
             let location = response.headers().get(LOCATION);
             let location = location.and_then(|l| l.to_str().ok()).map(str::to_owned);
-            let body = response.body_mut().with_config().limit(MAX_ANSWER);
+            let body = response.body_mut().with_config().limit(MAX_DESCRIPTION);
             Ok((location, body.read_to_string()?))
         };
         let (location, sdp) = self

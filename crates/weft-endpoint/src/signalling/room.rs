@@ -26,7 +26,7 @@ use crate::links::LinkTrouble;
 #[derive(Clone)]
 pub struct Room {
     pub(super) resources: Resources,
-    room: String,
+    pub(super) room: String,
 }
 
 impl Room {
@@ -66,11 +66,11 @@ impl Room {
         self.exchange().links.faults()
     }
 
-    fn exchange(&self) -> &Exchange {
+    pub(super) fn exchange(&self) -> &Exchange {
         &self.resources.exchange
     }
 
-    fn base(&self) -> &str {
+    pub(super) fn base(&self) -> &str {
         &self.exchange().base
     }
 
@@ -89,26 +89,18 @@ impl Room {
             .create("to publish", &url, secret(own), offer)
     }
 
-    /// Plays a participant's publication as our own participant; otherwise as a
-    /// new one, which is listed during the playback.
+    /// Plays a participant's publication as a new participant, which is listed
+    /// during the playback.
     ///
     /// # Errors
     /// If the server refuses or cannot be reached.
-    pub fn play(
-        &self,
-        participant: &str,
-        own: Option<&Identity>,
-        offer: &str,
-    ) -> Result<Created, SignallingError> {
+    pub fn play(&self, participant: &str, offer: &str) -> Result<Created, SignallingError> {
         let participant = escaped(participant);
-        let mut url = format!("{}/whep/{}/{participant}", self.base(), self.room);
-        if let Some(own) = own {
-            url.push_str(&format!("?participant={}", escaped(&own.id)));
-        }
-        self.resources.create("to play", &url, secret(own), offer)
+        let url = format!("{}/whep/{}/{participant}", self.base(), self.room);
+        self.resources.create("to play", &url, None, offer)
     }
 
-    /// Ends a publication or playback.
+    /// Ends a publication, playback or reception.
     ///
     /// # Errors
     /// If the server refuses or cannot be reached.
@@ -244,6 +236,6 @@ pub fn escaped(text: &str) -> String {
     utf8_percent_encode(text, RESERVED).to_string()
 }
 
-fn secret(own: Option<&Identity>) -> Option<&str> {
+pub(super) fn secret(own: Option<&Identity>) -> Option<&str> {
     own.map(|own| own.secret.as_str())
 }

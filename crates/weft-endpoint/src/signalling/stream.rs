@@ -9,7 +9,8 @@ use serde::Deserialize;
 use weft_rooms::MAX_CAMERAS;
 use weft_units::printable;
 
-use super::{Identity, Participant, RoomEvent, SILENCE};
+use super::viewing::read_viewing;
+use super::{Identity, Participant, RoomEvent, SILENCE, valid_id};
 
 /// Longest event, in octets: the welcome of weft's server is shorter
 /// (SECURITY.md).
@@ -28,10 +29,6 @@ const LEAST: usize = 1 << 10;
 
 /// Longest accepted name, in characters: the limit of weft's server.
 const MAX_NAME: usize = 64;
-
-/// Longest accepted id or secret, in octets. Those of weft's server are at most
-/// 32 octets long. Chosen by us.
-const MAX_ID: usize = 128;
 
 /// Reads events until the stream ends or `take` returns false.
 ///
@@ -155,8 +152,8 @@ pub(super) fn room_event(name: &str, data: &str) -> Option<RoomEvent> {
             let participants = welcome.participants.into_iter();
             Some(RoomEvent::Welcome {
                 own: Identity {
-                    id: id(welcome.id)?,
-                    secret: id(welcome.secret)?,
+                    id: valid_id(welcome.id)?,
+                    secret: valid_id(welcome.secret)?,
                 },
                 participants: participants.filter_map(bounded).collect(),
             })
@@ -165,18 +162,16 @@ pub(super) fn room_event(name: &str, data: &str) -> Option<RoomEvent> {
             let participant = serde_json::from_str(data).ok()?;
             Some(RoomEvent::Changed(bounded(participant)?))
         }
+        "reception" | "offer" => {
+            let (resource, viewing) = read_viewing(data)?;
+            Some(RoomEvent::Reception(resource, viewing))
+        }
         "left" => {
             let left: Left = serde_json::from_str(data).ok()?;
-            Some(RoomEvent::Left(id(left.id)?))
+            Some(RoomEvent::Left(valid_id(left.id)?))
         }
         _ => None,
     }
-}
-
-/// Id or secret that is safe in URLs, headers and statistics.
-fn id(text: String) -> Option<String> {
-    let fits = text.len() <= MAX_ID && text.bytes().all(|octet| octet.is_ascii_graphic());
-    fits.then_some(text)
 }
 
 /// Participant with a valid id, displayable names, and a bounded number of
@@ -193,7 +188,7 @@ fn bounded(mut participant: Participant) -> Option<Participant> {
         camera.name = camera.name.as_deref().map(shown);
     }
     Some(Participant {
-        id: id(participant.id)?,
+        id: valid_id(participant.id)?,
         name: shown(&participant.name),
         publishing: participant.publishing,
     })

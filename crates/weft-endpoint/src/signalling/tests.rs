@@ -170,7 +170,7 @@ fn a_refusal_is_told_in_the_servers_words_and_whose_fault_it_is() {
 
     let other = answering("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n");
     let room = room_at(&other, Trust::Public).expect("an address");
-    let error = room.play("p1", None, "v=0").err().expect("refused");
+    let error = room.play("p1", "v=0").err().expect("refused");
     assert!(error.to_string().contains("404"), "{error}");
     assert!(!error.is_of_asker(), "{error}");
 }
@@ -181,7 +181,7 @@ fn a_token_that_will_never_do_is_not_tried_again() {
         let length = body.len();
         let answer = format!("HTTP/1.1 403 Forbidden\r\ncontent-length: {length}\r\n\r\n{body}");
         let room = room_at(&answering(&answer), Trust::Public).expect("an address");
-        room.play("p1", None, "v=0").err().expect("refused")
+        room.play("p1", "v=0").err().expect("refused")
     };
     let watching = refused(r#"{"error":"It is for watching.","kind":"token_watch_only"}"#);
     assert!(!watching.is_passing());
@@ -194,7 +194,7 @@ fn a_server_without_tls_is_told_from_one_with_a_bad_certificate() {
     let plain = answering("HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n");
     let url = plain.replace("http:", "https:");
     let room = room_at(&url, Trust::Public).expect("an address");
-    let error = room.play("p1", None, "v=0").err().expect("no TLS");
+    let error = room.play("p1", "v=0").err().expect("no TLS");
     assert!(error.to_string().contains("try http://"), "{error}");
 }
 

@@ -364,7 +364,7 @@ fn play_when_published(
 ) -> Result<Created, SignallingError> {
     let deadline = Instant::now() + SETUP;
     loop {
-        match room.play(participant, None, offer) {
+        match room.play(participant, offer) {
             Err(error) if error.is_passing() && Instant::now() < deadline => {
                 thread::sleep(Duration::from_millis(50));
             }

@@ -152,8 +152,8 @@ const KNOWN_CIRCLES: [(&str, &str, &[&str]); 4] = [
         "call/run/CallLoop",
         &[
             "call/diagnosis",
-            "call/playing",
             "call/publishing",
+            "call/receiving",
             "call/room",
             "call/run",
         ],

@@ -1,16 +1,17 @@
 //! Restart of a server: its participants come back.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use weft_testing::where_the_machine_keeps_up;
 
-use super::fixture::{Program, free_ports, server_at, weft};
+use super::fixture::{Program, free_ports, heard, server_at, weft};
 
-/// Promised time, from the moment at which the server listens again.
-const BACK: Duration = Duration::from_secs(3);
+/// Promised time, from the moment at which the server listens again, and the interval of
+/// the statistics that show it.
+const BACK: Duration = Duration::from_secs(3 + 1);
 
 /// Two participants are in a room of a server until `ends`; after `pause` a new
-/// server starts. Returns the time until one of them played the other.
+/// server starts. Returns the time until one of them hears the other, in steps of the statistics' second.
 fn back_after(ends: impl Fn(&mut Program, &std::path::Path), pause: Duration) -> Duration {
     let ports = free_ports();
     let folder = tempfile::tempdir().expect("a folder");
@@ -19,12 +20,16 @@ fn back_after(ends: impl Fn(&mut Program, &std::path::Path), pause: Duration) ->
     let about = ["join", &url, "--room", "r", "--link", "127.0.0.1"];
     let mut server = server_at(ports, &defect);
     let _ada = weft(&[&about[..], &["--mic", "tone", "--send-only"]].concat());
-    let _bob = weft(&about);
-    server.says("began playing");
+    let bob = weft(&[&about[..], &["--stats", "/dev/stdout"]].concat());
+    bob.shows("sound", |figures| heard(figures) > 0);
     ends(&mut server, &defect);
     std::thread::sleep(pause);
-    let again = server_at(ports, &none);
-    let took = again.says("began playing");
+    while bob.told.try_recv().is_ok() {}
+    let before = heard(&bob.shows("more", |_| true));
+    let _again = server_at(ports, &none);
+    let began = Instant::now();
+    bob.shows("sound again", |figures| heard(figures) > before);
+    let took = began.elapsed();
     println!("back after {took:?}");
     took
 }

@@ -1,3 +1,4 @@
+use super::super::MAX_ID;
 use super::*;
 
 #[test]

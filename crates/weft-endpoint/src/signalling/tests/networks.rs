@@ -189,7 +189,7 @@ fn a_connection_without_an_answer_is_named_as_what_it_is() {
     for url in [url.clone(), url.replace("http:", "https:")] {
         let links = ["a=127.0.0.2", "b=127.0.0.2", "c=127.0.0.2"];
         let room = room(&url, &links, Trust::Public);
-        let error = room.play("p", None, "v=0").err().expect("no answer");
+        let error = room.play("p", "v=0").err().expect("no answer");
         let words = error.to_string();
         let stalled = SignallingError::Stalled {
             url,
@@ -211,7 +211,7 @@ fn the_servers_own_refusal_is_not_asked_for_again() {
         content-length: 28\r\n\r\n{\"error\":\"A token is needed\"}";
     let (url, requests) = serve(First::Answers(refused));
     let room = room(&url, BOTH, Trust::Public);
-    let error = room.play("p", None, "v=0").err().expect("refused");
+    let error = room.play("p", "v=0").err().expect("refused");
     assert!(
         matches!(error, SignallingError::Refused { status: 401, .. }),
         "{error}"
