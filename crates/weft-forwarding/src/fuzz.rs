@@ -173,7 +173,7 @@ impl Room {
                     return;
                 };
                 let mut packet = line.media(rest);
-                if line.association.protect_rtp(&mut packet).is_ok() {
+                if line.association.protect_rtp(&mut packet, &[]).is_ok() {
                     self.arrive(place(who), &packet);
                 }
             }

@@ -118,7 +118,7 @@ fn call(c: &mut Criterion) {
         bencher.iter(|| {
             sequence = sequence.wrapping_add(1);
             write(&mut packet, sequence);
-            a.protect_rtp(&mut packet).expect("protects");
+            a.protect_rtp(&mut packet, &[]).expect("protects");
             let client = clients[usize::from(sequence & 1)];
             let received = b.handle_datagram(now, server(), client, &packet);
             assert!(matches!(black_box(received), Received::Rtp { .. }));

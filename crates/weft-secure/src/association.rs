@@ -165,11 +165,14 @@ impl Association {
     /// Encrypts an RTP packet in place and appends the tag. Each (SSRC,
     /// sequence number) once: a copy on another path is the same bytes.
     ///
+    /// `rest` is the end of the payload; it is appended to `packet` encrypted,
+    /// without a copy in between.
+    ///
     /// # Errors
     /// See [`ProtectError`]; the packet is untouched then.
-    pub fn protect_rtp(&mut self, packet: &mut Vec<u8>) -> Result<(), ProtectError> {
+    pub fn protect_rtp(&mut self, packet: &mut Vec<u8>, rest: &[u8]) -> Result<(), ProtectError> {
         let srtp = self.srtp.as_mut().ok_or(ProtectError::NotConnected)?;
-        srtp.protect_rtp(packet)
+        srtp.protect_rtp(packet, rest)
     }
 
     /// Encrypts a compound RTCP packet in place and appends index and tag.

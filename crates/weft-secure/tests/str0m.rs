@@ -214,7 +214,7 @@ impl Call {
             packet.extend_from_slice(&(sequence * 90).to_be_bytes());
             packet.extend_from_slice(&OURS.to_be_bytes());
             packet.extend_from_slice(b"\x10\x02\x00payload");
-            self.weft.protect_rtp(&mut packet).expect("protects");
+            self.weft.protect_rtp(&mut packet, &[]).expect("protects");
             self.deliver(weft(1 + (sequence % 2) as u8), &packet);
             while self.pass_theirs() > 0 {}
             if sequence % 50 == 0 {

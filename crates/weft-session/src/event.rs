@@ -1,5 +1,5 @@
-use weft_units::{AudioLevel, Ecn, Instant, PathId, Rate, Ssrc, StreamId};
-use weft_wire::rtp::MediaPacket;
+use weft_units::{AudioLevel, Bytes, Ecn, Instant, PathId, Rate, Ssrc, StreamId};
+use weft_wire::rtp::{MediaPacket, SharedBytes};
 
 use crate::config::Retransmission;
 use crate::path::PathState;
@@ -86,12 +86,30 @@ pub struct Transmit {
     pub ecn: Ecn,
     /// Paths that get the same protected bytes as well.
     pub copies: Vec<PathId>,
-    /// RTP or RTCP, not yet protected.
+    /// RTP or RTCP packet without `rest`, not yet protected.
     pub packet: Vec<u8>,
+    /// End of a forwarded packet's payload, shared with the other receivers;
+    /// empty for other packets. Encryption appends it to `packet`.
+    pub rest: SharedBytes,
     /// RTP or RTCP.
     pub protocol: Protocol,
     /// Whether it may be asked for again.
     pub retention: Retention,
+}
+
+impl Transmit {
+    /// Size before protection.
+    #[must_use]
+    pub fn size(&self) -> Bytes {
+        Bytes((self.packet.len() + self.rest.len()) as u64)
+    }
+
+    /// Returns the whole packet in one piece, not yet protected.
+    #[must_use]
+    pub fn into_packet(mut self) -> Vec<u8> {
+        self.packet.extend_from_slice(&self.rest);
+        self.packet
+    }
 }
 
 /// How long a packet that was sent is needed.

@@ -12,7 +12,8 @@ use weft_session::{
 use weft_testing::allocation::{Counting, measure};
 use weft_testing::pictures::FRAME_INTERVAL;
 use weft_units::{Codec, Duration, Ecn, Instant, PathId, Rate, Rng, Ssrc, StreamId};
-use weft_wire::rtp::ExtensionMap;
+use weft_wire::payload::{Content, Prefix};
+use weft_wire::rtp::{ExtensionMap, ForwardedPacket, ForwardedPayload, SharedBytes};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -196,4 +197,49 @@ fn packets_that_are_not_given_back_take_one_allocation_each() {
     let (dropped, packets) = cost(40, Memory::Dropped);
     let more = dropped - kept;
     assert!((packets..packets * 11 / 10).contains(&more), "{more} more");
+}
+
+#[test]
+fn the_payload_of_a_forwarded_packet_is_never_copied() {
+    let came = SharedBytes::from(vec![7; PART]);
+    let packet = ForwardedPacket {
+        sequence: 9,
+        timestamp: 0,
+        marker: true,
+        audio_level: None,
+        payload: ForwardedPayload {
+            prefix: Prefix::new(&[0x90, 0x80, 0x81, 0x02]),
+            body: came.behind(3),
+        },
+        keyframe: true,
+        content: Content::Media,
+    };
+    let mut calls = [(), (), ()].map(|()| Call::new(1, Memory::GivenBack));
+    for (viewers, call) in (1..).zip(&mut calls) {
+        let sender = &mut call.ends[0];
+        let sent = sender.send_packet(Instant::ZERO, call.stream, &packet);
+        sent.expect("it has the stream");
+        let outputs = std::iter::from_fn(|| sender.poll_output());
+        let sent: Vec<Transmit> = outputs.filter_map(transmitted).collect();
+        let [sent] = &sent[..] else {
+            panic!("{} packets went out", sent.len());
+        };
+        // Encryption reads it where it came.
+        assert_eq!(sent.rest.as_ptr(), came[3..].as_ptr());
+        assert_eq!(
+            sent.packet[sent.packet.len() - 4..],
+            [0x90, 0x80, 0x81, 0x02]
+        );
+        assert_eq!(sent.size().0 as usize, sent.packet.len() + PART - 3);
+        // This test's, the packet's, this output, and one in the store of each
+        // viewer so far, for retransmissions.
+        assert_eq!(came.references(), 3 + viewers);
+    }
+}
+
+fn transmitted(output: Output) -> Option<Transmit> {
+    match output {
+        Output::Transmit(sent) if sent.protocol == Protocol::Rtp => Some(sent),
+        _ => None,
+    }
 }

@@ -1,12 +1,11 @@
 //! Memory of a session for a player that says nothing: packets sent within the
 //! time in which they may be asked for again.
 
-use std::sync::Arc;
-
 use weft_session::{Config, Feedback, Input, Retransmission, SendStreamConfig, Session};
 use weft_testing::allocation::{Counting, measure};
 use weft_units::{Codec, Duration, Instant, PathId, Rate, Rng, Ssrc, StreamId};
-use weft_wire::rtp::{ExtensionMap, ForwardedPacket};
+use weft_wire::payload::Content;
+use weft_wire::rtp::{ExtensionMap, ForwardedPacket, SharedBytes};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -58,7 +57,8 @@ fn a_player_that_is_silent_costs_two_seconds_of_what_is_published() {
                 timestamp: (number / 40) as u32 * 3_000,
                 marker: number % 40 >= 36,
                 audio_level: None,
-                payload: Arc::from(vec![0x10; PAYLOAD]),
+                payload: SharedBytes::from(vec![0x10; PAYLOAD]).into(),
+                content: Content::Media,
                 // One that nobody answers is not sent anything but keyframes.
                 keyframe: true,
             };

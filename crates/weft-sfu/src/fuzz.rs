@@ -1,7 +1,6 @@
 //! Body of the fuzz target `router`, which a test runs as well.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use weft_units::fuzz::records;
 use weft_units::{Codec, Duration, Instant, Rate};
@@ -96,7 +95,7 @@ impl Room {
                     timestamp: u32::from(byte(3)) * 3_000,
                     marker: byte(4) & 1 == 1,
                     audio_level: None,
-                    payload: Arc::from(content.get(5..).unwrap_or(&[])),
+                    payload: content.get(5..).unwrap_or(&[]).into(),
                 };
                 self.router.handle_packet(now, track, packet);
                 return self.subscribers.len();

@@ -112,9 +112,15 @@ impl LayerChoice {
         self.wanted
     }
 
-    /// The layer to forward up to, from now on.
-    pub(crate) fn update(&mut self, now: Instant, target: Option<Rate>, rates: &LayerRates) -> u8 {
-        let (Some(target), Some(rates)) = (target, rates.cumulative(now)) else {
+    /// Returns the highest layer to forward from now on; `rates` are the
+    /// cumulative rates up to each layer.
+    pub(crate) fn update(
+        &mut self,
+        now: Instant,
+        target: Option<Rate>,
+        rates: Option<[Rate; LAYERS]>,
+    ) -> u8 {
+        let (Some(target), Some(rates)) = (target, rates) else {
             return self.wanted;
         };
         let fits = |factor: f64| {

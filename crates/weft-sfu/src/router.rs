@@ -336,13 +336,14 @@ impl Router {
         let Some(entry) = self.tracks.get(&track) else {
             return;
         };
+        let rates = entry.rates.cumulative(now);
         for id in &entry.subscriptions {
             let Some(subscription) = self.subscriptions.get_mut(id) else {
                 continue;
             };
             let forwarder = &mut subscription.forwarder;
             match &parsed {
-                Some(parsed) => forwarder.handle_parsed(now, parsed, &entry.rates),
+                Some(parsed) => forwarder.handle_parsed(now, parsed, rates),
                 None => forwarder.handle_unusable(now, &packet),
             }
             self.thinned += subscription.newly_thinned();

@@ -14,6 +14,7 @@ impl Peer {
             ecn,
             mut copies,
             mut packet,
+            rest,
             protocol,
             retention,
         } = transmit;
@@ -22,7 +23,7 @@ impl Peer {
             copies.clear();
         }
         let protected = match protocol {
-            Protocol::Rtp => self.association.protect_rtp(&mut packet),
+            Protocol::Rtp => self.association.protect_rtp(&mut packet, &rest),
             Protocol::Rtcp => self.association.protect_rtcp(&mut packet),
         };
         if protected.is_err() {

@@ -1,6 +1,7 @@
 use super::kdf::{Label, derive};
 use super::rtcp::{RTCP_HEADER, RTCP_INDEX};
-use str0m_proto::crypto::{AeadAes128GcmCipher, AeadAes256GcmCipher, CryptoError, SrtpProvider};
+use aws_lc_rs::aead::{AES_128_GCM, AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
+use str0m_proto::crypto::SrtpProvider;
 
 /// Authentication tag (RFC 7714 section 13.1).
 const TAG: usize = 16;
@@ -13,20 +14,16 @@ pub(super) struct Gcm {
     rtcp_salt: [u8; 12],
 }
 
-enum Cipher {
-    Aes128(Box<dyn AeadAes128GcmCipher>),
-    Aes256(Box<dyn AeadAes256GcmCipher>),
-}
+/// AES-GCM key; the caller uses each SRTP nonce once.
+struct Cipher(LessSafeKey);
 
 impl Gcm {
-    /// From a master key of 16 or 32 bytes and a master salt of 12.
-    pub fn new(provider: &dyn SrtpProvider, key: &[u8], salt: &[u8], encrypt: bool) -> Gcm {
-        let cipher = |label| {
-            if key.len() == 16 {
-                Cipher::aes_128(provider, derive(provider, key, salt, label), encrypt)
-            } else {
-                Cipher::aes_256(provider, derive(provider, key, salt, label), encrypt)
-            }
+    /// Derives the session keys of a master key of 16 or 32 bytes and a master
+    /// salt of 12.
+    pub fn new(provider: &dyn SrtpProvider, key: &[u8], salt: &[u8]) -> Gcm {
+        let cipher = |label| match key.len() {
+            16 => Cipher::new(&derive::<16>(provider, key, salt, label)),
+            _ => Cipher::new(&derive::<32>(provider, key, salt, label)),
         };
         Gcm {
             rtp: cipher(Label::RtpEncryption),
@@ -38,36 +35,35 @@ impl Gcm {
 
     /// The RFC's test vectors give session keys, the same for RTP and RTCP.
     #[cfg(test)]
-    pub fn from_session_keys(provider: &dyn SrtpProvider, key: &[u8], salt: &[u8; 12]) -> Gcm {
-        let cipher = || match key.len() {
-            16 => Cipher::aes_128(provider, key.try_into().expect("16 bytes"), true),
-            _ => Cipher::aes_256(provider, key.try_into().expect("32 bytes"), true),
-        };
+    pub fn from_session_keys(key: &[u8], salt: &[u8; 12]) -> Gcm {
         Gcm {
-            rtp: cipher(),
+            rtp: Cipher::new(key),
             rtp_salt: *salt,
-            rtcp: cipher(),
+            rtcp: Cipher::new(key),
             rtcp_salt: *salt,
         }
     }
 
+    /// Encrypts a packet; `rest` is the end of its payload. Appends that and the
+    /// tag.
     pub fn protect_rtp(
-        &mut self,
+        &self,
         packet: &mut Vec<u8>,
+        rest: &[u8],
         header: usize,
         (ssrc, index): (u32, u64),
-        scratch: &mut Vec<u8>,
     ) {
         let iv = iv(&self.rtp_salt, ssrc, index);
-        replace(scratch, &packet[header..]);
-        packet.resize(packet.len() + TAG, 0);
-        let (aad, body) = packet.split_at_mut(header);
-        self.rtp.seal(&iv, aad, scratch, body);
+        let len = packet.len();
+        packet.resize(len + rest.len() + TAG, 0);
+        let (aad, payload) = packet.split_at_mut(header);
+        let (body, follows) = payload.split_at_mut(len - header);
+        self.rtp.seal(iv, aad, body, rest, follows);
     }
 
     /// Writes header and plain payload to `out`; `false` if the tag is wrong.
     pub fn unprotect_rtp(
-        &mut self,
+        &self,
         packet: &[u8],
         header: usize,
         (ssrc, index): (u32, u64),
@@ -80,15 +76,11 @@ impl Gcm {
         let (aad, body) = packet.split_at(header);
         out.resize(plain, 0);
         out[..header].copy_from_slice(aad);
-        self.rtp.open(&iv, aad, body, &mut out[header..])
+        self.rtp.open(iv, aad, body, &mut out[header..])
     }
 
-    pub fn protect_rtcp(
-        &mut self,
-        packet: &mut Vec<u8>,
-        (ssrc, index): (u32, u32),
-        scratch: &mut Vec<u8>,
-    ) {
+    /// Encrypts a compound packet, and appends tag and index.
+    pub fn protect_rtcp(&self, packet: &mut Vec<u8>, (ssrc, index): (u32, u32)) {
         let iv = iv(
             &self.rtcp_salt,
             ssrc,
@@ -96,16 +88,16 @@ impl Gcm {
         );
         let index = (index | RTCP_INDEX.encrypted).to_be_bytes();
         let aad = rtcp_aad(packet, index);
-        replace(scratch, &packet[RTCP_HEADER..]);
-        packet.resize(packet.len() + TAG, 0);
-        self.rtcp
-            .seal(&iv, &aad, scratch, &mut packet[RTCP_HEADER..]);
+        let plain = packet.len();
+        packet.resize(plain + TAG, 0);
+        let (body, tag) = packet[RTCP_HEADER..].split_at_mut(plain - RTCP_HEADER);
+        self.rtcp.seal(iv, &aad, body, &[], tag);
         packet.extend_from_slice(&index);
     }
 
     /// As [`Gcm::unprotect_rtp`]; `index` as it stands in the packet.
     pub fn unprotect_rtcp(
-        &mut self,
+        &self,
         packet: &[u8],
         (ssrc, index): (u32, u32),
         out: &mut Vec<u8>,
@@ -123,7 +115,7 @@ impl Gcm {
         let body = &packet[RTCP_HEADER..packet.len() - RTCP_INDEX.len];
         out.resize(packet.len() - TAG - RTCP_INDEX.len, 0);
         out[..RTCP_HEADER].copy_from_slice(&packet[..RTCP_HEADER]);
-        self.rtcp.open(&iv, &aad, body, &mut out[RTCP_HEADER..])
+        self.rtcp.open(iv, &aad, body, &mut out[RTCP_HEADER..])
     }
 
     /// Where the index of an SRTCP packet begins: behind the tag
@@ -134,28 +126,36 @@ impl Gcm {
 }
 
 impl Cipher {
-    fn aes_128(provider: &dyn SrtpProvider, key: [u8; 16], encrypt: bool) -> Cipher {
-        Cipher::Aes128(provider.aead_aes_128_gcm().create_cipher(key, encrypt))
-    }
-
-    fn aes_256(provider: &dyn SrtpProvider, key: [u8; 32], encrypt: bool) -> Cipher {
-        Cipher::Aes256(provider.aead_aes_256_gcm().create_cipher(key, encrypt))
-    }
-
-    fn seal(&mut self, iv: &[u8; 12], aad: &[u8], input: &[u8], out: &mut [u8]) {
-        // AES-GCM only fails on inputs of 64 GiB (NIST SP 800-38D section 5.2.1.1).
-        match self {
-            Cipher::Aes128(c) => c.encrypt(iv, aad, input, out),
-            Cipher::Aes256(c) => c.encrypt(iv, aad, input, out),
-        }
-        .expect("a packet fits into one AEAD call");
-    }
-
-    fn open(&mut self, iv: &[u8; 12], aad: &[u8], input: &[u8], out: &mut [u8]) -> bool {
-        let opened: Result<usize, CryptoError> = match self {
-            Cipher::Aes128(c) => c.decrypt(iv, &[aad], input, out),
-            Cipher::Aes256(c) => c.decrypt(iv, &[aad], input, out),
+    /// `key` has 16 or 32 bytes.
+    fn new(key: &[u8]) -> Cipher {
+        let algorithm = match key.len() {
+            16 => &AES_128_GCM,
+            _ => &AES_256_GCM,
         };
+        let key = UnboundKey::new(algorithm, key);
+        Cipher(LessSafeKey::new(key.expect("16 or 32 bytes")))
+    }
+
+    /// Encrypts `body` in place, and `rest` into `follows`, which ends with the tag.
+    fn seal(&self, iv: [u8; 12], aad: &[u8], body: &mut [u8], rest: &[u8], follows: &mut [u8]) {
+        let nonce = Nonce::assume_unique_for_key(iv);
+        let aad = Aad::from(aad);
+        let sealed = self
+            .0
+            .seal_in_place_scatter(nonce, aad, body, rest, follows);
+        // AES-GCM only fails on inputs of 64 GiB (NIST SP 800-38D section 5.2.1.1).
+        sealed.expect("a packet fits into one AEAD call");
+    }
+
+    /// Decrypts `sealed`, which ends with the tag; false if the tag is wrong.
+    fn open(&self, iv: [u8; 12], aad: &[u8], sealed: &[u8], out: &mut [u8]) -> bool {
+        let nonce = Nonce::assume_unique_for_key(iv);
+        let Some((sealed, tag)) = sealed.split_last_chunk::<TAG>() else {
+            return false;
+        };
+        let opened = self
+            .0
+            .open_separate_gather(nonce, Aad::from(aad), sealed, tag, out);
         opened.is_ok()
     }
 }
@@ -177,9 +177,4 @@ fn rtcp_aad(packet: &[u8], index: [u8; 4]) -> [u8; 12] {
     aad[..RTCP_HEADER].copy_from_slice(&packet[..RTCP_HEADER]);
     aad[RTCP_HEADER..].copy_from_slice(&index);
     aad
-}
-
-fn replace(scratch: &mut Vec<u8>, with: &[u8]) {
-    scratch.clear();
-    scratch.extend_from_slice(with);
 }

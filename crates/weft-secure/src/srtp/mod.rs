@@ -148,7 +148,8 @@ impl Srtp {
         })
     }
 
-    pub fn protect_rtp(&mut self, packet: &mut Vec<u8>) -> Result<(), ProtectError> {
+    /// Protects a packet; `rest` is the end of its payload, and is appended.
+    pub fn protect_rtp(&mut self, packet: &mut Vec<u8>, rest: &[u8]) -> Result<(), ProtectError> {
         let header = rtp::peek(packet).map_err(|_| ProtectError::Malformed)?;
         let (ssrc, sequence) = (header.ssrc, header.sequence);
         let streams = &mut self.send.streams;
@@ -168,8 +169,11 @@ impl Srtp {
         window.accept(index);
         let id = (header.ssrc.0, index);
         match &mut self.send.cipher {
-            Cipher::Gcm(c) => c.protect_rtp(packet, header.header_len, id, &mut self.scratch),
-            Cipher::Cm(c) => c.protect_rtp(packet, header.header_len, id, &mut self.scratch),
+            Cipher::Gcm(c) => c.protect_rtp(packet, rest, header.header_len, id),
+            Cipher::Cm(c) => {
+                packet.extend_from_slice(rest);
+                c.protect_rtp(packet, header.header_len, id, &mut self.scratch);
+            }
         }
         Ok(())
     }
@@ -220,7 +224,7 @@ impl Srtp {
         }
         self.send_rtcp_index += 1;
         match &mut self.send.cipher {
-            Cipher::Gcm(c) => c.protect_rtcp(packet, (ssrc, index), &mut self.scratch),
+            Cipher::Gcm(c) => c.protect_rtcp(packet, (ssrc, index)),
             Cipher::Cm(c) => c.protect_rtcp(packet, (ssrc, index), &mut self.scratch),
         }
         Ok(())
@@ -269,7 +273,7 @@ impl Context {
                 Cipher::Cm(Cm::new(srtp, hmac, key, salt, encrypt))
             }
             Profile::AeadAes128Gcm | Profile::AeadAes256Gcm => {
-                Cipher::Gcm(Gcm::new(srtp, key, salt, encrypt))
+                Cipher::Gcm(Gcm::new(srtp, key, salt))
             }
         };
         Context {

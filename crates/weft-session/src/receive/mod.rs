@@ -13,6 +13,7 @@ mod keyframe_requests;
 mod nack;
 mod numbering;
 mod packet_buffer;
+mod payloads;
 mod quality;
 mod recovery;
 mod references;
@@ -36,10 +37,10 @@ pub(crate) use jitter_buffer::Remedy;
 use keyframe_requests::KeyframeRequests;
 use nack::NackTracker;
 use packet_buffer::{Arrival, PacketBuffer};
+use payloads::Payloads;
 use quality::QualityMonitor;
 use stats::Reception;
 use std::collections::VecDeque;
-use std::sync::Arc;
 use weft_units::{Deadline, Duration, Instant, MediaKind, PathId};
 use weft_wire::rtp::MediaPacket;
 
@@ -78,6 +79,7 @@ pub struct Receiver {
     quality: QualityMonitor,
     counted: ReceiverStats,
     events: VecDeque<ReceiveEvent>,
+    payloads: Payloads,
     clock: StreamClock,
     release_at: Option<Instant>,
     /// When it began anew last: buffers are made again, which a sender whose
@@ -128,6 +130,7 @@ impl Receiver {
             quality: QualityMonitor::new(clock_rate),
             counted: ReceiverStats::default(),
             events: VecDeque::new(),
+            payloads: Payloads::default(),
             clock: StreamClock::default(),
             release_at: None,
             restarted_at: None,
@@ -366,12 +369,13 @@ impl Receiver {
 
     fn pass_on(&mut self, packet: ReceivedPacket<'_>) {
         self.count_received(&packet);
+        let payload = self.payloads.share(packet.payload);
         self.events.push_back(ReceiveEvent::Packet(MediaPacket {
             sequence: packet.sequence,
             timestamp: packet.timestamp,
             marker: packet.marker,
             audio_level: packet.audio_level,
-            payload: Arc::from(packet.payload),
+            payload,
         }));
     }
 }

@@ -1,7 +1,6 @@
 //! Memory of packets that is used again, so that a packet takes none.
 
-use std::ops::Deref;
-use std::sync::Arc;
+use weft_wire::rtp::{ForwardedPayload, MAX_PADDING};
 
 /// Buffers that packets have left.
 #[derive(Default, Debug)]
@@ -29,25 +28,34 @@ impl Buffers {
     }
 }
 
-/// A packet's payload.
+/// Payload of a stored packet.
 #[derive(Debug)]
 pub(crate) enum Payload {
-    /// Made here.
+    /// Cut from a frame of this session.
     Own(Vec<u8>),
-    /// Passed on, and shared with the other receivers.
-    Shared(Arc<[u8]>),
+    /// Forwarded; its body is shared with the other receivers.
+    Forwarded(ForwardedPayload),
+    /// Zeros, as many as padding can have.
+    Padding,
 }
 
 impl Payload {
     pub const NONE: Payload = Payload::Own(Vec::new());
-}
 
-impl Deref for Payload {
-    type Target = [u8];
-    fn deref(&self) -> &[u8] {
+    /// The octets, in two parts.
+    pub fn parts(&self) -> [&[u8]; 2] {
         match self {
-            Payload::Own(bytes) => bytes,
-            Payload::Shared(bytes) => bytes,
+            Payload::Own(octets) => [octets, &[]],
+            Payload::Forwarded(payload) => [payload.prefix.octets(), &payload.body],
+            Payload::Padding => [&[0; MAX_PADDING], &[]],
         }
+    }
+
+    pub fn len(&self) -> usize {
+        self.parts().iter().map(|part| part.len()).sum()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 }

@@ -1,10 +1,8 @@
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use weft_units::{AudioLevel, Bytes, Duration, Instant, MediaKind, PathId, Ssrc};
 use weft_wire::payload::{PictureNumbers, format_of};
 use weft_wire::rtcp::ReportBlock;
-use weft_wire::rtp::MAX_PADDING;
 
 use super::RepairStream;
 use crate::Frame;
@@ -327,8 +325,7 @@ impl SendStream {
     pub fn store_padding(&mut self, now: Instant) -> Option<u64> {
         self.newest_sent()?;
         let (timestamp, at) = self.newest?;
-        let payload = Payload::Shared(Arc::from([0; MAX_PADDING]));
-        let stored = Stored::new(now, timestamp, false, payload, Class::Delta);
+        let stored = Stored::new(now, timestamp, false, Payload::Padding, Class::Delta);
         let sequence = self.store(now, stored);
         self.newest = Some((timestamp, at));
         Some(sequence)

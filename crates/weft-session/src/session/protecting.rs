@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use weft_units::{Bytes, Duration, Instant, PathId, StreamId};
 use weft_wire::flexfec::{Mask, Parity, Repair, SPAN};
-use weft_wire::rtp::{ExtensionMap, Extensions, Header, PathExtension};
+use weft_wire::rtp::{ExtensionMap, Extensions, Header, PathExtension, SharedBytes};
 
 use super::Session;
 use crate::config::Level;
@@ -189,6 +189,7 @@ impl Session {
             ecn,
             copies: Vec::new(),
             packet,
+            rest: SharedBytes::default(),
             protocol: Protocol::Rtp,
             retention: Retention::None,
         }));
@@ -243,7 +244,9 @@ fn parity(
         };
         start.clear();
         header.write(map, &mut start);
-        if parity.add_parts(&start, &stored.payload).is_ok() {
+        let [prefix, body] = stored.payload.parts();
+        start.extend_from_slice(prefix);
+        if parity.add_parts(&start, body).is_ok() {
             held.push(sequence);
         }
     }

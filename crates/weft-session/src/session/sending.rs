@@ -1,9 +1,6 @@
 //! From a frame to packets in the queues of paths.
 
-use std::sync::Arc;
-
 use weft_units::{Bytes, Duration, Instant, PathId, Rate, StreamId};
-use weft_wire::payload::format_of;
 use weft_wire::rtp::ForwardedPacket;
 
 use super::{Error, Session};
@@ -63,13 +60,8 @@ impl Session {
             .get_mut(&id)
             .ok_or(Error::UnknownStream(id))?;
         let class = Class::of(stream.config.codec.kind(), packet.keyframe);
-        let format = format_of(stream.config.codec);
-        let piece = (format.has_parameters()).then(|| format.read(&packet.payload));
-        let own = match piece {
-            Some(Ok(piece)) => class.carrying(piece.info.content()),
-            _ => class,
-        };
-        let payload = Payload::Shared(Arc::clone(&packet.payload));
+        let own = class.carrying(packet.content);
+        let payload = Payload::Forwarded(packet.payload.clone());
         let stored = Stored {
             audio_level: packet.audio_level,
             ..Stored::new(now, packet.timestamp, packet.marker, payload, own)

@@ -1,14 +1,14 @@
 //! From the paths' queues to packets on the wire.
 
 use weft_units::{Bytes, Instant, PathId, StreamId};
-use weft_wire::rtp::{ExtensionMap, Extensions, Header};
+use weft_wire::rtp::{ExtensionMap, Extensions, Header, SharedBytes};
 use weft_wire::rtx;
 
 use super::Session;
 use crate::config::{Feedback, Level};
 use crate::event::{Output, Protocol, Transmit};
 use crate::path::{Carried, Content, Purpose, Waiting};
-use crate::send::{Copies, Transmission};
+use crate::send::{Copies, Payload, Transmission};
 
 /// How a packet's copies on other paths are made.
 ///
@@ -45,25 +45,31 @@ impl Copying {
     }
 }
 
-/// Writes a packet with this payload for this purpose.
+/// Writes a packet with this payload for this purpose. Returns the shared part of
+/// the payload, which follows and is not copied.
 fn write(
     header: &Header,
     map: &ExtensionMap,
     waiting: &Waiting,
-    payload: &[u8],
+    payload: &Payload,
     out: &mut Vec<u8>,
-) {
+) -> SharedBytes {
+    if waiting.purpose == Purpose::Padding {
+        header.write_padding(map, out);
+        return SharedBytes::default();
+    }
+    header.write(map, out);
+    let (own, rest) = match payload {
+        Payload::Forwarded(payload) => (payload.prefix.octets(), payload.body.clone()),
+        payload => (payload.parts()[0], SharedBytes::default()),
+    };
     match waiting.purpose {
-        Purpose::Padding => header.write_padding(map, out),
-        Purpose::Retransmission | Purpose::Copy => {
-            header.write(map, out);
-            rtx::write(waiting.sequence as u16, payload, out);
-        }
-        Purpose::Audio | Purpose::Video | Purpose::Repair => {
-            header.write(map, out);
-            out.extend_from_slice(payload);
+        Purpose::Retransmission | Purpose::Copy => rtx::write(waiting.sequence as u16, own, out),
+        Purpose::Audio | Purpose::Video | Purpose::Repair | Purpose::Padding => {
+            out.extend_from_slice(own);
         }
     }
+    rest
 }
 
 impl Session {
@@ -135,14 +141,14 @@ impl Session {
         // Room for the SRTP tag (16 bytes), so that protection is in place.
         let room = packet.payload.len() + crate::send::HEADROOM + 32;
         let mut bytes = self.buffers.take(room);
-        write(
+        let rest = write(
             &header,
             &self.config.extensions,
             &waiting,
             &packet.payload,
             &mut bytes,
         );
-        let size = Bytes(bytes.len() as u64);
+        let size = Bytes((bytes.len() + rest.len()) as u64);
         packet.queued_again &= is_copy;
         packet.last = Some(Transmission {
             path: id,
@@ -167,6 +173,7 @@ impl Session {
             ecn,
             copies: Vec::new(),
             packet: bytes,
+            rest,
             protocol: Protocol::Rtp,
             retention: stream.config.retransmission.into(),
         };
@@ -175,7 +182,7 @@ impl Session {
 
     /// Hands a packet out, and its copies.
     fn emit(&mut self, now: Instant, transmit: Transmit, waiting: Waiting, copying: Copying) {
-        let size = Bytes(transmit.packet.len() as u64);
+        let size = transmit.size();
         let media = self.media_in(&waiting);
         let copies = match copying {
             Copying::SameBytes | Copying::SameBytesUnnumbered => {

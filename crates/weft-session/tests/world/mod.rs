@@ -423,16 +423,11 @@ impl World {
         }
     }
 
-    fn transmit(&mut self, transmit: Transmit, upward: bool) {
+    fn transmit(&mut self, mut transmit: Transmit, upward: bool) {
         let now = self.now;
-        let Transmit {
-            path,
-            ecn,
-            copies,
-            packet,
-            protocol,
-            retention: _,
-        } = transmit;
+        let (path, ecn, protocol) = (transmit.path, transmit.ecn, transmit.protocol);
+        let copies = std::mem::take(&mut transmit.copies);
+        let packet = transmit.into_packet();
         let has_come = Rc::default();
         let copies = copies.into_iter().map(|path| (path, Ecn::NotEct));
         for (id, ecn) in std::iter::once((path, ecn)).chain(copies) {

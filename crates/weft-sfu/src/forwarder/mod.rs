@@ -1,11 +1,10 @@
-use crate::layers::{LayerChoice, LayerRates};
+use crate::layers::{LAYERS, LayerChoice, LayerRates};
 use crate::offset_map::{OffsetMap, Place, Seen};
 use pictures::{Pictures, Verdict};
 use std::collections::VecDeque;
-use std::sync::Arc;
 use weft_units::{Codec, Duration, Instant, MediaKind, Rate};
-use weft_wire::payload::{FirstPacket, PieceInfo, Start, format_of};
-use weft_wire::rtp::{ForwardedPacket, MediaPacket};
+use weft_wire::payload::{Content, FirstPacket, PieceInfo, Start, format_of};
+use weft_wire::rtp::{ForwardedPacket, ForwardedPayload, MediaPacket};
 
 mod pictures;
 #[cfg(test)]
@@ -229,7 +228,7 @@ impl Forwarder {
     /// Takes a packet of the track; `rates` are those of all its layers.
     pub fn handle_packet(&mut self, now: Instant, packet: &MediaPacket, rates: &LayerRates) {
         match Parsed::new(self.codec, packet.clone()) {
-            Some(parsed) => self.handle_parsed(now, &parsed, rates),
+            Some(parsed) => self.handle_parsed(now, &parsed, rates.cumulative(now)),
             None => self.handle_unusable(now, packet),
         }
     }
@@ -245,7 +244,13 @@ impl Forwarder {
         self.outputs.pop_front()
     }
 
-    pub(crate) fn handle_parsed(&mut self, now: Instant, parsed: &Parsed, rates: &LayerRates) {
+    /// Takes a parsed packet; `rates` are the cumulative rates up to each layer.
+    pub(crate) fn handle_parsed(
+        &mut self,
+        now: Instant,
+        parsed: &Parsed,
+        rates: Option<[Rate; LAYERS]>,
+    ) {
         self.choice.update(now, self.downlink.target, rates);
         self.resume(now);
         match &mut self.state {
@@ -282,7 +287,7 @@ impl Forwarder {
     }
 
     /// Holds the packet, or starts with it and what is held after it.
-    fn wait(&mut self, now: Instant, parsed: &Parsed, rates: &LayerRates) {
+    fn wait(&mut self, now: Instant, parsed: &Parsed, rates: Option<[Rate; LAYERS]>) {
         let State::Waiting(held) = &mut self.state else {
             return;
         };
@@ -390,7 +395,8 @@ impl Forwarder {
                     marker: packet.marker,
                     audio_level: packet.audio_level,
                     keyframe: verdict.keyframe,
-                    payload: rewritten(self.codec, packet, &verdict),
+                    payload: renumbered(self.codec, packet, &verdict),
+                    content: parsed.info.content(),
                 });
             }
             // Its number was kept free, since nobody knew what it was.
@@ -412,7 +418,8 @@ impl Forwarder {
             marker: false,
             audio_level: None,
             keyframe: false,
-            payload: Arc::from([]),
+            payload: ForwardedPayload::default(),
+            content: Content::Media,
         });
     }
 
@@ -477,10 +484,17 @@ impl Timestamps {
     }
 }
 
-/// The payload with the numbers that this subscriber sees.
-fn rewritten(codec: Codec, packet: &MediaPacket, verdict: &Verdict) -> Arc<[u8]> {
+/// Returns the payload with the numbers that this subscriber sees.
+fn renumbered(codec: Codec, packet: &MediaPacket, verdict: &Verdict) -> ForwardedPayload {
+    let shared = &packet.payload;
     let own = verdict.rewrite.as_ref().and_then(|rewrite| {
-        format_of(codec).renumbered(&packet.payload, rewrite.picture_id, rewrite.tl0_shift)
+        format_of(codec).renumbered(shared, rewrite.picture_id, rewrite.tl0_shift)
     });
-    own.map_or_else(|| Arc::clone(&packet.payload), Arc::from)
+    match own {
+        Some((prefix, replaced)) => ForwardedPayload {
+            prefix,
+            body: shared.behind(replaced),
+        },
+        None => shared.clone().into(),
+    }
 }

@@ -41,7 +41,11 @@ fn it_goes_down_at_once_and_up_after_a_second_with_margin() {
     let mut choice = LayerChoice::new();
     let mut step = |ms: u64, kbps: u64| {
         feed(&mut rates, ms, ms + 50);
-        choice.update(at(ms), Some(Rate::from_kbps(kbps)), &rates)
+        choice.update(
+            at(ms),
+            Some(Rate::from_kbps(kbps)),
+            rates.cumulative(at(ms)),
+        )
     };
     for ms in (0..1_000).step_by(50) {
         step(ms, 2_000);
@@ -65,19 +69,40 @@ fn a_dip_starts_the_wait_again() {
     feed(&mut rates, 0, 4_000);
     let mut choice = LayerChoice::new();
     let rate = |kbps| Some(Rate::from_kbps(kbps));
-    assert_eq!(choice.update(at(4_000), rate(250), &rates), 0);
-    assert_eq!(choice.update(at(4_010), rate(2_000), &rates), 0);
+    assert_eq!(
+        choice.update(at(4_000), rate(250), rates.cumulative(at(4_000))),
+        0
+    );
+    assert_eq!(
+        choice.update(at(4_010), rate(2_000), rates.cumulative(at(4_010))),
+        0
+    );
     feed(&mut rates, 4_000, 4_900);
-    assert_eq!(choice.update(at(4_900), rate(250), &rates), 0);
-    assert_eq!(choice.update(at(4_910), rate(2_000), &rates), 0);
+    assert_eq!(
+        choice.update(at(4_900), rate(250), rates.cumulative(at(4_900))),
+        0
+    );
+    assert_eq!(
+        choice.update(at(4_910), rate(2_000), rates.cumulative(at(4_910))),
+        0
+    );
     feed(&mut rates, 4_900, 5_900);
-    assert_eq!(choice.update(at(5_900), rate(2_000), &rates), 0);
-    assert_eq!(choice.update(at(5_910), rate(2_000), &rates), 3);
+    assert_eq!(
+        choice.update(at(5_900), rate(2_000), rates.cumulative(at(5_900))),
+        0
+    );
+    assert_eq!(
+        choice.update(at(5_910), rate(2_000), rates.cumulative(at(5_910))),
+        3
+    );
 }
 
 #[test]
 fn without_a_target_everything_is_wanted() {
     let mut rates = LayerRates::default();
     feed(&mut rates, 0, 2_000);
-    assert_eq!(LayerChoice::new().update(at(2_000), None, &rates), 3);
+    assert_eq!(
+        LayerChoice::new().update(at(2_000), None, rates.cumulative(at(2_000))),
+        3
+    );
 }

@@ -1,5 +1,4 @@
 use super::*;
-use std::sync::Arc;
 use weft_units::Duration;
 
 fn at(ms: u64) -> Instant {
@@ -14,7 +13,7 @@ fn picture(sequence: u64, keyframe: bool) -> MediaPacket {
         timestamp: sequence as u32 * 3_000,
         marker: true,
         audio_level: None,
-        payload: Arc::from([0x10, u8::from(!keyframe), 7]),
+        payload: [0x10, u8::from(!keyframe), 7].into(),
     }
 }
 

@@ -311,7 +311,7 @@ impl Intruder {
         let (is_rtcp, mut packet) = line.packet(kind, rng);
         let protected = match is_rtcp {
             true => line.association.protect_rtcp(&mut packet),
-            false => line.association.protect_rtp(&mut packet),
+            false => line.association.protect_rtp(&mut packet, &[]),
         };
         protected.ok()?;
         if kind == Kind::Replays {

@@ -134,11 +134,16 @@ pub trait PayloadFormat: Sync + fmt::Debug {
         max_payload: usize,
     ) -> Vec<Part<'a>>;
 
-    /// Payload with another picture id, and with its index of base layer
-    /// pictures moved by `tl0_shift`, for forwarders that drop pictures. `None`
-    /// if the format does not number pictures, or the payload has another
-    /// format.
-    fn renumbered(&self, payload: &[u8], picture_id: u16, tl0_shift: u8) -> Option<Vec<u8>> {
+    /// Returns the payload's descriptor with another picture id and its index of
+    /// base layer pictures moved by `tl0_shift`, for forwarders that drop
+    /// pictures, and the number of octets that it replaces. `None` if the format
+    /// does not number pictures, or the payload has another format.
+    fn renumbered(
+        &self,
+        payload: &[u8],
+        picture_id: u16,
+        tl0_shift: u8,
+    ) -> Option<(Prefix, usize)> {
         let _ = (payload, picture_id, tl0_shift);
         None
     }

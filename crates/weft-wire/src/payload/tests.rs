@@ -67,7 +67,8 @@ fn a_forwarder_gives_pictures_of_vp8_other_numbers() {
     // X, S=1; I, L; picture id 5, index 9; the frame.
     let payload = [0x90, 0xc0, 0x80, 5, 9, 0xaa];
     let again = format_of(Codec::Vp8).renumbered(&payload, 0x1234, 255);
-    assert_eq!(again, Some(vec![0x90, 0xc0, 0x92, 0x34, 8, 0xaa]));
+    let descriptor = Prefix::new(&[0x90, 0xc0, 0x92, 0x34, 8]);
+    assert_eq!(again, Some((descriptor, 5)), "the frame stays");
     assert_eq!(format_of(Codec::H264).renumbered(&payload, 1, 1), None);
 }
 

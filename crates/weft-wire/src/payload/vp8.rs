@@ -87,15 +87,17 @@ impl PayloadFormat for Format {
         parts.collect()
     }
 
-    fn renumbered(&self, payload: &[u8], picture_id: u16, tl0_shift: u8) -> Option<Vec<u8>> {
+    fn renumbered(
+        &self,
+        payload: &[u8],
+        picture_id: u16,
+        tl0_shift: u8,
+    ) -> Option<(Prefix, usize)> {
         let (mut descriptor, body) = parse(payload).ok()?;
         descriptor.picture_id = descriptor.picture_id.map(|_| picture_id);
         let tl0 = descriptor.tl0_picture_index;
         descriptor.tl0_picture_index = tl0.map(|tl0| tl0.wrapping_add(tl0_shift));
-        let mut out = Vec::with_capacity(descriptor.len() + body.len());
-        descriptor.write(&mut out);
-        out.extend_from_slice(body);
-        Some(out)
+        Some((descriptor.prefix(), payload.len() - body.len()))
     }
 
     fn description(&self) -> Description {

@@ -1,6 +1,7 @@
-use std::sync::Arc;
-
 use weft_units::AudioLevel;
+
+use super::{ForwardedPayload, SharedBytes};
+use crate::payload::Content;
 
 /// Received packet of a stream, for a forwarder.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -15,7 +16,7 @@ pub struct MediaPacket {
     pub audio_level: Option<AudioLevel>,
     /// Payload without padding; empty for a packet that is only padding, whose
     /// sequence number a forwarder needs.
-    pub payload: Arc<[u8]>,
+    pub payload: SharedBytes,
 }
 
 /// Packet that a forwarder sends, with the numbers that it assigned.
@@ -32,7 +33,9 @@ pub struct ForwardedPacket {
     pub audio_level: Option<AudioLevel>,
     /// Payload with its descriptor; empty for a packet that only fills a
     /// sequence number.
-    pub payload: Arc<[u8]>,
+    pub payload: ForwardedPayload,
     /// Whether it belongs to a keyframe.
     pub keyframe: bool,
+    /// Kind of its payload: media, or parameter sets alone.
+    pub content: Content,
 }

@@ -3,6 +3,7 @@
 
 use weft_session::Event;
 use weft_units::{AudioLevel, Ecn};
+use weft_wire::payload::Content;
 use weft_wire::rtp::{Extensions, ForwardedPacket, Header, MediaPacket};
 
 use super::*;
@@ -89,7 +90,8 @@ fn played(offer: &str) -> Extensions {
         timestamp: came.timestamp,
         marker: came.marker,
         audio_level: came.audio_level,
-        payload: came.payload,
+        payload: came.payload.into(),
+        content: Content::Media,
         keyframe: true,
     };
     let sent = peer.session.send_packet(now, sound.stream, &packet);

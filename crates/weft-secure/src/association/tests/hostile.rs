@@ -87,10 +87,10 @@ fn media_of_another_association_is_refused() {
     let mut net = connected();
     let mut other = connected();
     let mut packet = rtp(1);
-    other.a.protect_rtp(&mut packet).expect("protects");
+    other.a.protect_rtp(&mut packet, &[]).expect("protects");
     assert_eq!(reason(&mut net, &packet), Some(DropReason::Authentication));
     let mut own = rtp(1);
-    net.a.protect_rtp(&mut own).expect("protects");
+    net.a.protect_rtp(&mut own, &[]).expect("protects");
     for len in 0..own.len() {
         assert!(reason(&mut net, &own[..len]).is_some());
     }

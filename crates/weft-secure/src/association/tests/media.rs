@@ -75,7 +75,7 @@ fn a_copy_on_another_path_is_told_as_one() {
     let mut net = Net::new("10.0.0.9:1", &[("10.0.0.1:1", 5), ("10.0.1.1:1", 60)]);
     net.connect();
     let mut packet = rtp(1);
-    net.a.protect_rtp(&mut packet).expect("protects");
+    net.a.protect_rtp(&mut packet, &[]).expect("protects");
     for client in ["10.0.0.1:1", "10.0.1.1:1"] {
         net.send(Side::A, addr(client), addr("10.0.0.9:1"), packet.clone());
     }
@@ -110,7 +110,7 @@ fn media_needs_keys() {
     let mut net = Net::strangers();
     let before = rtp(1);
     let mut packet = before.clone();
-    let refused = net.a.protect_rtp(&mut packet);
+    let refused = net.a.protect_rtp(&mut packet, &[]);
     assert_eq!(refused, Err(crate::ProtectError::NotConnected));
     assert_eq!(packet, before);
 }
@@ -138,7 +138,7 @@ fn a_peer_with_another_certificate_is_refused() {
             .iter()
             .any(|(_, e)| matches!(e, Event::Connected { .. }))
     );
-    assert!(net.b.protect_rtp(&mut rtp(1)).is_err());
+    assert!(net.b.protect_rtp(&mut rtp(1), &[]).is_err());
 }
 
 #[test]

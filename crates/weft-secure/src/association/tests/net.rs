@@ -153,7 +153,7 @@ impl Net {
     /// Sends this RTP packet on this path and lets it arrive.
     pub fn send_rtp(&mut self, from: Side, path: PathId, mut packet: Vec<u8>) {
         let association = self.side(from);
-        association.protect_rtp(&mut packet).expect("protects");
+        association.protect_rtp(&mut packet, &[]).expect("protects");
         let path = *association.path(path).expect("path");
         self.send(from, path.local, path.remote, packet);
     }

@@ -15,7 +15,7 @@ mod transport;
 
 use weft_units::{Bytes, Duration, Ecn, Instant, PathId};
 use weft_wire::rtcp::{Allowance, Packet};
-use weft_wire::rtp::Header;
+use weft_wire::rtp::{Header, SharedBytes};
 
 use super::Session;
 use super::receive_stream::Origin;
@@ -140,6 +140,7 @@ impl Session {
             ecn: Ecn::NotEct,
             copies,
             packet,
+            rest: SharedBytes::default(),
             protocol,
             retention: Retention::None,
         }));

@@ -68,7 +68,7 @@ proptest! {
                             prop_assert!(decoded.contains(reference), "{:?}", sent);
                         }
                         decoded.insert(sent.picture);
-                        let id = vp8::parse(&packet.payload).unwrap().0.picture_id.unwrap();
+                        let id = vp8::parse(&packet.payload.to_vec()).unwrap().0.picture_id.unwrap();
                         if let Some(last) = last_id {
                             prop_assert_eq!(id, (last + 1) % (1 << 15));
                         }

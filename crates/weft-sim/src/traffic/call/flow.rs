@@ -154,15 +154,10 @@ impl CallFlow {
         network.set_timer(self.slots[own], due.map(|at| at.max(now)));
     }
 
-    fn transmit(&mut self, now: Instant, end: End, transmit: Transmit, network: &mut Network) {
-        let Transmit {
-            path,
-            ecn,
-            copies,
-            packet,
-            protocol,
-            retention: _,
-        } = transmit;
+    fn transmit(&mut self, now: Instant, end: End, mut transmit: Transmit, network: &mut Network) {
+        let (path, ecn, protocol) = (transmit.path, transmit.ecn, transmit.protocol);
+        let copies = std::mem::take(&mut transmit.copies);
+        let packet = transmit.into_packet();
         let (content, trailer) = match protocol {
             Protocol::Rtp => (Content::Rtp, SRTP_TAG),
             Protocol::Rtcp => (Content::Rtcp, SRTCP_TRAILER),
