@@ -2,7 +2,9 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use weft_session::schedule::{Assignment, Batch, Class, CustomScheduler, PathView, Scheduler};
+use weft_session::schedule::{
+    Assignment, Assignments, Batch, Class, CustomScheduler, PathView, Scheduler,
+};
 use weft_units::{Duration, Instant, PathId, Rate};
 
 use crate::failure::Failure;
@@ -36,12 +38,7 @@ enum Choice {
 }
 
 impl PythonScheduler {
-    fn choice(
-        &self,
-        now: Instant,
-        batch: &Batch<'_>,
-        paths: &[PathView],
-    ) -> PyResult<Vec<Assignment>> {
+    fn choice(&self, now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> PyResult<Assignments> {
         Python::attach(|py| {
             let views: Vec<Path> = paths.iter().map(Path::new).collect();
             let arguments = (now.as_secs_f64(), Packets::new(batch), views);
@@ -82,7 +79,7 @@ impl PythonScheduler {
 }
 
 impl Scheduler for PythonScheduler {
-    fn assign(&mut self, now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Vec<Assignment> {
+    fn assign(&mut self, now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Assignments {
         let chosen = self.choice(now, batch, paths);
         chosen.unwrap_or_else(|error| self.failure.end_run(&self.name, error))
     }

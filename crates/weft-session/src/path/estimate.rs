@@ -122,14 +122,13 @@ impl OneWay {
         if take == 0 {
             return None;
         }
-        let sum: i128 = self
-            .samples
-            .iter()
-            .rev()
-            .take(take)
-            .map(|(_, d)| i128::from(*d))
-            .sum();
-        Some((sum / take as i128) as i64)
+        let newest = self.samples.iter().rev().take(take);
+        let sum: i128 = newest.map(|(_, d)| i128::from(*d)).sum();
+        // Division of 64 bits is one instruction, of 128 bits a hundred.
+        Some(match i64::try_from(sum) {
+            Ok(sum) => sum / take as i64,
+            Err(_) => (sum / take as i128) as i64,
+        })
     }
 
     pub fn clear(&mut self) {

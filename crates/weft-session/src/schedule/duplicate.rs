@@ -1,6 +1,6 @@
 use weft_units::{Instant, Rate};
 
-use super::{Assignment, Batch, Class, PathView, Scheduler};
+use super::{Assignment, Assignments, Batch, Class, PathView, Scheduler};
 
 /// Sends each packet on every path: the receiver keeps the copy that comes
 /// first.
@@ -14,7 +14,7 @@ pub(super) struct Duplicate {
 }
 
 impl Scheduler for Duplicate {
-    fn assign(&mut self, _now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Vec<Assignment> {
+    fn assign(&mut self, _now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Assignments {
         if batch.class == Class::Retransmission {
             return super::fastest_each(batch.sizes, paths);
         }

@@ -1,7 +1,7 @@
 use weft_units::{Duration, Instant, PathId, Rate};
 
 use super::single::Single;
-use super::{Assignment, Batch, PathView, Scheduler};
+use super::{Assignments, Batch, PathView, Scheduler};
 
 /// One path; when its connection fails, the call drops it and continues over
 /// another one.
@@ -22,7 +22,7 @@ pub(super) struct Migrate {
 pub(super) const MIGRATION: Duration = Duration::from_millis(3500);
 
 impl Scheduler for Migrate {
-    fn assign(&mut self, now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Vec<Assignment> {
+    fn assign(&mut self, now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Assignments {
         self.one.assign(now, batch, paths)
     }
 

@@ -1,6 +1,6 @@
 use weft_units::{Bytes, Duration, Instant, PathId, Rate};
 
-use super::{Assignment, Batch, PathView, Scheduler};
+use super::{Assignment, Assignments, Batch, PathView, Scheduler};
 
 /// The path of the lowest smoothed round trip first, until it is full.
 ///
@@ -20,7 +20,7 @@ fn window(path: &PathView) -> Bytes {
 }
 
 impl Scheduler for MinRtt {
-    fn assign(&mut self, _now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Vec<Assignment> {
+    fn assign(&mut self, _now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Assignments {
         let mut paths = paths.to_vec();
         paths.sort_by_key(|p| (p.srtt, p.id));
         let mut assign = |size: Bytes| -> Option<PathId> {

@@ -17,6 +17,7 @@ mod sound;
 mod throughput;
 mod weft;
 
+use smallvec::SmallVec;
 use weft_units::{Bytes, Duration, Instant, MediaKind, PathId, Rate, StreamId};
 use weft_wire::payload::Content;
 
@@ -154,12 +155,20 @@ impl From<PathId> for Assignment {
     }
 }
 
+/// One assignment for each packet of a batch. Forwarded packets come one by one,
+/// and one needs no memory from the system.
+pub type Assignments = SmallVec<[Assignment; 1]>;
+
+/// List with an entry for each of some paths. A call has a few, and a few need no
+/// memory from the system.
+pub(crate) type PathList<T> = SmallVec<[T; 4]>;
+
 /// Decides which packet goes over which path, and what the paths are worth
 /// together.
 pub trait Scheduler: Send {
     /// One assignment for each packet of the batch, in order. `paths` are live,
     /// in ascending order of id, and never empty.
-    fn assign(&mut self, now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Vec<Assignment>;
+    fn assign(&mut self, now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Assignments;
 
     /// Returns the rate of these paths together.
     fn rate(&self, paths: &[PathView]) -> Rate;
@@ -237,9 +246,9 @@ pub enum PathMode {
 }
 
 /// Each packet on the path where it completes first, given those before it.
-fn fastest_each(sizes: &[Bytes], paths: &[PathView]) -> Vec<Assignment> {
-    let mut paths = paths.to_vec();
-    let mut out = Vec::with_capacity(sizes.len());
+fn fastest_each(sizes: &[Bytes], paths: &[PathView]) -> Assignments {
+    let mut paths = PathList::from_slice(paths);
+    let mut out = Assignments::with_capacity(sizes.len());
     for &size in sizes {
         let fast = paths.iter_mut().min_by_key(|p| (p.completion(size), p.id));
         let Some(fast) = fast else { break };

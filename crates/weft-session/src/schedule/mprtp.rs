@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use weft_units::{Duration, Instant, PathId, Rate};
 
 use super::shares::{Shares, in_runs};
-use super::{Assignment, Batch, PathView, Scheduler};
+use super::{Assignment, Assignments, Batch, PathView, Scheduler};
 
 /// Packets in proportion to a sending rate that follows each path's losses.
 ///
@@ -58,7 +58,7 @@ impl Mprtp {
 }
 
 impl Scheduler for Mprtp {
-    fn assign(&mut self, now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Vec<Assignment> {
+    fn assign(&mut self, now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Assignments {
         self.follow(now, paths);
         let weights: Vec<(PathId, f64)> = self.rates.iter().map(|(id, r)| (*id, *r)).collect();
         let shares = self.shares.divide(batch.sizes.len(), &weights);

@@ -1,6 +1,7 @@
+use smallvec::smallvec;
 use weft_units::{Instant, PathId, Rate};
 
-use super::{Assignment, Batch, PathView, Scheduler};
+use super::{Assignment, Assignments, Batch, PathView, Scheduler};
 
 /// Stays on one path as long as it lives, as an ordinary call does.
 #[derive(Default)]
@@ -18,10 +19,10 @@ impl Single {
 }
 
 impl Scheduler for Single {
-    fn assign(&mut self, _now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Vec<Assignment> {
+    fn assign(&mut self, _now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Assignments {
         let path = self.chosen(paths).id;
         self.path = Some(path);
-        vec![Assignment::from(path); batch.sizes.len()]
+        smallvec![Assignment::from(path); batch.sizes.len()]
     }
 
     fn rate(&self, paths: &[PathView]) -> Rate {

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 use weft_units::{Bytes, Duration, Instant, PathId, Rate, StreamId};
 
-use super::{Assignment, Batch, Class, PathView, SKEW_CAP, Scheduler, SchedulerKind};
+use super::{Assignment, Assignments, Batch, Class, PathView, SKEW_CAP, Scheduler, SchedulerKind};
 use crate::ablation::Ablation;
 
 fn view(id: u8, kbps: u64, delay_ms: u64) -> PathView {
@@ -25,7 +25,7 @@ fn assign(
     class: Class,
     packets: usize,
     paths: &[PathView],
-) -> Vec<Assignment> {
+) -> Assignments {
     let batch = Batch {
         stream: StreamId(0),
         class,

@@ -1,7 +1,7 @@
 use weft_units::{Instant, PathId, Rate};
 
 use super::shares::{Shares, in_runs};
-use super::{Assignment, Batch, PathView, Scheduler};
+use super::{Assignment, Assignments, Batch, PathView, Scheduler};
 
 /// Packets in proportion to what was measured to arrive on each path.
 ///
@@ -15,7 +15,7 @@ pub(super) struct Throughput {
 }
 
 impl Scheduler for Throughput {
-    fn assign(&mut self, _now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Vec<Assignment> {
+    fn assign(&mut self, _now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Assignments {
         let weight = |p: &PathView| (p.id, p.delivered.unwrap_or(p.rate).as_bps() as f64);
         let weights: Vec<(PathId, f64)> = paths.iter().map(weight).collect();
         let shares = self.shares.divide(batch.sizes.len(), &weights);

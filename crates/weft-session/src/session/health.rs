@@ -99,8 +99,8 @@ impl Session {
         let held = held.chain(current.map(|(_, carried)| (carried.stream, self.config.max_packet)));
         let (streams, sizes): (Vec<StreamId>, Vec<Bytes>) = held.unzip();
         let needed = sizes.into_iter().sum();
-        let others = self.live_paths();
-        let rate = others.iter().map(|p| p.controller.target_rate()).sum();
+        let others = self.live_paths().into_iter();
+        let rate = others.map(|p| p.controller.target_rate()).sum();
         if self.avoids_degraded_paths()
             && self.brings_too_late(needed, rate)
             && self.begin_anew(now, streams)

@@ -4,6 +4,7 @@ use weft_units::{Instant, Rate};
 
 use super::Session;
 use crate::event::Event;
+use crate::schedule::PathList;
 
 impl Session {
     /// Returns the rate that all streams together should send: the paths' worth
@@ -29,7 +30,7 @@ impl Session {
     pub(super) fn announce_rate(&mut self, now: Instant) {
         self.rate.moved = false;
         let live = match self.scheduling.policies.are_none() {
-            true => Vec::new(),
+            true => PathList::new(),
             false => self.views(&self.live_paths()),
         };
         self.scheduling.policies.settle(&live, self.wanted_rate());

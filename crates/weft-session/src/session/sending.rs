@@ -1,5 +1,6 @@
 //! From a frame to packets in the queues of paths.
 
+use smallvec::{SmallVec, smallvec};
 use weft_units::{Bytes, Duration, Instant, PathId, Rate, StreamId};
 use weft_wire::rtp::ForwardedPacket;
 
@@ -143,14 +144,15 @@ impl Session {
         let Some(stream) = self.streams.senders.get_mut(&id) else {
             return;
         };
-        let sizes: Vec<Bytes> = sequences.iter().map(|s| stream.packet_size(*s)).collect();
+        let sizes = sequences.iter().map(|s| stream.packet_size(*s));
+        let sizes: SmallVec<[Bytes; 2]> = sizes.collect();
         if class != Class::Retransmission {
             self.scheduling
                 .rescue_budget
                 .earn(sizes.iter().copied().sum());
         }
-        let classes: Vec<Class> = match class {
-            Class::Retransmission => vec![class; sequences.len()],
+        let classes: SmallVec<[Class; 16]> = match class {
+            Class::Retransmission => smallvec![class; sequences.len()],
             _ => sequences.iter().map(|s| stream.class(*s)).collect(),
         };
         let batch = Batch {

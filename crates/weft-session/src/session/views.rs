@@ -1,15 +1,16 @@
 //! The paths as the scheduler sees them.
 
+use smallvec::smallvec;
 use weft_units::Duration;
 
 use super::Session;
 use crate::path::{Path, PathState};
-use crate::schedule::PathView;
+use crate::schedule::{PathList, PathView};
 
 impl Session {
     /// The paths that may carry packets, as the scheduler sees them: of those
     /// that live, those that the links' policies admit.
-    pub(super) fn path_views(&self) -> Vec<PathView> {
+    pub(super) fn path_views(&self) -> PathList<PathView> {
         let live = self.live_paths();
         if self.scheduling.policies.are_none() {
             return self.views(&live);
@@ -20,7 +21,7 @@ impl Session {
             .admit(&self.views(&live), self.wanted_rate());
         let rate_of = |id| admitted.iter().find(|(path, _)| *path == id);
         let used = live.into_iter().filter(|p| rate_of(p.id).is_some());
-        let mut views = self.views(&used.collect::<Vec<&Path>>());
+        let mut views = self.views(&used.collect::<PathList<&Path>>());
         for view in &mut views {
             view.rate = rate_of(view.id).map_or(view.rate, |(_, rate)| *rate);
         }
@@ -28,14 +29,14 @@ impl Session {
     }
 
     /// Paths as the scheduler sees them, their delays over the quickest one's.
-    pub(super) fn views(&self, paths: &[&Path]) -> Vec<PathView> {
+    pub(super) fn views(&self, paths: &[&Path]) -> PathList<PathView> {
         let measured = paths.iter().all(|p| p.one_way.recent().is_some());
         let delay = |p: &Path| {
             let measured = p.one_way.recent().filter(|_| measured);
             measured.unwrap_or_else(|| (p.rtt.smoothed() / 2).as_nanos() as i64)
         };
         let each = paths.iter().map(|p| (*p, delay(p), self.reach(p)));
-        let each: Vec<(&Path, i64, i64)> = each.collect();
+        let each: PathList<(&Path, i64, i64)> = each.collect();
         let least = each.iter().map(|(_, delay, _)| *delay).min().unwrap_or(0);
         let quickest = each.iter().map(|(.., reach)| *reach).min().unwrap_or(0);
         let over = |value: i64, least: i64| Duration::from_nanos(value.abs_diff(least));
@@ -60,17 +61,17 @@ impl Session {
     /// Returns the paths that are up, without degraded ones while others are healthy;
     /// otherwise the suspect ones, otherwise all that do not answer. If the scheduler keeps
     /// to one path and it is usable, only that one.
-    pub(super) fn live_paths(&self) -> Vec<&Path> {
+    pub(super) fn live_paths(&self) -> PathList<&Path> {
         let kept = self.scheduling.scheduler.keeps_to();
         let kept = kept.and_then(|id| self.paths.get(&id));
         if let Some(path) = kept.filter(|p| p.is_usable()) {
-            return vec![path];
+            return smallvec![path];
         }
         let in_state = |s| {
             let paths = self.paths.values();
             paths.filter(move |p| p.state == s && p.is_usable())
         };
-        let mut live: Vec<&Path> = in_state(PathState::Up).collect();
+        let mut live: PathList<&Path> = in_state(PathState::Up).collect();
         live.retain(|path| !self.avoids(path));
         if live.is_empty() {
             live = in_state(PathState::Suspect).collect();

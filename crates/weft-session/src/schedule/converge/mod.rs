@@ -12,7 +12,9 @@ use weft_units::{Bytes, Duration, Instant, PathId, Rate, StreamId};
 
 use super::shares::{Shares, in_runs};
 use super::sound::Sound;
-use super::{Assignment, Batch, Behaviour, Class, PathUse, PathView, Quality, Scheduler};
+use super::{
+    Assignment, Assignments, Batch, Behaviour, Class, PathUse, PathView, Quality, Scheduler,
+};
 use crate::ablation::Ablation;
 use crate::preference::Preference;
 use adjust::{Adjustments, corrected};
@@ -169,7 +171,7 @@ impl Converge {
 }
 
 impl Scheduler for Converge {
-    fn assign(&mut self, now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Vec<Assignment> {
+    fn assign(&mut self, now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Assignments {
         let active = self.enable_recovered(now, batch.sizes.len(), paths);
         if batch.class == Class::Audio {
             let one = |size: &Bytes| self.sound(now, *size, &active, paths);

@@ -193,9 +193,9 @@ fn a_path_of_zero_packets_is_disabled_and_counts_no_more() {
     let sound = converge.assign(at(70), &batch, &paths);
     let expected = Assignment {
         path: PathId(1),
-        copies: vec![PathId(2)],
+        copies: [PathId(2)].into_iter().collect(),
     };
-    assert_eq!(sound, [expected]);
+    assert_eq!(sound[..], [expected]);
 }
 
 #[test]

@@ -2,10 +2,13 @@ mod behaviour;
 
 use std::collections::BTreeMap;
 
+use smallvec::{SmallVec, smallvec};
 use weft_units::{Bytes, Duration, Instant, PathId, Rate};
 
 use super::sound::Sound;
-use super::{Assignment, Batch, Behaviour, Class, PathView, SKEW_CAP, Scheduler};
+use super::{
+    Assignment, Assignments, Batch, Behaviour, Class, PathList, PathView, SKEW_CAP, Scheduler,
+};
 use crate::ablation::Ablation;
 use crate::preference::Preference;
 
@@ -64,6 +67,9 @@ impl Lane<'_> {
     }
 }
 
+/// Path of each packet of a batch.
+type Plan = SmallVec<[PathId; 16]>;
+
 /// Part of a frame that a lane gets.
 struct Run<'a> {
     lane: &'a Lane<'a>,
@@ -72,8 +78,8 @@ struct Run<'a> {
 }
 
 impl Scheduler for Weft {
-    fn assign(&mut self, now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Vec<Assignment> {
-        let lanes: Vec<Lane<'_>> = paths.iter().map(|path| self.lane(now, path)).collect();
+    fn assign(&mut self, now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Assignments {
+        let lanes: PathList<Lane<'_>> = paths.iter().map(|path| self.lane(now, path)).collect();
         let plan = match batch.class {
             Class::Audio => return sound(&mut self.sound, now, batch.sizes, &lanes),
             Class::Retransmission => again(batch.sizes, paths),
@@ -87,7 +93,7 @@ impl Scheduler for Weft {
         for lane in lanes {
             self.charge(now, &lane, &plan, batch.sizes);
             if copies == Some(lane.path.id) {
-                let all = vec![lane.path.id; plan.len()];
+                let all: Plan = smallvec![lane.path.id; plan.len()];
                 self.charge(now, &lane, &all, batch.sizes);
             }
         }
@@ -148,19 +154,22 @@ impl Weft {
 }
 
 /// One path for each packet of a frame.
-fn frame(sizes: &[Bytes], lanes: &[Lane<'_>]) -> Vec<PathId> {
+fn frame(sizes: &[Bytes], lanes: &[Lane<'_>]) -> Plan {
     let total: Bytes = sizes.iter().copied().sum();
     let whole = lanes
         .iter()
         .map(|lane| (lane.arrival(total, sizes.len()), lane.path.id));
     let Some((arrival, best)) = whole.min() else {
-        return Vec::new();
+        return Plan::new();
     };
+    if lanes.len() == 1 {
+        return smallvec![best; sizes.len()];
+    }
     let (split, last) = split(sizes, lanes);
     if last + split_gain(lanes) < arrival {
         return split;
     }
-    vec![best; sizes.len()]
+    smallvec![best; sizes.len()]
 }
 
 /// How much sooner a split must bring a frame. Where repair would come too late,
@@ -197,13 +206,13 @@ fn second(sizes: &[Bytes], lanes: &[Lane<'_>], plan: &[PathId]) -> Option<PathId
 
 /// Each packet where it arrives first after those before it, and when the last
 /// one arrives. The quicker a path, the earlier its run of packets.
-fn split(sizes: &[Bytes], lanes: &[Lane<'_>]) -> (Vec<PathId>, Duration) {
+fn split(sizes: &[Bytes], lanes: &[Lane<'_>]) -> (Plan, Duration) {
     let run = |lane| Run {
         lane,
         packets: 0,
         size: Bytes::ZERO,
     };
-    let mut runs: Vec<Run<'_>> = lanes.iter().map(run).collect();
+    let mut runs: PathList<Run<'_>> = lanes.iter().map(run).collect();
     let mut last = Duration::ZERO;
     for &size in sizes {
         let longer = runs.iter_mut().map(|run| {
@@ -219,7 +228,7 @@ fn split(sizes: &[Bytes], lanes: &[Lane<'_>]) -> (Vec<PathId>, Duration) {
         run.size += size;
     }
     runs.sort_by_key(|run| (run.lane.path.reach, run.lane.path.id));
-    let mut plan = Vec::with_capacity(sizes.len());
+    let mut plan = Plan::with_capacity(sizes.len());
     for run in &runs {
         plan.resize(plan.len() + run.packets, run.lane.path.id);
     }
@@ -227,7 +236,7 @@ fn split(sizes: &[Bytes], lanes: &[Lane<'_>]) -> (Vec<PathId>, Duration) {
 }
 
 /// Paths of packets that are sent again: they overtake what waits for the pacer.
-fn again(sizes: &[Bytes], paths: &[PathView]) -> Vec<PathId> {
+fn again(sizes: &[Bytes], paths: &[PathView]) -> Plan {
     let arrival = |p: &PathView, size| {
         let given = p.rate.time_for(size).unwrap_or(NEVER);
         p.reach + given + repair(p, 1)
@@ -236,11 +245,11 @@ fn again(sizes: &[Bytes], paths: &[PathView]) -> Vec<PathId> {
     sizes.iter().filter_map(best).map(|p| p.id).collect()
 }
 
-fn sound(sound: &mut Sound, now: Instant, sizes: &[Bytes], lanes: &[Lane<'_>]) -> Vec<Assignment> {
+fn sound(sound: &mut Sound, now: Instant, sizes: &[Bytes], lanes: &[Lane<'_>]) -> Assignments {
     let one = |size: &Bytes| {
-        let mut order: Vec<&Lane<'_>> = lanes.iter().collect();
+        let mut order: PathList<&Lane<'_>> = lanes.iter().collect();
         order.sort_by_key(|lane| (lane.arrival(*size, 1), lane.path.id));
-        let paths: Vec<&PathView> = order.into_iter().map(|lane| lane.path).collect();
+        let paths: PathList<&PathView> = order.into_iter().map(|lane| lane.path).collect();
         sound.assign(now, *size, &paths)
     };
     sizes.iter().map(one).collect()
