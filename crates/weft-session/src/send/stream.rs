@@ -92,7 +92,7 @@ const MEMORY: Duration = Duration::from_millis(2000);
 const MAX_STORED: usize = 4096;
 /// The newest packets keep their payload though they have arrived, to be sent
 /// again as padding. Chosen by us: a large frame.
-const KEPT_FOR_PADDING: u64 = 32;
+const KEPT_FOR_PADDING: usize = 32;
 
 /// Keyframe requests of one stream closer together than this are one: an
 /// encoder needs a frame time to answer, and each costs several frames' bytes.
@@ -212,7 +212,7 @@ impl SendStream {
     pub fn store(&mut self, now: Instant, stored: Stored) -> u64 {
         let sequence = self.next_sequence();
         self.newest = Some((stored.timestamp, now));
-        self.packets.push_back(stored);
+        self.push(stored);
         self.prune(now);
         sequence
     }
@@ -237,7 +237,7 @@ impl SendStream {
             return false;
         }
         while self.next_sequence() < sequence {
-            self.packets.push_back(Stored::vacant(now));
+            self.push(Stored::vacant(now));
         }
         self.store(now, stored);
         true
@@ -288,14 +288,13 @@ impl SendStream {
 
     /// The packet has arrived: its payload is not needed again.
     pub fn acknowledge(&mut self, sequence: u64) {
-        let newest = self.next_sequence();
         let Some(packet) = self.get_mut(sequence) else {
             return;
         };
         packet.acknowledged = true;
-        if sequence + KEPT_FOR_PADDING < newest {
-            let payload = std::mem::replace(&mut packet.payload, Payload::NONE);
-            self.recycle(payload);
+        let newer = self.next_sequence() - 1 - sequence;
+        if newer >= KEPT_FOR_PADDING as u64 {
+            self.release(sequence);
         }
     }
 
@@ -359,6 +358,27 @@ impl SendStream {
                 (keyframe | is_key, size + self.packet_size(packet.sequence))
             }),
         )
+    }
+
+    /// Appends a packet. A forwarded one that has arrived gives back its payload
+    /// when it is no longer among the newest: the receiving side reuses the memory.
+    fn push(&mut self, stored: Stored) {
+        self.packets.push_back(stored);
+        let older = self.packets.len().checked_sub(KEPT_FOR_PADDING + 1);
+        let arrived = older.filter(|index| {
+            let packet = &self.packets[*index];
+            packet.acknowledged && matches!(packet.payload, Payload::Forwarded(_))
+        });
+        if let Some(index) = arrived {
+            self.release(self.first + index as u64);
+        }
+    }
+
+    fn release(&mut self, sequence: u64) {
+        if let Some(packet) = self.get_mut(sequence) {
+            let payload = std::mem::replace(&mut packet.payload, Payload::NONE);
+            self.recycle(payload);
+        }
     }
 
     fn prune(&mut self, now: Instant) {
