@@ -51,7 +51,9 @@ impl Session {
                         at,
                         ecn: Ecn::NotEct,
                     });
-                    reports.entry(path).or_default().push((number, arrival));
+                    let reports = reports.entry(path);
+                    let reports = reports.or_insert_with(|| Vec::with_capacity(arrivals.len()));
+                    reports.push((number, arrival));
                 }
                 None => self.drops.stale_feedback += 1,
             }
