@@ -6,6 +6,7 @@
 mod common;
 
 mod client;
+mod cost;
 mod limits;
 mod reception;
 mod restart;
@@ -18,12 +19,16 @@ mod world;
 use common::FRAME_INTERVAL;
 use weft_forwarding::{Event, Publisher};
 use weft_secure::testing;
+use weft_testing::allocation::Counting;
 use weft_units::{Codec, Duration, Instant, Rate};
 use weft_wire::payload::{
     Form,
     h264::{self, Profile},
 };
 use world::Room;
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
 
 const PLAYERS: usize = 20;
 /// Links of players, four of each.

@@ -14,6 +14,7 @@ use weft_peer::{
 };
 use weft_secure::{Certificate, testing};
 use weft_session::Delivery;
+use weft_testing::allocation::measure;
 use weft_testing::pictures::Layers;
 use weft_units::{Bytes, Duration, Ecn, Instant, MediaKind, Rate, Rng};
 use weft_wire::payload::Form;
@@ -60,6 +61,8 @@ pub struct Room {
     pub datagrams: u64,
     /// UDP payload that the server sent.
     pub sent: Bytes,
+    /// How often the server took memory for packets and timeouts.
+    pub allocations: u64,
     /// Maximum rate of the next publisher.
     pub published: Rate,
     /// Pictures of the next publisher: time between them, and layers.
@@ -108,6 +111,7 @@ impl Room {
             digest: DefaultHasher::new(),
             datagrams: 0,
             sent: Bytes::ZERO,
+            allocations: 0,
             published: PUBLISHED,
             pictures: (FRAME_INTERVAL, Layers::One),
             link: None,
@@ -362,15 +366,14 @@ impl Room {
                     self.plane
                         .handle_datagram(now, to, stranger, Ecn::NotEct, &[22]);
                 }
-                self.plane
-                    .handle_datagram(now, to, from, Ecn::NotEct, bytes);
+                self.count(|plane| plane.handle_datagram(now, to, from, Ecn::NotEct, bytes));
             } else if let Some(client) = self.client_at(to).filter(|client| !client.is_gone) {
                 client
                     .peer
                     .handle_datagram(now, to, from, Ecn::NotEct, bytes);
             }
         }
-        self.plane.handle_timeout(now);
+        self.count(|plane| plane.handle_timeout(now));
         for client in self.clients.iter_mut().filter(|client| !client.is_gone) {
             if client.peer.poll_timeout().is_some_and(|d| d.at <= now) {
                 client.peer.handle_timeout(now);
@@ -384,8 +387,15 @@ impl Room {
         self.clients.iter_mut().find(|c| c.address == address)
     }
 
+    /// Drives the plane and counts how often it takes memory.
+    fn count<R>(&mut self, call: impl FnOnce(&mut Plane) -> R) -> R {
+        let (done, cost) = measure(|| call(&mut self.plane));
+        self.allocations += cost.calls;
+        done
+    }
+
     fn drain(&mut self) {
-        while let Some(output) = self.plane.poll_output() {
+        while let Some(output) = self.count(Plane::poll_output) {
             match output {
                 PlaneOutput::Event(event) => self.on_plane_event(event),
                 PlaneOutput::Transmit {
@@ -397,7 +407,7 @@ impl Room {
                 } => {
                     self.sent += Bytes(datagram.len() as u64);
                     self.send(local, remote, &datagram);
-                    self.plane.recycle(peer, datagram);
+                    self.count(|plane| plane.recycle(peer, datagram));
                 }
             }
         }
