@@ -1,10 +1,13 @@
 //! Calls in a room of a real server, on loopback.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
 use weft_endpoint::caller::Track;
-use weft_endpoint::{Call, CallConfig, Event, PlayedFrame};
+use weft_endpoint::{Call, CallConfig, Event, PlayedFrame, Receiving};
+use weft_media::{AudioFrame, Microphone, MicrophoneError, Pace};
 use weft_server::{Server, ServerConfig, ServerHandle};
 use weft_testing::where_the_machine_keeps_up;
 
@@ -19,10 +22,15 @@ fn server() -> ServerHandle {
     server.expect("a server")
 }
 
-fn join(server: &ServerHandle, name: &str, cameras: &[&str]) -> Call {
+fn config(server: &ServerHandle, name: &str) -> CallConfig {
     let mut config = CallConfig::new(&*server.url, "r");
     config.send.name = name.to_owned();
     config.send.links = vec!["127.0.0.1".parse().expect("a link")];
+    config
+}
+
+fn join(server: &ServerHandle, name: &str, cameras: &[&str]) -> Call {
+    let mut config = config(server, name);
     let cameras = cameras.iter().map(|camera| camera.parse());
     config.send.cameras = cameras.collect::<Result<_, _>>().expect("cameras");
     if !config.send.cameras.is_empty() {
@@ -131,6 +139,84 @@ fn everybody_comes_over_one_connection_also_when_its_lines_change_hands() {
             call.leave().expect("it was connected");
         }
         listener.leave().expect("it was connected");
+        server.shutdown();
+    });
+}
+
+/// Microphone whose samples all have this size.
+struct Voice(Arc<AtomicU16>);
+
+impl Microphone for Voice {
+    fn pace(&self) -> Pace {
+        Pace::Caller
+    }
+
+    fn read(&mut self) -> Result<AudioFrame, MicrophoneError> {
+        let size = self.0.load(Ordering::Relaxed) as i16;
+        let wave = |place: usize| {
+            if (place / 100).is_multiple_of(2) {
+                size
+            } else {
+                -size
+            }
+        };
+        Ok(std::array::from_fn(wave))
+    }
+}
+
+/// Sound packets that the call hears of each participant, by name, in this time.
+fn heard_in(call: &Call, time: Duration) -> BTreeMap<String, u32> {
+    let end = Instant::now() + time;
+    let mut frames: BTreeMap<String, u32> = BTreeMap::new();
+    while Instant::now() < end {
+        if let Ok(Event::Frame(played)) = call.next_event(Duration::from_millis(50)) {
+            *frames.entry(played.from).or_default() += 1;
+        }
+    }
+    let participants = call.statistics().expect("it runs").participants;
+    let name = |id: &String| {
+        participants
+            .iter()
+            .find(|p| p.id == *id)
+            .map(|p| p.name.clone())
+    };
+    frames
+        .into_iter()
+        .filter_map(|(id, n)| Some((name(&id)?, n)))
+        .collect()
+}
+
+#[test]
+fn of_five_microphones_the_three_loudest_are_heard() {
+    where_the_machine_keeps_up(|| {
+        let server = server();
+        let voices = [30, 3_000, 30, 3_000, 3_000].map(|size| Arc::new(AtomicU16::new(size)));
+        let speak = |(name, voice): (&str, &Arc<AtomicU16>)| {
+            let mut config = config(&server, name);
+            config.receiving = Receiving::Nobody;
+            config.send.own.microphone = Some(Box::new(Voice(Arc::clone(voice))));
+            Call::start(config).expect("a call")
+        };
+        let names = ["A", "B", "C", "D", "E"];
+        let speakers: Vec<Call> = names.into_iter().zip(&voices).map(speak).collect();
+        let listener = join(&server, "Lis", &[]);
+        let began = Instant::now();
+        let is_settled = |heard: &BTreeMap<String, u32>| heard.keys().eq(["B", "D", "E"]);
+        while !is_settled(&heard_in(&listener, Duration::from_secs(1))) {
+            assert!(began.elapsed() < PATIENCE, "all five are heard, or none");
+        }
+        let heard = heard_in(&listener, Duration::from_secs(2));
+        assert!(is_settled(&heard), "{heard:?}");
+        assert!(heard.values().all(|n| (80..=120).contains(n)), "{heard:?}");
+
+        voices[0].store(3_000, Ordering::Relaxed);
+        voices[1].store(30, Ordering::Relaxed);
+        heard_in(&listener, Duration::from_secs(2));
+        let heard = heard_in(&listener, Duration::from_secs(2));
+        assert!(heard.keys().eq(["A", "D", "E"]), "{heard:?}");
+        for call in speakers.into_iter().chain([listener]) {
+            call.leave().expect("it was connected");
+        }
         server.shutdown();
     });
 }

@@ -24,6 +24,7 @@ mod event;
 pub mod fuzz;
 mod handshakes;
 mod limits;
+mod loudest;
 mod mute;
 mod negotiation;
 mod plane;

@@ -2,7 +2,7 @@ use crate::connection::{Connection, ResourceId, Role, SETUP, Sender, UNHEARD};
 use crate::ended;
 use crate::event::{Event, Output};
 use crate::handshakes::{Handshakes, Waiting};
-use crate::publication::{Publication, Publisher};
+use crate::publication::{Publication, Publisher, Slot};
 use crate::settings::Settings;
 use crate::traffic::Traffic;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -323,6 +323,9 @@ impl Plane {
                     .connect_source(now, &mut self.peers, publication, key);
                 publication.share_screen(key, screen);
                 self.apply_mute(now, &publisher);
+                for track in publication.encodings(Slot::Sound).unwrap_or_default() {
+                    self.traffic.loudest.enter(&room, *track);
+                }
                 self.refresh_receptions(now, &room);
             }
             Role::Play => {

@@ -2,6 +2,7 @@
 
 use crate::division::Pausing;
 use crate::encoding::EncodingChoice;
+use crate::loudest::{Hearing, Loudest};
 use crate::player::{LEAST_MAX_RATE, Player, Subscribed};
 use crate::publication::{Publication, streams_of};
 use crate::reception::Carried;
@@ -68,6 +69,7 @@ pub(crate) struct Traffic {
     totals: Totals,
     /// Tracks whose packets are not forwarded.
     muted: BTreeSet<TrackId>,
+    pub(crate) loudest: Loudest,
 }
 
 impl Traffic {
@@ -226,6 +228,9 @@ impl Traffic {
 
     /// Nobody publishes or plays it any more.
     pub(crate) fn remove_publication(&mut self, publication: &Publication) {
+        for track in publication.track_ids() {
+            self.loudest.leave(track);
+        }
         publication.remove_tracks(&mut self.router);
         self.muted
             .retain(|track| self.router.codec(*track).is_some());
@@ -248,7 +253,14 @@ impl Traffic {
         if self.muted.contains(&incoming.track) {
             return;
         }
-        self.router.handle_packet(now, incoming.track, packet);
+        let track = incoming.track;
+        match self.loudest.hear(now, track, packet.audio_level) {
+            Hearing::Forwarded => {}
+            // Players get continuous numbers, as after a change of the source.
+            Hearing::Resumed => self.router.switch_source(now, track),
+            Hearing::Dropped => return,
+        }
+        self.router.handle_packet(now, track, packet);
         self.deliver(now, peers);
     }
 

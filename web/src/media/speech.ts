@@ -12,23 +12,35 @@ const HOLD_MS = 700;
  */
 export const LISTEN_MS = 110;
 
+/** Audio level of a received sound. */
+export interface Level {
+  /** From 0 to 1. */
+  readonly level: number;
+  /** Time of the packet that it comes from, in ms of any clock; null if it was measured. */
+  readonly packet: number | null;
+}
+
 /** Turns audio levels into a speaking state. */
 export class SpeechMeter {
   #until = Number.NEGATIVE_INFINITY;
+  #packet: number | null = null;
 
-  /** Updates with a `level` of 0 to 1, null if unknown; `now` in ms of a monotonic clock. */
-  at(now: number, level: number | null): boolean {
-    if (level !== null && level >= SPEECH) this.#until = now + HOLD_MS;
+  /** Updates with a level, null if unknown; `now` in ms of a monotonic clock. A packet counts
+   *  once: the server stops sending sounds that are not among the loudest. */
+  at(now: number, heard: Level | null): boolean {
+    const fresh = heard !== null && (heard.packet === null || heard.packet !== this.#packet);
+    this.#packet = heard?.packet ?? null;
+    if (fresh && heard.level >= SPEECH) this.#until = now + HOLD_MS;
     return now < this.#until;
   }
 }
 
 /** Audio level of the received sound: as reported by its sender (RFC 6464), otherwise measured. */
-export async function levelOf(sound: Pick<RTCRtpReceiver, 'getSynchronizationSources' | 'getStats'>): Promise<number | null> {
-  const told = sound.getSynchronizationSources()[0]?.audioLevel;
-  if (told !== undefined) return told;
+export async function levelOf(sound: Pick<RTCRtpReceiver, 'getSynchronizationSources' | 'getStats'>): Promise<Level | null> {
+  const [told] = sound.getSynchronizationSources();
+  if (told?.audioLevel !== undefined) return { level: told.audioLevel, packet: told.timestamp };
   for (const report of (await sound.getStats()).values() as Iterable<{ type: string; audioLevel?: number }>) {
-    if (report.type === 'inbound-rtp' && report.audioLevel !== undefined) return report.audioLevel;
+    if (report.type === 'inbound-rtp' && report.audioLevel !== undefined) return { level: report.audioLevel, packet: null };
   }
   return null;
 }
