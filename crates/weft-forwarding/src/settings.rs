@@ -131,7 +131,7 @@ impl Settings {
         if self.bounded {
             config.association.ice.checks = Checks::Answering;
         } else {
-            config.session.ablation = Ablation::Budgets;
+            config.session.ablations = Ablation::Budgets.into();
         }
         let start = Rate::from_bps(START_RATE.as_bps() / publications.max(1) as u64);
         config.session.path_limits.start = start.max(LEAST_START_RATE);

@@ -4,11 +4,8 @@ use std::str::FromStr;
 use crate::SchedulerKind;
 
 /// Part of a session that is left out, to measure its effect.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ablation {
-    /// Nothing.
-    #[default]
-    None,
     /// The receiver's feedback on frames changes nothing. Only
     /// [`SchedulerKind::Converge`] has this part, and the next one.
     Feedback,
@@ -18,6 +15,13 @@ pub enum Ablation {
     /// stream's own numbers, and the sender believes it and finds no losses by
     /// itself, as on one path. For both sides of a call.
     PathRepair,
+    /// Missing feedback makes no path suspect. A path is found dead by the
+    /// association's own checks alone, which takes a few seconds. For both sides
+    /// of a call.
+    PathDeath,
+    /// Packets in flight on a path that dies are not sent again over another
+    /// path, unless the receiver asks for them.
+    InFlight,
     /// Feedback comes every 25 ms, however many paths there are. For both sides
     /// of a call.
     QuickFeedback,
@@ -44,11 +48,12 @@ pub enum Ablation {
 
 impl Ablation {
     /// All of them, for help texts.
-    pub const ALL: [Ablation; 12] = [
-        Ablation::None,
+    pub const ALL: [Ablation; 13] = [
         Ablation::Feedback,
         Ablation::Priorities,
         Ablation::PathRepair,
+        Ablation::PathDeath,
+        Ablation::InFlight,
         Ablation::QuickFeedback,
         Ablation::DegradedPaths,
         Ablation::FreshStart,
@@ -63,10 +68,11 @@ impl Ablation {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Ablation::None => "nothing",
             Ablation::Feedback => "feedback",
             Ablation::Priorities => "priorities",
             Ablation::PathRepair => "path-repair",
+            Ablation::PathDeath => "path-death",
+            Ablation::InFlight => "in-flight",
             Ablation::QuickFeedback => "quick-feedback",
             Ablation::DegradedPaths => "sick-paths",
             Ablation::FreshStart => "fresh-start",
@@ -79,12 +85,41 @@ impl Ablation {
     }
 }
 
+/// Set of parts that are left out together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Ablations(u16);
+
+impl Ablations {
+    /// Nothing is left out.
+    pub const NONE: Ablations = Ablations(0);
+
+    /// Returns this set with one part more.
+    #[must_use]
+    pub fn with(self, part: Ablation) -> Ablations {
+        Ablations(self.0 | 1 << part as u16)
+    }
+
+    /// Returns whether this part is left out.
+    #[must_use]
+    pub fn contains(self, part: Ablation) -> bool {
+        self.0 & 1 << part as u16 != 0
+    }
+}
+
+impl From<Ablation> for Ablations {
+    fn from(part: Ablation) -> Ablations {
+        Ablations::NONE.with(part)
+    }
+}
+
 /// There is no part of this name to leave out.
 #[derive(Debug, thiserror::Error)]
-#[error(
-    "`{0}` cannot be left out; there are: nothing, feedback, priorities, path-repair, quick-feedback, sick-paths, fresh-start, frame-budget, caution, copies, only-path, budgets"
-)]
+#[error("`{0}` cannot be left out; there are: {names}", names = names())]
 pub struct UnknownAblation(String);
+
+fn names() -> String {
+    Ablation::ALL.map(Ablation::name).join(", ")
+}
 
 impl FromStr for Ablation {
     type Err = UnknownAblation;

@@ -4,10 +4,10 @@ use weft_cc::{ControllerKind, Limits};
 use weft_units::{Bytes, Codec, Duration, Rate, Ssrc};
 use weft_wire::rtp::{ExtensionMap, Mid, Rid};
 
-use crate::ablation::Ablation;
+use crate::ablation::Ablations;
 use crate::preference::Preference;
 use crate::protection::ProtectionKind;
-use crate::receive::Delivery;
+use crate::receive::{Delivery, ReceiverProfile};
 use crate::schedule::SchedulerKind;
 
 /// How a session sends and what was negotiated for it.
@@ -25,8 +25,10 @@ pub struct Config {
     pub scheduler: SchedulerKind,
     /// Fault that the call avoids first. Default: balanced.
     pub preference: Preference,
-    /// Part that is left out, for experiments. Default: nothing.
-    pub ablation: Ablation,
+    /// Parts that are left out, for experiments. Default: nothing.
+    pub ablations: Ablations,
+    /// Patience and bounds of the receive side, for experiments. Default: ours.
+    pub receiver: ReceiverProfile,
     /// How many repair packets there are, on streams that have some negotiated
     /// ([`SendStreamConfig::fec`]). Default: by what each path loses.
     pub protection: ProtectionKind,
@@ -74,7 +76,8 @@ impl Config {
             reporting: Reporting::default(),
             scheduler: SchedulerKind::default(),
             preference: Preference::default(),
-            ablation: Ablation::None,
+            ablations: Ablations::NONE,
+            receiver: ReceiverProfile::default(),
             protection: ProtectionKind::default(),
             controller: ControllerKind::Gcc,
             weight: 1.0,

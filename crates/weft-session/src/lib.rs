@@ -24,7 +24,7 @@ mod session;
 mod small_map;
 mod stats;
 
-pub use ablation::{Ablation, UnknownAblation};
+pub use ablation::{Ablation, Ablations, UnknownAblation};
 pub use config::{
     Backlog, Config, Feedback, FeedbackFormat, Level, ReceiveStreamConfig, Reporting,
     Retransmission, SendStreamConfig, UnknownLevel, UnknownReporting,
@@ -33,7 +33,9 @@ pub use event::{Event, Frame, Input, Output, Protocol, Repeat, Retention, Transm
 pub use path::{EcnState, PathQualityStats, PathState};
 pub use preference::{Preference, UnknownPreference};
 pub use protection::ProtectionKind;
-pub use receive::{Delivery, ProtectionCounters, ReceivedFrame, ReceiverStats};
+pub use receive::{
+    Delivery, ProtectionCounters, ReceivedFrame, ReceiverProfile, ReceiverStats, Reordering,
+};
 pub use schedule::{
     Metering, PathMode, PathUse, Policy, PolicyError, SchedulerKind, Standing, Weight,
 };

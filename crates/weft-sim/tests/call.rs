@@ -8,7 +8,7 @@ use weft_experiment::{
     MicrophoneSetup, ModelSetup, Record, Route, Setup, SideSetup, TcpSetup,
 };
 use weft_links::{Capacity, LinkSpec, Schedule};
-use weft_session::{Ablation, PathState, SchedulerKind};
+use weft_session::{Ablation, Ablations, PathState, SchedulerKind};
 use weft_units::{Codec, Duration, Instant, PathId, Rate};
 use world::*;
 
@@ -72,7 +72,7 @@ fn a_clean_link_shows_every_frame_in_time() {
 /// Two links without loss, 100 ms apart in their delays.
 #[test]
 fn skew_is_taken_for_loss_only_where_repair_by_path_is_left_out() {
-    let sent_again = |without: Ablation| {
+    let sent_again = |without: Ablations| {
         let links = [
             link("rate=4mbit,delay=10ms"),
             link("rate=4mbit,delay=110ms"),
@@ -83,10 +83,13 @@ fn skew_is_taken_for_loss_only_where_repair_by_path_is_left_out() {
         let FlowKind::Call(call) = &mut setup.flows[0].kind else {
             panic!("it is a call");
         };
-        (call.caller.ablation, call.callee.ablation) = (without, without);
+        (call.caller.ablations, call.callee.ablations) = (without, without);
         record(&run(&setup, 1)).caller.streams[0].retransmissions
     };
-    let (whole, without) = (sent_again(Ablation::None), sent_again(Ablation::PathRepair));
+    let (whole, without) = (
+        sent_again(Ablations::NONE),
+        sent_again(Ablation::PathRepair.into()),
+    );
     assert!(whole < 20, "{whole} sent again");
     assert!(without > 500, "{without} sent again without");
 }
@@ -123,7 +126,6 @@ fn two_links_carry_more_than_either_could() {
     }
 }
 
-/// Checks over the other link detect a dead link within 200 ms, and its recovery.
 #[test]
 fn one_link_carries_all_cameras_that_it_has_room_for() {
     let links = [link("rate=60mbit,delay=10ms")];
@@ -137,8 +139,8 @@ fn one_link_carries_all_cameras_that_it_has_room_for() {
     assert!(rate > 29.0, "{rate} of 30 Mbps");
 }
 
-#[test]
-fn an_outage_of_one_link_is_found_and_survived() {
+/// A call of 30 s over two links, of which one is dead from 10 to 20 s.
+fn with_a_dead_link(scheduler: SchedulerKind, without: Ablations) -> Record {
     let mbps = Rate::from_mbps;
     let steps = vec![
         (Duration::ZERO, mbps(6)),
@@ -151,14 +153,25 @@ fn an_outage_of_one_link_is_found_and_survived() {
         ..link("rate=6mbit,delay=20ms")
     };
     let links = [dying, link("rate=4mbit,delay=35ms")];
-    let run = run(&call(&links, 30, filming(2500)), 3);
+    let mut side = filming(2500);
+    (side.scheduler, side.ablations) = (scheduler, without);
+    run(&call(&links, 30, side), 3)
+}
+
+/// When the first path came into this state, after 9 s.
+fn came_into(run: &Record, state: PathState) -> Option<f64> {
+    let mut changes = record(run).caller.path_changes.iter();
+    let after = Instant::ZERO + seconds(9);
+    let found = changes.find(|c| c.state == state && c.path == PathId(0) && c.at > after);
+    found.map(|c| c.at.as_secs_f64())
+}
+
+/// Checks over the other link detect a dead link within 200 ms, and its recovery.
+#[test]
+fn an_outage_of_one_link_is_found_and_survived() {
+    let run = with_a_dead_link(SchedulerKind::Weft, Ablations::NONE);
     let changes = &record(&run).caller.path_changes;
-    let first = |state| {
-        let found = changes
-            .iter()
-            .find(|c| c.state == state && c.path == PathId(0) && c.at > Instant::ZERO + seconds(9));
-        found.map(|c| c.at.as_secs_f64())
-    };
+    let first = |state| came_into(&run, state);
     let (suspect, down) = (first(PathState::Suspect), first(PathState::Down));
     let (Some(suspect), Some(down)) = (suspect, down) else {
         panic!("{changes:?}");
@@ -173,6 +186,32 @@ fn an_outage_of_one_link_is_found_and_survived() {
     assert!(shown(&all) >= 830, "{} of {}", shown(&all), all.len());
     let stream = &record(&run).caller.streams[0];
     assert!(stream.freezes.total() < Duration::from_millis(800));
+}
+
+#[test]
+fn without_path_death_only_the_checks_of_every_other_second_find_it() {
+    let part = Ablation::PathDeath;
+    let run = with_a_dead_link(SchedulerKind::MinRtt, part.into());
+    assert_eq!(came_into(&run, PathState::Suspect), None);
+    let down = came_into(&run, PathState::Down).unwrap_or(f64::NAN);
+    assert!((10.5..14.0).contains(&down), "down at {down} s");
+}
+
+#[test]
+fn packets_in_flight_on_a_dead_link_are_sent_again_unless_that_is_left_out() {
+    let longest = |without: Ablations| {
+        let run = with_a_dead_link(SchedulerKind::MinRtt, without);
+        let frozen = frames(&run, 9, 11);
+        let at: Vec<Instant> = frozen.iter().filter_map(|f| Some(f.shown?.at)).collect();
+        let gaps = at.windows(2).map(|w| w[1].saturating_since(w[0]));
+        gaps.max().unwrap_or_default()
+    };
+    let (whole, without) = (longest(Ablations::NONE), longest(Ablation::InFlight.into()));
+    assert!(whole < Duration::from_millis(400), "{whole:?}");
+    assert!(
+        without > whole + Duration::from_millis(50),
+        "{without:?} after {whole:?}"
+    );
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod world;
 use weft_experiment::{
     CallSetup, CameraSetup, CongestionKind, FlowDetail, FlowSetup, ModelSetup, Route, SideSetup,
 };
-use weft_session::Ablation;
+use weft_session::{Ablation, Ablations};
 use weft_units::{Codec, Duration, Rate};
 use world::*;
 
@@ -21,13 +21,13 @@ struct Seen {
     lost: f64,
 }
 
-fn call_beside_cubic(spec: &str, ablation: Ablation) -> Seen {
+fn call_beside_cubic(spec: &str, ablations: Ablations) -> Seen {
     let mut setup = over(spec, SECONDS);
     setup.measure_from = seconds(ALONE);
     let rate = Rate::from_kbps(2500);
     let pictures = ModelSetup::new(Codec::Vp8, 640, 360, rate);
     let mut side = SideSetup::filming(vec![CameraSetup::model(pictures, rate)]);
-    side.ablation = ablation;
+    side.ablations = ablations;
     let call = CallSetup::one_way(side);
     let tcp = long_lived("download", CongestionKind::Cubic);
     let tcp = tcp.between(seconds(ALONE), seconds(SECONDS));
@@ -54,8 +54,8 @@ fn call_beside_cubic(spec: &str, ablation: Ablation) -> Seen {
 fn a_queue_that_others_fill_leaves_no_picture_out() {
     let spec = "rate=2mbit,delay=25ms,queue=2bdp";
     let (with, without) = (
-        call_beside_cubic(spec, Ablation::None),
-        call_beside_cubic(spec, Ablation::OnlyPath),
+        call_beside_cubic(spec, Ablations::NONE),
+        call_beside_cubic(spec, Ablation::OnlyPath.into()),
     );
     assert!(with.fps > 28.5, "{with:?}");
     assert!(without.fps < 27.0, "{without:?}");
@@ -65,8 +65,8 @@ fn a_queue_that_others_fill_leaves_no_picture_out() {
 fn pictures_that_are_spread_out_lose_little_to_active_queue_management() {
     let spec = "rate=2mbit,delay=25ms,queue=10bdp,aqm=fq_codel";
     let (with, without) = (
-        call_beside_cubic(spec, Ablation::None),
-        call_beside_cubic(spec, Ablation::OnlyPath),
+        call_beside_cubic(spec, Ablations::NONE),
+        call_beside_cubic(spec, Ablation::OnlyPath.into()),
     );
     assert!(with.lost < 0.01, "{with:?}");
     assert!(

@@ -55,11 +55,17 @@ pub struct File {
 pub struct System {
     pub scheduler: Option<Text>,
     pub prefer: Option<Text>,
-    pub without: Option<Text>,
+    pub without: Option<Spanned<OneOrMore>>,
     pub protection: Option<Text>,
     pub controller: Option<Text>,
     pub level: Option<Text>,
     pub reports: Option<Text>,
+    pub receiver: Option<Text>,
+    pub keyframe_patience: Option<Spanned<Time>>,
+    pub reordering: Option<Text>,
+    pub packet_buffer: Option<Spanned<u32>>,
+    pub frame_buffer: Option<Spanned<u32>>,
+    pub repair_decoding: Option<Spanned<Time>>,
     pub links: Option<Spanned<Vec<Text>>>,
     /// Taken out before the file is read, and merged into it.
     #[expect(dead_code, reason = "a `set` that is no table is refused here")]
@@ -70,7 +76,7 @@ pub struct System {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Vary {
-    pub key: Spanned<Keys>,
+    pub key: Spanned<OneOrMore>,
     pub values: Spanned<Vec<Spanned<Scalar>>>,
     #[serde(default)]
     pub label: String,
@@ -88,19 +94,25 @@ impl Vary {
     }
 
     pub fn keys(&self) -> &[String] {
-        match self.key.get_ref() {
-            Keys::One(key) => std::slice::from_ref(key),
-            Keys::Many(keys) => keys,
-        }
+        self.key.get_ref().as_slice()
     }
 }
 
-/// Varied keys: a dotted path, or several that get one value.
+/// A text, or a list of texts.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
-pub enum Keys {
+#[serde(untagged, expecting = "a text or a list of texts")]
+pub enum OneOrMore {
     One(String),
     Many(Vec<String>),
+}
+
+impl OneOrMore {
+    pub fn as_slice(&self) -> &[String] {
+        match self {
+            OneOrMore::One(text) => std::slice::from_ref(text),
+            OneOrMore::Many(texts) => texts,
+        }
+    }
 }
 
 /// A value measured by others.

@@ -20,6 +20,7 @@ mod notes;
 mod place;
 mod published;
 mod quantity;
+mod receivers;
 mod scalar;
 mod sweep;
 mod system_spec;

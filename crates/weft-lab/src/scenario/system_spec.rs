@@ -1,8 +1,10 @@
 //! Systems: how a call uses its links, and the known names.
 
 use weft_cc::ControllerKind;
-use weft_session::{Ablation, Level, Preference, ProtectionKind, Reporting, SchedulerKind};
-use weft_units::Rate;
+use weft_session::{
+    Ablations, Level, Preference, ProtectionKind, ReceiverProfile, Reporting, SchedulerKind,
+};
+use weft_units::{Duration, Rate};
 
 use super::custom::Custom;
 
@@ -49,7 +51,7 @@ pub struct SessionSpec {
     /// User preference: the impairment to avoid first.
     pub preference: Preference,
     /// Mechanisms of the scheduler that are switched off.
-    pub ablation: Ablation,
+    pub ablations: Ablations,
     /// Forward error correction.
     pub protection: ProtectionKind,
     /// Controller of every path; `None`: a call's default, which for a WebRTC application
@@ -59,6 +61,10 @@ pub struct SessionSpec {
     pub level: Level,
     /// Feedback of the receiver.
     pub reporting: Reporting,
+    /// Patience and bounds of the receiver.
+    pub receiver: ReceiverProfile,
+    /// Time to decode a repair packet; `None`: that of the call.
+    pub repair_decoding: Option<Duration>,
 }
 
 impl SessionSpec {
@@ -112,11 +118,13 @@ impl Default for SessionSpec {
         SessionSpec {
             scheduler: SchedulerKind::default(),
             preference: Preference::default(),
-            ablation: Ablation::None,
+            ablations: Ablations::NONE,
             protection: ProtectionKind::default(),
             controller: None,
             level: Level::Full,
             reporting: Reporting::default(),
+            receiver: ReceiverProfile::default(),
+            repair_decoding: None,
         }
     }
 }

@@ -7,13 +7,14 @@ use toml::Spanned;
 use weft_cc::{ControllerKind, ControllerKindError};
 use weft_experiment::FloorSetup;
 use weft_session::protection::UnknownProtection;
-use weft_session::{Ablation, Level, Preference, ProtectionKind, Reporting, SchedulerKind};
+use weft_session::{Level, Preference, ProtectionKind, Reporting, SchedulerKind};
 use weft_units::Rate;
 
 use super::file::File;
 use super::links::{self, Topology};
 use super::place::{ScenarioError, Source, Text};
 use super::quantity;
+use super::receivers;
 use super::system_spec::{FLOOR, SessionSpec, SystemKind, SystemSpec, WEBRTC, schedulers};
 use crate::names::unknown_name;
 
@@ -96,8 +97,7 @@ fn defined(source: &Source, file: &File, name: &str) -> Result<SystemSpec, Scena
             preference.map_err(|error| source.error(text.span(), error.to_string()))?;
     }
     if let Some(text) = &entry.without {
-        let ablation = text.get_ref().parse::<Ablation>();
-        spec.ablation = ablation.map_err(|error| source.error(text.span(), error.to_string()))?;
+        spec.ablations = receivers::without(source, text, spec.scheduler)?;
     }
     if let Some(text) = &entry.protection {
         let parsed = text.get_ref().parse::<ProtectionKind>();
@@ -115,6 +115,8 @@ fn defined(source: &Source, file: &File, name: &str) -> Result<SystemSpec, Scena
     if let Some(text) = &entry.controller {
         spec.controller = Some(controller(source, text.get_ref(), text.span())?);
     }
+    spec.receiver = receivers::profile(source, &entry)?;
+    spec.repair_decoding = receivers::repair_decoding(source, &entry)?;
     let links = entry.links.as_ref();
     let links = links.map(|names| own_links(source, file, names));
     Ok(SystemSpec {

@@ -2,6 +2,7 @@ mod cells;
 mod messages;
 mod policies;
 mod published;
+mod receivers;
 mod sweeps;
 mod systems;
 
@@ -10,7 +11,7 @@ use super::{Custom, Scenario, short_name};
 use weft_cc::ControllerKind;
 use weft_experiment::{CongestionKind, FlowKind, Hop, LinkSetup, SourceKind};
 use weft_links::{LinkSpec, WiredDirection};
-use weft_session::{Ablation, SchedulerKind};
+use weft_session::{Ablation, Ablations, SchedulerKind};
 use weft_units::Duration;
 
 const TCP: &str = r#"

@@ -31,6 +31,7 @@ impl Receiver {
         };
         let stall = Stall {
             outlook,
+            keyframe_at,
             progress_at: keyframe_at.max(blocking.map(|partial| partial.last_arrival)),
             packet_at: self.clock.current_at,
         };
@@ -53,7 +54,9 @@ impl Receiver {
         }
         if !findings.abandoned.is_empty() {
             self.counted.repair.abandoned += findings.abandoned.len() as u64;
-            self.give_up(now);
+            if self.config.profile.keyframe_patience.is_none() {
+                self.give_up(now);
+            }
         }
     }
 
@@ -67,11 +70,14 @@ impl Receiver {
                     self.check_stall(now);
                 }
             }
-            (Delivery::Packets, MediaKind::Video) => {
-                if self.keyframes.request(now) {
-                    self.push_keyframe_request();
-                }
-            }
+            (Delivery::Packets, MediaKind::Video) => self.ask_for_keyframe(now),
+        }
+    }
+
+    /// Asks at once, unless that was done just before.
+    pub(super) fn ask_for_keyframe(&mut self, now: Instant) {
+        if self.config.codec.kind() == MediaKind::Video && self.keyframes.request(now) {
+            self.push_keyframe_request();
         }
     }
 

@@ -20,7 +20,7 @@ impl Receiver {
             return;
         }
         self.count_received(&packet);
-        self.counted.frames.dropped += self.assembly.abandon_overwritten(&mut self.packets);
+        self.bound_packets(now);
         let assembled = match self.config.codec.kind() {
             MediaKind::Audio => Assembled::Frame(single(now, &packet, timestamp)),
             MediaKind::Video => {
@@ -50,9 +50,32 @@ impl Receiver {
         }
     }
 
+    /// Drops frames whose packets have no room any more.
+    fn bound_packets(&mut self, now: Instant) {
+        self.counted.frames.dropped += self.assembly.abandon_overwritten(&mut self.packets);
+        let Some(room) = self.config.profile.packet_buffer else {
+            return;
+        };
+        let oldest = self.assembly.partials().next();
+        if oldest.is_some_and(|(_, partial)| self.packets.span(partial.lowest) > u64::from(room)) {
+            self.packets.release_all();
+            self.counted.frames.dropped += self.assembly.clear();
+            self.ask_for_keyframe(now);
+        }
+    }
+
     fn add_frame(&mut self, now: Instant, frame: AssembledFrame) {
         let construction = frame.complete_at.saturating_since(frame.first_arrival);
         let timestamp = frame.timestamp;
+        if self.is_full() {
+            self.counted.frames.dropped += match frame.keyframe {
+                true => self.frames.clear(),
+                false => 1,
+            };
+            if !frame.keyframe {
+                return;
+            }
+        }
         if !self.frames.insert(frame) {
             self.counted.packets.malformed += 1;
             return;
@@ -67,12 +90,19 @@ impl Receiver {
         self.advance(now);
     }
 
+    /// Whether as many frames wait as the profile allows.
+    fn is_full(&self) -> bool {
+        let most = self.config.profile.frame_buffer;
+        most.is_some_and(|most| self.frames.len() >= usize::from(most))
+    }
+
     fn bound_memory(&mut self) {
         let dropped = if self.packets.bytes() + self.frames.bytes() > MAX_BYTES {
             self.packets.release_all();
             self.assembly.clear() + self.frames.clear()
         } else {
-            self.frames.bound() + self.assembly.bound(&mut self.packets)
+            let most = self.config.profile.frame_buffer;
+            self.frames.bound(most.map(usize::from)) + self.assembly.bound(&mut self.packets)
         };
         if dropped > 0 {
             self.counted.frames.dropped += dropped;

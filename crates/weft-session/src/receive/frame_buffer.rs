@@ -77,10 +77,10 @@ impl FrameBuffer {
         Some((frame, known.max(counted)))
     }
 
-    /// Drops the oldest frames beyond what is kept; how many.
-    pub(super) fn bound(&mut self) -> u64 {
+    /// Drops the oldest frames beyond so many, or [`MAX_FRAMES`]; how many.
+    pub(super) fn bound(&mut self, most: Option<usize>) -> u64 {
         let mut dropped = 0;
-        while self.frames.len() > MAX_FRAMES {
+        while self.frames.len() > most.unwrap_or(MAX_FRAMES) {
             if let Some((_, frame)) = self.frames.pop_first() {
                 self.bytes -= frame.data.len();
                 dropped += 1;
@@ -104,7 +104,6 @@ impl FrameBuffer {
         self.frames.values().next()
     }
 
-    #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.frames.len()
     }

@@ -23,6 +23,13 @@ const SILENCE: Duration = Duration::from_millis(100);
 /// Added to the round trip that repair gets after an outage; chosen by us.
 const GRACE: Duration = Duration::from_millis(50);
 
+/// Times of libwebrtc's receiver, for [`KeyframeRequests::patient`]: it asks for the
+/// first keyframe after `kMaxWaitForKeyFrameMs` and takes one whose packet came
+/// within that time for one that is arriving; a stream without a packet for 5 s is
+/// inactive (`VideoReceiveStream2::HandleFrameBufferTimeout`).
+const MAX_WAIT_FOR_KEYFRAME: Duration = Duration::from_millis(200);
+const INACTIVE: Duration = Duration::from_secs(5);
+
 /// A request is held back for one outage per stall: a stream may also be so
 /// slow that it looks like one.
 #[derive(Debug, Default, Clone, Copy)]
@@ -42,6 +49,8 @@ pub(super) struct KeyframeRequests {
     due: Option<Instant>,
     hold: Hold,
     unrecoverable: bool,
+    /// Fixed time without a decodable frame, whatever happens meanwhile.
+    patience: Option<Duration>,
 }
 
 /// Whether waiting can help.
@@ -58,6 +67,8 @@ pub(super) enum Outlook {
 /// Obstacle to the next frame.
 pub(super) struct Stall {
     pub(super) outlook: Outlook,
+    /// The last packet of a keyframe that is not complete.
+    pub(super) keyframe_at: Option<Instant>,
     /// The last packet that brought its end nearer.
     pub(super) progress_at: Option<Instant>,
     /// The last packet at all.
@@ -66,7 +77,7 @@ pub(super) struct Stall {
 
 impl KeyframeRequests {
     /// Where nothing was asked for yet, and answers take a usual time.
-    pub(super) fn new() -> KeyframeRequests {
+    pub(super) fn new(patience: Option<Duration>) -> KeyframeRequests {
         KeyframeRequests {
             rtt: DEFAULT_RTT,
             requested_at: None,
@@ -74,6 +85,7 @@ impl KeyframeRequests {
             due: None,
             hold: Hold::Unused,
             unrecoverable: false,
+            patience,
         }
     }
 
@@ -106,6 +118,9 @@ impl KeyframeRequests {
 
     /// Nothing can be decoded. True if a keyframe is to be asked for now.
     pub(super) fn on_stalled(&mut self, now: Instant, stall: &Stall) -> bool {
+        if let Some(patience) = self.patience {
+            return self.patient(now, stall, patience);
+        }
         let since = *self.stalled_since.get_or_insert(now);
         let patience = PATIENCE.max(self.rtt * PATIENCE_ROUND_TRIPS);
         let wanted = match stall.outlook {
@@ -126,6 +141,29 @@ impl KeyframeRequests {
         self.requested_at = Some(now);
         self.due = self.allowed_at();
         true
+    }
+
+    /// Asks after a fixed time, as libwebrtc does, unless a keyframe is arriving or
+    /// nothing has come for long.
+    fn patient(&mut self, now: Instant, stall: &Stall, patience: Duration) -> bool {
+        let wait = match stall.outlook {
+            Outlook::Headless => MAX_WAIT_FOR_KEYFRAME,
+            Outlook::Repairable | Outlook::Lost => patience,
+        };
+        let since = *self.stalled_since.get_or_insert(now);
+        if since + wait > now {
+            self.due = Some(since + wait);
+            return false;
+        }
+        self.stalled_since = Some(now);
+        self.due = Some(now + wait);
+        let within = |at: Option<Instant>, time| at.is_some_and(|at| now < at + time);
+        let is_arriving = within(stall.keyframe_at, MAX_WAIT_FOR_KEYFRAME);
+        let asks = !is_arriving && within(stall.packet_at, INACTIVE);
+        if asks {
+            self.requested_at = Some(now);
+        }
+        asks
     }
 
     /// Asks at once, unless that was done just before.

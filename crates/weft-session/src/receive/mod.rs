@@ -12,14 +12,17 @@ mod jitter_buffer;
 mod keyframe_requests;
 mod nack;
 mod numbering;
+mod overtaking;
 mod packet_buffer;
 mod payloads;
+mod profile;
 mod quality;
 mod recovery;
 mod references;
 mod stats;
 mod types;
 
+pub use profile::{ReceiverProfile, Reordering};
 pub use recovery::ProtectionCounters;
 pub(crate) use recovery::{Recovered, Recovery};
 pub use stats::{
@@ -121,11 +124,11 @@ impl Receiver {
         Receiver {
             config,
             packets: PacketBuffer::new(),
-            nack: NackTracker::new(),
+            nack: NackTracker::new(config.profile.reordering),
             assembly: FrameAssembly::new(config.codec),
             frames: FrameBuffer::default(),
             jitter: JitterBuffer::new(config.codec.kind(), clock_rate),
-            keyframes: KeyframeRequests::new(),
+            keyframes: KeyframeRequests::new(config.profile.keyframe_patience),
             reception: Reception::new(clock_rate),
             quality: QualityMonitor::new(clock_rate),
             counted: ReceiverStats::default(),
@@ -352,7 +355,10 @@ impl Receiver {
                 .on_packet(now, path, sequence, packet.stream_sequence)
         };
         if !in_time {
-            self.give_up(now);
+            match self.config.profile.keyframe_patience {
+                None => self.give_up(now),
+                Some(_) => self.ask_for_keyframe(now),
+            }
         }
     }
 
@@ -390,7 +396,8 @@ impl Receiver {
             self.packets.missing_between(0, u64::MAX).count() < packet_buffer::CAPACITY as usize
         );
         assert!(self.assembly.partials().count() <= frame_assembly::MAX_PARTIALS);
-        assert!(self.frames.len() <= frame_buffer::MAX_FRAMES);
+        let most = self.config.profile.frame_buffer.map(usize::from);
+        assert!(self.frames.len() <= most.unwrap_or(frame_buffer::MAX_FRAMES));
         assert!(self.nack.outstanding() <= nack::MAX_MISSING);
     }
 }

@@ -6,6 +6,8 @@
 //! small reordering tolerance decides.
 
 use super::numbering::{PathNumbers, REORDER_TIME};
+use super::overtaking::Overtaking;
+use super::profile::Reordering;
 use crate::small_map::SmallMap;
 use std::collections::BTreeMap;
 use weft_units::{Duration, Instant, PathId};
@@ -62,6 +64,8 @@ pub(super) struct NackTracker {
     /// among those, and when the last one came.
     copies: SmallMap<PathId, (u64, Instant)>,
     highest: Option<u64>,
+    /// How far packets overtake each other, where that decides when to ask.
+    overtaking: Option<Overtaking>,
     rtt: Duration,
     /// A repair packet may bring a packet back within this time.
     repair_wait: Duration,
@@ -75,6 +79,8 @@ pub(super) struct NackTracker {
 #[derive(Clone, Copy, Debug)]
 struct Missing {
     found_at: Instant,
+    /// How many packets may pass before it is asked for.
+    patience: u64,
     asked_at: Option<Instant>,
     tries: u32,
 }
@@ -95,12 +101,13 @@ struct GapView {
 }
 
 impl NackTracker {
-    pub(super) fn new() -> NackTracker {
+    pub(super) fn new(reordering: Reordering) -> NackTracker {
         NackTracker {
             missing: BTreeMap::new(),
             paths: SmallMap::default(),
             copies: SmallMap::default(),
             highest: None,
+            overtaking: (reordering == Reordering::Measured).then(Overtaking::default),
             rtt: DEFAULT_RTT,
             repair_wait: Duration::ZERO,
             credit: MAX_CREDIT,
@@ -136,6 +143,7 @@ impl NackTracker {
         sequence: u64,
         number: Option<u16>,
     ) -> bool {
+        self.note_overtaken(sequence);
         let in_time = self.on_sequence(now, sequence);
         match number {
             Some(number) => self
@@ -186,6 +194,13 @@ impl NackTracker {
         }
         self.paths
             .get_or_insert_with(path, || PathNumbers::new(now, number, sequence))
+    }
+
+    fn note_overtaken(&mut self, sequence: u64) {
+        let behind = self.highest.and_then(|h| h.checked_sub(sequence));
+        if let (Some(overtaking), Some(distance @ 1..)) = (&mut self.overtaking, behind) {
+            overtaking.add(distance);
+        }
     }
 
     /// Only where paths have numbers is a packet without one a copy.
@@ -303,8 +318,10 @@ impl NackTracker {
                 in_time = false;
             } else {
                 self.notes -= gap;
+                let overtaking = self.overtaking.as_ref();
                 let missing = Missing {
                     found_at: now,
+                    patience: overtaking.map_or(REORDER_PACKETS, Overtaking::patience),
                     asked_at: None,
                     tries: 0,
                 };
@@ -354,7 +371,7 @@ impl NackTracker {
             };
         }
         let repaired_by = missing.found_at + self.repair_wait;
-        if repaired_by > now {
+        if repaired_by > now && self.overtaking.is_none() {
             return Verdict::Wait(repaired_by);
         }
         if self.paths.is_empty() {
@@ -385,11 +402,21 @@ impl NackTracker {
     }
 
     fn verdict_by_reordering(&self, now: Instant, sequence: u64, missing: &Missing) -> Verdict {
-        let limit = missing.found_at + REORDER_TIME;
+        let limit = match self.overtaking {
+            None => missing.found_at + REORDER_TIME,
+            Some(_) => next_round(missing.found_at),
+        };
         let passed = self.highest.unwrap_or(sequence).saturating_sub(sequence);
-        match limit <= now || passed >= REORDER_PACKETS {
+        match limit <= now || passed >= missing.patience {
             true => Verdict::Lost,
             false => Verdict::Wait(limit),
         }
     }
+}
+
+/// When libwebrtc looks for missing packets next
+/// (`NackPeriodicProcessor::kUpdateInterval`).
+fn next_round(now: Instant) -> Instant {
+    const INTERVAL: u64 = 20_000_000;
+    Instant::from_nanos((now.as_nanos() / INTERVAL + 1) * INTERVAL)
 }

@@ -174,6 +174,11 @@ impl PacketBuffer {
         self.highest.unwrap_or(0).saturating_sub(CAPACITY - 1)
     }
 
+    /// Sequence numbers from this one to the highest.
+    pub(super) fn span(&self, sequence: u64) -> u64 {
+        self.highest.map_or(0, |h| (h + 1).saturating_sub(sequence))
+    }
+
     /// Sequence numbers from the first to the highest.
     pub(super) fn expected(&self) -> u64 {
         match (self.first, self.highest) {

@@ -1,4 +1,5 @@
 mod h264;
+mod profile;
 mod properties;
 mod scenarios;
 mod support;

@@ -1,3 +1,4 @@
+use super::profile::ReceiverProfile;
 use weft_units::{AudioLevel, Codec, Duration, Instant, PathId};
 use weft_wire::rtp::MediaPacket;
 
@@ -18,6 +19,8 @@ pub struct ReceiveConfig {
     pub codec: Codec,
     /// Packets or frames.
     pub delivery: Delivery,
+    /// Patience and bounds.
+    pub profile: ReceiverProfile,
 }
 
 /// One RTP packet of the stream, decrypted and with its numbers extended.

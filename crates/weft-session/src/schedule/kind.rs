@@ -11,7 +11,7 @@ use super::mprtp::Mprtp;
 use super::single::Single;
 use super::throughput::Throughput;
 use super::weft::Weft;
-use crate::ablation::Ablation;
+use crate::ablation::{Ablation, Ablations};
 
 /// The built-in schedulers, by their names on the command line.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -66,10 +66,29 @@ impl SchedulerKind {
         }
     }
 
-    pub(crate) fn build(self, ablation: Ablation) -> Box<dyn Scheduler> {
+    /// Returns the only scheduler that has this part; `None` if every session has it.
+    #[must_use]
+    pub fn owner(part: Ablation) -> Option<SchedulerKind> {
+        match part {
+            Ablation::Feedback | Ablation::Priorities => Some(SchedulerKind::Converge),
+            Ablation::DegradedPaths
+            | Ablation::FreshStart
+            | Ablation::FrameBudget
+            | Ablation::Caution
+            | Ablation::Copies
+            | Ablation::OnlyPath => Some(SchedulerKind::Weft),
+            Ablation::PathRepair
+            | Ablation::PathDeath
+            | Ablation::InFlight
+            | Ablation::QuickFeedback
+            | Ablation::Budgets => None,
+        }
+    }
+
+    pub(crate) fn build(self, without: Ablations) -> Box<dyn Scheduler> {
         match self {
-            SchedulerKind::Weft => Box::new(Weft::new(ablation)),
-            SchedulerKind::Converge => Box::new(Converge::new(ablation)),
+            SchedulerKind::Weft => Box::new(Weft::new(without)),
+            SchedulerKind::Converge => Box::new(Converge::new(without)),
             SchedulerKind::Single => Box::<Single>::default(),
             SchedulerKind::Migrate => Box::<Migrate>::default(),
             SchedulerKind::MinRtt => Box::new(MinRtt),

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use weft_units::{Bytes, Duration, Instant, PathId, Rate, StreamId};
 
 use super::{Assignment, Assignments, Batch, Class, PathView, SKEW_CAP, Scheduler, SchedulerKind};
-use crate::ablation::Ablation;
+use crate::ablation::{Ablation, Ablations};
 
 fn view(id: u8, kbps: u64, delay_ms: u64) -> PathView {
     PathView {
@@ -55,7 +55,7 @@ fn completion_time_is_transmission_of_all_that_waits_plus_delay() {
 fn delta_frames_are_shared_in_proportion_to_the_rates() {
     // Converge, section 4.1: 15 and 5 Mbps share 40 packets as 30 and 10.
     let paths = [view(0, 15_000, 0), view(1, 5_000, 5)];
-    let mut scheduler = SchedulerKind::Converge.build(Ablation::None);
+    let mut scheduler = SchedulerKind::Converge.build(Ablations::NONE);
     let all: Vec<Assignment> = (0..100)
         .flat_map(|_| assign(scheduler.as_mut(), Class::Delta, 8, &paths))
         .collect();
@@ -66,7 +66,7 @@ fn delta_frames_are_shared_in_proportion_to_the_rates() {
 #[test]
 fn small_frames_stay_whole() {
     let paths = [view(0, 4_000, 0), view(1, 4_000, 10)];
-    let mut scheduler = SchedulerKind::Weft.build(Ablation::None);
+    let mut scheduler = SchedulerKind::Weft.build(Ablations::NONE);
     for _ in 0..50 {
         let frame = assign(scheduler.as_mut(), Class::Delta, 3, &paths);
         let on_first = bytes_on(&frame, 0);
@@ -80,11 +80,11 @@ fn small_frames_stay_whole() {
 #[test]
 fn a_keyframe_takes_the_fast_path_and_flows_over_when_it_is_full() {
     let paths = [view(0, 2_000, 0), view(1, 2_000, 30)];
-    let mut scheduler = SchedulerKind::Weft.build(Ablation::None);
+    let mut scheduler = SchedulerKind::Weft.build(Ablations::NONE);
     // 1,200 bytes take 4.8 ms: six fit into the 30 ms that path 0 is ahead.
     let small = assign(scheduler.as_mut(), Class::Keyframe, 6, &paths);
     assert_eq!(bytes_on(&small, 1), 0);
-    let mut scheduler = SchedulerKind::Weft.build(Ablation::None);
+    let mut scheduler = SchedulerKind::Weft.build(Ablations::NONE);
     let large = assign(scheduler.as_mut(), Class::Keyframe, 40, &paths);
     let behind = bytes_on(&large, 1) / 1200;
     // 40 packets, equal rates, 30 ms apart: 23 and 17.
@@ -98,7 +98,7 @@ fn a_keyframe_takes_the_fast_path_and_flows_over_when_it_is_full() {
 fn a_path_beyond_the_skew_cap_gets_no_delta_frames() {
     let late = SKEW_CAP.as_millis() + 20;
     let paths = [view(0, 1_000, 0), view(1, 8_000, late)];
-    let mut scheduler = SchedulerKind::Weft.build(Ablation::None);
+    let mut scheduler = SchedulerKind::Weft.build(Ablations::NONE);
     let frame = assign(scheduler.as_mut(), Class::Delta, 4, &paths);
     assert_eq!(bytes_on(&frame, 1), 0);
     let within = [view(0, 1_000, 0), view(1, 8_000, late - 40)];
@@ -109,7 +109,7 @@ fn a_path_beyond_the_skew_cap_gets_no_delta_frames() {
 #[test]
 fn audio_goes_on_two_paths_and_video_never_does() {
     let paths = [view(0, 1_000, 0), view(1, 1_000, 10), view(2, 1_000, 20)];
-    let mut scheduler = SchedulerKind::Converge.build(Ablation::None);
+    let mut scheduler = SchedulerKind::Converge.build(Ablations::NONE);
     let audio = assign(scheduler.as_mut(), Class::Audio, 1, &paths);
     assert_eq!(
         audio[0],
@@ -125,7 +125,7 @@ fn audio_goes_on_two_paths_and_video_never_does() {
 #[test]
 fn duplicate_sends_everything_everywhere_and_numbers_in_turn() {
     let paths = [view(0, 1_000, 0), view(1, 3_000, 10)];
-    let mut scheduler = SchedulerKind::Duplicate.build(Ablation::None);
+    let mut scheduler = SchedulerKind::Duplicate.build(Ablations::NONE);
     let frame = assign(scheduler.as_mut(), Class::Delta, 10, &paths);
     assert!(
         frame
@@ -138,7 +138,7 @@ fn duplicate_sends_everything_everywhere_and_numbers_in_turn() {
 
 #[test]
 fn single_stays_where_it_is_while_its_path_lives() {
-    let mut scheduler = SchedulerKind::Single.build(Ablation::None);
+    let mut scheduler = SchedulerKind::Single.build(Ablations::NONE);
     let both = [view(0, 1_000, 50), view(1, 9_000, 0)];
     assert_eq!(
         bytes_on(&assign(scheduler.as_mut(), Class::Delta, 2, &both), 0),
@@ -176,7 +176,7 @@ fn min_rtt_fills_the_quickest_path_first_and_then_the_next() {
     // Windows: 2 Mbps in 40 + 50 ms are 22,500 bytes, 18 packets; in 90 + 50
     // ms 35,000 bytes, 29 packets.
     let mut paths = [view(0, 2_000, 25), view(1, 2_000, 0)];
-    let mut scheduler = SchedulerKind::MinRtt.build(Ablation::None);
+    let mut scheduler = SchedulerKind::MinRtt.build(Ablations::NONE);
     let few = assign(scheduler.as_mut(), Class::Keyframe, 18, &paths);
     assert_eq!(bytes_on(&few, 1), 18 * 1200);
     let many = assign(scheduler.as_mut(), Class::Delta, 40, &paths);
@@ -198,7 +198,7 @@ fn throughput_follows_what_arrives_and_not_the_target() {
     let mut paths = [view(0, 9_000, 0), view(1, 1_000, 0)];
     paths[0].delivered = Some(Rate::from_mbps(1));
     paths[1].delivered = Some(Rate::from_mbps(3));
-    let mut scheduler = SchedulerKind::Throughput.build(Ablation::None);
+    let mut scheduler = SchedulerKind::Throughput.build(Ablations::NONE);
     let frame = assign(scheduler.as_mut(), Class::Keyframe, 40, &paths);
     assert_eq!((bytes_on(&frame, 0), bytes_on(&frame, 1)), (12_000, 36_000));
     // Without a measurement the target stands for it.
@@ -210,7 +210,7 @@ fn throughput_follows_what_arrives_and_not_the_target() {
 #[test]
 fn mprtp_shrinks_a_path_by_its_losses_and_lets_it_grow_without() {
     let mut paths = [view(0, 4_000, 0), view(1, 4_000, 0)];
-    let mut scheduler = SchedulerKind::Mprtp.build(Ablation::None);
+    let mut scheduler = SchedulerKind::Mprtp.build(Ablations::NONE);
     let mut share = |paths: &[PathView], second: u64| {
         let batch = Batch {
             stream: StreamId(0),
@@ -239,7 +239,7 @@ fn mprtp_shrinks_a_path_by_its_losses_and_lets_it_grow_without() {
 
 #[test]
 fn migrate_stays_with_a_poor_path_and_pauses_when_it_dies() {
-    let mut scheduler = SchedulerKind::Migrate.build(Ablation::None);
+    let mut scheduler = SchedulerKind::Migrate.build(Ablations::NONE);
     let both = [view(0, 100, 400), view(1, 9_000, 0)];
     for _ in 0..20 {
         let frame = assign(scheduler.as_mut(), Class::Delta, 2, &both);
@@ -286,7 +286,7 @@ proptest! {
         steps in proptest::collection::vec((any_paths(), 1..90_usize, 0..3_000_u64, 0..6_u8), 1..12),
         kind in 0..SchedulerKind::ALL.len(),
     ) {
-        let mut scheduler = SchedulerKind::ALL[kind].build(Ablation::None);
+        let mut scheduler = SchedulerKind::ALL[kind].build(Ablations::NONE);
         let mut now = Instant::ZERO;
         for (paths, packets, wait, dead) in steps {
             now += Duration::from_millis(wait);
@@ -314,13 +314,13 @@ proptest! {
 fn weft_sends_a_frame_whole_where_it_arrives_first() {
     // 9,600 bytes take 15.4 ms at 5 Mbps and 19.2 ms at 4 Mbps, 20 ms behind.
     let paths = [view(0, 5_000, 0), view(1, 4_000, 20)];
-    let mut scheduler = SchedulerKind::Weft.build(Ablation::None);
+    let mut scheduler = SchedulerKind::Weft.build(Ablations::NONE);
     let frame = assign(scheduler.as_mut(), Class::Delta, 8, &paths);
     assert_eq!(bytes_on(&frame, 0), 9600);
     // With 15,000 bytes before it, another 24 ms: 29.8 against 27.2 ms.
     let mut waits = paths;
     waits[0].queued = Bytes(15_000);
-    let mut scheduler = SchedulerKind::Weft.build(Ablation::None);
+    let mut scheduler = SchedulerKind::Weft.build(Ablations::NONE);
     let frame = assign(scheduler.as_mut(), Class::Delta, 3, &waits);
     assert_eq!(bytes_on(&frame, 1), 3600);
 }
@@ -330,7 +330,7 @@ fn weft_gives_a_path_no_more_than_its_rate_for_long() {
     // Three frames of 9,600 bytes at once: 46 ms at 5 Mbps, then the path
     // that is 35 ms behind, and takes 19, is first.
     let paths = [view(0, 5_000, 0), view(1, 4_000, 35)];
-    let mut scheduler = SchedulerKind::Weft.build(Ablation::None);
+    let mut scheduler = SchedulerKind::Weft.build(Ablations::NONE);
     let mut frame = || bytes_on(&assign(scheduler.as_mut(), Class::Delta, 8, &paths), 0);
     assert_eq!((frame(), frame(), frame()), (9600, 9600, 9600));
     assert!(frame() < 9600, "the quick path is full");
@@ -341,7 +341,7 @@ fn weft_splits_where_that_is_much_sooner() {
     // 40 packets of 1,200 bytes at 4 Mbps take 96 ms, half of them 48.
     let paths = [view(0, 4_000, 0), view(1, 4_000, 10)];
     for class in [Class::Keyframe, Class::Delta] {
-        let mut scheduler = SchedulerKind::Weft.build(Ablation::None);
+        let mut scheduler = SchedulerKind::Weft.build(Ablations::NONE);
         let frame = assign(scheduler.as_mut(), class, 40, &paths);
         let behind = bytes_on(&frame, 1) / 1200;
         // 2.4 ms each, 10 ms apart: 22 and 18.
@@ -360,7 +360,7 @@ fn weft_avoids_losses_and_late_paths() {
     // Eight packets at 5 %: a third of the frames waits 40 + 30 ms for the
     // repair, so that the jitter buffer makes all of them wait.
     paths[0].loss = 0.05;
-    let mut scheduler = SchedulerKind::Weft.build(Ablation::None);
+    let mut scheduler = SchedulerKind::Weft.build(Ablations::NONE);
     let frame = assign(scheduler.as_mut(), Class::Delta, 8, &paths);
     assert_eq!(bytes_on(&frame, 1), 9600);
     paths[1].delay = SKEW_CAP + Duration::from_millis(1);
@@ -384,14 +384,14 @@ fn frames_go_over_two_paths_after_a_danger_where_there_is_room() {
     };
     let (first, second) = (view(0, 4_000, 0), view(1, 2_000, 40));
     let danger = [endangered(0, 4_000, 0), second];
-    assert_eq!(copied(Ablation::None, &[first, second]), []);
-    assert_eq!(copied(Ablation::None, &danger), [PathId(1)]);
-    assert_eq!(copied(Ablation::Copies, &danger), []);
+    assert_eq!(copied(Ablations::NONE, &[first, second]), []);
+    assert_eq!(copied(Ablations::NONE, &danger), [PathId(1)]);
+    assert_eq!(copied(Ablation::Copies.into(), &danger), []);
     // 3,600 bytes fill 100 kbit/s for 288 ms.
     let narrow = [endangered(0, 4_000, 0), view(1, 100, 40)];
-    assert_eq!(copied(Ablation::None, &narrow), []);
+    assert_eq!(copied(Ablations::NONE, &narrow), []);
     let far = [endangered(0, 4_000, 0), view(1, 2_000, 300)];
-    assert_eq!(copied(Ablation::None, &far), []);
+    assert_eq!(copied(Ablations::NONE, &far), []);
 }
 
 #[test]
@@ -402,7 +402,7 @@ fn weft_splits_less_after_a_danger_and_not_where_repairs_come_too_late() {
             repairs_late,
             ..view(id, 4_000, 0)
         };
-        let mut scheduler = SchedulerKind::Weft.build(Ablation::None);
+        let mut scheduler = SchedulerKind::Weft.build(Ablations::NONE);
         let frame = assign(
             scheduler.as_mut(),
             Class::Delta,
@@ -429,7 +429,7 @@ fn a_copy_does_not_wait_for_the_repair_of_both() {
     // for its repair, for a round trip of 300 ms. The copy is 240 ms behind.
     let mut far = endangered(1, 240, 0.2);
     far.srtt = Duration::from_millis(300);
-    let mut scheduler = SchedulerKind::Weft.build(Ablation::None);
+    let mut scheduler = SchedulerKind::Weft.build(Ablations::NONE);
     let frame = assign(
         scheduler.as_mut(),
         Class::Delta,

@@ -3,6 +3,7 @@
 use weft_units::{Deadline, Instant};
 
 use super::{PathsDue, Session};
+use crate::ablation::Ablation;
 use crate::config::Level;
 
 impl Session {
@@ -21,7 +22,7 @@ impl Session {
         consider(self.scheduling.resumes_at, "migration");
         consider(self.unanswered_until(), "no answer");
         for path in self.paths.values() {
-            if self.level != Level::Single {
+            if self.level != Level::Single && self.has(Ablation::PathDeath) {
                 consider(path.silence_deadline(), "silence");
             }
             consider(path.controller.poll_timeout().map(|d| d.at), "controller");

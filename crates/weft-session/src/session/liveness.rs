@@ -4,6 +4,7 @@ use weft_cc::{Controller, ControllerKind, Limits};
 use weft_units::{Duration, Ecn, Instant, PathId};
 
 use super::Session;
+use crate::ablation::Ablation;
 use crate::config::{Config, FeedbackFormat, Level};
 use crate::event::{Event, Output};
 use crate::path::{Path, PathState, Purpose};
@@ -97,7 +98,10 @@ impl Session {
         let Some(path) = self.paths.get_mut(&id) else {
             return;
         };
-        let (waiting, in_flight) = path.on_down(now);
+        let (waiting, mut in_flight) = path.on_down(now);
+        if !self.has(Ablation::InFlight) {
+            in_flight.clear();
+        }
         self.scheduling.scheduler.on_path_down(now, id);
         self.scheduling.resumes_at = self
             .scheduling
@@ -130,7 +134,7 @@ impl Session {
     }
 
     pub(super) fn check_silence(&mut self, now: Instant) {
-        if self.level == Level::Single {
+        if self.level == Level::Single || !self.has(Ablation::PathDeath) {
             return;
         }
         let mut doubted = Vec::new();

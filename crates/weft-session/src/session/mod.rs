@@ -184,7 +184,7 @@ impl Session {
         let id = self.next_stream_id();
         self.streams
             .receivers
-            .insert(id, ReceiveStream::new(config));
+            .insert(id, ReceiveStream::new(config, self.config.receiver));
         id
     }
 

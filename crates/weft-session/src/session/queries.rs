@@ -22,7 +22,7 @@ impl Session {
 
     /// Whether this part is not left out.
     pub(super) fn has(&self, part: Ablation) -> bool {
-        self.config.ablation != part
+        !self.config.ablations.contains(part)
     }
 
     /// The SSRC that stands as sender in RTCP.

@@ -4,7 +4,7 @@ use weft_units::{Instant, PathId, Ssrc};
 use weft_wire::rtp::Header;
 
 use crate::config::ReceiveStreamConfig;
-use crate::receive::{ReceiveConfig, Receiver, ReceiverStats, Recovery};
+use crate::receive::{ReceiveConfig, Receiver, ReceiverProfile, ReceiverStats, Recovery};
 
 /// One stream that comes in.
 pub(crate) struct ReceiveStream {
@@ -22,10 +22,11 @@ pub(crate) struct ReceiveStream {
 }
 
 impl ReceiveStream {
-    pub fn new(config: ReceiveStreamConfig) -> ReceiveStream {
+    pub fn new(config: ReceiveStreamConfig, profile: ReceiverProfile) -> ReceiveStream {
         let receiver = Receiver::new(ReceiveConfig {
             codec: config.codec,
             delivery: config.delivery,
+            profile,
         });
         ReceiveStream {
             ssrc: config.ssrc,

@@ -21,7 +21,7 @@ pub(super) struct Scheduling {
 
 impl Scheduling {
     pub fn new(kind: SchedulerKind, config: &Config) -> Scheduling {
-        let scheduler = kind.build(config.ablation);
+        let scheduler = kind.build(config.ablations);
         Scheduling {
             behaviour: scheduler.behaviour(config.preference),
             scheduler,
@@ -34,7 +34,7 @@ impl Scheduling {
     }
 
     pub fn set_scheduler(&mut self, kind: SchedulerKind, config: &Config) {
-        (self.scheduler, self.kind) = (kind.build(config.ablation), kind);
+        (self.scheduler, self.kind) = (kind.build(config.ablations), kind);
         self.resumes_at = None;
         self.resolve(config);
     }

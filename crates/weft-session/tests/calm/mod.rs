@@ -1,6 +1,6 @@
 //! Links that fail in ways that made pictures stand for seconds.
 
-use weft_session::{Ablation, Preference, ProtectionKind, SchedulerKind};
+use weft_session::{Ablation, Ablations, Preference, ProtectionKind, SchedulerKind};
 use weft_units::{Duration, Rate};
 
 use crate::world::{World, link};
@@ -10,16 +10,16 @@ fn seconds(s: u64) -> Duration {
 }
 
 /// Two links of which the quicker one has the call.
-fn two_links(ablation: Ablation) -> World {
-    let mut world = two_links_of(4, ablation);
+fn two_links(ablations: Ablations) -> World {
+    let mut world = two_links_of(4, ablations);
     world.run(seconds(10));
     world
 }
 
 /// Each has so many Mbit/s.
-fn two_links_of(mbps: u32, ablation: Ablation) -> World {
+fn two_links_of(mbps: u32, ablations: Ablations) -> World {
     let links = [15, 40].map(|ms| link(&format!("rate={mbps}mbit,delay={ms}ms,queue=1s")));
-    World::without_a_part(21, &links, SchedulerKind::Weft, ablation)
+    World::without_a_part(21, &links, SchedulerKind::Weft, ablations)
 }
 
 #[test]
@@ -30,7 +30,10 @@ fn a_link_that_loses_its_capacity_holds_up_the_picture_for_a_moment() {
         world.run(seconds(10));
         world.longest_gap(seconds(10), seconds(20))
     };
-    let (whole, without) = (stands(Ablation::None), stands(Ablation::DegradedPaths));
+    let (whole, without) = (
+        stands(Ablations::NONE),
+        stands(Ablation::DegradedPaths.into()),
+    );
     assert!(whole <= Duration::from_millis(250), "{whole:?}");
     assert!(whole <= without, "{whole:?}, without {without:?}");
 }
@@ -52,14 +55,14 @@ fn what_a_dead_link_held_does_not_fill_one_that_just_came_back() {
         world.longest_gap(seconds(23), seconds(30))
     };
     // 0.6 s; 1.5 s where everything is sent again.
-    let (whole, without) = (stands(Ablation::None), stands(Ablation::FreshStart));
+    let (whole, without) = (stands(Ablations::NONE), stands(Ablation::FreshStart.into()));
     assert!(whole <= Duration::from_millis(800), "{whole:?}");
     assert!(whole * 2 <= without, "{whole:?}, without {without:?}");
 }
 
 #[test]
 fn sound_goes_over_a_link_that_fell_ill_while_the_other_one_may_die() {
-    let mut world = two_links(Ablation::None);
+    let mut world = two_links(Ablations::NONE);
     world.add_sound();
     // It has drained when the other one dies, but that is not known yet.
     world.set_capacity(0, Rate::from_mbps(1));
@@ -74,7 +77,7 @@ fn sound_goes_over_a_link_that_fell_ill_while_the_other_one_may_die() {
 
 #[test]
 fn feedback_returns_by_a_path_that_is_down() {
-    let mut world = two_links(Ablation::None);
+    let mut world = two_links(Ablations::NONE);
     // Nothing comes back by the first link; the second one brings nothing to
     // the receiver, and is found dead.
     world.cut_return(0);
@@ -86,7 +89,7 @@ fn feedback_returns_by_a_path_that_is_down() {
 
 #[test]
 fn the_budget_of_a_picture_is_what_comes_in_time() {
-    let mut world = two_links(Ablation::None);
+    let mut world = two_links(Ablations::NONE);
     // Some 2.5 Mbit/s for 80 ms, on each link.
     let usual = world.frame_budget().expect("a scheduler that keeps calm");
     assert!((20_000..80_000).contains(&usual.0), "{usual:?}");
@@ -95,13 +98,13 @@ fn the_budget_of_a_picture_is_what_comes_in_time() {
     world.run(seconds(1));
     let narrow = world.frame_budget().expect("a scheduler that keeps calm");
     assert!(narrow.0 < usual.0 / 10, "{narrow:?} of {usual:?}");
-    let none = two_links(Ablation::FrameBudget);
+    let none = two_links(Ablation::FrameBudget.into());
     assert_eq!(none.frame_budget(), None);
 }
 
 #[test]
 fn little_is_sent_while_no_path_is_known_to_live() {
-    let mut world = two_links(Ablation::None);
+    let mut world = two_links(Ablations::NONE);
     world.cut(0);
     world.cut(1);
     world.run(Duration::from_millis(300));
@@ -177,7 +180,7 @@ fn what_repair_packets_took_is_given_back_when_everything_goes_twice() {
 
 #[test]
 fn nothing_is_sent_to_a_path_without_consent() {
-    let mut world = two_links(Ablation::None);
+    let mut world = two_links(Ablations::NONE);
     world.cut(1);
     world.run(seconds(25));
     let before = world.sent_to_sender_on(1);
@@ -188,7 +191,7 @@ fn nothing_is_sent_to_a_path_without_consent() {
 
 /// Nothing has come back for a second, and the association says so.
 fn unanswered(cut: fn(&mut World, usize)) -> World {
-    let mut world = two_links(Ablation::None);
+    let mut world = two_links(Ablations::NONE);
     cut(&mut world, 0);
     cut(&mut world, 1);
     world.run(seconds(1));
@@ -198,7 +201,7 @@ fn unanswered(cut: fn(&mut World, usize)) -> World {
 
 #[test]
 fn pictures_and_sound_go_on_while_nothing_comes_back() {
-    let mut world = two_links(Ablation::None);
+    let mut world = two_links(Ablations::NONE);
     world.add_sound();
     world.cut_return(0);
     world.cut_return(1);
@@ -249,6 +252,6 @@ fn the_only_path_always_gets_a_packet() {
         world.run(Duration::from_millis(500));
         world.frame_budget().expect("a scheduler that keeps calm").0
     };
-    assert!(narrowed(Ablation::None) >= 1200);
-    assert_eq!(narrowed(Ablation::OnlyPath), 0);
+    assert!(narrowed(Ablations::NONE) >= 1200);
+    assert_eq!(narrowed(Ablation::OnlyPath.into()), 0);
 }

@@ -10,7 +10,7 @@ use super::world::{World, link};
 fn call(seed: u64) -> World {
     let links = [link("rate=3mbit,delay=15ms"), link("rate=4mbit,delay=20ms")];
     // With this part media leaves a degraded path, and nothing on it is late.
-    let part = Ablation::DegradedPaths;
+    let part = Ablation::DegradedPaths.into();
     let mut world = World::without_a_part(seed, &links, SchedulerKind::Weft, part);
     world.run(Duration::from_secs(5));
     world.set_capacity(0, Rate::from_kbps(150));

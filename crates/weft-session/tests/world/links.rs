@@ -1,18 +1,18 @@
 //! Links that change in one way only.
 
-use weft_session::{Ablation, Config, Input, Reporting, SchedulerKind};
+use weft_session::{Ablations, Config, Input, Reporting, SchedulerKind};
 use weft_units::{Bytes, PathId, Rate, Ssrc};
 use weft_wire::rtp::ExtensionMap;
 
 use super::World;
 
 impl World {
-    /// A call with a part left out.
+    /// A call with some parts left out.
     pub fn without_a_part(
         seed: u64,
         specs: &[weft_links::LinkSpec],
         scheduler: SchedulerKind,
-        ablation: Ablation,
+        ablations: Ablations,
     ) -> World {
         let extensions = ExtensionMap {
             path: Some(5),
@@ -20,7 +20,7 @@ impl World {
             ..ExtensionMap::default()
         };
         let mut config = Config::new(extensions, Ssrc(1));
-        (config.scheduler, config.ablation) = (scheduler, ablation);
+        (config.scheduler, config.ablations) = (scheduler, ablations);
         World::with_config(seed, specs, config, true)
     }
 

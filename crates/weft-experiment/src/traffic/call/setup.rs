@@ -2,7 +2,9 @@ use std::ops::RangeInclusive;
 
 use weft_cc::{ControllerKind, Limits};
 use weft_publish::Degradation;
-use weft_session::{Ablation, Config, Level, Preference, ProtectionKind, Reporting, SchedulerKind};
+use weft_session::{
+    Ablations, Config, Level, Preference, ProtectionKind, ReceiverProfile, Reporting, SchedulerKind,
+};
 use weft_units::{Bytes, Duration, Rate};
 
 use super::{ModelSetup, SyntheticSetup};
@@ -34,7 +36,9 @@ pub struct SideSetup {
     /// User preference: the impairment to avoid first.
     pub preference: Preference,
     /// Mechanisms that are switched off, for experiments. Default none.
-    pub ablation: Ablation,
+    pub ablations: Ablations,
+    /// Patience and bounds of its receive side, for experiments. Default: ours.
+    pub receiver: ReceiverProfile,
     /// Forward error correction: the number of repair packets that it sends.
     pub protection: ProtectionKind,
     /// Congestion controller of each of its paths.
@@ -167,7 +171,8 @@ impl SideSetup {
             microphones: Vec::new(),
             scheduler: defaults.scheduler,
             preference: defaults.preference,
-            ablation: defaults.ablation,
+            ablations: defaults.ablations,
+            receiver: defaults.receiver,
             protection: defaults.protection,
             controller: defaults.controller,
             weight: defaults.weight,
@@ -182,7 +187,8 @@ impl SideSetup {
     pub fn configure(&self, config: &mut Config) {
         config.scheduler = self.scheduler;
         config.preference = self.preference;
-        config.ablation = self.ablation;
+        config.ablations = self.ablations;
+        config.receiver = self.receiver;
         config.reporting = self.reporting;
         config.protection = self.protection;
         config.controller = self.controller;

@@ -1,7 +1,7 @@
 //! Limits of the emulator and of the clients.
 
 use weft_experiment::{CallSetup, FlowKind, FlowSetup, Route, Setup};
-use weft_session::{Ablation, Policy, Reporting};
+use weft_session::{Ablations, Policy, ReceiverProfile, Reporting};
 use weft_units::{Codec, Duration};
 
 use super::client::{Client, camera};
@@ -110,11 +110,14 @@ fn lacking_of_call(call: &CallSetup, client: &Client) -> Option<&'static str> {
     {
         return Some("has a repair-decoding");
     }
+    if call.callee.receiver != ReceiverProfile::default() {
+        return Some("is received by the model of another application");
+    }
     match client {
         // They receive no settings.
         Client::Exec(_) | Client::Model | Client::Swarm | Client::Several(_) => None,
         _ if call.caller.weight.to_bits() != 1.0_f64.to_bits() => Some("has a weight"),
-        _ if client.is_weft() && call.caller.ablation != Ablation::None => {
+        _ if client.is_weft() && call.caller.ablations != Ablations::NONE => {
             Some("is made by a system `without` a part")
         }
         Client::Weft if call.callee.reporting != Reporting::default() => {

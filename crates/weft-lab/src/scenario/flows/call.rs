@@ -116,14 +116,18 @@ impl Fields for Call {
         };
         side.scheduler = session.scheduler;
         side.preference = session.preference;
-        side.ablation = session.ablation;
+        side.ablations = session.ablations;
+        side.receiver = session.receiver;
+        if let Some(time) = session.repair_decoding {
+            side.repair_decoding = time;
+        }
         side.protection = session.protection;
         side.controller = session.controller.unwrap_or_default();
         let mut call = match self.media.unwrap_or_default() {
             Media::OneWay => CallSetup::one_way(side),
             Media::BothWays => CallSetup::both_ways(side),
         };
-        call.callee.ablation = session.ablation;
+        call.callee.ablations = session.ablations;
         call.callee.reporting = session.reporting;
         call.callee.clock_ppm = self.clock_ppm.as_ref().map_or(0, |ppm| *ppm.get_ref());
         call.level = session.level;

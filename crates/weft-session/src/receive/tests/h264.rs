@@ -93,6 +93,7 @@ impl Desk {
             receiver: Receiver::new(ReceiveConfig {
                 codec: Codec::H264,
                 delivery: Delivery::Frames,
+                profile: ReceiverProfile::default(),
             }),
             now: 1000,
             shown: Vec::new(),

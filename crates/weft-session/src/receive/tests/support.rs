@@ -18,17 +18,23 @@ pub fn at_ms(n: u64) -> Instant {
     Instant::ZERO + ms(n)
 }
 
-pub fn video(delivery: Delivery) -> Receiver {
-    Receiver::new(ReceiveConfig {
+pub fn video_config(delivery: Delivery) -> ReceiveConfig {
+    ReceiveConfig {
         codec: Codec::Vp8,
         delivery,
-    })
+        profile: ReceiverProfile::default(),
+    }
+}
+
+pub fn video(delivery: Delivery) -> Receiver {
+    Receiver::new(video_config(delivery))
 }
 
 pub fn audio(delivery: Delivery) -> Receiver {
     Receiver::new(ReceiveConfig {
         codec: Codec::Opus,
         delivery,
+        profile: ReceiverProfile::default(),
     })
 }
 

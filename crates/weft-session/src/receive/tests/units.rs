@@ -179,7 +179,7 @@ fn asked(tracker: &mut NackTracker, until: Instant) -> Vec<(Instant, Findings)> 
 
 #[test]
 fn a_packet_overtaken_by_two_is_not_asked_for() {
-    let mut tracker = NackTracker::new();
+    let mut tracker = NackTracker::new(Reordering::Fixed);
     for (at, sequence) in [(0, 1), (1, 3), (2, 4), (9, 2), (10, 5)] {
         tracker.on_packet(at_ms(at), A, FIRST + sequence, None);
         assert_eq!(asked(&mut tracker, at_ms(at)), []);
@@ -189,7 +189,7 @@ fn a_packet_overtaken_by_two_is_not_asked_for() {
 
 #[test]
 fn a_lost_packet_is_asked_for_after_three_and_then_each_round_trip() {
-    let mut tracker = NackTracker::new();
+    let mut tracker = NackTracker::new(Reordering::Fixed);
     tracker.set_rtt(ms(40));
     for sequence in [1, 3, 4] {
         tracker.on_packet(at_ms(100), A, FIRST + sequence, None);
@@ -214,7 +214,7 @@ fn a_lost_packet_is_asked_for_after_three_and_then_each_round_trip() {
 
 #[test]
 fn requests_are_bounded_in_burst_rate_and_number() {
-    let mut tracker = NackTracker::new();
+    let mut tracker = NackTracker::new(Reordering::Fixed);
     tracker.on_packet(at_ms(1_000), A, FIRST, None);
     assert!(tracker.on_packet(at_ms(1_000), A, FIRST + 401, None));
     let rounds = asked(&mut tracker, at_ms(1_090));
@@ -229,7 +229,7 @@ fn requests_are_bounded_in_burst_rate_and_number() {
 
 #[test]
 fn a_gap_in_one_paths_numbers_waits_for_the_other_path() {
-    let mut tracker = NackTracker::new();
+    let mut tracker = NackTracker::new(Reordering::Fixed);
     // A brings 0 2 . 6 8 10, B still has 1 3 5 7 in flight.
     for (number, sequence) in [(0, 0), (1, 2), (3, 6), (4, 8), (5, 10)] {
         tracker.on_packet(at_ms(100), A, FIRST + sequence, Some(number));
@@ -247,7 +247,7 @@ fn a_gap_in_one_paths_numbers_waits_for_the_other_path() {
 
 #[test]
 fn a_gap_that_explains_all_that_is_missing_does_not_wait() {
-    let mut tracker = NackTracker::new();
+    let mut tracker = NackTracker::new(Reordering::Fixed);
     tracker.on_packet(at_ms(100), B, FIRST, Some(0));
     tracker.on_packet(at_ms(100), A, FIRST + 1, Some(0));
     // A lost two, and two are missing: B has none of them.
@@ -260,7 +260,7 @@ fn a_gap_that_explains_all_that_is_missing_does_not_wait() {
 
 #[test]
 fn what_every_path_has_passed_does_not_wait() {
-    let mut tracker = NackTracker::new();
+    let mut tracker = NackTracker::new(Reordering::Fixed);
     // A loses 4 and B loses 3: neither gap explains both.
     for (number, sequence) in [(0, 0), (1, 2), (3, 6), (4, 8), (5, 10)] {
         tracker.on_packet(at_ms(100), A, FIRST + sequence, Some(number));
@@ -278,7 +278,7 @@ fn what_every_path_has_passed_does_not_wait() {
 
 #[test]
 fn what_no_path_explains_is_asked_for_after_the_allowance() {
-    let mut tracker = NackTracker::new();
+    let mut tracker = NackTracker::new(Reordering::Fixed);
     tracker.on_packet(at_ms(100), A, FIRST, Some(0));
     tracker.on_packet(at_ms(101), A, FIRST + 2, Some(1));
     let found = asked(&mut tracker, at_ms(400));

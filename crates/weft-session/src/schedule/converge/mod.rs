@@ -15,7 +15,7 @@ use super::sound::Sound;
 use super::{
     Assignment, Assignments, Batch, Behaviour, Class, PathUse, PathView, Quality, Scheduler,
 };
-use crate::ablation::Ablation;
+use crate::ablation::{Ablation, Ablations};
 use crate::preference::Preference;
 use adjust::{Adjustments, corrected};
 use links::Links;
@@ -32,7 +32,7 @@ const LONGEST_INTERVAL: Duration = Duration::from_millis(500);
 const GAIN: f64 = 1.0 / 8.0;
 
 pub(super) struct Converge {
-    ablation: Ablation,
+    without: Ablations,
     links: Links,
     room: Room,
     sound: Sound,
@@ -100,9 +100,9 @@ fn weights(paths: &[PathView]) -> Vec<(PathId, f64)> {
 }
 
 impl Converge {
-    pub fn new(ablation: Ablation) -> Converge {
+    pub fn new(without: Ablations) -> Converge {
         Converge {
-            ablation,
+            without,
             links: Links::default(),
             room: Room::default(),
             sound: Sound::default(),
@@ -131,7 +131,7 @@ impl Converge {
     }
 
     fn has_priority(&self, class: Class) -> bool {
-        self.ablation != Ablation::Priorities && class.has_priority()
+        !self.without.contains(Ablation::Priorities) && class.has_priority()
     }
 
     /// Equations 1 and 2: how many of `packets` each path gets.
@@ -220,7 +220,7 @@ impl Scheduler for Converge {
     }
 
     fn on_quality(&mut self, now: Instant, quality: &Quality, paths: &[PathView]) {
-        if self.ablation == Ablation::Feedback {
+        if self.without.contains(Ablation::Feedback) {
             return;
         }
         let active = self.links.active(paths);

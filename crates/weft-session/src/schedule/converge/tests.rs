@@ -79,7 +79,7 @@ fn feedback(converge: &mut Converge, now: Instant, path: u8, alpha: i32, paths: 
 #[test]
 fn the_papers_example_40_packets_over_15_and_5_mbps() {
     let (paths, media) = (example(), [Class::Delta; 40]);
-    let mut converge = Converge::new(Ablation::None);
+    let mut converge = Converge::new(Ablations::NONE);
     assert_eq!(send(&mut converge, at(0), &media, &paths), [30, 10]);
     feedback(&mut converge, at(1), 2, -5, &paths);
     assert_eq!(send(&mut converge, at(33), &media, &paths), [35, 5]);
@@ -89,7 +89,7 @@ fn the_papers_example_40_packets_over_15_and_5_mbps() {
 fn figure_8_four_to_two_becomes_five_to_one() {
     let paths = [view(1, 2.0, 40), view(2, 1.0, 40)];
     let media = [Class::Delta; 6];
-    let mut converge = Converge::new(Ablation::None);
+    let mut converge = Converge::new(Ablations::NONE);
     assert_eq!(send(&mut converge, at(0), &media, &paths), [4, 2]);
     feedback(&mut converge, at(1), 2, -1, &paths);
     assert_eq!(send(&mut converge, at(33), &media, &paths), [5, 1]);
@@ -98,7 +98,7 @@ fn figure_8_four_to_two_becomes_five_to_one() {
 #[test]
 fn positive_feedback_adds_up_to_p_max() {
     let (paths, media) = (example(), [Class::Delta; 40]);
-    let mut converge = Converge::new(Ablation::None);
+    let mut converge = Converge::new(Ablations::NONE);
     send(&mut converge, at(0), &media, &paths);
     feedback(&mut converge, at(1), 2, 5, &paths);
     assert_eq!(send(&mut converge, at(33), &media, &paths), [25, 15]);
@@ -110,7 +110,7 @@ fn positive_feedback_adds_up_to_p_max() {
 #[test]
 fn small_frames_are_shared_over_time_and_disable_nothing() {
     let paths = [view(1, 9.0, 40), view(2, 1.0, 40)];
-    let mut converge = Converge::new(Ablation::None);
+    let mut converge = Converge::new(Ablations::NONE);
     let mut sums = [0, 0];
     for number in 0..100 {
         let counts = send(&mut converge, at(number * 33), &[Class::Delta; 2], &paths);
@@ -123,7 +123,7 @@ fn small_frames_are_shared_over_time_and_disable_nothing() {
 #[test]
 fn a_correction_halves_in_five_seconds() {
     let (paths, media) = (example(), [Class::Delta; 40]);
-    let mut converge = Converge::new(Ablation::None);
+    let mut converge = Converge::new(Ablations::NONE);
     send(&mut converge, at(0), &media, &paths);
     feedback(&mut converge, at(0), 2, -6, &paths);
     assert_eq!(send(&mut converge, at(33), &media, &paths), [36, 4]);
@@ -134,7 +134,7 @@ fn a_correction_halves_in_five_seconds() {
 #[test]
 fn feedback_within_a_round_trip_of_a_correction_is_about_the_frames_before_it() {
     let (paths, media) = (example(), [Class::Delta; 40]);
-    let mut converge = Converge::new(Ablation::None);
+    let mut converge = Converge::new(Ablations::NONE);
     send(&mut converge, at(0), &media, &paths);
     feedback(&mut converge, at(10), 2, -2, &paths);
     feedback(&mut converge, at(49), 2, -2, &paths);
@@ -147,7 +147,7 @@ fn feedback_within_a_round_trip_of_a_correction_is_about_the_frames_before_it() 
 fn a_cameras_keyframe_goes_before_the_delta_frames_of_the_others() {
     // 4 Mbps in 33.3 ms are 13.9 packets, 1 Mbps are 3.4.
     let paths = [view(1, 4.0, 20), view(2, 1.0, 80)];
-    let mut converge = Converge::new(Ablation::None);
+    let mut converge = Converge::new(Ablations::NONE);
     let mut of = |stream: u32, class: Class, packets: usize| {
         let batch = Batch {
             stream: StreamId(stream),
@@ -172,7 +172,7 @@ fn a_cameras_keyframe_goes_before_the_delta_frames_of_the_others() {
 #[test]
 fn a_path_of_zero_packets_is_disabled_and_counts_no_more() {
     let (paths, media) = (example(), [Class::Delta; 40]);
-    let mut converge = Converge::new(Ablation::None);
+    let mut converge = Converge::new(Ablations::NONE);
     send(&mut converge, at(0), &media, &paths);
     assert_eq!(converge.rate(&paths), Rate::from_mbps(20));
     feedback(&mut converge, at(1), 2, -10, &paths);
@@ -201,7 +201,7 @@ fn a_path_of_zero_packets_is_disabled_and_counts_no_more() {
 #[test]
 fn equation_3_enables_it_again_with_one_packet() {
     let media = [Class::Delta; 40];
-    let mut converge = Converge::new(Ablation::None);
+    let mut converge = Converge::new(Ablations::NONE);
     send(&mut converge, at(0), &media, &example());
     // A frame construction delay of 60 ms.
     feedback(&mut converge, at(1), 2, -10, &example());
@@ -219,7 +219,7 @@ fn equation_3_enables_it_again_with_one_packet() {
 #[test]
 fn a_path_is_not_judged_by_the_round_trips_of_its_load() {
     let (paths, media) = (example(), [Class::Delta; 40]);
-    let mut converge = Converge::new(Ablation::None);
+    let mut converge = Converge::new(Ablations::NONE);
     send(&mut converge, at(0), &media, &paths);
     feedback(&mut converge, at(1), 2, -10, &paths);
     assert_eq!(send(&mut converge, at(1_000), &media, &paths), [40, 0]);
@@ -229,7 +229,7 @@ fn a_path_is_not_judged_by_the_round_trips_of_its_load() {
 #[test]
 fn the_last_path_is_never_disabled() {
     let (paths, media) = (example(), [Class::Delta; 40]);
-    let mut converge = Converge::new(Ablation::None);
+    let mut converge = Converge::new(Ablations::NONE);
     send(&mut converge, at(0), &media, &paths);
     for (time, path) in [(1, 2), (100, 1), (200, 1), (300, 2), (400, 1)] {
         feedback(&mut converge, at(time), path, -40, &paths);
@@ -245,7 +245,7 @@ fn the_last_path_is_never_disabled() {
 #[test]
 fn without_feedback_nothing_is_corrected() {
     let (paths, media) = (example(), [Class::Delta; 40]);
-    let mut converge = Converge::new(Ablation::Feedback);
+    let mut converge = Converge::new(Ablation::Feedback.into());
     send(&mut converge, at(0), &media, &paths);
     feedback(&mut converge, at(1), 2, -10, &paths);
     assert_eq!(send(&mut converge, at(33), &media, &paths), [30, 10]);
@@ -276,7 +276,7 @@ fn priority_goes_to_the_fast_path_up_to_p_max_then_to_the_next() {
     // 52 packets fit 33.3 ms of 15 Mbps, 17 those of 5; when both are full,
     // the rest leaves them equally full.
     for (packets, expected) in [(30, [30, 0]), (60, [52, 8]), (69, [52, 17]), (80, [60, 20])] {
-        let mut converge = Converge::new(Ablation::None);
+        let mut converge = Converge::new(Ablations::NONE);
         assert_eq!(send(&mut converge, at(0), &key(packets), &paths), expected);
     }
 }
@@ -284,7 +284,7 @@ fn priority_goes_to_the_fast_path_up_to_p_max_then_to_the_next() {
 #[test]
 fn p_max_holds_for_a_frames_time_however_the_packets_come() {
     let paths = example();
-    let mut converge = Converge::new(Ablation::None);
+    let mut converge = Converge::new(Ablations::NONE);
     let mut sums = [0, 0];
     for _ in 0..60 {
         let counts = send(&mut converge, at(0), &[Class::Retransmission], &paths);
@@ -314,7 +314,7 @@ fn the_lowest_level_leaves_the_fast_path_first() {
         Keyframe,
         Retransmission,
     ];
-    let mut converge = Converge::new(Ablation::None);
+    let mut converge = Converge::new(Ablations::NONE);
     let paths = assign(&mut converge, at(0), &classes, None, &narrow());
     let elsewhere: Vec<usize> = (0..8).filter(|i| paths[*i] != PathId(1)).collect();
     assert_eq!(elsewhere, [0, 5]);
@@ -323,7 +323,7 @@ fn the_lowest_level_leaves_the_fast_path_first() {
 
 #[test]
 fn repair_that_does_not_fit_goes_on_the_path_it_was_made_for() {
-    let mut converge = Converge::new(Ablation::None);
+    let mut converge = Converge::new(Ablations::NONE);
     let own = Some(PathId(3));
     let paths = assign(&mut converge, at(0), &[Class::Repair; 8], own, &narrow());
     let on = |id| paths.iter().filter(|p| **p == PathId(id)).count();
@@ -341,7 +341,7 @@ fn parameters_of_a_delta_frame_take_the_fast_path_and_the_rest_is_shared() {
     let paths = example();
     let mut classes = vec![Class::Delta; 41];
     classes[40] = Class::PictureParameters;
-    let mut converge = Converge::new(Ablation::None);
+    let mut converge = Converge::new(Ablations::NONE);
     let assigned = assign(&mut converge, at(0), &classes, None, &paths);
     assert_eq!(assigned[40], PathId(1));
     let shared = assigned[..40].iter().filter(|p| **p == PathId(2)).count();
@@ -351,7 +351,7 @@ fn parameters_of_a_delta_frame_take_the_fast_path_and_the_rest_is_shared() {
 #[test]
 fn without_priorities_a_keyframe_is_shared_like_any_frame() {
     let paths = example();
-    let mut converge = Converge::new(Ablation::Priorities);
+    let mut converge = Converge::new(Ablation::Priorities.into());
     assert_eq!(
         send(&mut converge, at(0), &[Class::Keyframe; 40], &paths),
         [30, 10]
@@ -361,7 +361,7 @@ fn without_priorities_a_keyframe_is_shared_like_any_frame() {
 #[test]
 fn streams_are_corrected_each_for_itself() {
     let (paths, media) = (example(), [Class::Delta; 40]);
-    let mut converge = Converge::new(Ablation::None);
+    let mut converge = Converge::new(Ablations::NONE);
     send(&mut converge, at(0), &media, &paths);
     let other = Batch {
         stream: StreamId(1),
@@ -404,7 +404,7 @@ proptest! {
             (0..6_u8, -300..300_i32, 0..500_u64, 0..3_000_u64),
         ), 1..30),
     ) {
-        let mut converge = Converge::new(Ablation::None);
+        let mut converge = Converge::new(Ablations::NONE);
         let mut now = Instant::ZERO;
         for (paths, classes, (told, alpha, construction, wait)) in steps {
             now += Duration::from_millis(wait);

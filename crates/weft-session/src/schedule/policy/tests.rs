@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use weft_units::{Bytes, Duration, Instant, PathId, Rate, StreamId};
 
 use super::{MINIMUM, Metering, Policies, Policy, Standing, Weight};
-use crate::ablation::Ablation;
+use crate::ablation::Ablations;
 use crate::schedule::{Assignment, Batch, Class, PathView, SchedulerKind};
 
 fn view(id: u8, kbps: u64) -> PathView {
@@ -198,7 +198,7 @@ proptest! {
             .iter()
             .map(|(id, rate)| PathView { rate: *rate, ..live[usize::from(id.0)] })
             .collect();
-        let mut scheduler = SchedulerKind::ALL[kind].build(Ablation::None);
+        let mut scheduler = SchedulerKind::ALL[kind].build(Ablations::NONE);
         let sizes = vec![Bytes(1200); packets];
         let classes = vec![Class::Delta; packets];
         let batch = Batch {

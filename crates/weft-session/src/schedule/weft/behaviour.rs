@@ -4,13 +4,14 @@
 
 use weft_units::{Duration, Rate};
 
-use crate::ablation::Ablation;
+use crate::ablation::{Ablation, Ablations};
 use crate::preference::Preference;
 use crate::schedule::{Behaviour, Cap, Caution, Lateness};
 
 impl Behaviour {
-    /// The duties that a call's preference asks for, less one part.
-    pub(super) fn of(preference: Preference, without: Ablation) -> Behaviour {
+    /// The duties that a call's preference asks for, less some parts.
+    pub(super) fn of(preference: Preference, without: Ablations) -> Behaviour {
+        let has = |part| !without.contains(part);
         let caution = Caution::of(preference);
         let others = match preference {
             Preference::Calm => Some(0.0),
@@ -20,11 +21,11 @@ impl Behaviour {
         Behaviour {
             lateness: Some(Lateness {
                 caution,
-                others_count: others.filter(|_| without != Ablation::Caution),
-                avoids_degraded_paths: without != Ablation::DegradedPaths,
-                begins_anew: without != Ablation::FreshStart,
-                bounds_pictures: without != Ablation::FrameBudget,
-                spreads_on_only_path: without != Ablation::OnlyPath,
+                others_count: others.filter(|_| has(Ablation::Caution)),
+                avoids_degraded_paths: has(Ablation::DegradedPaths),
+                begins_anew: has(Ablation::FreshStart),
+                bounds_pictures: has(Ablation::FrameBudget),
+                spreads_on_only_path: has(Ablation::OnlyPath),
             }),
             copies_sound: true,
         }
@@ -102,7 +103,7 @@ mod tests {
                 l.spreads_on_only_path,
             ]
         };
-        assert_eq!(parts(lateness(Ablation::None)), [true; 5]);
+        assert_eq!(parts(lateness(Ablations::NONE)), [true; 5]);
         let without = [
             Ablation::Caution,
             Ablation::DegradedPaths,
@@ -112,7 +113,7 @@ mod tests {
         ];
         for (place, part) in without.into_iter().enumerate() {
             let left: Vec<bool> = (0..5).map(|other| other != place).collect();
-            assert_eq!(parts(lateness(part)).to_vec(), left, "{part:?}");
+            assert_eq!(parts(lateness(part.into())).to_vec(), left, "{part:?}");
         }
     }
 }

@@ -9,7 +9,7 @@ use super::sound::Sound;
 use super::{
     Assignment, Assignments, Batch, Behaviour, Class, PathList, PathView, SKEW_CAP, Scheduler,
 };
-use crate::ablation::Ablation;
+use crate::ablation::{Ablation, Ablations};
 use crate::preference::Preference;
 
 /// Our own scheduler, and the default: every frame where it arrives first.
@@ -24,8 +24,8 @@ pub(super) struct Weft {
     /// Bytes that each path was given beyond its rate, and when that was.
     debts: BTreeMap<PathId, (Instant, f64)>,
     sound: Sound,
-    /// The part that is left out.
-    without: Ablation,
+    /// Parts that are left out.
+    without: Ablations,
 }
 
 /// A split must bring a frame so much sooner: it then waits for two paths, of
@@ -86,7 +86,7 @@ impl Scheduler for Weft {
             _ => frame(batch.sizes, &lanes),
         };
         let copies = match batch.class {
-            _ if self.without == Ablation::Copies => None,
+            _ if self.without.contains(Ablation::Copies) => None,
             Class::Retransmission | Class::Repair => None,
             _ => second(batch.sizes, &lanes, &plan),
         };
@@ -122,7 +122,7 @@ impl Scheduler for Weft {
 }
 
 impl Weft {
-    pub(super) fn new(without: Ablation) -> Weft {
+    pub(super) fn new(without: Ablations) -> Weft {
         Weft {
             debts: BTreeMap::new(),
             sound: Sound::default(),
