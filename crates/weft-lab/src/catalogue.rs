@@ -164,7 +164,8 @@ fn unknown_set(set: &str) -> String {
     unknown_name("there is no set", set, sets.into_iter())
 }
 
-/// Finds scenarios by a file name, `SET/NAME`, or the name of a set.
+/// Finds scenarios by a file name, `SET/NAME`, the name of a set, or the words that names
+/// of a set begin with: `converge/as-of-2022` finds `converge/as-of-2022-driving` and others.
 ///
 /// # Errors
 /// If there is none; the error lists the existing ones.
@@ -198,7 +199,11 @@ pub fn find(name: &str) -> Result<Vec<Entry>, String> {
     }
     let plain = name.trim_end_matches('/');
     let of = |entry: &Entry| entry.name == plain || entry.set() == plain;
-    let found: Vec<Entry> = entries().into_iter().filter(of).collect();
+    let group = |entry: &Entry| plain.contains('/') && entry.name.starts_with(&format!("{plain}-"));
+    let mut found: Vec<Entry> = entries().into_iter().filter(of).collect();
+    if found.is_empty() {
+        found = entries().into_iter().filter(group).collect();
+    }
     if found.is_empty() {
         Err(unknown(name))
     } else {

@@ -67,6 +67,13 @@ fn the_ablations_the_sweep_and_the_pictures_run() {
 }
 
 #[test]
+fn the_scenarios_as_of_2022_run() {
+    for entry in catalogue::find("converge/as-of-2022").unwrap() {
+        check(&entry.name, &[ONE, "duration=1s"]);
+    }
+}
+
+#[test]
 fn the_walk_out_of_a_wifi_cell_runs_with_every_system() {
     let sections = "sections=['1s', '2s', '3s', '4s']";
     check("converge/radio-walk", &[ONE, "duration=5s", sections]);

@@ -20,6 +20,11 @@ fn sets_and_names_are_found() {
     let all = find("demo").unwrap();
     assert!(all.len() > 1 && all.iter().all(|entry| entry.set() == "demo"));
     assert_eq!(find(&all[0].name).unwrap().len(), 1);
+    let group = find("converge/as-of-2022").unwrap();
+    let begins = |name: &str| name.starts_with("converge/as-of-2022-");
+    assert!(group.len() > 3 && group.iter().all(|entry| begins(&entry.name)));
+    // A name that is complete stands for itself alone.
+    assert_eq!(find("converge/driving").unwrap().len(), 1);
     let error = find("demmo").unwrap_err();
     assert!(error.contains("did you mean `demo`?"), "{error}");
 }
