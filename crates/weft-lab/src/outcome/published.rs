@@ -30,8 +30,8 @@ pub struct Compared {
     pub here: Option<f64>,
     /// 95 % confidence interval of our result; nulls from a single seed.
     pub ci95: [Option<f64>; 2],
-    /// `agrees`, `unclear` when only the interval touches the range, `higher`,
-    /// `lower`, or `not measured`.
+    /// `agrees`; `unclear` when the interval is wider than the range or only touches
+    /// it; `higher`, `lower`, or `not measured`.
     pub verdict: &'static str,
 }
 
@@ -90,8 +90,10 @@ impl Outcome<'_> {
     }
 }
 
+/// An interval that is wider than the range cannot show that the value lies within.
 pub fn verdict(here: &Estimate, low: f64, high: f64) -> &'static str {
-    if (low..=high).contains(&here.centre) {
+    let is_wide = here.high() - here.low() > high - low;
+    if (low..=high).contains(&here.centre) && !is_wide {
         "agrees"
     } else if here.low() <= high && here.high() >= low {
         "unclear"

@@ -5,7 +5,7 @@ use crate::measure::check::Check;
 use crate::measure::series::Series;
 use crate::run::{Participants, Run, Task};
 use crate::scenario::Scenario;
-use crate::statistics::Estimate;
+use crate::statistics::{Centre, Estimate};
 
 fn all_flows(variant: usize, seed: u64) -> Task {
     Task {
@@ -25,7 +25,14 @@ fn estimate(centre: f64, low: f64, high: f64) -> Estimate {
 
 #[test]
 fn a_verdict_weighs_the_interval() {
-    assert_eq!(verdict(&estimate(10.0, 9.0, 11.0), 9.5, 10.5), "agrees");
+    assert_eq!(verdict(&estimate(10.0, 9.6, 10.4), 9.5, 10.5), "agrees");
+    assert_eq!(verdict(&estimate(10.4, 9.9, 10.9), 9.5, 10.5), "agrees");
+    // Wider than the range, and a range that is open on one side.
+    assert_eq!(verdict(&estimate(10.0, 9.0, 11.0), 9.5, 10.5), "unclear");
+    let open = f64::INFINITY;
+    assert_eq!(verdict(&estimate(10.0, 9.0, 11.0), 9.5, open), "agrees");
+    let single = Estimate::of(&[10.0], Centre::Mean).unwrap();
+    assert_eq!(verdict(&single, 10.0, 10.0), "agrees");
     assert_eq!(verdict(&estimate(11.0, 9.0, 13.0), 9.5, 10.5), "unclear");
     assert_eq!(verdict(&estimate(12.0, 11.0, 13.0), 9.5, 10.5), "higher");
     assert_eq!(verdict(&estimate(8.0, 7.0, 9.0), 9.5, 10.5), "lower");

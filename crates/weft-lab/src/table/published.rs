@@ -14,6 +14,9 @@ const FEW: usize = 3;
 /// Stands in the source of a value that a parameter was fitted to: it counts
 /// as no check.
 const FITTED: &str = "(fitted)";
+/// Stands in the source of a value that any model gives; a published 0 is one, too. They
+/// are counted apart.
+const TRIVIAL: &str = "(trivial)";
 const VERDICTS: [&str; 5] = ["agrees", "lower", "higher", "unclear", "not measured"];
 
 struct Line<'a> {
@@ -21,7 +24,36 @@ struct Line<'a> {
     value: &'a Published,
     figure: &'a str,
     said: String,
-    fitted: bool,
+    kind: Kind,
+}
+
+/// Weight of a published value as a check.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Check,
+    Fitted,
+    Trivial,
+}
+
+impl Kind {
+    fn of(value: &Published) -> Kind {
+        if value.source.contains(FITTED) {
+            Kind::Fitted
+        } else if value.source.contains(TRIVIAL) || value.published == Some(0.0) {
+            Kind::Trivial
+        } else {
+            Kind::Check
+        }
+    }
+
+    /// Returns the words behind a verdict.
+    fn mark(self) -> &'static str {
+        match self {
+            Kind::Check => "",
+            Kind::Fitted => " (fitted)",
+            Kind::Trivial => " (trivial)",
+        }
+    }
 }
 
 fn lines<'a>(table: &Table, summaries: &[&'a Summary]) -> Vec<Line<'a>> {
@@ -42,7 +74,8 @@ fn line<'a>(scenario: &'a str, value: &'a Published) -> Line<'a> {
     let end = rest.find([':', ',', '(']).unwrap_or(rest.len());
     let said = rest[end..]
         .trim_start_matches([':', ','])
-        .replace(FITTED, "");
+        .replace(FITTED, "")
+        .replace(TRIVIAL, "");
     let said = match (said.trim(), value.published) {
         ("", Some(published)) => figure(published),
         (said, _) => said.to_owned(),
@@ -52,7 +85,7 @@ fn line<'a>(scenario: &'a str, value: &'a Published) -> Line<'a> {
         value,
         figure: rest[..end].trim_end(),
         said,
-        fitted: source.contains(FITTED),
+        kind: Kind::of(value),
     }
 }
 
@@ -89,12 +122,17 @@ pub fn agreement(table: &Table, summaries: &[&Summary]) -> String {
         (!own.is_empty()).then(|| start.into_iter().chain(cells).collect::<Vec<String>>())
     };
     let mut rows: Vec<Vec<String>> = Vec::new();
-    rows.extend(count("**all checks**", &|line| !line.fitted));
+    rows.extend(count("**all checks**", &|line| line.kind == Kind::Check));
     for figure in figures(&lines) {
-        rows.extend(count(figure, &|line| !line.fitted && line.figure == figure));
+        rows.extend(count(figure, &|line| {
+            line.kind == Kind::Check && line.figure == figure
+        }));
     }
     rows.extend(count("values that parameters were fitted to", &|line| {
-        line.fitted
+        line.kind == Kind::Fitted
+    }));
+    rows.extend(count("trivial ones: 0, or what any model gives", &|line| {
+        line.kind == Kind::Trivial
     }));
     let titles = ["", "agree", "lower", "higher", "unclear", "not measured"];
     markdown::table(&titles.map(str::to_owned), &rows)
@@ -175,13 +213,24 @@ fn rows(kind: &[&Line<'_>]) -> Vec<Vec<String>> {
                 }
             ),
             format!("`{}`", first.value.metric),
-            first.said.clone(),
-            range(first.value.agrees),
+            one_or("each its own", own.iter().map(|line| line.said.clone())),
+            one_or(
+                "each its own",
+                own.iter().map(|line| range(line.value.agrees)),
+            ),
             range(span.map(Some)),
-            bold(verdict, ""),
+            bold(verdict, first.kind.mark()),
         ]);
     }
     rows
+}
+
+/// Returns the text that all have in common, or these words.
+fn one_or(words: &str, mut texts: impl Iterator<Item = String>) -> String {
+    match texts.next() {
+        Some(first) if texts.all(|other| other == first) => first,
+        _ => words.to_owned(),
+    }
 }
 
 fn row(line: &Line<'_>) -> Vec<String> {
@@ -198,14 +247,14 @@ fn row(line: &Line<'_>) -> Vec<String> {
         line.said.clone(),
         range(value.agrees),
         here,
-        bold(&value.verdict, if line.fitted { " (fitted)" } else { "" }),
+        bold(&value.verdict, line.kind.mark()),
     ]
 }
 
-fn bold(verdict: &str, fitted: &str) -> String {
+fn bold(verdict: &str, mark: &str) -> String {
     match verdict {
-        "agrees" => format!("agrees{fitted}"),
-        other => format!("**{other}**{fitted}"),
+        "agrees" => format!("agrees{mark}"),
+        other => format!("**{other}**{mark}"),
     }
 }
 
@@ -266,4 +315,16 @@ pub fn engines(table: &Table, all: &[(String, Vec<Disagreement>)]) -> String {
         "",
     ];
     markdown::table(&titles.map(str::to_owned), &rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::one_or;
+
+    #[test]
+    fn conditions_with_ranges_of_their_own_do_not_show_the_first_one() {
+        let of = |texts: &[&str]| one_or("each its own", texts.iter().map(|t| (*t).to_owned()));
+        assert_eq!(of(&["1 to 2", "1 to 2"]), "1 to 2");
+        assert_eq!(of(&["1 to 2", "3 to 4"]), "each its own");
+    }
 }

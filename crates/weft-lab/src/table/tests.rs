@@ -21,6 +21,7 @@ published = [
     { system = "2mbit", metric = "throughput_mbps", low = 1.5, high = 2.5, source = "Author et al., figure 2: all of it" },
     { system = "4mbit", metric = "throughput_mbps", low = 5, source = "Author et al., figure 10: more than there is" },
     { system = "4mbit", metric = "utilisation", low = 0.5, source = "Author et al., figure 2: most (fitted)" },
+    { system = "2mbit", metric = "utilisation", low = 0.1, source = "Author et al., figure 2: some (trivial)" },
 ]
 
 [links.line]
@@ -127,7 +128,8 @@ fn a_study_says_which_tables_are_printed() {
                | **all checks** | 1 of 2 | 1 |  |  |  |\n\
                | figure 2 | 1 of 1 |  |  |  |  |\n\
                | figure 10 | 0 of 1 | 1 |  |  |  |\n\
-               | values that parameters were fitted to | 1 of 1 |  |  |  |  |\n"
+               | values that parameters were fitted to | 1 of 1 |  |  |  |  |\n\
+               | trivial ones: 0, or what any model gives | 1 of 1 |  |  |  |  |\n"
     );
     let start = "| one | 4mbit | `throughput_mbps` | more than there is | at least 5 | 4 [";
     assert!(published.text.contains(start), "{}", published.text);
@@ -136,6 +138,9 @@ fn a_study_says_which_tables_are_printed() {
         "{}",
         published.text
     );
+    let trivial = "| some | at least 0.1 | ";
+    assert!(published.text.contains(trivial), "{}", published.text);
+    assert!(published.text.contains("| agrees (trivial) |"));
     assert!(
         checks
             .text
