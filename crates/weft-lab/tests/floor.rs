@@ -60,8 +60,11 @@ via = ["a"]
     let known = [
         "e2e_ms_mean",
         "e2e_ms_p95",
+        "e2e_ms_p99",
+        "e2e_ms_worst_s",
         "fps",
         "fps_norm",
+        "fps_seen",
         "freeze_count",
         "freeze_ms_mean",
         "freeze_s",

@@ -19,6 +19,7 @@ const BELOW_FLOOR_S: f64 = 0.2;
 struct Seen {
     frozen_s: f64,
     latency_ms: f64,
+    /// Frames that can be seen: a stall that ends with many at once is no better.
     fps: f64,
 }
 
@@ -47,7 +48,7 @@ impl Tried<'_> {
             let values = values.map(|value| value.expect("every call has it"));
             values.collect::<Vec<f64>>()
         };
-        let (frozen, latency, fps) = (values("freeze_s"), values("e2e_ms_p95"), values("fps"));
+        let (frozen, latency, fps) = (values("freeze_s"), values("e2e_ms_p95"), values("fps_seen"));
         let all = frozen.into_iter().zip(latency).zip(fps);
         let seen = all.map(|((frozen_s, latency_ms), fps)| Seen {
             frozen_s,
@@ -187,12 +188,6 @@ fn generated_links() {
 
 #[test]
 fn calls_of_10_mbit_that_are_driven_and_walked() {
-    // 29.1 pictures a second, where the better link has 29.8.
-    let known = Known {
-        seed: 7,
-        metric: "fps",
-        limit: 28.9,
-    };
-    embedded("calm/driving", ["verizon", "tmobile"], 40, 7, &[known]);
+    embedded("calm/driving", ["verizon", "tmobile"], 40, 7, &[]);
     embedded("calm/walking", ["wifi", "tmobile"], 40, 3, &[]);
 }

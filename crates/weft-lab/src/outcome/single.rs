@@ -12,15 +12,18 @@ pub const MARGIN: f64 = 0.05;
 
 /// Metrics of pictures and sound, and not of their transport: repair packets or a share
 /// of capacity are neither better nor worse for the users.
-const NOTICED: [&str; 19] = [
+const NOTICED: [&str; 22] = [
     "goodput_mbps",
     "fps",
+    "fps_seen",
     "fps_norm",
     "freeze_s",
     "freeze_count",
     "freeze_ms_mean",
     "e2e_ms_mean",
     "e2e_ms_p95",
+    "e2e_ms_p99",
+    "e2e_ms_worst_s",
     "frames_dropped",
     "ifd_ms",
     "qp",

@@ -12,6 +12,7 @@ type Of = fn(&View) -> Option<f64>;
 /// Means over the views of all flows.
 const METRICS: &[(&str, Of)] = &[
     ("fps", |v| Some(v.shown? / v.seconds)),
+    ("fps_seen", |v| Some(v.seen? / v.seconds)),
     ("freeze_s", |v| Some(v.frozen()?.seconds)),
     ("freeze_count", |v| Some(v.frozen()?.count)),
     ("freeze_ms_mean", |v| {
@@ -19,6 +20,9 @@ const METRICS: &[(&str, Of)] = &[
         Some(frozen.seconds * 1e3 / frozen.count)
     }),
     ("e2e_ms_mean", |v| mean(v.latency.iter().copied())),
+    ("e2e_ms_worst_s", |v| {
+        v.latency_by_second.iter().copied().max_by(f64::total_cmp)
+    }),
     ("frames_dropped", |v| v.dropped),
     ("keyframe_requests", |v| v.keyframe_requests),
     ("fcd_ms", |v| mean(v.construction.iter().copied())),
@@ -54,12 +58,14 @@ pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
         let whole = mean(run.focus.iter().filter_map(|&flow| of(flow)));
         run.for_each_flow(name, values, whole, of);
     }
-    let p95 = |views: &[View]| {
-        let mut all: Vec<f64> = views.iter().flat_map(|v| v.latency.clone()).collect();
-        all.sort_by(f64::total_cmp);
-        quantile(&all, 0.95)
-    };
-    run.for_each_flow("e2e_ms_p95", values, p95(&focus), |flow| p95(of_flow(flow)));
+    for (name, share) in [("e2e_ms_p95", 0.95), ("e2e_ms_p99", 0.99)] {
+        let of = |views: &[View]| {
+            let mut all: Vec<f64> = views.iter().flat_map(|v| v.latency.clone()).collect();
+            all.sort_by(f64::total_cmp);
+            quantile(&all, share)
+        };
+        run.for_each_flow(name, values, of(&focus), |flow| of(of_flow(flow)));
+    }
 }
 
 /// Frames per second that a call should show at least (Converge, section 6).

@@ -23,6 +23,8 @@ pub struct View {
     pub seconds: f64,
     /// Frames shown.
     pub shown: Option<f64>,
+    /// Frames that can be seen: of those within one refresh of the display only the last.
+    pub seen: Option<f64>,
     /// Freezes of the picture, in order.
     pub freezes: Option<Vec<Freeze>>,
     /// Frames that were never shown.
@@ -32,6 +34,9 @@ pub struct View {
     /// Latencies from capture to display of the frames with a known latency,
     /// milliseconds.
     pub latency: Vec<f64>,
+    /// Mean latency of the frames captured within each second, milliseconds; seconds
+    /// without a frame on display are absent.
+    pub latency_by_second: Vec<f64>,
     /// Times from the first packet of a frame to its last, milliseconds.
     pub construction: Vec<f64>,
     /// Times between consecutive displayed frames, milliseconds.
@@ -137,8 +142,9 @@ pub fn views(run: &Run<'_>, flows: &[usize]) -> Vec<View> {
         views.extend(floor::view(run, flow));
         views.extend(counters::views(run, flow));
         let devices = run.setup.flows[flow].traffic().device_delay();
-        for latency in views.iter_mut().flat_map(|view| &mut view.latency) {
-            *latency += devices.as_millis_f64();
+        for view in &mut views {
+            let latencies = view.latency.iter_mut().chain(&mut view.latency_by_second);
+            latencies.for_each(|latency| *latency += devices.as_millis_f64());
         }
         views
     };

@@ -1,9 +1,12 @@
 //! A sequence of displayed pictures: their number, latency and freezes.
 
+use std::collections::BTreeMap;
+
 use weft_experiment::ShownPicture;
 use weft_units::{Duration, Freezes, Instant};
 
 use super::{Freeze, View};
+use crate::statistics::mean;
 
 /// Longest time to the first picture or sound of a call that does not count as a freeze
 /// or gap; chosen by us: call setup takes three round trips at most.
@@ -25,8 +28,10 @@ pub fn view(pictures: &[ShownPicture], (from, end): (Instant, Instant)) -> View 
     View {
         seconds,
         shown: Some(at.len() as f64),
+        seen: Some(refreshes(&at) as f64),
         freezes: Some(freezes),
         latency: seen().map(|p| p.latency().as_millis_f64()).collect(),
+        latency_by_second: by_second(seen(), from),
         intervals: intervals(&at).collect(),
         ..View::default()
     }
@@ -59,6 +64,30 @@ fn freezes(pictures: &[ShownPicture], from: Instant, end: Instant) -> Vec<Freeze
         last = at;
     }
     found
+}
+
+/// Returns how many refreshes of a display of 60 Hz show a new picture. Pictures that a
+/// stall held back appear all at once, and the viewer sees the last of them.
+fn refreshes(at: &[Instant]) -> usize {
+    const HZ: u128 = 60;
+    let refresh = |at: &Instant| u128::from(at.as_nanos()) * HZ / 1_000_000_000;
+    let mut refreshes: Vec<u128> = at.iter().map(refresh).collect();
+    refreshes.dedup();
+    refreshes.len()
+}
+
+/// Returns the mean latency of the pictures captured within each second.
+fn by_second<'a>(pictures: impl Iterator<Item = &'a ShownPicture>, from: Instant) -> Vec<f64> {
+    let mut seconds: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+    for picture in pictures {
+        let second = picture.captured_at.saturating_since(from).as_nanos() / 1_000_000_000;
+        let latencies = seconds.entry(second).or_default();
+        latencies.push(picture.latency().as_millis_f64());
+    }
+    let means = seconds
+        .into_values()
+        .filter_map(|all| mean(all.into_iter()));
+    means.collect()
 }
 
 fn intervals(at: &[Instant]) -> impl Iterator<Item = f64> {

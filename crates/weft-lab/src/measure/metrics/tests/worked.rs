@@ -1,5 +1,7 @@
 //! Metrics of small records, worked by hand.
 
+use weft_experiment::FrameRecord;
+
 use super::records::{Small, built_in, film, frame, quantised, unseen};
 
 fn near(found: Option<f64>, expected: f64) {
@@ -40,6 +42,27 @@ fn devices_are_part_of_the_latency_and_of_nothing_else() {
     for metric in ["fps", "freeze_s", "ifd_ms", "fcd_ms", "frames_dropped"] {
         assert_eq!(with.value(metric), without.value(metric), "{metric}");
     }
+}
+
+#[test]
+fn pictures_within_one_refresh_of_the_display_are_seen_once() {
+    // 25 a second for a second, and one picture that stands in for ten at its end.
+    let stall: Vec<_> = (0..10)
+        .map(|n| FrameRecord {
+            shown: frame(960).shown,
+            ..frame(n * 40)
+        })
+        .collect();
+    let call = Small::call(2, &[&stall]);
+    near(call.value("fps"), 5.0);
+    near(call.value("fps_seen"), 0.5);
+    near(Small::call(2, &[&film(0, 2000)]).value("fps_seen"), 25.0);
+    // Captured at 0 to 360 ms and shown at 1,010 ms: 1,010 less 180.
+    near(call.value("e2e_ms_worst_s"), 830.0);
+    // The first of ten has the longest: quantile of 1,010, 970, ...
+    let p99 = call.value("e2e_ms_p99").expect("a value");
+    assert!((1000.0..=1010.0).contains(&p99), "{p99}");
+    near(call.with_devices(140).value("e2e_ms_worst_s"), 970.0);
 }
 
 #[test]
