@@ -16,6 +16,9 @@
 //! A [`FrameRequest`] asks an encoder for a picture; the numbers by
 //! which encoders keep within its budget are in [`fitting`].
 //!
+//! Where somebody else controls the encoder, a [`FrameDropper`] takes the second place: it
+//! leaves out the frames for which there is no room.
+//!
 //! From the first to the second goes an [`Allowance`], a small plain value that
 //! may be handed over between threads at any time.
 //!
@@ -44,6 +47,7 @@
 
 mod adaptation;
 mod control;
+mod dropping;
 pub mod fitting;
 mod publisher;
 mod request;
@@ -51,6 +55,7 @@ mod request;
 pub use adaptation::{Adaptation, Verdict};
 pub use adaptation::{AdaptationSetup, Degradation, Form, UnknownDegradation};
 pub use control::{Allowance, EncoderControl, Encoding, Start};
+pub use dropping::{EncoderPace, FrameDropper, OfferedFrame};
 pub use publisher::Publisher;
 pub use request::{FrameRequest, Keyframe};
 pub use weft_units::QuantizerBounds;
