@@ -32,6 +32,7 @@ use super::sources::sound::SoundFrame;
 use super::sources::video::{VideoControl, VideoFrame};
 use following::{Following, Held};
 pub use news::{Listener, News};
+pub use offers::Answered;
 pub use report::PeerReport;
 pub use wait::Wait;
 
@@ -95,8 +96,8 @@ pub enum Command {
         more: Vec<SocketAddr>,
         /// Listener for the peer's events.
         news: Listener,
-        /// Receives the new peer and its answer in SDP.
-        reply: Sender<Result<(PeerKey, String), CallError>>,
+        /// Receives the new peer.
+        reply: Sender<Result<Answered, CallError>>,
     },
     /// Answers a later offer of a peer that answered its first one.
     AnswerLater {
@@ -109,6 +110,8 @@ pub enum Command {
     },
     /// Requests a keyframe of the pictures that a peer sends in a media section.
     RequestKeyframe(PeerKey, Mid),
+    /// Tells this peer the most that it should send.
+    LimitPeer(PeerKey, Rate),
     /// Sends an encoded picture of a camera to every peer.
     Video {
         /// Index of its encoder.
@@ -309,6 +312,12 @@ impl Application for Caller {
                 let _ = reply.send(self.answer_later(context, peer, &offer));
             }
             Command::RequestKeyframe(peer, mid) => self.request_keyframe(context, peer, mid),
+            Command::LimitPeer(key, rate) => {
+                let now = context.now;
+                if let Some(peer) = context.peer(key) {
+                    peer.set_peer_limit(now, rate);
+                }
+            }
             Command::Video { camera, frame } => self.send_video(context, camera, &frame),
             Command::Sound(frame) => self.send_sound(context, &frame),
             Command::Schedule(scheduler) => {

@@ -9,6 +9,7 @@ use weft_publish::Degradation;
 use weft_session::{Preference, ProtectionKind, SchedulerKind};
 use weft_units::{Codec, Rate};
 
+use crate::caller::Sending;
 use crate::signalling::Server;
 use crate::sources::cameras::NamedCamera;
 
@@ -149,5 +150,19 @@ impl SendConfig {
         let own = &self.own;
         let cameras = !self.cameras.is_empty() || !own.cameras.is_empty();
         cameras || self.microphone.is_some() || own.microphone.is_some()
+    }
+}
+
+impl From<&SendConfig> for Sending {
+    fn from(config: &SendConfig) -> Sending {
+        Sending {
+            scheduler: config.scheduler,
+            preference: config.preference,
+            protection: config.protection,
+            controller: config.controller,
+            codec: config.codec,
+            max_rate: config.max_rate,
+            cname: config.name.clone(),
+        }
     }
 }

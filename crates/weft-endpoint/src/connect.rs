@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use weft_net::Remote;
 use weft_peer::{PeerKey, Section};
 
-use super::caller::{CallError, Command, Listener, OfferId, ask};
+use super::caller::{Answered, CallError, Command, Listener, OfferId, ask};
 use crate::signalling::{Created, MAX_REACHED, SignallingError};
 
 /// Ports of a server's description that are also tried at other addresses. Chosen by
@@ -89,7 +89,9 @@ pub fn receive(
         reached,
     } = created;
     let more = more_candidates(&sdp, &reached);
-    let (peer, answer) = ask(remote, |reply| Command::Answer {
+    let Answered {
+        peer, sdp: answer, ..
+    } = ask(remote, |reply| Command::Answer {
         offer: sdp,
         more,
         news: news.into(),

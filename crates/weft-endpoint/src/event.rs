@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use weft_publish::EncoderPace;
 use weft_session::{Level, ReceivedFrame};
 use weft_units::Instant;
 
@@ -105,6 +106,18 @@ pub enum Event {
         /// Duration of the fault.
         lasted: Duration,
     },
+    /// An encoder is connected to a relay.
+    EncoderConnected {
+        /// Names of its codecs, for people.
+        codecs: String,
+    },
+    /// The encoder of a relay has left, or never connected.
+    EncoderLeft {
+        /// Reason for people, a sentence without its full stop.
+        reason: String,
+    },
+    /// The encoder of a relay sends more than the links carry, or keeps to it again.
+    EncoderPace(EncoderPace),
     /// Report about our own links, cameras or sound.
     Notice(Notice),
     /// Events were dropped, because too many were waiting for
@@ -207,6 +220,23 @@ impl fmt::Display for Event {
             Event::FaultEnded { lasted } => {
                 let seconds = lasted.as_secs_f64();
                 write!(f, "the server answers again after {seconds:.0} s")
+            }
+            Event::EncoderConnected { codecs } => {
+                write!(f, "an encoder is connected, with {codecs}")
+            }
+            Event::EncoderLeft { reason } => write!(
+                f,
+                "the encoder has left ({reason}); the publication ends in 10 s if none comes back"
+            ),
+            Event::EncoderPace(EncoderPace::TooFast { sent, carried }) => write!(
+                f,
+                "the encoder sends {:.1} Mbit/s of pictures, but the links carry {:.1}: frames are \
+                 dropped; lower the encoder's rate, or let it follow (REMB)",
+                sent.as_mbps(),
+                carried.as_mbps()
+            ),
+            Event::EncoderPace(EncoderPace::Fits) => {
+                f.write_str("the links carry everything that the encoder sends again")
             }
             Event::Notice(notice) => notice.fmt(f),
             Event::Missed { events } => write!(

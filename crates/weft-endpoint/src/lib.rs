@@ -39,7 +39,8 @@
 //! the totals per participant. A program that reads events too slowly misses
 //! some and learns how many ([`Event::Missed`]); the call never waits.
 //!
-//! [`Direct`] sends without a room: viewers connect directly, with offers and
+//! [`WhipClient`] publishes to any WHIP server, and [`Relay`] does so with what another
+//! program encodes. [`Direct`] sends without a room: viewers connect directly, with offers and
 //! answers that the program carries.
 //!
 //! # Below a call
@@ -66,6 +67,7 @@ pub mod links;
 mod notice;
 mod received;
 mod recording;
+mod relay;
 pub mod signalling;
 pub mod sources;
 mod start;
@@ -81,4 +83,5 @@ pub use links::LinkChange;
 pub use notice::{Notice, Notices};
 pub use received::{Received, ReceivedCamera};
 pub use recording::{Recording, RecordingError};
+pub use relay::{Relay, RelayError, RelayEvent, RelayInlet, Relayed};
 pub use whip::{WhipClient, WhipStopper};

@@ -109,18 +109,10 @@ pub fn start(
     layers: u8,
     notices: Notices,
 ) -> Result<Started, StartError> {
+    let sending = Sending::from(&config);
     let microphone = config.microphone.as_ref();
     let sources = Sources::open(&config.cameras, microphone, config.own, clock)?;
     let (sections, publishing) = (sources.sections(), sources.publishing());
-    let sending = Sending {
-        scheduler: config.scheduler,
-        preference: config.preference,
-        protection: config.protection,
-        controller: config.controller,
-        codec: config.codec,
-        max_rate: config.max_rate,
-        cname: config.name,
-    };
     let controls: Vec<Arc<VideoControl>> = sources.feeds.iter().map(|_| Arc::default()).collect();
     let driver = caller::start(clock, links, sending, controls.clone(), notices.clone())?;
     for (camera, (mut feed, control)) in sources.feeds.into_iter().zip(controls).enumerate() {

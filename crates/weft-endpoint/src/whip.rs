@@ -8,8 +8,9 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use weft_net::{Clock, Driver};
+use weft_peer::Section;
 
-use crate::call::event_sender::{event_channel, notices};
+use crate::call::event_sender::{CallEventSender, event_channel, notices};
 use crate::call::{NoEvent, Statistics};
 use crate::caller::Command;
 use crate::config::SendConfig;
@@ -27,6 +28,11 @@ use run::{Message, Publication};
 /// waiting.
 pub struct WhipClient {
     events: Receiver<Event>,
+    running: RunningPublication,
+}
+
+/// Threads of a publication. Dropping it ends it without waiting.
+pub(crate) struct RunningPublication {
     messages: Sender<Message>,
     threads: Option<Threads>,
 }
@@ -71,29 +77,10 @@ impl WhipClient {
         let whip = Whip::new(server, specs.clone())?;
         let links = Links::check(specs, scope, &notices)?;
         let started = start(clock, links, send, WhipClient::LAYERS, notices)?;
-        let (messages, incoming) = channel();
-        let mut publication = Publication::new(
-            whip,
-            started.driver.remote.clone(),
-            started.sections,
-            messages.clone(),
-            events,
-        );
-        let publication = thread::Builder::new()
-            .name("whip".to_owned())
-            .spawn(move || {
-                let ended = publication.run(&incoming);
-                publication.leave();
-                ended
-            })
-            .expect("the system gives a thread");
+        let running = RunningPublication::start(whip, started.driver, started.sections, events);
         Ok(WhipClient {
             events: heard,
-            messages,
-            threads: Some(Threads {
-                publication,
-                network: started.driver,
-            }),
+            running,
         })
     }
 
@@ -114,15 +101,13 @@ impl WhipClient {
     /// Returns the current figures; none after the end.
     #[must_use]
     pub fn statistics(&self) -> Option<Statistics> {
-        let (reply, answer) = channel();
-        self.messages.send(Message::Figures(reply)).ok()?;
-        answer.recv().ok()
+        self.running.statistics()
     }
 
     /// Returns a handle that ends the publication from another thread.
     #[must_use]
     pub fn stopper(&self) -> WhipStopper {
-        WhipStopper(self.messages.clone())
+        WhipStopper(self.running.messages.clone())
     }
 
     /// Ends the publication, here and on the server, as far as that answers within half a
@@ -131,6 +116,62 @@ impl WhipClient {
     /// # Errors
     /// If it had ended before because the server refused it for good.
     pub fn leave(mut self) -> Result<(), ConnectError> {
+        self.running.end()
+    }
+}
+
+impl RunningPublication {
+    /// Publishes these sections from the network's peers.
+    pub(crate) fn start(
+        whip: Whip,
+        network: Driver<Command>,
+        sections: Vec<Section>,
+        events: Arc<CallEventSender>,
+    ) -> RunningPublication {
+        let (messages, incoming) = channel();
+        let remote = network.remote.clone();
+        let mut publication = Publication::new(whip, remote, sections, messages.clone(), events);
+        let publication = thread::Builder::new()
+            .name("whip".to_owned())
+            .spawn(move || {
+                let ended = publication.run(&incoming);
+                publication.leave();
+                ended
+            })
+            .expect("the system gives a thread");
+        RunningPublication {
+            messages,
+            threads: Some(Threads {
+                publication,
+                network,
+            }),
+        }
+    }
+
+    /// Returns the current figures; none after the end.
+    pub(crate) fn statistics(&self) -> Option<Statistics> {
+        let (reply, answer) = channel();
+        self.messages.send(Message::Figures(reply)).ok()?;
+        answer.recv().ok()
+    }
+
+    /// Sends a command to the network; false after its end.
+    pub(crate) fn send(&self, command: Command) -> bool {
+        let network = self.threads.as_ref().map(|threads| &threads.network);
+        network.is_some_and(|network| network.remote.send(command))
+    }
+
+    /// Whether it has ended by itself, because the server refused it for good.
+    pub(crate) fn has_ended(&self) -> bool {
+        let threads = self.threads.as_ref();
+        threads.is_none_or(|threads| threads.publication.is_finished())
+    }
+
+    /// Ends the publication and waits for its threads.
+    ///
+    /// # Errors
+    /// If it had ended before because the server refused it for good.
+    pub(crate) fn end(&mut self) -> Result<(), ConnectError> {
         let _ = self.messages.send(Message::End);
         let Some(Threads {
             publication,
@@ -145,7 +186,7 @@ impl WhipClient {
     }
 }
 
-impl Drop for WhipClient {
+impl Drop for RunningPublication {
     fn drop(&mut self) {
         let _ = self.messages.send(Message::End);
     }

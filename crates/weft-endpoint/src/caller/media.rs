@@ -74,7 +74,7 @@ impl Caller {
                 layer_sync: false,
                 non_reference: true,
                 captured_at: sound.taken_at,
-                audio_level: Some(sound.level),
+                audio_level: sound.level,
             };
             // The stream belongs to the peer, so this cannot fail.
             let _ = peer.send_frame(now, stream, &frame);

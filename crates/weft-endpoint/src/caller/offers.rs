@@ -6,7 +6,8 @@ use std::net::SocketAddr;
 use weft_ice::{IceRole, LinkId, RemoteCandidate};
 use weft_net::{Attachment, Context};
 use weft_peer::{
-    AnswerPolicy, NegotiationError, Offer, Peer, PeerConfig, PeerKey, Section, StreamDirection,
+    AnswerPolicy, NegotiatedStream, NegotiationError, Offer, Peer, PeerConfig, PeerKey, Section,
+    StreamDirection,
 };
 use weft_session::Delivery;
 use weft_units::{Instant, MediaKind, Rate, StreamId};
@@ -15,6 +16,17 @@ use weft_wire::rtp::Mid;
 use super::following::Held;
 use super::{CallError, Caller, Listener, OfferId, Offered, RemotePeer, Track, Wait};
 use crate::sources::sound;
+
+/// Peer whose offer was answered.
+#[derive(Debug)]
+pub struct Answered {
+    /// New peer.
+    pub peer: PeerKey,
+    /// Answer in SDP.
+    pub sdp: String,
+    /// Media sections that the peer sends, each with one that would send it on.
+    pub sections: Vec<(Mid, Section)>,
+}
 
 impl Caller {
     pub(super) fn offer(
@@ -76,16 +88,26 @@ impl Caller {
         context: &mut Context<'_>,
         (offer, more): (&str, &[SocketAddr]),
         news: Listener,
-    ) -> Result<(PeerKey, String), CallError> {
+    ) -> Result<Answered, CallError> {
         let (config, locals) = self.config(context, IceRole::Controlled, false)?;
         let policy = AnswerPolicy {
             receive: Some(Delivery::Frames),
             send: Vec::new(),
         };
         let answered = weft_peer::answer(context.now, config, offer, &policy);
-        let (peer, answer) = self.keep(context, &locals, answered)?;
-        let key = self.add_peer(context, (peer, locals), more, news);
-        Ok((key, answer))
+        let (peer, sdp) = self.keep(context, &locals, answered)?;
+        let sections = received(&peer).into_iter().map(|(mid, stream)| {
+            let section = Section::new(stream.codec().kind(), StreamDirection::Send);
+            let form = Some(stream.form);
+            (mid, Section { form, ..section })
+        });
+        let sections = sections.collect();
+        let peer = self.add_peer(context, (peer, locals), more, news);
+        Ok(Answered {
+            peer,
+            sdp,
+            sections,
+        })
     }
 
     /// Answers a later offer of the peer, which may add sections.
@@ -231,7 +253,20 @@ impl RemotePeer {
 }
 
 fn receivers(peer: &Peer) -> BTreeMap<StreamId, Mid> {
+    let received = received(peer).into_iter();
+    received.map(|(mid, s)| (s.stream, mid)).collect()
+}
+
+/// Stream of each section that the peer sends: of several encodings the last one, which
+/// is the largest.
+fn received(peer: &Peer) -> Vec<(Mid, NegotiatedStream)> {
+    let mut received: Vec<(Mid, NegotiatedStream)> = Vec::new();
     let streams = peer.streams().iter();
-    let received = streams.filter(|s| s.direction == StreamDirection::Receive);
-    received.filter_map(|s| Some((s.stream, s.mid?))).collect()
+    for stream in streams.filter(|s| s.direction == StreamDirection::Receive) {
+        if let Some(mid) = stream.mid {
+            received.retain(|(earlier, _)| *earlier != mid);
+            received.push((mid, *stream));
+        }
+    }
+    received
 }

@@ -30,6 +30,7 @@ fn keyframe(side: u8) -> ReceivedFrame {
         timestamp: 0,
         keyframe: true,
         temporal_layer: None,
+        layer_sync: false,
         picture_id: None,
         first_sequence: 0,
         packets: 1,

@@ -20,8 +20,8 @@ const FRAME: Duration = Duration::from_millis(20);
 pub struct SoundFrame {
     /// Opus packet of 20 ms.
     pub data: Vec<u8>,
-    /// Audio level.
-    pub level: AudioLevel,
+    /// Audio level, if it is known.
+    pub level: Option<AudioLevel>,
     /// RTP timestamp, at 48 kHz.
     pub timestamp: u32,
     /// Capture time of its last sample.
@@ -62,7 +62,7 @@ pub fn start(
             let data = encoder.encode(&samples)?;
             if !send(SoundFrame {
                 data,
-                level: audio_level(&samples),
+                level: Some(audio_level(&samples)),
                 timestamp,
                 taken_at,
             }) {

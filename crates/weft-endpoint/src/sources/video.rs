@@ -74,7 +74,9 @@ impl VideoControl {
             .store(keyframe_requests, Ordering::Relaxed);
     }
 
-    fn allowance(&self) -> Allowance {
+    /// Present allowance of the encoder.
+    #[must_use]
+    pub fn allowance(&self) -> Allowance {
         let budget = self.budget_bytes.load(Ordering::Relaxed);
         Allowance {
             rate: Rate::from_bps(self.rate_bps.load(Ordering::Relaxed)),

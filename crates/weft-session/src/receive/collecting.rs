@@ -146,6 +146,7 @@ impl Receiver {
             timestamp: frame.timestamp as u32,
             keyframe: frame.keyframe,
             temporal_layer: frame.info.temporal_layer,
+            layer_sync: frame.info.layer_sync,
             picture_id: frame.info.picture_id,
             first_sequence: frame.first_sequence,
             packets: frame.packets,

@@ -69,6 +69,8 @@ pub struct ReceivedFrame {
     pub keyframe: bool,
     /// Temporal layer, if the payload names one.
     pub temporal_layer: Option<u8>,
+    /// Whether it depends on the base layer only (the Y bit of RFC 7741).
+    pub layer_sync: bool,
     /// Picture number of the payload descriptor, if it has one.
     pub picture_id: Option<u16>,
     /// Extended sequence number of its first packet.
