@@ -4,6 +4,7 @@ import { fetchServed, WatchCall, type Served } from './call/call';
 import { missingInBrowser } from './model/problem';
 import { Entry } from './room/entry';
 import { roomPath, routeOf, type Route } from './routes';
+import { RelayPage } from './start/relay';
 import { Start } from './start/start';
 import './style/index.css';
 import { ProblemPage } from './view/parts';
@@ -63,6 +64,7 @@ function StartOrCall({ onEnter }: { readonly onEnter: (room: string) => void }) 
     fetchServed().then(setServed, () => setServed('rooms'));
   }, []);
   if (served === null) return null;
+  if (served === 'relay') return <RelayPage />;
   return typeof served === 'object' ? <WatchCall first={served} /> : <Start demo={served === 'demo'} onEnter={onEnter} />;
 }
 

@@ -8,7 +8,7 @@ use weft_endpoint::signalling::{Server, Trust};
 use weft_units::Codec;
 
 use crate::rooms::RoomsArgs;
-use crate::sending::{ExpertArgs, SendArgs, either, video_codec, video_codecs};
+use crate::sending::{ExpertArgs, NetworkArgs, SendArgs, either, video_codec, video_codecs};
 use crate::serve::args::{PageArgs, ServeArgs};
 use crate::token::TokenArgs;
 use crate::values::{listen, seconds, token};
@@ -38,6 +38,9 @@ pub enum Command {
     Join(JoinArgs),
     /// Publish over all links to any server that speaks WHIP, such as MediaMTX
     Publish(PublishArgs),
+    /// Publish over all links what another program on this machine encodes, such as OBS,
+    /// GStreamer or ffmpeg: it publishes here by WHIP, and this command to any WHIP server
+    Relay(RelayArgs),
     /// Call a browser directly: serves its own page, without a media server
     Call(CallArgs),
     /// Run experiments, in virtual time or with real packets
@@ -163,6 +166,30 @@ pub struct PublishArgs {
     pub url: String,
     #[command(flatten)]
     pub send: SendArgs,
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct RelayArgs {
+    /// Whole address of the endpoint to publish to, such as https://server:8889/live/whip
+    #[arg(long, value_name = "URL")]
+    pub to: String,
+    /// Address that the encoder publishes to
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080", value_parser = listen)]
+    pub listen: SocketAddr,
+    /// Bearer token that the encoder must show; on other addresses than loopback, one is
+    /// made and printed
+    #[arg(long, value_name = "TOKEN", value_parser = token)]
+    pub encoder_token: Option<String>,
+    /// Write statistics to this file, one line of JSON per second
+    #[arg(long, value_name = "FILE")]
+    pub stats: Option<PathBuf>,
+    /// Stop after this many seconds (default: run until Ctrl-C)
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub seconds: Option<u64>,
+    #[command(flatten)]
+    pub network: NetworkArgs,
     #[command(flatten)]
     pub server: ServerArgs,
 }

@@ -18,6 +18,7 @@ mod lab;
 mod manual;
 mod options;
 mod publish;
+mod relay;
 mod rooms;
 mod sending;
 mod serve;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
         Command::Rooms(args) => rooms::run(args),
         Command::Join(args) => join::run(args),
         Command::Publish(args) => publish::run(&args),
+        Command::Relay(args) => relay::run(args),
         Command::Call(args) => call::run(args),
         Command::Lab(args) => lab::run(args),
         Command::Emu(args) => emu::run(args),

@@ -44,7 +44,8 @@ pub fn run(args: &PublishArgs) -> Result<(), Failure> {
     ended.and(stats.map_or(Ok(()), StatsFile::finish))
 }
 
-fn tell(event: &Event) {
+/// Tells an event to people.
+pub fn tell(event: &Event) {
     match event {
         Event::Fault(error) => {
             complain!("weft: {}; trying again", options::of_signalling(error));

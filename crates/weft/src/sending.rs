@@ -14,6 +14,7 @@ use weft_units::{Codec, MediaKind, Rate};
 
 use crate::values::{rate, seconds};
 
+const LINKS: &str = "Links";
 const MEDIA: &str = "Cameras and sound";
 
 /// Options of packet scheduling and repair, for experts.
@@ -32,18 +33,31 @@ pub struct ExpertArgs {
     pub controller: ControllerKind,
 }
 
-/// Sources, sending parameters and links of a call.
+/// Links, and how they are used.
 #[derive(Debug, Args)]
-pub struct MediaArgs {
+pub struct NetworkArgs {
     // In a doc comment, brackets would be links to rustdoc.
     #[arg(
-        help_heading = "Links",
+        help_heading = LINKS,
         long = "link",
         help = "Link: [NAME=]INTERFACE or [NAME=]ADDRESS, and after commas metered, budget=2GB, \
                 weight=0.5, backup; repeat for each link (default: every interface)",
         value_name = "IF|ADDR"
     )]
     pub links: Vec<LinkChoice>,
+    /// Limit on everything sent over all links together, including copies,
+    /// repair packets and the headers of IP and UDP, such as 4mbit or 800kbit
+    #[arg(help_heading = LINKS, long, value_name = "RATE", default_value = "4mbit", value_parser = rate)]
+    pub max_rate: Rate,
+    #[command(flatten)]
+    pub expert: ExpertArgs,
+}
+
+/// Sources, sending parameters and links of a call.
+#[derive(Debug, Args)]
+pub struct MediaArgs {
+    #[command(flatten)]
+    pub network: NetworkArgs,
     #[arg(
         help_heading = MEDIA,
         long = "camera",
@@ -76,12 +90,6 @@ pub struct MediaArgs {
     /// maintain-resolution (fewer pictures), balanced or off
     #[arg(help_heading = MEDIA, long, value_name = "WHAT", default_value_t)]
     pub degradation: Degradation,
-    /// Limit on everything sent over all links together, including copies,
-    /// repair packets and the headers of IP and UDP, such as 4mbit or 800kbit
-    #[arg(help_heading = MEDIA, long, value_name = "RATE", default_value = "4mbit", value_parser = rate)]
-    pub max_rate: Rate,
-    #[command(flatten)]
-    pub expert: ExpertArgs,
 }
 
 /// Sources and statistics of `join` and `call`.
@@ -114,11 +122,20 @@ impl MediaArgs {
     /// Configuration of sending, without the sender's name.
     pub fn config(&self) -> SendConfig {
         SendConfig {
-            links: self.links.clone(),
             cameras: self.cameras.clone(),
             microphone: self.mic.clone(),
             codec: self.codec,
             degradation: self.degradation,
+            ..self.network.config()
+        }
+    }
+}
+
+impl NetworkArgs {
+    /// Configuration of sending, without its sources.
+    pub fn config(&self) -> SendConfig {
+        SendConfig {
+            links: self.links.clone(),
             scheduler: self.expert.scheduler,
             preference: self.expert.prefer,
             protection: self.expert.protection,

@@ -29,6 +29,7 @@ fn the_contract_of_join_is_understood() {
     let links: Vec<&str> = args
         .send
         .media
+        .network
         .links
         .iter()
         .map(|l| l.name.as_str())
@@ -42,8 +43,11 @@ fn the_contract_of_join_is_understood() {
         .map(|c| c.name.as_deref())
         .collect();
     assert_eq!(names, [None, Some("Rear")]);
-    assert_eq!(args.send.media.expert.scheduler, SchedulerKind::Duplicate);
-    assert_eq!(args.send.media.max_rate, Rate::from_mbps(4));
+    assert_eq!(
+        args.send.media.network.expert.scheduler,
+        SchedulerKind::Duplicate
+    );
+    assert_eq!(args.send.media.network.max_rate, Rate::from_mbps(4));
     assert_eq!(args.send.media.degradation, Degradation::MaintainFrameRate);
 }
 

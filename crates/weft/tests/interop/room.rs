@@ -68,6 +68,15 @@ impl Room {
         Program::start(&mut join)
     }
 
+    /// Relay of an encoder in the guests' namespace, at port 8080 of its loopback address.
+    pub(crate) fn relay(&self) -> Program {
+        let mut relay = self.command(env!("CARGO_BIN_EXE_weft"));
+        relay.args(["relay", "--link", LINK, "--to"]);
+        let relay = Program::start(relay.arg(self.url("/whip/matrix?name=Relay")));
+        relay.says("the encoder publishes to this address");
+        relay
+    }
+
     /// Participant who watches and publishes nothing.
     pub(crate) fn watch(&self) -> Program {
         let watcher = self.join(&["--name", "Watcher"]);

@@ -6,6 +6,7 @@ mod links;
 mod networks;
 mod policies;
 mod publish;
+mod relay;
 mod restart;
 
 use std::io::{BufRead, BufReader, Write};
