@@ -159,7 +159,8 @@ mod tests {
         assert_eq!(heard(&mut few, at(0), &[127, 127, 127]), [0, 1, 2]);
         let mut many = room(5);
         heard(&mut many, at(0), &[90, 90, 90, 90, 90]);
-        assert_eq!(heard(&mut many, at(20), &[90, 90, 20, 30, 25]), [2, 3, 4]);
+        heard(&mut many, at(20), &[90, 90, 20, 30, 25]);
+        assert_eq!(heard(&mut many, at(40), &[90, 90, 20, 30, 25]), [2, 3, 4]);
     }
 
     #[test]
