@@ -73,6 +73,36 @@ fn the_scenarios_as_of_2022_run() {
     }
 }
 
+/// Four runs of a minute; `docs/results/converge.md` has twenty of three.
+#[test]
+fn converge_freezes_least_as_of_2022() {
+    let entry = catalogue::find("converge/as-of-2022-walking")
+        .unwrap()
+        .remove(0);
+    let set = [
+        "seeds=4",
+        "duration='1min'",
+        "flows.call.streams=1",
+        "systems=['m-rtp', 'm-tput', 'srtt', 'converge']",
+        "metrics=['freeze_s']",
+        "published=[]",
+    ];
+    let scenario = entry.scenario(&set.map(str::to_owned)).unwrap();
+    let outcome = outcome(&scenario);
+    let rows = outcome.rows();
+    let frozen = |system: &str| {
+        let row = rows.iter().find(|row| row.system.starts_with(system));
+        row.unwrap_or_else(|| panic!("no {system}")).mean
+    };
+    // 8.4 s; 11.9, 14.5 and 14.5.
+    let converge = frozen("converge");
+    assert!((4.0..12.0).contains(&converge), "{converge}");
+    for rival in ["srtt", "m-tput", "m-rtp"] {
+        let rival = (rival, frozen(rival));
+        assert!(converge * 1.2 < rival.1, "{converge} beside {rival:?}");
+    }
+}
+
 #[test]
 fn the_walk_out_of_a_wifi_cell_runs_with_every_system() {
     let sections = "sections=['1s', '2s', '3s', '4s']";
