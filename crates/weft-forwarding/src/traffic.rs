@@ -11,7 +11,7 @@ use weft_peer::{PeerKey, PeerSet, StreamDirection};
 use weft_session::Backlog;
 use weft_sfu::{Output, Router, SubscriptionId, TrackId};
 use weft_units::{Codec, Deadline, Duration, Instant, MediaKind, Rate, StreamId};
-use weft_wire::rtp::{ForwardedPacket, MediaPacket};
+use weft_wire::media::{ForwardedPacket, MediaPacket};
 
 /// Bound on a player's media, over the rate that is published for it: the rest is for
 /// probes. libwebrtc probes up to twice what its application allocates

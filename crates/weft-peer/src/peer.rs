@@ -13,7 +13,7 @@ use weft_ice::{Credentials, IceRole, LocalAddress, PathState, RemoteCandidate};
 use weft_secure::{Association, DropReason, Received};
 use weft_session::{Frame, Input, Output as SessionOutput, RepeatStore, Session};
 use weft_units::{Bytes, Deadline, Duration, Ecn, Instant, PathId, StreamId};
-use weft_wire::rtp::ForwardedPacket;
+use weft_wire::media::ForwardedPacket;
 
 use crate::negotiation::Offering;
 use crate::negotiation::answered::Answered;

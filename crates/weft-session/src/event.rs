@@ -1,5 +1,5 @@
 use weft_units::{AudioLevel, Bytes, Ecn, Instant, PathId, Rate, Ssrc, StreamId};
-use weft_wire::rtp::{MediaPacket, SharedBytes};
+use weft_wire::media::{MediaPacket, SharedBytes};
 
 use crate::config::Retransmission;
 use crate::path::PathState;

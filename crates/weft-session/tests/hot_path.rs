@@ -12,8 +12,9 @@ use weft_session::{
 use weft_testing::allocation::{Counting, measure};
 use weft_testing::pictures::FRAME_INTERVAL;
 use weft_units::{Codec, Duration, Ecn, Instant, PathId, Rate, Rng, Ssrc, StreamId};
+use weft_wire::media::{ForwardedPacket, ForwardedPayload, SharedBytes};
 use weft_wire::payload::{Content, Prefix};
-use weft_wire::rtp::{ExtensionMap, ForwardedPacket, ForwardedPayload, SharedBytes};
+use weft_wire::rtp::ExtensionMap;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;

@@ -4,8 +4,9 @@
 use weft_session::{Config, Feedback, Input, Retransmission, SendStreamConfig, Session};
 use weft_testing::allocation::{Counting, measure};
 use weft_units::{Codec, Duration, Instant, PathId, Rate, Rng, Ssrc, StreamId};
+use weft_wire::media::{ForwardedPacket, SharedBytes};
 use weft_wire::payload::Content;
-use weft_wire::rtp::{ExtensionMap, ForwardedPacket, SharedBytes};
+use weft_wire::rtp::ExtensionMap;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use weft_units::fuzz::records;
 use weft_units::{Codec, Duration, Instant, Rate};
-use weft_wire::rtp::MediaPacket;
+use weft_wire::media::MediaPacket;
 
 use crate::{Downlink, Output, Router, SubscriptionId, TrackId};
 

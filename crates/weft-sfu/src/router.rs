@@ -3,7 +3,7 @@ use crate::id::{SubscriptionId, TrackId};
 use crate::{KeyframeAggregator, LayerRates, Stats};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use weft_units::{Bytes, Codec, Deadline, Duration, Instant, MediaKind, Rate};
-use weft_wire::rtp::{ForwardedPacket, MediaPacket};
+use weft_wire::media::{ForwardedPacket, MediaPacket};
 
 #[cfg(test)]
 mod tests;

@@ -12,6 +12,7 @@ pub mod flexfec;
 #[doc(hidden)]
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
+pub mod media;
 pub mod payload;
 mod reader;
 pub mod rtcp;

@@ -4,15 +4,11 @@
 //! only if `out` has to grow.
 
 mod extension;
-mod media;
-mod shared;
 
 pub use extension::{
     AUDIO_LEVEL_URI, ExtensionMap, Extensions, MID_URI, Mid, PATH_URI, PathExtension,
     REPAIRED_RID_URI, RID_URI, Rid, TRANSPORT_SEQUENCE_URI,
 };
-pub use media::{ForwardedPacket, MediaPacket};
-pub use shared::{ForwardedPayload, SharedBytes};
 
 use crate::ParseError;
 use crate::reader::Reader;

@@ -45,7 +45,7 @@ use quality::QualityMonitor;
 use stats::Reception;
 use std::collections::VecDeque;
 use weft_units::{Deadline, Duration, Instant, MediaKind, PathId};
-use weft_wire::rtp::MediaPacket;
+use weft_wire::media::MediaPacket;
 
 /// Payload bytes that wait at most, in packets and in frames: two seconds of
 /// 32 Mbps; chosen by us.

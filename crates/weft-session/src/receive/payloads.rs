@@ -1,6 +1,6 @@
 use std::collections::VecDeque;
 
-use weft_wire::rtp::SharedBytes;
+use weft_wire::media::SharedBytes;
 
 /// Payloads of forwarded packets, the oldest first. Their memory is reused as soon
 /// as no sender needs them, so that a packet allocates none.

@@ -1,6 +1,6 @@
 use super::profile::ReceiverProfile;
 use weft_units::{AudioLevel, Codec, Duration, Instant, PathId};
-use weft_wire::rtp::MediaPacket;
+use weft_wire::media::MediaPacket;
 
 /// In what form a stream is handed on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,6 +1,7 @@
 //! Memory of packets that is used again, so that a packet takes none.
 
-use weft_wire::rtp::{ForwardedPayload, MAX_PADDING};
+use weft_wire::media::ForwardedPayload;
+use weft_wire::rtp::MAX_PADDING;
 
 /// Buffers that packets have left.
 #[derive(Default, Debug)]

@@ -31,7 +31,7 @@ mod views;
 use std::collections::VecDeque;
 
 use weft_units::{Bytes, Deadline, Duration, Instant, PathId, Rate, Rng, StreamId};
-use weft_wire::rtp::ForwardedPacket;
+use weft_wire::media::ForwardedPacket;
 
 use crate::config::{
     Backlog, Config, FeedbackFormat, Level, ReceiveStreamConfig, SendStreamConfig,

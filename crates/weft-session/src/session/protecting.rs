@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use weft_units::{Bytes, Duration, Instant, PathId, StreamId};
 use weft_wire::flexfec::{Mask, Parity, Repair, SPAN};
-use weft_wire::rtp::{ExtensionMap, Extensions, Header, PathExtension, SharedBytes};
+use weft_wire::media::SharedBytes;
+use weft_wire::rtp::{ExtensionMap, Extensions, Header, PathExtension};
 
 use super::Session;
 use crate::config::Level;

@@ -2,7 +2,7 @@
 
 use smallvec::{SmallVec, smallvec};
 use weft_units::{Bytes, Duration, Instant, PathId, Rate, StreamId};
-use weft_wire::rtp::ForwardedPacket;
+use weft_wire::media::ForwardedPacket;
 
 use super::{Error, Session};
 use crate::config::Backlog;

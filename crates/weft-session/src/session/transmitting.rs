@@ -1,7 +1,8 @@
 //! From the paths' queues to packets on the wire.
 
 use weft_units::{Bytes, Instant, PathId, StreamId};
-use weft_wire::rtp::{ExtensionMap, Extensions, Header, SharedBytes};
+use weft_wire::media::SharedBytes;
+use weft_wire::rtp::{ExtensionMap, Extensions, Header};
 use weft_wire::rtx;
 
 use super::Session;

@@ -3,8 +3,8 @@ use crate::offset_map::{OffsetMap, Place, Seen};
 use pictures::{Pictures, Verdict};
 use std::collections::VecDeque;
 use weft_units::{Codec, Duration, Instant, MediaKind, Rate};
+use weft_wire::media::{ForwardedPacket, ForwardedPayload, MediaPacket};
 use weft_wire::payload::{Content, FirstPacket, PieceInfo, Start, format_of};
-use weft_wire::rtp::{ForwardedPacket, ForwardedPayload, MediaPacket};
 
 mod pictures;
 #[cfg(test)]

@@ -6,8 +6,8 @@ use crate::layers::LayerRates;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use weft_units::{AudioLevel, Bytes};
+use weft_wire::media::SharedBytes;
 use weft_wire::payload::vp8;
-use weft_wire::rtp::SharedBytes;
 
 /// The layers of libwebrtc's pattern with three temporal layers, one cycle.
 const PATTERN: [u8; 4] = [0, 2, 1, 2];

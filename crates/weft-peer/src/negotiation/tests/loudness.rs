@@ -3,8 +3,9 @@
 
 use weft_session::Event;
 use weft_units::{AudioLevel, Ecn};
+use weft_wire::media::{ForwardedPacket, MediaPacket};
 use weft_wire::payload::Content;
-use weft_wire::rtp::{Extensions, ForwardedPacket, Header, MediaPacket};
+use weft_wire::rtp::{Extensions, Header};
 
 use super::*;
 

@@ -14,8 +14,9 @@ mod streams;
 mod transport;
 
 use weft_units::{Bytes, Duration, Ecn, Instant, PathId};
+use weft_wire::media::SharedBytes;
 use weft_wire::rtcp::{Allowance, Packet};
-use weft_wire::rtp::{Header, SharedBytes};
+use weft_wire::rtp::Header;
 
 use super::Session;
 use super::receive_stream::Origin;

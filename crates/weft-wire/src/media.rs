@@ -1,6 +1,12 @@
+//! Packets of a stream as a forwarder receives and sends them: one payload in memory for
+//! all receivers.
+
+mod shared;
+
 use weft_units::AudioLevel;
 
-use super::{ForwardedPayload, SharedBytes};
+pub use shared::{ForwardedPayload, SharedBytes};
+
 use crate::payload::Content;
 
 /// Received packet of a stream, for a forwarder.
