@@ -362,6 +362,12 @@ impl Agent {
         valid.into_iter().map(Pair::addresses).collect()
     }
 
+    /// Whether a pair has been answered, and not failed since.
+    #[must_use]
+    pub fn has_valid_route(&self) -> bool {
+        self.pairs.iter().any(Pair::is_valid)
+    }
+
     /// Counters so far.
     #[must_use]
     pub fn counters(&self) -> &Counters {

@@ -359,11 +359,13 @@ impl Association {
         if let Some(reason) = self.dtls.poll_failure() {
             self.fail(reason);
         }
-        let valid = self.ice.valid_routes();
-        while let Some(wanted) = (!valid.is_empty()).then(|| self.dtls.poll(now)).flatten() {
+        while let Some(wanted) = (self.ice.has_valid_route())
+            .then(|| self.dtls.poll(now))
+            .flatten()
+        {
             match wanted {
                 Wanted::Send(datagram) => {
-                    if let Some(route) = self.flights.route(&valid) {
+                    if let Some(route) = self.flights.route(&self.ice.valid_routes()) {
                         self.out.transmit(route, datagram);
                     }
                 }
