@@ -257,6 +257,11 @@ impl Peer {
         self.outputs.pop_front()
     }
 
+    /// Exchanges the queue of outputs for this one, which is empty.
+    pub(crate) fn swap_outputs(&mut self, empty: &mut VecDeque<Output>) {
+        std::mem::swap(&mut self.outputs, empty);
+    }
+
     /// Takes back the memory of a datagram that has been sent, for the next
     /// one. Who does not call this pays an allocation for each.
     pub fn recycle(&mut self, datagram: Vec<u8>) {

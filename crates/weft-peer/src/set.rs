@@ -30,11 +30,13 @@ pub struct PeerSet {
     routes: Routes,
     names: BTreeMap<String, PeerKey>,
     next: u64,
-    /// Peers that may have output.
-    touched: BTreeSet<PeerKey>,
-    /// The one whose output is being taken: what goes to one place goes in a
-    /// row.
-    drained: Option<PeerKey>,
+    /// Peers that may have output, in the order in which they were driven; keys of
+    /// removed ones are skipped.
+    touched: VecDeque<PeerKey>,
+    /// Outputs of the peer that was polled last, so that datagrams to one address
+    /// leave in a row.
+    ready: VecDeque<Output>,
+    ready_of: Option<PeerKey>,
     /// Last outputs of closed peers.
     closing: VecDeque<(PeerKey, Output)>,
     /// Datagrams that belong to no peer.
@@ -52,6 +54,17 @@ struct Member {
     revision: Option<u64>,
     /// Bound on its datagrams, if there is one.
     ingress: Option<Ingress>,
+    /// Whether it is among the peers that may have output.
+    touched: bool,
+}
+
+impl Member {
+    /// Adds it to the peers that may have output.
+    fn touch(&mut self, key: PeerKey, touched: &mut VecDeque<PeerKey>) {
+        if !std::mem::replace(&mut self.touched, true) {
+            touched.push_back(key);
+        }
+    }
 }
 
 impl PeerSet {
@@ -67,10 +80,11 @@ impl PeerSet {
             routes: Vec::new(),
             revision: None,
             ingress: None,
+            touched: true,
         };
         self.peers.insert(key, member);
+        self.touched.push_back(key);
         self.follow_routes(key);
-        self.touched.insert(key);
         key
     }
 
@@ -94,10 +108,16 @@ impl PeerSet {
 
     /// Ends a peer: it says goodbye as well as it can and is taken out.
     pub fn close(&mut self, now: Instant, key: PeerKey) {
+        let mut ready = match self.ready_of == Some(key) {
+            true => std::mem::take(&mut self.ready),
+            false => VecDeque::new(),
+        };
         let Some(mut peer) = self.remove(key) else {
             return;
         };
         let closing = &mut self.closing;
+        ready.retain(|output| matches!(output, Output::Transmit { .. }));
+        closing.extend(ready.into_iter().map(|output| (key, output)));
         // Nothing is left to end if even this fails.
         let _ = catch_unwind(AssertUnwindSafe(|| {
             peer.close(now);
@@ -111,7 +131,9 @@ impl PeerSet {
 
     /// Takes a peer out.
     pub fn remove(&mut self, key: PeerKey) -> Option<Peer> {
-        self.touched.remove(&key);
+        if self.ready_of == Some(key) {
+            self.ready.clear();
+        }
         let member = self.peers.remove(&key)?;
         self.routes.update(key, &member.routes, &[]);
         let name = &member.peer.association.credentials().ufrag;
@@ -133,7 +155,7 @@ impl PeerSet {
     /// The peer of this key, to be driven.
     pub fn get_mut(&mut self, key: PeerKey) -> Option<&mut Peer> {
         let member = self.peers.get_mut(&key)?;
-        self.touched.insert(key);
+        member.touch(key, &mut self.touched);
         Some(&mut member.peer)
     }
 
@@ -237,7 +259,7 @@ impl PeerSet {
     /// Drives a peer. What it wants done is there to be polled. `None` if it is
     /// not there, or is not any more: it failed.
     pub fn drive<R>(&mut self, key: PeerKey, call: impl FnOnce(&mut Peer) -> R) -> Option<R> {
-        self.touched.insert(key);
+        self.peers.get_mut(&key)?.touch(key, &mut self.touched);
         self.attempt(key, call)
     }
 
@@ -273,27 +295,28 @@ impl PeerSet {
     /// The next thing that one of the peers wants done; drain it to `None`
     /// after every call that drove one.
     pub fn poll_output(&mut self) -> Option<(PeerKey, Output)> {
-        if let Some(output) = self.closing.pop_front() {
-            return Some(output);
-        }
         loop {
-            let key = match self.drained {
-                Some(key) => key,
-                None => {
-                    let next = self.touched.pop_first()?;
-                    // Before its checks go out, whose answers it is to get.
-                    self.follow_routes(next);
-                    next
-                }
-            };
-            self.drained = Some(key);
-            if let Some(output) = self.attempt(key, Peer::poll_output).flatten() {
-                return Some((key, output));
-            }
-            self.drained = None;
-            self.reschedule(key);
             if let Some(output) = self.closing.pop_front() {
                 return Some(output);
+            }
+            if let Some(output) = self.ready.pop_front() {
+                return Some((self.ready_of?, output));
+            }
+            let key = self.touched.pop_front()?;
+            let Some(member) = self.peers.get_mut(&key) else {
+                continue;
+            };
+            member.touched = false;
+            // The answers to the checks that go out now have to find it.
+            self.follow_routes(key);
+            let mut ready = std::mem::take(&mut self.ready);
+            let due = self.attempt(key, |peer| {
+                peer.swap_outputs(&mut ready);
+                peer.poll_timeout().map(|due| due.at)
+            });
+            if let Some(due) = due {
+                (self.ready, self.ready_of) = (ready, Some(key));
+                self.reschedule(key, due);
             }
         }
     }
@@ -323,15 +346,12 @@ impl PeerSet {
         }
     }
 
-    /// Takes down when the peer wants to be woken.
-    fn reschedule(&mut self, key: PeerKey) {
-        let due = self.attempt(key, |peer| peer.poll_timeout().map(|d| d.at));
-        let (Some(due), Some(member)) = (due, self.peers.get_mut(&key)) else {
+    /// Notes the peer's next deadline.
+    fn reschedule(&mut self, key: PeerKey, due: Option<Instant>) {
+        let member = self.peers.get_mut(&key);
+        let Some(member) = member.filter(|member| member.due != due) else {
             return;
         };
-        if due == member.due {
-            return;
-        }
         if let Some(at) = member.due {
             self.deadlines.remove(&(at, key));
         }

@@ -194,6 +194,53 @@ fn a_removed_peer_leaves_neither_name_nor_route() {
     assert!(house.set.names.is_empty() && house.set.routes.len() == 0);
 }
 
+/// A set with two datagrams and an event of one peer, of which the first is taken.
+fn with_outputs_under_way() -> (House, PeerKey) {
+    let mut house = House::default();
+    let key = house.admit(pair(1, "198.51.100.1:1000"));
+    house.run(500);
+    let datagram = |octet| Output::Transmit {
+        local: addr(SERVER),
+        remote: addr("198.51.100.1:1000"),
+        ecn: Ecn::NotEct,
+        datagram: vec![octet],
+    };
+    let event = Output::Event(Event::AddressWanted {
+        beside: addr(SERVER),
+    });
+    let mut outputs = VecDeque::from([datagram(1), datagram(2), event]);
+    let set = &mut house.set;
+    set.drive(key, |peer| peer.swap_outputs(&mut outputs));
+    assert_eq!(marked(set.poll_output()), Some(1));
+    (house, key)
+}
+
+/// Content of a datagram that a test made.
+fn marked(output: Option<(PeerKey, Output)>) -> Option<u8> {
+    match output?.1 {
+        Output::Transmit { datagram, .. } => (datagram.len() == 1).then(|| datagram[0]),
+        Output::Event(event) => panic!("{event:?}"),
+    }
+}
+
+#[test]
+fn a_closed_peer_sends_the_datagrams_that_were_ready() {
+    let (mut house, key) = with_outputs_under_way();
+    house.set.close(house.now, key);
+    assert_eq!(marked(house.set.poll_output()), Some(2));
+    let goodbye = house.set.poll_output();
+    assert!(goodbye.is_some(), "DTLS says goodbye");
+    assert_eq!(marked(goodbye), None);
+}
+
+#[test]
+fn a_removed_peer_sends_nothing_more() {
+    let (mut house, key) = with_outputs_under_way();
+    house.set.drive(key, |_| ());
+    assert!(house.set.remove(key).is_some());
+    assert!(house.set.poll_output().is_none());
+}
+
 #[test]
 fn a_path_of_a_peer_is_up_on_both_sides() {
     let mut house = House::default();
