@@ -70,7 +70,7 @@ pub enum NoEvent {
     Ended,
 }
 
-/// Handle that ends a call from anywhere, such as a signal handler.
+/// Handle that controls a call from anywhere, such as a signal handler.
 #[derive(Clone)]
 pub struct Stopper(Mailbox);
 
@@ -79,6 +79,11 @@ impl Stopper {
     /// afterwards.
     pub fn stop(&self) {
         self.0.send(CallMessage::End);
+    }
+
+    /// See [`Call::unmute`].
+    pub fn unmute(&self) {
+        self.0.send(CallMessage::Unmute);
     }
 }
 
@@ -114,6 +119,8 @@ impl Call {
             sections: started.sections,
             receiving: config.receiving,
             identity: None,
+            waits: false,
+            muted: false,
         };
         let (mailbox, inbox) = inbox::mail();
         let remote = driver.remote.clone();
@@ -191,13 +198,19 @@ impl Call {
         self.remote.send(Command::Control(controller));
     }
 
+    /// Ends a moderator's mute ([`Event::Muted`]); [`Event::Unmuted`] confirms it.
+    /// Otherwise does nothing.
+    pub fn unmute(&self) {
+        self.mailbox.send(CallMessage::Unmute);
+    }
+
     /// Clock of the frames' timestamps.
     #[must_use]
     pub fn clock(&self) -> Clock {
         self.clock
     }
 
-    /// Returns a handle that ends the call from another thread.
+    /// Returns a handle that controls the call from another thread.
     #[must_use]
     pub fn stopper(&self) -> Stopper {
         Stopper(self.mailbox.clone())

@@ -59,6 +59,16 @@ pub struct Sending {
     pub cname: String,
 }
 
+/// Whether the sound is sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Muting {
+    /// It is sent to every peer.
+    #[default]
+    Off,
+    /// It is sent to nobody.
+    On,
+}
+
 /// Number of an offer that waits for its answer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct OfferId(u64);
@@ -121,6 +131,8 @@ pub enum Command {
     },
     /// Sends a sound frame to every peer.
     Sound(SoundFrame),
+    /// Sends sound frames to nobody, or to every peer again.
+    Mute(Muting),
     /// Sets the scheduler of every call from now on.
     Schedule(SchedulerKind),
     /// Sets the preference of every call from now on.
@@ -219,6 +231,7 @@ pub struct Caller {
     offers: BTreeMap<OfferId, Offered>,
     peers: BTreeMap<PeerKey, RemotePeer>,
     next_offer: u64,
+    muting: Muting,
 }
 
 /// Controls of the encoders, one per camera.
@@ -247,6 +260,7 @@ pub fn start(
         offers: BTreeMap::new(),
         peers: BTreeMap::new(),
         next_offer: 0,
+        muting: Muting::default(),
     };
     let driver = Driver::start("call", clock, Vec::new(), caller)?;
     if may_change {
@@ -320,6 +334,7 @@ impl Application for Caller {
             }
             Command::Video { camera, frame } => self.send_video(context, camera, &frame),
             Command::Sound(frame) => self.send_sound(context, &frame),
+            Command::Mute(muting) => self.muting = muting,
             Command::Schedule(scheduler) => {
                 self.sending.scheduler = scheduler;
                 self.with_peers(context, |peer| peer.set_scheduler(scheduler));

@@ -25,6 +25,17 @@ pub enum Event {
         /// Our id in the room.
         id: String,
     },
+    /// We are in the waiting room until a moderator admits us.
+    WaitingForAdmission,
+    /// A moderator has admitted us; [`Event::Joined`] follows.
+    Admitted,
+    /// A moderator has muted us: our sound is not sent until
+    /// [`Call::unmute`](crate::Call::unmute).
+    Muted,
+    /// We are no longer muted.
+    Unmuted,
+    /// The server did not end our mute; try [`Call::unmute`](crate::Call::unmute) again.
+    UnmuteFailed(SignallingError),
     /// A participant joined, or was already present.
     ParticipantCame(Participant),
     /// A participant changed their publication.
@@ -171,6 +182,13 @@ impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Event::Joined { id } => write!(f, "in the room as {id}"),
+            Event::WaitingForAdmission => {
+                f.write_str("in the waiting room, until a moderator lets you in")
+            }
+            Event::Admitted => f.write_str("a moderator has let you in"),
+            Event::Muted => f.write_str("a moderator has muted you: nobody hears you"),
+            Event::Unmuted => f.write_str("you are no longer muted"),
+            Event::UnmuteFailed(error) => write!(f, "still muted: {error}"),
             Event::ParticipantCame(who) => write!(f, "`{}` is in the room", who.name),
             Event::ParticipantChanged(who) => write!(f, "`{}` changed what they publish", who.name),
             Event::ParticipantLeft(who) => write!(f, "`{}` has left the room", who.name),

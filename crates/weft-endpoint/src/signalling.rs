@@ -72,6 +72,9 @@ pub struct Participant {
     /// Published tracks.
     #[serde(default)]
     pub publishing: Publishing,
+    /// Whether a moderator has muted them.
+    #[serde(default)]
+    pub muted: bool,
 }
 
 /// Event of a room.
@@ -84,6 +87,8 @@ pub enum RoomEvent {
         /// All participants, including us.
         participants: Vec<Participant>,
     },
+    /// We are in the waiting room, as this participant, until a moderator admits us.
+    Waiting(Identity),
     /// A participant joined or changed their publication.
     Changed(Participant),
     /// The participant with this id left.

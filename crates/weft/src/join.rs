@@ -6,6 +6,7 @@ use weft_endpoint::signalling::Invitation;
 use weft_endpoint::{Call, CallConfig, Event, Receiving, Recording};
 
 use crate::cli::JoinArgs;
+use crate::console::Console;
 use crate::exit::{self, Failure};
 use crate::follow::{Output, follow};
 use crate::interrupt;
@@ -32,6 +33,7 @@ pub fn run(args: JoinArgs) -> Result<(), Failure> {
             .as_deref()
             .map(|file| Recording::new(file, exit::notices()))
             .transpose()?,
+        console: Console::default(),
     };
     let call = Call::start(config)?;
     if let Some(stats) = outputs.stats.as_mut().filter(|_| args.watch) {
@@ -98,6 +100,7 @@ struct Outputs {
     publishes: bool,
     stats: Option<StatsFile>,
     recording: Option<Recording>,
+    console: Console,
 }
 
 impl Outputs {
@@ -108,6 +111,11 @@ impl Outputs {
             |wait| call.next_event(wait),
             || call.statistics(),
             |output| match output {
+                Output::Event(Event::Muted) => {
+                    let stopper = call.stopper();
+                    let how = self.console.on_line(move || stopper.unmute());
+                    complain!("weft: {}; {how} to unmute", Event::Muted);
+                }
                 Output::Event(event) => self.on_event(&event),
                 Output::Figures(figures) => {
                     if let Some(stats) = &mut self.stats {

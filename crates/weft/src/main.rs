@@ -7,6 +7,7 @@ mod exit;
 
 mod call;
 mod cli;
+mod console;
 mod demo;
 mod descriptors;
 mod doctor;

@@ -32,6 +32,10 @@ pub enum CallMessage {
     RoomLost(u32, SignallingError),
     /// Result of a connection request.
     Made(Ticket, Result<Connection, ConnectError>),
+    /// Request to end a moderator's mute.
+    Unmute,
+    /// Refusal of that request.
+    UnmuteFailed(SignallingError),
     /// State of the reception after a view.
     Viewed(Ticket, Result<Viewing, SignallingError>),
     /// Result of an answer to a later offer of the server.

@@ -15,7 +15,7 @@ impl CallLoop {
     /// Requests the publication if it is missing and there are tracks to
     /// publish.
     pub(super) fn publish(&mut self, now: Instant) {
-        let Some(own) = self.own.identity.clone() else {
+        let Some(own) = self.own.inside() else {
             return;
         };
         if self.own.sections.is_empty() || !self.publication.is_due(now) {

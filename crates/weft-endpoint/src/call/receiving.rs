@@ -28,7 +28,7 @@ impl CallLoop {
     /// Makes the connection if it is missing, and tells the server the cameras that we
     /// want if they have changed.
     pub(super) fn receive(&mut self, now: Instant) {
-        let Some(own) = self.own.identity.clone() else {
+        let Some(own) = self.own.inside() else {
             return;
         };
         if self.own.receiving == Wanted::Nobody {

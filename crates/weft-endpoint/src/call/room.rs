@@ -5,14 +5,13 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Instant;
 
-use weft_rooms::Publishing;
-
 use super::inbox::CallMessage;
 use super::listening::Listening;
 use super::run::{CallLoop, RETRY};
+use crate::caller::{Command, Muting};
 use crate::connect::ConnectError;
 use crate::event::Event;
-use crate::signalling::{Participant, RoomEvent, SignallingError, escaped};
+use crate::signalling::{Identity, Participant, RoomEvent, SignallingError, escaped};
 
 /// Maximum number of remembered participants: several full rooms. Chosen by us.
 pub(super) const MAX_KNOWN: usize = 1000;
@@ -84,32 +83,11 @@ impl CallLoop {
         self.listening.heard = now;
         self.on_answer();
         match event {
-            RoomEvent::Welcome { own, participants } => {
-                let all = participants.into_iter().map(|p| (p.id.clone(), p));
-                let mut all: BTreeMap<String, Participant> = all.collect();
-                let shown = all.remove(&own.id).map(|p| p.publishing);
-                let gone = self.others.keys().filter(|id| !all.contains_key(*id));
-                for id in gone.cloned().collect::<Vec<_>>() {
-                    self.on_left(&id);
-                }
-                all.into_values().for_each(|p| self.take_in(p));
-                if self.own.identity.as_ref() != Some(&own) {
-                    // The server does not recognise us: it was restarted, or we
-                    // were away for long. Our connections are gone.
-                    self.end_connections();
-                    let id = own.id.clone();
-                    self.own.identity = Some(own);
-                    self.emit(Event::Joined { id });
-                } else {
-                    self.refresh_view();
-                    if let Some(shown) = shown {
-                        self.on_own_publishing(&shown);
-                    }
-                }
-            }
+            RoomEvent::Welcome { own, participants } => self.on_welcome(own, participants),
+            RoomEvent::Waiting(own) => self.on_waiting(own),
             RoomEvent::Changed(participant) => {
                 if Some(&participant.id) == self.own.identity.as_ref().map(|own| &own.id) {
-                    self.on_own_publishing(&participant.publishing);
+                    self.on_own(&participant);
                 } else {
                     self.take_in(participant);
                 }
@@ -120,6 +98,57 @@ impl CallLoop {
         }
         self.catch_up(now);
         Ok(())
+    }
+
+    fn on_welcome(&mut self, own: Identity, participants: Vec<Participant>) {
+        let all = participants.into_iter().map(|p| (p.id.clone(), p));
+        let mut all: BTreeMap<String, Participant> = all.collect();
+        let shown = all.remove(&own.id);
+        let gone = self.others.keys().filter(|id| !all.contains_key(*id));
+        for id in gone.cloned().collect::<Vec<_>>() {
+            self.on_left(&id);
+        }
+        all.into_values().for_each(|p| self.take_in(p));
+        let admitted = std::mem::take(&mut self.own.waits);
+        if self.own.identity.as_ref() != Some(&own) || admitted {
+            // The server does not recognise us: it was restarted, or we
+            // were away for long. Our connections are gone.
+            self.end_connections();
+            let id = own.id.clone();
+            self.own.identity = Some(own);
+            if admitted {
+                self.emit(Event::Admitted);
+            }
+            self.emit(Event::Joined { id });
+        } else {
+            self.refresh_view();
+        }
+        if let Some(shown) = shown {
+            self.on_own(&shown);
+        }
+    }
+
+    fn on_waiting(&mut self, own: Identity) {
+        if !std::mem::replace(&mut self.own.waits, true) {
+            self.emit(Event::WaitingForAdmission);
+        }
+        if self.own.identity.as_ref() != Some(&own) {
+            self.end_connections();
+            self.own.identity = Some(own);
+        }
+    }
+
+    /// Asks the server to end our mute.
+    pub(super) fn unmute(&mut self) {
+        let Some(own) = self.own.inside().filter(|_| self.own.muted) else {
+            return;
+        };
+        let (room, mailbox) = (self.queues.room.clone(), self.mailbox.clone());
+        self.queues.connections.push(move || {
+            if let Err(error) = room.unmute(&own) {
+                mailbox.send(CallMessage::UnmuteFailed(error));
+            }
+        });
     }
 
     fn on_left(&mut self, id: &str) {
@@ -145,10 +174,20 @@ impl CallLoop {
         }
     }
 
-    /// Handles the server's view of our own publication. This may be the only
-    /// sign that the server has ended it for inactivity.
-    fn on_own_publishing(&mut self, shown: &Publishing) {
-        let shown = !shown.is_nothing();
+    /// Handles the server's view of ourselves. This may be the only sign that the server
+    /// has ended our publication for inactivity.
+    fn on_own(&mut self, own: &Participant) {
+        if self.own.muted != own.muted {
+            self.own.muted = own.muted;
+            let (muting, event) = match own.muted {
+                true => (Muting::On, Event::Muted),
+                false => (Muting::Off, Event::Unmuted),
+            };
+            self.remote.send(Command::Mute(muting));
+            self.emit(event);
+        }
+        // The sound of somebody who is muted is not shown.
+        let shown = !own.publishing.is_nothing() || own.muted;
         if self.publication.shown && !shown {
             self.emit(Event::PublicationEnded);
             self.end_publication();

@@ -43,6 +43,17 @@ pub struct LocalParticipant {
     pub sections: Vec<Section>,
     pub receiving: Receiving,
     pub identity: Option<Identity>,
+    /// Whether we wait to be admitted.
+    pub waits: bool,
+    /// Whether a moderator has muted us.
+    pub muted: bool,
+}
+
+impl LocalParticipant {
+    /// Our identity, once we are inside the room.
+    pub fn inside(&self) -> Option<Identity> {
+        self.identity.clone().filter(|_| !self.waits)
+    }
 }
 
 /// Whether any packet has come back over UDP on any connection.
@@ -181,6 +192,14 @@ impl CallLoop {
                 } else if let News::Frame { frame, .. } = news {
                     self.mailbox.frames().release(frame.data.len());
                 }
+                Ok(())
+            }
+            CallMessage::Unmute => {
+                self.unmute();
+                Ok(())
+            }
+            CallMessage::UnmuteFailed(error) => {
+                self.emit(Event::UnmuteFailed(error));
                 Ok(())
             }
             CallMessage::Viewed(ticket, viewed) => {

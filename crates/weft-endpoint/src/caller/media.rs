@@ -4,7 +4,7 @@ use weft_net::Context;
 use weft_session::Frame;
 use weft_units::Duration;
 
-use super::Caller;
+use super::{Caller, Muting};
 use crate::sources::sound::SoundFrame;
 use crate::sources::video::VideoFrame;
 
@@ -58,6 +58,9 @@ impl Caller {
     }
 
     pub(super) fn send_sound(&mut self, context: &mut Context<'_>, sound: &SoundFrame) {
+        if self.muting == Muting::On {
+            return;
+        }
         for (key, remote_peer) in &self.peers {
             let Some(stream) = remote_peer.microphone else {
                 continue;

@@ -18,6 +18,7 @@ fn participant(id: &str, name: &str, cameras: &[Option<&str>]) -> Participant {
             cameras: cameras.iter().map(camera).collect(),
             audio: true,
         },
+        muted: false,
     }
 }
 

@@ -116,6 +116,21 @@ impl Room {
             .diagnose(link, &url, Some("application/json"))
     }
 
+    /// Ends a moderator's mute of our own participant.
+    ///
+    /// # Errors
+    /// If the server refuses or cannot be reached.
+    pub fn unmute(&self, own: &Identity) -> Result<(), SignallingError> {
+        let (base, room, id) = (self.base(), &self.room, escaped(&own.id));
+        let url = format!("{base}/api/rooms/{room}/mute?participant={id}");
+        let send = |timeouts: AttemptTimeouts| {
+            let request = timeouts.apply(self.exchange().agent.delete(&url));
+            let request = request.header(SECRET, &own.secret);
+            self.resources.authorized(request).call()
+        };
+        self.exchange().ask("to unmute", None, send, |_, _| Ok(()))
+    }
+
     /// Reports the state of our links to the room.
     ///
     /// # Errors

@@ -134,10 +134,14 @@ impl Pace {
 
 #[derive(Deserialize)]
 struct Welcome {
+    participants: Vec<Participant>,
+}
+
+#[derive(Deserialize)]
+struct Own {
     id: String,
     #[serde(default)]
     secret: String,
-    participants: Vec<Participant>,
 }
 
 #[derive(Deserialize)]
@@ -151,13 +155,11 @@ pub(super) fn room_event(name: &str, data: &str) -> Option<RoomEvent> {
             let welcome: Welcome = serde_json::from_str(data).ok()?;
             let participants = welcome.participants.into_iter();
             Some(RoomEvent::Welcome {
-                own: Identity {
-                    id: valid_id(welcome.id)?,
-                    secret: valid_id(welcome.secret)?,
-                },
+                own: identity(data)?,
                 participants: participants.filter_map(bounded).collect(),
             })
         }
+        "waiting" => Some(RoomEvent::Waiting(identity(data)?)),
         "joined" | "changed" => {
             let participant = serde_json::from_str(data).ok()?;
             Some(RoomEvent::Changed(bounded(participant)?))
@@ -172,6 +174,14 @@ pub(super) fn room_event(name: &str, data: &str) -> Option<RoomEvent> {
         }
         _ => None,
     }
+}
+
+fn identity(data: &str) -> Option<Identity> {
+    let own: Own = serde_json::from_str(data).ok()?;
+    Some(Identity {
+        id: valid_id(own.id)?,
+        secret: valid_id(own.secret)?,
+    })
 }
 
 /// Participant with a valid id, displayable names, and a bounded number of
@@ -191,6 +201,7 @@ fn bounded(mut participant: Participant) -> Option<Participant> {
         id: valid_id(participant.id)?,
         name: shown(&participant.name),
         publishing: participant.publishing,
+        muted: participant.muted,
     })
 }
 

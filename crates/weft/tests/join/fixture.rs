@@ -1,7 +1,7 @@
 //! Fixtures for the tests of links: the program itself, in network namespaces
 //! where links must appear and disappear.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, UdpSocket};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -23,7 +23,7 @@ pub(crate) struct Program {
 
 impl Program {
     pub(crate) fn start(command: &mut Command) -> Program {
-        let command = command.stdin(Stdio::null());
+        let command = command.stdin(Stdio::piped());
         let piped = command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = piped.spawn().expect("the program starts");
         let told = lines(child.stdout.take().expect("its output"));
@@ -35,6 +35,12 @@ impl Program {
     pub(crate) fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+
+    /// Enters an empty line.
+    pub(crate) fn press_enter(&mut self) {
+        let input = self.child.stdin.as_mut().expect("its input");
+        input.write_all(b"\n").expect("it reads");
     }
 
     /// Waits until it exits by itself; returns its exit status.

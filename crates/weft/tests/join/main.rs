@@ -3,6 +3,7 @@
 mod fixture;
 mod hostile;
 mod links;
+mod moderation;
 mod networks;
 mod policies;
 mod publish;

@@ -15,6 +15,8 @@ fn events_of_a_room_are_read_and_others_passed_over() {
     assert!(
         matches!(room_event("left", r#"{"id":"p2"}"#), Some(RoomEvent::Left(id)) if id == "p2")
     );
+    let waiting = room_event("waiting", r#"{"id":"p3","secret":"s3","room":"r"}"#);
+    assert!(matches!(waiting, Some(RoomEvent::Waiting(own)) if own.id == "p3"));
     assert!(room_event("links", "{}").is_none());
     assert!(room_event("welcome", "not json").is_none());
 }
