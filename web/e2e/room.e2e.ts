@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { brightness, framesShown, loudest, openPage, shown, startChromium } from './chromium';
+import { brightness, framesShown, keepPeers, loudest, openPage, shown, startChromium } from './chromium';
 import { whereTheMachineKeepsUp } from './machine';
 import { startWeft } from './program';
 import { startServer, type Server } from './server';
@@ -49,6 +49,39 @@ it('two see each other move, and a third who comes later sees both', whereTheMac
   for (const each of [ada, bob, eve]) expect(each.complaints).toEqual([]);
   await ada.context.close();
   await bob.context.close();
+}));
+
+it('pauses the camera while nobody watches it, and shows it to a newcomer at once', whereTheMachineKeepsUp(async () => {
+  const ada = await openPage(browser, `${server.url}/r/e2e?name=Ada`, { before: [keepPeers] });
+  const active = (): Promise<boolean[]> =>
+    ada.page.evaluate(() => {
+      const { peers } = globalThis as unknown as { peers: RTCPeerConnection[] };
+      const encodings = peers.flatMap((peer) => peer.getSenders()).map((sender) => sender.getParameters().encodings);
+      return encodings.find(({ length }) => length === 3)?.map(({ active }) => active !== false) ?? [];
+    });
+  const sentIn = async (ms: number): Promise<number> => {
+    const sent = (): Promise<number> =>
+      ada.page.evaluate(async () => {
+        const { peers } = globalThis as unknown as { peers: RTCPeerConnection[] };
+        let bytes = 0;
+        for (const peer of peers) for (const report of (await peer.getStats()).values()) if (report.type === 'outbound-rtp' && report.kind === 'video') bytes += report.bytesSent;
+        return bytes;
+      });
+    const before = await sent();
+    await ada.page.waitForTimeout(ms);
+    return (await sent()) - before;
+  };
+  await expect.poll(active).toEqual([false, false, false]);
+  expect(await sentIn(2_000)).toBe(0);
+
+  const bob = await enter('Bob');
+  await framesShown(bob.page, 'Picture of Ada', 30);
+  expect(await active()).toContain(true);
+  await expect.poll(() => sentIn(2_000)).toBeGreaterThan(50_000);
+  await bob.context.close();
+  await expect.poll(active).toEqual([false, false, false]);
+  expect(ada.complaints).toEqual([]);
+  await ada.context.close();
 }));
 
 it('a small tile gets a small encoding, and a large one the whole picture', whereTheMachineKeepsUp(async () => {

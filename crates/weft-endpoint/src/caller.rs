@@ -133,6 +133,9 @@ pub enum Command {
     Sound(SoundFrame),
     /// Sends sound frames to nobody, or to every peer again.
     Mute(Muting),
+    /// Encodes the cameras that somebody watches, and pauses the others. Cameras
+    /// beyond the list are watched.
+    Watched(Vec<bool>),
     /// Sets the scheduler of every call from now on.
     Schedule(SchedulerKind),
     /// Sets the preference of every call from now on.
@@ -334,6 +337,11 @@ impl Application for Caller {
             }
             Command::Video { camera, frame } => self.send_video(context, camera, &frame),
             Command::Sound(frame) => self.send_sound(context, &frame),
+            Command::Watched(cameras) => {
+                for (camera, control) in self.encoders.iter().enumerate() {
+                    control.set_watched(cameras.get(camera).is_none_or(|watched| *watched));
+                }
+            }
             Command::Mute(muting) => self.muting = muting,
             Command::Schedule(scheduler) => {
                 self.sending.scheduler = scheduler;

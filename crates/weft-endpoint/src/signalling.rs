@@ -23,7 +23,7 @@ pub use invitation::Invitation;
 pub use links::LinkFault;
 pub use room::{Room, escaped};
 pub use trust::Trust;
-pub use viewing::{Line, ViewedCamera, Viewing};
+pub use viewing::{Line, ViewedCamera, Viewing, Wanted};
 pub use whip::Whip;
 
 /// Header with the secret of a participant.
@@ -95,6 +95,8 @@ pub enum RoomEvent {
     Left(String),
     /// News of our reception with this resource name.
     Reception(String, Viewing),
+    /// Others watch these encodings of our publication.
+    Wanted(Wanted),
     /// Keep-alive of the stream.
     Alive,
 }

@@ -55,4 +55,12 @@ pub enum Event {
         /// The session description.
         sdp: String,
     },
+    /// A publisher should send these encodings from now on, and pause the others: nobody
+    /// watches them. At first it sends all.
+    WantedChanged {
+        /// The publication, as in the command that made it.
+        resource: ResourceId,
+        /// Whether each encoding of each camera is wanted, in the order of its offer.
+        cameras: Vec<Vec<bool>>,
+    },
 }

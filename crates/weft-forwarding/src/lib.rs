@@ -36,6 +36,8 @@ mod receptions;
 mod settings;
 mod traffic;
 mod trickle;
+mod wanted;
+mod watched;
 
 pub use capacity::Capacity;
 pub use census::Census;

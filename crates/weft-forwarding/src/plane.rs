@@ -5,6 +5,7 @@ use crate::handshakes::{Handshakes, Waiting};
 use crate::publication::{Publication, Publisher, Slot};
 use crate::settings::Settings;
 use crate::traffic::Traffic;
+use crate::wanted::Wanted;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::SocketAddr;
 use weft_ice::Event as IceEvent;
@@ -252,6 +253,7 @@ impl Plane {
             let egress = self.settings.egress();
             self.traffic.adapt_rates(now, &mut self.peers, egress);
             self.tell_paused();
+            self.tell_wanted(now);
             self.limit_publishers(now);
             self.next_housekeeping = (!self.connections.is_empty()).then_some(now + HOUSEKEEPING);
         }
@@ -322,10 +324,10 @@ impl Plane {
                 self.traffic
                     .connect_source(now, &mut self.peers, publication, key);
                 publication.share_screen(key, screen);
-                self.apply_mute(now, &publisher);
                 for track in publication.encodings(Slot::Sound).unwrap_or_default() {
                     self.traffic.loudest.enter(&room, *track);
                 }
+                self.apply_mute(now, &publisher);
                 self.refresh_receptions(now, &room);
             }
             Role::Play => {
@@ -415,7 +417,12 @@ impl Plane {
             }
             if let (Role::Publish(publishing), Some(key)) = (&mut connection.role, key) {
                 let packets = self.traffic.packets_of(key, &publishing.streams);
-                if publishing.is_over(now, packets) {
+                // A browser says goodbye also on an encoding that it pauses.
+                let wanted = self.publications.get(&connection.participant);
+                let pauses = wanted
+                    .and_then(|p| p.wanted())
+                    .is_some_and(Wanted::pauses_any);
+                if publishing.is_over(now, packets) && !pauses {
                     over.push((resource.clone(), "the publisher said goodbye".to_owned()));
                 }
             }

@@ -1,3 +1,4 @@
+use crate::wanted::Wanted;
 use std::collections::{BTreeMap, BTreeSet};
 use weft_peer::{Peer, PeerKey, StreamDirection};
 use weft_rooms::{Camera, Enabled, Publishing};
@@ -104,6 +105,7 @@ struct Source {
     negotiated: Publishing,
     /// Streams of it that are played.
     streams: Publishing,
+    wanted: Wanted,
 }
 
 impl Publication {
@@ -145,6 +147,7 @@ impl Publication {
             peer: key,
             streams: negotiated.enabled(Enabled::AT_FIRST),
             negotiated,
+            wanted: Wanted::default(),
         });
         routes
     }
@@ -180,6 +183,25 @@ impl Publication {
         };
         let tracks = self.tracks.iter().filter(move |(slot, _)| flows(slot));
         tracks.map(|(slot, track)| (*slot, &*track.encodings, track.form))
+    }
+
+    /// The encodings that the source should send.
+    pub(crate) fn wanted(&self) -> Option<&Wanted> {
+        self.source.as_ref().map(|s| &s.wanted)
+    }
+
+    /// Takes in which encodings somebody watches; see [`Wanted::update`].
+    pub(crate) fn update_wanted(
+        &mut self,
+        now: Instant,
+        watched: &BTreeSet<TrackId>,
+    ) -> Option<(PeerKey, Vec<Vec<bool>>)> {
+        let tracks = &self.tracks;
+        let cameras = (0..).map_while(|place| tracks.get(&Slot::Camera(place)));
+        let cameras: Vec<&[TrackId]> = cameras.map(|track| &*track.encodings).collect();
+        let source = self.source.as_mut()?;
+        let told = source.wanted.update(now, &cameras, watched)?;
+        Some((source.peer, told))
     }
 
     /// The peer that packets come from.

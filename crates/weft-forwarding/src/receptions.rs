@@ -101,8 +101,10 @@ impl Plane {
         let assignment = reception.assign(&candidates);
         tell_lines(&mut self.events, resource, reception);
         for (stream, carried) in assignment.changed {
+            let encodings = carried.encodings.clone();
             self.traffic
                 .carry(now, &mut self.peers, (key, stream), carried);
+            self.resume_wanted(now, &encodings);
         }
         if assignment.sections.is_empty() {
             return;

@@ -22,7 +22,7 @@ use crate::secret::proof_of;
 use bars::Bars;
 use resources::{Resource, Resources, Role};
 use serde_json::json;
-use state::{AdmissionState, Feed, Paces, State, change_message, message};
+use state::{AdmissionState, Feed, Paces, State, change_message, message, wanted_message};
 pub(crate) use state::{Message, described};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -368,6 +368,10 @@ impl Hub {
             Event::Offered { resource, sdp } => {
                 let data = json!({"resource": resource.0, "sdp": sdp});
                 state.notify_owner(&resource, &message("offer", &data));
+            }
+            Event::WantedChanged { resource, cameras } => {
+                state.notify_owner(&resource, &wanted_message(&resource, &cameras));
+                state.resources.set_wanted(&resource, cameras);
             }
         }
         self.publish_changes(&mut state);

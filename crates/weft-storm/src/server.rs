@@ -307,7 +307,7 @@ impl Server {
     fn on_event(&mut self, now: Instant, event: Event) {
         match event {
             // Nobody receives a whole room here.
-            Event::LinesChanged { .. } | Event::Offered { .. } => {}
+            Event::LinesChanged { .. } | Event::Offered { .. } | Event::WantedChanged { .. } => {}
             Event::Connected { resource } => {
                 let Some(found) = self.resources.get_mut(&resource) else {
                     return;

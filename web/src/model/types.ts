@@ -349,6 +349,20 @@ export function readReception(value: unknown): ReceptionNews {
   };
 }
 
+/** Encodings to send of each picture, in the order in which they were offered. */
+export interface Wanted {
+  /** Id of our publication on the server. */
+  readonly resource: string;
+  readonly cameras: readonly (readonly boolean[])[];
+}
+
+/** Reads the `wanted` event of a room. */
+export function readWanted(value: unknown): Wanted {
+  const from = fields(value);
+  const encodings = (camera: unknown): boolean[] => list(camera, (each) => each !== false);
+  return { resource: text(from?.['resource']), cameras: list(from?.['cameras'], encodings) };
+}
+
 export function readId(value: unknown): string | null {
   const id = fields(value)?.['id'];
   return typeof id === 'string' ? id : null;

@@ -151,6 +151,7 @@ export class RoomSession {
 
   #onEvent(event: string, value: unknown): void {
     if (event === 'reception' || event === 'offer') return this.reception.onEvent(value);
+    if (event === 'wanted') return this.publisher.onWanted(value);
     if (event === 'reaction') return this.#onReaction(value);
     if (event === 'waiting') return this.#onWaiting(value);
     if (event === 'ice-servers') return this.#setIceServers(readIceServers(value));

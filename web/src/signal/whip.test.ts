@@ -57,6 +57,22 @@ it('sends what was not sent before without a new negotiation', async () => {
   expect(env.peer.transceivers.map(({ sender }) => sender.track)).toEqual([audio, video, screen]);
 });
 
+it('pauses the encodings that nobody watches, and sends them again', async () => {
+  const { env, publisher } = publishing();
+  await settle();
+  const [, video, screen] = env.peer.transceivers;
+  const sent = (): unknown => [video, screen].map((each) => each?.sender.getParameters().encodings.map(({ active }) => active));
+  expect(sent()).toEqual([[true, true, true], [true, true]]);
+  publisher.onWanted({ resource: '1', cameras: [[true, true, false], [false, false]] });
+  publisher.onWanted({ resource: '1', cameras: [[true, false, false], [false, true]] });
+  await settle();
+  expect(sent()).toEqual([[true, false, false], [false, true]]);
+  publisher.onWanted({ resource: 'of before', cameras: [[true, true, true], [true, true]] });
+  publisher.onWanted({ resource: '1', cameras: 'all' });
+  await settle();
+  expect(sent()).toEqual([[true, false, false], [false, true]]);
+});
+
 it('marks the section of the screen as a presentation', () => {
   const sdp = 'v=0\r\nm=audio 9\r\na=mid:0\r\nm=video 9\r\na=mid:1\r\nm=video 9\r\na=mid:10\r\na=sendonly\r\n';
   expect(withPresentation(sdp, '1')).toBe(sdp.replace('a=mid:1\r\n', 'a=mid:1\r\na=content:slides\r\n'));

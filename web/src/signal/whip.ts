@@ -2,6 +2,7 @@
 
 import { ProblemError, problemOf } from '../model/problem';
 import type { Store } from '../model/store';
+import { readWanted } from '../model/types';
 import type { Env } from './env';
 import { gathered, locate, PeerSession, type Attempt, type PeerState } from './peer';
 
@@ -52,6 +53,8 @@ export class Publisher {
   #senders: Partial<Record<keyof Tracks, RTCRtpSender>> = {};
   #tracks: Tracks = { video: null, audio: null, screen: null };
   #told: Publishing | null = null;
+  /** Settled when the latest change of the encodings is made. */
+  #changed: Promise<void> = Promise.resolve();
 
   /** Both are called before every attempt: the URL has the participant's id, the headers prove it. */
   constructor(env: Env, url: () => string, proof: () => Record<string, string> = () => ({})) {
@@ -100,6 +103,17 @@ export class Publisher {
     this.#tellServer();
   }
 
+  /** Handles the event `wanted` of the room: pauses the encodings that nobody watches. */
+  onWanted(value: unknown): void {
+    const { resource, cameras } = readWanted(value);
+    if (this.#session.resource?.endsWith(`/${resource}`) !== true) return;
+    const pictures = [this.#senders.video, this.#senders.screen];
+    // One change at a time: a browser refuses parameters that are not the present ones.
+    this.#changed = this.#changed.then(async () => {
+      for (const [place, wanted] of cameras.entries()) await setActive(pictures[place], wanted);
+    });
+  }
+
   #tellServer(): void {
     const resource = this.#session.resource;
     if (resource === null || this.#told === null) return;
@@ -137,6 +151,16 @@ export class Publisher {
     if (!current()) return;
     await peer.setRemoteDescription({ type: 'answer', sdp: answer });
   }
+}
+
+async function setActive(sender: RTCRtpSender | undefined, wanted: readonly boolean[]): Promise<void> {
+  const parameters = sender?.getParameters();
+  if (sender === undefined || parameters === undefined) return;
+  const active = (place: number): boolean => wanted[place] ?? true;
+  if (parameters.encodings.every((encoding, place) => encoding.active === active(place))) return;
+  parameters.encodings.forEach((encoding, place) => (encoding.active = active(place)));
+  // A browser that refuses sends more than it has to.
+  await sender.setParameters(parameters).catch(() => undefined);
 }
 
 function addPictures(

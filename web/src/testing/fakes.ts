@@ -14,8 +14,16 @@ export interface Call {
 
 type Handler = (call: Call, signal: AbortSignal | null) => Response | Promise<Response>;
 
+interface FakeSender {
+  track: unknown;
+  replaceTrack: (track: unknown) => Promise<void>;
+  getParameters: () => { transactionId: string; encodings: { active: boolean }[] };
+  /** Refuses parameters that are not the present ones, as browsers do. */
+  setParameters: (parameters: { transactionId: string; encodings: { active: boolean }[] }) => Promise<void>;
+}
+
 export class FakeTransceiver {
-  readonly sender: { replaceTrack: (track: unknown) => Promise<void>; track: unknown };
+  readonly sender: FakeSender;
   codecs: readonly { mimeType: string }[] | null = null;
   readonly mid = null;
   /** Null if it was added without a track. */
@@ -26,7 +34,15 @@ export class FakeTransceiver {
     readonly init: RTCRtpTransceiverInit,
   ) {
     this.track = typeof of === 'string' ? null : of;
+    let encodings = (init.sendEncodings ?? []).map(() => ({ active: true }));
+    let version = 0;
     this.sender = {
+      getParameters: () => ({ transactionId: `${++version}`, encodings: encodings.map((encoding) => ({ ...encoding })) }),
+      setParameters: async (parameters) => {
+        await Promise.resolve();
+        if (parameters.transactionId !== `${version}`) throw new Error('InvalidStateError');
+        encodings = parameters.encodings;
+      },
       track: this.track,
       replaceTrack: (next) => {
         this.sender.track = next;

@@ -2,12 +2,12 @@
 
 use std::time::Instant;
 
-use crate::signalling::escaped;
+use crate::signalling::{Wanted, escaped};
 
 use super::inbox::CallMessage;
 use super::publication::PublicationState;
 use super::run::{Answer, CallLoop, RETRY};
-use crate::caller::News;
+use crate::caller::{Command, News};
 use crate::connect::{ConnectError, Connection, connect};
 use crate::event::Event;
 
@@ -49,6 +49,8 @@ impl CallLoop {
         match made {
             Ok(connection) => {
                 self.on_answer();
+                // The server has not heard yet who watches the new publication.
+                self.remote.send(Command::Watched(Vec::new()));
                 self.publication.state = PublicationState::Made(ticket, connection);
                 return Ok(());
             }
@@ -58,6 +60,17 @@ impl CallLoop {
         self.publication.state = PublicationState::Missing;
         self.publication.again = Some(Instant::now() + RETRY);
         Ok(())
+    }
+
+    /// Pauses cameras that nobody watches. Each has one encoding.
+    pub(super) fn on_wanted(&mut self, wanted: &Wanted) {
+        let Some(connection) = self.publication.connection() else {
+            return;
+        };
+        if connection.location.rsplit('/').next() == Some(&wanted.resource) {
+            let cameras = wanted.cameras.iter().map(|camera| camera.contains(&true));
+            self.remote.send(Command::Watched(cameras.collect()));
+        }
     }
 
     pub(super) fn on_publication(&mut self, news: News) {

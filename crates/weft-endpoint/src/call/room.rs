@@ -93,6 +93,7 @@ impl CallLoop {
                 }
             }
             RoomEvent::Left(id) => self.on_left(&id),
+            RoomEvent::Wanted(wanted) => self.on_wanted(&wanted),
             RoomEvent::Reception(resource, viewing) => self.on_reception_news(&resource, viewing),
             RoomEvent::Alive => return Ok(()),
         }

@@ -168,6 +168,7 @@ pub(super) fn room_event(name: &str, data: &str) -> Option<RoomEvent> {
             let (resource, viewing) = read_viewing(data)?;
             Some(RoomEvent::Reception(resource, viewing))
         }
+        "wanted" => Some(RoomEvent::Wanted(serde_json::from_str(data).ok()?)),
         "left" => {
             let left: Left = serde_json::from_str(data).ok()?;
             Some(RoomEvent::Left(valid_id(left.id)?))

@@ -75,6 +75,15 @@ impl LineMessage {
     }
 }
 
+/// Encodings of our publication that somebody watches.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Wanted {
+    /// Name of the publication's resource.
+    pub resource: String,
+    /// Whether each encoding of each camera is wanted.
+    pub cameras: Vec<Vec<bool>>,
+}
+
 /// Reads a message about a reception; returns the name of its resource, which answers
 /// lack, and its news. `None` if it cannot be read.
 pub(super) fn read_viewing(text: &str) -> Option<(String, Viewing)> {

@@ -1,7 +1,7 @@
 //! Encoder on its own thread, controlled by the publisher.
 
 use std::borrow::Cow;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -21,6 +21,10 @@ pub struct VideoControl {
     /// Byte budget of the next picture; `NO_BUDGET` for none.
     budget_bytes: AtomicU64,
     keyframe_requests: AtomicU32,
+    /// Whether nobody watches the camera.
+    paused: AtomicBool,
+    /// Number of times that somebody began to watch it again.
+    resumed: AtomicU32,
     report: Mutex<CameraReport>,
 }
 
@@ -33,6 +37,8 @@ impl Default for VideoControl {
             rate_bps: AtomicU64::default(),
             budget_bytes: AtomicU64::new(NO_BUDGET),
             keyframe_requests: AtomicU32::default(),
+            paused: AtomicBool::default(),
+            resumed: AtomicU32::default(),
             report: Mutex::default(),
         }
     }
@@ -74,6 +80,17 @@ impl VideoControl {
             .store(keyframe_requests, Ordering::Relaxed);
     }
 
+    /// Pauses encoding while nobody watches the camera. It begins again with a keyframe.
+    pub fn set_watched(&self, watched: bool) {
+        if self.paused.swap(!watched, Ordering::Relaxed) && watched {
+            self.resumed.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn is_paused(&self) -> bool {
+        self.paused.load(Ordering::Relaxed)
+    }
+
     /// Present allowance of the encoder.
     #[must_use]
     pub fn allowance(&self) -> Allowance {
@@ -81,7 +98,10 @@ impl VideoControl {
         Allowance {
             rate: Rate::from_bps(self.rate_bps.load(Ordering::Relaxed)),
             budget: (budget != NO_BUDGET).then_some(Bytes(budget)),
-            keyframe_requests: self.keyframe_requests.load(Ordering::Relaxed),
+            keyframe_requests: self
+                .keyframe_requests
+                .load(Ordering::Relaxed)
+                .wrapping_add(self.resumed.load(Ordering::Relaxed)),
         }
     }
 
@@ -156,6 +176,9 @@ fn encode(
         control.lock().missed += missed;
         if let Some(load) = meter.on_picture(missed) {
             on_load(load);
+        }
+        if control.is_paused() {
+            continue;
         }
         let encoding = encoder
             .control

@@ -44,6 +44,8 @@ pub struct Camera {
     pub sources: Vec<(Source, Rate)>,
     pub next_frame: Option<Instant>,
     pub keyframes_asked: u64,
+    /// Encodings that the plane wants; all until it says so.
+    pub wanted: Vec<bool>,
 }
 
 impl Client {
@@ -61,6 +63,9 @@ impl Client {
             let pictures = camera.sources.iter_mut().map(|(s, _)| s.capture(now));
             let pictures: Vec<Picture> = pictures.collect();
             for (place, agreed) in self.peer.streams().to_vec().into_iter().enumerate() {
+                if camera.wanted.get(place) == Some(&false) {
+                    continue;
+                }
                 let picture = match agreed.rid {
                     Some(_) => &pictures[place],
                     None => &pictures[0],

@@ -298,3 +298,74 @@ fn a_screen_is_sent_while_it_is_shared() {
     assert!(both > one * 3 / 2, "{both} and {one} bytes");
     assert!(room.plane.census().agrees(), "{:?}", room.plane.census());
 }
+
+/// Two cameras of one encoding. For a while nobody is there, then a viewer comes, and then
+/// shows one of them only.
+#[test]
+fn a_camera_is_sent_only_while_somebody_watches_it() {
+    let mut room = Room::new(1, &[GOOD; 3]);
+    let people = people(2);
+    for publisher in &people {
+        room.publish(publisher);
+    }
+    let received = |room: &Room| room.plane.stats().packets_received;
+    let received_in = |room: &mut Room, span: Duration| {
+        let before = received(room);
+        room.run(span);
+        received(room) - before
+    };
+    let all = received_in(&mut room, seconds(4));
+    room.run(seconds(3));
+    assert_eq!(received_in(&mut room, seconds(10)), 0, "nobody is there");
+
+    room.receive(&named("viewer"));
+    let from = room.now;
+    room.run(seconds(1));
+    for who in &people {
+        let count = shown(&room, 2, &who.participant, from);
+        assert!(
+            (15..=30).contains(&count),
+            "{count} of {who:?} in the first second"
+        );
+    }
+    let view = View {
+        cameras: vec![ViewedCamera {
+            participant: people[0].participant.clone(),
+            camera: 0,
+            width: 640,
+            height: 360,
+        }],
+    };
+    let resource = ResourceId("resource 2".to_owned());
+    let set = room.plane.set_view(room.now, &resource, view);
+    set.expect("it is a reception");
+    room.run(seconds(7));
+    let one = received_in(&mut room, seconds(4));
+    println!("{all} packets of both, {one} of one");
+    assert!((all * 2 / 5..all * 3 / 5).contains(&one), "{one} of {all}");
+}
+
+/// A camera in encodings of 150 and 1350 kbit/s; a viewer who gets the large one, and
+/// later one who cannot.
+#[test]
+fn the_small_encoding_is_sent_only_while_somebody_needs_it() {
+    let downlink = "rate=600kbit,burst=30kB,delay=20ms,queue=200ms";
+    let mut room = Room::new(1, &[GOOD, GOOD, downlink]);
+    room.pictures = (Duration::from_nanos(66_666_666), Layers::Three);
+    let publisher = &people(1)[0];
+    room.publish_encodings(publisher, &[150, 1_350].map(Rate::from_kbps));
+    room.run(seconds(2));
+    room.browser = true;
+    room.receive(&named("strong"));
+    room.run(seconds(15));
+    assert_eq!(room.clients[0].camera().wanted, [false, true]);
+    room.receive(&named("weak"));
+    room.run(seconds(6));
+    assert_eq!(room.clients[0].camera().wanted, [true, true]);
+    let from = room.now;
+    room.run(seconds(20));
+    for (client, least) in [(1, 290), (2, 250)] {
+        let count = shown(&room, client, &publisher.participant, from);
+        assert!((least..=305).contains(&count), "client {client}: {count}");
+    }
+}

@@ -179,6 +179,7 @@ impl Room {
             sources: most.iter().map(of).collect(),
             next_frame: None,
             keyframes_asked: 0,
+            wanted: Vec::new(),
         };
         self.enter(peer.expect("the answer is good"), Some(camera));
     }
@@ -441,6 +442,10 @@ impl Room {
                 self.plane
                     .accept(now, resource, &answer)
                     .expect("the answer is good");
+            }
+            PlaneEvent::WantedChanged { resource, cameras } => {
+                let camera = self.client_of(&resource).camera.as_mut();
+                camera.expect("it publishes").wanted = cameras.concat();
             }
             event => self.events.push(event),
         }

@@ -33,6 +33,8 @@ pub(super) struct Resource {
     number: u64,
     patched: Pace,
     viewed: Pace,
+    /// Encodings of each camera that its publisher was told to send; empty for all.
+    wanted: Vec<Vec<bool>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -138,6 +140,7 @@ impl Resources {
             number: self.opened,
             patched: Pace::default(),
             viewed: Pace::default(),
+            wanted: Vec::new(),
         };
         self.opened += 1;
         self.all.insert(id, resource);
@@ -145,6 +148,28 @@ impl Resources {
 
     pub(super) fn find(&self, id: &ResourceId) -> Option<&Resource> {
         self.all.get(id)
+    }
+
+    /// A publisher should send these encodings of each camera.
+    pub(super) fn set_wanted(&mut self, id: &ResourceId, cameras: Vec<Vec<bool>>) {
+        if let Some(found) = self.all.get_mut(id) {
+            found.wanted = cameras;
+        }
+    }
+
+    /// Returns the publications of a participant that should not send all their encodings,
+    /// and the encodings that they should send.
+    pub(super) fn wanted_of(
+        &self,
+        room: &str,
+        participant: &str,
+    ) -> impl Iterator<Item = (&ResourceId, &Vec<Vec<bool>>)> {
+        let own = self
+            .all
+            .iter()
+            .filter(move |(_, r)| r.publishes_as(room, participant));
+        let told = own.filter(|(_, resource)| !resource.wanted.is_empty());
+        told.map(|(id, resource)| (id, &resource.wanted))
     }
 
     /// Whether another change of a connection is within its rate limit. Changes

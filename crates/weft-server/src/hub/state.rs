@@ -267,6 +267,9 @@ impl State {
         if self.registry.is_moderator(room, id) && !self.registry.waiting(room).is_empty() {
             let _ = sender.try_send(queue_message(&self.registry, room));
         }
+        for (resource, cameras) in self.resources.wanted_of(room, id) {
+            let _ = sender.try_send(wanted_message(resource, cameras));
+        }
         let chat = self.registry.chat(now, room, read);
         if let Some(history) = history_message(&chat) {
             let _ = sender.try_send(history);
@@ -325,6 +328,14 @@ impl State {
             self.registry.release(now, &found.room, &found.participant);
         }
     }
+}
+
+/// Tells a publisher which encodings of each camera to send.
+pub fn wanted_message(resource: &ResourceId, cameras: &[Vec<bool>]) -> Message {
+    message(
+        "wanted",
+        &json!({"resource": resource.0, "cameras": cameras}),
+    )
 }
 
 pub fn message(event: &'static str, data: &Value) -> Message {
