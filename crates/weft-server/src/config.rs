@@ -1,6 +1,6 @@
 use crate::allowed_origin::AllowedOrigin;
 use crate::auth::TokenKey;
-use crate::ice_servers::IceServer;
+use crate::ice_servers::{IceServer, TurnName};
 use crate::log::Log;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::ops::RangeInclusive;
@@ -37,6 +37,8 @@ pub struct ServerConfig {
     /// STUN and TURN servers for the participants' browsers and for programs that
     /// use WHIP and WHEP. Default none.
     pub ice_servers: Vec<IceServer>,
+    /// Built-in TURN server. Default none.
+    pub turn: Option<TurnConfig>,
     /// Folder in which the server opens a socket for its operator (`weft
     /// rooms`). Default none.
     pub admin: Option<PathBuf>,
@@ -61,12 +63,23 @@ impl Default for ServerConfig {
             metrics: None,
             media: MediaConfig::default(),
             ice_servers: Vec::new(),
+            turn: None,
             admin: None,
             limits: Limits::default(),
             log: Log::default(),
             extra: None,
         }
     }
+}
+
+/// TURN server on the HTTP port, for clients that reach no UDP port of this
+/// server. It relays to the media addresses only. [`MediaLimits::all`] and
+/// [`MediaLimits::per_address`] also limit its allocations.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TurnConfig {
+    /// Host and port by which clients reach the HTTP port, without a proxy in
+    /// between. Default none: those of each client's request.
+    pub name: Option<TurnName>,
 }
 
 /// Addresses of media, over UDP: one port for all peers.

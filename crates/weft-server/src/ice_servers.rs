@@ -1,11 +1,16 @@
-//! STUN and TURN servers that the operator names, and their credentials.
+//! STUN and TURN servers for clients, and their credentials: those that the
+//! operator names, and the built-in one.
 
+mod own;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use own::OwnTurn;
+pub use own::{TurnName, TurnNameError};
+
 use crate::secret::unguessable;
 use aws_lc_rs::{digest, hmac};
-use axum::http::header::LINK;
+use axum::http::header::{HOST, LINK};
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderValue};
 use base64::Engine as _;
@@ -145,12 +150,16 @@ fn relays(url: &str) -> Option<bool> {
     let name = authority.host();
     let has_port = authority.as_str().len() > name.len();
     let port = authority.port_u16().filter(|port| *port > 0);
+    (is_host(name) && has_port == port.is_some() && !host.contains('@')).then_some(relays)
+}
+
+/// Whether it is a name, an IPv4 address or an IPv6 address in brackets.
+fn is_host(name: &str) -> bool {
     let is_name = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
-    let is_host = match name.strip_prefix('[').and_then(|n| n.strip_suffix(']')) {
+    match name.strip_prefix('[').and_then(|n| n.strip_suffix(']')) {
         Some(v6) => v6.parse::<Ipv6Addr>().is_ok(),
         None => !name.is_empty() && name.chars().all(is_name),
-    };
-    (is_host && has_port == port.is_some() && !host.contains('@')).then_some(relays)
+    }
 }
 
 /// Hides the credentials.
@@ -181,19 +190,34 @@ pub(crate) struct Login {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct IceServers {
     named: Vec<IceServer>,
+    own: Option<OwnTurn>,
 }
 
 impl IceServers {
-    pub(crate) fn new(named: Vec<IceServer>) -> IceServers {
-        IceServers { named }
+    pub(crate) fn new(named: Vec<IceServer>, own: Option<OwnTurn>) -> IceServers {
+        IceServers { named, own }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.named.is_empty()
+        self.named.is_empty() && self.own.is_none()
     }
 
-    /// Returns the servers with credentials for this client.
-    pub(crate) fn issue(&self, client: &str, now: SystemTime) -> Vec<IssuedServer> {
+    /// Returns the servers with credentials for this client. `host` is the name
+    /// by which it reaches this server.
+    pub(crate) fn issue(
+        &self,
+        client: &str,
+        host: Option<&str>,
+        now: SystemTime,
+    ) -> Vec<IssuedServer> {
+        let own = self.own.iter().flat_map(|own| {
+            let login = Login::limited(&own.secret, client, now);
+            let urls = own.urls(host).into_iter();
+            urls.map(move |urls| IssuedServer {
+                urls,
+                login: Some(login.clone()),
+            })
+        });
         let named = self.named.iter().map(|server| IssuedServer {
             urls: server.url.clone(),
             login: match &server.credentials {
@@ -205,12 +229,12 @@ impl IceServers {
                 IceCredentials::Secret(secret) => Some(Login::limited(secret, client, now)),
             },
         });
-        named.collect()
+        named.chain(own).collect()
     }
 
     /// Header fields for WHIP and WHEP (RFC 9725 section 4.6).
-    pub(crate) fn links(&self, client: &str, now: SystemTime) -> HeaderMap {
-        let servers = self.issue(client, now);
+    pub(crate) fn links(&self, client: &str, host: Option<&str>, now: SystemTime) -> HeaderMap {
+        let servers = self.issue(client, host, now);
         let links = servers.iter().filter_map(IssuedServer::link);
         links.map(|link| (LINK, link)).collect()
     }
@@ -219,7 +243,7 @@ impl IceServers {
 impl Login {
     /// Time-limited credentials
     /// ([draft-uberti-behave-turn-rest-00](https://datatracker.ietf.org/doc/html/draft-uberti-behave-turn-rest-00)
-    /// section 2.2), as coturn checks them with `use-auth-secret`.
+    /// section 2.2), as coturn and the built-in server check them.
     pub(crate) fn limited(secret: &str, client: &str, now: SystemTime) -> Login {
         let end = now.duration_since(UNIX_EPOCH).unwrap_or_default() + VALIDITY;
         let username = format!("{}:{client}", end.as_secs());
@@ -250,6 +274,11 @@ impl IssuedServer {
 /// Content of a quoted string (RFC 9110 section 5.6.4).
 fn quoted(value: &str) -> String {
     value.replace('\\', "\\\\").replace('"', "\\\"")
+}
+
+/// Host of a request (RFC 9110 section 7.2).
+pub(crate) fn host_of(headers: &HeaderMap) -> Option<&str> {
+    headers.get(HOST)?.to_str().ok()
 }
 
 /// Name of a client in credentials, from what identifies it here: short, of

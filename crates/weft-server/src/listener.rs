@@ -1,9 +1,14 @@
+mod protocol;
+
 use crate::config::Limits;
 use crate::http_slots::{HttpSlot, HttpSlots, Known};
 use crate::log::NotAccepted;
 use crate::refusals::Refusals;
 use crate::reload::Certificate;
+use crate::stream::Stream;
+use crate::turn::TurnServer;
 use axum::serve::Listener;
+use protocol::{Accepted, identified};
 use socket2::{SockRef, TcpKeepalive};
 use std::future::Future;
 use std::io;
@@ -12,14 +17,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, Sleep};
-use tokio_rustls::TlsAcceptor;
 
-/// Longest TLS handshake. Chosen by us: many round trips over a bad link.
-const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Longest time without a write to a connection. Requests get an answer within
 /// seconds, and event streams send a comment every 15 seconds: a connection
 /// that is silent for longer has no request, sends one too slowly, or does not
@@ -36,11 +38,6 @@ const EXHAUSTED_PAUSE: Duration = Duration::from_millis(100);
 /// Errors "no file descriptor left" for the process and the system (EMFILE,
 /// ENFILE: the same numbers on all systems that weft supports).
 const NO_DESCRIPTOR: [i32; 2] = [24, 23];
-/// First octet of every TLS connection: record type handshake (RFC 8446
-/// section 5.1).
-const TLS_HANDSHAKE: u8 = 22;
-const NOT_TLS: &[u8] = b"HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\n\
-Connection: close\r\n\r\n{\"error\":\"This server speaks HTTPS.\",\"remedy\":\"Use https:// in the address.\"}";
 
 /// Accepts connections, with or without TLS, up to the limit. Handshakes do not
 /// wait for each other.
@@ -51,7 +48,7 @@ pub(crate) struct Connections {
 
 /// HTTP connection.
 pub(crate) struct Connection {
-    io: Pin<Box<dyn Io>>,
+    io: Stream,
     /// Timer that closes the connection, restarted by every write.
     end: Pin<Box<Sleep>>,
     /// Bytes read since the last write.
@@ -61,14 +58,13 @@ pub(crate) struct Connection {
     is_over: bool,
 }
 
-trait Io: AsyncRead + AsyncWrite + Send {}
-impl<T: AsyncRead + AsyncWrite + Send> Io for T {}
-
 impl Connections {
-    /// Starts to accept. Needs a tokio runtime.
+    /// Starts to accept HTTP, and TURN if there is a server for it. Needs a tokio
+    /// runtime.
     pub(crate) fn start(
         listener: std::net::TcpListener,
         tls: Option<Arc<Certificate>>,
+        turn: Option<Arc<TurnServer>>,
         limits: Limits,
         refusals: Arc<Refusals>,
     ) -> io::Result<Connections> {
@@ -77,14 +73,14 @@ impl Connections {
         let (sender, ready) = mpsc::channel(16);
         let (all, per_address) = (limits.http_connections, limits.http_connections_per_address);
         let slots = HttpSlots::new(all, per_address, refusals);
-        tokio::spawn(accept_all(listener, tls, slots, sender));
+        tokio::spawn(accept_all(listener, (tls, turn), slots, sender));
         Ok(Connections { ready, address })
     }
 }
 
 async fn accept_all(
     listener: TcpListener,
-    tls: Option<Arc<Certificate>>,
+    (tls, turn): (Option<Arc<Certificate>>, Option<Arc<TurnServer>>),
     slots: HttpSlots,
     sender: mpsc::Sender<(Connection, SocketAddr)>,
 ) {
@@ -115,22 +111,25 @@ async fn accept_all(
         };
         prepare(&stream);
         let acceptor = tls.as_ref().map(|tls| tls.acceptor());
-        let sender = sender.clone();
+        let (sender, turn) = (sender.clone(), turn.clone());
         tokio::spawn(async move {
-            let handshake = tokio::time::timeout(HANDSHAKE_TIMEOUT, secured(stream, acceptor));
-            let done = tokio::select! {
-                done = handshake => done,
+            let accepted = tokio::select! {
+                accepted = identified(stream, acceptor, turn.as_ref().map(|_| SILENCE)) => accepted,
                 _ = &mut slot.ends => return,
             };
-            if let Ok(Ok(io)) = done {
-                let connection = Connection {
-                    io,
-                    end: Box::pin(tokio::time::sleep(SILENCE)),
-                    read: 0,
-                    slot,
-                    is_over: false,
-                };
-                let _ = sender.send((connection, peer)).await;
+            match (accepted, turn) {
+                (Ok(Accepted::Http(io)), _) => {
+                    let connection = Connection {
+                        io,
+                        end: Box::pin(tokio::time::sleep(SILENCE)),
+                        read: 0,
+                        slot,
+                        is_over: false,
+                    };
+                    let _ = sender.send((connection, peer)).await;
+                }
+                (Ok(Accepted::Turn(io)), Some(turn)) => turn.serve(io, peer, slot),
+                _ => {}
             }
         });
     }
@@ -163,19 +162,6 @@ impl Connection {
             .poll(cx)
             .map(|()| io::ErrorKind::TimedOut.into())
     }
-}
-
-async fn secured(mut stream: TcpStream, tls: Option<TlsAcceptor>) -> io::Result<Pin<Box<dyn Io>>> {
-    let Some(tls) = tls else {
-        return Ok(Box::pin(stream));
-    };
-    let mut first = [0; 1];
-    if stream.peek(&mut first).await? == 1 && first[0] != TLS_HANDSHAKE {
-        stream.write_all(NOT_TLS).await?;
-        stream.shutdown().await?;
-        return Err(io::ErrorKind::InvalidData.into());
-    }
-    Ok(Box::pin(tls.accept(stream).await?))
 }
 
 impl Listener for Connections {
@@ -245,7 +231,7 @@ mod tests {
     use crate::config::Security;
     use crate::log::Log;
     use crate::tls::Source;
-    use tokio::io::{AsyncReadExt, DuplexStream};
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
     fn refusals() -> Arc<Refusals> {
         Arc::new(Refusals::new(Log::default()))
@@ -267,7 +253,7 @@ mod tests {
     fn start(tls: Option<Arc<Certificate>>, limits: Limits) -> Connections {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
-        Connections::start(listener, tls, limits, refusals()).unwrap()
+        Connections::start(listener, tls, None, limits, refusals()).unwrap()
     }
 
     #[tokio::test]

@@ -5,6 +5,7 @@
 //! `weft serve`, or the single sender of `weft call`. A request is a closure
 //! that runs on the plane's thread and gets a [`Media`].
 
+use std::net::SocketAddr;
 use tokio::sync::{mpsc, oneshot};
 use weft_forwarding::{Capacity, Plane, Publisher};
 pub use weft_forwarding::{
@@ -21,6 +22,12 @@ pub trait MediaPlane: Send + Sync {
     /// Sends a request. If it cannot be taken, it is dropped, and the caller
     /// that waits for its answer gets [`MediaError::Gone`].
     fn send(&self, request: Request);
+
+    /// Local addresses of its sockets, for the built-in TURN server. Default
+    /// none: it relays nothing.
+    fn addresses(&self) -> &[SocketAddr] {
+        &[]
+    }
 }
 
 /// Operations of a media plane. Session descriptions are SDP.

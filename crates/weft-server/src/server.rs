@@ -6,7 +6,7 @@ use crate::config::{Limits, Security, ServerConfig};
 use crate::error::ServerError;
 use crate::forwarding::Forwarding;
 use crate::hub::{Arrival, Hub};
-use crate::ice_servers::IceServers;
+use crate::ice_servers::{IceServers, OwnTurn};
 use crate::ids::Ids;
 use crate::listener::Connections;
 use crate::log::ServerEvent;
@@ -17,7 +17,9 @@ use crate::problem::Problem;
 use crate::refusals::Refusals;
 use crate::reload::Certificate;
 use crate::routes::{self, App};
+use crate::secret::unguessable;
 use crate::tls::Source;
+use crate::turn::{MediaPeers, Terms, TurnServer};
 use crate::{reload, repeated};
 use axum::Router;
 use std::future::IntoFuture;
@@ -136,6 +138,7 @@ impl Server {
         };
         let metrics_addr = metrics.as_ref().and_then(|m| m.local_addr().ok());
 
+        let peers = MediaPeers::new(media.addresses(), &config.media.public);
         let hub = Hub::new(config.limits, media, (clock, ids), config.log);
         let hub = Arc::new(hub.refusing(revoked));
         let admin = config.admin.and_then(|folder| {
@@ -148,6 +151,18 @@ impl Server {
             Some((socket.inspect_err(problem).ok()?, Admin { hub, gate }))
         });
         let is_secure = certificate.is_some();
+        let own_turn = config.turn.map(|turn| OwnTurn {
+            secret: unguessable(),
+            name: turn.name,
+            listen: address.ip(),
+            is_secure,
+            is_trusted: config.security != Security::Auto,
+        });
+        let turn = own_turn.as_ref().map(|own| {
+            let limits = (config.limits.media.all, config.limits.media.per_address);
+            let refusals = Arc::clone(hub.refusals());
+            TurnServer::start(Terms::new(own.secret.clone(), peers, limits, refusals))
+        });
         let app = App {
             hub: Arc::clone(&hub),
             // Behind a proxy, requests have the proxy's names.
@@ -158,7 +173,7 @@ impl Server {
             secure: is_secure,
             origins: config.allowed_origins.into(),
             figures: Arc::default(),
-            ice_servers: Arc::new(IceServers::new(config.ice_servers)),
+            ice_servers: Arc::new(IceServers::new(config.ice_servers, own_turn)),
         };
         let url = url_of(local_addr, is_secure);
         let urls_elsewhere = urls_elsewhere(local_addr, is_secure);
@@ -171,6 +186,7 @@ impl Server {
         let run = Run {
             listener,
             certificate: certificate.clone(),
+            turn: turn.transpose()?.map(Arc::new),
             admin,
             limits: config.limits,
             metrics: metrics.map(|listener| (listener, routes::operator_router(app.clone()))),
@@ -301,6 +317,7 @@ impl Drop for ServerHandle {
 struct Run {
     listener: TcpListener,
     certificate: Option<Arc<Certificate>>,
+    turn: Option<Arc<TurnServer>>,
     admin: Option<(Listening, Admin)>,
     limits: Limits,
     metrics: Option<(TcpListener, Router)>,
@@ -316,15 +333,15 @@ impl Run {
     async fn until_stopped(self) {
         // Registering a bound socket fails only without a runtime.
         let limits = self.limits;
-        let start = |listener, certificate| {
+        let start = |listener, certificate, turn| {
             let refusals = Arc::clone(self.hub.refusals());
-            Connections::start(listener, certificate, limits, refusals)
+            Connections::start(listener, certificate, turn, limits, refusals)
         };
-        let Ok(connections) = start(self.listener, self.certificate.clone()) else {
+        let Ok(connections) = start(self.listener, self.certificate.clone(), self.turn) else {
             return;
         };
         if let Some((listener, router)) = self.metrics
-            && let Ok(connections) = start(listener, None)
+            && let Ok(connections) = start(listener, None, None)
         {
             tokio::spawn(axum::serve(connections, router).into_future());
         }

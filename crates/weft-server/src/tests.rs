@@ -17,3 +17,4 @@ mod security;
 mod stub;
 mod talk;
 mod tokens;
+mod turn;

@@ -7,7 +7,7 @@ use std::sync::mpsc::channel;
 
 use weft_server::axum::routing::get;
 use weft_server::axum::{Json, Router};
-use weft_server::{Security, Server, ServerConfig, ServerHandle};
+use weft_server::{Security, Server, ServerConfig, ServerHandle, TurnConfig};
 
 use crate::descriptors;
 use crate::exit::{Failure, say};
@@ -23,10 +23,12 @@ pub fn run(args: ServeArgs) -> Result<(), Failure> {
     config.metrics = args.metrics;
     config.allowed_origins = args.allow_origin;
     config.ice_servers = args.ice_server;
+    config.turn = args.turn.map(|name| TurnConfig { name });
     config.log = log::log(&args.log);
     config.admin = state_folder();
     config.token_key = token::key_of_server(&args.key, config.token.is_some())?;
     descriptors::raise_limit();
+    warn_of_unreachable_turn(&config);
     let own_certificate = config.security == Security::Auto;
     let is_open =
         config.token.is_none() && config.token_key.is_none() && !config.listen.ip().is_loopback();
@@ -70,6 +72,30 @@ pub fn run(args: ServeArgs) -> Result<(), Failure> {
              service manager restart the process; participants then reconnect",
         )),
     }
+}
+
+/// Warns if browsers cannot use the built-in TURN server.
+fn warn_of_unreachable_turn(config: &ServerConfig) {
+    let Some(turn) = &config.turn else { return };
+    let port = match &turn.name {
+        Some(name) => name.port(),
+        None if config.security == Security::InsecureHttp => {
+            return complain!(
+                "weft: proxies pass no TURN: name the address by which browsers reach this port \
+                 without the proxy, --turn=HOST:PORT"
+            );
+        }
+        None => config.listen.port(),
+    };
+    if port != 0 && !is_turn_port(port) {
+        complain!("weft: Chromium uses no TURN server on port {port}: take 443, or 1024 or higher");
+    }
+}
+
+/// Whether Chromium accepts the port (libwebrtc, p2p/base/turn_port.cc,
+/// `AllowedTurnPort`).
+fn is_turn_port(port: u16) -> bool {
+    matches!(port, 53 | 80 | 443 | 1024..)
 }
 
 /// Reason for the end of the server.

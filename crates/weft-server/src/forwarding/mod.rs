@@ -65,7 +65,10 @@ impl Forwarding {
 
     /// Sender of requests to the plane.
     pub(crate) fn plane(&self) -> Arc<dyn MediaPlane> {
-        Arc::new(Requests(self.remote.clone()))
+        Arc::new(Requests {
+            remote: self.remote.clone(),
+            addresses: self.addresses.clone(),
+        })
     }
 }
 
@@ -95,12 +98,19 @@ fn break_on_request(remote: &Remote<Order>) {
     });
 }
 
-struct Requests(Remote<Order>);
+struct Requests {
+    remote: Remote<Order>,
+    addresses: Vec<SocketAddr>,
+}
 
 impl MediaPlane for Requests {
     fn send(&self, request: Request) {
         // After the end, the request and its reply channel are dropped.
-        self.0.send(Order::Serve(request));
+        self.remote.send(Order::Serve(request));
+    }
+
+    fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
     }
 }
 

@@ -32,7 +32,7 @@ fn a_server_is_read_with_its_credentials() {
         !format!("{servers:?}").contains("north"),
         "a secret in a log"
     );
-    let issued = IceServers::new(servers).issue("p1", UNIX_EPOCH);
+    let issued = IceServers::new(servers, None).issue("p1", None, UNIX_EPOCH);
     assert_eq!(
         serde_json::to_value(&issued).unwrap(),
         serde_json::json!([
@@ -90,13 +90,16 @@ fn a_wrong_server_is_refused_with_the_remedy() {
 #[test]
 fn links_have_the_form_of_the_standard() {
     let (_kept, login) = file("k\"m:p\\w\n");
-    let servers = IceServers::new(vec![
-        "stun:stun.example".parse().unwrap(),
-        format!("turn:host?transport=udp,login={login}")
-            .parse()
-            .unwrap(),
-    ]);
-    let links = servers.links("p1", UNIX_EPOCH);
+    let servers = IceServers::new(
+        vec![
+            "stun:stun.example".parse().unwrap(),
+            format!("turn:host?transport=udp,login={login}")
+                .parse()
+                .unwrap(),
+        ],
+        None,
+    );
+    let links = servers.links("p1", None, UNIX_EPOCH);
     let links: Vec<&str> = links
         .get_all(LINK)
         .iter()
@@ -109,4 +112,49 @@ fn links_have_the_form_of_the_standard() {
             r#"<turn:host?transport=udp>; rel="ice-server"; username="k\"m"; credential="p\\w"; credential-type="password""#,
         ]
     );
+}
+
+#[test]
+fn the_built_in_server_has_the_host_of_the_request() {
+    let own = |name: Option<&str>, is_secure, is_trusted| OwnTurn {
+        secret: "north".to_owned(),
+        name: name.map(|name| name.parse().unwrap()),
+        listen: [127, 0, 0, 1].into(),
+        is_secure,
+        is_trusted,
+    };
+    let urls = |own: OwnTurn, host: Option<&str>| -> Vec<String> {
+        let issued = IceServers::new(vec![], Some(own)).issue("p1", host, UNIX_EPOCH);
+        assert!(issued.iter().all(|server| server.login.is_some()));
+        issued.into_iter().map(|server| server.urls).collect()
+    };
+    for (host, wanted) in [
+        ("127.0.0.1:8080", "turn:127.0.0.1:8080?transport=tcp"),
+        ("localhost:9000", "turn:127.0.0.1:9000?transport=tcp"),
+        ("weft.example", "turn:weft.example:80?transport=tcp"),
+        ("[2001:db8::1]:81", "turn:[2001:db8::1]:81?transport=tcp"),
+    ] {
+        assert_eq!(urls(own(None, false, false), Some(host)), [wanted]);
+    }
+    let both = [
+        "turn:weft.example:443?transport=tcp",
+        "turns:weft.example:443?transport=tcp",
+    ];
+    assert_eq!(urls(own(None, true, true), Some("weft.example")), both);
+    // Browsers do not accept a self-signed certificate here.
+    assert_eq!(
+        urls(own(None, true, false), Some("weft.example")),
+        both[..1]
+    );
+    let named = own(Some("turn.example:5349"), false, true);
+    assert_eq!(
+        urls(named, Some("proxy")),
+        ["turn:turn.example:5349?transport=tcp"]
+    );
+    for host in [None, Some("a b"), Some("a>;rel=x"), Some("")] {
+        assert_eq!(urls(own(None, true, true), host), Vec::<String>::new());
+    }
+    for text in ["", "turn.example", "turn.example:0", "turn:x:1", "a@b:1"] {
+        assert!(text.parse::<TurnName>().is_err(), "{text}");
+    }
 }

@@ -15,7 +15,7 @@ pub use guard::Admitted;
 use crate::allowed_origin::AllowedOrigin;
 use crate::auth::{Access, Gate, May, RequiredAccess};
 use crate::hub::{Arrival, Hub};
-use crate::ice_servers::{IceServers, client_of, newcomer};
+use crate::ice_servers::{IceServers, client_of, host_of, newcomer};
 use crate::listener::MAX_BODY;
 use crate::media_plane::{Media, MediaError, Negotiated, ResourceId};
 use crate::origin::{Origin, Peer, address_of};
@@ -384,20 +384,22 @@ fn created(location: &str, agreed: Negotiated) -> Response {
 
 /// Response with the accepted media type (RFC 9725 section 4.2) and the ICE
 /// servers, for clients that need them before their offer (section 4.6).
-async fn options(State(app): State<App>) -> Response {
+async fn options(State(app): State<App>, request: HeaderMap) -> Response {
     let headers = [
         ("accept-post", HeaderValue::from_static(SDP)),
         (ALLOW.as_str(), HeaderValue::from_static("POST, OPTIONS")),
         (CACHE_CONTROL.as_str(), HeaderValue::from_static("no-store")),
     ];
-    let links = app.ice_servers.links(&newcomer(), SystemTime::now());
+    let host = host_of(&request);
+    let links = app.ice_servers.links(&newcomer(), host, SystemTime::now());
     (StatusCode::NO_CONTENT, headers, links).into_response()
 }
 
 /// Header fields that name the ICE servers to the client of a new connection.
-fn ice_links(app: &App, resource: &ResourceId) -> HeaderMap {
+fn ice_links(app: &App, resource: &ResourceId, request: &HeaderMap) -> HeaderMap {
     let client = client_of(&resource.0);
-    app.ice_servers.links(&client, SystemTime::now())
+    app.ice_servers
+        .links(&client, host_of(request), SystemTime::now())
 }
 
 /// All characters except the unreserved ones (RFC 3986 section 2.3).

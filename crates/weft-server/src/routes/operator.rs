@@ -153,7 +153,7 @@ fn write_refusals(text: &mut String, refusals: &Refusals) {
     for (name, help, rows) in [
         (
             "weft_requests_refused_total",
-            "HTTP requests that were refused.",
+            "HTTP and TURN requests that were refused.",
             requests.collect::<Vec<_>>(),
         ),
         (

@@ -1,6 +1,6 @@
 use super::{App, RoomName};
 use crate::hub::{Arrival, Hub, Message};
-use crate::ice_servers::{IceServers, RENEWAL, client_of};
+use crate::ice_servers::{IceServers, RENEWAL, client_of, host_of};
 use crate::origin::Origin;
 use crate::problem::Problem;
 use crate::secret::secret_of;
@@ -67,6 +67,7 @@ async fn events(
     };
     let ice_servers = Issuing {
         servers: Arc::clone(&app.ice_servers),
+        host: host_of(&headers).map(str::to_owned),
         renewal: None,
     };
     let (id, messages) = app.hub.join(arrival, read)?;
@@ -121,6 +122,8 @@ struct Presence {
 /// ICE servers of one participant.
 struct Issuing {
     servers: Arc<IceServers>,
+    /// Host of the participant's request.
+    host: Option<String>,
     /// Times of new credentials; `None` before the welcome.
     renewal: Option<Interval>,
 }
@@ -130,7 +133,8 @@ impl Presence {
     /// JSON.
     fn ice_servers(&self) -> String {
         let client = client_of(&format!("{}/{}", self.id, self.room));
-        let servers = self.ice_servers.servers.issue(&client, SystemTime::now());
+        let Issuing { servers, host, .. } = &self.ice_servers;
+        let servers = servers.issue(&client, host.as_deref(), SystemTime::now());
         // Strings always serialise.
         serde_json::to_string(&servers).unwrap_or_default()
     }

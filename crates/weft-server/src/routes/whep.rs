@@ -55,7 +55,7 @@ async fn play(
     let agreed = ask(&app.hub, |media| media.play(play)).await?;
     app.hub.negotiated(&resource, &agreed)?;
     pending.done();
-    let links = ice_links(&app, &resource);
+    let links = ice_links(&app, &resource, &headers);
     Ok((links, created(&location, agreed)).into_response())
 }
 

@@ -47,7 +47,7 @@ async fn publish(
     let agreed = ask(&app.hub, |media| media.publish(publish)).await?;
     app.hub.negotiated(&resource, &agreed)?;
     pending.done();
-    let links = ice_links(&app, &resource);
+    let links = ice_links(&app, &resource, &headers);
     Ok((links, created(&location, agreed)).into_response())
 }
 

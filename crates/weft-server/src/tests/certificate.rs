@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 
 /// Writes a new certificate and its key into a folder; returns the DER form.
-fn renew(folder: &Path) -> Vec<u8> {
+pub(super) fn renew(folder: &Path) -> Vec<u8> {
     let made = rcgen::generate_simple_self_signed(["example.org".to_owned()]).unwrap();
     std::fs::create_dir_all(folder).unwrap();
     std::fs::write(folder.join("key.pem"), made.signing_key.serialize_pem()).unwrap();

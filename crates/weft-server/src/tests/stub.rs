@@ -21,12 +21,17 @@ pub(crate) struct Stub {
     pub(crate) meanwhile: Mutex<Option<Box<dyn FnOnce() + Send>>>,
     /// Number of requests for statistics.
     pub(crate) figures: AtomicU64,
+    pub(crate) addresses: Vec<SocketAddr>,
 }
 
 impl MediaPlane for Stub {
     fn send(&self, request: Request) {
         let mut stub = self;
         request(&mut stub);
+    }
+
+    fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
     }
 }
 
@@ -177,7 +182,11 @@ impl Rig {
     }
 
     pub(crate) fn with(config: ServerConfig) -> Rig {
-        let plane = Arc::new(Stub::default());
+        Rig::with_plane(config, Stub::default())
+    }
+
+    pub(crate) fn with_plane(config: ServerConfig, plane: Stub) -> Rig {
+        let plane = Arc::new(plane);
         let clock = Arc::new(AtomicU64::new(0));
         let (events, receiver) = events();
         let handle = Server::start_at(

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use weft_server::{AllowedOrigin, IceServer, Limits, MediaConfig, MediaLimits};
+use weft_server::{AllowedOrigin, IceServer, Limits, MediaConfig, MediaLimits, TurnName};
 
 use weft_units::Rate;
 
@@ -40,6 +40,12 @@ pub struct ServeArgs {
     /// USER:PASSWORD); repeat for each (default: none)
     #[arg(long, value_name = "URL[,secret=FILE|,login=FILE]")]
     pub ice_server: Vec<IceServer>,
+    /// Run a TURN server on the HTTP port, for browsers behind a firewall that
+    /// blocks UDP. It relays to the media port only. HOST:PORT is how they reach
+    /// the HTTP port without a proxy in between (default: as in their URL of the
+    /// page)
+    #[arg(long, value_name = "HOST:PORT", num_args = 0..=1, require_equals = true)]
+    pub turn: Option<Option<TurnName>>,
     #[command(flatten)]
     pub limits: LimitArgs,
     #[command(flatten)]
