@@ -201,6 +201,10 @@ impl Policies {
     /// Takes down whether backups help now, so that they do not come and go
     /// with every estimate.
     pub fn settle(&mut self, live: &[PathView], wanted: Rate) {
+        if self.are_none() {
+            self.helping = false;
+            return;
+        }
         let is_backup = |id| self.of(id).standing == Standing::Backup;
         let admitted = self.admit(live, wanted);
         self.helping = admitted.iter().any(|(id, _)| is_backup(*id));

@@ -53,7 +53,8 @@ impl Payload {
     }
 
     pub fn len(&self) -> usize {
-        self.parts().iter().map(|part| part.len()).sum()
+        let [first, second] = self.parts();
+        first.len() + second.len()
     }
 
     pub fn is_empty(&self) -> bool {

@@ -1,6 +1,6 @@
 //! From a frame to packets in the queues of paths.
 
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 use weft_units::{Bytes, Duration, Instant, PathId, Rate, StreamId};
 use weft_wire::media::ForwardedPacket;
 
@@ -144,17 +144,20 @@ impl Session {
         let Some(stream) = self.streams.senders.get_mut(&id) else {
             return;
         };
-        let sizes = sequences.iter().map(|s| stream.packet_size(*s));
-        let sizes: SmallVec<[Bytes; 2]> = sizes.collect();
+        let mut sizes = SmallVec::<[Bytes; 2]>::new();
+        let mut classes = SmallVec::<[Class; 16]>::new();
+        for &sequence in sequences {
+            sizes.push(stream.packet_size(sequence));
+            classes.push(match class {
+                Class::Retransmission => class,
+                _ => stream.class(sequence),
+            });
+        }
         if class != Class::Retransmission {
             self.scheduling
                 .rescue_budget
                 .earn(sizes.iter().copied().sum());
         }
-        let classes: SmallVec<[Class; 16]> = match class {
-            Class::Retransmission => smallvec![class; sequences.len()],
-            _ => sequences.iter().map(|s| stream.class(*s)).collect(),
-        };
         let batch = Batch {
             stream: id,
             class,

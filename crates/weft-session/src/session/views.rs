@@ -30,6 +30,9 @@ impl Session {
 
     /// Paths as the scheduler sees them, their delays over the quickest one's.
     pub(super) fn views(&self, paths: &[&Path]) -> PathList<PathView> {
+        if let [path] = paths {
+            return smallvec![self.view(path, Duration::ZERO, Duration::ZERO)];
+        }
         let measured = paths.iter().all(|p| p.one_way.recent().is_some());
         let delay = |p: &Path| {
             let measured = p.one_way.recent().filter(|_| measured);
@@ -40,13 +43,18 @@ impl Session {
         let least = each.iter().map(|(_, delay, _)| *delay).min().unwrap_or(0);
         let quickest = each.iter().map(|(.., reach)| *reach).min().unwrap_or(0);
         let over = |value: i64, least: i64| Duration::from_nanos(value.abs_diff(least));
-        let unanswered = self.scheduling.unanswered.is_some();
-        let copies_for = self.copies_for();
-        let view = |(path, delay, reach): &(&Path, i64, i64)| PathView {
-            endangered: unanswered || path.health.was_in_danger(self.now, copies_for),
-            ..path.view(over(*delay, least), over(*reach, quickest))
+        let view = |(path, delay, reach): &(&Path, i64, i64)| {
+            self.view(path, over(*delay, least), over(*reach, quickest))
         };
         each.iter().map(view).collect()
+    }
+
+    fn view(&self, path: &Path, delay: Duration, reach: Duration) -> PathView {
+        let unanswered = self.scheduling.unanswered.is_some();
+        PathView {
+            endangered: unanswered || path.health.was_in_danger(self.now, self.copies_for()),
+            ..path.view(delay, reach)
+        }
     }
 
     /// One-way delay of what is sent on this path now, with a constant that

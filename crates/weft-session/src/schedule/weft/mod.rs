@@ -79,6 +79,9 @@ struct Run<'a> {
 
 impl Scheduler for Weft {
     fn assign(&mut self, now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Assignments {
+        if let ([path], true) = (paths, batch.class != Class::Audio) {
+            return self.assign_all(now, batch.sizes, path);
+        }
         let lanes: PathList<Lane<'_>> = paths.iter().map(|path| self.lane(now, path)).collect();
         let plan = match batch.class {
             Class::Audio => return sound(&mut self.sound, now, batch.sizes, &lanes),
@@ -128,6 +131,13 @@ impl Weft {
             sound: Sound::default(),
             without,
         }
+    }
+
+    /// Assigns all packets to the only path.
+    fn assign_all(&mut self, now: Instant, sizes: &[Bytes], path: &PathView) -> Assignments {
+        let plan: Plan = smallvec![path.id; sizes.len()];
+        self.charge(now, &self.lane(now, path), &plan, sizes);
+        plan.into_iter().map(Assignment::from).collect()
     }
 
     /// The path with what it was given and its rate has not carried yet.
