@@ -1,7 +1,8 @@
 //! A discrete-event simulator of flows over links, in virtual time.
 //!
 //! [`run`] takes a [`Setup`](weft_experiment::Setup) and a seed and returns a
-//! [`Record`](weft_experiment::Record), identical on every run.
+//! [`Record`](weft_experiment::Record), identical on every run. [`Simulation`] is a run
+//! that pauses.
 //! `docs/models/simulator.md` describes what is modelled and what is not.
 //!
 //! ```
@@ -29,6 +30,6 @@ mod run;
 mod traffic;
 mod workload;
 
-pub use run::{Observer, run};
+pub use run::{Observer, Simulation, run};
 pub use traffic::{Camera, EncodedFrame, End, FrameEncoder, Model, Synthetic};
 pub use workload::{WORKLOADS, Workload};

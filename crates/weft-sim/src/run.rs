@@ -1,5 +1,6 @@
 //! The loop: takes the earliest deadline and handles it.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use weft_experiment::{Record, Setup, SetupError};
@@ -28,38 +29,66 @@ impl Observer for () {
 /// # Errors
 /// If the setup cannot be run; nothing has been done then.
 pub fn run(setup: &Setup, seed: u64, observer: &mut dyn Observer) -> Result<Record, SetupError> {
-    setup.check()?;
-    let rng = Rng::new(seed);
-    let mut network = Network::new(&setup.links, &rng.stream("links"));
-    let flows_rng = rng.stream("flows");
-    let flow = |(index, flow)| Running::new(index, flow, &flows_rng, &mut network);
-    let flows = setup.flows.iter().enumerate().map(flow).collect();
-    let world = World {
-        setup,
-        network,
-        flows,
-        now: Instant::ZERO,
-        events: 0,
-    };
-    Ok(world.run(observer))
+    let mut simulation = Simulation::of(Cow::Borrowed(setup), seed)?;
+    simulation.advance(Instant::ZERO + setup.duration, observer);
+    Ok(simulation.finish())
 }
 
-struct World<'a> {
-    setup: &'a Setup,
+/// A run that can pause. Its record is that of [`run`], wherever it has paused.
+pub struct Simulation<'a> {
+    setup: Cow<'a, Setup>,
     network: Network,
     flows: Vec<Running>,
     now: Instant,
     events: u64,
+    has_ended: bool,
 }
 
-impl World<'_> {
-    fn run(mut self, observer: &mut dyn Observer) -> Record {
+impl Simulation<'static> {
+    /// Creates a run that has not begun.
+    ///
+    /// # Errors
+    /// If the setup cannot be run.
+    pub fn new(setup: Setup, seed: u64) -> Result<Simulation<'static>, SetupError> {
+        Simulation::of(Cow::Owned(setup), seed)
+    }
+}
+
+impl<'a> Simulation<'a> {
+    fn of(setup: Cow<'a, Setup>, seed: u64) -> Result<Simulation<'a>, SetupError> {
+        setup.check()?;
+        let rng = Rng::new(seed);
+        let mut network = Network::new(&setup.links, &rng.stream("links"));
+        let flows_rng = rng.stream("flows");
+        let flow = |(index, flow)| Running::new(index, flow, &flows_rng, &mut network);
+        let flows = setup.flows.iter().enumerate().map(flow).collect();
+        let sampler = network.add_slot(Owner::Sample);
+        let first = setup.sample_every.min(setup.duration);
+        network.set_timer(sampler, Some(Instant::ZERO + first));
+        Ok(Simulation {
+            setup,
+            network,
+            flows,
+            now: Instant::ZERO,
+            events: 0,
+            has_ended: false,
+        })
+    }
+
+    /// Whether the run has ended.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+
+    /// Handles all events up to this time, or to the end of the run.
+    pub fn advance(&mut self, until: Instant, observer: &mut dyn Observer) {
         let end = Instant::ZERO + self.setup.duration;
         let period = self.setup.sample_every;
-        let sampler = self.network.add_slot(Owner::Sample);
-        let first = (Instant::ZERO + period).min(end);
-        self.network.set_timer(sampler, Some(first));
-        while let Some((slot, owner, at)) = self.network.next() {
+        while !self.has_ended
+            && let Some((slot, owner, at)) = self.network.next()
+            && at <= until
+        {
             self.now = at;
             self.events += 1;
             match owner {
@@ -83,14 +112,14 @@ impl World<'_> {
                     // Nothing happens after the last sample, so that the
                     // series add up to the totals.
                     if observer.on_sample(at).is_break() || at >= end {
-                        break;
+                        self.has_ended = true;
+                        return;
                     }
                     let next = (at + period).min(end);
                     self.network.set_timer(slot, Some(next));
                 }
             }
         }
-        self.into_record()
     }
 
     fn dispatch(&mut self, ended: &Ended) {
@@ -114,7 +143,9 @@ impl World<'_> {
         }
     }
 
-    fn into_record(mut self) -> Record {
+    /// Returns the record of the run so far.
+    #[must_use]
+    pub fn finish(mut self) -> Record {
         let links = self.network.link_records(self.now, &self.setup.links);
         let flows = self.flows.into_iter();
         Record {

@@ -70,7 +70,7 @@ pub(crate) enum Behaviour {
 }
 
 /// Controller of the sending rate.
-pub(crate) trait Controller: Debug {
+pub(crate) trait Controller: Debug + Send {
     /// Processes a report, which is the newest in `history`.
     fn on_report(&mut self, now: Instant, history: &ReportHistory);
 

@@ -154,16 +154,28 @@ impl Folder {
         paths.retain(|path| path.extension().is_some_and(|e| e == "json"));
         paths.sort();
         // Unreadable tasks run again.
-        let read = |path| serde_json::from_str::<Kept>(&fs::read_to_string(path).ok()?).ok();
-        Ok(paths.iter().filter_map(read).map(Kept::into_run).collect())
+        let read = |path| unpack(&fs::read(path).ok()?);
+        Ok(paths.iter().filter_map(read).collect())
     }
 
     fn keep_in(&self, place: &str, scenario: &Scenario, run: &Run) -> Result<(), OutputError> {
         let name = task_name(scenario, &run.task);
-        // Plain data with finite numbers.
-        let text = serde_json::to_string(&Kept::of(run)).expect("plain data");
-        self.write(&format!("{place}/{name}.json"), text.as_bytes())
+        self.write(&format!("{place}/{name}.json"), pack(run).as_bytes())
     }
+}
+
+/// Returns a finished task as text, for a program that collects those of others.
+#[must_use]
+pub fn pack(run: &Run) -> String {
+    // Plain data with finite numbers.
+    serde_json::to_string(&Kept::of(run)).expect("plain data")
+}
+
+/// Returns the task of [`pack`]; `None` if the text is from another version.
+#[must_use]
+pub fn unpack(text: &[u8]) -> Option<Run> {
+    let kept: Kept = serde_json::from_slice(text).ok()?;
+    Some(kept.into_run())
 }
 
 /// Returns the name of a task's files.

@@ -19,6 +19,7 @@ use crate::run::Run;
 use crate::scenario::Scenario;
 
 pub use comparison::{ComparisonError, Side};
+pub use kept::{pack, unpack};
 pub use report::{Conditions, data as report_data, missing, processors, render};
 pub use summary::summary;
 pub use tables::{Rows, printed, printed_worse};

@@ -3,6 +3,7 @@
 
 #[cfg(feature = "emulator")]
 mod clients;
+mod paused;
 mod plan;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,7 +24,8 @@ use crate::scenario::Scenario;
 
 #[cfg(feature = "emulator")]
 pub use clients::as_seen_by;
-pub use plan::{Participants, Plan, Task, demand, victim};
+pub use paused::PausedRun;
+pub use plan::{Participants, Plan, Task, demand, fingerprint, victim};
 
 /// A finished task with its results.
 #[derive(Clone, Debug)]

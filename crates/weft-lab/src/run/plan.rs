@@ -1,6 +1,8 @@
 //! Plan of the runs: each variant with each seed with all flows, and with some flows
 //! alone if a metric needs that.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
 use crate::measure::metrics::{self, RequiredRuns};
 use crate::measure::run::competition;
 use crate::scenario::{Scenario, Variant};
@@ -58,6 +60,14 @@ impl Plan {
             tasks: tasks.collect(),
         }
     }
+}
+
+/// Returns a hash of all inputs of the runs, including trace files.
+#[must_use]
+pub fn fingerprint(scenario: &Scenario) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    format!("{:?}", scenario.variants).hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Returns the groups of flows in the runs of a variant, all flows first.

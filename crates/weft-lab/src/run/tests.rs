@@ -1,6 +1,7 @@
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::Run;
+use super::{PausedRun, Run};
 use crate::engine::sim::Simulator;
 use crate::outcome::Outcome;
 use crate::output::summary;
@@ -354,4 +355,24 @@ fn harm_is_of_any_metric_and_any_victim() {
     assert!(rows[4].1 > 0.05 && rows[4].1 < 0.9, "{rows:?}");
     // Another victim changes nothing for the first one.
     assert_eq!(set("[\"harm\"]")[0], rows[0]);
+}
+
+#[test]
+fn a_run_that_pauses_has_the_results_of_one_that_does_not() {
+    let scenario = Arc::new(scenario(CALL));
+    let mut paused = PausedRun::new(scenario.clone(), 0, 1).unwrap();
+    while !paused.has_ended() {
+        paused.advance(weft_units::Duration::from_millis(60));
+    }
+    assert!(paused.now() >= scenario.duration());
+    let paused = paused.finish();
+    let mut whole = Vec::new();
+    let keep = |ended: super::TaskResult| -> Result<(), ()> {
+        whole.extend(ended);
+        Ok(())
+    };
+    super::run(&scenario, &Simulator, 1, &AtomicBool::new(false), keep).unwrap();
+    let whole = whole.iter().find(|run| run.task == paused.task).unwrap();
+    assert_eq!(whole.values, paused.values);
+    assert_eq!(whole.events, paused.events);
 }

@@ -60,3 +60,24 @@ fn flows_run_over_a_medium_that_stations_share() {
     let both = delivered_mbps(&wired, 0) + delivered_mbps(&wired, 1);
     assert!((3.2..4.0).contains(&both), "{both} Mbit/s together");
 }
+
+#[test]
+fn a_run_that_pauses_leaves_the_same_record() {
+    let setup = two_uploads();
+    let whole = run(&setup, 3, &mut ()).expect("a setup that can be run");
+    for step in [1, 60, 333, 40_000].map(Duration::from_millis) {
+        let mut simulation = Simulation::new(setup.clone(), 3).expect("a setup that can be run");
+        let (mut now, mut pauses) = (Instant::ZERO, 0);
+        while !simulation.has_ended() {
+            now += step;
+            pauses += 1;
+            simulation.advance(now, &mut ());
+        }
+        assert_eq!(pauses, 30_000_u64.div_ceil(step.as_nanos() / 1_000_000));
+        assert!(simulation.finish() == whole, "steps of {step:?}");
+    }
+    let mut half = Simulation::new(setup, 3).expect("a setup that can be run");
+    half.advance(Instant::ZERO + Duration::from_secs(15), &mut ());
+    assert!(!half.has_ended());
+    assert!(half.finish().events < whole.events);
+}

@@ -6,7 +6,7 @@ use crate::packet::{LegId, Packet};
 
 /// A running flow. It is called when one of its packets or timers is due, and sends
 /// through the network.
-pub(crate) trait Flow {
+pub(crate) trait Flow: Send {
     /// Handles a timer of the flow, perhaps too early. `key` is the number that the flow
     /// gave it.
     fn on_timer(&mut self, now: Instant, key: u32, network: &mut Network);

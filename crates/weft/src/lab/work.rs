@@ -1,7 +1,6 @@
 //! Execution of one scenario: its runs, those of an interrupted command, and
 //! its folder.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Instant, SystemTime};
@@ -11,7 +10,6 @@ use weft_lab::engine::{Engine, EngineError};
 use weft_lab::outcome::Outcome;
 use weft_lab::output::{self, Conditions, Folder};
 use weft_lab::run::{self as runs, Plan};
-use weft_lab::scenario::Variant;
 
 use super::args::Common;
 use super::progress::Progress;
@@ -154,7 +152,7 @@ pub fn resume(
     let about = format!(
         "{command}\n{}\nset-ups {:016x}\n",
         this_program(),
-        fingerprint(&scenario.variants)
+        runs::fingerprint(scenario)
     );
     let (folder, mut left) = Folder::resume(path, &about).map_err(Failure::usage)?;
     let plan = Plan::of(scenario).tasks;
@@ -182,11 +180,4 @@ fn this_program() -> String {
         file.map_or(0, |file| file.len()),
         change.unwrap_or_default()
     )
-}
-
-/// Hash of all inputs of the runs, including trace files.
-fn fingerprint(variants: &[Variant]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    format!("{variants:?}").hash(&mut hasher);
-    hasher.finish()
 }

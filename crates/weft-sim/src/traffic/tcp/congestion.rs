@@ -23,7 +23,7 @@ use crate::packet::tcp::{HEADERS, PAYLOAD};
 pub(crate) const INITIAL_WINDOW: u32 = 10;
 
 /// An algorithm on one connection. Windows count segments.
-pub(crate) trait CongestionControl {
+pub(crate) trait CongestionControl: Send {
     /// Processes an acknowledgement, including the losses that it showed.
     fn on_ack(&mut self, ack: &AckSample);
 
