@@ -39,6 +39,25 @@ pub fn assignments(set: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<String>> {
     items.map(assignment).collect()
 }
 
+/// Returns a grid, a list of values by dotted key, as the lab's assignments of several
+/// values.
+pub fn grid(grid: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<String>> {
+    let items = grid.into_iter().flat_map(|grid| grid.iter());
+    let assignment = |(key, values): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+        let key: String = key.extract()?;
+        let is_list = values.is_instance_of::<PyList>() || values.is_instance_of::<PyTuple>();
+        if !is_list || values.len()? == 0 {
+            return Err(ScenarioError::new_err(format!(
+                "grid: `{key}` is not a list of values: give one, such as [\"10ms\", \"50ms\"]"
+            )));
+        }
+        let values = values.try_iter()?.map(|value| toml(&key, &value?));
+        let values = values.collect::<PyResult<Vec<_>>>()?;
+        Ok(format!("{key}={}", values.join(",")))
+    };
+    items.map(assignment).collect()
+}
+
 /// Returns a value as TOML.
 fn toml(key: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
     // A truth value is a whole number in Python, so it comes first.

@@ -29,7 +29,8 @@ pub fn scenario(error: impl std::fmt::Display) -> PyErr {
 }
 
 /// Parts of the lab's messages that name the command line, and their counterparts.
-const WORDS: [(&str, &str); 4] = [
+const WORDS: [(&str, &str); 5] = [
+    ("with --set,", "with `set`,"),
     ("--set ", ""),
     ("--link ", "links: "),
     ("`weft lab list`", "`weft_lab.scenarios()`"),

@@ -11,9 +11,10 @@ use weft_lab::engine::sim::Simulator;
 use weft_lab::outcome::Outcome;
 use weft_lab::output::{self, Conditions};
 use weft_lab::run::{self as runs, Plan, Run, TaskResult};
+use weft_lab::scenario::Custom;
 use weft_lab::{Scenario, catalogue};
 
-use crate::arguments::{Overrides, assignments, links};
+use crate::arguments::{Overrides, assignments, grid as swept, links};
 use crate::classes::{self, Classes};
 use crate::error::{RunError, scenario as invalid};
 use crate::results::Results;
@@ -41,16 +42,12 @@ pub fn compare(
     py: Python<'_>,
     named: &Bound<'_, PyDict>,
     streams: u32,
+    set: Option<&Bound<'_, PyDict>>,
+    grid: Option<&Bound<'_, PyDict>>,
     options: Options,
 ) -> PyResult<Py<Results>> {
-    let text = catalogue::comparison(&links(named)?, streams).map_err(invalid)?;
-    let (set, classes) = options.read(py)?;
-    let scenario = Scenario::parse_with("weft lab compare", &text, &set, &classes.custom());
-    let scenario = scenario.map_err(|error| match error.at {
-        // The text with the error is generated, not written by the user.
-        Some(_) => invalid(error.message),
-        None => invalid(error),
-    })?;
+    let (changes, classes) = options.changes(py, set, grid)?;
+    let scenario = read_scenario(None, Some((named, streams)), &changes, &classes.custom())?;
     options.execute(py, &scenario, &classes)
 }
 
@@ -60,16 +57,38 @@ pub fn run(
     py: Python<'_>,
     name: &str,
     set: Option<&Bound<'_, PyDict>>,
+    grid: Option<&Bound<'_, PyDict>>,
     options: Options,
 ) -> PyResult<Py<Results>> {
-    let mut changes = assignments(set)?;
-    let (overrides, classes) = options.read(py)?;
-    changes.extend(overrides);
-    let entry = catalogue::find_one(name).map_err(invalid)?;
-    let scenario = entry
-        .scenario_with(&changes, &classes.custom())
-        .map_err(invalid)?;
+    let (changes, classes) = options.changes(py, set, grid)?;
+    let scenario = read_scenario(Some(name), None, &changes, &classes.custom())?;
     options.execute(py, &scenario, &classes)
+}
+
+/// Reads a scenario by its path or name, or that of a call over links with this number of
+/// cameras.
+pub fn read_scenario(
+    name: Option<&str>,
+    named: Option<(&Bound<'_, PyDict>, u32)>,
+    set: &[String],
+    custom: &Custom,
+) -> PyResult<Scenario> {
+    match (name, named) {
+        (Some(name), _) => {
+            let entry = catalogue::find_one(name).map_err(invalid)?;
+            entry.scenario_with(set, custom).map_err(invalid)
+        }
+        (None, Some((named, streams))) => {
+            let text = catalogue::comparison(&links(named)?, streams).map_err(invalid)?;
+            let read = Scenario::parse_with("weft lab compare", &text, set, custom);
+            read.map_err(|error| match error.at {
+                // The text with the error is generated, not written by the user.
+                Some(_) => invalid(error.message),
+                None => invalid(error),
+            })
+        }
+        (None, None) => Err(invalid("give a scenario or links")),
+    }
 }
 
 /// Returns name and title of each embedded scenario.
@@ -90,15 +109,23 @@ pub fn scenario_text(name: &str) -> PyResult<String> {
 }
 
 impl Options {
-    /// Returns the changes to the scenario, and the classes of Python that it may name.
-    fn read(&self, py: Python<'_>) -> PyResult<(Vec<String>, Classes)> {
+    /// Returns all changes to the scenario, and the classes of Python that it may name.
+    pub fn changes(
+        &self,
+        py: Python<'_>,
+        set: Option<&Bound<'_, PyDict>>,
+        grid: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<(Vec<String>, Classes)> {
         let overrides = Overrides {
             systems: self.systems.clone(),
             seeds: self.seeds,
             duration: self.duration,
         };
         let classes = classes::register(self.controllers.bind(py), self.schedulers.bind(py))?;
-        Ok((overrides.assignments(), classes))
+        let mut changes = assignments(set)?;
+        changes.extend(swept(grid)?);
+        changes.extend(overrides.assignments());
+        Ok((changes, classes))
     }
 
     /// Runs the scenario on threads of its own; this one looks for Ctrl-C and reports
@@ -124,21 +151,7 @@ impl Options {
             self.gather(py, receiver, &stop, &mut gathered)
         });
         let results = py.detach(|| gathered.into_results(begun, jobs));
-        let cause = classes.take();
-        let results = Py::new(py, results)?;
-        let incomplete = results.get().incomplete.clone();
-        let error = match (interrupted, incomplete) {
-            (Err(error), _) => error,
-            (Ok(()), None) => return Ok(results),
-            (Ok(()), Some(text)) => {
-                let error = RunError::new_err(text);
-                error.set_cause(py, cause);
-                error
-            }
-        };
-        // Finished runs are available after a failure and after Ctrl-C.
-        error.value(py).setattr("results", results)?;
-        Err(error)
+        finish(py, results, interrupted.err(), classes.take())
     }
 
     fn gather(
@@ -175,15 +188,39 @@ impl Options {
     }
 }
 
+/// Returns the results, or an exception that has them: of an interruption, or of failed
+/// and missing runs with their cause.
+pub fn finish(
+    py: Python<'_>,
+    results: Results,
+    interruption: Option<PyErr>,
+    cause: Option<PyErr>,
+) -> PyResult<Py<Results>> {
+    let results = Py::new(py, results)?;
+    let incomplete = results.get().incomplete.clone();
+    let error = match (interruption, incomplete) {
+        (Some(error), _) => error,
+        (None, None) => return Ok(results),
+        (None, Some(text)) => {
+            let error = RunError::new_err(text);
+            error.set_cause(py, cause);
+            error
+        }
+    };
+    // Finished runs are available after a failure and after Ctrl-C.
+    error.value(py).setattr("results", results)?;
+    Err(error)
+}
+
 /// Runs that have ended.
-struct Gathered<'a> {
-    outcome: Outcome<'a>,
+pub struct Gathered<'a> {
+    pub outcome: Outcome<'a>,
     runs: Vec<Run>,
     planned: usize,
 }
 
 impl<'a> Gathered<'a> {
-    fn new(scenario: &'a Scenario) -> Gathered<'a> {
+    pub fn new(scenario: &'a Scenario) -> Gathered<'a> {
         Gathered {
             outcome: Outcome::new(scenario),
             runs: Vec::new(),
@@ -191,7 +228,7 @@ impl<'a> Gathered<'a> {
         }
     }
 
-    fn add(&mut self, ended: TaskResult) {
+    pub fn add(&mut self, ended: TaskResult) {
         match ended {
             Ok(run) => {
                 self.runs.push(run.clone());
@@ -205,7 +242,7 @@ impl<'a> Gathered<'a> {
         self.outcome.finished() + self.outcome.failed().len()
     }
 
-    fn into_results(self, begun: Instant, jobs: usize) -> Results {
+    pub fn into_results(self, begun: Instant, jobs: usize) -> Results {
         let conditions = Conditions::now("weft_lab".to_owned(), begun, jobs);
         let report = output::report_data(&self.outcome, &conditions);
         Results::new(&self.outcome, self.runs, report)

@@ -1,9 +1,11 @@
 //! The lab as a Python module. This crate translates: Python's arguments into scenarios,
 //! runs into Arrow tables, errors into exceptions. The lab does everything else.
 
+mod agent;
 mod arguments;
 mod classes;
 mod controller;
+mod environment;
 mod error;
 mod execute;
 mod failure;
@@ -27,6 +29,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<controller::Feedback>()?;
     module.add_class::<scheduler::Packets>()?;
     module.add_class::<scheduler::Path>()?;
+    module.add_class::<environment::Environment>()?;
+    module.add_function(wrap_pyfunction!(environment::step_all, module)?)?;
     module.add_function(wrap_pyfunction!(execute::compare, module)?)?;
     module.add_function(wrap_pyfunction!(execute::run, module)?)?;
     module.add_function(wrap_pyfunction!(execute::scenarios, module)?)?;

@@ -92,6 +92,8 @@ def compare(
     links: Mapping[str, str],
     systems: Sequence[str] | None = None,
     *,
+    set: Mapping[str, Any] | None = None,
+    grid: Mapping[str, Sequence[Any]] | None = None,
     seeds: int | None = None,
     duration: float | None = None,
     streams: int = 1,
@@ -106,6 +108,9 @@ def compare(
         `{"wifi": "rate=10mbit,delay=15ms,loss=1%", "lte": "trace=lte.csv"}`.
     systems: such as `["webrtc@wifi", "weft"]`. Default: plain WebRTC over each link,
         and weft over all.
+    set: changes to fields by their dotted path, such as `{"links.wifi.queue": "2bdp"}`.
+    grid: several values of a field, such as `{"links.wifi.delay": ["10ms", "50ms"]}`:
+        every system runs with each, and with those of other fields in every combination.
     seeds: seeds 1 to this number. Default: 20, or one for each trace of a pattern.
     duration: length of each run in seconds. Default: 60.
     streams: number of cameras.
@@ -114,13 +119,14 @@ def compare(
     Raises `ScenarioError` if an argument is invalid, and `RunError` if a run failed.
     """
     options = _options(systems, seeds, duration, jobs, progress, controllers, schedulers)
-    return _native.compare(dict(links), streams, options)
+    return _native.compare(dict(links), streams, _copied(set), _copied(grid), options)
 
 
 def run(
     scenario: str | PathLike[str],
     *,
     set: Mapping[str, Any] | None = None,
+    grid: Mapping[str, Sequence[Any]] | None = None,
     systems: Sequence[str] | None = None,
     seeds: int | None = None,
     duration: float | None = None,
@@ -134,11 +140,12 @@ def run(
     scenario: path of a scenario file, or the name of one from `scenarios()`.
     set: changes to fields by their dotted path, such as
         `{"links.wifi.queue": "2bdp"}`.
+    grid: several values of a field, as in `compare`.
 
     The other arguments are those of `compare`; their defaults are the scenario's.
     """
     options = _options(systems, seeds, duration, jobs, progress, controllers, schedulers)
-    return _native.run(fspath(scenario), None if set is None else dict(set), options)
+    return _native.run(fspath(scenario), _copied(set), _copied(grid), options)
 
 
 def scenarios() -> dict[str, str]:
@@ -149,6 +156,10 @@ def scenarios() -> dict[str, str]:
 def scenario_text(scenario: str | PathLike[str]) -> str:
     """Returns the TOML text of a scenario, to save and edit."""
     return _native.scenario_text(fspath(scenario))
+
+
+def _copied(changes: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    return None if changes is None else dict(changes)
 
 
 def _options(
