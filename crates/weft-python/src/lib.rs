@@ -9,6 +9,7 @@ mod environment;
 mod error;
 mod execute;
 mod failure;
+mod plan;
 mod results;
 mod scheduler;
 mod table;
@@ -30,6 +31,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scheduler::Packets>()?;
     module.add_class::<scheduler::Path>()?;
     module.add_class::<environment::Environment>()?;
+    module.add_class::<plan::Plan>()?;
     module.add_function(wrap_pyfunction!(environment::step_all, module)?)?;
     module.add_function(wrap_pyfunction!(execute::compare, module)?)?;
     module.add_function(wrap_pyfunction!(execute::run, module)?)?;
