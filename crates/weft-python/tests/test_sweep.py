@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import pathlib
 import signal
 import subprocess
 
@@ -142,7 +143,34 @@ def test_bad_arguments_are_named(links):
         weft_lab.ray.sweep(links, workers=0)
 
 
-def test_ray_gives_the_same_bytes(links, whole):
+def workers_of_ray():
+    """Returns the processes of Ray's workers that descend from this one."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            line = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
+            ancestor = int(pid) if b"ray::_work" in line else 0
+            while ancestor > 1 and ancestor != os.getpid():
+                stat = pathlib.Path(f"/proc/{ancestor}/stat").read_text()
+                ancestor = int(stat.rsplit(")", 1)[1].split()[1])
+        except OSError:
+            continue
+        if ancestor == os.getpid():
+            found.append(int(pid))
+    return found
+
+
+def test_ray_gives_the_same_bytes_with_a_killed_worker(links):
     pytest.importorskip("ray", reason="skipped: Ray is not installed")
-    results = once(links, on="ray", batch=4)
-    assert results.to_json() == whole.to_json()
+    grid = {"links.wifi.delay": [f"{n}ms" for n in range(10, 60, 10)]}
+    killed = []
+
+    def progress(ended, planned):
+        if not killed and ended > 5:
+            killed.extend(workers_of_ray()[:1])
+            for pid in killed:
+                os.kill(pid, signal.SIGKILL)
+
+    arguments = {"grid": grid, "seeds": 5, **SHORT}
+    many = weft_lab.ray.sweep(links, workers=2, on="ray", progress=progress, **arguments)
+    assert killed and many.to_json() == weft_lab.compare(links, **arguments).to_json()
