@@ -5,7 +5,7 @@ and with several paths also how its packets are split among them.
     observation, info = env.reset(seed=1)
     observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
 
-Needs `gymnasium`: `pip install "weft-lab[gym]"`.
+Needs Gymnasium: `pip install gymnasium`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ try:
     from gymnasium.vector.utils import batch_space
 except ImportError as error:
     raise ImportError(
-        'weft_lab.gym needs gymnasium: run `pip install "weft-lab[gym]"`'
+        'weft_lab.gym needs gymnasium: run `pip install gymnasium`'
     ) from error
 
 from . import _native

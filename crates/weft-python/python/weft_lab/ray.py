@@ -153,7 +153,7 @@ def _on_ray(recipe: dict[str, Any], batches: list[list[int]], workers: int, ende
     try:
         import ray
     except ImportError as error:
-        raise ImportError('on="ray" needs Ray: run `pip install "weft-lab[ray]"`') from error
+        raise ImportError('on="ray" needs Ray: run `pip install ray`') from error
     is_ours = not ray.is_initialized()
     if is_ours:
         ray.init(num_cpus=workers, include_dashboard=False, logging_level="ERROR")
