@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::net::{SocketAddr, UdpSocket as StdUdpSocket};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 
@@ -84,6 +85,8 @@ impl Network<'_> {
 pub struct Remote<C> {
     commands: Sender<C>,
     waker: WakeOnDrop,
+    /// Whether the loop waits, or is about to: only then it needs to be woken.
+    sleeps: Arc<AtomicBool>,
 }
 
 /// Dropped after the adjacent sender, so that the loop sees that it is gone.
@@ -102,6 +105,7 @@ impl<C> Clone for Remote<C> {
         Remote {
             commands: self.commands.clone(),
             waker: self.waker.clone(),
+            sleeps: Arc::clone(&self.sleeps),
         }
     }
 }
@@ -109,7 +113,11 @@ impl<C> Clone for Remote<C> {
 impl<C> Remote<C> {
     /// Sends a command; returns false if the driver has ended.
     pub fn send(&self, command: C) -> bool {
-        self.commands.send(command).is_ok() && self.waker.0.wake().is_ok()
+        let sent = self.commands.send(command).is_ok();
+        if sent && self.sleeps.swap(false, Ordering::SeqCst) {
+            return self.waker.0.wake().is_ok();
+        }
+        sent
     }
 }
 
@@ -154,6 +162,7 @@ impl<C: Send + 'static> Driver<C> {
         let poll = Poll::new()?;
         let waker = Arc::new(Waker::new(poll.registry(), WAKE)?);
         let (sender, commands) = channel();
+        let sleeps = Arc::new(AtomicBool::new(false));
         let mut watched = Sockets::new(poll.registry().try_clone()?);
         for socket in sockets {
             watched.add(socket)?;
@@ -162,6 +171,8 @@ impl<C: Send + 'static> Driver<C> {
             clock,
             poll,
             commands,
+            next: None,
+            sleeps: Arc::clone(&sleeps),
             node,
             sockets: watched,
             meter: Meter::new(clock.now()),
@@ -176,6 +187,7 @@ impl<C: Send + 'static> Driver<C> {
             remote: Remote {
                 commands: sender,
                 waker: WakeOnDrop(waker),
+                sleeps,
             },
             thread,
         })
@@ -206,6 +218,9 @@ struct EventLoop<N: Node> {
     clock: Clock,
     poll: Poll,
     commands: Receiver<N::Command>,
+    /// Command that was received before the loop wanted to wait.
+    next: Option<N::Command>,
+    sleeps: Arc<AtomicBool>,
     node: N,
     sockets: Sockets,
     meter: Meter,
@@ -231,16 +246,19 @@ impl<N: Node> EventLoop<N> {
         let mut buffers = Buffers::new();
         while !self.stop {
             self.flush();
-            let timeout = self.timeout();
+            let timeout = self.fall_asleep();
             if let Err(error) = self.poll.poll(&mut events, timeout) {
                 assert!(
                     error.kind() == io::ErrorKind::Interrupted,
                     "readiness queue: {error}"
                 );
             }
+            self.sleeps.store(false, Ordering::SeqCst);
             self.meter.on_turn(self.clock.now(), processor_time);
             let ready = events.iter().map(mio::event::Event::token);
             self.unread.extend(ready);
+            // A loop that is awake is not told of commands.
+            self.unread.insert(WAKE);
             for token in std::mem::take(&mut self.unread) {
                 if token == WAKE {
                     if self.take_commands() == Turn::Over {
@@ -255,6 +273,20 @@ impl<N: Node> EventLoop<N> {
         self.flush();
     }
 
+    /// Returns how long to wait. Commands that come from now on wake the loop.
+    fn fall_asleep(&mut self) -> Option<std::time::Duration> {
+        self.sleeps.store(true, Ordering::SeqCst);
+        match self.commands.try_recv() {
+            Ok(command) => self.next = Some(command),
+            Err(TryRecvError::Empty) => {}
+            Err(TryRecvError::Disconnected) => self.stop = true,
+        }
+        match self.next.is_some() || self.stop {
+            true => Some(std::time::Duration::ZERO),
+            false => self.timeout(),
+        }
+    }
+
     fn timeout(&self) -> Option<std::time::Duration> {
         if !self.unread.is_empty() {
             return Some(std::time::Duration::ZERO);
@@ -266,7 +298,8 @@ impl<N: Node> EventLoop<N> {
     /// Handles the waiting commands, up to a turn.
     fn take_commands(&mut self) -> Turn {
         for _ in 0..COMMANDS {
-            match self.commands.try_recv() {
+            let next = self.next.take();
+            match next.map_or_else(|| self.commands.try_recv(), Ok) {
                 Ok(command) => {
                     self.with_node(|node, network| node.handle_command(network, command));
                     self.flush();

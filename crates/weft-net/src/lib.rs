@@ -19,7 +19,7 @@ pub use driver::{Driver, DriverError, DriverPanicked, Network, Node, Remote};
 pub use entropy::{EntropyError, entropy, peer_config, rng};
 pub use link::{
     Attachment, Binding, Link, LinkChoice, LinkChoiceError, LinkError, Target, attachments,
-    interface_addresses, interface_names, machine_addresses, open_address,
+    interface_addresses, interface_names, machine_addresses, open_address, open_shared,
 };
 pub use load::Load;
 pub use route::{RouteFault, route_fault};

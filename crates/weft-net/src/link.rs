@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 
-use socket2::{Domain, Protocol, Socket, Type};
+use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
 pub use choice::{LinkChoice, LinkChoiceError, Target};
 
@@ -164,6 +164,22 @@ pub fn open_address(address: SocketAddr) -> io::Result<UdpSocket> {
     bind(address, None).map(|(socket, _)| socket)
 }
 
+/// Opens sockets that share this address (`SO_REUSEPORT`): the system spreads datagrams
+/// over them by their source. The spread stays as it is while all of them are open.
+/// Port 0 takes a free one.
+///
+/// # Errors
+/// Error of the system, such as a port that any other program has.
+pub fn open_shared(address: SocketAddr, count: usize) -> io::Result<Vec<UdpSocket>> {
+    let first = open_address(address)?;
+    // Only now, so that the first one does not share a port with another program.
+    SockRef::from(&first).set_reuse_port(true)?;
+    let address = first.local_addr()?;
+    let others = (1..count).map(|_| open(address, None, true).map(|(socket, _)| socket));
+    let all = std::iter::once(Ok(first)).chain(others);
+    all.collect()
+}
+
 /// Addresses of this machine, without link-local ones.
 ///
 /// # Errors
@@ -288,6 +304,14 @@ pub(crate) fn is_usable(ip: &IpAddr) -> bool {
 }
 
 fn bind(address: SocketAddr, interface: Option<&str>) -> io::Result<(UdpSocket, Binding)> {
+    open(address, interface, false)
+}
+
+fn open(
+    address: SocketAddr,
+    interface: Option<&str>,
+    is_shared: bool,
+) -> io::Result<(UdpSocket, Binding)> {
     /// Buffer size: a burst of half a second at 30 Mbps while the loop is busy.
     const BUFFER: usize = 2 << 20;
     let domain = Domain::for_address(address);
@@ -303,6 +327,9 @@ fn bind(address: SocketAddr, interface: Option<&str>) -> io::Result<(UdpSocket, 
         _ => Binding::SourceAddress,
     };
     socket.set_nonblocking(true)?;
+    if is_shared {
+        socket.set_reuse_port(true)?;
+    }
     socket.bind(&address.into())?;
     Ok((socket.into(), binding))
 }

@@ -86,3 +86,17 @@ fn a_driver_that_works_is_busy() {
     // Other processes may use the processor for part of it.
     assert!(load.busy > 0.1 && load.busy <= 1.01, "{load:?}");
 }
+
+/// Senders and the loop race for the moment at which the loop goes to sleep.
+#[test]
+fn no_command_waits_while_the_loop_sleeps() {
+    let driver = Driver::run("test", Clock::start(), Vec::new(), Worker::default()).unwrap();
+    let (asker, answers) = channel();
+    for round in 0..20_000 {
+        driver.remote.send(Order::Tell(asker.clone()));
+        let answer = answers.recv_timeout(StdDuration::from_secs(10));
+        assert!(answer.is_ok(), "command {round} was not handled");
+    }
+    driver.remote.send(Order::Stop);
+    driver.join().unwrap();
+}

@@ -156,3 +156,25 @@ fn an_interface_with_nothing_but_a_link_local_address_is_no_link() {
         ["eth0", "wlan0", "wwan0"]
     );
 }
+
+#[test]
+fn sockets_that_share_a_port_get_some_of_the_datagrams_each() {
+    let any = "127.0.0.1:0".parse().expect("an address");
+    let sockets = super::open_shared(any, 2).expect("a free port");
+    let port = sockets[0].local_addr().expect("it is bound");
+    assert_eq!(sockets[1].local_addr().expect("it is bound"), port);
+    for _ in 0..64 {
+        let sender = std::net::UdpSocket::bind(any).expect("a free port");
+        sender.send_to(b"x", port).expect("loopback takes it");
+    }
+    let count = |socket: &std::net::UdpSocket| {
+        let mut buffer = [0; 8];
+        std::iter::from_fn(|| socket.recv(&mut buffer).ok()).count()
+    };
+    let counts = [&sockets[0], &sockets[1]].map(count);
+    assert_eq!(counts[0] + counts[1], 64);
+    assert!(counts.iter().all(|count| *count > 8), "{counts:?}");
+    // Another server of the same user shares it with nobody.
+    let taken = super::open_shared(port, 2).expect_err("the port is taken");
+    assert_eq!(taken.kind(), std::io::ErrorKind::AddrInUse);
+}
