@@ -28,6 +28,8 @@ pub struct Census {
     pub subscriptions: [usize; 4],
     /// Streams that packets come by, and where keyframes are asked for.
     pub sources: [usize; 2],
+    /// Tracks of other planes: by their names here and there.
+    pub imports: [usize; 2],
 }
 
 impl Census {
@@ -43,6 +45,7 @@ impl Census {
             && same(self.tracks)
             && same(self.subscriptions)
             && same(self.sources)
+            && same(self.imports)
     }
 }
 
@@ -79,6 +82,7 @@ impl Plane {
             ],
             subscriptions: self.traffic.subscriptions(),
             sources: self.traffic.sources(),
+            imports: self.traffic.relays.count(),
         }
     }
 

@@ -1,5 +1,6 @@
 use crate::connection::ResourceId;
 use crate::reception::Line;
+use crate::relay::{PlaneId, Relayed};
 use std::net::SocketAddr;
 use weft_peer::PeerKey;
 use weft_units::Ecn;
@@ -20,6 +21,13 @@ pub enum Output {
         ecn: Ecn,
         /// Protected and complete.
         datagram: Vec<u8>,
+    },
+    /// Give this message to another plane ([`Plane::handle_relayed`](crate::Plane::handle_relayed)).
+    Relay {
+        /// Plane that the message is for.
+        to: PlaneId,
+        /// The message.
+        message: Relayed,
     },
     /// Something that signalling may want to know.
     Event(Event),

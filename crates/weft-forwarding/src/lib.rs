@@ -5,11 +5,13 @@
 //! and without HTTP: give it session descriptions, datagrams and time, take
 //! datagrams and events. Every participant is a [`weft_peer::Peer`] of its
 //! own, with its own repair, rate and paths; a [`weft_sfu::Router`] decides who
-//! gets which packet.
+//! gets which packet. A server may have several planes, each for some of its
+//! participants; they exchange [`Relayed`] messages.
 
 #![forbid(unsafe_code)]
 
 mod allocation;
+mod bounds;
 mod capacity;
 mod ceiling;
 mod census;
@@ -23,7 +25,9 @@ mod event;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
 mod handshakes;
+mod imports;
 mod limits;
+mod linking;
 mod loudest;
 mod mute;
 mod negotiation;
@@ -33,7 +37,10 @@ mod publication;
 mod receiving;
 mod reception;
 mod receptions;
+mod relay;
 mod settings;
+mod stats;
+mod steering;
 mod traffic;
 mod trickle;
 mod wanted;
@@ -46,9 +53,11 @@ pub use error::MediaError;
 pub use event::{Event, Output};
 pub use mute::Sound;
 pub use negotiation::Negotiated;
-pub use plane::{Plane, Stats};
+pub use plane::Plane;
 pub use publication::Publisher;
 pub use receiving::Viewing;
 pub use reception::{Line, LineContent, MAX_LINES, View, ViewedCamera};
+pub use relay::{MAX_PLANES, PlaneId, Relayed};
 pub use settings::Settings;
+pub use stats::Stats;
 pub use trickle::{IceCondition, IceUpdate, Restarted};

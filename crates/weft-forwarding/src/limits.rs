@@ -3,7 +3,9 @@
 
 use crate::plane::{Plane, has_path};
 use crate::player::LEAST_MAX_RATE;
+use crate::publication::Origin;
 use crate::reception::Reception;
+use crate::relay::{Message, Usable};
 use std::collections::BTreeMap;
 use weft_peer::PeerKey;
 use weft_units::{Instant, Rate};
@@ -32,7 +34,7 @@ impl Plane {
             in_room.or_default().extend(connection.reception());
         }
         for (publisher, publication) in &mut self.publications {
-            let Some(source) = publication.source() else {
+            let Some(origin) = publication.origin() else {
                 continue;
             };
             let receptions = receptions.get(&*publisher.room).into_iter().flatten();
@@ -43,12 +45,26 @@ impl Plane {
             let there: Vec<PeerKey> = there.collect();
             let usable = there.iter();
             let usable = usable.filter_map(|key| self.traffic.usable(now, *key, publication));
-            let usable = usable.max().unwrap_or(LEAST_MAX_RATE);
-            let told = usable.max(LEAST_TOLD).min(most);
             let fitting = there.iter();
             let fitting = fitting.filter_map(|key| self.traffic.fitting(now, *key, publication));
-            let fitting = fitting.min();
             let published = self.traffic.published(now, publication);
+            let rates = Usable {
+                most: usable.max(),
+                fitting: fitting.min(),
+                published,
+            };
+            let Origin::Peer(source) = origin else {
+                if let Some((plane, rates)) = publication.tell_usable(rates) {
+                    let publisher = publisher.clone();
+                    let message = Message::Usable { publisher, rates };
+                    self.traffic.relays.send(plane, message);
+                }
+                continue;
+            };
+            let rates = publication.with_elsewhere(rates);
+            let usable = rates.most.unwrap_or(LEAST_MAX_RATE);
+            let told = usable.max(LEAST_TOLD).min(most);
+            let fitting = rates.fitting;
             let told = publication.fit(told, fitting, published).max(LEAST_TOLD);
             let taken = told.mul_f64(TAKEN).max(LEAST_TAKEN).min(most);
             self.peers

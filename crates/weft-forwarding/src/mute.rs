@@ -1,4 +1,4 @@
-//! Participants whose sound a moderator has muted.
+//! Sound of participants: whom a moderator has muted, and who competes to be heard.
 
 use crate::plane::Plane;
 use crate::publication::{Publisher, Slot};
@@ -24,6 +24,16 @@ impl Plane {
             Sound::Forwarded => self.muted.remove(publisher),
         };
         self.apply_mute(now, publisher);
+    }
+
+    /// Lets the participant's sound take part in the choice of the loudest. Each plane
+    /// chooses among all sounds of the room that it gets.
+    pub(crate) fn enter_sound(&mut self, publisher: &Publisher) {
+        let publication = self.publications.get(publisher);
+        let tracks = publication.and_then(|p| p.encodings(Slot::Sound));
+        for track in tracks.unwrap_or_default() {
+            self.traffic.loudest.enter(&publisher.room, *track);
+        }
     }
 
     /// Applies the mute to the participant's present tracks.

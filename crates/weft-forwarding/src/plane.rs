@@ -2,8 +2,10 @@ use crate::connection::{Connection, ResourceId, Role, SETUP, Sender, UNHEARD};
 use crate::ended;
 use crate::event::{Event, Output};
 use crate::handshakes::{Handshakes, Waiting};
-use crate::publication::{Publication, Publisher, Slot};
+use crate::publication::{Origin, Places, Publication, Publisher, places_of};
 use crate::settings::Settings;
+use crate::stats::Connected;
+use crate::steering::Steering;
 use crate::traffic::Traffic;
 use crate::wanted::Wanted;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -24,44 +26,6 @@ const NO_PATH: &str = "no path is left";
 /// Why a player has to ask again.
 const CODEC_CHANGED: &str = "the publisher has changed its video codec";
 
-/// Totals since the start, but for the first two.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Stats {
-    /// Connections that publish, now.
-    pub publications: u64,
-    /// Connections that play, now.
-    pub playbacks: u64,
-    /// Media packets that came.
-    pub packets_received: u64,
-    /// Media packets sent to players.
-    pub packets_forwarded: u64,
-    /// Packets kept from players who cannot take them.
-    pub packets_thinned: u64,
-    /// Datagrams dropped as unusable.
-    pub datagrams_dropped: u64,
-    /// Datagrams that the system did not send: counted by who sends them, none
-    /// by the plane itself.
-    pub datagrams_unsent: u64,
-    /// Keyframes asked of publishers.
-    pub keyframe_requests: u64,
-}
-
-/// Running counts.
-#[derive(Default)]
-struct Connected {
-    publications: u64,
-    playbacks: u64,
-}
-
-impl Connected {
-    fn of(&mut self, role: &Role) -> &mut u64 {
-        match role {
-            Role::Publish(_) => &mut self.publications,
-            Role::Play | Role::Receive(_) => &mut self.playbacks,
-        }
-    }
-}
-
 /// Connections, publications, and the traffic between them.
 ///
 /// Order of calls: any input, then [`Plane::poll_output`] until `None`, then
@@ -74,8 +38,9 @@ pub struct Plane {
     pub(crate) publications: BTreeMap<Publisher, Publication>,
     pub(crate) traffic: Traffic,
     /// Connections that are up.
-    connected: Connected,
+    pub(crate) connected: Connected,
     handshakes: Handshakes,
+    pub(crate) steering: Steering,
     /// Participants whose sound is not forwarded.
     pub(crate) muted: BTreeSet<Publisher>,
     pub(crate) events: VecDeque<Event>,
@@ -97,6 +62,7 @@ impl Plane {
             traffic: Traffic::default(),
             connected: Connected::default(),
             handshakes: Handshakes::default(),
+            steering: Steering::default(),
             muted: BTreeSet::new(),
             events: VecDeque::new(),
             now: Instant::ZERO,
@@ -114,7 +80,21 @@ impl Plane {
         datagram: &[u8],
     ) {
         self.now = now;
-        let way = (local, remote);
+        match self.steering.is_alone() {
+            true => self.take_datagram(now, (local, remote), ecn, datagram),
+            false => self.steer(now, (local, remote), ecn, datagram),
+        }
+    }
+
+    /// Hands a datagram to its peer.
+    pub(crate) fn take_datagram(
+        &mut self,
+        now: Instant,
+        way: (SocketAddr, SocketAddr),
+        ecn: Ecn,
+        datagram: &[u8],
+    ) {
+        let (local, remote) = way;
         let admitted = match Handshakes::concern(datagram) {
             true => {
                 let owner = self.peers.owner(local, remote);
@@ -147,7 +127,7 @@ impl Plane {
         let publication = self.publications.get_mut(participant);
         match (&connection.role, publication) {
             (Role::Publish(_), Some(publication)) => {
-                publication.drop_source(key);
+                publication.drop_source(Origin::Peer(key));
                 self.traffic.remove_source(key);
             }
             (Role::Play, Some(publication)) => {
@@ -157,11 +137,10 @@ impl Plane {
             (Role::Receive(_), _) => self.traffic.remove_player(key),
             (Role::Publish(_) | Role::Play, None) => {}
         }
-        let over = self.publications.get(participant).filter(|p| p.is_over());
-        if let Some(publication) = over {
-            self.traffic.remove_publication(publication);
-            self.publications.remove(participant);
+        if matches!(connection.role, Role::Publish(_)) {
+            self.announce(participant);
         }
+        self.remove_if_over(participant);
         if matches!(connection.role, Role::Publish(_)) {
             self.refresh_receptions(now, &participant.room);
         }
@@ -187,6 +166,10 @@ impl Plane {
     /// The next thing to do; drain it to `None`.
     pub fn poll_output(&mut self) -> Option<Output> {
         loop {
+            // First: who hears of an event finds it on every plane.
+            if let Some((to, message)) = self.traffic.relays.poll() {
+                return Some(Output::Relay { to, message });
+            }
             if let Some(event) = self.events.pop_front() {
                 return Some(Output::Event(event));
             }
@@ -255,7 +238,9 @@ impl Plane {
             self.tell_paused();
             self.tell_wanted(now);
             self.limit_publishers(now);
-            self.next_housekeeping = (!self.connections.is_empty()).then_some(now + HOUSEKEEPING);
+            let has_claims = self.keep_links(now);
+            let goes_on = has_claims || !self.connections.is_empty();
+            self.next_housekeeping = goes_on.then_some(now + HOUSEKEEPING);
         }
         self.traffic.on_timeout(now, &mut self.peers);
     }
@@ -264,23 +249,6 @@ impl Plane {
     #[must_use]
     pub fn peers(&self) -> &PeerSet {
         &self.peers
-    }
-
-    /// Figures for the operator, which are counted as they change.
-    #[must_use]
-    pub fn stats(&self) -> Stats {
-        let totals = self.traffic.totals();
-        let peers = &self.peers;
-        Stats {
-            publications: self.connected.publications,
-            playbacks: self.connected.playbacks,
-            packets_received: totals.received,
-            packets_forwarded: totals.forwarded,
-            packets_thinned: self.traffic.total_thinned(),
-            keyframe_requests: totals.keyframe_requests,
-            datagrams_dropped: peers.unroutable() + peers.discarded(),
-            datagrams_unsent: 0,
-        }
     }
 
     /// Connections are looked at from now on.
@@ -307,8 +275,9 @@ impl Plane {
             *self.connected.of(&connection.role) += 1;
         }
         let publisher = connection.participant.clone();
-        if matches!(connection.role, Role::Publish(_)) {
-            self.end_players_of_another_codec(now, &publisher, key);
+        if let (Role::Publish(_), Some(peer)) = (&connection.role, self.peers.get(key)) {
+            let (places, _) = places_of(peer);
+            self.end_players_of_another_codec(now, &publisher, &places);
         }
         let resource = self.resources[&key].clone();
         self.tell(Event::Connected {
@@ -324,10 +293,9 @@ impl Plane {
                 self.traffic
                     .connect_source(now, &mut self.peers, publication, key);
                 publication.share_screen(key, screen);
-                for track in publication.encodings(Slot::Sound).unwrap_or_default() {
-                    self.traffic.loudest.enter(&room, *track);
-                }
                 self.apply_mute(now, &publisher);
+                self.enter_sound(&publisher);
+                self.announce(&publisher);
                 self.refresh_receptions(now, &room);
             }
             Role::Play => {
@@ -345,17 +313,16 @@ impl Plane {
 
     /// Ends players that agreed on another codec for a camera: when a publisher
     /// comes back with another one, they have to ask again.
-    fn end_players_of_another_codec(
+    pub(crate) fn end_players_of_another_codec(
         &mut self,
         now: Instant,
         publisher: &Publisher,
-        source: PeerKey,
+        places: &Places,
     ) {
         let Some(publication) = self.publications.get_mut(publisher) else {
             return;
         };
-        let source = self.peers.get(source);
-        if !source.is_some_and(|peer| publication.changes_codec(peer)) {
+        if !publication.changes_codec(places) {
             return;
         }
         self.traffic.end_pictures(publication);

@@ -1,3 +1,4 @@
+use crate::relay::{Announced, PlaneId, Usable};
 use crate::wanted::Wanted;
 use std::collections::{BTreeMap, BTreeSet};
 use weft_peer::{Peer, PeerKey, StreamDirection};
@@ -21,6 +22,15 @@ pub struct Publisher {
     pub room: String,
     /// Participant id of the publisher.
     pub participant: String,
+}
+
+/// Sender of a publication's packets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// A connection of this plane.
+    Peer(PeerKey),
+    /// Another plane, with the number of the connection there.
+    Plane(PlaneId, u64),
 }
 
 /// Place of a stream among those of its connection. A publisher's first camera
@@ -84,6 +94,8 @@ pub(crate) struct Publication {
     tracks: BTreeMap<Slot, Track>,
     source: Option<Source>,
     players: BTreeSet<PeerKey>,
+    /// Rates that viewers of other planes can use.
+    elsewhere: BTreeMap<PlaneId, Usable>,
     /// Latest limit that the source was told.
     told: Option<Rate>,
     /// Rate of the source without a limit.
@@ -101,71 +113,101 @@ struct Track {
 /// The connection that the tracks' packets come from.
 #[derive(Debug)]
 struct Source {
-    peer: PeerKey,
+    origin: Origin,
     negotiated: Publishing,
     /// Streams of it that are played.
     streams: Publishing,
+    /// Rates that viewers of this plane can use, as the source's plane knows them.
+    usable: Usable,
     wanted: Wanted,
 }
 
+/// Places of a source's tracks, with their forms and the number of their encodings.
+pub(crate) type Places = Vec<(Slot, Form, usize)>;
+
+/// Returns the places of what a peer publishes, and its streams in their order.
+pub(crate) fn places_of(peer: &Peer) -> (Places, Vec<StreamId>) {
+    let mut streams = Vec::new();
+    let slots = streams_of(peer, StreamDirection::Receive).into_iter();
+    let places = slots.map(|(slot, of_slot)| {
+        let place = (slot, of_slot.form, of_slot.streams.len());
+        streams.extend(of_slot.streams);
+        place
+    });
+    (places.collect(), streams)
+}
+
 impl Publication {
-    /// The packets come from this peer from now on. Returns the track of each
-    /// of its streams.
+    /// The packets come from this origin from now on. Returns the tracks of all
+    /// encodings, in the order of their places.
     pub(crate) fn switch_source(
         &mut self,
         now: Instant,
         router: &mut Router,
-        key: PeerKey,
-        peer: &Peer,
-    ) -> Vec<(StreamId, TrackId)> {
-        let mut routes = Vec::new();
-        for (slot, SlotStreams { form, streams }) in streams_of(peer, StreamDirection::Receive) {
-            let track = self.tracks.entry(slot).or_insert_with(|| Track {
+        origin: Origin,
+        (places, negotiated): (&Places, Publishing),
+    ) -> Vec<TrackId> {
+        let mut tracks = Vec::new();
+        for (slot, form, count) in places {
+            let track = self.tracks.entry(*slot).or_insert_with(|| Track {
                 encodings: Vec::new(),
-                form,
+                form: *form,
             });
-            for (index, stream) in streams.iter().enumerate() {
-                let id = match track.encodings.get(index) {
-                    Some(id) => {
-                        router.switch_source(now, *id);
-                        *id
-                    }
-                    None => {
-                        let id = router.add_track(form.codec());
-                        track.encodings.push(id);
-                        id
-                    }
-                };
-                routes.push((*stream, id));
+            for index in 0..*count {
+                match track.encodings.get(index) {
+                    Some(id) => router.switch_source(now, *id),
+                    None => track.encodings.push(router.add_track(form.codec())),
+                }
             }
-            for surplus in track.encodings.split_off(streams.len()) {
+            for surplus in track.encodings.split_off(*count) {
                 router.remove_track(surplus);
             }
+            tracks.extend(&track.encodings);
         }
-        let negotiated = shown(peer, StreamDirection::Receive);
         self.source = Some(Source {
-            peer: key,
+            origin,
             streams: negotiated.enabled(Enabled::AT_FIRST),
             negotiated,
+            usable: Usable::default(),
             wanted: Wanted::default(),
         });
-        routes
+        tracks
     }
 
-    /// The peer is gone; nothing comes if it was the source.
-    pub(crate) fn drop_source(&mut self, peer: PeerKey) {
-        self.source.take_if(|s| s.peer == peer);
+    /// The origin is gone; nothing comes if it was the source.
+    pub(crate) fn drop_source(&mut self, origin: Origin) {
+        self.source.take_if(|s| s.origin == origin);
     }
 
     /// The owner of the source begins or ends to share a screen.
     pub(crate) fn share_screen(&mut self, peer: PeerKey, screen: bool) {
-        if let Some(source) = self.source.as_mut().filter(|s| s.peer == peer) {
+        let own = |s: &&mut Source| s.origin == Origin::Peer(peer);
+        if let Some(source) = self.source.as_mut().filter(own) {
             let enabled = Enabled {
                 screen,
                 ..Enabled::AT_FIRST
             };
             source.streams = source.negotiated.enabled(enabled);
         }
+    }
+
+    /// The source has these streams.
+    pub(crate) fn set_streams(&mut self, streams: Publishing) {
+        if let Some(source) = &mut self.source {
+            source.streams = streams;
+        }
+    }
+
+    /// Returns the publication as other planes see it; `None` if it is not of this one.
+    pub(crate) fn announced(&self) -> Option<Announced> {
+        let PeerKey(source) = self.source()?;
+        let tracks = self.tracks.iter();
+        let tracks = tracks.map(|(slot, t)| (*slot, t.form, t.encodings.clone()));
+        Some(Announced {
+            source,
+            streams: self.streams()?.clone(),
+            tracks: tracks.collect(),
+        })
     }
 
     /// Returns the streams of the source.
@@ -200,13 +242,49 @@ impl Publication {
         let cameras = (0..).map_while(|place| tracks.get(&Slot::Camera(place)));
         let cameras: Vec<&[TrackId]> = cameras.map(|track| &*track.encodings).collect();
         let source = self.source.as_mut()?;
+        let Origin::Peer(peer) = source.origin else {
+            return None;
+        };
         let told = source.wanted.update(now, &cameras, watched)?;
-        Some((source.peer, told))
+        Some((peer, told))
     }
 
-    /// The peer that packets come from.
+    /// The peer of this plane that packets come from.
     pub(crate) fn source(&self) -> Option<PeerKey> {
-        self.source.as_ref().map(|s| s.peer)
+        match self.origin()? {
+            Origin::Peer(peer) => Some(peer),
+            Origin::Plane(..) => None,
+        }
+    }
+
+    /// Sender of the packets.
+    pub(crate) fn origin(&self) -> Option<Origin> {
+        self.source.as_ref().map(|s| s.origin)
+    }
+
+    /// Takes in what the viewers of another plane can use.
+    pub(crate) fn set_elsewhere(&mut self, plane: PlaneId, rates: Usable) {
+        match rates.most {
+            None => self.elsewhere.remove(&plane),
+            Some(_) => self.elsewhere.insert(plane, rates),
+        };
+    }
+
+    /// Adds the viewers of other planes to those of this one.
+    pub(crate) fn with_elsewhere(&self, rates: Usable) -> Usable {
+        self.elsewhere.values().copied().fold(rates, Usable::and)
+    }
+
+    /// Returns what these rates are to the plane of the source, if that is another one and
+    /// they are news.
+    pub(crate) fn tell_usable(&mut self, rates: Usable) -> Option<(PlaneId, Usable)> {
+        let source = self.source.as_mut()?;
+        let rates = rates.most.map(|_| rates).unwrap_or_default();
+        let before = std::mem::replace(&mut source.usable, rates);
+        match source.origin {
+            Origin::Plane(plane, _) => (before != rates).then_some((plane, rates)),
+            Origin::Peer(_) => None,
+        }
     }
 
     /// The encodings of all tracks, in the order of their places.
@@ -228,14 +306,12 @@ impl Publication {
         cameras.map(|(_, track)| track.form)
     }
 
-    /// Whether this peer has another codec for a track, or a form of it that
+    /// Whether a new source has another codec for a track, or a form of it that
     /// players may not decode.
-    pub(crate) fn changes_codec(&self, peer: &Peer) -> bool {
-        let mut streams = streams_of(peer, StreamDirection::Receive).into_iter();
-        let differs = |t: &Track, form| !t.form.is_like(form);
-        streams.any(|(slot, of_slot)| {
-            let track = self.tracks.get(&slot);
-            track.is_some_and(|track| differs(track, of_slot.form))
+    pub(crate) fn changes_codec(&self, places: &Places) -> bool {
+        places.iter().any(|(slot, form, _)| {
+            let track = self.tracks.get(slot);
+            track.is_some_and(|track| !track.form.is_like(*form))
         })
     }
 

@@ -67,6 +67,7 @@ impl Plane {
         let key = connection.peer();
         if let (Some(publication), Some(key)) = (self.publications.get_mut(&publisher), key) {
             publication.share_screen(key, shared);
+            self.announce(&publisher);
             self.refresh_receptions(now, &publisher.room);
         }
     }

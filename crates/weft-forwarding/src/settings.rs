@@ -1,3 +1,4 @@
+use crate::relay::PlaneId;
 use std::net::{IpAddr, SocketAddr};
 use weft_ice::{Checks, IceRole, LinkId, LocalAddress, RemoteFilter};
 use weft_peer::{Entropy, PeerConfig, TimeOrigin};
@@ -34,6 +35,8 @@ pub struct Settings {
     public: Vec<IpAddr>,
     most_of_a_publisher: Rate,
     egress: Option<Rate>,
+    /// Plane of a server that has several.
+    plane: Option<PlaneId>,
     /// Whether what a peer can cost is bounded.
     bounded: bool,
 }
@@ -57,6 +60,7 @@ impl Settings {
             public: Vec::new(),
             most_of_a_publisher: MOST_OF_A_PUBLISHER,
             egress: None,
+            plane: None,
             bounded: true,
         }
     }
@@ -79,6 +83,14 @@ impl Settings {
     #[must_use]
     pub fn sending(self, egress: Option<Rate>) -> Settings {
         Settings { egress, ..self }
+    }
+
+    /// Makes the plane one of several of a server, which share their addresses: the ICE
+    /// user names of its peers lead to it. Default: the only one.
+    #[must_use]
+    pub fn of_plane(self, plane: PlaneId) -> Settings {
+        let plane = Some(plane);
+        Settings { plane, ..self }
     }
 
     /// Tells peers these addresses in place of our own of the
@@ -126,6 +138,10 @@ impl Settings {
     ) -> PeerConfig {
         let (certificate, locals) = (self.certificate.clone(), self.locals.clone());
         let mut config = PeerConfig::new(role, self.origin, certificate, locals, entropy);
+        if let Some(plane) = self.plane {
+            let credentials = &mut config.association.ice.credentials;
+            credentials.ufrag.insert(0, plane.name());
+        }
         // Who asks for a connection may be a stranger, and its candidates
         // somebody else's.
         if self.bounded {

@@ -2,28 +2,18 @@
 
 use crate::division::Pausing;
 use crate::encoding::EncodingChoice;
+use crate::imports::Relays;
 use crate::loudest::{Hearing, Loudest};
-use crate::player::{LEAST_MAX_RATE, Player, Subscribed};
-use crate::publication::{Publication, streams_of};
+use crate::player::{Player, Subscribed};
+use crate::publication::{Origin, Publication, places_of, shown, streams_of};
 use crate::reception::Carried;
+use crate::relay::PlaneId;
 use std::collections::{BTreeMap, BTreeSet};
 use weft_peer::{PeerKey, PeerSet, StreamDirection};
-use weft_session::Backlog;
 use weft_sfu::{Output, Router, SubscriptionId, TrackId};
 use weft_units::{Codec, Deadline, Duration, Instant, MediaKind, Rate, StreamId};
 use weft_wire::media::{ForwardedPacket, MediaPacket};
 
-/// Bound on a player's media, over the rate that is published for it: the rest is for
-/// probes. libwebrtc probes up to twice what its application allocates
-/// (probe_controller.cc, `second_probe_allocation_scale`).
-const HEADROOM: f64 = 2.0;
-/// Part of the server's bound that players' media may take: the rest is for
-/// what is lost and sent again, and feedback. Chosen by us.
-const EGRESS_FOR_MEDIA: f64 = 0.9;
-/// Part of what arrived during heavy losses at which the backlog of a new player
-/// leaves, although its controller may have fallen lower. Chosen by trial: at
-/// 600 kbit/s, half to nearly all of it do equally well.
-const KNOWN: f64 = 0.8;
 /// For so long after a player is connected its target rate is a guess, and a
 /// layer that is dropped for it comes back after a second only. Chosen by us:
 /// the first probes are over then, also on a slow mobile link.
@@ -68,8 +58,11 @@ pub(crate) struct Traffic {
     next_watch: Option<Instant>,
     totals: Totals,
     /// Tracks whose packets are not forwarded.
-    muted: BTreeSet<TrackId>,
+    pub(crate) muted: BTreeSet<TrackId>,
     pub(crate) loudest: Loudest,
+    pub(crate) relays: Relays,
+    /// Rates that viewers of other planes would take.
+    pub(crate) elsewhere: BTreeMap<PlaneId, Vec<Rate>>,
 }
 
 impl Traffic {
@@ -85,13 +78,17 @@ impl Traffic {
         let Some(source) = peers.get(peer) else {
             return;
         };
-        let routes = publication.switch_source(now, &mut self.router, peer, source);
-        for (stream, track) in routes {
+        let (places, streams) = places_of(source);
+        let negotiated = shown(source, StreamDirection::Receive);
+        let origin = Origin::Peer(peer);
+        let tracks =
+            publication.switch_source(now, &mut self.router, origin, (&places, negotiated));
+        for (stream, track) in streams.into_iter().zip(tracks) {
+            self.relays.release(track);
+            self.remove_incoming(track);
             self.incoming
                 .insert((peer, stream), Incoming { track, packets: 0 });
-            if let Some(before) = self.sources.insert(track, (peer, stream)) {
-                self.incoming.remove(&before);
-            }
+            self.sources.insert(track, (peer, stream));
         }
         for player in publication.players() {
             self.subscribe(now, peers, publication, player);
@@ -99,10 +96,18 @@ impl Traffic {
         self.deliver(now, peers);
     }
 
+    /// No packets of a track come from a publisher here any more.
+    pub(crate) fn remove_incoming(&mut self, track: TrackId) {
+        if let Some(before) = self.sources.remove(&track) {
+            self.incoming.remove(&before);
+        }
+    }
+
     /// The publication continues with pictures of another codec, for which its
     /// players have to come again.
     pub(crate) fn end_pictures(&mut self, publication: &mut Publication) {
         publication.end_pictures(&mut self.router);
+        self.forget_removed();
     }
 
     /// A publisher is gone.
@@ -126,7 +131,7 @@ impl Traffic {
 
     /// Subscribes a player to the tracks that it has streams for and does not
     /// get yet.
-    fn subscribe(
+    pub(crate) fn subscribe(
         &mut self,
         now: Instant,
         peers: &PeerSet,
@@ -156,6 +161,7 @@ impl Traffic {
             return;
         };
         let kind = self.router.codec(track).map(Codec::kind);
+        self.relays.want(&carried.encodings);
         let id = self.router.subscribe(now, track);
         if let (Some(player), Some(id), Some(kind)) = (self.players.get_mut(&route.0), id, kind) {
             let subscribed = Subscribed {
@@ -199,6 +205,7 @@ impl Traffic {
         }
         let paused = subscribed.pausing.is_paused();
         subscribed.carried = carried.clone();
+        self.relays.want(&carried.encodings);
         let present = self.router.track(id);
         if carried.encodings.is_empty() {
             self.router.detach(id);
@@ -232,8 +239,7 @@ impl Traffic {
             self.loudest.leave(track);
         }
         publication.remove_tracks(&mut self.router);
-        self.muted
-            .retain(|track| self.router.codec(*track).is_some());
+        self.forget_removed();
     }
 
     /// A packet came from a publisher.
@@ -250,10 +256,23 @@ impl Traffic {
         };
         incoming.packets += 1;
         self.totals.received += 1;
-        if self.muted.contains(&incoming.track) {
+        let track = incoming.track;
+        if self.is_muted(track) {
             return;
         }
-        let track = incoming.track;
+        self.relays.export(track, &packet);
+        self.pass(now, peers, track, packet);
+    }
+
+    /// Forwards a packet to the players of this plane, unless it is one of a sound that
+    /// others drown out.
+    pub(crate) fn pass(
+        &mut self,
+        now: Instant,
+        peers: &mut PeerSet,
+        track: TrackId,
+        packet: MediaPacket,
+    ) {
         match self.loudest.hear(now, track, packet.audio_level) {
             Hearing::Forwarded => {}
             // Players get continuous numbers, as after a change of the source.
@@ -262,6 +281,10 @@ impl Traffic {
         }
         self.router.handle_packet(now, track, packet);
         self.deliver(now, peers);
+    }
+
+    pub(crate) fn is_muted(&self, track: TrackId) -> bool {
+        self.muted.contains(&track)
     }
 
     /// Mutes tracks, or forwards them again.
@@ -311,59 +334,6 @@ impl Traffic {
             .iter()
             .filter_map(|s| self.incoming.get(&(peer, *s)));
         found.map(|incoming| incoming.packets).sum()
-    }
-
-    /// Fits each player's rates to what is published for it.
-    pub(crate) fn adapt_rates(&mut self, now: Instant, peers: &mut PeerSet, egress: Option<Rate>) {
-        self.adapt_bounds(now, peers, egress);
-        for peer in self.players.keys().copied().collect::<Vec<_>>() {
-            self.tell_downlink(now, peer);
-        }
-        self.deliver(now, peers);
-    }
-
-    /// `egress` bounds what all players are sent together.
-    fn adapt_bounds(&mut self, now: Instant, peers: &mut PeerSet, egress: Option<Rate>) {
-        let demand = |player: &Player| -> Rate {
-            let streams = player.subscriptions.values();
-            streams.filter_map(|s| self.demand(now, s)).sum()
-        };
-        let level = egress.map(|most| {
-            let demands = self.players.values().map(|player| Some(demand(player)));
-            most.mul_f64(EGRESS_FOR_MEDIA).fair_level(demands)
-        });
-        let wants = self.players.iter().map(|(peer, player)| {
-            let wanted = demand(player).mul_f64(HEADROOM).max(LEAST_MAX_RATE);
-            (*peer, wanted)
-        });
-        for (peer, wanted) in wants.collect::<Vec<_>>() {
-            let Some(player) = self.players.get_mut(&peer) else {
-                continue;
-            };
-            let wanted = level.map_or(wanted, |level| level.min(wanted));
-            if let Some(peer) = peers.get(peer) {
-                let stats = peer.session().stats();
-                player.ceiling.update(now, &stats.paths, wanted);
-            }
-            let wanted = player
-                .ceiling
-                .rate()
-                .map_or(wanted, |most| most.min(wanted));
-            // Later, several connections to one viewer share what the link carries.
-            let is_new = now.saturating_since(player.since) < GUESSING * 2;
-            let known = player.ceiling.rate().filter(|_| is_new);
-            let known = known.map_or(Rate::ZERO, |rate| rate.mul_f64(KNOWN));
-            if known != player.known {
-                player.known = known;
-                let backlog = Backlog::Waits { known };
-                peers.drive(peer, |peer| peer.set_backlog(backlog));
-            }
-            let moved = wanted.as_bps().abs_diff(player.max_rate.as_bps());
-            if moved * 10 > player.max_rate.as_bps() {
-                player.max_rate = wanted;
-                peers.drive(peer, |peer| peer.set_max_rate(now, wanted));
-            }
-        }
     }
 
     pub(crate) fn players(&self) -> usize {
@@ -421,7 +391,7 @@ impl Traffic {
     }
 
     /// Does what the router wants.
-    fn deliver(&mut self, now: Instant, peers: &mut PeerSet) {
+    pub(crate) fn deliver(&mut self, now: Instant, peers: &mut PeerSet) {
         while let Some(output) = self.router.poll_output() {
             match output {
                 Output::Forward {
@@ -429,6 +399,7 @@ impl Traffic {
                     packet,
                 } => self.forward(now, peers, subscription, packet),
                 Output::RequestKeyframe { track } => {
+                    self.relays.request_keyframe(track);
                     if let Some((key, stream)) = self.sources.get(&track).copied() {
                         let asked = peers.drive(key, |peer| peer.request_keyframe(now, stream));
                         self.totals.keyframe_requests += u64::from(asked.is_some());

@@ -19,7 +19,8 @@ impl Traffic {
         });
         let cameras = players.filter(|(s, _)| s.kind == MediaKind::Video);
         let watched = cameras.flat_map(|(s, guessing)| self.watched_by(now, s, guessing));
-        watched.collect()
+        // Another plane chooses among all encodings of a camera.
+        watched.chain(self.relays.exported()).collect()
     }
 
     /// Returns the encodings that one player may be sent: the largest of use if its part of

@@ -216,7 +216,7 @@ impl PeerSet {
         ecn: Ecn,
         datagram: &[u8],
     ) -> Option<PeerKey> {
-        let named = stun_username(datagram).and_then(|ufrag| self.names.get(ufrag));
+        let named = stun_user_name(datagram).and_then(|ufrag| self.names.get(ufrag));
         // A name overrules a route: a browser may reuse its port for a new call.
         let claimants = match named {
             Some(key) => std::slice::from_ref(key),
@@ -362,14 +362,16 @@ impl PeerSet {
     }
 }
 
-/// By the first byte (RFC 7983 section 7).
-fn is_stun(datagram: &[u8]) -> bool {
+/// Whether a datagram is STUN, by its first byte (RFC 7983 section 7).
+#[must_use]
+pub fn is_stun(datagram: &[u8]) -> bool {
     matches!(datagram, [0..=3, ..])
 }
 
-/// The receiver's part of the USERNAME of a STUN binding request (RFC 8445
-/// section 7.2.2: `receiver:sender`).
-fn stun_username(datagram: &[u8]) -> Option<&str> {
+/// Returns the receiver's part of the USERNAME of a STUN binding request (RFC 8445
+/// section 7.2.2: `receiver:sender`). The check may be forged.
+#[must_use]
+pub fn stun_user_name(datagram: &[u8]) -> Option<&str> {
     const BINDING_REQUEST: [u8; 2] = [0x00, 0x01];
     const HEADER: usize = 20;
     const USERNAME: u16 = 0x0006;

@@ -302,6 +302,21 @@ impl Router {
         }
     }
 
+    /// Somebody beyond the subscribers needs a keyframe of the track.
+    pub fn want_keyframe(&mut self, now: Instant, track: TrackId) {
+        if self.tracks.contains_key(&track) {
+            self.keyframes.request(now, track);
+            self.collect_keyframes();
+        }
+    }
+
+    /// Returns whether a subscriber gets the track, or waits for its next keyframe.
+    #[must_use]
+    pub fn has_viewers(&self, track: TrackId) -> bool {
+        let track = self.tracks.get(&track);
+        track.is_some_and(|t| !t.subscriptions.is_empty() || !t.waiting.is_empty())
+    }
+
     /// Tells what the way to the subscriber carries.
     pub fn set_downlink(&mut self, now: Instant, id: SubscriptionId, downlink: Downlink) {
         if let Some(subscription) = self.subscriptions.get_mut(&id) {

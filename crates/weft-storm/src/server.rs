@@ -275,6 +275,8 @@ impl Server {
         while let Some(output) = work.part(|| self.plane.poll_output()) {
             match output {
                 Output::Event(event) => events.push(event),
+                // The server has one plane.
+                Output::Relay { .. } => {}
                 Output::Transmit {
                     peer,
                     local,

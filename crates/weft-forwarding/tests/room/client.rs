@@ -17,14 +17,21 @@ const STILL: [u8; 22] = [
     0, 0, 0, 1, 0x67, 0x42, 0xc0, 0x1f, 0, 0, 0, 1, 0x68, 0xce, 0, 0, 0, 1, 0x65, 1, 2, 3,
 ];
 
+/// A packet of Opus as far as packets go.
+const SOUND: [u8; 40] = [7; 40];
+
 /// Somebody in the room.
 pub struct Client {
     pub peer: Peer,
     pub address: SocketAddr,
+    /// Plane of its connection.
+    pub home: usize,
     pub record: Record,
     /// Pictures of each publisher, where it receives a whole room.
     pub seen: BTreeMap<String, Record>,
     pub bytes: BTreeMap<String, u64>,
+    /// How many packets of sound came.
+    pub sounds: usize,
     pub receives_room: bool,
     /// Lines of its reception, and those that carry somebody else whose first keyframe
     /// has not come.
@@ -72,6 +79,7 @@ impl Client {
                 };
                 let frame = match agreed.codec() {
                     Codec::H264 => Frame::new(&STILL, picture.timestamp, now),
+                    Codec::Opus => Frame::new(&SOUND, picture.timestamp, now),
                     _ => frame(picture),
                 };
                 self.peer
@@ -120,6 +128,12 @@ impl Client {
             && frame.codec == Codec::Vp8
         {
             return self.on_picture(now, *stream, &frame.data);
+        }
+        if let Event::Session(SessionEvent::FrameReceived { frame, .. }) = event
+            && frame.codec == Codec::Opus
+        {
+            self.sounds += 1;
+            return;
         }
         if let Event::Session(SessionEvent::FrameReceived { frame, .. }) = event
             && frame.codec == Codec::H264

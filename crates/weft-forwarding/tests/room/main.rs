@@ -8,7 +8,9 @@ mod common;
 mod client;
 mod cost;
 mod limits;
+mod planes;
 mod reception;
+mod requests;
 mod restart;
 mod weak;
 #[allow(dead_code)]

@@ -5,42 +5,25 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hasher};
 use std::net::SocketAddr;
 
-use weft_forwarding::{Event as PlaneEvent, MediaError, Output as PlaneOutput, Plane};
-use weft_forwarding::{Publisher, ResourceId, Settings};
+use weft_forwarding::{Event as PlaneEvent, Output as PlaneOutput, Plane, PlaneId, Relayed};
+use weft_forwarding::{ResourceId, Settings};
 use weft_ice::{IceRole, LocalAddress};
-use weft_peer::{
-    AnswerPolicy, Entropy, Offer, Output, Peer, PeerConfig, Section, StreamDirection, TimeOrigin,
-    answer,
-};
+use weft_peer::{Entropy, Output, Peer, PeerConfig, TimeOrigin};
 use weft_secure::{Certificate, testing};
-use weft_session::Delivery;
 use weft_testing::allocation::measure;
 use weft_testing::pictures::Layers;
-use weft_units::{Bytes, Duration, Ecn, Instant, MediaKind, Rate, Rng};
-use weft_wire::payload::Form;
-use weft_wire::rtp::Rid;
+use weft_units::{Bytes, Duration, Ecn, Instant, Rate, Rng};
 
 use crate::client::{Camera, Client};
-use crate::common::{FRAME_INTERVAL, Record, source};
+use crate::common::{FRAME_INTERVAL, Record};
 use crate::wires::{Family, Wires, any_epoch};
 
 /// Most that is published if nothing else is said: it has no layers, so every
 /// player gets all of it.
 const PUBLISHED: Rate = Rate::from_kbps(1_500);
 
-fn sections(direction: StreamDirection, cameras: &[Option<Form>]) -> Vec<Section> {
-    let of = |form: &Option<Form>| Section {
-        form: *form,
-        ..Section::new(MediaKind::Video, direction)
-    };
-    cameras.iter().map(of).collect()
-}
-
-/// The offer as a browser makes it: with transport-wide feedback.
-fn browsers(offer: &str) -> String {
-    let known = |line: &&str| !line.contains("urn:weft:") && !line.contains("ack ccfb");
-    let lines: Vec<&str> = offer.lines().filter(known).collect();
-    lines.join("\r\n") + "\r\n"
+fn id(plane: usize) -> PlaneId {
+    PlaneId::new(plane).expect("there are not so many")
 }
 
 /// A plane, its clients and the wires between them. More than fifteen fields: a
@@ -48,6 +31,12 @@ fn browsers(offer: &str) -> String {
 pub struct Room {
     pub now: Instant,
     pub plane: Plane,
+    /// Further planes of the server.
+    pub others: Vec<Plane>,
+    /// Plane of the next client's connection; the first one is 0.
+    pub home: usize,
+    /// Messages from plane to plane that may be lost: how many came, and whether they are.
+    pub relayed: (u64, bool),
     pub clients: Vec<Client>,
     pub events: Vec<PlaneEvent>,
     wires: Wires,
@@ -55,7 +44,7 @@ pub struct Room {
     origin: TimeOrigin,
     /// Certificate of the server and of the next client.
     pub certificate: Certificate,
-    rng: Rng,
+    pub rng: Rng,
     /// Hash of every datagram with its time and its addresses.
     digest: DefaultHasher,
     pub datagrams: u64,
@@ -74,7 +63,7 @@ pub struct Room {
     /// endpoints do.
     pub browser: bool,
     /// Whether the last section of an offer to publish is a presentation.
-    presents: bool,
+    pub presents: bool,
     /// Strangers of whom each sends something before each datagram that comes.
     pub strangers: u16,
     /// No datagram of a handshake comes to the server (RFC 7983).
@@ -89,6 +78,11 @@ impl Room {
 
     /// Makes a room whose server sends at most `egress`.
     pub fn sending(seed: u64, links: &[&str], egress: Option<Rate>) -> Room {
+        Room::spread(seed, links, 1, egress)
+    }
+
+    /// Makes a room whose server has so many planes.
+    pub fn spread(seed: u64, links: &[&str], planes: usize, egress: Option<Rate>) -> Room {
         let rng = Rng::new(seed);
         let family = Family::V4;
         testing::repeat();
@@ -97,10 +91,25 @@ impl Room {
             std: any_epoch(),
             ntp: 0,
         };
-        let settings = Settings::new(origin, certificate.clone(), &[family.hub()]).sending(egress);
+        let settings =
+            || Settings::new(origin, certificate.clone(), &[family.hub()]).sending(egress);
+        let mut all: Vec<Plane> = match planes {
+            1 => vec![Plane::new(settings())],
+            _ => (0..planes)
+                .map(|n| Plane::new(settings().of_plane(id(n))))
+                .collect(),
+        };
+        for (place, plane) in all.iter_mut().enumerate() {
+            for other in (0..planes).filter(|other| *other != place) {
+                plane.link(Instant::ZERO, id(other));
+            }
+        }
         Room {
             now: Instant::ZERO,
-            plane: Plane::new(settings),
+            plane: all.remove(0),
+            others: all,
+            home: 0,
+            relayed: (0, false),
             clients: Vec::new(),
             events: Vec::new(),
             wires: Wires::new(family, links, &rng),
@@ -126,161 +135,28 @@ impl Room {
         self.digest.finish()
     }
 
-    /// The next in line publishes video.
-    pub fn publish(&mut self, publisher: &Publisher) {
-        self.publish_cameras(publisher, &[None]);
-    }
-
-    /// The next in line publishes a camera for each of these, limited to a
-    /// form of a codec or not.
-    pub fn publish_cameras(&mut self, publisher: &Publisher, cameras: &[Option<Form>]) {
-        let sections = sections(StreamDirection::Send, cameras);
-        self.publish_sections(publisher, &sections, &[Rate::from_mbps(1_000)]);
-    }
-
-    /// The next in line publishes a camera in encodings of at most these rates.
-    pub fn publish_encodings(&mut self, publisher: &Publisher, most: &[Rate]) {
-        let mut sections = sections(StreamDirection::Send, &[None]);
-        let names = (0..most.len()).filter_map(|n| Rid::new(&n.to_string()));
-        sections[0].encodings = names.collect();
-        self.publish_sections(publisher, &sections, most);
-    }
-
-    /// The next in line publishes a camera and a screen.
-    pub fn publish_screen(&mut self, publisher: &Publisher) {
-        self.presents = true;
-        let sections = sections(StreamDirection::Send, &[None, None]);
-        self.publish_sections(publisher, &sections, &[Rate::from_kbps(400); 2]);
-        self.presents = false;
-    }
-
-    fn publish_sections(&mut self, publisher: &Publisher, sections: &[Section], most: &[Rate]) {
-        let resource = self.next_resource();
-        let mut config = self.config(IceRole::Controlling);
-        config.session.max_rate = self.published;
-        let offer = Offer::new(self.now, config, sections, Delivery::Frames);
-        let entropy = self.entropy("server");
-        let mut text = offer.sdp();
-        if self.presents {
-            text.push_str("a=content:slides\r\n");
+    /// One of the planes, from 0.
+    pub fn plane_at(&mut self, place: usize) -> &mut Plane {
+        match place {
+            0 => &mut self.plane,
+            _ => &mut self.others[place - 1],
         }
-        let publisher = publisher.clone();
-        let answered = self
-            .plane
-            .publish(self.now, resource, publisher, &text, &entropy);
-        let answered = answered.expect("the offer is good");
-        let peer = offer.accept(self.now, &answered.sdp);
-        let (interval, layers) = self.pictures;
-        let of = |most: &Rate| {
-            let source = source(self.rng.stream("frames"));
-            (source.with(interval, layers), *most)
-        };
-        let camera = Camera {
-            sources: most.iter().map(of).collect(),
-            next_frame: None,
-            keyframes_asked: 0,
-            wanted: Vec::new(),
-        };
-        self.enter(peer.expect("the answer is good"), Some(camera));
     }
 
-    /// Somebody asks to publish, and is never heard of again.
-    pub fn ask_and_vanish(&mut self, publisher: &Publisher) {
-        let config = self.config(IceRole::Controlling);
-        let sections = sections(StreamDirection::Send, &[None]);
-        let offer = Offer::new(self.now, config, &sections, Delivery::Frames);
-        let (resource, entropy) = (self.next_resource(), self.entropy("server"));
-        let sdp = offer.sdp();
-        let publisher = publisher.clone();
-        let answered = self
-            .plane
-            .publish(self.now, resource, publisher, &sdp, &entropy);
-        answered.expect("the offer is good");
-        self.drain();
+    pub fn planes(&self) -> impl Iterator<Item = &Plane> {
+        std::iter::once(&self.plane).chain(&self.others)
     }
 
-    /// The next in line plays, upon an offer of its own.
-    pub fn play(&mut self, publisher: &Publisher) {
-        self.play_cameras(publisher, &[None]);
+    pub fn home(&mut self) -> &mut Plane {
+        let home = self.home;
+        self.plane_at(home)
     }
 
-    /// The next in line plays as many cameras, each limited to a form of a codec
-    /// or not.
-    pub fn play_cameras(&mut self, publisher: &Publisher, cameras: &[Option<Form>]) {
-        self.ask_to_play(publisher, cameras)
-            .expect("the offer is good");
-    }
-
-    /// The next in line plays these if the plane lets it.
-    pub fn ask_to_play(
-        &mut self,
-        publisher: &Publisher,
-        cameras: &[Option<Form>],
-    ) -> Result<(), MediaError> {
-        let resource = self.next_resource();
-        let config = self.config(IceRole::Controlling);
-        let sections = sections(StreamDirection::Receive, cameras);
-        let offer = Offer::new(self.now, config, &sections, Delivery::Frames);
-        let entropy = self.entropy("server");
-        let text = match self.browser {
-            false => offer.sdp(),
-            true => browsers(&offer.sdp()),
-        };
-        let publisher = publisher.clone();
-        let answered = self
-            .plane
-            .play(self.now, resource, publisher, Some(&text), &entropy)?;
-        let peer = offer.accept(self.now, &answered.sdp);
-        self.enter(peer.expect("the answer is good"), None);
-        Ok(())
-    }
-
-    /// The next in line plays, upon an offer of the plane.
-    pub fn play_offered(&mut self, publisher: &Publisher) {
-        let resource = self.next_resource();
-        let entropy = self.entropy("server");
-        let offered = self.plane.play(
-            self.now,
-            resource.clone(),
-            publisher.clone(),
-            None,
-            &entropy,
-        );
-        let offered = offered.expect("somebody publishes");
-        let policy = AnswerPolicy {
-            receive: Some(Delivery::Frames),
-            send: Vec::new(),
-        };
-        let config = self.config(IceRole::Controlled);
-        let answered = answer(self.now, config, &offered.sdp, &policy);
-        let (peer, sdp) = answered.expect("the offer is good");
-        self.plane
-            .accept(self.now, resource, &sdp)
-            .expect("the answer is good");
-        self.enter(peer, None);
-    }
-
-    /// The next in line receives the whole room.
-    pub fn receive(&mut self, receiver: &Publisher) {
-        let (resource, entropy) = (self.next_resource(), self.entropy("server"));
-        let (now, of) = (self.now, resource.clone());
-        let offered = self.plane.receive(now, of, receiver.clone(), &entropy);
-        let policy = AnswerPolicy {
-            receive: Some(Delivery::Frames),
-            send: Vec::new(),
-        };
-        let config = self.config(IceRole::Controlled);
-        let offer = match self.browser {
-            false => offered.sdp,
-            true => browsers(&offered.sdp),
-        };
-        let (peer, sdp) = answer(now, config, &offer, &policy).expect("the offer is good");
-        self.plane
-            .accept(now, resource, &sdp)
-            .expect("the answer is good");
-        self.enter(peer, None);
-        let client = self.clients.last_mut().expect("it entered");
-        client.receives_room = true;
+    /// The plane whose socket gets datagrams from this address.
+    fn socket_of(&self, from: SocketAddr) -> usize {
+        let mut hash = DefaultHasher::new();
+        hash.write(from.to_string().as_bytes());
+        hash.finish() as usize % (1 + self.others.len())
     }
 
     pub fn run(&mut self, span: Duration) {
@@ -296,17 +172,19 @@ impl Room {
         self.now = end;
     }
 
-    fn next_resource(&self) -> ResourceId {
+    pub fn next_resource(&self) -> ResourceId {
         ResourceId(format!("resource {}", self.clients.len()))
     }
 
-    fn enter(&mut self, peer: Peer, camera: Option<Camera>) {
+    pub fn enter(&mut self, peer: Peer, camera: Option<Camera>) {
         let address = self.next_local().addr;
         self.clients.push(Client {
             peer,
             address,
+            home: self.home,
             record: Record::default(),
             seen: BTreeMap::new(),
+            sounds: 0,
             bytes: BTreeMap::new(),
             receives_room: false,
             lines: Vec::new(),
@@ -318,7 +196,7 @@ impl Room {
         self.drain();
     }
 
-    fn config(&self, role: IceRole) -> PeerConfig {
+    pub fn config(&self, role: IceRole) -> PeerConfig {
         let local = self.next_local();
         let entropy = self.entropy("client");
         let certificate = self.certificate.clone();
@@ -335,7 +213,7 @@ impl Room {
         local
     }
 
-    fn entropy(&self, end: &str) -> Entropy {
+    pub fn entropy(&self, end: &str) -> Entropy {
         let of = format!("{end} {}", self.clients.len());
         Entropy::repeating(self.rng.stream(&of))
     }
@@ -346,11 +224,10 @@ impl Room {
             let frame = client.camera.as_ref().and_then(|c| c.next_frame);
             [client.peer.poll_timeout().map(|d| d.at), frame]
         });
-        let others = [
-            self.plane.poll_timeout().map(|d| d.at),
-            self.wires.poll_timeout(),
-        ];
-        clients.chain(others).flatten().min()
+        let planes = self.planes().map(|plane| plane.poll_timeout());
+        let planes = planes.map(|deadline| deadline.map(|d| d.at));
+        let all = clients.chain(planes).chain([self.wires.poll_timeout()]);
+        all.flatten().min()
     }
 
     fn step(&mut self) {
@@ -367,14 +244,19 @@ impl Room {
                     self.plane
                         .handle_datagram(now, to, stranger, Ecn::NotEct, &[22]);
                 }
-                self.count(|plane| plane.handle_datagram(now, to, from, Ecn::NotEct, bytes));
+                let socket = self.socket_of(from);
+                self.count(socket, |plane| {
+                    plane.handle_datagram(now, to, from, Ecn::NotEct, bytes);
+                });
             } else if let Some(client) = self.client_at(to).filter(|client| !client.is_gone) {
                 client
                     .peer
                     .handle_datagram(now, to, from, Ecn::NotEct, bytes);
             }
         }
-        self.count(|plane| plane.handle_timeout(now));
+        for place in 0..=self.others.len() {
+            self.count(place, |plane| plane.handle_timeout(now));
+        }
         for client in self.clients.iter_mut().filter(|client| !client.is_gone) {
             if client.peer.poll_timeout().is_some_and(|d| d.at <= now) {
                 client.peer.handle_timeout(now);
@@ -388,28 +270,23 @@ impl Room {
         self.clients.iter_mut().find(|c| c.address == address)
     }
 
-    /// Drives the plane and counts how often it takes memory.
-    fn count<R>(&mut self, call: impl FnOnce(&mut Plane) -> R) -> R {
-        let (done, cost) = measure(|| call(&mut self.plane));
+    /// Drives a plane and counts how often it takes memory.
+    fn count<R>(&mut self, place: usize, call: impl FnOnce(&mut Plane) -> R) -> R {
+        let plane = self.plane_at(place);
+        let (done, cost) = measure(|| call(plane));
         self.allocations += cost.calls;
         done
     }
 
-    fn drain(&mut self) {
-        while let Some(output) = self.count(Plane::poll_output) {
-            match output {
-                PlaneOutput::Event(event) => self.on_plane_event(event),
-                PlaneOutput::Transmit {
-                    peer,
-                    local,
-                    remote,
-                    datagram,
-                    ..
-                } => {
-                    self.sent += Bytes(datagram.len() as u64);
-                    self.send(local, remote, &datagram);
-                    self.count(|plane| plane.recycle(peer, datagram));
-                }
+    pub fn drain(&mut self) {
+        loop {
+            let relayed = self.drain_planes();
+            if relayed.is_empty() {
+                break;
+            }
+            let now = self.now;
+            for (from, to, message) in relayed {
+                self.count(to, |plane| plane.handle_relayed(now, id(from), message));
             }
         }
         for place in 0..self.clients.len() {
@@ -430,6 +307,37 @@ impl Room {
         }
     }
 
+    /// Takes what the planes want done, and returns their messages to each other.
+    fn drain_planes(&mut self) -> Vec<(usize, usize, Relayed)> {
+        let mut relayed = Vec::new();
+        for place in 0..=self.others.len() {
+            while let Some(output) = self.count(place, Plane::poll_output) {
+                match output {
+                    PlaneOutput::Event(event) => self.on_plane_event(event),
+                    PlaneOutput::Relay { to, message } => {
+                        let is_optional = message.is_optional();
+                        self.relayed.0 += u64::from(is_optional);
+                        if !(is_optional && self.relayed.1) {
+                            relayed.push((place, to.number(), message));
+                        }
+                    }
+                    PlaneOutput::Transmit {
+                        peer,
+                        local,
+                        remote,
+                        datagram,
+                        ..
+                    } => {
+                        self.sent += Bytes(datagram.len() as u64);
+                        self.send(local, remote, &datagram);
+                        self.count(place, |plane| plane.recycle(peer, datagram));
+                    }
+                }
+            }
+        }
+        relayed
+    }
+
     fn on_plane_event(&mut self, event: PlaneEvent) {
         match event {
             PlaneEvent::LinesChanged { resource, lines } => {
@@ -437,9 +345,10 @@ impl Room {
             }
             PlaneEvent::Offered { resource, sdp } => {
                 let now = self.now;
-                let peer = &mut self.client_of(&resource).peer;
-                let answer = peer.answer(now, &sdp).expect("the offer is good");
-                self.plane
+                let client = self.client_of(&resource);
+                let home = client.home;
+                let answer = client.peer.answer(now, &sdp).expect("the offer is good");
+                self.plane_at(home)
                     .accept(now, resource, &answer)
                     .expect("the answer is good");
             }

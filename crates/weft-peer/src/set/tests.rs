@@ -145,7 +145,7 @@ fn a_forged_check_with_a_known_name_takes_no_route_over() {
     forged[last] ^= 1;
     let (server, client) = (addr(SERVER), addr("198.51.100.1:1000"));
     let names = |peer: &Peer| peer.association().credentials().ufrag.clone();
-    let named = stun_username(&forged).map(str::to_owned);
+    let named = stun_user_name(&forged).map(str::to_owned);
     assert_eq!(named, house.set.get(attacker).map(names));
     house
         .set
@@ -287,7 +287,7 @@ fn a_signed_check_from_a_forged_source_does_not_move_a_route() {
     let check = house.last_check.clone();
     let name = house.set.get(attacker).expect("there");
     let name = &name.association().credentials().ufrag;
-    assert_eq!(stun_username(&check), Some(name.as_str()));
+    assert_eq!(stun_user_name(&check), Some(name.as_str()));
     let (server, client) = (addr(SERVER), addr("198.51.100.1:1000"));
     house
         .set

@@ -188,6 +188,8 @@ impl Node for PlaneNode {
                     network.send(local, remote, ecn, &datagram);
                     self.plane.recycle(peer, datagram);
                 }
+                // There is one plane.
+                Output::Relay { .. } => {}
                 // The receiver is gone while the server shuts down.
                 Output::Event(event) => {
                     let _ = self.events.send(event);

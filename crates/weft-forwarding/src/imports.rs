@@ -1,0 +1,248 @@
+//! Tracks that come from other planes, and those that go to them.
+
+use crate::publication::{Origin, Publication};
+use crate::relay::{Announced, Message, PlaneId, Relayed};
+use crate::traffic::Traffic;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use weft_peer::PeerSet;
+use weft_sfu::TrackId;
+use weft_units::Instant;
+use weft_wire::media::MediaPacket;
+
+/// Track of another plane.
+#[derive(Debug, Clone, Copy)]
+struct Import {
+    plane: PlaneId,
+    /// Its name there.
+    remote: TrackId,
+    /// Whether its packets are asked for.
+    wanted: bool,
+}
+
+/// Both sides of the relays between this plane and the others.
+#[derive(Debug, Default)]
+pub(crate) struct Relays {
+    /// Tracks of other planes, by their names here and there.
+    imports: BTreeMap<TrackId, Import>,
+    names: BTreeMap<(PlaneId, TrackId), TrackId>,
+    /// Planes that want a track of this one.
+    exports: BTreeMap<TrackId, Vec<PlaneId>>,
+    messages: VecDeque<(PlaneId, Relayed)>,
+}
+
+impl Relays {
+    pub(crate) fn send(&mut self, to: PlaneId, message: Message) {
+        self.messages.push_back((to, Relayed(message)));
+    }
+
+    pub(crate) fn poll(&mut self) -> Option<(PlaneId, Relayed)> {
+        self.messages.pop_front()
+    }
+
+    /// Tracks that other planes have viewers of.
+    pub(crate) fn exported(&self) -> impl Iterator<Item = TrackId> {
+        self.exports.keys().copied()
+    }
+
+    /// Sends a packet to the planes that have viewers of its track.
+    pub(crate) fn export(&mut self, track: TrackId, packet: &MediaPacket) {
+        for plane in self.exports.get(&track).into_iter().flatten() {
+            let packet = packet.clone();
+            let message = Message::Packet { track, packet };
+            self.messages.push_back((*plane, Relayed(message)));
+        }
+    }
+
+    /// Somebody here plays these tracks.
+    pub(crate) fn want(&mut self, tracks: &[TrackId]) {
+        for track in tracks {
+            self.set_wanted(*track, true);
+        }
+    }
+
+    fn set_wanted(&mut self, track: TrackId, wanted: bool) {
+        let Some(import) = self.imports.get_mut(&track) else {
+            return;
+        };
+        let Import { plane, remote, .. } = *import;
+        if std::mem::replace(&mut import.wanted, wanted) != wanted {
+            let track = remote;
+            self.send(plane, Message::Wanted { track, wanted });
+        }
+    }
+
+    /// Asks the plane of a track for a keyframe, if it is another one.
+    pub(crate) fn request_keyframe(&mut self, track: TrackId) {
+        if let Some(Import { plane, remote, .. }) = self.imports.get(&track).copied() {
+            self.send(plane, Message::KeyframeWanted { track: remote });
+        }
+    }
+
+    /// The track comes from another plane from now on.
+    fn import(&mut self, track: TrackId, plane: PlaneId, remote: TrackId) {
+        let known = self.imports.get(&track);
+        if known.is_some_and(|import| (import.plane, import.remote) == (plane, remote)) {
+            return;
+        }
+        self.release(track);
+        let import = Import {
+            plane,
+            remote,
+            wanted: false,
+        };
+        self.imports.insert(track, import);
+        self.names.insert((plane, remote), track);
+    }
+
+    /// The track no longer comes from another plane.
+    pub(crate) fn release(&mut self, track: TrackId) {
+        self.set_wanted(track, false);
+        if let Some(Import { plane, remote, .. }) = self.imports.remove(&track) {
+            self.names.remove(&(plane, remote));
+        }
+    }
+
+    /// How many tracks come from other planes: by their names here and there.
+    pub(crate) fn count(&self) -> [usize; 2] {
+        [self.imports.len(), self.names.len()]
+    }
+}
+
+impl Traffic {
+    /// A publication comes from another plane from now on.
+    pub(crate) fn import(
+        &mut self,
+        now: Instant,
+        peers: &mut PeerSet,
+        publication: &mut Publication,
+        (plane, announced): (PlaneId, Announced),
+    ) {
+        let origin = Origin::Plane(plane, announced.source);
+        let places = (&announced.places(), announced.streams.clone());
+        let own = publication.switch_source(now, &mut self.router, origin, places);
+        publication.set_streams(announced.streams);
+        let remote = announced
+            .tracks
+            .into_iter()
+            .flat_map(|(_, _, encodings)| encodings);
+        for (track, remote) in own.iter().zip(remote) {
+            self.remove_incoming(*track);
+            self.relays.import(*track, plane, remote);
+        }
+        self.forget_removed();
+        let carried = self.carried(&own);
+        self.relays.want(&carried);
+        for player in publication.players() {
+            self.subscribe(now, peers, publication, player);
+        }
+        self.deliver(now, peers);
+    }
+
+    /// A publication no longer comes from another plane.
+    pub(crate) fn end_import(&mut self, publication: &Publication) {
+        for track in publication.track_ids() {
+            self.relays.release(track);
+        }
+    }
+
+    /// A packet of another plane's track has come.
+    pub(crate) fn on_relayed(
+        &mut self,
+        now: Instant,
+        peers: &mut PeerSet,
+        (plane, remote): (PlaneId, TrackId),
+        packet: MediaPacket,
+    ) {
+        let Some(track) = self.relays.names.get(&(plane, remote)).copied() else {
+            return;
+        };
+        if !self.is_muted(track) {
+            self.pass(now, peers, track, packet);
+        }
+    }
+
+    /// Packets of another plane are missing: its tracks continue with keyframes.
+    pub(crate) fn on_interrupted(&mut self, now: Instant, peers: &mut PeerSet, plane: PlaneId) {
+        let from = self.relays.imports.iter();
+        let from = from.filter(|(_, import)| import.plane == plane && import.wanted);
+        for track in from.map(|(track, _)| *track).collect::<Vec<_>>() {
+            self.router.switch_source(now, track);
+        }
+        self.deliver(now, peers);
+    }
+
+    /// Another plane has viewers of a track, or none any more.
+    pub(crate) fn set_exported(&mut self, plane: PlaneId, track: TrackId, wanted: bool) {
+        if self.router.codec(track).is_none() {
+            return;
+        }
+        let planes = self.relays.exports.entry(track).or_default();
+        planes.retain(|known| *known != plane);
+        planes.extend(wanted.then_some(plane));
+        if planes.is_empty() {
+            self.relays.exports.remove(&track);
+        }
+    }
+
+    /// A viewer of another plane needs a keyframe of a track.
+    pub(crate) fn on_keyframe_wanted(&mut self, now: Instant, peers: &mut PeerSet, track: TrackId) {
+        self.router.want_keyframe(now, track);
+        self.deliver(now, peers);
+    }
+
+    /// Another plane is gone.
+    pub(crate) fn unlink(&mut self, plane: PlaneId) {
+        for planes in self.relays.exports.values_mut() {
+            planes.retain(|known| *known != plane);
+        }
+        self.relays.exports.retain(|_, planes| !planes.is_empty());
+        self.relays.messages.retain(|(to, _)| *to != plane);
+        self.elsewhere.remove(&plane);
+    }
+
+    /// Stops tracks of other planes that nobody here plays any more.
+    pub(crate) fn drop_unwanted(&mut self) {
+        let imports = self.relays.imports.iter();
+        let wanted = imports.filter(|(_, import)| import.wanted);
+        let idle = wanted.map(|(track, _)| *track);
+        let idle: Vec<TrackId> = idle.filter(|t| !self.router.has_viewers(*t)).collect();
+        if idle.is_empty() {
+            return;
+        }
+        let carried: BTreeSet<TrackId> = self.carried(&idle).into_iter().collect();
+        for track in idle {
+            if !carried.contains(&track) {
+                self.relays.set_wanted(track, false);
+            }
+        }
+    }
+
+    /// Returns those of these tracks that players may get, now or when there is room.
+    fn carried(&self, tracks: &[TrackId]) -> Vec<TrackId> {
+        let players = self.players.values();
+        let streams = players.flat_map(|player| player.subscriptions.values());
+        let all: BTreeSet<TrackId> = streams
+            .flat_map(|s| s.carried.encodings.iter().copied())
+            .collect();
+        let carried = tracks.iter().filter(|track| all.contains(track));
+        carried.copied().collect()
+    }
+
+    /// Forgets what belongs to tracks that the router has no more.
+    pub(crate) fn forget_removed(&mut self) {
+        let router = &self.router;
+        let removed = |track: &TrackId| router.codec(*track).is_none();
+        let gone: Vec<TrackId> = self
+            .relays
+            .imports
+            .keys()
+            .copied()
+            .filter(removed)
+            .collect();
+        self.relays.exports.retain(|track, _| !removed(track));
+        self.muted.retain(|track| !removed(track));
+        for track in gone {
+            self.relays.release(track);
+        }
+    }
+}

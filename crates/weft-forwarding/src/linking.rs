@@ -1,0 +1,221 @@
+//! Other planes of the same server: what this one hears of them and tells them.
+
+use crate::plane::Plane;
+use crate::publication::{Origin, Publisher};
+use crate::relay::{Announced, Message, PlaneId, Relayed};
+use crate::steering::Way;
+use weft_peer::{is_stun, stun_user_name};
+use weft_units::{Ecn, Instant};
+
+impl Plane {
+    /// Joins this plane and another one of its server, which must do the same. Each has
+    /// the same addresses and another number ([`Settings::of_plane`](crate::Settings::of_plane)).
+    pub fn link(&mut self, now: Instant, plane: PlaneId) {
+        self.now = now;
+        self.steering.link(plane);
+        for (publisher, publication) in &self.publications {
+            if let Some(announced) = publication.announced() {
+                let message = Message::Published {
+                    publisher: publisher.clone(),
+                    publication: Some(announced),
+                };
+                self.traffic.relays.send(plane, message);
+            }
+        }
+    }
+
+    /// Forgets another plane, which has ended, and everything that came from it.
+    pub fn unlink(&mut self, now: Instant, plane: PlaneId) {
+        self.now = now;
+        self.steering.unlink(plane);
+        let all: Vec<Publisher> = self.publications.keys().cloned().collect();
+        for publisher in all {
+            self.withdraw(now, plane, &publisher);
+        }
+        self.traffic.unlink(plane);
+    }
+
+    /// Handles a message of another plane. Messages of planes that are not linked are
+    /// dropped.
+    pub fn handle_relayed(&mut self, now: Instant, from: PlaneId, Relayed(message): Relayed) {
+        self.now = now;
+        if !self.steering.is_linked(from) {
+            return;
+        }
+        let (traffic, peers) = (&mut self.traffic, &mut self.peers);
+        match message {
+            Message::Packet { track, packet } => {
+                traffic.on_relayed(now, peers, (from, track), packet);
+            }
+            Message::Datagram {
+                local,
+                remote,
+                ecn,
+                octets,
+            } => self.take_foreign(now, from, (local, remote), ecn, &octets),
+            Message::Claimed {
+                local,
+                remote,
+                proved,
+            } => {
+                self.steering.claim(now, (local, remote), from, proved);
+                self.keep_house(now);
+            }
+            Message::Published {
+                publisher,
+                publication: Some(announced),
+            } => self.import(now, from, &publisher, announced),
+            Message::Published {
+                publisher,
+                publication: None,
+            } => self.withdraw(now, from, &publisher),
+            Message::Wanted { track, wanted } => {
+                traffic.set_exported(from, track, wanted);
+                self.resume_wanted(now, &[track]);
+            }
+            Message::Interrupted => traffic.on_interrupted(now, peers, from),
+            Message::KeyframeWanted { track } => traffic.on_keyframe_wanted(now, peers, track),
+            Message::Usable { publisher, rates } => {
+                if let Some(publication) = self.publications.get_mut(&publisher) {
+                    publication.set_elsewhere(from, rates);
+                }
+            }
+            Message::Demands { rates } => drop(traffic.elsewhere.insert(from, rates)),
+        }
+    }
+
+    /// Tells the other planes the present state of a publication.
+    pub(crate) fn announce(&mut self, publisher: &Publisher) {
+        let publication = self.publications.get(publisher);
+        let announced = publication.and_then(|p| p.announced());
+        for plane in self.steering.linked() {
+            let message = Message::Published {
+                publisher: publisher.clone(),
+                publication: announced.clone(),
+            };
+            self.traffic.relays.send(plane, message);
+        }
+    }
+
+    /// Another plane has this publication now.
+    fn import(&mut self, now: Instant, from: PlaneId, publisher: &Publisher, announced: Announced) {
+        let known = self.publications.get_mut(publisher);
+        let origin = Origin::Plane(from, announced.source);
+        if let Some(known) = known.filter(|p| p.origin() == Some(origin)) {
+            known.set_streams(announced.streams);
+        } else {
+            let places = announced.places();
+            self.end_players_of_another_codec(now, publisher, &places);
+            let publication = self.publications.entry(publisher.clone()).or_default();
+            let announced = (from, announced);
+            self.traffic
+                .import(now, &mut self.peers, publication, announced);
+            self.apply_mute(now, publisher);
+            self.enter_sound(publisher);
+        }
+        self.refresh_receptions(now, &publisher.room);
+    }
+
+    /// Another plane has a publication no longer.
+    fn withdraw(&mut self, now: Instant, from: PlaneId, publisher: &Publisher) {
+        let Some(publication) = self.publications.get_mut(publisher) else {
+            return;
+        };
+        publication.set_elsewhere(from, Default::default());
+        let Some(origin @ Origin::Plane(plane, _)) = publication.origin() else {
+            return;
+        };
+        if plane == from {
+            publication.drop_source(origin);
+            self.traffic.end_import(publication);
+            self.remove_if_over(publisher);
+            self.refresh_receptions(now, &publisher.room);
+        }
+    }
+
+    /// Removes a publication that nobody publishes or waits for.
+    pub(crate) fn remove_if_over(&mut self, publisher: &Publisher) {
+        let over = self.publications.get(publisher).filter(|p| p.is_over());
+        if let Some(publication) = over {
+            self.traffic.remove_publication(publication);
+            self.publications.remove(publisher);
+        }
+    }
+
+    /// Does what links need from time to time; returns whether more is to come.
+    pub(crate) fn keep_links(&mut self, now: Instant) -> bool {
+        if self.steering.is_alone() {
+            return false;
+        }
+        self.traffic.drop_unwanted();
+        if self.settings.egress().is_some() {
+            let rates = self.traffic.demands(now);
+            for plane in self.steering.linked() {
+                let rates = rates.clone();
+                let message = Message::Demands { rates };
+                self.traffic.relays.send(plane, message);
+            }
+        }
+        self.steering.sweep(now)
+    }
+
+    /// Hands a datagram that came to this plane's socket to its peer, or to the plane of
+    /// its peer.
+    pub(crate) fn steer(&mut self, now: Instant, way: Way, ecn: Ecn, datagram: &[u8]) {
+        let (local, remote) = way;
+        let name = stun_user_name(datagram);
+        let is_own = self.peers.owner(local, remote).is_some();
+        let to = match name {
+            Some(name) => self.steering.named(name),
+            // A proof is newer than a route of this plane, which ends it otherwise.
+            None if is_own && !self.steering.is_proved(now, way) => None,
+            None => self.steering.claimed(now, way),
+        };
+        if let Some(to) = to {
+            let message = Message::Datagram {
+                local,
+                remote,
+                ecn,
+                octets: datagram.to_vec(),
+            };
+            self.traffic.relays.send(to, message);
+            // An answer to a check bears no name: its keys say whose it is.
+            let is_answer = name.is_none() && is_stun(datagram);
+            if !(is_own && is_answer) {
+                return;
+            }
+        }
+        self.take_datagram(now, way, ecn, datagram);
+        if name.is_some_and(|name| self.heard(way, name) == Some(true)) {
+            self.steering.release(way);
+        }
+    }
+
+    /// Handles a datagram that came to another plane's socket, and tells that plane whose
+    /// addresses these are.
+    fn take_foreign(&mut self, now: Instant, from: PlaneId, way: Way, ecn: Ecn, datagram: &[u8]) {
+        self.take_datagram(now, way, ecn, datagram);
+        let name = stun_user_name(datagram);
+        if let Some(proved) = name.and_then(|name| self.heard(way, name)) {
+            let (local, remote) = way;
+            let message = Message::Claimed {
+                local,
+                remote,
+                proved,
+            };
+            self.traffic.relays.send(from, message);
+        }
+    }
+
+    /// Whether the peer with this user name, which has sent an authenticated check by
+    /// these addresses, has answered one there, too. `None` if there is no such peer.
+    fn heard(&self, way: Way, name: &str) -> Option<bool> {
+        let (local, remote) = way;
+        let peer = self.peers.get(self.peers.owner(local, remote)?)?;
+        let association = peer.association();
+        let is_named = association.credentials().ufrag == name;
+        let mut routes = association.routes().filter(|_| is_named);
+        let route = routes.find(|route| route.addresses() == way)?;
+        Some(route.is_valid)
+    }
+}

@@ -1,0 +1,193 @@
+//! Messages between the planes of one server.
+//!
+//! Each participant belongs to one plane. What one publishes is decrypted there
+//! once, and goes to the other planes that have viewers of it. A relay is
+//! therefore a sink of one plane and a source of another.
+
+use crate::publication::{Places, Publisher, Slot};
+use std::net::SocketAddr;
+use weft_rooms::Publishing;
+use weft_sfu::TrackId;
+use weft_units::{Ecn, Rate};
+use weft_wire::media::MediaPacket;
+use weft_wire::payload::Form;
+
+/// Most planes of one server: each has a character of ICE's user names (RFC 8839
+/// section 5.4) to itself.
+pub const MAX_PLANES: usize = NAMES.len();
+
+const NAMES: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// Plane of a server, numbered from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PlaneId(u8);
+
+impl PlaneId {
+    /// Returns the plane with this number; `None` from [`MAX_PLANES`] on.
+    #[must_use]
+    pub fn new(number: usize) -> Option<PlaneId> {
+        let number = u8::try_from(number).ok()?;
+        (usize::from(number) < MAX_PLANES).then_some(PlaneId(number))
+    }
+
+    /// Its number, from 0.
+    #[must_use]
+    pub fn number(self) -> usize {
+        usize::from(self.0)
+    }
+
+    /// First character of the user names of its peers.
+    pub(crate) fn name(self) -> char {
+        char::from(NAMES[self.number()])
+    }
+
+    /// Returns the plane that gave a peer this user name.
+    pub(crate) fn of_user_name(name: &str) -> Option<PlaneId> {
+        let first = name.bytes().next()?;
+        PlaneId::new(NAMES.iter().position(|name| *name == first)?)
+    }
+}
+
+/// Message of one plane to another. Messages between two planes keep their order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Relayed(pub(crate) Message);
+
+impl Relayed {
+    /// Whether the message may be lost when the other plane is too slow: a media
+    /// packet or a datagram. After a loss, send [`Relayed::interrupted`].
+    #[must_use]
+    pub fn is_optional(&self) -> bool {
+        matches!(self.0, Message::Packet { .. } | Message::Datagram { .. })
+    }
+
+    /// Tells the other plane that messages to it were lost: its viewers continue with
+    /// the next keyframes.
+    #[must_use]
+    pub fn interrupted() -> Relayed {
+        Relayed(Message::Interrupted)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Message {
+    /// Datagram that the system gave to another plane's socket.
+    Datagram {
+        local: SocketAddr,
+        remote: SocketAddr,
+        ecn: Ecn,
+        octets: Vec<u8>,
+    },
+    /// A peer of the sender has sent an authenticated check by these addresses.
+    Claimed {
+        local: SocketAddr,
+        remote: SocketAddr,
+        /// Whether it has answered a check there, too: nobody forged its address.
+        proved: bool,
+    },
+    /// Present publication of a participant; `None` if it has ended.
+    Published {
+        publisher: Publisher,
+        publication: Option<Announced>,
+    },
+    /// The sender has viewers of this track, or none any more.
+    Wanted { track: TrackId, wanted: bool },
+    /// Packet of a track of the sender.
+    Packet { track: TrackId, packet: MediaPacket },
+    /// Packets before this message are missing.
+    Interrupted,
+    /// A viewer needs a keyframe of this track.
+    KeyframeWanted { track: TrackId },
+    /// Rates of a participant's publication that the sender's viewers can use.
+    Usable { publisher: Publisher, rates: Usable },
+    /// Rates that the sender's viewers would take.
+    Demands { rates: Vec<Rate> },
+}
+
+/// Publication as other planes see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Announced {
+    /// Number of its connection: another one begins with other packet numbers.
+    pub(crate) source: u64,
+    /// Streams that are played.
+    pub(crate) streams: Publishing,
+    /// Places, forms and encodings.
+    pub(crate) tracks: Vec<(Slot, Form, Vec<TrackId>)>,
+}
+
+impl Announced {
+    /// Places of its tracks, with their forms and the number of their encodings.
+    pub(crate) fn places(&self) -> Places {
+        let tracks = self.tracks.iter();
+        let places = tracks.map(|(slot, form, encodings)| (*slot, *form, encodings.len()));
+        places.collect()
+    }
+}
+
+/// Rates of a publication that viewers can use.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Usable {
+    /// Rate of the viewer who can use most; `None` without viewers.
+    pub(crate) most: Option<Rate>,
+    /// Rate at which the weakest viewer sees half of the pictures.
+    pub(crate) fitting: Option<Rate>,
+    /// Rate of the publication where they were found: a plane gets only the tracks that
+    /// somebody there plays.
+    pub(crate) published: Rate,
+}
+
+impl Usable {
+    /// Rates of both groups of viewers together; `self` sees all that is published, which
+    /// viewers can use beside what they play.
+    pub(crate) fn and(self, other: Usable) -> Usable {
+        let unseen = self.published.saturating_sub(other.published);
+        let [most, fitting] = [other.most, other.fitting].map(|rate| Some(rate? + unseen));
+        Usable {
+            most: self.most.max(most),
+            fitting: [self.fitting, fitting].into_iter().flatten().min(),
+            published: self.published,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plane_is_found_by_the_user_names_that_it_gives() {
+        for number in 0..MAX_PLANES {
+            let plane = PlaneId::new(number).expect("there are as many");
+            let name = format!("{}rest", plane.name());
+            assert_eq!(PlaneId::of_user_name(&name), Some(plane));
+        }
+        assert_eq!(PlaneId::new(MAX_PLANES), None);
+        assert_eq!(PlaneId::of_user_name(""), None);
+        assert_eq!(PlaneId::of_user_name("-rest"), None);
+    }
+
+    #[test]
+    fn the_strongest_and_the_weakest_viewer_of_all_count() {
+        let kbps = Rate::from_kbps;
+        let one = Usable {
+            most: Some(kbps(500)),
+            fitting: None,
+            published: kbps(1_000),
+        };
+        let other = Usable {
+            most: Some(kbps(300)),
+            fitting: Some(kbps(200)),
+            published: kbps(900),
+        };
+        let both = Usable {
+            fitting: Some(kbps(300)),
+            ..one
+        };
+        assert_eq!(one.and(other), both);
+        let stronger = Usable {
+            most: Some(kbps(600)),
+            ..other
+        };
+        assert_eq!(one.and(stronger).most, Some(kbps(700)));
+        assert_eq!(one.and(Usable::default()), one);
+    }
+}

@@ -1,0 +1,88 @@
+//! Figures for the operator.
+
+use crate::connection::Role;
+use crate::plane::Plane;
+
+/// Totals since the start, but for the first two.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Connections that publish, now.
+    pub publications: u64,
+    /// Connections that play, now.
+    pub playbacks: u64,
+    /// Media packets that came.
+    pub packets_received: u64,
+    /// Media packets sent to players.
+    pub packets_forwarded: u64,
+    /// Packets kept from players who cannot take them.
+    pub packets_thinned: u64,
+    /// Datagrams dropped as unusable.
+    pub datagrams_dropped: u64,
+    /// Datagrams that the system did not send: counted by who sends them, none
+    /// by the plane itself.
+    pub datagrams_unsent: u64,
+    /// Keyframes asked of publishers.
+    pub keyframe_requests: u64,
+    /// Packets lost between planes because one was too slow. Their owner counts them;
+    /// a plane reports none.
+    pub relayed_lost: u64,
+    /// Processor time in the last second, in milliseconds. The thread of the plane
+    /// measures it; a plane reports none.
+    pub busy: u64,
+}
+
+/// Running counts.
+#[derive(Default)]
+pub(crate) struct Connected {
+    pub(crate) publications: u64,
+    pub(crate) playbacks: u64,
+}
+
+impl Connected {
+    pub(crate) fn of(&mut self, role: &Role) -> &mut u64 {
+        match role {
+            Role::Publish(_) => &mut self.publications,
+            Role::Play | Role::Receive(_) => &mut self.playbacks,
+        }
+    }
+}
+
+impl Stats {
+    /// Figures of two planes together.
+    #[must_use]
+    pub fn and(self, other: Stats) -> Stats {
+        Stats {
+            publications: self.publications + other.publications,
+            playbacks: self.playbacks + other.playbacks,
+            packets_received: self.packets_received + other.packets_received,
+            packets_forwarded: self.packets_forwarded + other.packets_forwarded,
+            packets_thinned: self.packets_thinned + other.packets_thinned,
+            datagrams_dropped: self.datagrams_dropped + other.datagrams_dropped,
+            datagrams_unsent: self.datagrams_unsent + other.datagrams_unsent,
+            keyframe_requests: self.keyframe_requests + other.keyframe_requests,
+            relayed_lost: self.relayed_lost + other.relayed_lost,
+            busy: self.busy + other.busy,
+        }
+    }
+}
+
+impl Plane {
+    /// Figures for the operator, which are counted as they change.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        let totals = self.traffic.totals();
+        let peers = &self.peers;
+        Stats {
+            publications: self.connected.publications,
+            playbacks: self.connected.playbacks,
+            packets_received: totals.received,
+            packets_forwarded: totals.forwarded,
+            packets_thinned: self.traffic.total_thinned(),
+            keyframe_requests: totals.keyframe_requests,
+            datagrams_dropped: peers.unroutable() + peers.discarded(),
+            datagrams_unsent: 0,
+            relayed_lost: 0,
+            busy: 0,
+        }
+    }
+}

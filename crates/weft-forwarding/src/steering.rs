@@ -1,0 +1,187 @@
+//! Choice of the plane that a datagram belongs to. The system spreads datagrams
+//! over the planes' sockets by their addresses, so a plane also gets those of
+//! the others' peers.
+
+use crate::relay::PlaneId;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
+use weft_units::{Duration, Instant};
+
+/// How long a claim lasts without another check: as long as consent (RFC 7675
+/// section 5.1).
+const LASTS: Duration = Duration::from_secs(30);
+/// Most claims that a plane keeps. Chosen by us: 30 each for the 2,000
+/// connections that a server has by default.
+const MOST: usize = 60_000;
+
+/// Local address and remote address.
+pub(crate) type Way = (SocketAddr, SocketAddr);
+
+/// Addresses of other planes' peers whose datagrams come here.
+#[derive(Debug, Default)]
+pub(crate) struct Steering {
+    /// Other planes.
+    linked: BTreeSet<PlaneId>,
+    claims: BTreeMap<Way, Claim>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Claim {
+    plane: PlaneId,
+    proved: bool,
+    until: Instant,
+}
+
+impl Steering {
+    pub(crate) fn link(&mut self, plane: PlaneId) {
+        self.linked.insert(plane);
+    }
+
+    pub(crate) fn unlink(&mut self, plane: PlaneId) {
+        self.linked.remove(&plane);
+        self.claims.retain(|_, claim| claim.plane != plane);
+    }
+
+    /// Other planes.
+    pub(crate) fn linked(&self) -> impl Iterator<Item = PlaneId> {
+        self.linked.iter().copied()
+    }
+
+    pub(crate) fn is_linked(&self, plane: PlaneId) -> bool {
+        self.linked.contains(&plane)
+    }
+
+    /// Whether every datagram is for this plane.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.linked.is_empty()
+    }
+
+    /// Returns the plane that a check with this user name is for, if it is another one.
+    pub(crate) fn named(&self, user_name: &str) -> Option<PlaneId> {
+        let plane = PlaneId::of_user_name(user_name)?;
+        self.linked.get(&plane).copied()
+    }
+
+    /// Returns the plane that claims these addresses.
+    pub(crate) fn claimed(&self, now: Instant, way: Way) -> Option<PlaneId> {
+        let claim = self.claims.get(&way)?;
+        (claim.until > now).then_some(claim.plane)
+    }
+
+    /// A peer of another plane has sent an authenticated check by these addresses. Only
+    /// one that has `proved` to be there takes them from another plane: sources can be
+    /// forged.
+    pub(crate) fn claim(&mut self, now: Instant, way: Way, plane: PlaneId, proved: bool) {
+        let known = self.claims.get(&way).filter(|claim| claim.until > now);
+        let is_others = known.is_some_and(|claim| claim.plane != plane);
+        let is_new = !self.claims.contains_key(&way);
+        if is_others && !proved || is_new && self.claims.len() >= MOST {
+            return;
+        }
+        let claim = Claim {
+            plane,
+            proved: proved || known.is_some_and(|claim| claim.proved && claim.plane == plane),
+            until: now + LASTS,
+        };
+        self.claims.insert(way, claim);
+    }
+
+    /// Whether the plane that claims these addresses has proved to be there.
+    pub(crate) fn is_proved(&self, now: Instant, way: Way) -> bool {
+        let claim = self.claims.get(&way);
+        claim.is_some_and(|claim| claim.proved && claim.until > now)
+    }
+
+    /// A peer of this plane has proved to be there.
+    pub(crate) fn release(&mut self, way: Way) {
+        self.claims.remove(&way);
+    }
+
+    /// Forgets claims that have ended; returns whether there are others.
+    pub(crate) fn sweep(&mut self, now: Instant) -> bool {
+        self.claims.retain(|_, claim| claim.until > now);
+        !self.claims.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOCAL: SocketAddr =
+        SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 1);
+
+    fn plane(number: usize) -> PlaneId {
+        PlaneId::new(number).expect("there are so many")
+    }
+
+    fn way(number: u32) -> Way {
+        (LOCAL, SocketAddr::from((number.to_be_bytes(), 9)))
+    }
+
+    fn at(seconds: u64) -> Instant {
+        Instant::ZERO + Duration::from_secs(seconds)
+    }
+
+    fn steering() -> Steering {
+        let mut steering = Steering::default();
+        (1..4).for_each(|number| steering.link(plane(number)));
+        steering
+    }
+
+    #[test]
+    fn checks_find_a_plane_that_there_is_by_their_name() {
+        let steering = steering();
+        let name = |number| format!("{}name", plane(number).name());
+        assert_eq!(steering.named(&name(2)), Some(plane(2)));
+        assert_eq!(steering.named(&name(0)), None, "this plane");
+        assert_eq!(steering.named(&name(9)), None, "no such plane");
+        assert!(Steering::default().is_alone());
+    }
+
+    /// A participant can send an authenticated check with the address of another one as
+    /// its source.
+    #[test]
+    fn a_forged_source_takes_an_address_from_nobody() {
+        let mut steering = steering();
+        let victim = way(7);
+        steering.claim(at(0), victim, plane(1), false);
+        steering.claim(at(1), victim, plane(2), false);
+        assert_eq!(steering.claimed(at(1), victim), Some(plane(1)));
+        steering.claim(at(2), victim, plane(1), true);
+        assert!(steering.is_proved(at(2), victim));
+        // A later check of the same peer takes no proof back.
+        steering.claim(at(3), victim, plane(1), false);
+        assert!(steering.is_proved(at(3), victim));
+        // A call that begins anew from the same port.
+        steering.claim(at(4), victim, plane(3), true);
+        assert_eq!(steering.claimed(at(4), victim), Some(plane(3)));
+        steering.release(victim);
+        assert_eq!(steering.claimed(at(4), victim), None);
+    }
+
+    #[test]
+    fn claims_end_with_consent_and_with_their_plane() {
+        let mut steering = steering();
+        steering.claim(at(0), way(1), plane(1), true);
+        steering.claim(at(10), way(2), plane(2), true);
+        assert_eq!(steering.claimed(at(29), way(1)), Some(plane(1)));
+        assert_eq!(steering.claimed(at(30), way(1)), None);
+        assert!(steering.sweep(at(30)));
+        steering.unlink(plane(2));
+        assert_eq!(steering.claimed(at(30), way(2)), None);
+        assert!(!steering.sweep(at(30)));
+    }
+
+    #[test]
+    fn claims_have_a_bound() {
+        let mut steering = steering();
+        for number in 0..=MOST as u32 {
+            steering.claim(at(0), way(number), plane(1), true);
+        }
+        assert_eq!(steering.claims.len(), MOST);
+        // Those that there are stay in use.
+        steering.claim(at(20), way(0), plane(1), true);
+        assert_eq!(steering.claimed(at(40), way(0)), Some(plane(1)));
+    }
+}
