@@ -22,6 +22,13 @@ pub struct Connection {
     pub location: String,
 }
 
+impl Connection {
+    /// Whether the server's name of the connection is this one.
+    pub fn is_resource(&self, name: &str) -> bool {
+        self.location.rsplit('/').next() == Some(name)
+    }
+}
+
 /// Reason why a connection failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {

@@ -97,6 +97,8 @@ pub enum RoomEvent {
     Reception(String, Viewing),
     /// Others watch these encodings of our publication.
     Wanted(Wanted),
+    /// The server has ended our connection with this resource.
+    ConnectionEnded(String),
     /// Keep-alive of the stream.
     Alive,
 }

@@ -347,6 +347,8 @@ impl Hub {
                 }
             }
             Event::Ended { resource, reason } => {
+                let ended = message("ended", &json!({"resource": resource.0}));
+                state.notify_owner(&resource, &ended);
                 if let Some(found) = state.resources.take(&resource) {
                     self.log.emit(|| ServerEvent::Ended {
                         room: found.room.clone(),

@@ -261,6 +261,12 @@ export function readHistory(value: unknown): ChatMessage[] {
   return list(fields(value)?.['messages'], readChatMessage);
 }
 
+/** Reads the `ended` event of a room: the name of a connection that the server has ended. */
+export function readEnded(value: unknown): string | null {
+  const resource = fields(value)?.['resource'];
+  return typeof resource === 'string' ? resource : null;
+}
+
 /** Reads the `reaction` event of a room. */
 export function readReaction(value: unknown): { readonly id: string; readonly reaction: Reaction } | null {
   const from = fields(value);

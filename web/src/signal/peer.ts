@@ -84,6 +84,11 @@ export class PeerSession {
     this.state.set({ kind: 'closed' });
   }
 
+  /** The server has ended the connection with this name: tries again, if it is the present one. */
+  onEnded(resource: string): void {
+    if (this.resource?.endsWith(`/${resource}`) === true) this.#retry(interrupted);
+  }
+
   /** Gives the present connection up because of what went wrong on it, and tries again. */
   fail(thrown: unknown): void {
     if (this.#running !== null) this.#retry(problemFrom(thrown));

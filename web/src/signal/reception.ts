@@ -116,6 +116,11 @@ export class Reception {
     this.#arm(0);
   }
 
+  /** The server has ended the connection with this name. */
+  onEnded(resource: string): void {
+    this.#session.onEnded(resource);
+  }
+
   /** Handles the events `reception` and `offer` of the room. */
   onEvent(value: unknown): void {
     const news = readReception(value);

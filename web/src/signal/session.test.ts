@@ -115,6 +115,21 @@ it('does not let a connection wait that the server can take again', async () => 
   expect(posts().length).toBe(before + 1);
 });
 
+it('makes a connection again that the server has ended, and no other one', async () => {
+  const { env, session, say, posts } = await inRoom();
+  await session.publish({ video: track('video'), audio: track('audio'), screen: null });
+  await settle();
+  const before = posts().length;
+  await say('ended', { resource: 'other' });
+  await env.pass(2000);
+  expect(posts()).toHaveLength(before);
+  // The second connection that was made: the publication.
+  await say('ended', { resource: '2' });
+  expect(session.publisher.state.value.kind).toBe('waiting');
+  await env.pass(500);
+  expect(posts().slice(before)).toEqual(['POST /whip/our%20room?participant=p1']);
+});
+
 it('publishes under its id once welcomed, and anew under a new id', async () => {
   const { env, session, bodies, say, posts } = await inRoom();
   const published = () => posts().filter((request) => request.startsWith('POST /whip'));

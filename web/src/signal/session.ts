@@ -2,7 +2,7 @@
 // others.
 
 import { Store } from '../model/store';
-import { readIceServers, readReaction, readWelcome, type Reaction } from '../model/types';
+import { readEnded, readIceServers, readReaction, readWelcome, type Reaction } from '../model/types';
 import { Acts } from './acts';
 import type { Env } from './env';
 import { leaveIdentity, proof, takeIdentity, type Identity } from './identity';
@@ -152,6 +152,7 @@ export class RoomSession {
   #onEvent(event: string, value: unknown): void {
     if (event === 'reception' || event === 'offer') return this.reception.onEvent(value);
     if (event === 'wanted') return this.publisher.onWanted(value);
+    if (event === 'ended') return this.#onEnded(value);
     if (event === 'reaction') return this.#onReaction(value);
     if (event === 'waiting') return this.#onWaiting(value);
     if (event === 'ice-servers') return this.#setIceServers(readIceServers(value));
@@ -173,6 +174,14 @@ export class RoomSession {
     this.#before = { id: welcome.id, secret: welcome.secret, name: this.#chosen };
     this.presence.set({ ...this.presence.value, self: null, secret: '', participants: new Map() });
     this.waiting.set(true);
+  }
+
+  /** The server has ended a connection: make it again before its silence shows. */
+  #onEnded(value: unknown): void {
+    const resource = readEnded(value);
+    if (resource === null) return;
+    this.publisher.onEnded(resource);
+    this.reception.onEnded(resource);
   }
 
   #onReaction(value: unknown): void {

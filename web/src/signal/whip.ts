@@ -83,6 +83,11 @@ export class Publisher {
     this.#session.start();
   }
 
+  /** The server has ended the connection with this name. */
+  onEnded(resource: string): void {
+    this.#session.onEnded(resource);
+  }
+
   close(): void {
     this.#session.close();
   }

@@ -187,8 +187,7 @@ impl CallLoop {
         let Some(made) = self.reception.made_mut() else {
             return;
         };
-        let own = made.connection.location.rsplit('/').next();
-        if own == Some(resource) {
+        if made.connection.is_resource(resource) {
             made.view.overtaken |= viewing.lines.is_some();
             self.take_viewing(viewing);
         }

@@ -95,6 +95,7 @@ impl CallLoop {
             RoomEvent::Left(id) => self.on_left(&id),
             RoomEvent::Wanted(wanted) => self.on_wanted(&wanted),
             RoomEvent::Reception(resource, viewing) => self.on_reception_news(&resource, viewing),
+            RoomEvent::ConnectionEnded(resource) => self.on_connection_ended(&resource),
             RoomEvent::Alive => return Ok(()),
         }
         self.catch_up(now);
@@ -150,6 +151,20 @@ impl CallLoop {
                 mailbox.send(CallMessage::UnmuteFailed(error));
             }
         });
+    }
+
+    /// The server has ended a connection: it is made again at once, which takes longer
+    /// by the silence of its paths.
+    fn on_connection_ended(&mut self, resource: &str) {
+        let connection = self.publication.connection();
+        if connection.is_some_and(|c| c.is_resource(resource)) {
+            self.emit(Event::PublicationEnded);
+            self.end_publication();
+        }
+        let reception = self.reception.made();
+        if reception.is_some_and(|made| made.connection.is_resource(resource)) {
+            self.stop_receiving();
+        }
     }
 
     fn on_left(&mut self, id: &str) {

@@ -149,6 +149,11 @@ struct Left {
     id: String,
 }
 
+#[derive(Deserialize)]
+struct Ended {
+    resource: String,
+}
+
 pub(super) fn room_event(name: &str, data: &str) -> Option<RoomEvent> {
     match name {
         "welcome" => {
@@ -172,6 +177,10 @@ pub(super) fn room_event(name: &str, data: &str) -> Option<RoomEvent> {
         "left" => {
             let left: Left = serde_json::from_str(data).ok()?;
             Some(RoomEvent::Left(valid_id(left.id)?))
+        }
+        "ended" => {
+            let ended: Ended = serde_json::from_str(data).ok()?;
+            Some(RoomEvent::ConnectionEnded(valid_id(ended.resource)?))
         }
         _ => None,
     }

@@ -214,9 +214,11 @@ fn publications_show_when_they_are_connected_and_not_before() {
     );
     assert_eq!(ada.expect("changed")["publishing"], publishing(false, true));
     rig.tell(Event::Ended {
-        resource,
+        resource: resource.clone(),
         reason: "silence".to_owned(),
     });
+    // So that it makes the connection again at once.
+    assert_eq!(ada.expect("ended")["resource"], resource.0);
     assert_eq!(
         ada.expect("changed")["publishing"],
         publishing(false, false)
@@ -272,9 +274,10 @@ fn a_publication_goes_on_until_its_successor_is_connected() {
     assert_eq!(ada.expect("changed")["publishing"], both);
     let failed = publish();
     rig.tell(Event::Ended {
-        resource: failed,
+        resource: failed.clone(),
         reason: "the connection was not established".to_owned(),
     });
+    assert_eq!(ada.expect("ended")["resource"], failed.0);
     let second = publish();
     assert_eq!(closed(), 0, "the first continues");
     rig.tell(Event::Connected { resource: second });
