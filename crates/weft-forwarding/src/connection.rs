@@ -1,4 +1,4 @@
-use crate::publication::Publisher;
+use crate::publisher::Publisher;
 use crate::reception::Reception;
 use std::collections::BTreeSet;
 use weft_peer::{Offer, PeerKey};
@@ -96,6 +96,22 @@ impl Connection {
         match self.state {
             State::Peer(key) => Some(key),
             State::Offered(_) => None,
+        }
+    }
+}
+
+/// Running counts.
+#[derive(Default)]
+pub(crate) struct Connected {
+    pub(crate) publications: u64,
+    pub(crate) playbacks: u64,
+}
+
+impl Connected {
+    pub(crate) fn of(&mut self, role: &Role) -> &mut u64 {
+        match role {
+            Role::Publish(_) => &mut self.publications,
+            Role::Play | Role::Receive(_) => &mut self.playbacks,
         }
     }
 }

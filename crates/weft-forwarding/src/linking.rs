@@ -1,7 +1,8 @@
 //! Other planes of the same server: what this one hears of them and tells them.
 
 use crate::plane::Plane;
-use crate::publication::{Origin, Publisher};
+use crate::publication::Origin;
+use crate::publisher::Publisher;
 use crate::relay::{Announced, Message, PlaneId, Relayed};
 use crate::steering::Way;
 use weft_peer::{is_stun, stun_user_name};

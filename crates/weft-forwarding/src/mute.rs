@@ -1,7 +1,7 @@
 //! Sound of participants: whom a moderator has muted, and who competes to be heard.
 
 use crate::plane::Plane;
-use crate::publication::{Publisher, Slot};
+use crate::publisher::{Publisher, Slot};
 use weft_units::Instant;
 
 /// Whether the sound of a participant is forwarded.

@@ -4,7 +4,8 @@ use crate::connection::{Connection, ResourceId, Role, Sender, State};
 use crate::error::MediaError;
 use crate::plane::Plane;
 use crate::player::LEAST_MAX_RATE;
-use crate::publication::{Publisher, shown};
+use crate::publication::shown;
+use crate::publisher::Publisher;
 use weft_ice::IceRole;
 use weft_peer::{
     AnswerPolicy, Entropy, NegotiationError, Offer, Outgoing, Peer, PeerConfig, PeerKey, Section,

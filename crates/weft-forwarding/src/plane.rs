@@ -1,10 +1,10 @@
-use crate::connection::{Connection, ResourceId, Role, SETUP, Sender, UNHEARD};
+use crate::connection::{Connected, Connection, ResourceId, Role, SETUP, Sender, UNHEARD};
 use crate::ended;
 use crate::event::{Event, Output};
 use crate::handshakes::{Handshakes, Waiting};
-use crate::publication::{Origin, Places, Publication, Publisher, places_of};
+use crate::publication::{Origin, Publication, places_of};
+use crate::publisher::{Places, Publisher};
 use crate::settings::Settings;
-use crate::stats::Connected;
 use crate::steering::Steering;
 use crate::traffic::Traffic;
 use crate::wanted::Wanted;

@@ -1,3 +1,4 @@
+use crate::publisher::{Places, Slot};
 use crate::relay::{Announced, PlaneId, Usable};
 use crate::wanted::Wanted;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,15 +16,6 @@ const LEAST_PART: f64 = 0.5;
 /// came before: encoders are beside their target by as much. Chosen by us.
 const HELD: f64 = 1.2;
 
-/// Participant that publishes, with its room.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Publisher {
-    /// Its name, as in the address of the request.
-    pub room: String,
-    /// Participant id of the publisher.
-    pub participant: String,
-}
-
 /// Sender of a publication's packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
@@ -31,16 +23,6 @@ pub(crate) enum Origin {
     Peer(PeerKey),
     /// Another plane, with the number of the connection there.
     Plane(PlaneId, u64),
-}
-
-/// Place of a stream among those of its connection. A publisher's first camera
-/// is a player's first stream of pictures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Slot {
-    /// Pictures of the camera with this place in the description.
-    Camera(usize),
-    /// The first stream of sound.
-    Sound,
 }
 
 /// Streams of a peer in one direction and in one place: the encodings of a camera, or
@@ -121,9 +103,6 @@ struct Source {
     usable: Usable,
     wanted: Wanted,
 }
-
-/// Places of a source's tracks, with their forms and the number of their encodings.
-pub(crate) type Places = Vec<(Slot, Form, usize)>;
 
 /// Returns the places of what a peer publishes, and its streams in their order.
 pub(crate) fn places_of(peer: &Peer) -> (Places, Vec<StreamId>) {

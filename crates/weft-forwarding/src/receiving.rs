@@ -4,7 +4,7 @@ use crate::connection::{ResourceId, Role};
 use crate::error::MediaError;
 use crate::negotiation::Negotiated;
 use crate::plane::Plane;
-use crate::publication::Publisher;
+use crate::publisher::Publisher;
 use crate::reception::{Line, Reception, View};
 use weft_peer::Entropy;
 use weft_units::Instant;

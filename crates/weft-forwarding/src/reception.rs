@@ -1,7 +1,7 @@
 //! One connection that carries a whole room to a participant: its lines, and
 //! whose picture or sound each of them carries.
 
-use crate::publication::Slot;
+use crate::publisher::Slot;
 use std::collections::BTreeSet;
 use weft_peer::{NegotiatedStream, Section, StreamDirection};
 use weft_sfu::TrackId;

@@ -4,7 +4,7 @@
 use crate::connection::{Connection, ResourceId, Role, Sender};
 use crate::event::Event;
 use crate::plane::Plane;
-use crate::publication::Publisher;
+use crate::publisher::Publisher;
 use crate::reception::{Candidate, Reception};
 use std::collections::VecDeque;
 use weft_peer::PeerKey;

@@ -4,7 +4,7 @@
 //! once, and goes to the other planes that have viewers of it. A relay is
 //! therefore a sink of one plane and a source of another.
 
-use crate::publication::{Places, Publisher, Slot};
+use crate::publisher::{Places, Publisher, Slot};
 use std::net::SocketAddr;
 use weft_rooms::Publishing;
 use weft_sfu::TrackId;

@@ -1,6 +1,5 @@
 //! Figures for the operator.
 
-use crate::connection::Role;
 use crate::plane::Plane;
 
 /// Totals since the start, but for the first two.
@@ -29,22 +28,6 @@ pub struct Stats {
     /// Processor time in the last second, in milliseconds. The thread of the plane
     /// measures it; a plane reports none.
     pub busy: u64,
-}
-
-/// Running counts.
-#[derive(Default)]
-pub(crate) struct Connected {
-    pub(crate) publications: u64,
-    pub(crate) playbacks: u64,
-}
-
-impl Connected {
-    pub(crate) fn of(&mut self, role: &Role) -> &mut u64 {
-        match role {
-            Role::Publish(_) => &mut self.publications,
-            Role::Play | Role::Receive(_) => &mut self.playbacks,
-        }
-    }
 }
 
 impl Stats {

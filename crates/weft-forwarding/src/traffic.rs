@@ -2,12 +2,12 @@
 
 use crate::division::Pausing;
 use crate::encoding::EncodingChoice;
-use crate::imports::Relays;
 use crate::loudest::{Hearing, Loudest};
 use crate::player::{Player, Subscribed};
 use crate::publication::{Origin, Publication, places_of, shown, streams_of};
 use crate::reception::Carried;
 use crate::relay::PlaneId;
+use crate::relays::Relays;
 use std::collections::{BTreeMap, BTreeSet};
 use weft_peer::{PeerKey, PeerSet, StreamDirection};
 use weft_sfu::{Output, Router, SubscriptionId, TrackId};

@@ -1,10 +1,10 @@
 //! Server cost of forwarding a packet: one publisher, many players, over
-//! loopback. The results are processor time of the server's media thread,
-//! including the kernel, per forwarded packet. Other programs disturb this less
+//! loopback. The results are processor time of the server's media threads,
+//! including the kernel, per forwarded packet, and the busiest thread's part of it. Other programs disturb this less
 //! than packets per second of wall time. On loopback the sender also pays for
 //! the kernel's receiving half, up to the player's socket.
 //!
-//! `cargo bench -p weft-server --bench forwarding [-- PLAYERS...]`; Linux only.
+//! `cargo bench -p weft-server --bench forwarding [-- [THREADSx]PLAYERS...]`; Linux only.
 
 #[path = "../src/tests/client.rs"]
 #[allow(dead_code)]
@@ -30,18 +30,20 @@ const RATE: Rate = Rate::from_mbps(2);
 const PACKETS_PER_FRAME: u32 = 8;
 const WARM_UP: StdDuration = StdDuration::from_secs(3);
 const MEASURED: StdDuration = StdDuration::from_secs(10);
-/// Name of the forwarding thread.
+/// How the names of the forwarding threads begin.
 const MEDIA_THREAD: &str = "weft-media";
 
 fn main() {
-    let asked: Vec<usize> = std::env::args().filter_map(|a| a.parse().ok()).collect();
-    let rooms: &[usize] = match &asked[..] {
-        [] => &[10, 50, 150],
+    let asked: Vec<(usize, usize)> = std::env::args().filter_map(|a| parse(&a)).collect();
+    let rooms: &[(usize, usize)] = match &asked[..] {
+        [] => &[(1, 10), (1, 50), (1, 150), (2, 150)],
         asked => asked,
     };
-    println!("players  packets/s  of those due  ns/packet  packets/s on one whole core");
-    for &players in rooms {
-        let room = Room::open(players);
+    println!(
+        "threads  players  packets/s  of those due  ns/packet  packets per processor s  busiest"
+    );
+    for &(threads, players) in rooms {
+        let room = Room::open(threads, players);
         std::thread::sleep(WARM_UP);
         let before = room.figures();
         std::thread::sleep(MEASURED);
@@ -51,21 +53,37 @@ fn main() {
         let rate = packets as f64 / wall;
         // A machine that is too busy to send in time thins the stream.
         let due = f64::from(PACKETS_PER_FRAME) * players as f64 / FRAME_INTERVAL.as_secs_f64();
-        let cost = (after.processor - before.processor) / packets.max(1);
+        let used = |(after, before): (&u64, &u64)| after - before;
+        let used: Vec<u64> = after
+            .processor
+            .iter()
+            .zip(&before.processor)
+            .map(used)
+            .collect();
+        let all: u64 = used.iter().sum();
+        let busiest = used.iter().max().copied().unwrap_or_default();
+        let cost = all / packets.max(1);
         println!(
-            "{players:7}  {rate:9.0}  {:10.0} %  {cost:9}  {}",
+            "{threads:7}  {players:7}  {rate:9.0}  {:10.0} %  {cost:9}  {:23}  {:5.0} %",
             100.0 * rate / due,
-            1_000_000_000 / cost.max(1)
+            1_000_000_000 / cost.max(1),
+            100.0 * busiest as f64 / all.max(1) as f64
         );
         room.shut();
     }
 }
 
+/// Threads and players, such as `2x100`; one thread if only players are named.
+fn parse(text: &str) -> Option<(usize, usize)> {
+    let (threads, players) = text.split_once('x').unwrap_or(("1", text));
+    Some((threads.parse().ok()?, players.parse().ok()?))
+}
+
 struct Figures {
     at: StdInstant,
     forwarded: u64,
-    /// Running time of the media thread in nanoseconds.
-    processor: u64,
+    /// Running time of each media thread in nanoseconds.
+    processor: Vec<u64>,
 }
 
 struct Room {
@@ -74,9 +92,10 @@ struct Room {
 }
 
 impl Room {
-    fn open(players: usize) -> Room {
+    fn open(threads: usize, players: usize) -> Room {
         let config = ServerConfig {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            threads: threads.try_into().expect("at least one"),
             ..ServerConfig::default()
         };
         let server = Server::start(config).expect("loopback can be used");
@@ -153,17 +172,19 @@ impl Room {
     }
 }
 
-/// Running time of one of our threads in nanoseconds, from the scheduler
-/// (proc(5), `/proc/pid/schedstat`).
-fn processor_time(name: &str) -> u64 {
+/// Running times of those of our threads whose names begin so, in nanoseconds, from the
+/// scheduler (proc(5), `/proc/pid/schedstat`).
+fn processor_time(name: &str) -> Vec<u64> {
     let tasks = std::fs::read_dir("/proc/self/task").expect("Linux lists threads");
     let read = |task: std::fs::DirEntry| {
         let comm = std::fs::read_to_string(task.path().join("comm")).ok()?;
         let stat = std::fs::read_to_string(task.path().join("schedstat")).ok()?;
-        (comm.trim() == name).then(|| stat.split(' ').next()?.parse().ok())?
+        let time = stat.split(' ').next()?.parse().ok()?;
+        comm.starts_with(name).then_some((comm, time))
     };
-    let times = tasks.filter_map(|task| read(task.ok()?));
-    times.max().expect("the thread runs")
+    let mut times: Vec<(String, u64)> = tasks.filter_map(|task| read(task.ok()?)).collect();
+    times.sort();
+    times.into_iter().map(|(_, time)| time).collect()
 }
 
 enum Order {

@@ -3,10 +3,14 @@ use crate::auth::TokenKey;
 use crate::ice_servers::{IceServer, TurnName};
 use crate::log::Log;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::num::NonZeroUsize;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use weft_rooms::RegistryLimits;
 use weft_units::Rate;
+
+/// Most media threads of a server.
+pub const MAX_THREADS: usize = weft_forwarding::MAX_PLANES;
 
 /// Configuration of a server.
 #[derive(Debug, Clone)]
@@ -34,6 +38,8 @@ pub struct ServerConfig {
     pub metrics: Option<SocketAddr>,
     /// Media addresses. Default [`MediaConfig::default`].
     pub media: MediaConfig,
+    /// Number of media threads, at most [`MAX_THREADS`]. Default 1.
+    pub threads: NonZeroUsize,
     /// STUN and TURN servers for the participants' browsers and for programs that
     /// use WHIP and WHEP. Default none.
     pub ice_servers: Vec<IceServer>,
@@ -62,6 +68,7 @@ impl Default for ServerConfig {
             allowed_origins: Vec::new(),
             metrics: None,
             media: MediaConfig::default(),
+            threads: NonZeroUsize::MIN,
             ice_servers: Vec::new(),
             turn: None,
             admin: None,

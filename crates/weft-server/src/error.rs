@@ -2,6 +2,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
+use weft_forwarding::MAX_PLANES;
 
 /// Reason why a server does not start. [`ServerError::remedy`] names the
 /// remedy.
@@ -86,6 +87,9 @@ pub enum ServerError {
         "pages of every origin may use the server (allowed origin `*`), and it requires no token"
     )]
     OpenToAnyOrigin,
+    /// More media threads than there may be.
+    #[error("{0} media threads are too many")]
+    TooManyThreads(usize),
     /// The system provides no thread or no random numbers.
     #[error("the system refused a resource that the server needs: {reason}")]
     System {
@@ -133,6 +137,9 @@ impl ServerError {
             }
             ServerError::OpenToAnyOrigin => {
                 "Give a token with --token or --token-key, or name each origin: --allow-origin https://HOST.".to_owned()
+            }
+            ServerError::TooManyThreads(_) => {
+                format!("Use at most {MAX_PLANES}: one for each processor.")
             }
             ServerError::System { .. } => {
                 "Check the limits of this user and container (`ulimit -a`).".to_owned()

@@ -19,8 +19,8 @@ use crate::hub::Hub;
 use crate::ids::Ids;
 use crate::log::Log;
 use crate::media_plane::{
-    Event, IceUpdate, Media, MediaError, MediaPlane, Negotiated, Play, Publish, Request,
-    ResourceId, Restarted, Stats,
+    Destination, Event, IceUpdate, Media, MediaError, MediaPlane, Negotiated, Play, Publish,
+    Request, ResourceId, Restarted, Stats,
 };
 use crate::origin::Peer;
 use crate::routes::{self, App};
@@ -213,7 +213,7 @@ impl WithoutSockets {
 }
 
 impl MediaPlane for WithoutSockets {
-    fn send(&self, request: Request) {
+    fn send(&self, _: Destination<'_>, request: Request) {
         let mut plane = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         request(&mut Directly(&mut plane));
         while plane.poll_output().is_some() {}

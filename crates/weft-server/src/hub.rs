@@ -14,7 +14,7 @@ use crate::clock::Clock;
 use crate::config::Limits;
 use crate::ids::Ids;
 use crate::log::{Log, ServerEvent};
-use crate::media_plane::{Event, MediaPlane, Negotiated, ResourceId, Sound};
+use crate::media_plane::{Destination, Event, MediaPlane, Negotiated, Request, ResourceId, Sound};
 use crate::origin::Origin;
 use crate::problem::Problem;
 use crate::refusals::Refusals;
@@ -290,9 +290,10 @@ impl Hub {
         if state.resources.set_enabled(id, wanted) {
             state.show_publishing_of(id);
             let resource = id.clone();
-            self.media.send(Box::new(move |media| {
-                media.share_screen(&resource, wanted.screen)
-            }));
+            let request: Request = Box::new(move |media| {
+                media.share_screen(&resource, wanted.screen);
+            });
+            self.media.send(Destination::Connection(id), request);
         }
         self.publish_changes(&mut state);
         Ok(())
@@ -347,6 +348,7 @@ impl Hub {
                 }
             }
             Event::Ended { resource, reason } => {
+                self.media.forget(&resource);
                 let ended = message("ended", &json!({"resource": resource.0}));
                 state.notify_owner(&resource, &ended);
                 if let Some(found) = state.resources.take(&resource) {

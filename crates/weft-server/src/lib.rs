@@ -45,7 +45,9 @@ pub use admin::{Answer, Order, admin_ask, admin_sockets};
 pub use allowed_origin::{AllowedOrigin, OriginError};
 pub use auth::{Grant, May, TokenId, TokenKey};
 pub use axum;
-pub use config::{Limits, MediaConfig, MediaLimits, Security, ServerConfig, TurnConfig};
+pub use config::{
+    Limits, MAX_THREADS, MediaConfig, MediaLimits, Security, ServerConfig, TurnConfig,
+};
 pub use error::ServerError;
 pub use ice_servers::{IceServer, IceServerError, TurnName, TurnNameError};
 pub use log::{Level, Log, NotAccepted, ServerEvent};

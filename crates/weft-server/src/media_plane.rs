@@ -13,21 +13,54 @@ pub use weft_forwarding::{
     Restarted, Sound, Stats, View, ViewedCamera, Viewing,
 };
 use weft_net::{EntropyError, Network};
+use weft_units::Rate;
 
 /// Request to the media plane. It does not block.
 pub type Request = Box<dyn FnOnce(&mut dyn Media) + Send>;
 
-/// Receiver of requests. `send` never blocks.
+/// Receiver of requests: one media plane, or several that share the media
+/// connections. `send` never blocks.
 pub trait MediaPlane: Send + Sync {
-    /// Sends a request. If it cannot be taken, it is dropped, and the caller
-    /// that waits for its answer gets [`MediaError::Gone`].
-    fn send(&self, request: Request);
+    /// Sends a request to a plane. If it cannot be taken, it is dropped, and the
+    /// caller that waits for its answer gets [`MediaError::Gone`].
+    fn send(&self, to: Destination<'_>, request: Request);
 
     /// Local addresses of its sockets, for the built-in TURN server. Default
     /// none: it relays nothing.
     fn addresses(&self) -> &[SocketAddr] {
         &[]
     }
+
+    /// Number of planes.
+    fn planes(&self) -> usize {
+        1
+    }
+
+    /// Chooses the plane of a new connection of a participant. The first request
+    /// for the connection follows.
+    fn place(&self, resource: &ResourceId, room: &str, participant: &str) {
+        let _ = (resource, room, participant);
+    }
+
+    /// Forgets a connection that has ended.
+    fn forget(&self, resource: &ResourceId) {
+        let _ = resource;
+    }
+
+    /// Remembers whether a participant's sound is forwarded, for planes that start
+    /// later.
+    fn note_sound(&self, room: &str, participant: &str, sound: Sound) {
+        let _ = (room, participant, sound);
+    }
+}
+
+/// Plane that a request is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Destination<'a> {
+    /// Plane of this connection.
+    Connection(&'a ResourceId),
+    /// Plane with this number, from 0.
+    Plane(usize),
 }
 
 /// Operations of a media plane. Session descriptions are SDP.
@@ -147,26 +180,35 @@ impl dyn MediaPlane {
     /// Dropping the channel is not an error.
     pub fn ask<T: Send + 'static>(
         &self,
+        to: Destination<'_>,
         question: impl FnOnce(&mut dyn Media) -> T + Send + 'static,
     ) -> oneshot::Receiver<T> {
         let (reply, answer) = oneshot::channel();
-        self.send(Box::new(|media| {
+        let request: Request = Box::new(|media| {
             let _ = reply.send(question(media));
-        }));
+        });
+        self.send(to, request);
         answer
     }
 
-    /// Requests [`Media::set_sound`] without waiting.
+    /// Requests [`Media::set_sound`] of all planes without waiting.
     pub fn set_sound(&self, room: &str, participant: &str, sound: Sound) {
-        let (room, participant) = (room.to_owned(), participant.to_owned());
-        self.send(Box::new(move |media| {
-            media.set_sound(&room, &participant, sound);
-        }));
+        self.note_sound(room, participant, sound);
+        for plane in 0..self.planes() {
+            let (room, participant) = (room.to_owned(), participant.to_owned());
+            let request: Request = Box::new(move |media| {
+                media.set_sound(&room, &participant, sound);
+            });
+            self.send(Destination::Plane(plane), request);
+        }
     }
 
-    /// Requests [`Media::close`] without waiting.
+    /// Requests [`Media::close`] without waiting, and forgets the connection.
     pub fn close(&self, resource: ResourceId) {
-        self.send(Box::new(move |media| media.close(&resource)));
+        let closed = resource.clone();
+        let request: Request = Box::new(move |media| media.close(&closed));
+        self.send(Destination::Connection(&resource), request);
+        self.forget(&resource);
     }
 }
 
@@ -175,13 +217,16 @@ pub(crate) struct ForwardingMedia<'a, 'n> {
     pub(crate) plane: &'a mut Plane,
     pub(crate) network: &'a Network<'n>,
     pub(crate) capacity: Capacity,
+    /// Rate that all planes send together.
+    pub(crate) sent: Rate,
+    /// Packets for which another plane was too slow.
+    pub(crate) lost: u64,
 }
 
 impl ForwardingMedia<'_, '_> {
     /// Checks that another connection fits the capacity.
     fn admit(&self) -> Result<(), MediaError> {
-        let load = self.network.load();
-        self.capacity.admit(load.busy, load.sent)
+        self.capacity.admit(self.network.load().busy, self.sent)
     }
 }
 
@@ -264,6 +309,8 @@ impl Media for ForwardingMedia<'_, '_> {
     fn stats(&mut self) -> Stats {
         Stats {
             datagrams_unsent: self.network.unsent(),
+            relayed_lost: self.lost,
+            busy: (self.network.load().busy * 1000.0) as u64,
             ..self.plane.stats()
         }
     }

@@ -239,6 +239,15 @@ impl ServerHandle {
         self.forwarding.as_ref().map_or(&[], Forwarding::addresses)
     }
 
+    /// Makes a media thread panic, from 0: for tests, in development builds only.
+    #[cfg(debug_assertions)]
+    #[doc(hidden)]
+    pub fn break_plane(&self, number: usize) {
+        if let Some(forwarding) = &self.forwarding {
+            forwarding.break_plane(number);
+        }
+    }
+
     /// Adds a participant of this process to a room. Returns its id; players
     /// also find it by its name.
     ///

@@ -14,8 +14,8 @@ use weft_endpoint::{AnswerError, Direct, DirectEvent, Event};
 use weft_server::axum::routing::get;
 use weft_server::axum::{Extension, Json, Router};
 use weft_server::media_plane::{
-    self, Event as MediaEvent, EventSender, IceCondition, IceUpdate, Media, MediaError, MediaPlane,
-    Negotiated, Play, Request, ResourceId, Restarted, Stats,
+    self, Destination, Event as MediaEvent, EventSender, IceCondition, IceUpdate, Media,
+    MediaError, MediaPlane, Negotiated, Play, Request, ResourceId, Restarted, Stats,
 };
 use weft_server::{
     Admitted, LinkReport, ParticipantKind, Publishing, Resident, Security, Server, unguessable,
@@ -123,7 +123,7 @@ fn router(name: &str, publishing: &Publishing, links: &Arc<Mutex<Vec<LinkReport>
 struct DirectPlane(Arc<Direct>);
 
 impl MediaPlane for DirectPlane {
-    fn send(&self, request: Request) {
+    fn send(&self, _: Destination<'_>, request: Request) {
         let mut plane = self;
         request(&mut plane);
     }

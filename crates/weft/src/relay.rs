@@ -11,8 +11,8 @@ use weft_endpoint::{Relay, RelayError, RelayEvent, RelayInlet};
 use weft_server::axum::routing::get;
 use weft_server::axum::{Json, Router};
 use weft_server::media_plane::{
-    self, Event as MediaEvent, IceCondition, IceUpdate, Media, MediaError, MediaPlane, Negotiated,
-    Play, Publish, Request, ResourceId, Restarted, Stats,
+    self, Destination, Event as MediaEvent, IceCondition, IceUpdate, Media, MediaError, MediaPlane,
+    Negotiated, Play, Publish, Request, ResourceId, Restarted, Stats,
 };
 use weft_server::{Security, Server, ServerConfig, unguessable};
 
@@ -104,7 +104,7 @@ fn here(listen: IpAddr) -> Result<IpAddr, Failure> {
 struct RelayPlane(RelayInlet);
 
 impl MediaPlane for RelayPlane {
-    fn send(&self, request: Request) {
+    fn send(&self, _: Destination<'_>, request: Request) {
         let mut plane = self;
         request(&mut plane);
     }

@@ -3,11 +3,12 @@
 pub mod args;
 mod log;
 
+use std::num::NonZeroUsize;
 use std::sync::mpsc::channel;
 
 use weft_server::axum::routing::get;
 use weft_server::axum::{Json, Router};
-use weft_server::{Security, Server, ServerConfig, ServerHandle, TurnConfig};
+use weft_server::{MAX_THREADS, Security, Server, ServerConfig, ServerHandle, TurnConfig};
 
 use crate::descriptors;
 use crate::exit::{Failure, say};
@@ -19,6 +20,7 @@ use args::{PageArgs, ServeArgs};
 pub fn run(args: ServeArgs) -> Result<(), Failure> {
     let mut config = config(args.page, mode("rooms"));
     config.media = args.media.config();
+    config.threads = args.threads.unwrap_or_else(processors);
     config.limits = args.limits.limits();
     config.metrics = args.metrics;
     config.allowed_origins = args.allow_origin;
@@ -96,6 +98,12 @@ fn warn_of_unreachable_turn(config: &ServerConfig) {
 /// `AllowedTurnPort`).
 fn is_turn_port(port: u16) -> bool {
     matches!(port, 53 | 80 | 443 | 1024..)
+}
+
+/// Processors that this process may use, as far as the server has threads for them.
+fn processors() -> NonZeroUsize {
+    let found = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    NonZeroUsize::new(MAX_THREADS).map_or(found, |most| found.min(most))
 }
 
 /// Reason for the end of the server.

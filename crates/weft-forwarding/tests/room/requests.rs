@@ -1,4 +1,4 @@
-//! What clients of a room ask the server for.
+//! Requests of a room's clients to the server.
 
 use weft_forwarding::{MediaError, Publisher};
 use weft_ice::IceRole;

@@ -1,60 +1,108 @@
-//! Media plane of `weft serve` on sockets: takes requests from HTTP and reports
-//! events.
+//! Media planes of `weft serve` on sockets: take requests from HTTP and report
+//! events. Each has a thread and sockets of its own; all sockets of one address share
+//! its port. A plane whose thread fails is replaced, and only its own connections end.
 
+mod links;
+mod placement;
+mod plane_node;
 mod sockets;
 
 use crate::config::ServerConfig;
 use crate::error::ServerError;
-use crate::media_plane::{EventSender, ForwardingMedia, MediaPlane, Request};
-use std::net::SocketAddr;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-use weft_forwarding::{Capacity, Output, Plane, Settings};
-use weft_net::{Clock, Driver, Network, Node, Remote};
+use crate::media_plane::{Destination, Event, EventSender, MediaPlane, Request, ResourceId, Sound};
+use links::{Link, Links, Order};
+use placement::{Loads, Placement};
+use plane_node::PlaneNode;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use weft_forwarding::{Capacity, Plane, PlaneId, Settings};
+use weft_net::{Clock, Driver, DriverError, Load, Remote};
 use weft_secure::Certificate;
-use weft_units::{Deadline, Ecn, Instant};
+use weft_units::Rate;
 
-/// Running forwarding plane; dropping it closes all peers and ends its thread.
+/// A plane that fails again so soon after its start is not started again: the defect
+/// does not come from its participants. Chosen by us.
+const SHORT_LIFE: Duration = Duration::from_secs(2);
+
+/// Reason why connections end whose plane has failed.
+const PLANE_FAILED: &str = "the media thread of this connection failed because of a bug";
+
+/// Running forwarding planes; dropping them closes all peers and ends their threads.
 pub(crate) struct Forwarding {
     addresses: Vec<SocketAddr>,
-    remote: Remote<Order>,
-    driver: Option<Driver<Order>>,
+    planes: Arc<Planes>,
+    keepers: Vec<JoinHandle<()>>,
 }
 
 impl Forwarding {
-    /// Opens the media sockets and starts the plane, which reports to `events`.
+    /// Opens the media sockets and starts the planes, which report to `events`.
     pub(crate) fn start(
         config: &ServerConfig,
         events: EventSender,
     ) -> Result<Forwarding, ServerError> {
-        let sockets = sockets::open(config.listen.ip(), &config.media)?;
+        let threads = config.threads.get();
+        let ids: Option<Vec<PlaneId>> = (0..threads).map(PlaneId::new).collect();
+        let ids = ids.ok_or(ServerError::TooManyThreads(threads))?;
+        let sockets = sockets::open(config.listen.ip(), &config.media, ids.len())?;
         let addresses: Vec<SocketAddr> = sockets.iter().map(|(address, _)| *address).collect();
-        let clock = Clock::start();
         let system = |e: &dyn std::fmt::Display| ServerError::System {
             reason: e.to_string(),
         };
-        let certificate = Certificate::generate().map_err(|e| system(&e))?;
-        let settings = Settings::new(clock.origin(), certificate, &addresses)
-            .announcing(&config.media.public)
-            .taking(config.limits.media.publisher)
-            .sending(config.limits.media.egress);
-        let plane = Plane::new(settings);
-        let sockets = sockets.into_iter().map(|(_, socket)| socket).collect();
-        let capacity = Capacity {
+        let maker = Arc::new(Maker {
+            clock: Clock::start(),
+            certificate: Certificate::generate().map_err(|e| system(&e))?,
+            addresses: addresses.clone(),
+            public: config.media.public.clone(),
+            publisher: config.limits.media.publisher,
             egress: config.limits.media.egress,
-        };
-        let node = PlaneNode {
-            plane,
-            events,
-            capacity,
-        };
-        let driver = Driver::run("weft-media", clock, sockets, node).map_err(|e| system(&e))?;
+            loads: Arc::new(Loads::new(ids.len())),
+            is_alone: ids.len() == 1,
+        });
+        let mut of_planes: Vec<Vec<UdpSocket>> = ids.iter().map(|_| Vec::new()).collect();
+        for (_, shared) in sockets {
+            for (of_plane, socket) in of_planes.iter_mut().zip(shared) {
+                of_plane.push(socket);
+            }
+        }
+        let mut drivers = Vec::new();
+        for (id, sockets) in ids.iter().zip(&of_planes) {
+            let driver = maker.start(*id, sockets, &events);
+            drivers.push(driver.map_err(|e| system(&e))?);
+        }
+        let remotes: Vec<Remote<Order>> = drivers.iter().map(|d| d.remote.clone()).collect();
+        for id in &ids {
+            link(&remotes, &ids, *id);
+        }
+        let planes = Arc::new(Planes {
+            remotes: Mutex::new(remotes),
+            is_stopping: AtomicBool::new(false),
+            placement: Mutex::default(),
+            loads: Arc::clone(&maker.loads),
+            addresses: addresses.clone(),
+            ids,
+        });
         #[cfg(debug_assertions)]
-        break_on_request(&driver.remote);
+        break_on_request(&planes);
+        let mut keepers = Vec::new();
+        for ((id, sockets), driver) in planes.ids.iter().zip(of_planes).zip(drivers) {
+            let keeper = Keeper {
+                id: *id,
+                sockets,
+                events: events.clone(),
+                maker: Arc::clone(&maker),
+                planes: Arc::clone(&planes),
+            };
+            let thread = std::thread::Builder::new().name(format!("weft-keep-{}", id.number()));
+            let keeper = thread.spawn(move || keeper.run(driver));
+            keepers.push(keeper.map_err(|e| system(&e))?);
+        }
         Ok(Forwarding {
             addresses,
-            remote: driver.remote.clone(),
-            driver: Some(driver),
+            planes,
+            keepers,
         })
     }
 
@@ -63,139 +111,252 @@ impl Forwarding {
         &self.addresses
     }
 
-    /// Sender of requests to the plane.
+    /// Sender of requests to the planes.
     pub(crate) fn plane(&self) -> Arc<dyn MediaPlane> {
-        Arc::new(Requests {
-            remote: self.remote.clone(),
-            addresses: self.addresses.clone(),
-        })
+        Arc::clone(&self.planes) as Arc<dyn MediaPlane>
+    }
+
+    /// Makes the thread of a plane panic: for tests, in development builds only.
+    #[cfg(debug_assertions)]
+    pub(crate) fn break_plane(&self, number: usize) {
+        self.planes.order(number, Order::Break);
     }
 }
 
 impl Drop for Forwarding {
     fn drop(&mut self) {
-        self.remote.send(Order::Stop);
-        if let Some(driver) = self.driver.take() {
-            // A panic of the driver is reported by the end of its events.
-            let _ = driver.join();
+        self.planes.stop();
+        for keeper in self.keepers.drain(..) {
+            // A panic of a driver is reported by the end of its events.
+            let _ = keeper.join();
         }
     }
 }
 
-/// Makes the media thread panic when the file named by `WEFT_DEFECT_FILE`
+/// Makes a media thread panic when the file named by `WEFT_DEFECT_FILE`
 /// appears: for tests of the process's reaction, in development builds only.
 #[cfg(debug_assertions)]
-fn break_on_request(remote: &Remote<Order>) {
+fn break_on_request(planes: &Arc<Planes>) {
     let Some(file) = std::env::var_os("WEFT_DEFECT_FILE").map(std::path::PathBuf::from) else {
         return;
     };
-    let remote = remote.clone();
+    let planes = Arc::clone(planes);
     std::thread::spawn(move || {
         while !file.exists() {
-            std::thread::sleep(std::time::Duration::from_millis(20));
+            std::thread::sleep(Duration::from_millis(20));
         }
-        remote.send(Order::Break);
+        planes.order(0, Order::Break);
     });
 }
 
-struct Requests {
-    remote: Remote<Order>,
-    addresses: Vec<SocketAddr>,
+/// Links a plane with all others, in both directions: first those that it hears of, so
+/// that it takes what they send at once.
+fn link(remotes: &[Remote<Order>], ids: &[PlaneId], plane: PlaneId) {
+    let others = || ids.iter().filter(|other| **other != plane);
+    for other in others() {
+        let link = Link::new(remotes[other.number()].clone());
+        remotes[plane.number()].send(Order::Link(*other, link));
+    }
 }
 
-impl MediaPlane for Requests {
-    fn send(&self, request: Request) {
+/// Everything that starting a plane takes.
+struct Maker {
+    clock: Clock,
+    certificate: Certificate,
+    addresses: Vec<SocketAddr>,
+    public: Vec<IpAddr>,
+    publisher: Rate,
+    egress: Option<Rate>,
+    loads: Arc<Loads>,
+    is_alone: bool,
+}
+
+impl Maker {
+    /// Starts the thread of a plane on duplicates of these sockets.
+    fn start(
+        &self,
+        id: PlaneId,
+        sockets: &[UdpSocket],
+        events: &EventSender,
+    ) -> Result<Driver<Order>, DriverError> {
+        let settings = Settings::new(
+            self.clock.origin(),
+            self.certificate.clone(),
+            &self.addresses,
+        );
+        let settings = settings
+            .announcing(&self.public)
+            .taking(self.publisher)
+            .sending(self.egress);
+        let settings = match self.is_alone {
+            true => settings,
+            false => settings.of_plane(id),
+        };
+        let node = PlaneNode {
+            id,
+            plane: Plane::new(settings),
+            events: events.clone(),
+            capacity: Capacity {
+                egress: self.egress,
+            },
+            loads: Arc::clone(&self.loads),
+            links: Links::default(),
+            look: None,
+        };
+        let sockets: Result<Vec<UdpSocket>, _> = sockets.iter().map(UdpSocket::try_clone).collect();
+        let name = match self.is_alone {
+            true => "weft-media".to_owned(),
+            false => format!("weft-media-{}", id.number()),
+        };
+        Driver::run(&name, self.clock, sockets?, node)
+    }
+}
+
+/// Planes for HTTP.
+struct Planes {
+    ids: Vec<PlaneId>,
+    addresses: Vec<SocketAddr>,
+    /// Locked for the time of a restart.
+    remotes: Mutex<Vec<Remote<Order>>>,
+    /// Set while the remotes are locked.
+    is_stopping: AtomicBool,
+    placement: Mutex<Placement>,
+    loads: Arc<Loads>,
+}
+
+impl Planes {
+    fn order(&self, plane: usize, order: Order) {
+        if let Some(remote) = self.remotes().get(plane) {
+            remote.send(order);
+        }
+    }
+
+    fn stop(&self) {
+        let remotes = self.remotes();
+        self.is_stopping.store(true, Ordering::Relaxed);
+        for remote in remotes.iter() {
+            remote.send(Order::Stop);
+        }
+    }
+
+    /// Ignores poisoning: no code panics while it holds the lock.
+    fn remotes(&self) -> MutexGuard<'_, Vec<Remote<Order>>> {
+        self.remotes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn placement(&self) -> MutexGuard<'_, Placement> {
+        self.placement
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl MediaPlane for Planes {
+    fn send(&self, to: Destination<'_>, request: Request) {
+        let plane = match to {
+            Destination::Plane(plane) => Some(plane),
+            Destination::Connection(resource) => self.placement().plane(resource),
+        };
         // After the end, the request and its reply channel are dropped.
-        self.remote.send(Order::Serve(request));
+        if let Some(plane) = plane {
+            self.order(plane, Order::Serve(request));
+        }
+    }
+
+    fn planes(&self) -> usize {
+        self.ids.len()
     }
 
     fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
+
+    fn place(&self, resource: &ResourceId, room: &str, participant: &str) {
+        let of = (room.to_owned(), participant.to_owned());
+        let busy = self.loads.busy();
+        self.placement().place(resource, of, &busy);
+    }
+
+    fn forget(&self, resource: &ResourceId) {
+        self.placement().remove(resource);
+    }
+
+    fn note_sound(&self, room: &str, participant: &str, sound: Sound) {
+        let of = (room.to_owned(), participant.to_owned());
+        let muted = &mut self.placement().muted;
+        match sound {
+            Sound::Muted => muted.insert(of),
+            Sound::Forwarded => muted.remove(&of),
+        };
+    }
 }
 
-/// Command for the plane from another thread.
-enum Order {
-    Serve(Request),
-    Stop,
-    #[cfg(debug_assertions)]
-    Break,
-}
-
-/// Plane as the application of the network driver.
-struct PlaneNode {
-    plane: Plane,
+/// Thread that waits for the end of a plane and replaces it. The sockets stay open all
+/// the time: if one of those that share a port is closed, the system spreads the
+/// addresses of all clients anew.
+struct Keeper {
+    id: PlaneId,
+    sockets: Vec<UdpSocket>,
     events: EventSender,
-    capacity: Capacity,
+    maker: Arc<Maker>,
+    planes: Arc<Planes>,
 }
 
-impl Node for PlaneNode {
-    type Command = Order;
-
-    fn handle_datagram(
-        &mut self,
-        now: Instant,
-        local: SocketAddr,
-        remote: SocketAddr,
-        ecn: Ecn,
-        datagram: &[u8],
-    ) {
-        self.plane
-            .handle_datagram(now, local, remote, ecn, datagram);
-    }
-
-    fn handle_command(&mut self, network: &mut Network<'_>, order: Order) {
-        match order {
-            // If nobody waits for the answer any more, HTTP closes the
-            // connection. The same happens after a panic, which ends only this
-            // request: the plane owns a connection only after all of its
-            // description was parsed.
-            Order::Serve(request) => {
-                let mut media = ForwardingMedia {
-                    plane: &mut self.plane,
-                    network,
-                    capacity: self.capacity,
-                };
-                let _ = catch_unwind(AssertUnwindSafe(|| request(&mut media)));
-            }
-            #[cfg(debug_assertions)]
-            Order::Break => panic!("as a defect would"),
-            Order::Stop => {
-                self.plane.close_all(network.clock.now());
-                network.stop();
+impl Keeper {
+    fn run(self, mut driver: Driver<Order>) {
+        let mut started = Instant::now();
+        // The panic hook has reported a failure.
+        while driver.join().is_err() {
+            let is_hopeless = self.maker.is_alone || started.elapsed() < SHORT_LIFE;
+            started = Instant::now();
+            let next = (!is_hopeless).then(|| self.replace());
+            match next.flatten() {
+                Some(next) => driver = next,
+                // The others end, too, so that the server learns of it.
+                None => return self.planes.stop(),
             }
         }
     }
 
-    fn poll_timeout(&self) -> Option<Deadline> {
-        self.plane.poll_timeout()
-    }
-
-    fn handle_timeout(&mut self, network: &mut Network<'_>) {
-        self.plane.handle_timeout(network.clock.now());
-    }
-
-    fn send(&mut self, network: &mut Network<'_>) {
-        while let Some(output) = self.plane.poll_output() {
-            match output {
-                Output::Transmit {
-                    peer,
-                    local,
-                    remote,
-                    ecn,
-                    datagram,
-                } => {
-                    network.send(local, remote, ecn, &datagram);
-                    self.plane.recycle(peer, datagram);
-                }
-                // There is one plane.
-                Output::Relay { .. } => {}
-                // The receiver is gone while the server shuts down.
-                Output::Event(event) => {
-                    let _ = self.events.send(event);
-                }
-            }
+    /// Starts the plane anew, and tells the other planes and the room.
+    fn replace(&self) -> Option<Driver<Order>> {
+        let (planes, own) = (&self.planes, self.id.number());
+        let mut remotes = planes.remotes();
+        if planes.is_stopping.load(Ordering::Relaxed) {
+            return None;
         }
+        let others = || planes.ids.iter().filter(|id| **id != self.id);
+        for other in others() {
+            remotes[other.number()].send(Order::Unlink(self.id));
+        }
+        let driver = self
+            .maker
+            .start(self.id, &self.sockets, &self.events)
+            .ok()?;
+        planes.loads.set(own, Load::default());
+        remotes[own] = driver.remote.clone();
+        link(&remotes, &planes.ids, self.id);
+        for other in others() {
+            let link = Link::new(driver.remote.clone());
+            remotes[other.number()].send(Order::Link(self.id, link));
+        }
+        let (lost, muted) = {
+            let mut placement = planes.placement();
+            (placement.take_all_of(own), placement.muted.clone())
+        };
+        for (room, participant) in muted {
+            let request: Request = Box::new(move |media| {
+                media.set_sound(&room, &participant, Sound::Muted);
+            });
+            driver.remote.send(Order::Serve(request));
+        }
+        drop(remotes);
+        for resource in lost {
+            let reason = PLANE_FAILED.to_owned();
+            // The receiver is gone while the server shuts down.
+            let _ = self.events.send(Event::Ended { resource, reason });
+        }
+        Some(driver)
     }
 }
 
@@ -212,9 +373,13 @@ mod tests {
         };
         let forwarding = Forwarding::start(&config, events).unwrap();
         let plane = forwarding.plane();
-        let broken = plane.ask(|_| -> () { panic!("as a defect would") });
+        let broken = plane.ask(Destination::Plane(0), |_| -> () {
+            panic!("as a defect would")
+        });
         assert!(broken.blocking_recv().is_err(), "nobody answers");
-        let stats = plane.ask(|media| media.stats()).blocking_recv();
+        let stats = plane
+            .ask(Destination::Plane(0), |media| media.stats())
+            .blocking_recv();
         assert_eq!(stats.map(|s| s.publications), Ok(0));
     }
 }

@@ -33,32 +33,39 @@ const VIRTUAL: &[&str] = &[
     "zt",
 ];
 
-/// Opens one socket per address, all on the same port.
+/// Address and its sockets, one for each plane.
+type Shared = (SocketAddr, Vec<UdpSocket>);
+
+/// Opens the sockets of each address, all on the same port.
 pub(super) fn open(
     http: IpAddr,
     config: &MediaConfig,
-) -> Result<Vec<(SocketAddr, UdpSocket)>, ServerError> {
+    planes: usize,
+) -> Result<Vec<Shared>, ServerError> {
     let addresses = addresses(http, config)?;
     let mut ports = config.ports.clone();
     loop {
         let port = ports.next().unwrap_or(*config.ports.end());
-        match open_all(&addresses, port) {
+        match open_all(&addresses, port, planes) {
             Err(ServerError::PortTaken { .. }) if !ports.is_empty() => {}
             done => return done,
         }
     }
 }
 
-fn open_all(addresses: &[IpAddr], first: u16) -> Result<Vec<(SocketAddr, UdpSocket)>, ServerError> {
+fn open_all(addresses: &[IpAddr], first: u16, planes: usize) -> Result<Vec<Shared>, ServerError> {
     let mut port = first;
     let mut sockets = Vec::new();
     for ip in addresses {
         let wanted = SocketAddr::new(*ip, port);
         let fail = |error| ServerError::listen(wanted, error);
-        let socket = weft_net::open_address(wanted).map_err(fail)?;
-        let address = socket.local_addr().map_err(fail)?;
+        let opened = match planes {
+            1 => vec![weft_net::open_address(wanted).map_err(fail)?],
+            _ => weft_net::open_shared(wanted, planes).map_err(fail)?,
+        };
+        let address = opened[0].local_addr().map_err(fail)?;
         port = address.port();
-        sockets.push((address, socket));
+        sockets.push((address, opened));
     }
     Ok(sockets)
 }

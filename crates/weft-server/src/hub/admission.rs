@@ -127,6 +127,7 @@ impl Hub {
         let resource = ResourceId(unguessable());
         let (place, origin) = ((who.room, &*id), who.origin.clone());
         state.resources.open(resource.clone(), place, role, origin);
+        self.media.place(&resource, who.room, &id);
         Ok((resource, id))
     }
 }

@@ -4,7 +4,7 @@ use crate::clock::Clock;
 use crate::config::Limits;
 use crate::ids::Ids;
 use crate::log::Log;
-use crate::media_plane::{Event, MediaPlane, Negotiated, Request, ResourceId};
+use crate::media_plane::{Destination, Event, MediaPlane, Negotiated, Request, ResourceId};
 use crate::origin::Origin;
 use crate::secret::unguessable;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use weft_rooms::{Enabled, ParticipantKind, Publishing};
 struct Deaf;
 
 impl MediaPlane for Deaf {
-    fn send(&self, _: Request) {}
+    fn send(&self, _: Destination<'_>, _: Request) {}
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::{App, Body, FRAGMENT, RoomName, ask, text_body};
 use crate::hub::{Hub, RoleOf};
-use crate::media_plane::{IceCondition, IceUpdate, ResourceId};
+use crate::media_plane::{IceCondition, IceUpdate, Media, ResourceId};
 use crate::problem::Problem;
 use axum::extract::{FromRequestParts, Path};
 use axum::http::header::{CONTENT_TYPE, ETAG, IF_MATCH};
@@ -54,8 +54,11 @@ impl Existing {
     /// Handles the answer to an offer of ours.
     pub(super) async fn answer(self, sdp: String) -> Result<Response, Problem> {
         self.hub.check_patch(&self.resource)?;
-        let resource = self.resource;
-        ask(&self.hub, |media| media.answer(resource, sdp)).await?;
+        let resource = self.resource.clone();
+        ask(&self.hub, &self.resource, |media| {
+            media.answer(resource, sdp)
+        })
+        .await?;
         Ok(StatusCode::NO_CONTENT.into_response())
     }
 
@@ -71,8 +74,9 @@ impl Existing {
             fragment: text_body(headers, body, FRAGMENT)?,
             condition: condition(headers),
         };
-        let resource = self.resource;
-        let restarted = ask(&self.hub, move |media| media.update_ice(&resource, &update)).await?;
+        let resource = self.resource.clone();
+        let question = move |media: &mut dyn Media| media.update_ice(&resource, &update);
+        let restarted = ask(&self.hub, &self.resource, question).await?;
         Ok(match restarted {
             None => StatusCode::NO_CONTENT.into_response(),
             Some(restarted) => {

@@ -17,7 +17,7 @@ use crate::auth::{Access, Gate, May, RequiredAccess};
 use crate::hub::{Arrival, Hub};
 use crate::ice_servers::{IceServers, client_of, host_of, newcomer};
 use crate::listener::MAX_BODY;
-use crate::media_plane::{Media, MediaError, Negotiated, ResourceId};
+use crate::media_plane::{Destination, Media, MediaError, Negotiated, ResourceId};
 use crate::origin::{Origin, Peer, address_of};
 use crate::page;
 use crate::problem::Problem;
@@ -36,6 +36,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
+use tokio::sync::oneshot;
 use weft_rooms::ParticipantKind;
 
 /// Timeout for the media plane, which answers within milliseconds.
@@ -325,14 +326,20 @@ fn is_type(headers: &HeaderMap, expected: &str) -> bool {
     kind.trim().eq_ignore_ascii_case(expected)
 }
 
-/// Sends a request to the media plane and waits for the answer.
+/// Sends a request to the media plane of a connection and waits for the answer.
 async fn ask<T: Send + 'static>(
     hub: &Hub,
+    connection: &ResourceId,
     question: impl FnOnce(&mut dyn Media) -> Result<T, MediaError> + Send + 'static,
 ) -> Result<T, Problem> {
-    let answer = hub.media().ask(question);
+    let to = Destination::Connection(connection);
+    Ok(answer(hub.media().ask(to, question)).await??)
+}
+
+/// Waits for an answer of a media plane.
+async fn answer<T>(answer: oneshot::Receiver<T>) -> Result<T, Problem> {
     match tokio::time::timeout(MEDIA_TIMEOUT, answer).await {
-        Ok(Ok(result)) => Ok(result?),
+        Ok(Ok(result)) => Ok(result),
         Ok(Err(_)) => Err(MediaError::Gone.into()),
         Err(_) => Err(Problem::overloaded("this request in time")),
     }

@@ -1,8 +1,8 @@
 //! Routes for operators and their monitoring.
 
-use super::{App, ask, refused};
+use super::{App, answer, refused};
 use crate::auth::RequiredAccess;
-use crate::media_plane::Stats;
+use crate::media_plane::{Destination, Stats};
 use crate::origin::Peer;
 use crate::problem::Problem;
 use crate::refusals::Refusals;
@@ -19,8 +19,8 @@ use weft_units::{Duration, Instant};
 /// packets. Chosen by us.
 const FRESH: Duration = Duration::from_secs(1);
 
-/// Latest statistics of the media side, with their time.
-pub(crate) type Figures = tokio::sync::Mutex<Option<(Instant, Stats)>>;
+/// Latest statistics of each media plane, with their time.
+pub(crate) type Figures = tokio::sync::Mutex<Option<(Instant, Vec<Stats>)>>;
 
 /// Routes on the public address: statistics require the token, if there is one.
 pub(super) fn routes(app: App) -> Router<App> {
@@ -54,16 +54,21 @@ pub(super) fn open_routes() -> Router<App> {
 
 /// Statistics of the media side, not older than [`FRESH`]. Simultaneous
 /// requests share an answer.
-async fn figures(app: &App) -> Result<Stats, Problem> {
+async fn figures(app: &App) -> Result<Vec<Stats>, Problem> {
     let mut kept = app.figures.lock().await;
     let now = app.hub.now();
-    if let Some((at, figures)) = *kept
-        && now.saturating_since(at) < FRESH
+    if let Some((at, figures)) = &*kept
+        && now.saturating_since(*at) < FRESH
     {
-        return Ok(figures);
+        return Ok(figures.clone());
     }
-    let figures = ask(&app.hub, |media| Ok(media.stats())).await?;
-    *kept = Some((now, figures));
+    let media = app.hub.media();
+    let ask = |plane| media.ask(Destination::Plane(plane), |media| media.stats());
+    let mut figures = Vec::new();
+    for asked in (0..media.planes()).map(ask).collect::<Vec<_>>() {
+        figures.push(answer(asked).await?);
+    }
+    *kept = Some((now, figures.clone()));
     Ok(figures)
 }
 
@@ -75,7 +80,8 @@ async fn health(State(app): State<App>) -> Result<&'static str, Problem> {
 
 /// Metrics in the Prometheus text format 0.0.4.
 async fn metrics(State(app): State<App>) -> Result<Response, Problem> {
-    let media = figures(&app).await?;
+    let planes = figures(&app).await?;
+    let media = planes.iter().copied().fold(Stats::default(), Stats::and);
     let (rooms, participants, streams) = app.hub.counts();
     let gauges = [
         ("weft_rooms", "Rooms with somebody in them.", rooms as u64),
@@ -127,6 +133,11 @@ async fn metrics(State(app): State<App>) -> Result<Response, Problem> {
             "Keyframes asked of publishers.",
             media.keyframe_requests,
         ),
+        (
+            "weft_relayed_lost_total",
+            "Packets that media threads did not take from each other in time.",
+            media.relayed_lost,
+        ),
     ];
     let mut text = String::new();
     for (kind, figures) in [("gauge", &gauges[..]), ("counter", &counters[..])] {
@@ -137,9 +148,33 @@ async fn metrics(State(app): State<App>) -> Result<Response, Problem> {
             );
         }
     }
+    write_threads(&mut text, &planes);
     write_refusals(&mut text, app.hub.refusals());
     let kind = [(CONTENT_TYPE, "text/plain; version=0.0.4")];
     Ok((kind, text).into_response())
+}
+
+/// Writes figures of each media thread.
+fn write_threads(text: &mut String, planes: &[Stats]) {
+    let busy = |stats: &Stats| stats.busy as f64 / 1000.0;
+    let connections = |stats: &Stats| (stats.publications + stats.playbacks) as f64;
+    for (name, help, value) in [
+        (
+            "weft_media_thread_busy",
+            "Part of the last second in which a media thread used a processor.",
+            &busy as &dyn Fn(&Stats) -> f64,
+        ),
+        (
+            "weft_media_thread_connections",
+            "Media connections of a media thread.",
+            &connections,
+        ),
+    ] {
+        let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} gauge");
+        for (thread, stats) in planes.iter().enumerate() {
+            let _ = writeln!(text, "{name}{{thread=\"{thread}\"}} {}", value(stats));
+        }
+    }
 }
 
 /// Writes counters whose labels are fixed words.

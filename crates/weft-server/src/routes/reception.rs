@@ -8,7 +8,7 @@ use super::{
     text_body,
 };
 use crate::hub::described;
-use crate::media_plane::{View, ViewedCamera};
+use crate::media_plane::{Media, View, ViewedCamera};
 use crate::origin::Origin;
 use crate::problem::Problem;
 use axum::extract::rejection::QueryRejection;
@@ -48,7 +48,10 @@ async fn receive(
     let pending = Pending::new(&app.hub, resource.clone());
     let location = format!("/api/rooms/{}/reception/{}", escaped(&room), resource.0);
     let id = resource.clone();
-    let agreed = ask(&app.hub, |media| media.receive(id, room, participant)).await?;
+    let agreed = ask(&app.hub, &resource, |media| {
+        media.receive(id, room, participant)
+    })
+    .await?;
     app.hub.negotiated(&resource, &agreed)?;
     pending.done();
     Ok(created(&location, agreed))
@@ -101,8 +104,9 @@ async fn view(
     let view = View {
         cameras: cameras.collect(),
     };
-    let resource = reception.resource;
-    let viewing = ask(&reception.hub, move |media| media.set_view(&resource, view)).await?;
+    let resource = reception.resource.clone();
+    let question = move |media: &mut dyn Media| media.set_view(&resource, view);
+    let viewing = ask(&reception.hub, &reception.resource, question).await?;
     let mut answer = json!({ "lines": described(&viewing.lines) });
     if let Some(offer) = viewing.offer {
         answer["offer"] = offer.into();

@@ -52,7 +52,7 @@ async fn play(
         publisher,
         offer,
     };
-    let agreed = ask(&app.hub, |media| media.play(play)).await?;
+    let agreed = ask(&app.hub, &resource, |media| media.play(play)).await?;
     app.hub.negotiated(&resource, &agreed)?;
     pending.done();
     let links = ice_links(&app, &resource, &headers);

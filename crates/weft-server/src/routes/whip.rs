@@ -44,7 +44,7 @@ async fn publish(
         participant,
         offer,
     };
-    let agreed = ask(&app.hub, |media| media.publish(publish)).await?;
+    let agreed = ask(&app.hub, &resource, |media| media.publish(publish)).await?;
     app.hub.negotiated(&resource, &agreed)?;
     pending.done();
     let links = ice_links(&app, &resource, &headers);

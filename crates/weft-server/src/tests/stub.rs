@@ -1,8 +1,9 @@
 //! Media plane with fixed answers that records its requests.
 
 use crate::media_plane::{
-    Event, EventSender, IceCondition, IceUpdate, Line, LineContent, Media, MediaError, MediaPlane,
-    Negotiated, Play, Publish, Request, ResourceId, Restarted, Sound, Stats, View, Viewing, events,
+    Destination, Event, EventSender, IceCondition, IceUpdate, Line, LineContent, Media, MediaError,
+    MediaPlane, Negotiated, Play, Publish, Request, ResourceId, Restarted, Sound, Stats, View,
+    Viewing, events,
 };
 use crate::{
     Camera, Limits, Publishing, Security, Server, ServerConfig, ServerHandle, clock::Clock,
@@ -25,7 +26,7 @@ pub(crate) struct Stub {
 }
 
 impl MediaPlane for Stub {
-    fn send(&self, request: Request) {
+    fn send(&self, _: Destination<'_>, request: Request) {
         let mut stub = self;
         request(&mut stub);
     }

@@ -7,6 +7,7 @@ mod cameras;
 #[allow(dead_code)]
 mod client;
 mod endpoint;
+mod planes;
 mod relay;
 mod room;
 

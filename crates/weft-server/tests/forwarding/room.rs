@@ -23,6 +23,21 @@ impl Room {
         Room::at(&[])
     }
 
+    /// Room of a server with this many media threads.
+    pub(crate) fn with_threads(threads: usize) -> Room {
+        let config = ServerConfig {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            threads: threads.try_into().unwrap(),
+            ..ServerConfig::default()
+        };
+        Room(Server::start(config).unwrap())
+    }
+
+    #[cfg(debug_assertions)]
+    pub(crate) fn break_plane(&self, number: usize) {
+        self.0.break_plane(number);
+    }
+
     /// Room with media on these addresses; empty: the server chooses.
     pub(crate) fn at(addresses: &[Ipv4Addr]) -> Room {
         let addresses = addresses.iter().map(|a| IpAddr::V4(*a)).collect();

@@ -1,12 +1,15 @@
 //! Arguments of `weft serve`.
 
 use std::net::{IpAddr, SocketAddr};
+use std::num::NonZeroUsize;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use weft_server::{AllowedOrigin, IceServer, Limits, MediaConfig, MediaLimits, TurnName};
+use weft_server::{
+    AllowedOrigin, IceServer, Limits, MAX_THREADS, MediaConfig, MediaLimits, TurnName,
+};
 
 use weft_units::Rate;
 
@@ -46,6 +49,10 @@ pub struct ServeArgs {
     /// page)
     #[arg(long, value_name = "HOST:PORT", num_args = 0..=1, require_equals = true)]
     pub turn: Option<Option<TurnName>>,
+    /// Media threads, which share the calls; all use the same UDP port (default: one
+    /// for each processor)
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub threads: Option<NonZeroUsize>,
     #[command(flatten)]
     pub limits: LimitArgs,
     #[command(flatten)]
@@ -151,7 +158,7 @@ pub struct LimitArgs {
     pub max_publisher_rate: Rate,
     /// Maximum rate sent to all players together, such as 800mbit: they share
     /// it, and beyond 85 % of it the server refuses new publications and
-    /// playbacks (default: none; it always refuses them when the media thread
+    /// playbacks (default: none; it always refuses them when every media thread
     /// is 90 % busy)
     #[arg(long, value_name = "RATE", value_parser = rate)]
     pub max_egress: Option<Rate>,
@@ -214,9 +221,31 @@ fn ports(text: &str) -> Result<RangeInclusive<u16>, String> {
     }
 }
 
+fn threads(text: &str) -> Result<NonZeroUsize, String> {
+    let threads = text.parse::<NonZeroUsize>().ok();
+    let fit = threads.filter(|threads| threads.get() <= MAX_THREADS);
+    fit.ok_or_else(|| format!("write a number from 1 to {MAX_THREADS}"))
+}
+
 fn patience(text: &str) -> Result<Duration, String> {
     let seconds = text
         .parse()
         .map_err(|_| "write whole seconds, such as 60")?;
     Ok(Duration::from_secs(seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_has_at_least_one_thread_and_not_too_many() {
+        assert_eq!(threads("2").map(NonZeroUsize::get), Ok(2));
+        let most = MAX_THREADS.to_string();
+        assert_eq!(threads(&most).map(NonZeroUsize::get), Ok(MAX_THREADS));
+        for wrong in ["0", "65", "-1", "two", ""] {
+            let error = threads(wrong).expect_err("it is refused");
+            assert_eq!(error, "write a number from 1 to 64");
+        }
+    }
 }

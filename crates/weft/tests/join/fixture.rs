@@ -239,7 +239,15 @@ pub(crate) fn weft(arguments: &[&str]) -> Program {
 /// thread panics when the file exists.
 pub(crate) fn server_at((http, media): (u16, u16), defect: &std::path::Path) -> Program {
     let (listen, media) = (format!("127.0.0.1:{http}"), media.to_string());
-    let place = ["serve", "--listen", &listen, "--media-port", &media];
+    let place = [
+        "serve",
+        "--threads",
+        "1",
+        "--listen",
+        &listen,
+        "--media-port",
+        &media,
+    ];
     let mut command = program(&[&place[..], &["--log", "debug"]].concat());
     let server = Program::start(command.env("WEFT_DEFECT_FILE", defect));
     let url = server.told.recv_timeout(PATIENCE);

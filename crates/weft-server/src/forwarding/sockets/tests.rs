@@ -53,7 +53,7 @@ fn the_first_free_port_of_a_range_is_taken() {
         ports,
         ..MediaConfig::default()
     };
-    let open = |ports| open(loopback, &config(ports));
+    let open = |ports| open(loopback, &config(ports), 1);
     let found = open(first..=last).unwrap()[0].0.port();
     assert!((first + 1..=last).contains(&found), "{found}");
     let none = open(first..=first).unwrap_err();

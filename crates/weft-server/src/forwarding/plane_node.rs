@@ -1,0 +1,127 @@
+//! Plane as the application of a network driver.
+
+use super::links::{Links, Order};
+use super::placement::Loads;
+use crate::media_plane::{EventSender, ForwardingMedia, Request};
+use std::net::SocketAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use weft_forwarding::{Capacity, Output, Plane, PlaneId};
+use weft_net::{Load, Network, Node};
+use weft_units::{Deadline, Duration, Ecn, Instant};
+
+/// How often a plane says how busy it is, if it was busy last. Chosen by us.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Plane with its ways to the others.
+pub(super) struct PlaneNode {
+    pub(super) id: PlaneId,
+    pub(super) plane: Plane,
+    pub(super) events: EventSender,
+    pub(super) capacity: Capacity,
+    pub(super) loads: Arc<Loads>,
+    pub(super) links: Links,
+    /// When the load is next told, unless the plane was idle.
+    pub(super) look: Option<Instant>,
+}
+
+impl PlaneNode {
+    fn tell_load(&mut self, network: &Network<'_>) {
+        let load = network.load();
+        self.loads.set(self.id.number(), load);
+        let busy = load != Load::default();
+        self.look = busy.then(|| network.clock.now() + LOOK);
+    }
+
+    fn serve(&mut self, network: &Network<'_>, request: Request) {
+        let mut media = ForwardingMedia {
+            plane: &mut self.plane,
+            network,
+            capacity: self.capacity,
+            sent: self.loads.sent(),
+            lost: self.links.lost(),
+        };
+        // If nobody waits for the answer any more, HTTP closes the
+        // connection. The same happens after a panic, which ends only this
+        // request: the plane owns a connection only after all of its
+        // description was parsed.
+        let _ = catch_unwind(AssertUnwindSafe(|| request(&mut media)));
+    }
+}
+
+impl Node for PlaneNode {
+    type Command = Order;
+
+    fn handle_datagram(
+        &mut self,
+        now: Instant,
+        local: SocketAddr,
+        remote: SocketAddr,
+        ecn: Ecn,
+        datagram: &[u8],
+    ) {
+        self.plane
+            .handle_datagram(now, local, remote, ecn, datagram);
+    }
+
+    fn handle_command(&mut self, network: &mut Network<'_>, order: Order) {
+        let now = network.clock.now();
+        match order {
+            Order::Serve(request) => self.serve(network, request),
+            Order::Relayed(mut batch) => {
+                for message in batch.take() {
+                    self.plane.handle_relayed(now, batch.from, message);
+                }
+            }
+            Order::Link(plane, link) => {
+                self.links.add(plane, link);
+                self.plane.link(now, plane);
+            }
+            Order::Unlink(plane) => {
+                self.links.remove(plane);
+                self.plane.unlink(now, plane);
+            }
+            #[cfg(debug_assertions)]
+            Order::Break => panic!("as a defect would"),
+            Order::Stop => {
+                self.plane.close_all(now);
+                network.stop();
+            }
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<Deadline> {
+        let look = self.look.map(|at| Deadline { at, reason: "load" });
+        Deadline::earlier(look, self.plane.poll_timeout())
+    }
+
+    fn handle_timeout(&mut self, network: &mut Network<'_>) {
+        self.plane.handle_timeout(network.clock.now());
+        self.tell_load(network);
+    }
+
+    fn send(&mut self, network: &mut Network<'_>) {
+        while let Some(output) = self.plane.poll_output() {
+            match output {
+                Output::Transmit {
+                    peer,
+                    local,
+                    remote,
+                    ecn,
+                    datagram,
+                } => {
+                    network.send(local, remote, ecn, &datagram);
+                    self.plane.recycle(peer, datagram);
+                }
+                Output::Relay { to, message } => self.links.push(to, message),
+                // Who hears of an event finds it on every plane. The receiver is
+                // gone while the server shuts down.
+                Output::Event(event) => {
+                    self.links.flush(self.id);
+                    let _ = self.events.send(event);
+                }
+            }
+        }
+        self.links.flush(self.id);
+    }
+}
