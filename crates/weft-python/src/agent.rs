@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use weft_cc::{Controller, CustomController, Limits, PacketResult, SentPacket, Snapshot};
-use weft_session::schedule::{Assignment, Batch, CustomScheduler, PathView, Scheduler};
+use weft_session::schedule::{
+    Assignment, Assignments, Batch, CustomScheduler, PathView, Scheduler,
+};
 use weft_units::{Bytes, Deadline, Duration, Instant, Rate};
 
 /// Name of the controller and of the scheduler in systems.
@@ -231,7 +233,7 @@ impl Splitting {
 }
 
 impl Scheduler for Splitting {
-    fn assign(&mut self, _now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Vec<Assignment> {
+    fn assign(&mut self, _now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Assignments {
         let sizes = batch.sizes.iter();
         sizes.map(|size| self.choose(*size, paths)).collect()
     }
