@@ -25,8 +25,14 @@ fn pages(folder: &Path) -> BTreeMap<String, Page> {
                 folders.push(path);
             } else if path.extension().is_some_and(|extension| extension == "md") {
                 let name = path.strip_prefix(folder).expect("a path below the folder");
+                let name = name.to_string_lossy().into_owned();
                 let text = fs::read_to_string(&path).expect("a readable page");
-                found.insert(name.to_string_lossy().into_owned(), Page::read(&text));
+                let is_conflict = |line: &str| line.starts_with("<<<<<<< ");
+                assert!(
+                    !text.lines().any(is_conflict),
+                    "{name}: an unfinished merge"
+                );
+                found.insert(name, Page::read(&text));
             }
         }
     }
