@@ -4,7 +4,7 @@ use weft_rooms::{MAX_CAMERAS, Publishing};
 
 use crate::caller::CallError;
 
-/// Event between a relay and an encoder, whom the name given to [`RelayInlet::publish`]
+/// Event between a relay and an encoder, whom the name given to [`RelayInlet::publish`](super::RelayInlet::publish)
 /// identifies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
