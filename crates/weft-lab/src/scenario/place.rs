@@ -62,7 +62,7 @@ pub struct ScenarioError {
 
 impl Source {
     /// Combines the text of `file` with arguments `KEY=VALUE` in their order. A value
-    /// that is not TOML is read as a text; [`sweep::split`] says where several values
+    /// that is not TOML is read as a text; `sweep::split` says where several values
     /// begin.
     ///
     /// # Errors
