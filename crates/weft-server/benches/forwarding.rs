@@ -18,7 +18,7 @@ use weft_ice::{IceRole, LinkId, LocalAddress, RemoteFilter};
 use weft_net::{Application, Clock, Context, Driver};
 use weft_peer::{Event as PeerEvent, Offer, PeerConfig, PeerKey, Section, StreamDirection};
 use weft_secure::{Certificate, Event as AssociationEvent};
-use weft_server::{Server, ServerConfig, ServerHandle};
+use weft_server::{Limits, Server, ServerConfig, ServerHandle};
 use weft_session::{Delivery, Event as SessionEvent, Frame};
 use weft_testing::pictures::FRAME_INTERVAL;
 use weft_units::{Deadline, Instant, MediaKind, Rate};
@@ -96,6 +96,12 @@ impl Room {
         let config = ServerConfig {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             threads: threads.try_into().expect("at least one"),
+            // A tenth of the places is kept for moderators.
+            limits: Limits {
+                participants_per_room: 2 * (players + 1),
+                participants_per_address: 2 * (players + 1),
+                ..Limits::default()
+            },
             ..ServerConfig::default()
         };
         let server = Server::start(config).expect("loopback can be used");
