@@ -70,6 +70,15 @@ pub enum NoEvent {
     Ended,
 }
 
+impl From<RecvTimeoutError> for NoEvent {
+    fn from(error: RecvTimeoutError) -> NoEvent {
+        match error {
+            RecvTimeoutError::Timeout => NoEvent::TimedOut,
+            RecvTimeoutError::Disconnected => NoEvent::Ended,
+        }
+    }
+}
+
 /// Handle that controls a call from anywhere, such as a signal handler.
 #[derive(Clone)]
 pub struct Stopper(Mailbox);
@@ -157,16 +166,11 @@ impl Call {
     /// # Errors
     /// If no event came in time, or the call has ended.
     pub fn next_event(&self, limit: Duration) -> Result<Event, NoEvent> {
-        match self.events.recv_timeout(limit) {
-            Ok(event) => {
-                if let Event::Frame(played) = &event {
-                    self.frames.release(played.frame.data.len());
-                }
-                Ok(event)
-            }
-            Err(RecvTimeoutError::Timeout) => Err(NoEvent::TimedOut),
-            Err(RecvTimeoutError::Disconnected) => Err(NoEvent::Ended),
+        let event = self.events.recv_timeout(limit)?;
+        if let Event::Frame(played) = &event {
+            self.frames.release(played.frame.data.len());
         }
+        Ok(event)
     }
 
     /// Returns the present statistics; `None` after the call has ended.

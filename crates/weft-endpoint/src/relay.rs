@@ -8,7 +8,7 @@ mod timeline;
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -100,12 +100,7 @@ impl Relay {
     /// # Errors
     /// If nothing happened in time, or the relay has ended.
     pub fn next_event(&self, limit: Duration) -> Result<Event, NoEvent> {
-        self.events
-            .recv_timeout(limit)
-            .map_err(|error| match error {
-                RecvTimeoutError::Timeout => NoEvent::TimedOut,
-                RecvTimeoutError::Disconnected => NoEvent::Ended,
-            })
+        Ok(self.events.recv_timeout(limit)?)
     }
 
     /// Returns the current figures of the publication; none after the end.

@@ -3,7 +3,7 @@
 mod run;
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -90,12 +90,7 @@ impl WhipClient {
     /// # Errors
     /// If nothing happened in time, or the publication has ended.
     pub fn next_event(&self, limit: Duration) -> Result<Event, NoEvent> {
-        self.events
-            .recv_timeout(limit)
-            .map_err(|error| match error {
-                RecvTimeoutError::Timeout => NoEvent::TimedOut,
-                RecvTimeoutError::Disconnected => NoEvent::Ended,
-            })
+        Ok(self.events.recv_timeout(limit)?)
     }
 
     /// Returns the current figures; none after the end.

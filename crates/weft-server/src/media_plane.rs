@@ -115,7 +115,8 @@ pub trait Media {
     fn answer(&mut self, resource: ResourceId, sdp: String) -> Result<(), MediaError>;
 
     /// Adds candidates of the peer, or restarts ICE (RFC 8840 fragment,
-    /// `application/trickle-ice-sdpfrag`).
+    /// `application/trickle-ice-sdpfrag`). By default the peer's connectivity checks
+    /// reveal its addresses, and a restart (`If-Match: *`) is refused.
     ///
     /// # Errors
     /// If the connection cannot take them, or they are invalid.
@@ -123,7 +124,13 @@ pub trait Media {
         &mut self,
         resource: &ResourceId,
         update: &IceUpdate,
-    ) -> Result<Option<Restarted>, MediaError>;
+    ) -> Result<Option<Restarted>, MediaError> {
+        let _ = resource;
+        match update.condition {
+            IceCondition::Any => Err(MediaError::NoRestart),
+            IceCondition::Unsaid | IceCondition::Named(_) => Ok(None),
+        }
+    }
 
     /// Mutes a participant's sound, or forwards it again, over present and later
     /// connections. A plane without rooms has nothing to mute.

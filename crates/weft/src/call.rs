@@ -14,8 +14,8 @@ use weft_endpoint::{AnswerError, Direct, DirectEvent, Event};
 use weft_server::axum::routing::get;
 use weft_server::axum::{Extension, Json, Router};
 use weft_server::media_plane::{
-    self, Destination, Event as MediaEvent, EventSender, IceCondition, IceUpdate, Media,
-    MediaError, MediaPlane, Negotiated, Play, Request, ResourceId, Restarted, Stats,
+    self, Destination, Event as MediaEvent, EventSender, Media, MediaError, MediaPlane, Negotiated,
+    Play, Request, ResourceId, Stats,
 };
 use weft_server::{
     Admitted, LinkReport, ParticipantKind, Publishing, Resident, Security, Server, unguessable,
@@ -154,19 +154,6 @@ impl Media for &DirectPlane {
                 },
                 AnswerError::Call(error) => describe(error),
             })
-    }
-
-    /// The browser's connectivity checks reveal its addresses, so only an ICE
-    /// restart (`If-Match: *`) matters.
-    fn update_ice(
-        &mut self,
-        _: &ResourceId,
-        update: &IceUpdate,
-    ) -> Result<Option<Restarted>, MediaError> {
-        match update.condition {
-            IceCondition::Any => Err(MediaError::NoRestart),
-            IceCondition::Unsaid | IceCondition::Named(_) => Ok(None),
-        }
     }
 
     fn close(&mut self, resource: &ResourceId) {

@@ -11,8 +11,8 @@ use weft_endpoint::{Relay, RelayError, RelayEvent, RelayInlet};
 use weft_server::axum::routing::get;
 use weft_server::axum::{Json, Router};
 use weft_server::media_plane::{
-    self, Destination, Event as MediaEvent, IceCondition, IceUpdate, Media, MediaError, MediaPlane,
-    Negotiated, Play, Publish, Request, ResourceId, Restarted, Stats,
+    self, Destination, Event as MediaEvent, Media, MediaError, MediaPlane, Negotiated, Play,
+    Publish, Request, ResourceId, Stats,
 };
 use weft_server::{Security, Server, ServerConfig, unguessable};
 
@@ -136,19 +136,6 @@ impl Media for &RelayPlane {
 
     fn answer(&mut self, _: ResourceId, _: String) -> Result<(), MediaError> {
         Err(plays_nothing())
-    }
-
-    /// The encoder's connectivity checks reveal its addresses, so only an ICE restart
-    /// (`If-Match: *`) matters.
-    fn update_ice(
-        &mut self,
-        _: &ResourceId,
-        update: &IceUpdate,
-    ) -> Result<Option<Restarted>, MediaError> {
-        match update.condition {
-            IceCondition::Any => Err(MediaError::NoRestart),
-            IceCondition::Unsaid | IceCondition::Named(_) => Ok(None),
-        }
     }
 
     fn close(&mut self, resource: &ResourceId) {
