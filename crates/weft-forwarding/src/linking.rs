@@ -23,6 +23,25 @@ impl Plane {
                 self.traffic.relays.send(plane, message);
             }
         }
+        self.claim_routes(plane);
+    }
+
+    /// Tells another plane the addresses of all peers that this one hears. A plane that
+    /// replaces one that failed knows none of them, and would drop their media until
+    /// the next check.
+    fn claim_routes(&mut self, plane: PlaneId) {
+        for (_, peer) in self.peers.iter() {
+            let routes = peer.association().routes();
+            for route in routes.filter(|route| route.is_valid) {
+                let (local, remote) = route.addresses();
+                let message = Message::Claimed {
+                    local,
+                    remote,
+                    proved: true,
+                };
+                self.traffic.relays.send(plane, message);
+            }
+        }
     }
 
     /// Forgets another plane, which has ended, and everything that came from it.

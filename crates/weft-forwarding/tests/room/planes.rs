@@ -316,6 +316,28 @@ fn a_plane_that_ends_takes_its_own_participants_only() {
     agree(&room);
 }
 
+/// The system still gives the new plane the datagrams that the failed one got.
+#[test]
+fn a_plane_that_is_replaced_loses_no_datagram_of_the_others() {
+    let mut room = room(2);
+    room.home = 1;
+    room.publish(&ada());
+    room.run(seconds(1));
+    for _ in 0..VIEWERS {
+        room.play(&ada());
+    }
+    room.run(seconds(3));
+    room.replace_plane(0);
+    let from = room.now;
+    room.run(seconds(3));
+    assert_eq!(room.plane.stats().datagrams_dropped, 0);
+    for viewer in 1..=VIEWERS {
+        let count = shown(&room, viewer, &ada(), from);
+        assert!((88..=92).contains(&count), "viewer {viewer}: {count}");
+    }
+    agree(&room);
+}
+
 #[test]
 fn a_publisher_who_moves_to_another_plane_is_seen_on_all() {
     let mut room = room(3);

@@ -143,6 +143,20 @@ impl Room {
         }
     }
 
+    /// Replaces one of several planes, which has failed, by an empty one.
+    pub fn replace_plane(&mut self, place: usize) {
+        let now = self.now;
+        let settings = Settings::new(self.origin, self.certificate.clone(), &[self.server]);
+        let mut plane = Plane::new(settings.of_plane(id(place)));
+        for other in (0..=self.others.len()).filter(|other| *other != place) {
+            plane.link(now, id(other));
+            self.plane_at(other).unlink(now, id(place));
+            self.plane_at(other).link(now, id(place));
+        }
+        *self.plane_at(place) = plane;
+        self.drain();
+    }
+
     pub fn planes(&self) -> impl Iterator<Item = &Plane> {
         std::iter::once(&self.plane).chain(&self.others)
     }
