@@ -24,4 +24,5 @@ pub mod table;
 /// Version and, if built from a repository, commit of this program.
 pub const VERSION: &str = env!("WEFT_VERSION");
 
+pub use names::unknown_name;
 pub use scenario::{Scenario, ScenarioError};

@@ -2,6 +2,7 @@ mod grant;
 mod guesses;
 mod revoked;
 
+use crate::live::Live;
 use crate::problem::Problem;
 use aws_lc_rs::{constant_time, digest};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -43,7 +44,7 @@ pub(crate) enum Access {
 /// request.
 #[derive(Clone, Default)]
 pub(crate) struct Gate {
-    token: Option<digest::Digest>,
+    token: Live<Option<digest::Digest>>,
     key: Option<TokenKey>,
     revoked: Revoked,
     guesses: Arc<Guesses>,
@@ -52,7 +53,7 @@ pub(crate) struct Gate {
 impl Gate {
     pub(crate) fn new(token: Option<&str>, key: Option<TokenKey>, revoked: Revoked) -> Gate {
         Gate {
-            token: token.map(hash),
+            token: Live::new(token.map(hash)),
             key,
             revoked,
             guesses: Arc::default(),
@@ -111,9 +112,8 @@ impl Gate {
     pub(crate) fn revoke(&self, given: &str, now: SystemTime) -> Result<TokenId, Problem> {
         let given = given.trim();
         let key = self.key.as_ref().ok_or_else(no_signed)?;
-        let of_operator = |token| same(token, given);
         let (id, until) = match (key.open(given), TokenId::try_from(given.to_owned())) {
-            _ if self.token.as_ref().is_some_and(of_operator) => return Err(of_the_operator()),
+            _ if self.is_operators(given) => return Err(of_the_operator()),
             (Ok(grant), _) => (grant.id().clone(), grant.until),
             (Err(_), Ok(id)) => (id, now + revoked::LONGEST),
             (Err(_), Err(_)) => return Err(no_token()),
@@ -149,7 +149,21 @@ impl Gate {
 
     /// Whether no token is required.
     pub(crate) fn is_open(&self) -> bool {
-        self.token.is_none() && self.key.is_none()
+        self.token.get().is_none() && self.key.is_none()
+    }
+
+    /// Replaces the operator's token of a server that has one: otherwise the
+    /// server stays as open as it was started.
+    pub(crate) fn set_token(&self, token: Option<&str>) {
+        if let Some(token) = token.filter(|_| self.token.get().is_some()) {
+            self.token.set(Some(hash(token)));
+        }
+    }
+
+    /// Whether the text is the operator's token.
+    fn is_operators(&self, given: &str) -> bool {
+        let token = *self.token.get();
+        token.is_some_and(|token| same(&token, given))
     }
 
     /// Returns the access that a token gives. A token that could be a guess of
@@ -168,8 +182,7 @@ impl Gate {
             Turn::After(wait) if wait.is_zero() => {}
             Turn::After(wait) => tokio::time::sleep(wait).await,
         }
-        let of_operator = |token| same(token, given);
-        if self.token.as_ref().is_some_and(of_operator) {
+        if self.is_operators(given) {
             self.guesses.trust(now, from);
             return Ok(Ok(Access::Everywhere));
         }

@@ -79,6 +79,23 @@ impl Default for ServerConfig {
     }
 }
 
+/// Settings that a running server takes over
+/// ([`ServerHandle::reconfigure`](crate::ServerHandle::reconfigure)). All apply
+/// to later requests; nobody inside is removed.
+#[derive(Debug, Clone)]
+pub struct Reconfiguration {
+    /// New bearer token. Ignored by a server that was started without one, and
+    /// `None` keeps the old one: other parts depend on whether there is one.
+    pub token: Option<String>,
+    /// As [`ServerConfig::allowed_origins`].
+    pub allowed_origins: Vec<AllowedOrigin>,
+    /// As [`ServerConfig::ice_servers`].
+    pub ice_servers: Vec<IceServer>,
+    /// As [`ServerConfig::limits`], without those of rates and of HTTP
+    /// connections, which stay. The built-in TURN server keeps its own.
+    pub limits: Limits,
+}
+
 /// TURN server on the HTTP port, for clients that reach no UDP port of this
 /// server. It relays to the media addresses only. [`MediaLimits::all`] and
 /// [`MediaLimits::per_address`] also limit its allocations.

@@ -17,6 +17,7 @@ use crate::clock::Clock;
 use crate::config::Limits;
 use crate::hub::Hub;
 use crate::ids::Ids;
+use crate::live::Live;
 use crate::log::Log;
 use crate::media_plane::{
     Destination, Event, IceUpdate, Media, MediaError, MediaPlane, Negotiated, Play, Publish,
@@ -88,11 +89,11 @@ impl Client {
         let app = App {
             hub: Arc::clone(&hub),
             gate: Gate::default(),
-            origins: Arc::from([]),
+            origins: Live::default(),
             secure: false,
             only_loopback: true,
             figures: Arc::default(),
-            ice_servers: Arc::default(),
+            ice_servers: Live::default(),
         };
         let from = MockConnectInfo(Peer::from(IpAddr::V4(Ipv4Addr::LOCALHOST)));
         let router: Router = routes::router(app, None).layer(from);

@@ -48,7 +48,6 @@ pub(crate) struct Hub {
     ids: Ids,
     log: Log,
     refusals: Arc<Refusals>,
-    limits: Limits,
     /// Revoked tokens.
     revoked: Revoked,
     /// Number of participants.
@@ -89,6 +88,7 @@ impl Hub {
         Hub {
             state: Mutex::new(State {
                 registry: Registry::new(limits.registry()),
+                limits,
                 resources: Resources::default(),
                 feeds: Vec::new(),
                 guests: BTreeMap::new(),
@@ -103,7 +103,6 @@ impl Hub {
             ids,
             refusals: Arc::new(Refusals::new(log.clone())),
             log,
-            limits,
             revoked: Revoked::default(),
             population: watch::Sender::new(0),
             rescheduled: Notify::new(),

@@ -198,6 +198,12 @@ impl IceServers {
         IceServers { named, own }
     }
 
+    /// Replaces the servers that the operator names.
+    pub(crate) fn with_named(&self, named: Vec<IceServer>) -> IceServers {
+        let own = self.own.clone();
+        IceServers { named, own }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.named.is_empty() && self.own.is_none()
     }

@@ -22,6 +22,7 @@ mod hub;
 mod ice_servers;
 mod ids;
 mod listener;
+mod live;
 mod log;
 pub mod media_plane;
 mod origin;
@@ -46,7 +47,8 @@ pub use allowed_origin::{AllowedOrigin, OriginError};
 pub use auth::{Grant, May, TokenId, TokenKey};
 pub use axum;
 pub use config::{
-    Limits, MAX_THREADS, MediaConfig, MediaLimits, Security, ServerConfig, TurnConfig,
+    Limits, MAX_THREADS, MediaConfig, MediaLimits, Reconfiguration, Security, ServerConfig,
+    TurnConfig,
 };
 pub use error::ServerError;
 pub use ice_servers::{IceServer, IceServerError, TurnName, TurnNameError};

@@ -124,6 +124,19 @@ pub enum ServerEvent {
         /// Reason in words.
         error: String,
     },
+    /// The configuration was read again.
+    ConfigurationRead {
+        /// Options whose new value is in effect.
+        changed: Vec<String>,
+        /// Options whose new value needs a restart.
+        restart: Vec<String>,
+    },
+    /// The configuration could not be read again; the previous one stays in
+    /// effect.
+    ConfigurationNotRead {
+        /// Reason in words.
+        error: String,
+    },
     /// Newcomers are not admitted any more: the server is about to stop.
     Draining {
         /// Time to wait for the present participants, in seconds.
@@ -167,10 +180,12 @@ impl ServerEvent {
         match self {
             ServerEvent::MediaEnded
             | ServerEvent::NoAdmin { .. }
+            | ServerEvent::ConfigurationNotRead { .. }
             | ServerEvent::CertificateNotRead { .. } => Level::Error,
             ServerEvent::NotAccepted { reason, .. } if *reason != NotAccepted::Address => {
                 Level::Error
             }
+            ServerEvent::ConfigurationRead { restart, .. } if !restart.is_empty() => Level::Error,
             ServerEvent::RefusedMore { status, .. } if *status >= 500 => Level::Error,
             ServerEvent::Refused { status, .. } if *status >= 500 => Level::Error,
             ServerEvent::Connected { .. } => Level::Debug,
@@ -262,6 +277,21 @@ impl fmt::Display for ServerEvent {
                     "the new certificate cannot be used, so the old one stays in use: {error}"
                 )
             }
+            ServerEvent::ConfigurationRead { changed, restart } => {
+                let list = |names: &[String]| match names {
+                    [] => "nothing".to_owned(),
+                    names => names.join(", "),
+                };
+                write!(f, "reloaded the configuration; changed: {}", list(changed))?;
+                match &restart[..] {
+                    [] => Ok(()),
+                    names => write!(f, "; restart the server for: {}", list(names)),
+                }
+            }
+            ServerEvent::ConfigurationNotRead { error } => write!(
+                f,
+                "the new configuration cannot be used, so the old one stays in effect: {error}"
+            ),
             ServerEvent::Draining { seconds } => {
                 write!(
                     f,
@@ -286,7 +316,8 @@ impl Log {
         Log(Some(Arc::new(take)))
     }
 
-    pub(crate) fn emit(&self, event: impl FnOnce() -> ServerEvent) {
+    /// Passes an event on.
+    pub fn emit(&self, event: impl FnOnce() -> ServerEvent) {
         if let Some(take) = &self.0 {
             take(&event());
         }

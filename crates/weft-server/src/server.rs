@@ -2,13 +2,14 @@ use crate::admin::{Admin, Listening};
 use crate::allowed_origin::AllowedOrigin;
 use crate::auth::{Gate, Revoked};
 use crate::clock::Clock;
-use crate::config::{Limits, Security, ServerConfig};
+use crate::config::{Limits, Reconfiguration, Security, ServerConfig};
 use crate::error::ServerError;
 use crate::forwarding::Forwarding;
 use crate::hub::{Arrival, Hub};
 use crate::ice_servers::{IceServers, OwnTurn};
 use crate::ids::Ids;
 use crate::listener::Connections;
+use crate::live::Live;
 use crate::log::ServerEvent;
 use crate::media_plane::{self, EventReceiver, MediaPlane};
 use crate::origin::{Origin, Peer};
@@ -55,7 +56,7 @@ pub struct ServerHandle {
     /// Reason why its self-signed certificate differs from that of the last
     /// start; `None` if it does not.
     pub renewal: Option<Renewal>,
-    hub: Arc<Hub>,
+    app: App,
     certificate: Option<Arc<Certificate>>,
     stop: watch::Sender<bool>,
     media_ended: watch::Receiver<bool>,
@@ -171,9 +172,9 @@ impl Server {
                 && gate.is_open(),
             gate,
             secure: is_secure,
-            origins: config.allowed_origins.into(),
+            origins: Live::new(config.allowed_origins),
             figures: Arc::default(),
-            ice_servers: Arc::new(IceServers::new(config.ice_servers, own_turn)),
+            ice_servers: Live::new(IceServers::new(config.ice_servers, own_turn)),
         };
         let url = url_of(local_addr, is_secure);
         let urls_elsewhere = urls_elsewhere(local_addr, is_secure);
@@ -190,8 +191,8 @@ impl Server {
             admin,
             limits: config.limits,
             metrics: metrics.map(|listener| (listener, routes::operator_router(app.clone()))),
-            router: routes::router(app, config.extra),
-            hub: Arc::clone(&hub),
+            router: routes::router(app.clone(), config.extra),
+            hub,
             events,
             media_ends,
             stopped,
@@ -220,7 +221,7 @@ impl Server {
             urls_elsewhere,
             fingerprint,
             renewal,
-            hub,
+            app,
             certificate,
             stop,
             media_ended,
@@ -262,7 +263,7 @@ impl ServerHandle {
             secret: None,
             origin: &Origin::default(),
         };
-        self.hub.add_resident(&who, resident.publishing.clone())
+        self.app.hub.add_resident(&who, resident.publishing.clone())
     }
 
     /// Calls `tell`, on another thread, if the media plane fails: no
@@ -289,11 +290,32 @@ impl ServerHandle {
         }
     }
 
+    /// Returns a function that changes settings of the running server.
+    ///
+    /// # Errors
+    /// [`ServerError::OpenToAnyOrigin`]; nothing is changed then.
+    pub fn reconfigure(
+        &self,
+    ) -> impl Fn(Reconfiguration) -> Result<(), ServerError> + Send + 'static {
+        let app = self.app.clone();
+        move |new| {
+            if app.gate.is_open() && new.allowed_origins.iter().any(AllowedOrigin::is_any) {
+                return Err(ServerError::OpenToAnyOrigin);
+            }
+            app.gate.set_token(new.token.as_deref());
+            app.origins.set(new.allowed_origins);
+            app.hub.set_limits(new.limits);
+            let ice_servers = app.ice_servers.get();
+            app.ice_servers.set(ice_servers.with_named(new.ice_servers));
+            Ok(())
+        }
+    }
+
     /// Admits no more newcomers, notifies the participants, and waits up to
     /// `patience` until they have left. Shut the server down afterwards.
     pub fn drain(&self, patience: Duration) {
-        self.hub.drain(patience);
-        let hub = &self.hub;
+        let hub = &self.app.hub;
+        hub.drain(patience);
         let _ = self
             .runtime
             .block_on(async { tokio::time::timeout(patience, hub.until_empty()).await });
@@ -313,7 +335,7 @@ impl ServerHandle {
 
     #[cfg(test)]
     pub(crate) fn hub(&self) -> &Arc<Hub> {
-        &self.hub
+        &self.app.hub
     }
 }
 

@@ -12,6 +12,7 @@ mod playing;
 mod presence;
 mod quotas;
 mod reception;
+mod reconfiguration;
 mod roles;
 mod security;
 mod stub;

@@ -33,12 +33,25 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 
 use cli::{Cli, Command};
+use exit::Failure;
+use serve::file::Completed;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    let result = match cli.command {
+    let result = run();
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            complain!("weft: {failure}");
+            failure.code()
+        }
+    }
+}
+
+fn run() -> Result<(), Failure> {
+    let completed = Completed::read(std::env::args_os().collect())?;
+    match Cli::parse_from(completed.line).command {
         Command::Demo(args) => demo::run(args),
-        Command::Serve(args) => serve::run(args),
+        Command::Serve(_) => serve::run(),
         Command::Token(args) => token::run(args),
         Command::Rooms(args) => rooms::run(args),
         Command::Join(args) => join::run(args),
@@ -50,12 +63,5 @@ fn main() -> ExitCode {
         Command::Doctor(args) => doctor::run(&args),
         Command::Completions(args) => manual::completions(&args, Cli::command()),
         Command::Manual(args) => manual::pages(&args, Cli::command()),
-    };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            complain!("weft: {failure}");
-            failure.code()
-        }
     }
 }

@@ -1,9 +1,13 @@
 //! `weft serve`: the conference server.
 
 pub mod args;
+mod configuration;
+pub mod file;
 mod log;
+mod reload;
 
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 use std::sync::mpsc::channel;
 
 use weft_server::axum::routing::get;
@@ -16,19 +20,18 @@ use crate::interrupt;
 use crate::state::state_folder;
 use crate::token;
 use args::{PageArgs, ServeArgs};
+use configuration::Configuration;
+use reload::Running;
 
-pub fn run(args: ServeArgs) -> Result<(), Failure> {
-    let mut config = config(args.page, mode("rooms"));
-    config.media = args.media.config();
-    config.threads = args.threads.unwrap_or_else(processors);
-    config.limits = args.limits.limits();
-    config.metrics = args.metrics;
-    config.allowed_origins = args.allow_origin;
-    config.ice_servers = args.ice_server;
-    config.turn = args.turn.map(|name| TurnConfig { name });
-    config.log = log::log(&args.log);
-    config.admin = state_folder();
-    config.token_key = token::key_of_server(&args.key, config.token.is_some())?;
+/// Runs the server of this process's command line.
+pub fn run() -> Result<(), Failure> {
+    let configuration = Configuration::load(std::env::args_os().collect())?;
+    if configuration.args.check {
+        return say(configuration);
+    }
+    let mut config = server_config(&configuration.args)?;
+    let running = Arc::new(Running::new(configuration));
+    config.log = running.log();
     descriptors::raise_limit();
     warn_of_unreachable_turn(&config);
     let own_certificate = config.security == Security::Auto;
@@ -51,9 +54,14 @@ pub fn run(args: ServeArgs) -> Result<(), Failure> {
     let broken = asked.clone();
     let hung_up = asked.clone();
     let read_certificate = server.read_certificate();
+    let reconfigure = server.reconfigure();
+    let reloaded = Arc::clone(&running);
     hang_ups.take(move |terminal| match terminal {
         interrupt::Terminal::Gone => drop(hung_up.send(End::Asked)),
-        interrupt::Terminal::There => read_certificate(),
+        interrupt::Terminal::There => {
+            reloaded.reload(&reconfigure);
+            read_certificate();
+        }
     });
     interrupt::on_ctrl_c(move || {
         let _ = asked.send(End::Asked);
@@ -63,8 +71,9 @@ pub fn run(args: ServeArgs) -> Result<(), Failure> {
     });
     // The handler keeps a sender, so this blocks.
     let ended = end.recv().unwrap_or(End::Asked);
-    if ended == End::Asked && !args.drain.is_zero() {
-        server.drain(args.drain);
+    let drain = running.drain();
+    if ended == End::Asked && !drain.is_zero() {
+        server.drain(drain);
     }
     server.shutdown();
     match ended {
@@ -74,6 +83,21 @@ pub fn run(args: ServeArgs) -> Result<(), Failure> {
              service manager restart the process; participants then reconnect",
         )),
     }
+}
+
+/// Server configuration of `weft serve`.
+fn server_config(args: &ServeArgs) -> Result<ServerConfig, Failure> {
+    let mut config = config(args.page.clone(), mode("rooms"));
+    config.media = args.media.config();
+    config.threads = args.threads.unwrap_or_else(processors);
+    config.limits = args.limits.limits();
+    config.metrics = args.metrics;
+    config.allowed_origins = args.allow_origin.clone();
+    config.ice_servers = args.ice_server.clone();
+    config.turn = args.turn.clone().map(|name| TurnConfig { name });
+    config.admin = state_folder();
+    config.token_key = token::key_of_server(&args.key, config.token.is_some())?;
+    Ok(config)
 }
 
 /// Warns if browsers cannot use the built-in TURN server.

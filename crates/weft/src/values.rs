@@ -1,8 +1,11 @@
 //! Parsers for values of options.
 
 use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
 
 use weft_units::{Rate, quantity};
+
+use crate::exit::Failure;
 
 /// Address with a port.
 pub fn listen(text: &str) -> Result<SocketAddr, String> {
@@ -45,6 +48,17 @@ pub fn token(text: &str) -> Result<String, String> {
     (!text.is_empty() && text.bytes().all(fits))
         .then(|| text.to_owned())
         .ok_or_else(|| remedy.to_owned())
+}
+
+/// Secret in a file of one line, in the form that `read` accepts.
+pub fn secret_file<T>(
+    path: &Path,
+    read: impl FnOnce(&str) -> Result<T, String>,
+) -> Result<T, Failure> {
+    let wrong =
+        |error: &dyn std::fmt::Display| Failure::usage(format!("{}: {error}", path.display()));
+    let content = std::fs::read_to_string(path).map_err(|error| wrong(&error))?;
+    read(content.trim()).map_err(|error| wrong(&error))
 }
 
 /// Rate in the form of link specifications: `4mbit`, `800kbit`.

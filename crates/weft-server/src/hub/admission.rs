@@ -36,8 +36,8 @@ impl Hub {
             None => {
                 let (now, place) = (self.clock.now(), (who.room, who.id));
                 state.bars.check(now, place, who.origin)?;
-                state.check_home(who.origin, self.limits.participants_per_address)?;
-                state.check_token(who.origin, self.limits.of_a_token())?;
+                state.check_home(who.origin, state.limits.participants_per_address)?;
+                state.check_token(who.origin, state.limits.of_a_token())?;
                 state.check_coming(who.origin, self.clock.now())?;
             }
         }
@@ -104,7 +104,7 @@ impl Hub {
         who: &Arrival<'_>,
         role: Role,
     ) -> Result<(ResourceId, String), Problem> {
-        let limits = &self.limits.media;
+        let limits = &{ state.limits.media };
         let claim = match is_inside(state, who) {
             true => Claim::Inside,
             false => Claim::Newcomer,

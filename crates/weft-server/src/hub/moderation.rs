@@ -5,6 +5,7 @@ use super::state::{Guest, State};
 use super::talk::inside;
 use super::{Arrival, Hub};
 use crate::auth::TokenId;
+use crate::config::Limits;
 use crate::media_plane::Sound;
 use crate::problem::Problem;
 use crate::report::{ParticipantReport, RoomReport};
@@ -52,6 +53,14 @@ impl Hub {
                 .collect(),
         };
         rooms.into_iter().map(report).collect()
+    }
+
+    /// Changes the limits for newcomers and new connections. Nobody inside is
+    /// removed.
+    pub(crate) fn set_limits(&self, limits: Limits) {
+        let mut state = self.lock();
+        state.registry.set_limits(limits.registry());
+        state.limits = limits;
     }
 
     /// Removes a participant, by id or name, and keeps them out for this time:

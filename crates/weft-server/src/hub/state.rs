@@ -4,6 +4,7 @@ use super::bars::{Bar, Bars};
 use super::pace::{Allowance, COMING, OPENED, OPENED_FROM, Pace, SAID, SAID_IN_ROOM, TOLD};
 use super::resources::{Resource, Resources};
 use crate::auth::Grant;
+use crate::config::Limits;
 use crate::connection_limit::AddressPrefix;
 use crate::media_plane::{Line, LineContent, ResourceId, Sound};
 use crate::origin::Origin;
@@ -22,6 +23,7 @@ const MOST_FEEDS: usize = 8;
 /// State shared by all requests.
 pub struct State {
     pub registry: Registry,
+    pub limits: Limits,
     pub resources: Resources,
     pub feeds: Vec<Feed>,
     /// Participants, by room and id.

@@ -32,11 +32,12 @@ pub(super) struct FromAllowedOrigin;
 /// entered.
 pub(super) async fn answer(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let path = request.uri().path();
-    if !PATHS.iter().any(|prefix| path.starts_with(prefix)) || app.origins.is_empty() {
+    let origins = app.origins.get();
+    if !PATHS.iter().any(|prefix| path.starts_with(prefix)) || origins.is_empty() {
         return next.run(request).await;
     }
     let headers = request.headers();
-    let origin = allowed_origin(&app.origins, headers).and(headers.get(ORIGIN).cloned());
+    let origin = allowed_origin(&origins, headers).and(headers.get(ORIGIN).cloned());
     let asks = headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD);
     let mut response = match &origin {
         Some(_) if request.method() == Method::OPTIONS && asks => {

@@ -17,6 +17,7 @@ use crate::auth::{Access, Gate, May, RequiredAccess};
 use crate::hub::{Arrival, Hub};
 use crate::ice_servers::{IceServers, client_of, host_of, newcomer};
 use crate::listener::MAX_BODY;
+use crate::live::Live;
 use crate::media_plane::{Destination, Media, MediaError, Negotiated, ResourceId};
 use crate::origin::{Origin, Peer, address_of};
 use crate::page;
@@ -103,11 +104,11 @@ pub(crate) struct App {
     pub(crate) gate: Gate,
     pub(crate) secure: bool,
     /// Origins whose pages may send requests from another site.
-    pub(crate) origins: Arc<[AllowedOrigin]>,
+    pub(crate) origins: Live<Vec<AllowedOrigin>>,
     /// Whether only names of this machine's loopback are valid hosts.
     pub(crate) only_loopback: bool,
     pub(crate) figures: Arc<operator::Figures>,
-    pub(crate) ice_servers: Arc<IceServers>,
+    pub(crate) ice_servers: Live<IceServers>,
 }
 
 impl App {
@@ -398,15 +399,16 @@ async fn options(State(app): State<App>, request: HeaderMap) -> Response {
         (CACHE_CONTROL.as_str(), HeaderValue::from_static("no-store")),
     ];
     let host = host_of(&request);
-    let links = app.ice_servers.links(&newcomer(), host, SystemTime::now());
+    let ice_servers = app.ice_servers.get();
+    let links = ice_servers.links(&newcomer(), host, SystemTime::now());
     (StatusCode::NO_CONTENT, headers, links).into_response()
 }
 
 /// Header fields that name the ICE servers to the client of a new connection.
 fn ice_links(app: &App, resource: &ResourceId, request: &HeaderMap) -> HeaderMap {
     let client = client_of(&resource.0);
-    app.ice_servers
-        .links(&client, host_of(request), SystemTime::now())
+    let ice_servers = app.ice_servers.get();
+    ice_servers.links(&client, host_of(request), SystemTime::now())
 }
 
 /// All characters except the unreserved ones (RFC 3986 section 2.3).

@@ -66,7 +66,7 @@ async fn events(
         origin: &origin,
     };
     let ice_servers = Issuing {
-        servers: Arc::clone(&app.ice_servers),
+        servers: app.ice_servers.get(),
         host: host_of(&headers).map(str::to_owned),
         renewal: None,
     };

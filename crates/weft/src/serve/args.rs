@@ -16,25 +16,33 @@ use weft_units::Rate;
 use crate::token::TokenKeyArgs;
 use crate::values::{listen, metrics, public_address, rate, token};
 
+const OPERATION: &str = "Operation";
+
 #[derive(Debug, Args)]
 pub struct ServeArgs {
-    #[command(flatten)]
+    /// Read options from this TOML file, in which each has the name that it has
+    /// here, as in `max-rooms = 50`. Options of the command line and the
+    /// environment replace those of the file. SIGHUP reads it again
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Print the effective configuration without secrets, as TOML, and end
+    #[arg(long)]
+    pub check: bool,
+    #[command(flatten, next_help_heading = "Address and access")]
     pub page: PageArgs,
+    /// File with the bearer token of --token, one line; SIGHUP reads it again
+    #[arg(long, value_name = "FILE", conflicts_with = "token")]
+    pub token_file: Option<PathBuf>,
     #[command(flatten)]
     pub key: TokenKeyArgs,
-    #[command(flatten)]
-    pub media: MediaArgs,
     /// Allow pages of this origin to use WHIP, WHEP and the rooms' interface
     /// from their visitors' browsers, with a bearer token and without cookies,
     /// such as `https://dashboard.example`; repeat for each, or use * for every
     /// origin, which requires a token (default: none)
     #[arg(long, value_name = "ORIGIN")]
     pub allow_origin: Vec<AllowedOrigin>,
-    /// Additional address for /metrics and /healthz, without the token, over
-    /// plain http: for private monitoring (default: none; /metrics requires the
-    /// token, if there is one)
-    #[arg(long, value_name = "ADDRESS:PORT", value_parser = metrics)]
-    pub metrics: Option<SocketAddr>,
+    #[command(flatten, next_help_heading = "Media")]
+    pub media: MediaArgs,
     /// STUN or TURN server for browsers behind a firewall, and for programs that
     /// use WHIP or WHEP: a URL such as `stun:stun.example:3478`, or with
     /// credentials `turns:turn.example:443?transport=tcp,secret=FILE` (the
@@ -53,9 +61,19 @@ pub struct ServeArgs {
     /// for each processor)
     #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<NonZeroUsize>,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Limits")]
     pub limits: LimitArgs,
-    #[command(flatten)]
+    /// Additional address for /metrics and /healthz, without the token, over
+    /// plain http: for private monitoring (default: none; /metrics requires the
+    /// token, if there is one)
+    #[arg(
+        long,
+        value_name = "ADDRESS:PORT",
+        value_parser = metrics,
+        help_heading = OPERATION
+    )]
+    pub metrics: Option<SocketAddr>,
+    #[command(flatten, next_help_heading = OPERATION)]
     pub log: LogArgs,
     /// On a signal to stop: admit no newcomers, notify the participants, and
     /// wait up to this many seconds until they have left; a second signal ends
@@ -65,7 +83,7 @@ pub struct ServeArgs {
 }
 
 /// Address and access of a server.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct PageArgs {
     /// Address to listen on; loopback uses http unless it has a certificate,
     /// other addresses https
@@ -79,7 +97,7 @@ pub struct PageArgs {
     #[arg(long, value_name = "FILE", requires = "certificate")]
     pub key: Option<PathBuf>,
     /// Use plain http everywhere, for a TLS proxy in front
-    #[arg(long, conflicts_with = "certificate")]
+    #[arg(long, conflicts_with_all = ["certificate", "key"])]
     pub insecure_http: bool,
     /// Bearer token that clients must show (or `?token=` in the page's URL);
     /// `call` makes one itself unless it listens on loopback
@@ -184,7 +202,7 @@ impl LimitArgs {
 }
 
 /// Log on standard error.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct LogArgs {
     /// Verbosity of the log on standard error: faults that stop the server from
     /// working (error), also arrivals, departures and refusals (info), also

@@ -1,5 +1,6 @@
 //! Log of server events on standard error.
 
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
@@ -20,16 +21,17 @@ struct Line<'a> {
     event: &'a ServerEvent,
 }
 
-pub fn log(args: &LogArgs) -> Log {
-    let format = args.log_format;
-    match most(args.log) {
-        None => Log::default(),
-        Some(most) => Log::new(move |event| {
-            if event.level() <= most {
-                complain!("{}", line(format, event, SystemTime::now()));
-            }
-        }),
-    }
+/// Log whose arguments may change.
+pub fn log(args: Arc<Mutex<LogArgs>>) -> Log {
+    Log::new(move |event| {
+        let (most, format) = {
+            let args = args.lock().unwrap_or_else(PoisonError::into_inner);
+            (most(args.log), args.log_format)
+        };
+        if most.is_some_and(|most| event.level() <= most) {
+            complain!("{}", line(format, event, SystemTime::now()));
+        }
+    })
 }
 
 fn most(level: LogLevel) -> Option<Level> {

@@ -91,8 +91,15 @@ impl Server {
     }
 
     fn get(&self, path: &str) -> String {
+        self.get_with(path, "none")
+    }
+
+    fn get_with(&self, path: &str, token: &str) -> String {
         let mut stream = TcpStream::connect(self.address).expect("it listens");
-        let head = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
+        let head = format!(
+            "GET {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n\
+             connection: close\r\n\r\n"
+        );
         stream.write_all(head.as_bytes()).expect("it reads");
         let mut answer = String::new();
         let _ = stream.read_to_string(&mut answer);
@@ -141,6 +148,73 @@ fn a_hang_up_has_the_certificate_read_again_and_ends_nothing() {
     server.says("the new certificate cannot be used");
     assert!(line.contains("SHA-256"), "{line}");
     assert!(server.child.try_wait().expect("ours").is_none(), "it runs");
+}
+
+#[test]
+fn a_hang_up_has_the_configuration_read_again() {
+    let folder = TempDir::new().expect("a folder");
+    let [file, token] = ["serve.toml", "token"].map(|name| folder.path().join(name));
+    let write = |secret: &str, more: &str| {
+        std::fs::write(&token, secret).expect("written");
+        let listen = "listen = \"127.0.0.1:0\"\nlog = \"info\"";
+        let text = format!("{listen}\ntoken-file = {token:?}\n{more}");
+        std::fs::write(&file, text).expect("written");
+    };
+    write("first", "threads = 1");
+    let mut command = weft(folder.path());
+    let server = Server::start(command.arg("serve").arg("--config").arg(&file));
+    let status = |secret| server.get_with("/metrics", secret)[9..12].to_owned();
+    assert_eq!([status("first"), status("second")], ["200", "401"]);
+    write("second", "threads = 2\nmax-rooms = 1");
+    server.hang_up();
+    server.says(
+        "reloaded the configuration; changed: max-rooms, token; restart the server for: threads",
+    );
+    assert_eq!([status("first"), status("second")], ["401", "200"]);
+    write("third", "max-rooms = 1\nmax-room = 1");
+    server.hang_up();
+    let line = server.says("the old one stays in effect");
+    assert!(line.contains("serve.toml:5:1: "), "{line}");
+    assert_eq!([status("third"), status("second")], ["401", "200"]);
+    write("third", "max-rooms = 1\nlog-format = \"json\"");
+    server.hang_up();
+    let line = server.says("\"configuration_read\"");
+    let changed = "\"changed\":[\"log-format\",\"token\"],\"restart\":[\"threads\"]";
+    assert!(
+        line.contains(changed),
+        "the number of threads differs still: {line}"
+    );
+}
+
+#[test]
+fn a_server_shows_its_effective_configuration_without_starting() {
+    let folder = TempDir::new().expect("a folder");
+    let file = folder.path().join("serve.toml");
+    let check = |text: &str| {
+        std::fs::write(&file, text).expect("written");
+        let mut command = weft(folder.path());
+        command
+            .env("WEFT_TOKEN", "s3cret")
+            .args(["serve", "--check", "--drain", "5"]);
+        command
+            .arg("--config")
+            .arg(&file)
+            .output()
+            .expect("it runs")
+    };
+    let shown = check("drain = 60\nmax-egress = \"800mbit\"");
+    let shown = text(&shown.stdout);
+    for line in [
+        "drain = 5 # command line\n",
+        "max-egress = \"800mbit\" # file\n",
+        "# token is set and not shown (environment)\n",
+    ] {
+        assert!(shown.contains(line), "{shown}");
+    }
+    let refused = check("drian = 60");
+    assert_eq!(refused.status.code(), Some(2));
+    let words = text(&refused.stderr);
+    assert!(words.contains("serve.toml:1:1: ") && words.contains("did you mean `drain`?"));
 }
 
 #[test]

@@ -1,0 +1,205 @@
+//! Effective configuration of a server: command line, environment and file.
+
+use std::ffi::OsString;
+use std::fmt;
+
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
+use weft_server::Reconfiguration;
+
+use super::args::ServeArgs;
+use super::file::{Completed, SECRETS, definition, keys, words};
+use crate::exit::Failure;
+use crate::values;
+
+/// Options that a running server takes over; the others need a restart.
+/// `ice-server` and those of the token are compared with the content of their
+/// files.
+const RELOADED: [&str; 10] = [
+    "allow-origin",
+    "drain",
+    "log",
+    "log-format",
+    "max-rooms",
+    "max-participants",
+    "max-participants-per-token",
+    "max-connections",
+    "max-connections-per-room",
+    "max-connections-per-address",
+];
+/// Options that are compared with the content of their files.
+const BY_CONTENT: [&str; 3] = ["ice-server", "token", "token-file"];
+
+/// Effective configuration. The arguments have the secrets that files hold.
+pub struct Configuration {
+    pub args: ServeArgs,
+    /// Options in the order of `--help`.
+    options: Vec<Effective>,
+}
+
+/// Option with its effective value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Effective {
+    name: String,
+    form: Form,
+    /// Values as the command line has them; `None` if it is not set.
+    values: Option<Vec<String>>,
+    from: &'static str,
+}
+
+/// Form of an option in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Flag,
+    One,
+    List,
+}
+
+/// Names of options whose effective values differ.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// Options that the running server takes over.
+    pub changed: Vec<String>,
+    /// Options that need a restart.
+    pub restart: Vec<String>,
+}
+
+impl Configuration {
+    /// Reads the command line of `weft serve`, its file and files with secrets.
+    pub fn load(line: Vec<OsString>) -> Result<Configuration, Failure> {
+        let completed = Completed::read(line)?;
+        let place = match &completed.file {
+            Some(file) => format!("with the options of {}: ", file.display()),
+            None => String::new(),
+        };
+        let wrong = |error: clap::Error| Failure::usage(format!("{place}{}", words(&error)));
+        let definition = definition();
+        let matches = definition
+            .clone()
+            .try_get_matches_from(&completed.line[1..]);
+        let matches = matches.map_err(wrong)?;
+        let mut args = ServeArgs::from_arg_matches(&matches).map_err(wrong)?;
+        if let Some(path) = &args.token_file {
+            args.page.token = Some(values::secret_file(path, values::token)?);
+        }
+        let options = keys(&definition).map(|(name, option)| {
+            let from_file = completed.from_file.contains(name);
+            Effective::read(name, option, &matches, from_file)
+        });
+        let options = options.collect();
+        Ok(Configuration { args, options })
+    }
+
+    /// Compares with a later configuration.
+    pub fn changes(&self, later: &Configuration) -> Changes {
+        let mut changes = Changes::default();
+        for (before, after) in self.options.iter().zip(&later.options) {
+            let name = before.name.clone();
+            match (before.values != after.values, &*name) {
+                (true, known) if RELOADED.contains(&known) => changes.changed.push(name),
+                (true, known) if !BY_CONTENT.contains(&known) => changes.restart.push(name),
+                _ => {}
+            }
+        }
+        if self.args.ice_server != later.args.ice_server {
+            changes.changed.push("ice-server".to_owned());
+        }
+        match (&self.args.page.token, &later.args.page.token) {
+            (before, after) if before == after => {}
+            (Some(_), Some(_)) => changes.changed.push("token".to_owned()),
+            _ => changes.restart.push("token".to_owned()),
+        }
+        changes
+    }
+
+    /// Takes over what a running server can change.
+    pub fn take_over(&mut self, new: Configuration) {
+        for (own, new) in self.options.iter_mut().zip(new.options) {
+            let name = &*own.name;
+            if RELOADED.contains(&name) || BY_CONTENT.contains(&name) {
+                *own = new;
+            }
+        }
+        let before = self.args.page.token.take();
+        self.args = new.args;
+        if before.is_none() || self.args.page.token.is_none() {
+            self.args.page.token = before;
+        }
+    }
+
+    /// Settings for a running server.
+    pub fn reconfiguration(&self) -> Reconfiguration {
+        Reconfiguration {
+            token: self.args.page.token.clone(),
+            allowed_origins: self.args.allow_origin.clone(),
+            ice_servers: self.args.ice_server.clone(),
+            limits: self.args.limits.limits(),
+        }
+    }
+}
+
+impl Effective {
+    fn read(name: &str, option: &Arg, matches: &ArgMatches, from_file: bool) -> Effective {
+        let id = option.get_id().as_str();
+        let values = matches.get_raw(id).map(|values| {
+            let values = values.map(|value| value.to_string_lossy().into_owned());
+            values.collect()
+        });
+        let form = match option.get_action() {
+            ArgAction::SetTrue => Form::Flag,
+            ArgAction::Append => Form::List,
+            _ => Form::One,
+        };
+        let from = match matches.value_source(id) {
+            _ if from_file => "file",
+            Some(ValueSource::EnvVariable) => "environment",
+            Some(ValueSource::CommandLine) => "command line",
+            _ => "default",
+        };
+        Effective {
+            name: name.to_owned(),
+            form,
+            values,
+            from,
+        }
+    }
+}
+
+/// Configuration as a file, without the secrets.
+impl fmt::Display for Configuration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines: Vec<String> = self.options.iter().map(ToString::to_string).collect();
+        f.write_str(&lines.join("\n"))
+    }
+}
+
+impl fmt::Display for Effective {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Effective {
+            name, form, from, ..
+        } = self;
+        let Some(values) = &self.values else {
+            return write!(f, "# {name} is not set");
+        };
+        if SECRETS.contains(&&**name) {
+            return write!(f, "# {name} is set and not shown ({from})");
+        }
+        let quoted = |value: &String| match value.parse::<u64>() {
+            Ok(number) if number.to_string() == *value => value.clone(),
+            _ => serde_json::Value::from(value.as_str()).to_string(),
+        };
+        let written = match (form, &values[..]) {
+            (Form::Flag, values) => (values != ["false"]).to_string(),
+            (Form::One, []) => "true".to_owned(),
+            (Form::One, [value, ..]) => quoted(value),
+            (Form::List, values) => {
+                let values: Vec<String> = values.iter().map(quoted).collect();
+                format!("[{}]", values.join(", "))
+            }
+        };
+        write!(f, "{name} = {written} # {from}")
+    }
+}
+
+#[cfg(test)]
+mod tests;
