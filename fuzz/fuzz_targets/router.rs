@@ -7,4 +7,4 @@ use weft_testing::fuzz::{SANITIZED, Target};
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-fuzz_target!(|data: &[u8]| Target::ROUTER.hold(SANITIZED, || weft_sfu::fuzz::fuzz_calls(data)));
+fuzz_target!(|data: &[u8]| Target::ROUTER.hold(SANITIZED, || weft_forwarding::fuzz::fuzz_router(data)));

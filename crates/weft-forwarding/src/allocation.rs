@@ -5,9 +5,9 @@ use crate::division::{self, Want};
 use crate::encoding::{Encoding, useful};
 use crate::player::{LEAST_MAX_RATE, Subscribed};
 use crate::reception::Carried;
+use crate::routing::{Downlink, TrackId};
 use crate::traffic::{GUESSING, Traffic};
 use weft_peer::PeerKey;
-use weft_sfu::{Downlink, TrackId};
 use weft_units::{Instant, MediaKind, Rate, StreamId};
 
 /// A layer is dropped when the stream is over the target by more than this. An

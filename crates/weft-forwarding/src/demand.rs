@@ -2,9 +2,9 @@
 
 use crate::player::Player;
 use crate::publication::Publication;
+use crate::routing::SubscriptionId;
 use crate::traffic::{GUESSING, Traffic};
 use weft_peer::PeerKey;
-use weft_sfu::SubscriptionId;
 use weft_units::{Instant, MediaKind, Rate};
 
 /// Part of a weak player's target that half of the pictures may take: the rest is

@@ -1,6 +1,6 @@
 //! Division of the rate that a viewer's paths carry among the cameras on the screen.
 
-use weft_sfu::fair_shares;
+use crate::routing::fair_shares;
 use weft_units::{Duration, Instant, Rate};
 
 /// Part of its smallest encoding that a camera needs: below it, the lowest temporal

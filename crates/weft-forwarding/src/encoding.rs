@@ -1,6 +1,6 @@
 //! Choice of the encoding of a camera that a player gets.
 
-use weft_sfu::TrackId;
+use crate::routing::TrackId;
 use weft_units::{Duration, Instant, Rate};
 
 /// Factor by which a share must exceed the rate of a larger encoding before a player

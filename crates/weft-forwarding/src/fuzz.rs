@@ -1,4 +1,4 @@
-//! Body of the fuzz target `plane`, which a test runs, too.
+//! Bodies of the fuzz targets `plane` and `router`, which tests run, too.
 
 use std::net::SocketAddr;
 use std::sync::OnceLock;
@@ -14,6 +14,7 @@ use weft_wire::payload::Form;
 use weft_wire::rtp::{ExtensionMap, Extensions, Header, PathExtension};
 use weft_wire::sdp::{SessionDescription, Setup};
 
+pub use crate::routing::fuzz::fuzz_calls as fuzz_router;
 use crate::{Event, IceCondition, IceUpdate, Output, Plane, Publisher, ResourceId, Settings};
 
 /// Most connections of one input.

@@ -2,10 +2,10 @@
 
 use crate::publication::{Origin, Publication};
 use crate::relay::{Announced, PlaneId};
+use crate::routing::TrackId;
 use crate::traffic::Traffic;
 use std::collections::BTreeSet;
 use weft_peer::PeerSet;
-use weft_sfu::TrackId;
 use weft_units::Instant;
 use weft_wire::media::MediaPacket;
 

@@ -4,7 +4,7 @@
 //! A [`Plane`] is the media side of a conference server without its sockets
 //! and without HTTP: give it session descriptions, datagrams and time, take
 //! datagrams and events. Every participant is a [`weft_peer::Peer`] of its
-//! own, with its own repair, rate and paths; a [`weft_sfu::Router`] decides who
+//! own, with its own repair, rate and paths; a router decides who
 //! gets which packet. A server may have several planes, each for some of its
 //! participants; they exchange [`Relayed`] messages.
 
@@ -40,6 +40,7 @@ mod reception;
 mod receptions;
 mod relay;
 mod relays;
+mod routing;
 mod settings;
 mod stats;
 mod steering;

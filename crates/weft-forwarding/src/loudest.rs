@@ -1,8 +1,8 @@
 //! The loudest sounds of a room, which are forwarded: an open microphone of everybody
 //! else would cost every listener its rate.
 
+use crate::routing::TrackId;
 use std::collections::{BTreeMap, BTreeSet};
-use weft_sfu::TrackId;
 use weft_units::{AudioLevel, Instant};
 
 /// Sounds forwarded in a room. Chosen by us: more people who talk at once are hardly

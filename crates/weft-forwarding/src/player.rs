@@ -4,8 +4,8 @@ use crate::ceiling::Ceiling;
 use crate::division::Pausing;
 use crate::encoding::EncodingChoice;
 use crate::reception::Carried;
+use crate::routing::SubscriptionId;
 use std::collections::BTreeMap;
-use weft_sfu::SubscriptionId;
 use weft_units::{Duration, Instant, MediaKind, Rate, StreamId};
 
 /// Least bound of the rate to a player. The bound follows the published rate, and this

@@ -1,10 +1,10 @@
 use crate::publisher::{Places, Slot};
 use crate::relay::{Announced, PlaneId, Usable};
+use crate::routing::{Router, TrackId};
 use crate::wanted::Wanted;
 use std::collections::{BTreeMap, BTreeSet};
 use weft_peer::{Peer, PeerKey, StreamDirection};
 use weft_rooms::{Camera, Enabled, Publishing};
-use weft_sfu::{Router, TrackId};
 use weft_units::{Instant, MediaKind, Rate, StreamId};
 use weft_wire::payload::Form;
 

@@ -2,9 +2,9 @@
 //! whose picture or sound each of them carries.
 
 use crate::publisher::Slot;
+use crate::routing::TrackId;
 use std::collections::BTreeSet;
 use weft_peer::{NegotiatedStream, Section, StreamDirection};
-use weft_sfu::TrackId;
 use weft_units::{Codec, MediaKind, StreamId};
 use weft_wire::payload::Form;
 use weft_wire::rtp::Mid;

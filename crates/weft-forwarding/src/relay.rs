@@ -5,9 +5,9 @@
 //! therefore a sink of one plane and a source of another.
 
 use crate::publisher::{Places, Publisher, Slot};
+use crate::routing::TrackId;
 use std::net::SocketAddr;
 use weft_rooms::Publishing;
-use weft_sfu::TrackId;
 use weft_units::{Ecn, Rate};
 use weft_wire::media::MediaPacket;
 use weft_wire::payload::Form;

@@ -1,8 +1,8 @@
 //! State of the relays between this plane and the others.
 
 use crate::relay::{Message, PlaneId, Relayed};
+use crate::routing::TrackId;
 use std::collections::{BTreeMap, VecDeque};
-use weft_sfu::TrackId;
 use weft_wire::media::MediaPacket;
 
 /// Track of another plane.

@@ -8,9 +8,9 @@ use crate::publication::{Origin, Publication, places_of, shown, streams_of};
 use crate::reception::Carried;
 use crate::relay::PlaneId;
 use crate::relays::Relays;
+use crate::routing::{Output, Router, SubscriptionId, TrackId};
 use std::collections::{BTreeMap, BTreeSet};
 use weft_peer::{PeerKey, PeerSet, StreamDirection};
-use weft_sfu::{Output, Router, SubscriptionId, TrackId};
 use weft_units::{Codec, Deadline, Duration, Instant, MediaKind, Rate, StreamId};
 use weft_wire::media::{ForwardedPacket, MediaPacket};
 

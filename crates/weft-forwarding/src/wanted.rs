@@ -1,7 +1,7 @@
 //! Encodings that a publisher is told to send, after those that somebody watches.
 
+use crate::routing::TrackId;
 use std::collections::BTreeSet;
-use weft_sfu::TrackId;
 use weft_units::{Duration, Instant};
 
 /// How long nobody must have watched an encoding before its publisher pauses it. Chosen by

@@ -3,10 +3,10 @@
 use crate::event::Event;
 use crate::plane::Plane;
 use crate::player::Subscribed;
+use crate::routing::TrackId;
 use crate::traffic::{GUESSING, Traffic};
 use crate::wanted::{self, Size};
 use std::collections::BTreeSet;
-use weft_sfu::TrackId;
 use weft_units::{Instant, MediaKind, Rate};
 
 impl Traffic {

@@ -1,19 +1,24 @@
-//! Runs the body of the fuzz target `plane` with the inputs of `fuzz/seeds`, and some
-//! made of them, within its budget.
+//! Runs the bodies of the fuzz targets with the inputs of `fuzz/seeds`, and some made
+//! of them, within their budgets.
 
 use weft_secure::testing;
 use weft_testing::allocation::Counting;
 use weft_testing::fuzz::Target;
 
-use super::fuzz_plane;
+use super::{fuzz_plane, fuzz_router};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
 #[test]
-fn inputs_of_any_kind_are_handled_within_their_budget() {
+fn a_plane_handles_inputs_of_any_kind_within_its_budget() {
     Target::PLANE.try_all(100, |data| {
         testing::repeat();
         fuzz_plane(data, &testing::certificate())
     });
+}
+
+#[test]
+fn a_router_handles_inputs_of_any_kind_within_its_budget() {
+    Target::ROUTER.try_all(300, fuzz_router);
 }

@@ -1,5 +1,5 @@
 use super::{KeyframeAggregator, RETRY, SPACING};
-use crate::TrackId;
+use crate::routing::TrackId;
 use proptest::prelude::*;
 use weft_units::{Duration, Instant};
 

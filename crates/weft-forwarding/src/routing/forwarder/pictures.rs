@@ -1,8 +1,8 @@
 //! Choice of the pictures that go through, and their numbers, where the
 //! packets have some.
 
-use crate::layers::LAYERS;
-use crate::offset_map::{OffsetMap, Place};
+use crate::routing::layers::LAYERS;
+use crate::routing::offset_map::{OffsetMap, Place};
 use weft_wire::payload::{PictureNumbers, PieceInfo, Start};
 
 /// Picture ids have 15 bits on the wire (RFC 7741 section 4.2).

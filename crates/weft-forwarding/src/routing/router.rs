@@ -1,6 +1,7 @@
-use crate::forwarder::{Downlink, Forwarder, Forwarding, Parsed};
-use crate::id::{SubscriptionId, TrackId};
-use crate::{KeyframeAggregator, LayerRates, Stats};
+use super::forwarder::{Downlink, Forwarder, Forwarding, Parsed, Stats};
+use super::id::{SubscriptionId, TrackId};
+use super::keyframes::KeyframeAggregator;
+use super::layers::LayerRates;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use weft_units::{Bytes, Codec, Deadline, Duration, Instant, MediaKind, Rate};
 use weft_wire::media::{ForwardedPacket, MediaPacket};
@@ -10,7 +11,7 @@ mod tests;
 
 /// Request of the router to its owner.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Output {
+pub(crate) enum Output {
     /// Send the packet to the subscriber.
     Forward {
         /// The subscription that it is for, and with it the player.
@@ -31,7 +32,7 @@ pub enum Output {
 /// `None`. Subscriptions know nothing of each other: one that is slow drops
 /// its own packets, counted in its [`Stats`].
 #[derive(Debug, Default)]
-pub struct Router {
+pub(crate) struct Router {
     tracks: BTreeMap<TrackId, Track>,
     subscriptions: BTreeMap<SubscriptionId, Subscription>,
     keyframes: KeyframeAggregator,
@@ -95,7 +96,7 @@ impl Requests {
 
 impl Router {
     /// A new track, without packets so far.
-    pub fn add_track(&mut self, codec: Codec) -> TrackId {
+    pub(crate) fn add_track(&mut self, codec: Codec) -> TrackId {
         self.next_id += 1;
         let track = TrackId(self.next_id);
         self.tracks.insert(
@@ -112,7 +113,7 @@ impl Router {
     }
 
     /// The track's packets come from another source from now on.
-    pub fn switch_source(&mut self, now: Instant, track: TrackId) {
+    pub(crate) fn switch_source(&mut self, now: Instant, track: TrackId) {
         let Some(entry) = self.tracks.get_mut(&track) else {
             return;
         };
@@ -126,7 +127,7 @@ impl Router {
     }
 
     /// The track ends. Its subscriptions stay and forward nothing.
-    pub fn remove_track(&mut self, track: TrackId) {
+    pub(crate) fn remove_track(&mut self, track: TrackId) {
         self.keyframes.remove(track);
         let Some(Track {
             subscriptions,
@@ -149,7 +150,7 @@ impl Router {
     }
 
     /// Subscribes to a track; `None` if there is no such track.
-    pub fn subscribe(&mut self, now: Instant, track: TrackId) -> Option<SubscriptionId> {
+    pub(crate) fn subscribe(&mut self, now: Instant, track: TrackId) -> Option<SubscriptionId> {
         let entry = self.tracks.get_mut(&track)?;
         self.next_id += 1;
         let id = SubscriptionId(self.next_id);
@@ -173,7 +174,12 @@ impl Router {
     /// Forwards another track, of the same codec, to a subscriber, who sees one stream:
     /// numbers and time stamps continue, from the track's next keyframe on. Returns
     /// whether this is possible.
-    pub fn switch_track(&mut self, now: Instant, id: SubscriptionId, track: TrackId) -> bool {
+    pub(crate) fn switch_track(
+        &mut self,
+        now: Instant,
+        id: SubscriptionId,
+        track: TrackId,
+    ) -> bool {
         let codec = self.tracks.get(&track).map(|track| track.codec);
         let subscription = self.subscriptions.get(&id);
         if codec.is_none() || subscription.map(|s| s.codec) != codec {
@@ -192,7 +198,7 @@ impl Router {
     }
 
     /// Forwards nothing to a subscriber until [`switch_track`](Router::switch_track).
-    pub fn detach(&mut self, id: SubscriptionId) {
+    pub(crate) fn detach(&mut self, id: SubscriptionId) {
         self.stop_waiting(id);
         let subscription = self.subscriptions.get_mut(&id);
         let track = subscription.and_then(|s| s.track.take());
@@ -203,7 +209,7 @@ impl Router {
 
     /// Forwards another encoding of what a subscriber gets, as soon as it begins with a
     /// keyframe; until then the present one continues.
-    pub fn prefer(&mut self, now: Instant, id: SubscriptionId, track: TrackId) {
+    pub(crate) fn prefer(&mut self, now: Instant, id: SubscriptionId, track: TrackId) {
         let Some(subscription) = self.subscriptions.get_mut(&id) else {
             return;
         };
@@ -259,33 +265,33 @@ impl Router {
 
     /// Returns the track that is forwarded to a subscriber.
     #[must_use]
-    pub fn track(&self, id: SubscriptionId) -> Option<TrackId> {
+    pub(crate) fn track(&self, id: SubscriptionId) -> Option<TrackId> {
         self.subscriptions.get(&id)?.track
     }
 
     /// Returns the track that is to be forwarded to a subscriber, perhaps only from its
     /// next keyframe on.
     #[must_use]
-    pub fn preferred(&self, id: SubscriptionId) -> Option<TrackId> {
+    pub(crate) fn preferred(&self, id: SubscriptionId) -> Option<TrackId> {
         let subscription = self.subscriptions.get(&id)?;
         subscription.next.or(subscription.track)
     }
 
     /// Returns the size of a track's pictures in pixels, if it is known.
     #[must_use]
-    pub fn size(&self, track: TrackId) -> Option<(u16, u16)> {
+    pub(crate) fn size(&self, track: TrackId) -> Option<(u16, u16)> {
         self.tracks.get(&track)?.size
     }
 
     /// Ends a subscription.
-    pub fn unsubscribe(&mut self, id: SubscriptionId) {
+    pub(crate) fn unsubscribe(&mut self, id: SubscriptionId) {
         self.detach(id);
         self.subscriptions.remove(&id);
     }
 
     /// The subscriber's receiver asks for a keyframe. More requests than a bad
     /// link makes are left out.
-    pub fn request_keyframe(&mut self, now: Instant, id: SubscriptionId) {
+    pub(crate) fn request_keyframe(&mut self, now: Instant, id: SubscriptionId) {
         let Some(subscription) = self.subscriptions.get_mut(&id) else {
             return;
         };
@@ -303,7 +309,7 @@ impl Router {
     }
 
     /// Somebody beyond the subscribers needs a keyframe of the track.
-    pub fn want_keyframe(&mut self, now: Instant, track: TrackId) {
+    pub(crate) fn want_keyframe(&mut self, now: Instant, track: TrackId) {
         if self.tracks.contains_key(&track) {
             self.keyframes.request(now, track);
             self.collect_keyframes();
@@ -312,13 +318,13 @@ impl Router {
 
     /// Returns whether a subscriber gets the track, or waits for its next keyframe.
     #[must_use]
-    pub fn has_viewers(&self, track: TrackId) -> bool {
+    pub(crate) fn has_viewers(&self, track: TrackId) -> bool {
         let track = self.tracks.get(&track);
         track.is_some_and(|t| !t.subscriptions.is_empty() || !t.waiting.is_empty())
     }
 
     /// Tells what the way to the subscriber carries.
-    pub fn set_downlink(&mut self, now: Instant, id: SubscriptionId, downlink: Downlink) {
+    pub(crate) fn set_downlink(&mut self, now: Instant, id: SubscriptionId, downlink: Downlink) {
         if let Some(subscription) = self.subscriptions.get_mut(&id) {
             subscription.forwarder.set_downlink(now, downlink);
             self.collect(now, id);
@@ -326,14 +332,14 @@ impl Router {
     }
 
     /// Notes that packets which waited for the subscriber are dropped.
-    pub fn interrupt(&mut self, id: SubscriptionId) {
+    pub(crate) fn interrupt(&mut self, id: SubscriptionId) {
         if let Some(subscription) = self.subscriptions.get_mut(&id) {
             subscription.forwarder.interrupt();
         }
     }
 
     /// A packet of the track has come.
-    pub fn handle_packet(&mut self, now: Instant, track: TrackId, packet: MediaPacket) {
+    pub(crate) fn handle_packet(&mut self, now: Instant, track: TrackId, packet: MediaPacket) {
         let Some(entry) = self.tracks.get_mut(&track) else {
             return;
         };
@@ -374,70 +380,64 @@ impl Router {
     }
 
     /// Does what is due.
-    pub fn handle_timeout(&mut self, now: Instant) {
+    pub(crate) fn handle_timeout(&mut self, now: Instant) {
         self.keyframes.handle_timeout(now);
         self.collect_keyframes();
     }
 
     /// When [`handle_timeout`](Router::handle_timeout) is due.
     #[must_use]
-    pub fn poll_timeout(&self) -> Option<Deadline> {
+    pub(crate) fn poll_timeout(&self) -> Option<Deadline> {
         self.keyframes.poll_timeout()
     }
 
     /// The next thing to do.
-    pub fn poll_output(&mut self) -> Option<Output> {
+    pub(crate) fn poll_output(&mut self) -> Option<Output> {
         self.outputs.pop_front()
     }
 
     /// Returns the rate of all layers of the subscription's track: more than
     /// this is of no use to it.
     #[must_use]
-    pub fn demand(&self, now: Instant, id: SubscriptionId) -> Option<Rate> {
+    pub(crate) fn demand(&self, now: Instant, id: SubscriptionId) -> Option<Rate> {
         self.rate(now, self.track(id)?)
     }
 
     /// Returns the rate of all layers of a track.
     #[must_use]
-    pub fn rate(&self, now: Instant, track: TrackId) -> Option<Rate> {
+    pub(crate) fn rate(&self, now: Instant, track: TrackId) -> Option<Rate> {
         self.tracks.get(&track)?.rates.total(now)
     }
 
     /// The rate of a subscription's track up to its second temporal layer: of
     /// three, half of the pictures. All of it where it has no layers.
     #[must_use]
-    pub fn half(&self, now: Instant, id: SubscriptionId) -> Option<Rate> {
+    pub(crate) fn half(&self, now: Instant, id: SubscriptionId) -> Option<Rate> {
         let track = self.track(id)?;
         Some(self.tracks.get(&track)?.rates.cumulative(now)?[1])
     }
 
     /// Packets so far that were kept from subscribers who cannot take them.
     #[must_use]
-    pub fn thinned(&self) -> u64 {
+    pub(crate) fn thinned(&self) -> u64 {
         self.thinned
-    }
-
-    /// The packet counts of a subscription.
-    #[must_use]
-    pub fn stats(&self, id: SubscriptionId) -> Option<Stats> {
-        Some(self.subscriptions.get(&id)?.forwarder.stats())
     }
 
     /// Returns the codec of a track.
     #[must_use]
-    pub fn codec(&self, track: TrackId) -> Option<Codec> {
+    pub(crate) fn codec(&self, track: TrackId) -> Option<Codec> {
         Some(self.tracks.get(&track)?.codec)
     }
 
     /// How many tracks there are.
     #[must_use]
-    pub fn tracks(&self) -> usize {
+    pub(crate) fn tracks(&self) -> usize {
         self.tracks.len()
     }
 
     /// How many subscriptions there are.
     #[must_use]
-    pub fn subscriptions(&self) -> usize {
+    pub(crate) fn subscriptions(&self) -> usize {
         self.subscriptions.len()
     }
 

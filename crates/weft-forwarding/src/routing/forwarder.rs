@@ -1,5 +1,5 @@
-use crate::layers::{LAYERS, LayerChoice, LayerRates};
-use crate::offset_map::{OffsetMap, Place, Seen};
+use crate::routing::layers::{LAYERS, LayerChoice};
+use crate::routing::offset_map::{OffsetMap, Place, Seen};
 use pictures::{Pictures, Verdict};
 use std::collections::VecDeque;
 use weft_units::{Codec, Duration, Instant, MediaKind, Rate};
@@ -39,7 +39,7 @@ const BEGINNINGS_APART: Duration = Duration::from_millis(1500);
 
 /// Output of a [`Forwarder`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Forwarding {
+pub(crate) enum Forwarding {
     /// Send this.
     Packet(ForwardedPacket),
     /// Nothing can be sent before the publisher makes a keyframe.
@@ -48,32 +48,32 @@ pub enum Forwarding {
 
 /// State of the paths to the subscriber.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Downlink {
+pub(crate) struct Downlink {
     /// Rate that they carry of this track; `None` if not known yet.
-    pub target: Option<Rate>,
+    pub(crate) target: Option<Rate>,
     /// How long what waits in the subscriber's pacer takes to leave.
-    pub queued: Duration,
+    pub(crate) queued: Duration,
 }
 
 /// Counts of packets, by what became of them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Stats {
+pub(crate) struct Stats {
     /// Sent on.
-    pub forwarded: u64,
+    pub(crate) forwarded: u64,
     /// Empty packets sent in place of late ones that were not wanted.
-    pub fillers: u64,
+    pub(crate) fillers: u64,
     /// Before the first keyframe, or while one was waited for.
-    pub before_keyframe: u64,
+    pub(crate) before_keyframe: u64,
     /// Left out with a temporal layer that the subscriber cannot take.
-    pub layer: u64,
+    pub(crate) layer: u64,
     /// Dropped since the subscriber's queue was too long.
-    pub congested: u64,
+    pub(crate) congested: u64,
     /// Too late: what it belongs to is forgotten.
-    pub late: u64,
+    pub(crate) late: u64,
     /// Came twice.
-    pub duplicate: u64,
+    pub(crate) duplicate: u64,
     /// Not a payload of the codec.
-    pub malformed: u64,
+    pub(crate) malformed: u64,
 }
 
 /// Forwards one track to one subscriber with sequence numbers, timestamps
@@ -87,7 +87,7 @@ pub struct Stats {
 /// Feed [`handle_packet`](Forwarder::handle_packet), then drain
 /// [`poll_output`](Forwarder::poll_output) to `None`.
 #[derive(Debug)]
-pub struct Forwarder {
+pub(crate) struct Forwarder {
     codec: Codec,
     state: State,
     choice: LayerChoice,
@@ -153,7 +153,7 @@ impl Parsed {
 impl Forwarder {
     /// A forwarder that waits for the first keyframe.
     #[must_use]
-    pub fn new(codec: Codec) -> Forwarder {
+    pub(crate) fn new(codec: Codec) -> Forwarder {
         Forwarder {
             codec,
             state: State::Waiting(VecDeque::new()),
@@ -175,7 +175,7 @@ impl Forwarder {
     /// The track continues from another source, with numbers that have nothing
     /// to do with those before. The subscriber sees it from its first
     /// keyframe on.
-    pub fn switch_source(&mut self) {
+    pub(crate) fn switch_source(&mut self) {
         self.change_source();
         self.outputs.push_back(Forwarding::KeyframeNeeded);
     }
@@ -188,14 +188,14 @@ impl Forwarder {
     }
 
     /// Tells what the way to the subscriber carries.
-    pub fn set_downlink(&mut self, now: Instant, downlink: Downlink) {
+    pub(crate) fn set_downlink(&mut self, now: Instant, downlink: Downlink) {
         self.downlink = downlink;
         self.resume(now);
     }
 
     /// Notes that packets which have not left are dropped: the subscriber sees nothing
     /// before the next keyframe.
-    pub fn interrupt(&mut self) {
+    pub(crate) fn interrupt(&mut self) {
         if matches!(self.state, State::Running(_)) {
             self.stop_running();
             self.state = State::Congested;
@@ -221,26 +221,18 @@ impl Forwarder {
     /// Whether a keyframe is still on its way to the subscriber, so that another
     /// one would come later than the rest of this one.
     #[must_use]
-    pub fn has_keyframe_under_way(&self, now: Instant) -> bool {
+    pub(crate) fn has_keyframe_under_way(&self, now: Instant) -> bool {
         self.downlink.queued > Duration::ZERO && self.began_lately(now)
-    }
-
-    /// Takes a packet of the track; `rates` are those of all its layers.
-    pub fn handle_packet(&mut self, now: Instant, packet: &MediaPacket, rates: &LayerRates) {
-        match Parsed::new(self.codec, packet.clone()) {
-            Some(parsed) => self.handle_parsed(now, &parsed, rates.cumulative(now)),
-            None => self.handle_unusable(now, packet),
-        }
     }
 
     /// Counts by fate.
     #[must_use]
-    pub fn stats(&self) -> Stats {
+    pub(crate) fn stats(&self) -> Stats {
         self.stats
     }
 
     /// The next packet to send, or the next wish.
-    pub fn poll_output(&mut self) -> Option<Forwarding> {
+    pub(crate) fn poll_output(&mut self) -> Option<Forwarding> {
         self.outputs.pop_front()
     }
 

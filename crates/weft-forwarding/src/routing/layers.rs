@@ -26,14 +26,14 @@ const RAISE_AFTER: Duration = Duration::from_secs(1);
 
 /// The rate of each temporal layer of a track, as it comes in.
 #[derive(Debug, Clone, Default)]
-pub struct LayerRates {
+pub(crate) struct LayerRates {
     buckets: VecDeque<(u64, [u64; LAYERS])>,
     first: Option<Instant>,
 }
 
 impl LayerRates {
     /// Counts a packet of the layer.
-    pub fn on_packet(&mut self, now: Instant, layer: u8, size: Bytes) {
+    pub(crate) fn on_packet(&mut self, now: Instant, layer: u8, size: Bytes) {
         let number = now.as_nanos() / (WINDOW / BUCKETS).as_nanos();
         self.first.get_or_insert(now);
         match self.buckets.back_mut() {
@@ -56,7 +56,7 @@ impl LayerRates {
     /// The rates of the layers up to each layer; `None` while too little was
     /// seen.
     #[must_use]
-    pub fn cumulative(&self, now: Instant) -> Option<[Rate; LAYERS]> {
+    pub(crate) fn cumulative(&self, now: Instant) -> Option<[Rate; LAYERS]> {
         let number = now.as_nanos() / (WINDOW / BUCKETS).as_nanos();
         let seen = now.saturating_since(self.first?);
         if seen < SHORTEST_WINDOW {
@@ -82,7 +82,7 @@ impl LayerRates {
 
     /// The rate of all layers together.
     #[must_use]
-    pub fn total(&self, now: Instant) -> Option<Rate> {
+    pub(crate) fn total(&self, now: Instant) -> Option<Rate> {
         self.cumulative(now).map(|rates| rates[LAYERS - 1])
     }
 }

@@ -6,7 +6,7 @@ use weft_units::fuzz::records;
 use weft_units::{Codec, Duration, Instant, Rate};
 use weft_wire::media::MediaPacket;
 
-use crate::{Downlink, Output, Router, SubscriptionId, TrackId};
+use crate::routing::{Downlink, Output, Router, SubscriptionId, TrackId};
 
 /// Tracks, and subscriptions, that there are at once.
 const MOST: usize = 8;
@@ -122,6 +122,3 @@ impl Room {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -15,7 +15,7 @@ const ROOM: f64 = 1.25;
 /// track without a demand, since too little was seen of it, takes what it can
 /// get. The shares never add up to more than `total`.
 #[must_use]
-pub fn fair_shares(total: Rate, demands: &[Option<Rate>]) -> Vec<Rate> {
+pub(crate) fn fair_shares(total: Rate, demands: &[Option<Rate>]) -> Vec<Rate> {
     let needs = demands.iter().map(|demand| demand.map(|d| d.mul_f64(ROOM)));
     let needs: Vec<Option<Rate>> = needs.collect();
     let level = total.fair_level(needs.iter().copied());

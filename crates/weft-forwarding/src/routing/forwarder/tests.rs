@@ -2,12 +2,22 @@ mod h264;
 mod order;
 
 use super::*;
-use crate::layers::LayerRates;
+use crate::routing::layers::LayerRates;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use weft_units::{AudioLevel, Bytes};
 use weft_wire::media::SharedBytes;
 use weft_wire::payload::vp8;
+
+impl Forwarder {
+    /// Takes a packet of the track; `rates` are those of all its layers.
+    fn handle_packet(&mut self, now: Instant, packet: &MediaPacket, rates: &LayerRates) {
+        match Parsed::new(self.codec, packet.clone()) {
+            Some(parsed) => self.handle_parsed(now, &parsed, rates.cumulative(now)),
+            None => self.handle_unusable(now, packet),
+        }
+    }
+}
 
 /// The layers of libwebrtc's pattern with three temporal layers, one cycle.
 const PATTERN: [u8; 4] = [0, 2, 1, 2];

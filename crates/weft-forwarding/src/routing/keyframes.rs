@@ -1,4 +1,4 @@
-use crate::TrackId;
+use crate::routing::TrackId;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use weft_units::{Deadline, Duration, Instant};
 
@@ -19,7 +19,7 @@ const RETRY: Duration = Duration::from_millis(1_000);
 /// first packet comes; a request that came before it is satisfied, one that
 /// came after it waits for the next.
 #[derive(Debug, Default)]
-pub struct KeyframeAggregator {
+pub(crate) struct KeyframeAggregator {
     tracks: BTreeMap<TrackId, State>,
     /// The tracks whose time is set, the next one first: a request costs the
     /// same however many tracks there are.
@@ -36,7 +36,7 @@ struct State {
 
 impl KeyframeAggregator {
     /// Somebody needs a keyframe of the track.
-    pub fn request(&mut self, now: Instant, track: TrackId) {
+    pub(crate) fn request(&mut self, now: Instant, track: TrackId) {
         let state = self.tracks.entry(track).or_default();
         let earliest = state.sent.map_or(now, |sent| (sent + SPACING).max(now));
         let due = state.due.map_or(earliest, |due| due.min(earliest));
@@ -46,25 +46,25 @@ impl KeyframeAggregator {
 
     /// Whether one is asked for already, and has not come.
     #[must_use]
-    pub fn is_wanted(&self, track: TrackId) -> bool {
+    pub(crate) fn is_wanted(&self, track: TrackId) -> bool {
         self.tracks
             .get(&track)
             .is_some_and(|state| state.due.is_some())
     }
 
     /// A keyframe of the track begins to come.
-    pub fn on_keyframe(&mut self, track: TrackId) {
+    pub(crate) fn on_keyframe(&mut self, track: TrackId) {
         self.set_due(track, None);
     }
 
     /// The track is gone.
-    pub fn remove(&mut self, track: TrackId) {
+    pub(crate) fn remove(&mut self, track: TrackId) {
         self.set_due(track, None);
         self.tracks.remove(&track);
     }
 
     /// Sends what is due.
-    pub fn handle_timeout(&mut self, now: Instant) {
+    pub(crate) fn handle_timeout(&mut self, now: Instant) {
         while let Some(&(_, track)) = self.due.first().filter(|(at, _)| *at <= now) {
             self.set_due(track, Some(now + RETRY));
             if let Some(state) = self.tracks.get_mut(&track) {
@@ -85,13 +85,13 @@ impl KeyframeAggregator {
     }
 
     /// The next track to ask for a keyframe.
-    pub fn poll_output(&mut self) -> Option<TrackId> {
+    pub(crate) fn poll_output(&mut self) -> Option<TrackId> {
         self.outputs.pop_front()
     }
 
     /// When [`handle_timeout`](KeyframeAggregator::handle_timeout) is due.
     #[must_use]
-    pub fn poll_timeout(&self) -> Option<Deadline> {
+    pub(crate) fn poll_timeout(&self) -> Option<Deadline> {
         let (at, _) = self.due.first()?;
         Some(Deadline {
             at: *at,

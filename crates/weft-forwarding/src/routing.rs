@@ -1,0 +1,21 @@
+//! Selective forwarding of packets: which packets go to which subscriber
+//! ([`Router`], one [`Forwarder`](forwarder::Forwarder) per subscription), how a
+//! subscriber's rate is divided ([`fair_shares`]), and how many keyframe requests reach
+//! the publisher ([`KeyframeAggregator`](keyframes::KeyframeAggregator)).
+//!
+//! Nothing here knows peers or sessions: packets, numbers and rates go in and out.
+
+mod forwarder;
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
+mod id;
+mod keyframes;
+mod layers;
+mod offset_map;
+mod router;
+mod share;
+
+pub(crate) use forwarder::Downlink;
+pub(crate) use id::{SubscriptionId, TrackId};
+pub(crate) use router::{Output, Router};
+pub(crate) use share::fair_shares;
