@@ -13,9 +13,11 @@
 
 pub mod allocation;
 pub mod fuzz;
+mod go;
 mod machine;
 pub mod pictures;
 
+pub use go::pion_program;
 pub use machine::{processor_time, where_the_machine_keeps_up};
 
 use std::fmt::Display;

@@ -12,8 +12,6 @@ use serde::Deserialize;
 use weft_net::Clock;
 use weft_units::Instant;
 
-const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../clients/pion");
-
 /// Line of its output (`event` in its `main.go`).
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "event", rename_all = "lowercase")]
@@ -61,28 +59,7 @@ pub fn built() -> Result<PathBuf, String> {
 
 fn build() -> Result<PathBuf, String> {
     let program = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("pion");
-    go(&["mod", "download"])?;
-    let output = program.to_str().expect("cargo's paths are text");
-    go(&["build", "-o", output, "./interop"]).expect("the program compiles");
-    Ok(program)
-}
-
-fn go(arguments: &[&str]) -> Result<(), String> {
-    let mut command = Command::new("go");
-    command.args(arguments).current_dir(SOURCE);
-    // It has no C code; and an old Go downloads a newer one.
-    command.env("CGO_ENABLED", "0");
-    if std::env::var_os("GOTOOLCHAIN").is_none() {
-        command.env("GOTOOLCHAIN", "auto");
-    }
-    let output = command
-        .output()
-        .map_err(|e| format!("no Go (`scripts/setup --tests` installs it): {e}"))?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let said = String::from_utf8_lossy(&output.stderr);
-    Err(format!("`go {}` fails: {said}", arguments.join(" ")))
+    weft_testing::pion_program("./interop", program)
 }
 
 impl Pion {
