@@ -7,7 +7,7 @@
 mod diagnosis;
 pub(crate) mod event_sender;
 pub(crate) mod fault;
-mod inbox;
+pub(crate) mod inbox;
 mod listening;
 mod publication;
 mod publishing;

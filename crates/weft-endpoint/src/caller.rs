@@ -211,8 +211,8 @@ struct RemotePeer {
     /// Sending streams: cameras in order, then the microphone.
     cameras: Vec<StreamId>,
     microphone: Option<StreamId>,
-    /// Media section of each received stream.
-    receivers: BTreeMap<StreamId, Mid>,
+    /// Media section of each received stream, and its place among those of its kind.
+    receivers: BTreeMap<StreamId, (Mid, Track)>,
     links: BTreeMap<PathId, String>,
     made: Instant,
     /// Timeout without a path.

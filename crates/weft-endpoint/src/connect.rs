@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 
 use weft_net::Remote;
-use weft_peer::{PeerKey, Section};
+use weft_peer::{NegotiationError, PeerKey, Section};
 
 use super::caller::{Answered, CallError, Command, Listener, OfferId, ask};
-use crate::signalling::{Created, MAX_REACHED, SignallingError};
+use crate::signalling::{Created, MAX_REACHED, MediaEndpoint, SdpRole, SignallingError};
 
 /// Ports of a server's description that are also tried at other addresses. Chosen by
 /// us: a weft server has one.
@@ -38,6 +38,12 @@ pub enum ConnectError {
     /// The answer is invalid, or the endpoint has ended.
     #[error(transparent)]
     Call(#[from] CallError),
+    /// The server answers a player without a stream.
+    #[error(
+        "the server's answer has nothing to play: {0}; does anybody publish there, in one of these \
+         codecs?"
+    )]
+    NothingToPlay(NegotiationError),
     /// A connection ended before it was established.
     #[error("the connection was not established: {0}")]
     Failed(String),
@@ -62,13 +68,24 @@ pub fn connect(
     exchange: impl FnOnce(&str) -> Result<Created, SignallingError>,
 ) -> Result<Connection, ConnectError> {
     let (offer, sdp): (OfferId, String) = ask(remote, |reply| Command::Offer { sections, reply })??;
+    let created = exchange(&sdp).inspect_err(|_| {
+        remote.send(Command::Withdraw(offer));
+    })?;
+    accept(remote, news, offer, created)
+}
+
+fn accept(
+    remote: &Remote<Command>,
+    news: impl Into<Listener>,
+    offer: OfferId,
+    created: Created,
+) -> Result<Connection, ConnectError> {
     let Created {
         sdp,
         location,
         reached,
-    } = exchange(&sdp).inspect_err(|_| {
-        remote.send(Command::Withdraw(offer));
-    })?;
+        ..
+    } = created;
     let more = more_candidates(&sdp, &reached);
     let peer = ask(remote, |reply| Command::Accept {
         offer,
@@ -78,6 +95,67 @@ pub fn connect(
         reply,
     })??;
     Ok(Connection { peer, location })
+}
+
+/// Publishes these sections at an endpoint. If its answer cannot be used, the server is told
+/// that the publication has ended.
+///
+/// # Errors
+/// If the server does not answer, or its answer cannot be used.
+pub fn publish(
+    remote: &Remote<Command>,
+    sections: Vec<Section>,
+    news: impl Into<Listener>,
+    endpoint: &MediaEndpoint,
+) -> Result<Connection, ConnectError> {
+    let mut location = None;
+    let made = connect(remote, sections, news, |offer| {
+        let created = endpoint.publish(offer)?;
+        location = Some(created.location.clone());
+        Ok(created)
+    });
+    made.inspect_err(|_| {
+        if let Some(location) = location {
+            let _ = endpoint.delete(&location);
+        }
+    })
+}
+
+/// Plays the stream of an endpoint, with an offer for these sections or with the server's
+/// own offer. If its description cannot be used, the server is told that the playback has
+/// ended.
+///
+/// # Errors
+/// If the server does not answer, or its description cannot be used.
+pub fn play(
+    remote: &Remote<Command>,
+    sections: Vec<Section>,
+    news: impl Into<Listener>,
+    endpoint: &MediaEndpoint,
+) -> Result<Connection, ConnectError> {
+    let (offer, sdp): (OfferId, String) = ask(remote, |reply| Command::Offer { sections, reply })??;
+    let withdraw = || remote.send(Command::Withdraw(offer));
+    let created = endpoint.play(&sdp).inspect_err(|_| {
+        withdraw();
+    })?;
+    let location = created.location.clone();
+    let made = match created.role {
+        SdpRole::Answer => accept(remote, news, offer, created).map_err(|error| match error {
+            ConnectError::Call(CallError::Negotiation(none @ NegotiationError::NoCommonCodec)) => {
+                ConnectError::NothingToPlay(none)
+            }
+            error => error,
+        }),
+        SdpRole::Offer => {
+            withdraw();
+            receive(remote, news, created, |location, answer| {
+                endpoint.answer(location, answer)
+            })
+        }
+    };
+    made.inspect_err(|_| {
+        let _ = endpoint.delete(&location);
+    })
 }
 
 /// Receives what the server offers, and sends the answer through `exchange`.
@@ -94,6 +172,7 @@ pub fn receive(
         sdp,
         location,
         reached,
+        ..
     } = created;
     let more = more_candidates(&sdp, &reached);
     let Answered {

@@ -59,6 +59,23 @@ pub enum Event {
     /// the first connection. A call that ends in this state returns
     /// [`ConnectError::Unanswered`].
     Unanswered,
+    /// A server outside of a room sends a stream.
+    PlayingStream {
+        /// Address of the endpoint without its query.
+        url: String,
+        /// Number of cameras in the stream.
+        cameras: usize,
+        /// Whether the stream has sound.
+        sound: bool,
+        /// How much of multipath the server takes part in, where it is known.
+        level: Option<Level>,
+    },
+    /// The connection to a stream works, but nothing arrives over it. Reported once per
+    /// silence.
+    StreamSilent {
+        /// Seconds without a frame.
+        seconds: u64,
+    },
     /// The publishing connection failed; a new one is being made.
     PublishingFailed {
         /// Reason for people, a sentence without its full stop.
@@ -206,6 +223,32 @@ impl fmt::Display for Event {
                     None => Ok(()),
                 }
             }
+            Event::PlayingStream {
+                url,
+                cameras,
+                sound,
+                level,
+            } => {
+                let sound = if *sound { "sound" } else { "no sound" };
+                let cameras = match cameras {
+                    0 => "no camera".to_owned(),
+                    1 => "1 camera".to_owned(),
+                    more => format!("{more} cameras"),
+                };
+                write!(f, "connected, playing {url}: {cameras}, {sound}")?;
+                match level {
+                    Some(Level::Full) => f.write_str("; packets come over all links"),
+                    Some(Level::SenderSide | Level::Single) => {
+                        f.write_str("; packets come over one link at a time")
+                    }
+                    None => Ok(()),
+                }
+            }
+            Event::StreamSilent { seconds } => write!(
+                f,
+                "nothing has arrived for {seconds} s over the connection; does anybody publish \
+                 there?"
+            ),
             Event::Unanswered => f.write_str(
                 "the server accepted the call, but nothing comes back over UDP on any link; \
                  still trying (does a firewall block UDP, here or at the server?)",
@@ -229,7 +272,7 @@ impl fmt::Display for Event {
                 "the room has more cameras than a call can receive; receiving {cameras}"
             ),
             Event::ReceivingFailed { reason } => {
-                write!(f, "receiving the others failed ({reason}); retrying")
+                write!(f, "receiving failed ({reason}); retrying")
             }
             Event::PlayingEnded { id } => write!(f, "stopped receiving participant {id}"),
             Event::Frame(frame) => write!(f, "a frame of {} from {}", frame.track, frame.from),

@@ -40,7 +40,7 @@
 //! some and learns how many ([`Event::Missed`]); the call never waits.
 //!
 //! [`WhipClient`] publishes to any WHIP server, and [`Relay`] does so with what another
-//! program encodes. [`Direct`] sends without a room: viewers connect directly, with offers and
+//! program encodes. [`WhepClient`] plays a stream of any WHEP server. [`Direct`] sends without a room: viewers connect directly, with offers and
 //! answers that the program carries.
 //!
 //! # Below a call
@@ -65,6 +65,7 @@ mod error;
 mod event;
 pub mod links;
 mod notice;
+mod persistent;
 mod received;
 mod recording;
 mod relay;
@@ -72,6 +73,7 @@ pub mod signalling;
 pub mod sources;
 mod start;
 pub mod watch;
+mod whep;
 mod whip;
 
 pub use call::{Call, NoEvent, Statistics, Stopper};
@@ -81,7 +83,9 @@ pub use error::{Blame, StartError};
 pub use event::{Event, PlayedFrame};
 pub use links::LinkChange;
 pub use notice::{Notice, Notices};
+pub use persistent::EndpointStopper;
 pub use received::{Received, ReceivedCamera};
 pub use recording::{Recording, RecordingError};
 pub use relay::{Relay, RelayError, RelayEvent, RelayInlet, Relayed};
-pub use whip::{WhipClient, WhipStopper};
+pub use whep::WhepClient;
+pub use whip::WhipClient;

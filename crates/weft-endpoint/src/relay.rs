@@ -23,7 +23,7 @@ use crate::error::StartError;
 use crate::event::Event;
 use crate::links::{self, Links, Scope};
 use crate::notice::Notices;
-use crate::signalling::{Server, Whip};
+use crate::signalling::{MediaEndpoint, Server};
 
 pub use answer::{RelayError, RelayEvent, Relayed};
 use run::{Message, Run, Target as Endpoint};
@@ -67,7 +67,7 @@ impl Relay {
         let notices = notices(&events);
         let (specs, scope) = links::links_or_all(&send.links, links::loopback(&server.url))?;
         let endpoint = Endpoint {
-            whip: Whip::new(server, specs.clone())?,
+            endpoint: MediaEndpoint::new(server, specs.clone())?,
             links: Links::check(specs, scope, &notices)?,
             notices,
             send,

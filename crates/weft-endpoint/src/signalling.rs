@@ -4,13 +4,13 @@ mod error;
 mod exchange;
 mod invitation;
 mod links;
+mod media_endpoint;
 mod reception;
 mod resource;
 mod room;
 mod stream;
 mod trust;
 mod viewing;
-mod whip;
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -21,10 +21,10 @@ use weft_rooms::Publishing;
 pub use error::{CertificateFault, SignallingError, Stall, UrlPart, with_remedy};
 pub use invitation::Invitation;
 pub use links::LinkFault;
+pub use media_endpoint::MediaEndpoint;
 pub use room::{Room, escaped};
 pub use trust::Trust;
 pub use viewing::{Line, ViewedCamera, Viewing, Wanted};
-pub use whip::Whip;
 
 /// Header with the secret of a participant.
 const SECRET: &str = "Weft-Secret";
@@ -103,9 +103,20 @@ pub enum RoomEvent {
     Alive,
 }
 
+/// Role of a session description.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SdpRole {
+    /// Offer that waits for our answer.
+    Offer,
+    /// Answer to our offer.
+    Answer,
+}
+
 /// Session description from the server, with its resource.
 pub struct Created {
-    /// Answer to our offer, or offer of the server, in SDP.
+    /// Whether the server answers our offer or makes its own.
+    pub role: SdpRole,
+    /// Answer or offer, in SDP.
     pub sdp: String,
     /// URL of the resource, on the same server.
     pub location: String,

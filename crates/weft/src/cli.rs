@@ -8,7 +8,9 @@ use weft_endpoint::signalling::{Server, Trust};
 use weft_units::Codec;
 
 use crate::rooms::RoomsArgs;
-use crate::sending::{ExpertArgs, NetworkArgs, SendArgs, either, video_codec, video_codecs};
+use crate::sending::{
+    ExpertArgs, LinkArgs, NetworkArgs, SendArgs, either, video_codec, video_codecs,
+};
 use crate::serve::args::{PageArgs, ServeArgs};
 use crate::token::TokenArgs;
 use crate::values::{listen, seconds, token};
@@ -38,6 +40,9 @@ pub enum Command {
     Join(JoinArgs),
     /// Publish over all links to any server that speaks WHIP, such as MediaMTX
     Publish(PublishArgs),
+    /// Play a stream over all links from any server that speaks WHEP, such as MediaMTX:
+    /// into a file, a player or figures
+    Play(PlayArgs),
     /// Publish over all links what another program on this machine encodes, such as OBS,
     /// GStreamer or ffmpeg: it publishes here by WHIP, and this command to any WHIP server
     Relay(RelayArgs),
@@ -166,6 +171,30 @@ pub struct PublishArgs {
     pub url: String,
     #[command(flatten)]
     pub send: SendArgs,
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct PlayArgs {
+    /// The endpoint's whole address, such as https://server:8889/live/whep
+    #[arg(value_name = "URL")]
+    pub url: String,
+    /// Write the stream to this .webm file, or to standard output with `-`, for a player;
+    /// without --output and --stats, a line of figures is printed each second. Each further
+    /// camera gets a separate file with the sound, next to it. Existing files are kept: the
+    /// recording uses the next free name. WebM cannot hold H.264: a file gets the sound alone,
+    /// standard output the pictures alone, as a byte stream
+    #[arg(long, value_name = "FILE|-")]
+    pub output: Option<PathBuf>,
+    /// Write statistics to this file, one line of JSON per second
+    #[arg(long, value_name = "FILE")]
+    pub stats: Option<PathBuf>,
+    /// Stop after this many seconds (default: run until Ctrl-C)
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub seconds: Option<u64>,
+    #[command(flatten)]
+    pub links: LinkArgs,
     #[command(flatten)]
     pub server: ServerArgs,
 }

@@ -18,6 +18,7 @@ mod join;
 mod lab;
 mod manual;
 mod options;
+mod play;
 mod publish;
 mod relay;
 mod rooms;
@@ -56,6 +57,7 @@ fn run() -> Result<(), Failure> {
         Command::Rooms(args) => rooms::run(args),
         Command::Join(args) => join::run(args),
         Command::Publish(args) => publish::run(&args),
+        Command::Play(args) => play::run(&args),
         Command::Relay(args) => relay::run(args),
         Command::Call(args) => call::run(args),
         Command::Lab(args) => lab::run(args),

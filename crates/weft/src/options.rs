@@ -155,6 +155,7 @@ mod tests {
                 error: "A token is needed.".to_owned(),
                 remedy: "Open the page with it.".to_owned(),
                 kind: kind.map(str::to_owned),
+                retry_after: None,
             })
         };
         let words = refused(None);

@@ -33,9 +33,9 @@ pub struct ExpertArgs {
     pub controller: ControllerKind,
 }
 
-/// Links, and how they are used.
+/// Links.
 #[derive(Debug, Args)]
-pub struct NetworkArgs {
+pub struct LinkArgs {
     // In a doc comment, brackets would be links to rustdoc.
     #[arg(
         help_heading = LINKS,
@@ -45,6 +45,13 @@ pub struct NetworkArgs {
         value_name = "IF|ADDR"
     )]
     pub links: Vec<LinkChoice>,
+}
+
+/// Links, and how they are used.
+#[derive(Debug, Args)]
+pub struct NetworkArgs {
+    #[command(flatten)]
+    pub links: LinkArgs,
     /// Limit on everything sent over all links together, including copies,
     /// repair packets and the headers of IP and UDP, such as 4mbit or 800kbit
     #[arg(help_heading = LINKS, long, value_name = "RATE", default_value = "4mbit", value_parser = rate)]
@@ -135,7 +142,7 @@ impl NetworkArgs {
     /// Configuration of sending, without its sources.
     pub fn config(&self) -> SendConfig {
         SendConfig {
-            links: self.links.clone(),
+            links: self.links.links.clone(),
             scheduler: self.expert.scheduler,
             preference: self.expert.prefer,
             protection: self.expert.protection,

@@ -79,6 +79,14 @@ impl Frames {
         true
     }
 
+    /// Admits the frame of these news, if they are one.
+    pub fn admit_news(&self, news: &News) -> bool {
+        match news {
+            News::Frame { frame, .. } => self.admit(frame.data.len()),
+            _ => true,
+        }
+    }
+
     /// Removes an admitted frame of this size from the count.
     pub fn release(&self, bytes: usize) {
         self.waiting.fetch_sub(1, Ordering::Relaxed);
@@ -118,8 +126,8 @@ impl Mailbox {
     /// Sends a message; returns false if the receiver is gone. Frames beyond
     /// the bound are dropped and counted.
     pub fn send(&self, message: CallMessage) -> bool {
-        if let CallMessage::News(_, News::Frame { frame, .. }) = &message
-            && !self.frames.admit(frame.data.len())
+        if let CallMessage::News(_, news) = &message
+            && !self.frames.admit_news(news)
         {
             return true;
         }

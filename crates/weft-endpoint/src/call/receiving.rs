@@ -256,7 +256,9 @@ impl CallLoop {
 
     pub(super) fn on_reception(&mut self, news: News) {
         match news {
-            News::Frame { section, frame, at } => self.on_frame(section, frame, at),
+            News::Frame {
+                section, frame, at, ..
+            } => self.on_frame(section, frame, at),
             News::Path { path, link, .. } => self.reception.on_path(path, link),
             News::Connected => {
                 self.answer = Answer::Had;

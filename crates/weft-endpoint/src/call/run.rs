@@ -334,7 +334,7 @@ impl CallLoop {
         let Some(made) = made.filter(|made| made.connection.peer == report.peer) else {
             return;
         };
-        for (stream, section) in &report.sections {
+        for (stream, (section, _)) in &report.sections {
             if let Some(line) = made.lines.get(section) {
                 report.tracks.insert(*stream, line.track);
             }

@@ -10,7 +10,7 @@ use weft_session::{Event as SessionEvent, PathState, ReceivedFrame};
 use weft_units::{Instant, PathId};
 use weft_wire::rtp::Mid;
 
-use super::Caller;
+use super::{Caller, Track};
 
 /// Event of a peer for its owner.
 #[derive(Debug)]
@@ -34,6 +34,8 @@ pub enum News {
     Frame {
         /// Media section of the frame.
         section: Mid,
+        /// Place of the section among those of its kind.
+        track: Track,
         /// Complete frame, with the paths that delivered it.
         frame: ReceivedFrame,
         /// Time of its release from the jitter buffer.
@@ -130,9 +132,14 @@ impl Caller {
                 self.allow();
             }
             SessionEvent::FrameReceived { stream, frame } => {
-                if let Some(section) = remote_peer.receivers.get(&stream).copied() {
+                if let Some((section, track)) = remote_peer.receivers.get(&stream).copied() {
                     let at = now;
-                    remote_peer.news.send(News::Frame { section, frame, at });
+                    remote_peer.news.send(News::Frame {
+                        section,
+                        track,
+                        frame,
+                        at,
+                    });
                 }
             }
             SessionEvent::StreamEnded { .. } => {

@@ -129,7 +129,7 @@ impl Caller {
         let now = context.now;
         let streams = self.peers.get(&key).map(|peer| &peer.receivers);
         let mut streams = streams.into_iter().flatten();
-        let stream = streams.find(|(_, mid)| **mid == section);
+        let stream = streams.find(|(_, (mid, _))| *mid == section);
         if let (Some((stream, _)), Some(peer)) = (stream, context.peer(key)) {
             peer.request_keyframe(now, *stream);
         }
@@ -252,9 +252,20 @@ impl RemotePeer {
     }
 }
 
-fn receivers(peer: &Peer) -> BTreeMap<StreamId, Mid> {
+fn receivers(peer: &Peer) -> BTreeMap<StreamId, (Mid, Track)> {
+    let mut cameras = 0;
     let received = received(peer).into_iter();
-    received.map(|(mid, s)| (s.stream, mid)).collect()
+    let placed = received.map(|(mid, stream)| {
+        let track = match stream.codec().kind() {
+            MediaKind::Audio => Track::Sound,
+            MediaKind::Video => {
+                cameras += 1;
+                Track::Camera(cameras - 1)
+            }
+        };
+        (stream.stream, (mid, track))
+    });
+    placed.collect()
 }
 
 /// Stream of each section that the peer sends: of several encodings the last one, which

@@ -33,8 +33,8 @@ pub struct PeerReport {
     pub cameras: Vec<CameraReport>,
     /// Identities of its streams, as far as they are known.
     pub tracks: BTreeMap<StreamId, Track>,
-    /// Media section of each received stream.
-    pub sections: BTreeMap<StreamId, Mid>,
+    /// Media section of each received stream, and its place among those of its kind.
+    pub sections: BTreeMap<StreamId, (Mid, Track)>,
 }
 
 impl PeerReport {

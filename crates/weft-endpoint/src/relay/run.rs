@@ -19,8 +19,8 @@ use crate::error::StartError;
 use crate::event::Event;
 use crate::links::Links;
 use crate::notice::Notices;
-use crate::signalling::Whip;
-use crate::whip::RunningPublication;
+use crate::persistent::{PersistentConnection, Purpose};
+use crate::signalling::MediaEndpoint;
 
 /// Time between looks at what the links carry. Chosen by us: several in the round trip of
 /// a slow link.
@@ -50,7 +50,7 @@ pub enum Message {
 
 /// Endpoint that is published to, and the links that lead there.
 pub struct Target {
-    pub whip: Whip,
+    pub endpoint: MediaEndpoint,
     pub links: Links,
     pub notices: Notices,
     pub send: SendConfig,
@@ -60,7 +60,7 @@ pub struct Target {
 /// Publication of the encoder's tracks.
 struct Publication {
     sections: Vec<Section>,
-    running: RunningPublication,
+    running: PersistentConnection,
     cameras: Vec<CameraRelay>,
     sound: SoundRelay,
 }
@@ -252,7 +252,7 @@ impl<H: Fn(RelayEvent)> Run<H> {
         codec: Option<Codec>,
     ) -> Result<Publication, StartError> {
         let Target {
-            whip,
+            endpoint,
             links,
             notices,
             send,
@@ -268,7 +268,8 @@ impl<H: Fn(RelayEvent)> Run<H> {
         let controls = controls.collect();
         let driver = caller::start(*clock, links.clone(), sending, controls, notices.clone())?;
         let events = Arc::clone(&self.events);
-        let running = RunningPublication::start(whip.clone(), driver, sections.clone(), events);
+        let purpose = Purpose::Publish(sections.clone());
+        let running = PersistentConnection::start(endpoint.clone(), driver, purpose, events);
         Ok(Publication {
             sections,
             running,

@@ -1,6 +1,6 @@
 //! Errors of requests to a server, with the remedy.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Request that the server refused or did not answer.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -68,7 +68,8 @@ pub enum SignallingError {
     /// A captive portal answers instead of the server.
     #[error(
         "{}a captive portal seems to answer instead of the server at {url}, {answer}; log in to \
-         this network, for example with a browser",
+         this network, for example with a browser, or correct the address if it is that of a web \
+         page",
         over(.link.as_deref())
     )]
     CaptivePortal {
@@ -101,10 +102,22 @@ pub enum SignallingError {
         /// Kind of refusal in a word, if the server gives one: a token that
         /// does not allow the request.
         kind: Option<String>,
+        /// Time after which the server takes another request, if it says so.
+        retry_after: Option<Duration>,
     },
-    /// The server speaks HTTP, but not WHIP (RFC 9725 section 4.2).
-    #[error("the server's answer to {0} has no Location; is {1} a WHIP server?")]
-    NoLocation(&'static str, String),
+    /// The server speaks HTTP, but not WHIP or WHEP (RFC 9725 section 4.2).
+    #[error(
+        "the server accepts the request {what} (HTTP status {status}), but its answer has no \
+         Location; is {url} the address of a WHIP or WHEP endpoint?"
+    )]
+    NoLocation {
+        /// Request that was accepted.
+        what: &'static str,
+        /// HTTP status.
+        status: u16,
+        /// URL of the request.
+        url: String,
+    },
     /// The room's event stream is invalid or exceeds a limit.
     #[error("the room's events at {url} cannot be read: {error}; is it a weft server?")]
     Events {
@@ -286,6 +299,21 @@ impl SignallingError {
                 (*status == 403 && kind.is_none()) || matches!(status, 404 | 409) || *status >= 500
             }
             _ => false,
+        }
+    }
+
+    /// Whether the server refused the request with one of these HTTP statuses.
+    #[must_use]
+    pub fn has_status(&self, statuses: &[u16]) -> bool {
+        matches!(self, SignallingError::Refused { status, .. } if statuses.contains(status))
+    }
+
+    /// Time after which the server takes another request, if it says so.
+    #[must_use]
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self {
+            SignallingError::Refused { retry_after, .. } => *retry_after,
+            _ => None,
         }
     }
 

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::time::{Duration, Instant, SystemTime};
 
 use serde::Deserialize;
-use ureq::http::header::{CONTENT_TYPE, LOCATION};
+use ureq::http::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER};
 use ureq::http::{Response, Uri};
 use ureq::{Agent, Body, RequestBuilder};
 use weft_units::printable;
@@ -15,6 +15,12 @@ use super::links::{LinkConnector, LinkFault, OpenError, Unresolved, Used, take_u
 /// Time for a request with all its attempts: the server answers within 5 s.
 /// Chosen by us.
 const REQUEST: Duration = Duration::from_secs(10);
+
+/// Media type of session descriptions.
+pub(super) const SDP: &str = "application/sdp";
+
+/// Request to play, as part of an error.
+pub(super) const PLAY: &str = "to play";
 
 /// Longest answer but a session description: refusals of weft's server are far
 /// shorter. Chosen by us.
@@ -69,8 +75,9 @@ impl AttemptTimeouts {
 pub(super) enum ServerKind {
     /// A weft server never redirects: a captive portal does.
     Weft,
-    /// A WHIP endpoint may redirect to another server (RFC 9725 section 4.5).
-    Whip,
+    /// A WHIP or WHEP endpoint may redirect to another server (RFC 9725 section 4.5), and
+    /// a WHEP endpoint may refuse an offer by making its own.
+    Any,
 }
 
 /// HTTP with one server over several links.
@@ -203,7 +210,7 @@ impl Exchange {
         };
         if response.status().is_redirection() {
             let to = shortened(header(LOCATION).unwrap_or("nowhere"));
-            if matches!(status, 307 | 308) && self.kind == ServerKind::Whip {
+            if matches!(status, 307 | 308) && self.kind == ServerKind::Any {
                 let url = self.base.clone();
                 let error = SignallingError::Redirected { url, to };
                 return Err(Failure::Final(Box::new(error)));
@@ -221,12 +228,15 @@ impl Exchange {
         if status == 511 || (response.status().is_success() && (is_page || strange)) {
             return Err(portal(format!("with its own page (HTTP status {status})")));
         }
-        if response.status().is_success() {
+        let is_offer = matches!(status, 406 | 409) && kind.starts_with(SDP);
+        if response.status().is_success() || (is_offer && self.kind == ServerKind::Any) {
             return Ok(response);
         }
+        let retry_after = header(RETRY_AFTER).and_then(|seconds| seconds.parse().ok());
+        let retry_after = retry_after.map(Duration::from_secs);
         let body = response.body_mut().with_config().limit(MAX_ANSWER);
         let body = body.read_to_string().unwrap_or_default();
-        let refused = Box::new(refusal(what, status, &body));
+        let refused = Box::new(refusal(what, (status, retry_after), &body));
         Err(match is_page {
             true => Failure::Foreign(
                 LinkFault::Portal {
@@ -331,10 +341,18 @@ struct Problem {
 }
 
 /// Refusal in the server's own words.
-fn refusal(what: &'static str, status: u16, body: &str) -> SignallingError {
+fn refusal(
+    what: &'static str,
+    (status, retry_after): (u16, Option<Duration>),
+    body: &str,
+) -> SignallingError {
     let problem = serde_json::from_str(body).unwrap_or_else(|_| Problem {
         error: format!("HTTP status {status}"),
-        remedy: "is the address right?".to_owned(),
+        remedy: match (what, status) {
+            (PLAY, 404 | 409) => "is the address right, and does anybody publish there?",
+            _ => "is the address right?",
+        }
+        .to_owned(),
         kind: None,
     });
     // The server's remedy is written for users of the page.
@@ -348,5 +366,6 @@ fn refusal(what: &'static str, status: u16, body: &str) -> SignallingError {
         error: shortened(&problem.error),
         remedy,
         kind: problem.kind.as_deref().map(shortened),
+        retry_after,
     }
 }

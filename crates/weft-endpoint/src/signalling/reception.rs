@@ -25,14 +25,7 @@ impl Room {
     /// # Errors
     /// If the server refuses or cannot be reached.
     pub fn answer(&self, location: &str, answer: &str) -> Result<(), SignallingError> {
-        let url = self.resources.resolve(self.base(), location)?;
-        let send = |timeouts: AttemptTimeouts| {
-            let request = timeouts.apply(self.exchange().agent.patch(&url));
-            let request = request.header("Content-Type", "application/sdp");
-            self.resources.authorized(request).send(answer)
-        };
-        self.exchange()
-            .ask("the answer to its offer", None, send, |_, _| Ok(()))
+        self.resources.answer(location, answer)
     }
 
     /// Tells which cameras we want, the most important one first.

@@ -5,9 +5,9 @@ use ureq::http::{Response, Uri};
 use ureq::{Body, RequestBuilder};
 
 use super::error::SignallingError;
-use super::exchange::{AttemptTimeouts, Exchange, MAX_DESCRIPTION, shortened};
+use super::exchange::{AttemptTimeouts, Exchange, MAX_DESCRIPTION, SDP, shortened};
 use super::links::{LinkFault, Used};
-use super::{Created, SECRET};
+use super::{Created, SECRET, SdpRole};
 use crate::links::LinkTrouble;
 
 /// The resources of one server, and the token that requests carry.
@@ -34,8 +34,9 @@ impl Resources {
         }
     }
 
-    /// Posts an offer to `url`, whose answer comes with the address of a resource. `secret`
-    /// proves to a room which participant asks.
+    /// Posts an offer to `url`, or asks for one with an empty `sdp`. The server's description
+    /// comes with the address of a resource. `secret` proves to a room which participant
+    /// asks.
     ///
     /// # Errors
     /// If the server refuses or cannot be reached.
@@ -49,7 +50,7 @@ impl Resources {
         let send = |timeouts: AttemptTimeouts| {
             let request = timeouts
                 .apply(self.exchange.agent.post(url))
-                .header("Content-Type", "application/sdp");
+                .header("Content-Type", SDP);
             let request = match secret {
                 Some(secret) => request.header(SECRET, secret),
                 None => request,
@@ -57,21 +58,43 @@ impl Resources {
             self.authorized(request).send(sdp)
         };
         let take = |mut response: Response<Body>, _: Option<&Used>| {
+            let status = response.status();
             let location = response.headers().get(LOCATION);
             let location = location.and_then(|l| l.to_str().ok()).map(str::to_owned);
             let body = response.body_mut().with_config().limit(MAX_DESCRIPTION);
-            Ok((location, body.read_to_string()?))
+            Ok((status, location, body.read_to_string()?))
         };
-        let (location, sdp) = self
-            .exchange
-            .ask(what, Some("application/sdp"), send, take)?;
-        let location =
-            location.ok_or_else(|| SignallingError::NoLocation(what, self.base().to_owned()))?;
+        let (status, location, answered) = self.exchange.ask(what, Some(SDP), send, take)?;
+        let location = location.ok_or_else(|| SignallingError::NoLocation {
+            what,
+            status: status.as_u16(),
+            url: self.base().to_owned(),
+        })?;
+        let role = match status.is_success() && !sdp.is_empty() {
+            true => SdpRole::Answer,
+            false => SdpRole::Offer,
+        };
         Ok(Created {
-            sdp,
+            role,
+            sdp: answered,
             location: self.resolve(url, &location)?,
             reached: self.exchange.links.reached(),
         })
+    }
+
+    /// Answers an offer of the server.
+    ///
+    /// # Errors
+    /// If the server refuses or cannot be reached.
+    pub fn answer(&self, location: &str, answer: &str) -> Result<(), SignallingError> {
+        let url = self.resolve(self.base(), location)?;
+        let send = |timeouts: AttemptTimeouts| {
+            let request = timeouts.apply(self.exchange.agent.patch(&url));
+            let request = request.header("Content-Type", SDP);
+            self.authorized(request).send(answer)
+        };
+        self.exchange
+            .ask("the answer to its offer", None, send, |_, _| Ok(()))
     }
 
     /// Deletes a resource, which ends its publication or playback.

@@ -1,6 +1,6 @@
 mod hostile;
+mod media_endpoint;
 mod networks;
-mod whip;
 
 use std::time::{Duration, SystemTime};
 

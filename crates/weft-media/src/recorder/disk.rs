@@ -7,18 +7,26 @@ use std::sync::{Arc, Mutex};
 
 /// First system error.
 #[derive(Clone, Default)]
-pub struct WriteError(Arc<Mutex<Option<String>>>);
+pub struct WriteError(Arc<Mutex<Option<io::Error>>>);
 
 impl WriteError {
-    pub fn take(&self) -> Option<String> {
+    pub fn take(&self) -> Option<io::Error> {
         self.0.lock().ok()?.take()
     }
 
     fn note<T>(&self, result: io::Result<T>) -> io::Result<T> {
         if let (Err(error), Ok(mut first)) = (&result, self.0.lock()) {
-            first.get_or_insert_with(|| error.to_string());
+            first.get_or_insert_with(|| copy(error));
         }
         result
+    }
+}
+
+/// Copies a system error, which has a number.
+fn copy(error: &io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(number) => io::Error::from_raw_os_error(number),
+        None => io::Error::new(error.kind(), error.to_string()),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Recording of received media into a WebM file, without decoding.
+//! Recording of received media into a WebM file or pipe, without decoding.
 
 mod disk;
 #[cfg(test)]
@@ -47,7 +47,7 @@ pub enum RecorderError {
         /// Path, as given.
         path: PathBuf,
         /// System error, or the library's error if there is none.
-        reason: String,
+        reason: std::io::Error,
     },
 }
 
@@ -62,6 +62,7 @@ pub struct Recorder {
     path: PathBuf,
     /// The file until the first keyframe gives the picture size.
     file: Option<File>,
+    mode: SegmentMode,
     output: Option<Output>,
     error: WriteError,
     tracks: Tracks,
@@ -107,6 +108,13 @@ impl Recorder {
         Recorder::in_file(path, options.open(path), tracks)
     }
 
+    /// Records into a pipe, for a player: without seeking, so without duration and index.
+    /// `name` stands for the path in errors.
+    #[must_use]
+    pub fn in_pipe(name: &str, pipe: File, tracks: Tracks) -> Recorder {
+        Recorder::new(name.into(), pipe, SegmentMode::Live, tracks)
+    }
+
     fn in_file(
         path: &Path,
         file: std::io::Result<File>,
@@ -116,16 +124,21 @@ impl Recorder {
             path: path.into(),
             reason,
         })?;
-        Ok(Recorder {
-            path: path.into(),
+        Ok(Recorder::new(path.into(), file, SegmentMode::File, tracks))
+    }
+
+    fn new(path: PathBuf, file: File, mode: SegmentMode, tracks: Tracks) -> Recorder {
+        Recorder {
+            path,
             file: Some(file),
+            mode,
             output: None,
             error: WriteError::default(),
             tracks,
             video: Timeline::new(90_000),
             audio: Timeline::new(SAMPLE_RATE),
             queue: Queue::default(),
-        })
+        }
     }
 
     /// Records a complete VP8 frame that arrived at `now` with this RTP timestamp.
@@ -248,7 +261,12 @@ impl Recorder {
         };
         let with_audio = self.tracks != Tracks::Video;
         let disk = Disk::new(file, self.error.clone());
-        let output = build(disk, size, with_audio, start).map_err(|reason| self.failed(&reason))?;
+        let (writer, mode) = match self.mode {
+            SegmentMode::File => (Writer::new(disk), SegmentMode::File),
+            SegmentMode::Live => (Writer::new_non_seek(disk), SegmentMode::Live),
+        };
+        let output = build((writer, mode), size, with_audio, start)
+            .map_err(|reason| self.failed(&reason))?;
         self.output = Some(output);
         Ok(())
     }
@@ -256,7 +274,10 @@ impl Recorder {
     fn failed(&self, reason: &webm::mux::Error) -> RecorderError {
         RecorderError::Write {
             path: self.path.clone(),
-            reason: self.error.take().unwrap_or_else(|| reason.to_string()),
+            reason: self
+                .error
+                .take()
+                .unwrap_or_else(|| std::io::Error::other(reason.to_string())),
         }
     }
 }
@@ -269,14 +290,14 @@ impl Drop for Recorder {
 }
 
 fn build(
-    file: Disk,
+    (writer, mode): (Writer<Disk>, SegmentMode),
     size: Option<(u32, u32)>,
     with_audio: bool,
     start: u64,
 ) -> Result<Output, webm::mux::Error> {
-    let mut builder = SegmentBuilder::new(Writer::new(file))?
+    let mut builder = SegmentBuilder::new(writer)?
         .set_writing_app("weft")?
-        .set_mode(SegmentMode::File)?;
+        .set_mode(mode)?;
     let (mut video, mut audio) = (None, None);
     if let Some((width, height)) = size {
         let (next, track) = builder.add_video_track(width, height, VideoCodecId::VP8, None)?;

@@ -31,6 +31,7 @@ fn the_contract_of_join_is_understood() {
         .media
         .network
         .links
+        .links
         .iter()
         .map(|l| l.name.as_str())
         .collect();

@@ -37,6 +37,11 @@ impl Program {
         let _ = self.child.wait();
     }
 
+    /// Process id.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Enters an empty line.
     pub(crate) fn press_enter(&mut self) {
         let input = self.child.stdin.as_mut().expect("its input");

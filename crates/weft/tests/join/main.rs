@@ -5,6 +5,7 @@ mod hostile;
 mod links;
 mod moderation;
 mod networks;
+mod play;
 mod policies;
 mod publish;
 mod relay;

@@ -1,4 +1,4 @@
-//! Thread of a publication: asks for it, makes it again after faults, ends it.
+//! Thread of a persistent connection: makes it, makes it again after faults, ends it.
 
 use std::mem;
 use std::sync::Arc;
@@ -9,15 +9,16 @@ use std::time::{Duration, Instant};
 use weft_net::Remote;
 use weft_peer::Section;
 
+use super::playback::Playback;
 use crate::call::Statistics;
 use crate::call::event_sender::CallEventSender;
 use crate::call::fault::OngoingFault;
 use crate::call::troubles::Diagnosis;
-use crate::caller::{Command, News, PeerReport, ask};
-use crate::connect::{ConnectError, Connection, connect};
+use crate::caller::{CallError, Command, Listener, News, PeerReport, ask};
+use crate::connect::{self, ConnectError, Connection};
 use crate::event::Event;
 use crate::links::{LinkStates, LinkTrouble};
-use crate::signalling::{SignallingError, Whip};
+use crate::signalling::{MediaEndpoint, SignallingError};
 
 /// Time between attempts: the first, and the longest after doubling. Chosen by us: a
 /// server that is started again is back on air within a second, and one that stays away
@@ -27,7 +28,7 @@ const LONGEST_RETRY: Duration = Duration::from_secs(30);
 /// Time between looks at the links.
 const FIGURES: Duration = Duration::from_secs(1);
 /// Time without any path after which the server is asked whether it still has the
-/// publication: one that was started again has not. Chosen by us: a link that comes back
+/// connection: one that was started again has not. Chosen by us: a link that comes back
 /// is checked within this time.
 const LOST: Duration = Duration::from_secs(5);
 /// Time for the last request.
@@ -48,24 +49,32 @@ pub(super) enum Message {
     End,
 }
 
-/// State of the publication on the server.
+/// State of the connection on the server.
 enum State {
     Missing { again: Instant },
     Asked,
     Made(Connection),
 }
 
-/// A publication at one endpoint.
-pub(super) struct Publication {
-    whip: Whip,
+/// Attempts at the connection.
+struct Attempts {
+    /// Number of the last one.
+    last: u64,
+    /// Pause before the next one.
+    pause: Duration,
+}
+
+/// A connection at one endpoint.
+pub(super) struct ConnectionLoop {
+    endpoint: MediaEndpoint,
     remote: Remote<Command>,
     sections: Vec<Section>,
+    /// `None` if the connection publishes.
+    playback: Option<Playback>,
     messages: Sender<Message>,
     events: Arc<CallEventSender>,
     state: State,
-    /// Number of the last attempt.
-    attempt: u64,
-    retry: Duration,
+    attempts: Attempts,
     /// Reason why no path has led to the server yet; `None` after the first has.
     missing: Option<ConnectError>,
     /// Time at which the last path was lost.
@@ -77,24 +86,27 @@ pub(super) struct Publication {
     started: Instant,
 }
 
-impl Publication {
+impl ConnectionLoop {
     pub fn new(
-        whip: Whip,
+        endpoint: MediaEndpoint,
         remote: Remote<Command>,
-        sections: Vec<Section>,
+        (sections, playback): (Vec<Section>, Option<Playback>),
         messages: Sender<Message>,
         events: Arc<CallEventSender>,
-    ) -> Publication {
+    ) -> ConnectionLoop {
         let now = Instant::now();
-        Publication {
-            whip,
+        ConnectionLoop {
+            endpoint,
             remote,
             sections,
+            playback,
             messages,
             events,
             state: State::Missing { again: now },
-            attempt: 0,
-            retry: RETRY,
+            attempts: Attempts {
+                last: 0,
+                pause: RETRY,
+            },
             missing: Some(ConnectError::Early),
             lost_at: None,
             is_unanswered: false,
@@ -116,10 +128,13 @@ impl Publication {
                     self.look_at_links(&reports);
                     self.look_at_paths(now, &reports);
                 }
+                if let Some(playback) = &mut self.playback {
+                    playback.look(now, &self.events);
+                }
             }
             let wake = match self.state {
                 State::Missing { again } if now >= again => {
-                    self.publish();
+                    self.connect();
                     next_look
                 }
                 State::Missing { again } => again.min(next_look),
@@ -130,8 +145,11 @@ impl Publication {
                     return self.missing.take().map_or(Ok(()), Err);
                 }
                 Ok(Message::Made(attempt, made)) => self.on_made(attempt, made)?,
-                Ok(Message::News(attempt, news)) if attempt == self.attempt => self.on_news(news),
-                Ok(Message::News(..)) | Err(RecvTimeoutError::Timeout) => {}
+                Ok(Message::News(attempt, news)) if attempt == self.attempts.last => {
+                    self.on_news(news)
+                }
+                Ok(Message::News(_, news)) => self.drop_news(&news),
+                Err(RecvTimeoutError::Timeout) => {}
                 Ok(Message::Withdrawn(attempt, is_answered)) => {
                     self.on_withdrawn(attempt, is_answered);
                 }
@@ -145,25 +163,36 @@ impl Publication {
         }
     }
 
-    /// Posts an offer on a thread of its own, which then passes the connection's news on:
-    /// none comes before the connection itself.
-    fn publish(&mut self) {
-        self.attempt += 1;
+    /// Asks the endpoint on a thread of its own, which then passes the connection's news
+    /// on: none comes before the connection itself.
+    fn connect(&mut self) {
+        self.attempts.last += 1;
         self.state = State::Asked;
         self.link_states.clear();
-        let (whip, remote, messages) = (
-            self.whip.clone(),
+        let (endpoint, remote, messages) = (
+            self.endpoint.clone(),
             self.remote.clone(),
             self.messages.clone(),
         );
-        let (sections, attempt) = (self.sections.clone(), self.attempt);
+        let (sections, attempt) = (self.sections.clone(), self.attempts.last);
+        let frames = self.playback.as_ref().map(|p| Arc::clone(p.frames()));
         thread::spawn(move || {
             let (listener, news) = channel::<News>();
-            let made = connect(&remote, sections, listener, |offer| whip.publish(offer));
+            let made = match frames {
+                None => connect::publish(&remote, sections, listener, &endpoint),
+                Some(frames) => {
+                    let listener = Listener::new(move |news| {
+                        if frames.admit_news(&news) {
+                            let _ = listener.send(news);
+                        }
+                    });
+                    connect::play(&remote, sections, listener, &endpoint)
+                }
+            };
             if let Err(unsent) = messages.send(Message::Made(attempt, made)) {
                 if let Message::Made(_, Ok(connection)) = unsent.0 {
-                    // The publication has ended in the meantime.
-                    let _ = whip.delete(&connection.location);
+                    // The end came in the meantime.
+                    let _ = endpoint.delete(&connection.location);
                 }
                 return;
             }
@@ -181,7 +210,7 @@ impl Publication {
         made: Result<Connection, ConnectError>,
     ) -> Result<(), ConnectError> {
         match made {
-            Ok(connection) if attempt != self.attempt => self.end(connection),
+            Ok(connection) if attempt != self.attempts.last => self.end(connection),
             Ok(connection) => {
                 if let Some(lasted) = self.fault.ends(Instant::now()) {
                     self.events.send(Event::FaultEnded { lasted });
@@ -195,21 +224,32 @@ impl Publication {
                     false => error,
                 };
                 self.miss(ConnectError::Signalling(error.clone()));
+                let pause = error.retry_after().unwrap_or_default();
                 if self.fault.begins(Instant::now(), &error.kind()) {
                     self.events.send(Event::Fault(error));
                 }
-                self.again();
+                self.again(pause);
+            }
+            // The stream may have changed since the last connection, and change again.
+            Err(
+                error @ (ConnectError::Call(CallError::Negotiation(_))
+                | ConnectError::NothingToPlay(_)),
+            ) if self.missing.is_none() => {
+                if self.fault.begins(Instant::now(), &error.to_string()) {
+                    self.fail(error.to_string());
+                }
+                self.again(Duration::ZERO);
             }
             Err(error) => return Err(error),
         }
         Ok(())
     }
 
-    /// Whether another attempt may succeed. An address that is not found is wrong, unless
-    /// it has worked before.
+    /// Whether another attempt may succeed. To publish at an address that is not found is
+    /// wrong, unless it has worked before; a stream may only begin later.
     fn is_passing(&self, error: &SignallingError) -> bool {
-        let is_unknown = matches!(error, SignallingError::Refused { status: 404, .. });
-        error.is_passing() && (self.missing.is_none() || !is_unknown)
+        let may_begin = self.playback.is_some() || self.missing.is_none();
+        error.is_passing() && (may_begin || !error.has_status(&[404]))
     }
 
     /// Records why there is no connection, unless there has been one.
@@ -219,12 +259,22 @@ impl Publication {
         }
     }
 
-    /// Makes another attempt, later each time.
-    fn again(&mut self) {
+    /// Makes another attempt, later each time, and not before the pause that the server
+    /// asks for.
+    fn again(&mut self, pause: Duration) {
+        let pause = self.attempts.pause.max(pause).min(LONGEST_RETRY);
         self.state = State::Missing {
-            again: Instant::now() + self.retry,
+            again: Instant::now() + pause,
         };
-        self.retry = (self.retry * 2).min(LONGEST_RETRY);
+        self.attempts.pause = (self.attempts.pause * 2).min(LONGEST_RETRY);
+    }
+
+    /// Reports that the connection failed.
+    fn fail(&self, reason: String) {
+        self.events.send(match self.playback {
+            None => Event::PublishingFailed { reason },
+            Some(_) => Event::ReceivingFailed { reason },
+        });
     }
 
     fn on_news(&mut self, news: News) {
@@ -235,48 +285,78 @@ impl Publication {
             }
             News::Connected => {
                 self.missing = None;
-                self.retry = RETRY;
-                let url = self.whip.shown_url().to_owned();
-                let level = self.report().map(|report| report.level);
-                self.events.send(Event::Published { url, level });
+                self.attempts.pause = RETRY;
+                let report = self.report();
+                let url = self.endpoint.shown_url().to_owned();
+                match &mut self.playback {
+                    None => {
+                        let level = report.map(|report| report.level);
+                        self.events.send(Event::Published { url, level });
+                    }
+                    Some(playback) => playback.begin(&url, report.as_ref(), &self.events),
+                }
             }
             News::Path { path, link, state } => {
+                if let Some(playback) = &mut self.playback {
+                    playback.on_path(path, &link);
+                }
                 let change = self.link_states.on_path(Instant::now(), path, &link, state);
                 if let Some(change) = change {
-                    self.whip.on_link(&link, change.is_up());
+                    self.endpoint.on_link(&link, change.is_up());
                     self.events.send(Event::Link { link, change });
                 }
             }
             News::Failed(reason) => {
                 self.miss(ConnectError::Failed(reason.clone()));
-                self.events.send(Event::PublishingFailed { reason });
+                self.fail(reason);
+                self.end_playback();
                 if let State::Made(connection) = mem::replace(&mut self.state, State::Asked) {
                     self.end(connection);
                 }
-                self.again();
+                self.again(Duration::ZERO);
             }
-            News::Unanswered | News::Frame { .. } | News::Ended => {}
+            News::Frame {
+                track, frame, at, ..
+            } => {
+                if let Some(playback) = &mut self.playback {
+                    playback.on_frame(track, at, frame, &self.events);
+                }
+            }
+            News::Unanswered | News::Ended => {}
+        }
+    }
+
+    /// Drops news of an earlier connection.
+    fn drop_news(&self, news: &News) {
+        if let (News::Frame { frame, .. }, Some(playback)) = (news, &self.playback) {
+            playback.frames().release(frame.data.len());
+        }
+    }
+
+    fn end_playback(&mut self) {
+        if let Some(playback) = &mut self.playback {
+            playback.end(&self.events);
         }
     }
 
     /// Ends a connection here, and on the server in the background.
     fn end(&self, connection: Connection) {
         self.remote.send(Command::Close(connection.peer));
-        let whip = self.whip.clone();
+        let endpoint = self.endpoint.clone();
         thread::spawn(move || {
-            let _ = whip.delete(&connection.location);
+            let _ = endpoint.delete(&connection.location);
         });
     }
 
     fn look_at_links(&mut self, reports: &[PeerReport]) {
-        let found = self.diagnosis.look(reports, self.whip.link_faults());
+        let found = self.diagnosis.look(reports, self.endpoint.link_faults());
         for (link, trouble) in found.troubles {
             self.on_trouble(link, trouble);
         }
         for link in found.to_diagnose {
-            let (whip, messages) = (self.whip.clone(), self.messages.clone());
+            let (endpoint, messages) = (self.endpoint.clone(), self.messages.clone());
             thread::spawn(move || {
-                let trouble = whip.diagnose(&link);
+                let trouble = endpoint.diagnose(&link);
                 let _ = messages.send(Message::Diagnosed(link, trouble));
             });
         }
@@ -299,17 +379,17 @@ impl Publication {
         }
         // The next attempt comes as much later.
         self.lost_at = Some(now);
-        let (whip, messages) = (self.whip.clone(), self.messages.clone());
-        let (attempt, location) = (self.attempt, connection.location.clone());
+        let (endpoint, messages) = (self.endpoint.clone(), self.messages.clone());
+        let (attempt, location) = (self.attempts.last, connection.location.clone());
         thread::spawn(move || {
-            let ended = whip.delete(&location);
+            let ended = endpoint.delete(&location);
             let is_answered = matches!(ended, Ok(()) | Err(SignallingError::Refused { .. }));
             let _ = messages.send(Message::Withdrawn(attempt, is_answered));
         });
     }
 
     fn on_withdrawn(&mut self, attempt: u64, is_answered: bool) {
-        if attempt != self.attempt || !is_answered {
+        if attempt != self.attempts.last || !is_answered {
             return;
         }
         if let State::Made(connection) = &self.state {
@@ -318,8 +398,8 @@ impl Publication {
             self.state = State::Missing {
                 again: Instant::now(),
             };
-            let reason = "no link leads to the server any more".to_owned();
-            self.events.send(Event::PublishingFailed { reason });
+            self.fail("no link leads to the server any more".to_owned());
+            self.end_playback();
         }
     }
 
@@ -342,22 +422,27 @@ impl Publication {
             State::Made(connection) => Some(connection.peer),
             State::Missing { .. } | State::Asked => None,
         };
-        Some(Statistics {
+        let mut figures = Statistics {
             elapsed: self.started.elapsed(),
             peers: ask(&self.remote, Command::Report).ok()?,
             publication,
             troubles: self.diagnosis.troubles().clone(),
             ..Statistics::default()
-        })
+        };
+        if let Some(playback) = &self.playback {
+            playback.fill(&mut figures);
+        }
+        Some(figures)
     }
 
     /// Ends everything; the server is told as far as it answers in time.
-    pub fn leave(self) {
+    pub fn leave(mut self) {
+        self.end_playback();
         if let State::Made(connection) = self.state {
             self.remote.send(Command::Close(connection.peer));
             let (done, finished) = channel();
             thread::spawn(move || {
-                let _ = self.whip.delete(&connection.location);
+                let _ = self.endpoint.delete(&connection.location);
                 let _ = done.send(());
             });
             let _ = finished.recv_timeout(LAST_REQUEST);

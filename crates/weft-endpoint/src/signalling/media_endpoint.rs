@@ -1,4 +1,4 @@
-//! Requests to a WHIP endpoint of any server (RFC 9725).
+//! Requests to a WHIP or WHEP endpoint of any server (RFC 9725, draft-ietf-wish-whep-03).
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use ureq::http::Uri;
 use weft_net::LinkChoice;
 
 use super::error::SignallingError;
-use super::exchange::{Exchange, ServerKind};
+use super::exchange::{Exchange, PLAY, ServerKind};
 use super::links::{LinkConnector, LinkFault};
 use super::resource::Resources;
 use super::{Created, Server};
@@ -15,20 +15,27 @@ use crate::links::LinkTrouble;
 /// Redirects that are followed. Chosen by us: a load balancer needs one.
 const MAX_REDIRECTS: usize = 3;
 
-/// A WHIP endpoint: an address that takes offers.
+/// Statuses of a refused offer after which a player asks for the server's own offer:
+/// servers that always offer take an offer for a bad request.
+const WANTS_TO_OFFER: [u16; 4] = [400, 406, 415, 422];
+
+/// Request to publish, as part of an error.
+const PUBLISH: &str = "to publish";
+
+/// A WHIP or WHEP endpoint: an address that takes offers.
 #[derive(Clone)]
-pub struct Whip {
+pub struct MediaEndpoint {
     resources: Resources,
     url: String,
 }
 
-impl Whip {
+impl MediaEndpoint {
     /// The endpoint at the server's `url`, which is its whole address, asked over these
     /// links in turn; over none of them: wherever the routes lead. No request is made yet.
     ///
     /// # Errors
     /// If the address is not one of HTTP, or the certificate to trust cannot be read.
-    pub fn new(server: &Server, links: Vec<LinkChoice>) -> Result<Whip, SignallingError> {
+    pub fn new(server: &Server, links: Vec<LinkChoice>) -> Result<MediaEndpoint, SignallingError> {
         let url = server.url.clone();
         let uri: Option<Uri> = url.parse().ok();
         let is_http = |uri: &Uri| matches!(uri.scheme_str(), Some("http" | "https"));
@@ -38,9 +45,9 @@ impl Whip {
         let links = LinkConnector::new(links, server.trust.config()?);
         // A query may hold a key, which messages must not show.
         let shown = url.split(['?', '#']).next().unwrap_or_default().to_owned();
-        let exchange = Exchange::new(links, shown, ServerKind::Whip);
+        let exchange = Exchange::new(links, shown, ServerKind::Any);
         let resources = Resources::new(exchange, server.token.clone());
-        Ok(Whip { resources, url })
+        Ok(MediaEndpoint { resources, url })
     }
 
     /// Address without its query, for messages.
@@ -55,9 +62,35 @@ impl Whip {
     /// # Errors
     /// If the server refuses or cannot be reached.
     pub fn publish(&self, offer: &str) -> Result<Created, SignallingError> {
+        self.create(PUBLISH, offer)
+    }
+
+    /// Plays with this offer. A server that makes the offers itself answers with its own
+    /// one, at once (406 or 409) or when it is asked for it with an empty body.
+    ///
+    /// # Errors
+    /// If the server refuses or cannot be reached.
+    pub fn play(&self, offer: &str) -> Result<Created, SignallingError> {
+        let refused = match self.create(PLAY, offer) {
+            Err(error) if error.has_status(&WANTS_TO_OFFER) => error,
+            done => return done,
+        };
+        // If the server refuses this, too, its reason against our offer is the better one.
+        self.create(PLAY, "").map_err(|_| refused)
+    }
+
+    /// Answers the server's offer.
+    ///
+    /// # Errors
+    /// If the server refuses or cannot be reached.
+    pub fn answer(&self, location: &str, answer: &str) -> Result<(), SignallingError> {
+        self.resources.answer(location, answer)
+    }
+
+    fn create(&self, what: &'static str, offer: &str) -> Result<Created, SignallingError> {
         let mut url = self.url.clone();
         for _ in 0..MAX_REDIRECTS {
-            match self.resources.create("to publish", &url, None, offer) {
+            match self.resources.create(what, &url, None, offer) {
                 Err(SignallingError::Redirected { url: from, to }) => {
                     let own = self.resources.resolve(&url, &to).ok();
                     url = own.ok_or(SignallingError::Redirected { url: from, to })?;
@@ -65,10 +98,10 @@ impl Whip {
                 done => return done,
             }
         }
-        self.resources.create("to publish", &url, None, offer)
+        self.resources.create(what, &url, None, offer)
     }
 
-    /// Ends a publication.
+    /// Ends a publication or a playback.
     ///
     /// # Errors
     /// If the server refuses or cannot be reached.

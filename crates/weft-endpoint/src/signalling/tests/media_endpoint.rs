@@ -1,22 +1,23 @@
-//! WHIP endpoints that are not weft's.
+//! WHIP and WHEP endpoints that are not weft's.
 
 use std::io::Write;
 use std::net::TcpStream;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
-use super::super::{Server, SignallingError, Trust, Whip};
+use super::super::{MediaEndpoint, SdpRole, Server, SignallingError, Trust};
 use super::hostile::serving;
 
 const CREATED: &str = "HTTP/1.1 201 Created\r\ncontent-type: application/sdp\r\n\
     location: session/1\r\ncontent-length: 5\r\nconnection: close\r\n\r\nv=0\r\n";
 
-fn whip_at(url: &str) -> Whip {
+fn endpoint_at(url: &str) -> MediaEndpoint {
     let server = Server {
         url: url.to_owned(),
         token: Some("token-of-ours".to_owned()),
         trust: Trust::Public,
     };
-    Whip::new(&server, Vec::new()).expect("an address")
+    MediaEndpoint::new(&server, Vec::new()).expect("an address")
 }
 
 fn answering(answer: String) -> impl Fn(&mut TcpStream) + Send + Sync + 'static {
@@ -35,7 +36,7 @@ fn redirect(to: &str) -> String {
 #[test]
 fn an_offer_goes_to_the_whole_address_with_the_token() {
     let (url, requests) = serving(answering(CREATED.to_owned()));
-    let whip = whip_at(&format!("{url}/live/whip?key=k1"));
+    let whip = endpoint_at(&format!("{url}/live/whip?key=k1"));
     let created = whip.publish("v=0\r\n").expect("201");
     assert_eq!(created.sdp, "v=0\r\n");
     assert_eq!(created.location, format!("{url}/live/session/1"));
@@ -55,7 +56,7 @@ fn an_offer_goes_to_the_whole_address_with_the_token() {
 fn a_redirect_is_followed_on_the_same_server_only() {
     let (other, asked) = serving(answering(CREATED.to_owned()));
     let (url, _) = serving(answering(redirect(&format!("{other}/whip"))));
-    let refused = whip_at(&format!("{url}/whip")).publish("v=0\r\n");
+    let refused = endpoint_at(&format!("{url}/whip")).publish("v=0\r\n");
     let error = refused.err().expect("another server");
     assert!(
         matches!(error, SignallingError::Redirected { .. }),
@@ -78,7 +79,7 @@ fn a_redirect_is_followed_on_the_same_server_only() {
         };
         let _ = stream.write_all(answer.as_bytes());
     });
-    let created = whip_at(&format!("{url}/a")).publish("v=0\r\n");
+    let created = endpoint_at(&format!("{url}/a")).publish("v=0\r\n");
     assert_eq!(
         created.expect("followed").location,
         format!("{url}/session/1")
@@ -94,7 +95,44 @@ fn only_addresses_of_http_are_endpoints() {
             url: url.to_owned(),
             ..Server::default()
         };
-        let error = Whip::new(&server, Vec::new()).err().expect(url);
+        let error = MediaEndpoint::new(&server, Vec::new()).err().expect(url);
         assert!(matches!(error, SignallingError::Url(_)), "{error}");
     }
+}
+
+#[test]
+fn a_player_takes_the_answer_or_the_offer_of_a_server() {
+    let refused = "HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+    let counter = CREATED.replace("201 Created", "406 Not Acceptable");
+    for (answers, role, posts) in [
+        (&[CREATED, ""][..], SdpRole::Answer, 1),
+        (&[&counter, ""], SdpRole::Offer, 1),
+        (&[refused, CREATED], SdpRole::Offer, 2),
+    ] {
+        let answers: Vec<String> = answers.iter().map(|answer| (*answer).to_owned()).collect();
+        let asked = AtomicUsize::new(0);
+        let (url, requests) = serving(move |stream| {
+            let answer = &answers[asked.fetch_add(1, Ordering::Relaxed)];
+            let _ = stream.write_all(answer.as_bytes());
+        });
+        let played = endpoint_at(&format!("{url}/whep")).play("v=0\r\n");
+        let created = played.expect("a description");
+        assert_eq!((created.role, created.sdp.as_str()), (role, "v=0\r\n"));
+        assert_eq!(created.location, format!("{url}/session/1"));
+        assert_eq!(requests.try_iter().count(), posts);
+    }
+}
+
+#[test]
+fn a_server_without_a_stream_says_when_to_ask_again() {
+    let (url, _) = serving(answering(
+        "HTTP/1.1 409 Conflict\r\nretry-after: 7\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+            .to_owned(),
+    ));
+    let error = endpoint_at(&url).play("v=0\r\n").err().expect("refused");
+    assert!(
+        error.is_passing() && error.to_string().contains("publish there"),
+        "{error}"
+    );
+    assert_eq!(error.retry_after(), Some(Duration::from_secs(7)));
 }
