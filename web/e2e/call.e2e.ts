@@ -138,7 +138,7 @@ async function survives(page: Page, deaths: readonly (readonly [Side, 'near' | '
   }
   const { connections, pairChanges } = await statistics(page);
   console.log(`${pairChanges} changes of the selected pair`);
-  expect(connections, 'nothing was negotiated anew').toBe(1);
+  expect(connections, 'nothing was negotiated again').toBe(1);
   // One to begin with, and away and back for each cut: a second nominated pair
   // would make hundreds.
   expect(pairChanges).toBeLessThanOrEqual(8);

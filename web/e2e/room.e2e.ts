@@ -149,7 +149,7 @@ it('the page says that the server is gone, and both see each other again when it
 }));
 
 /** Until a video of this label that is not marked `before` shows a picture. */
-const shownAnew = (page: Page, label: string) =>
+const shownAgain = (page: Page, label: string) =>
   page.waitForFunction(
     (of) => {
       const found = document.querySelector<HTMLVideoElement>(`video[aria-label="${of}"]:not(.before)`);
@@ -170,7 +170,7 @@ it('both see each other again within three seconds after a server that was kille
   await ada.page.getByText('The weft server does not answer.').waitFor();
   server = await startServer(host);
   const back = performance.now();
-  await Promise.all([shownAnew(bob.page, 'Picture of Ada'), shownAnew(ada.page, 'Picture of Bob')]);
+  await Promise.all([shownAgain(bob.page, 'Picture of Ada'), shownAgain(ada.page, 'Picture of Bob')]);
   const took = performance.now() - back;
   console.log(`back after ${Math.round(took)} ms`);
   expect(took).toBeLessThan(3_000);

@@ -74,8 +74,8 @@ pub(crate) struct Mover {
     pool: Vec<Box<Buffer>>,
     log: Option<LogWriter>,
     lateness: Histogram,
-    strays: u64,
-    untaken: u64,
+    unroutable: u64,
+    rejected: u64,
 }
 
 /// Results of a mover.
@@ -85,8 +85,8 @@ pub(crate) struct Outcome {
     pub lateness: Histogram,
     pub scheduling: Scheduling,
     pub processor_time: Duration,
-    pub strays: u64,
-    pub untaken: u64,
+    pub unroutable: u64,
+    pub rejected: u64,
     pub packets: io::Result<Option<PacketLog>>,
 }
 
@@ -138,8 +138,8 @@ impl Mover {
             pool: Vec::with_capacity(MAX_POOL),
             log,
             lateness: Histogram::default(),
-            strays: 0,
-            untaken: 0,
+            unroutable: 0,
+            rejected: 0,
         };
         mover.find_neighbours();
         Ok(mover)
@@ -175,8 +175,8 @@ impl Mover {
             lateness: self.lateness,
             scheduling,
             processor_time: processor_time(),
-            strays: self.strays,
-            untaken: self.untaken,
+            unroutable: self.unroutable,
+            rejected: self.rejected,
             packets: self.log.map(LogWriter::finish).transpose(),
         }
     }
@@ -207,7 +207,7 @@ impl Mover {
                 }
             }
             let Some(header) = Header::of(&buffer.bytes[..buffer.length]) else {
-                self.strays += 1;
+                self.unroutable += 1;
                 self.pool.push(buffer);
                 continue;
             };
@@ -232,7 +232,7 @@ impl Mover {
                     self.pool.push(buffer);
                 }
                 (None, None) => {
-                    self.strays += u64::from(!header.destination.is_multicast());
+                    self.unroutable += u64::from(!header.destination.is_multicast());
                     self.pool.push(buffer);
                 }
             }
@@ -319,7 +319,7 @@ impl Mover {
 
     fn give(&mut self, port: usize, packet: &Buffer) {
         let written = self.ports[port].tun.write(&packet.bytes[..packet.length]);
-        self.untaken += u64::from(written.is_err());
+        self.rejected += u64::from(written.is_err());
     }
 
     /// Waits until a packet is due, a device is readable or a command arrives. Fills in
@@ -387,7 +387,7 @@ impl Mover {
         let segments = self.segments.iter_mut();
         segments.for_each(|segment| segment.begin(old));
         self.lateness = Histogram::default();
-        (self.strays, self.untaken) = (0, 0);
+        (self.unroutable, self.rejected) = (0, 0);
         self.armed = Some(Instant::ZERO);
         if let Some(log) = &mut self.log {
             log.restart();

@@ -25,9 +25,9 @@ pub struct Report {
     /// Packets to an address that no host on the link has; they entered no queue.
     /// Multicast packets enter none either, and are not counted: kernels send group
     /// messages all the time.
-    pub strays: u64,
+    pub unroutable: u64,
     /// Packets that the receiver's kernel rejected.
-    pub untaken: u64,
+    pub rejected: u64,
     /// Packets that were lost before the model saw them, because the mover did not read
     /// them from their device in time.
     pub device_drops: u64,
@@ -167,7 +167,7 @@ impl Report {
     /// there are any.
     #[must_use]
     pub fn refused(&self) -> Option<String> {
-        let packets = self.untaken;
+        let packets = self.rejected;
         (packets > 0).then(|| {
             format!(
                 "the receiver's kernel refused {packets} packets that count as delivered: check \

@@ -107,8 +107,8 @@ impl Running {
             lateness_limit: self.lateness_limit,
             scheduling: outcome.scheduling,
             processor_time: outcome.processor_time,
-            strays: outcome.strays,
-            untaken: outcome.untaken,
+            unroutable: outcome.unroutable,
+            rejected: outcome.rejected,
             device_drops,
             packets: outcome.packets,
         }

@@ -79,7 +79,7 @@ impl Plane {
                 proved,
             } => {
                 self.steering.claim(now, (local, remote), from, proved);
-                self.keep_house(now);
+                self.run_maintenance(now);
             }
             Message::Published {
                 publisher,

@@ -265,7 +265,7 @@ impl Plane {
             role,
         };
         self.connections.insert(resource, connection);
-        self.keep_house(now);
+        self.run_maintenance(now);
     }
 }
 

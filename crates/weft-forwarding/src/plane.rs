@@ -252,7 +252,7 @@ impl Plane {
     }
 
     /// Connections are looked at from now on.
-    pub(crate) fn keep_house(&mut self, now: Instant) {
+    pub(crate) fn run_maintenance(&mut self, now: Instant) {
         self.next_housekeeping.get_or_insert(now + HOUSEKEEPING);
     }
 

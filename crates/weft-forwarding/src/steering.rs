@@ -153,7 +153,7 @@ mod tests {
         // A later check of the same peer takes no proof back.
         steering.claim(at(3), victim, plane(1), false);
         assert!(steering.is_proved(at(3), victim));
-        // A call that begins anew from the same port.
+        // A call that restarts from the same port.
         steering.claim(at(4), victim, plane(3), true);
         assert_eq!(steering.claimed(at(4), victim), Some(plane(3)));
         steering.release(victim);

@@ -18,7 +18,7 @@ use weft_wire::media::{ForwardedPacket, MediaPacket};
 /// layer that is dropped for it comes back after a second only. Chosen by us:
 /// the first probes are over then, also on a slow mobile link.
 pub(crate) const GUESSING: Duration = Duration::from_millis(2000);
-/// A queue that takes longer to leave is dropped, and the picture begins anew: the
+/// A queue that takes longer to leave is dropped, and the picture restarts: the
 /// way carries less than was thought when it was filled. Chosen by us: a keyframe
 /// on a poor link takes a second or two, and must not be dropped for that.
 const QUEUE_USELESS: Duration = Duration::from_secs(4);

@@ -30,7 +30,7 @@ pub enum IceCondition {
     Named(Vec<String>),
 }
 
-/// Our side of an ICE session that begins anew.
+/// Our side of an ICE session that restarts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restarted {
     /// A fragment with our credentials and candidates, for the peer.

@@ -36,7 +36,7 @@ pub enum Verdict {
     Skip,
     /// Encoded in the present form.
     Encode,
-    /// Encoded in the present form by an encoder that begins anew, with a
+    /// Encoded in the present form by an encoder that restarts, with a
     /// keyframe: what its rate control remembers is of another size or of
     /// before an outage.
     Restart,
@@ -86,7 +86,7 @@ const DROP_WINDOW: Duration = Duration::from_secs(1);
 /// built-in clip, and at half for a standard talking head
 /// (`docs/protocol/adaptation.md`).
 const FALL_DIVISOR: u64 = 2;
-/// Without a rate for this long the encoder begins anew; chosen by us: all that
+/// Without a rate for this long the encoder restarts; chosen by us: all that
 /// libvpx's rate control saves up is one second of the rate.
 const OUTAGE: Duration = Duration::from_secs(1);
 /// A size that was left again within this time was too large; chosen by us.

@@ -46,7 +46,7 @@ pub enum Start {
     Continue,
     /// Nothing: a peer asked for a keyframe.
     Keyframe,
-    /// Nothing, and the encoder begins anew: what its rate control remembers is
+    /// Nothing, and the encoder restarts: what its rate control remembers is
     /// of another size or of before an outage.
     Restart,
 }
@@ -85,7 +85,7 @@ pub struct EncoderControl {
 }
 
 /// A keyframe at less than this part of the usual rate is made by an encoder
-/// that begins anew: the old one's rate control aims it at what it had. Chosen
+/// that restarts: the old one's rate control aims it at what it had. Chosen
 /// by us.
 const FELL: f64 = 0.7;
 /// The usual rate is that of about so many pictures.

@@ -20,7 +20,7 @@ thread_local! {
     static DRAWS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Makes the handshakes of this thread begin anew. The first call decides what
+/// Makes the handshakes of this thread restart. The first call decides what
 /// all handshakes of the process are made with: it comes before any other.
 pub fn repeat() {
     static INSTALLED: Once = Once::new();

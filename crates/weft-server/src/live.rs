@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// Value that every request reads anew. Clones share it.
+/// Value that every request reads again. Clones share it.
 pub(crate) struct Live<T>(Arc<RwLock<Arc<T>>>);
 
 impl<T> Live<T> {

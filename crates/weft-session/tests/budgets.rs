@@ -234,7 +234,7 @@ fn numbers_that_jump_cost_no_more_than_the_packets_that_bear_them() {
 fn what_came_behind_a_jump_is_reported_and_an_honest_gap_too() {
     for by in [By::Path, By::Transport] {
         let mut victim = Victim::new(by);
-        // A thousand packets were lost, then the numbers begin anew.
+        // A thousand packets were lost, then the numbers restart.
         let numbers = [1, 1002, 1003, 30_000, 30_001];
         let packets: Vec<_> = (1..)
             .zip(numbers)

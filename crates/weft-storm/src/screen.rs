@@ -65,7 +65,7 @@ impl Screen {
         if self.last.is_none() && !stamp.keyframe {
             self.wrong = Some(format!("delta frame {number} before any keyframe"));
         }
-        // Who publishes may have begun anew: with a keyframe, at the first.
+        // Who publishes may have restarted: with a keyframe, at the first.
         let again = number < 300 && stamp.keyframe;
         if self.last >= Some(number) && !again {
             self.wrong = Some(format!("frame {number} after {:?}", self.last));

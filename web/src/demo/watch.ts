@@ -80,7 +80,7 @@ export class DemoWatch {
 
   /** Throws a `ProblemError` if the server refuses. */
   restart(): Promise<void> {
-    return this.#post('restart', {}, 'begin anew');
+    return this.#post('restart', {}, 'restart');
   }
 
   async #post(path: string, body: object, aim: string): Promise<void> {

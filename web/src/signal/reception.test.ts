@@ -281,7 +281,7 @@ it('drops everything received under an old identity', async () => {
   const { env, reception, told } = await connected();
   told(picture('0', 'ada'), sound('1', 'ada'));
   const stream = reception.media.value.get('ada')?.cameras.get(0)?.stream;
-  reception.startAnew();
+  reception.startAgain();
   expect(reception.media.value.size).toBe(0);
   expect(stream?.getTracks()).toEqual([]);
   await settle();

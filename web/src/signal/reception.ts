@@ -93,7 +93,7 @@ export class Reception {
   }
 
   /** Starts under a new identity, without what the old one received. */
-  startAnew(): void {
+  startAgain(): void {
     this.#media.clear();
     this.start();
   }

@@ -130,7 +130,7 @@ it('makes a connection again that the server has ended, and no other one', async
   expect(posts().slice(before)).toEqual(['POST /whip/our%20room?participant=p1']);
 });
 
-it('publishes under its id once welcomed, and anew under a new id', async () => {
+it('publishes under its id once welcomed, and again under a new id', async () => {
   const { env, session, bodies, say, posts } = await inRoom();
   const published = () => posts().filter((request) => request.startsWith('POST /whip'));
   await session.publish({ video: track('video'), audio: track('audio'), screen: null });
@@ -173,7 +173,7 @@ it('hurries what waits when the network is back', async () => {
   expect(posts()).toHaveLength(2);
 });
 
-it('connects anew when a server that was started again gives the same ids', async () => {
+it('connects again when a server that was started again gives the same ids', async () => {
   const { env, session, bodies, say, posts } = await inRoom(person('ada'));
   env.peer.become('connected');
   await say('offer', { resource: '1', sdp: sections('more', { 0: 'video' }) });

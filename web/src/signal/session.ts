@@ -211,7 +211,7 @@ export class RoomSession {
     } else {
       // We are a new participant: the server was restarted or forgot us, and our
       // connections are gone.
-      this.reception.startAnew();
+      this.reception.startAgain();
     }
     this.#startPublishing();
   }

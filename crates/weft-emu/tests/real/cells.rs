@@ -166,7 +166,7 @@ fn stations_of_a_cell_do_not_reach_each_other() {
     let mut bytes = [0; 8];
     assert_eq!(middle.recv(&mut bytes).expect("an arrival"), 1);
     let report = cell.running.stop();
-    assert_eq!(report.strays, 1);
+    assert_eq!(report.unroutable, 1);
     assert_eq!(report.link(cell.link).stations[0].counters.sent.packets, 1);
 }
 

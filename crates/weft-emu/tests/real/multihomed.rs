@@ -69,7 +69,7 @@ fn a_socket_goes_over_the_link_whose_address_it_has() {
         assert_eq!(wifi.backward().counters.delivered.packets, 7);
         assert_eq!(lte.forward().counters.delivered.packets, 10);
         assert_eq!(lte.backward().counters.delivered.packets, 10);
-        assert_eq!(report.strays, 0);
+        assert_eq!(report.unroutable, 0);
     });
 }
 

@@ -39,7 +39,7 @@ fn a_round_trip_takes_the_delays_of_both_directions() {
             assert_eq!(direction.counters.dropped().packets, 0);
         }
         assert_eq!(report.lateness.count(), 40);
-        assert_eq!((report.untaken, report.device_drops), (0, 0));
+        assert_eq!((report.rejected, report.device_drops), (0, 0));
     });
 }
 
@@ -213,7 +213,7 @@ fn what_is_for_nobody_enters_no_queue() {
     let to = SocketAddr::from((pair.at_right.v4, 7));
     with_echo(&there, || round_trip(&here, to)).expect("an answer");
     let report = pair.running.stop();
-    assert_eq!(report.strays, 2);
+    assert_eq!(report.unroutable, 2);
     assert_eq!(report.link(pair.link).forward().counters.sent.packets, 1);
 }
 

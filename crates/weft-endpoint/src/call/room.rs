@@ -153,7 +153,7 @@ impl CallLoop {
         });
     }
 
-    /// The server has ended a connection: it is made again at once, which takes longer
+    /// The server has ended a connection: it is set up again at once, which takes longer
     /// by the silence of its paths.
     fn on_connection_ended(&mut self, resource: &str) {
         let connection = self.publication.connection();

@@ -87,7 +87,7 @@ fn a_constant_overload_is_drained_once_the_control_law_has_caught_up() {
     // The n-th drop comes at 200 ms x sqrt(n), so drops come at 50 t a second
     // after t seconds. 2,000 packets a second over 1,000: until about 20 s
     // the limit of the queue must help, then CoDel alone empties it (and
-    // begins anew: it is made for flows that react).
+    // restarts: it is made for flows that react).
     let source = Source {
         kind: Kind::Constant(Rate::from_mbps(24)),
         ecn: Ecn::NotEct,

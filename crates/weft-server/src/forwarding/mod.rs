@@ -292,8 +292,8 @@ impl MediaPlane for Planes {
 }
 
 /// Thread that waits for the end of a plane and replaces it. The sockets stay open all
-/// the time: if one of those that share a port is closed, the system spreads the
-/// addresses of all clients anew.
+/// the time: if one of those that share a port is closed, the system assigns
+/// all clients to sockets again.
 struct Keeper {
     id: PlaneId,
     sockets: Vec<UdpSocket>,
@@ -318,7 +318,7 @@ impl Keeper {
         }
     }
 
-    /// Starts the plane anew, and tells the other planes and the room.
+    /// Restarts the plane and tells the other planes and the room.
     fn replace(&self) -> Option<Driver<Order>> {
         let (planes, own) = (&self.planes, self.id.number());
         let mut remotes = planes.remotes();

@@ -113,7 +113,7 @@ fn a_player_goes_on_when_the_publisher_comes_back_with_another_camera() {
     wait_for("the first camera continues", || {
         player.seen().of(0).len() > before + SECOND as usize
     });
-    let anew = room.play_offered("ada", &["127.0.0.1"], None);
-    let seen = anew.wait_for_cameras(2, SECOND as usize);
+    let again = room.play_offered("ada", &["127.0.0.1"], None);
+    let seen = again.wait_for_cameras(2, SECOND as usize);
     assert_eq!(seen.spoiled, 0);
 }

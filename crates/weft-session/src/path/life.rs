@@ -70,7 +70,7 @@ impl Path {
             && self.state == PathState::Suspect
         {
             // The checks were answered, or no verdict was possible: back in
-            // use, and watched anew.
+            // use, and watched again.
             self.marking.doubt();
             self.state = PathState::Up;
             self.life.suspect_since = None;

@@ -185,7 +185,7 @@ impl Path {
         }
     }
 
-    /// Another controller takes over, and begins anew.
+    /// Another controller takes over, and restarts.
     pub fn set_controller(&mut self, controller: Box<dyn Controller>, ecn: Ecn) {
         self.sending.pacer = Pacer::new(controller.pacing_rate());
         self.sending.controlled_from = self.history.next_number();

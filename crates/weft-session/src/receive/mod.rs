@@ -85,8 +85,8 @@ pub struct Receiver {
     payloads: Payloads,
     clock: StreamClock,
     release_at: Option<Instant>,
-    /// When it began anew last: buffers are made again, which a sender whose
-    /// timestamps jump all the time is not to have for each packet.
+    /// When it was last restarted: new buffers cost memory, and a sender
+    /// whose timestamps jump all the time must not cause them for each packet.
     restarted_at: Option<Instant>,
 }
 

@@ -1,4 +1,4 @@
-//! Packets of one stream that are made again from repair packets (RFC 8627
+//! Packets of one stream that are recovered from repair packets (RFC 8627
 //! section 6.3).
 
 mod kept;
@@ -46,7 +46,7 @@ struct Held {
     parity: Parity,
 }
 
-/// A packet made again, in wire form.
+/// A recovered packet, in wire form.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) struct Recovered {
     pub sequence: u64,
@@ -128,7 +128,7 @@ impl Recovery {
         }
     }
 
-    /// The next packet that can be made again, for as long as there are any.
+    /// The next packet that can be recovered, until there are none.
     pub fn poll(&mut self, ssrc: Ssrc, map: &ExtensionMap) -> Option<Recovered> {
         let mut at = 0;
         while let Some(held) = self.repairs.get(at) {

@@ -23,9 +23,9 @@ pub struct Lateness {
     /// Whether a path with a standing queue gets no media while another one is
     /// well.
     pub avoids_degraded_paths: bool,
-    /// Whether the picture begins anew where packets that are stuck would take
+    /// Whether the picture restarts where packets that are stuck would take
     /// too long on another path.
-    pub begins_anew: bool,
+    pub restarts_pictures: bool,
     /// Whether the next picture is bounded to what arrives in time.
     pub bounds_pictures: bool,
     /// Whether a path that is alone is treated in its own way: its packets are

@@ -85,7 +85,7 @@ impl Session {
 
     /// Gives the packets of a dead path to the others. Paths that come back at
     /// the same time, of which nothing is known yet, would be full of them: then
-    /// they get the sound only, and the picture begins anew.
+    /// they get the sound only, and the picture restarts.
     pub(super) fn inherit(
         &mut self,
         now: Instant,
@@ -115,8 +115,8 @@ impl Session {
     /// Whether a keyframe is sooner there than what others hold, at this rate.
     fn brings_too_late(&self, needed: Bytes, rate: Rate) -> bool {
         let time = rate.time_for(needed);
-        let begins_anew = self.lateness().is_some_and(|l| l.begins_anew);
-        begins_anew && time.is_none_or(|time| time > TAKEN_OVER_WITHIN)
+        let restarts_pictures = self.lateness().is_some_and(|l| l.restarts_pictures);
+        restarts_pictures && time.is_none_or(|time| time > TAKEN_OVER_WITHIN)
     }
 
     /// Leaves what is under way of these streams' pictures, and asks for

@@ -13,7 +13,7 @@ impl Session {
         }
     }
 
-    /// A stream that was interrupted begins anew.
+    /// A stream that was interrupted restarts.
     pub(super) fn ask_for_keyframe(&mut self, now: Instant, id: StreamId) {
         if self
             .streams

@@ -24,7 +24,7 @@ const WORTH_WAITING: Duration = Duration::from_millis(50);
 const AROUND: u64 = 16 + 8 + 40;
 /// The part of media in what is sent is taken over about this time.
 const MEMORY: Duration = Duration::from_secs(1);
-/// The target rate is looked at anew so often. Chosen by us: two frames.
+/// The target rate is reviewed this often. Chosen by us: two frames.
 const NEWS: Duration = Duration::from_millis(60);
 /// Assumed before anything is sent, and the least: copies on two more paths,
 /// with headers.

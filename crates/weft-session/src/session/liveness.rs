@@ -62,7 +62,7 @@ impl Session {
     }
 
     /// All paths are silent: media waits for a path. What is in flight or in
-    /// the pacer would be stale when one returns; a keyframe begins anew.
+    /// the pacer would be stale when one returns; a keyframe restarts.
     pub(super) fn on_path_silent(&mut self, now: Instant, id: PathId) {
         let Some(path) = self.paths.get_mut(&id).filter(|p| p.is_usable()) else {
             return;
@@ -119,8 +119,8 @@ impl Session {
         self.announce_rate(now);
     }
 
-    /// A migration is over: a connection that is established anew knows nothing
-    /// of its path, and its picture begins anew.
+    /// A migration is over: a connection that is set up again has no
+    /// knowledge of its path, and its picture restarts.
     pub(super) fn resume(&mut self, now: Instant) {
         if self.scheduling.resumes_at.is_none_or(|at| now < at) {
             return;

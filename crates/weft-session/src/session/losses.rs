@@ -74,7 +74,7 @@ impl Session {
         }
     }
 
-    /// Schedules anew what waited on a path that is not to be waited for.
+    /// Reschedules what waited on a path that is not to be waited for.
     pub(super) fn schedule_again(&mut self, now: Instant, waiting: Vec<Waiting>) {
         for waiting in waiting {
             let (stream, sequence) = (waiting.stream, waiting.sequence);

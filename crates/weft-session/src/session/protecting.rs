@@ -59,7 +59,7 @@ impl Session {
             let places = group.members.iter();
             let members = places.filter_map(|place| packets.get(*place));
             let mut members: Vec<u64> = members.map(|p| p.sequence).collect();
-            // What was scheduled anew comes behind what was sent meanwhile.
+            // What was rescheduled comes behind what was sent meanwhile.
             members.sort_unstable();
             members.dedup();
             (members, group.made_for)

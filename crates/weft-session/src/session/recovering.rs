@@ -71,7 +71,7 @@ impl Session {
         self.recover(now, path, id);
     }
 
-    /// Hands on what can be made again, as if it had been received.
+    /// Hands on recovered packets as if they had been received.
     pub(super) fn recover(&mut self, now: Instant, path: PathId, id: StreamId) {
         let Some(stream) = self.streams.receivers.get_mut(&id) else {
             return;

@@ -104,7 +104,7 @@ impl Session {
         late
     }
 
-    /// Schedules anew the packets that wait for the pacer of a path that is
+    /// Reschedules the packets that wait for the pacer of a path that is
     /// late.
     fn requeue_late(&mut self, now: Instant, id: PathId, best: &PathView) {
         let Some(path) = self.paths.get_mut(&id) else {

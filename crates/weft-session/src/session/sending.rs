@@ -225,7 +225,7 @@ impl Session {
     }
 
     /// Queues a retransmission, unless one waits already. What is too late or
-    /// was sent too often is given up, and the picture begins anew.
+    /// was sent too often is given up, and the picture restarts.
     pub(super) fn retransmit(&mut self, now: Instant, id: StreamId, sequence: u64) {
         let can_send = self.can_send(now);
         let Some(stream) = self.streams.senders.get_mut(&id) else {

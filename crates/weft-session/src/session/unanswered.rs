@@ -23,7 +23,7 @@ impl Session {
     }
 
     /// A path answers: what was sent meanwhile may have been lost, and the
-    /// picture begins anew.
+    /// picture restarts.
     pub(super) fn end_unanswered(&mut self) {
         if self.scheduling.unanswered.take().is_none() {
             return;

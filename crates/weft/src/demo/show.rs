@@ -71,15 +71,15 @@ impl Show {
             if self.length.is_some() || self.page_state.is_watched() {
                 watched_at = Instant::now();
             }
-            let mut anew = self.obey();
+            let mut again = self.obey();
             if watched_at.elapsed() > ALONE {
                 let measured = self.result(&act);
                 if self.rest_till_watched().is_break() {
                     return Ok(measured);
                 }
-                anew = true;
+                again = true;
             }
-            if anew {
+            if again {
                 act = self.begin();
             }
             self.step(&mut act);
@@ -93,18 +93,18 @@ impl Show {
 
     /// Executes the actions on the page; returns whether to restart.
     fn obey(&mut self) -> bool {
-        let mut anew = false;
+        let mut again = false;
         for action in self.page_state.take_actions() {
             match action {
                 PageAction::Link(link, to) => self.run.ride.set(link, to),
                 PageAction::Set(setting) => self.run.set_weft(setting),
                 PageAction::Restart => {
                     self.run.reset_links();
-                    anew = true;
+                    again = true;
                 }
             }
         }
-        anew
+        again
     }
 
     fn begin(&self) -> Act {

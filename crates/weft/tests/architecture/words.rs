@@ -13,7 +13,7 @@ const PHRASES: [(&str, &str); 8] = [
     ("is believed", "is trusted"),
     ("goes on", "continues"),
     ("whoever", "anyone who"),
-    ("asked anew", "asked again"),
+    ("anew", "again"),
     ("no shame", "fine"),
 ];
 

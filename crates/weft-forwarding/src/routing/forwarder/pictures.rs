@@ -76,7 +76,7 @@ impl Default for Pictures {
 }
 
 impl Pictures {
-    /// Begins anew with this picture, its numbers joined to those given away
+    /// Restarts with this picture, its numbers joined to those given away
     /// before.
     pub(super) fn start(&mut self, numbers: &PictureNumbers) {
         self.decided = [None; REMEMBERED];
@@ -109,7 +109,7 @@ impl Pictures {
         };
         let mut id = extend(ids, id);
         // The ids of a stream only go up. Where they do not, the sender has
-        // begun to count anew (or counts with seven bits and wrapped).
+        // restarted its count (or counts with seven bits and wrapped).
         if newest && id + 1 < ids.next() {
             self.start(numbers);
             id = self.ids.as_ref().map_or(id, OffsetMap::next);

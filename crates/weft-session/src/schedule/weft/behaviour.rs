@@ -23,7 +23,7 @@ impl Behaviour {
                 caution,
                 others_count: others.filter(|_| has(Ablation::Caution)),
                 avoids_degraded_paths: has(Ablation::DegradedPaths),
-                begins_anew: has(Ablation::FreshStart),
+                restarts_pictures: has(Ablation::FreshStart),
                 bounds_pictures: has(Ablation::FrameBudget),
                 spreads_on_only_path: has(Ablation::OnlyPath),
             }),
@@ -98,7 +98,7 @@ mod tests {
             [
                 others,
                 l.avoids_degraded_paths,
-                l.begins_anew,
+                l.restarts_pictures,
                 l.bounds_pictures,
                 l.spreads_on_only_path,
             ]

@@ -41,7 +41,7 @@ const REPAIR_WAIT: Duration = Duration::from_millis(30);
 /// The jitter buffer puts up with one late frame in so many.
 const LATE_ONE_IN: f64 = 20.0;
 /// A copy that arrives so much later than the frame is of no use: the first path
-/// would be known to have failed, and the picture would begin anew.
+/// would be known to have failed, and the picture would restart.
 const COPY_LATE: Duration = Duration::from_millis(250);
 /// Copies do not fill a path for longer than this.
 const COPY_ROOM: Duration = Duration::from_millis(200);

@@ -48,7 +48,7 @@ fn what_is_unpacked_stays_and_what_is_broken_is_made_anew() {
     let folder = unpack(cache.path()).unwrap();
     fs::write(folder.join("pion/pion"), "built").unwrap();
     assert_eq!(unpack(cache.path()).unwrap(), folder);
-    assert!(folder.join("pion/pion").exists(), "it is not made anew");
+    assert!(folder.join("pion/pion").exists(), "it is not built again");
     assert_eq!(fs::read_dir(cache.path().join("weft")).unwrap().count(), 1);
 
     fs::remove_file(folder.join("README.md")).unwrap();
