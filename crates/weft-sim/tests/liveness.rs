@@ -58,7 +58,7 @@ fn record(run: &Record) -> &CallRecord {
 }
 
 #[test]
-fn media_is_held_back_while_all_links_are_dead_and_a_keyframe_begins_anew() {
+fn media_is_held_back_while_all_links_are_dead_and_a_keyframe_restarts() {
     for seed in 1..=5 {
         let run = run(&call(both_dead(10, 13), 20), seed);
         // No media a second after the suspicion; only checks then, ten a second on each

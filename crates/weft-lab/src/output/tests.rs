@@ -197,7 +197,7 @@ fn a_folder_that_cannot_be_written_is_told_before_anything_runs() {
 }
 
 #[test]
-fn a_report_without_results_is_not_written_anew() {
+fn a_report_without_results_is_not_written_again() {
     let folder = tempfile::tempdir().unwrap();
     // State after a run that was killed, or whose disk was full.
     Folder::create(folder.path()).unwrap();
@@ -218,7 +218,7 @@ fn a_report_without_results_is_not_written_anew() {
 }
 
 #[test]
-fn a_report_of_another_layout_is_not_written_anew() {
+fn a_report_of_another_layout_is_not_written_again() {
     let folder = tempfile::tempdir().unwrap();
     written(folder.path());
     let [data, page] = ["report.json", "report.html"].map(|name| folder.path().join(name));

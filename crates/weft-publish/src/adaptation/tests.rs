@@ -199,7 +199,7 @@ fn what_did_not_last_is_tried_later_each_time() {
 }
 
 #[test]
-fn after_an_outage_the_encoder_begins_anew() {
+fn after_an_outage_the_encoder_restarts() {
     let mut camera = Camera::new(Degradation::MaintainFrameRate);
     camera.run(60, 2500, 20);
     assert_eq!(camera.run(29, 0, 20), 720);

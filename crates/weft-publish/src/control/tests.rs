@@ -70,7 +70,7 @@ fn without_room_one_picture_in_four_is_tried() {
 }
 
 #[test]
-fn a_keyframe_after_a_fall_is_made_by_an_encoder_that_begins_anew() {
+fn a_keyframe_after_a_fall_is_made_by_an_encoder_that_restarts() {
     let mut camera = Camera::new();
     for _ in 0..30 {
         camera.next();
@@ -119,7 +119,7 @@ fn a_keyframe_stays_due_until_it_was_encoded() {
 }
 
 #[test]
-fn an_encoder_that_begins_anew_answers_requests() {
+fn an_encoder_that_restarts_answers_requests() {
     let mut camera = Camera::new();
     camera.allowance.keyframe_requests += 1;
     assert_eq!(camera.next(), Some(Start::Restart));

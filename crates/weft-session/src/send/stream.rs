@@ -306,7 +306,7 @@ impl SendStream {
 
     /// Whether the picture continues without this packet, from a keyframe that
     /// came after it.
-    pub fn has_begun_anew_since(&self, sequence: u64) -> bool {
+    pub fn has_restarted_since(&self, sequence: u64) -> bool {
         let after = sequence.saturating_sub(self.first) as usize + 1;
         let mut later = self.packets.iter().skip(after);
         later.any(|p| p.class == Class::Keyframe)

@@ -76,7 +76,7 @@ impl Session {
         let waits = path.queue.iter().map(|w| w.stream);
         let streams = waits.chain(late.iter().map(|(_, carried)| carried.stream));
         let streams = streams.collect();
-        if self.brings_too_late(needed, rate) && self.begin_anew(now, streams) {
+        if self.brings_too_late(needed, rate) && self.restart_pictures(now, streams) {
             return;
         }
         let waiting = self.paths.get_mut(&id).map(|path| path.queue.drain());
@@ -103,7 +103,7 @@ impl Session {
         let rate = others.map(|p| p.controller.target_rate()).sum();
         if self.avoids_degraded_paths()
             && self.brings_too_late(needed, rate)
-            && self.begin_anew(now, streams)
+            && self.restart_pictures(now, streams)
         {
             waiting.retain(|w| w.purpose == Purpose::Audio);
             let sender = |carried: &Carried| self.streams.senders.get(&carried.stream);
@@ -121,7 +121,7 @@ impl Session {
 
     /// Leaves what is under way of these streams' pictures, and asks for
     /// keyframes. False if that was done just before.
-    fn begin_anew(&mut self, now: Instant, mut stuck: Vec<StreamId>) -> bool {
+    fn restart_pictures(&mut self, now: Instant, mut stuck: Vec<StreamId>) -> bool {
         stuck.sort_unstable();
         stuck.dedup();
         stuck.retain(|s| self.streams.senders.get(s).is_some_and(|s| !s.is_audio()));

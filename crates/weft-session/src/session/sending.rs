@@ -243,7 +243,7 @@ impl Session {
         let late = now.saturating_since(packet.created_at) > RETRANSMISSION_AGE;
         if late || packet.retransmissions >= MAX_RETRANSMISSIONS {
             // The receiver would find out only when its patience has ended.
-            if !stream.has_begun_anew_since(sequence) {
+            if !stream.has_restarted_since(sequence) {
                 self.request_keyframe_of(now, id);
             }
             return;

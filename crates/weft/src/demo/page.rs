@@ -328,7 +328,7 @@ mod tests {
     const LET_WIFI_GO: PageAction = PageAction::Link(LinkName::Wifi, Override::Auto);
 
     #[test]
-    fn only_who_finds_nobody_watching_begins_it_anew() {
+    fn only_who_finds_nobody_watching_restarts_it() {
         let page_state = PageState::new();
         let first = page_state.listen();
         assert_eq!(actions_of(&page_state), [PageAction::Restart]);

@@ -388,7 +388,7 @@ fn what_is_no_vp8_is_counted_and_not_asked_for_again() {
 /// Each beginning makes the buffers again, 49 kB: not for each packet of who
 /// wants that.
 #[test]
-fn timestamps_that_jump_all_the_time_begin_anew_once_a_second() {
+fn timestamps_that_jump_all_the_time_restart_once_a_second() {
     let mut receiver = video(Delivery::Packets);
     for n in 0..3_000_u64 {
         // Twenty seconds of 90 kHz there and back.

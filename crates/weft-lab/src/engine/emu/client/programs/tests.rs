@@ -43,7 +43,7 @@ fn what_is_unpacked_is_what_the_sources_have() {
 }
 
 #[test]
-fn what_is_unpacked_stays_and_what_is_broken_is_made_anew() {
+fn what_is_unpacked_stays_and_what_is_broken_is_unpacked_again() {
     let cache = tempfile::tempdir().unwrap();
     let folder = unpack(cache.path()).unwrap();
     fs::write(folder.join("pion/pion"), "built").unwrap();

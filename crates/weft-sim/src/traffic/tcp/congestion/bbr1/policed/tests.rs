@@ -62,7 +62,7 @@ fn intervals_that_differ_are_no_policer() {
 }
 
 #[test]
-fn an_application_without_data_begins_anew() {
+fn an_application_without_data_restarts() {
     let mut connection = Connection::default();
     connection.run(4, 40, 10);
     let ack = connection.rounds.next(40, 10, Limit::Application);
@@ -75,7 +75,7 @@ fn an_application_without_data_begins_anew() {
 
 /// After 16 rounds the second interval is abandoned, and the first with it.
 #[test]
-fn an_interval_without_an_end_begins_anew() {
+fn an_interval_without_an_end_restarts() {
     let mut connection = Connection::default();
     connection.run(4, 40, 10);
     connection.run(17, 40, 0);
