@@ -7,7 +7,7 @@ use std::io;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-use weft_media::{Recorder, RecorderError, Tracks};
+use weft_record::{Recorder, RecorderError, Tracks};
 use weft_session::ReceivedFrame;
 use weft_units::Instant;
 

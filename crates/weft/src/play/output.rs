@@ -7,7 +7,7 @@ use std::path::Path;
 
 use weft_endpoint::caller::Track;
 use weft_endpoint::{Event, PlayedFrame, Recording};
-use weft_media::{Recorder, RecorderError, Tracks};
+use weft_record::{Recorder, RecorderError, Tracks};
 use weft_units::Codec;
 
 use crate::exit::{self, Failure};

@@ -1,4 +1,4 @@
-//! Recording of received media into a WebM file or pipe, without decoding.
+//! VP8 and Opus in a WebM file or pipe.
 
 mod disk;
 #[cfg(test)]
@@ -15,9 +15,14 @@ use webm::mux::{
 use weft_units::{Codec, Instant};
 use weft_wire::payload::vp8;
 
-use crate::audio::{CHANNELS, SAMPLE_RATE};
+use crate::error::RecorderError;
 use disk::{Disk, WriteError};
-use timeline::{Kind, Queue, Sample, Timeline};
+pub(crate) use timeline::Timeline;
+use timeline::{Kind, Queue, Sample};
+
+/// Clock rate and number of channels of Opus in RTP (RFC 7587 section 4).
+const SAMPLE_RATE: u32 = 48_000;
+const CHANNELS: u8 = 2;
 
 /// Tracks of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,27 +33,6 @@ pub enum Tracks {
     Audio,
     /// Both.
     Both,
-}
-
-/// Reason why a recording ended early.
-#[derive(Debug, thiserror::Error)]
-pub enum RecorderError {
-    /// The file cannot be created.
-    #[error("recording `{}`: {reason}; choose an existing directory that you may write to", .path.display())]
-    Create {
-        /// Path, as given.
-        path: PathBuf,
-        /// System error.
-        reason: std::io::Error,
-    },
-    /// Writing to the file failed; its contents stay playable.
-    #[error("recording `{}`: {reason}", .path.display())]
-    Write {
-        /// Path, as given.
-        path: PathBuf,
-        /// System error, or the library's error if there is none.
-        reason: std::io::Error,
-    },
 }
 
 /// Writes VP8 and Opus to a `.webm` file as they arrive. The container does not support
@@ -101,11 +85,7 @@ impl Recorder {
     /// # Errors
     /// [`RecorderError::Create`] if the file exists or cannot be created.
     pub fn create_new(path: &Path, tracks: Tracks) -> Result<Recorder, RecorderError> {
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        Recorder::in_file(path, options.open(path), tracks)
+        Recorder::in_file(path, private_file(path), tracks)
     }
 
     /// Records into a pipe, for a player: without seeking, so without duration and index.
@@ -192,6 +172,12 @@ impl Recorder {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Returns the time of the first sample, which is zero in the file; `None` before it.
+    #[must_use]
+    pub fn start(&self) -> Option<Instant> {
+        Some(Instant::from_nanos(self.output.as_ref()?.start))
     }
 
     /// Ends the recording. Without this the file plays, but has no duration and no index.
@@ -282,6 +268,15 @@ impl Recorder {
     }
 }
 
+/// Creates a file that only this user can read.
+pub(crate) fn private_file(path: &Path) -> std::io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
 /// Finishes the recording, for callers that end with an error of their own.
 impl Drop for Recorder {
     fn drop(&mut self) {
@@ -305,7 +300,7 @@ fn build(
     }
     if with_audio {
         let (next, track) =
-            builder.add_audio_track(SAMPLE_RATE, CHANNELS as u32, AudioCodecId::Opus, None)?;
+            builder.add_audio_track(SAMPLE_RATE, CHANNELS.into(), AudioCodecId::Opus, None)?;
         builder = next.set_codec_private(track, &opus_head())?;
         audio = Some(track);
     }
@@ -323,7 +318,7 @@ fn opus_head() -> [u8; 19] {
     let mut head = [0; 19];
     head[..8].copy_from_slice(b"OpusHead");
     head[8] = 1;
-    head[9] = CHANNELS as u8;
+    head[9] = CHANNELS;
     head[12..16].copy_from_slice(&SAMPLE_RATE.to_le_bytes());
     head
 }

@@ -5,10 +5,11 @@ use matroska_demuxer::{Frame, MatroskaFile, TrackType};
 use weft_units::{Duration, Instant, Rate};
 
 use super::timeline::Timeline;
+use weft_media::audio::{FRAME_SAMPLES, MicrophoneSpec, OpusDecoder, OpusEncoder};
+use weft_media::clip::{Clip, ClipConfig};
+use weft_media::{EncoderConfig, Keyframe, Vp8Decoder, Vp8Encoder};
+
 use super::{Recorder, RecorderError, Tracks};
-use crate::audio::{FRAME_SAMPLES, MicrophoneSpec, OpusDecoder, OpusEncoder};
-use crate::clip::{Clip, ClipConfig};
-use crate::{EncoderConfig, Keyframe, Vp8Decoder, Vp8Encoder};
 
 const FPS: u64 = 25;
 
@@ -261,11 +262,11 @@ fn pictures_may_change_their_size() {
         temporal_layers: 1,
     })
     .unwrap();
-    let picture = crate::Picture::new(width, height);
+    let picture = weft_media::Picture::new(width, height);
     let sizes = [(640, 360), (320, 180), (480, 270), (640, 360)];
     let start = Instant::from_nanos(5_000_000_000);
     for (number, size) in sizes.iter().flat_map(|size| [size; 5]).enumerate() {
-        let small = crate::Scaler::new((width, height), *size).scale(&picture);
+        let small = weft_media::Scaler::new((width, height), *size).scale(&picture);
         let timestamp = number as u32 * 3600;
         let frame = encoder.encode(&small, timestamp, Keyframe::Auto).unwrap();
         let frame = frame.expect("black pictures fit");

@@ -1,0 +1,123 @@
+//! The index of a recording: its tracks and when each begins.
+
+use crate::error::RecorderError;
+use crate::webm::private_file;
+use serde::{Deserialize, Serialize};
+use std::io::Write;
+use std::path::Path;
+
+/// Maximum size of an index in octets: [`MAX_FILES`](crate::recording::MAX_FILES) entries
+/// with names of the longest kind. Chosen by us.
+const MAX_INDEX: u64 = 4_000_000;
+
+/// Contents of `index.json` in the folder of a recording.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Index {
+    /// Name of the room.
+    pub room: String,
+    /// Beginning of the recording, in UTC (RFC 3339).
+    pub started: String,
+    /// End of the recording in milliseconds after its beginning; `None` while it lasts, or
+    /// if the server was killed.
+    pub length_ms: Option<u64>,
+    /// Reason why the recording ended early.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Packets that are missing because the disk was too slow.
+    #[serde(default)]
+    pub lost_packets: u64,
+    /// Files, in order of their beginnings.
+    pub tracks: Vec<TrackEntry>,
+}
+
+/// File of a recording.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrackEntry {
+    /// Name of the file in the folder of the recording.
+    pub file: String,
+    /// Id of the participant in the room.
+    pub participant: String,
+    /// Name of the participant.
+    pub name: String,
+    /// Kind of track.
+    pub kind: TrackKind,
+    /// Codec, as in session descriptions.
+    pub codec: String,
+    /// Time of its first frame, in milliseconds after the beginning of the recording.
+    pub start_ms: u64,
+    /// Time of its last frame, in milliseconds after its first one; `None` while it lasts,
+    /// or if the server was killed.
+    pub length_ms: Option<u64>,
+}
+
+/// Kind of a recorded track.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TrackKind {
+    /// Camera.
+    Camera,
+    /// Shared screen.
+    Screen,
+    /// Microphone, or the sound of a screen.
+    Microphone,
+}
+
+impl TrackKind {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            TrackKind::Camera => "camera",
+            TrackKind::Screen => "screen",
+            TrackKind::Microphone => "microphone",
+        }
+    }
+}
+
+/// Reason why an index cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum IndexError {
+    /// The file cannot be read.
+    #[error("{0}")]
+    Read(#[from] std::io::Error),
+    /// The file is not an index.
+    #[error("{0}")]
+    Parse(#[from] serde_json::Error),
+}
+
+impl Index {
+    /// Name of the file.
+    pub const FILE: &str = "index.json";
+
+    /// Reads the index of the recording in a folder.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is not an index.
+    pub fn read(folder: &Path) -> Result<Index, IndexError> {
+        let file = std::fs::File::open(folder.join(Index::FILE))?;
+        let file = std::io::BufReader::new(std::io::Read::take(file, MAX_INDEX));
+        Ok(serde_json::from_reader(file)?)
+    }
+
+    /// Replaces the index of the recording in a folder: a reader, or a server that starts
+    /// after a crash, sees the old one or the new one.
+    ///
+    /// # Errors
+    /// If it cannot be written; the old one stays.
+    pub(crate) fn write(&self, folder: &Path) -> Result<(), RecorderError> {
+        let path = folder.join(Index::FILE);
+        let new = folder.join("index.json.new");
+        let failed = |reason| RecorderError::write(&path, reason);
+        let mut text = serde_json::to_vec_pretty(self).map_err(std::io::Error::from);
+        if let Ok(text) = &mut text {
+            text.push(b'\n');
+        }
+        let text = text.map_err(failed)?;
+        // A full disk may have left one.
+        let _ = std::fs::remove_file(&new);
+        let written = private_file(&new).and_then(|mut file| file.write_all(&text));
+        let renamed = written.and_then(|()| std::fs::rename(&new, &path));
+        renamed.map_err(|reason| {
+            let _ = std::fs::remove_file(&new);
+            failed(reason)
+        })
+    }
+}
