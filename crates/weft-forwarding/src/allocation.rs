@@ -38,7 +38,7 @@ impl Traffic {
         }
     }
 
-    fn useful(&self, now: Instant, carried: &Carried) -> Vec<Encoding> {
+    pub(crate) fn useful(&self, now: Instant, carried: &Carried) -> Vec<Encoding> {
         let all = carried.encodings.iter().map(|track| Encoding {
             track: *track,
             rate: self.router.rate(now, *track).unwrap_or(Rate::ZERO),

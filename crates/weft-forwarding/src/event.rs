@@ -1,5 +1,6 @@
 use crate::connection::ResourceId;
 use crate::reception::Line;
+use crate::recording::Recorded;
 use crate::relay::{PlaneId, Relayed};
 use std::net::SocketAddr;
 use weft_peer::PeerKey;
@@ -29,6 +30,8 @@ pub enum Output {
         /// The message.
         message: Relayed,
     },
+    /// Give this to the recorder.
+    Record(Recorded),
     /// Something that signalling may want to know.
     Event(Event),
 }

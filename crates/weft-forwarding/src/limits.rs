@@ -48,8 +48,13 @@ impl Plane {
             let fitting = there.iter();
             let fitting = fitting.filter_map(|key| self.traffic.fitting(now, *key, publication));
             let published = self.traffic.published(now, publication);
+            let usable = match self.recordings.has(&publisher.room) {
+                // A recording takes all that comes.
+                true => Some(most),
+                false => usable.max(),
+            };
             let rates = Usable {
-                most: usable.max(),
+                most: usable,
                 fitting: fitting.min(),
                 published,
             };

@@ -4,6 +4,7 @@ use crate::event::{Event, Output};
 use crate::handshakes::{Handshakes, Waiting};
 use crate::publication::{Origin, Publication, places_of};
 use crate::publisher::{Places, Publisher};
+use crate::recording::Recordings;
 use crate::settings::Settings;
 use crate::steering::Steering;
 use crate::traffic::Traffic;
@@ -43,6 +44,7 @@ pub struct Plane {
     pub(crate) steering: Steering,
     /// Participants whose sound is not forwarded.
     pub(crate) muted: BTreeSet<Publisher>,
+    pub(crate) recordings: Recordings,
     pub(crate) events: VecDeque<Event>,
     /// Time of the last input.
     pub(crate) now: Instant,
@@ -64,6 +66,7 @@ impl Plane {
             handshakes: Handshakes::default(),
             steering: Steering::default(),
             muted: BTreeSet::new(),
+            recordings: Recordings::default(),
             events: VecDeque::new(),
             now: Instant::ZERO,
             next_housekeeping: None,
@@ -170,6 +173,9 @@ impl Plane {
             if let Some((to, message)) = self.traffic.relays.poll() {
                 return Some(Output::Relay { to, message });
             }
+            if let Some(recorded) = self.traffic.taps.poll() {
+                return Some(Output::Record(recorded));
+            }
             if let Some(event) = self.events.pop_front() {
                 return Some(Output::Event(event));
             }
@@ -236,6 +242,7 @@ impl Plane {
             let egress = self.settings.egress();
             self.traffic.adapt_rates(now, &mut self.peers, egress);
             self.tell_paused();
+            self.traffic.choose_recorded(now, &mut self.peers);
             self.tell_wanted(now);
             self.limit_publishers(now);
             let has_claims = self.keep_links(now);

@@ -45,6 +45,7 @@ impl Plane {
 
     /// The tracks of a room have changed.
     pub(crate) fn refresh_receptions(&mut self, now: Instant, room: &str) {
+        self.refresh_recording(now, room);
         let of_room = |c: &Connection| c.participant.room == room && c.reception().is_some();
         let all = self.connections.iter().filter(|(_, c)| of_room(c));
         for resource in all.map(|(id, _)| id.clone()).collect::<Vec<_>>() {

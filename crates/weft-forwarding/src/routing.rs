@@ -15,7 +15,7 @@ mod offset_map;
 mod router;
 mod share;
 
-pub(crate) use forwarder::Downlink;
+pub(crate) use forwarder::{Downlink, Forwarder, Forwarding, Parsed};
 pub(crate) use id::{SubscriptionId, TrackId};
 pub(crate) use router::{Output, Router};
 pub(crate) use share::fair_shares;

@@ -6,6 +6,7 @@ use crate::loudest::{Hearing, Loudest};
 use crate::player::{Player, Subscribed};
 use crate::publication::{Origin, Publication, places_of, shown, streams_of};
 use crate::reception::Carried;
+use crate::recording::Taps;
 use crate::relay::PlaneId;
 use crate::relays::Relays;
 use crate::routing::{Output, Router, SubscriptionId, TrackId};
@@ -61,6 +62,7 @@ pub(crate) struct Traffic {
     pub(crate) muted: BTreeSet<TrackId>,
     pub(crate) loudest: Loudest,
     pub(crate) relays: Relays,
+    pub(crate) taps: Taps,
     /// Rates that viewers of other planes would take.
     pub(crate) elsewhere: BTreeMap<PlaneId, Vec<Rate>>,
 }
@@ -86,6 +88,7 @@ impl Traffic {
         for (stream, track) in streams.into_iter().zip(tracks) {
             self.relays.release(track);
             self.remove_incoming(track);
+            self.taps.switch_source(track);
             self.incoming
                 .insert((peer, stream), Incoming { track, packets: 0 });
             self.sources.insert(track, (peer, stream));
@@ -261,6 +264,7 @@ impl Traffic {
             return;
         }
         self.relays.export(track, &packet);
+        self.taps.on_sound(now, track, &packet);
         self.pass(now, peers, track, packet);
     }
 
@@ -293,7 +297,10 @@ impl Traffic {
             match muted {
                 true => drop(self.muted.insert(*track)),
                 // Players get continuous numbers, as after a change of the source.
-                false if self.muted.remove(track) => self.router.switch_source(now, *track),
+                false if self.muted.remove(track) => {
+                    self.taps.switch_source(*track);
+                    self.router.switch_source(now, *track);
+                }
                 false => {}
             }
         }
@@ -347,11 +354,12 @@ impl Traffic {
     /// As the router has them, the players, and what leads there and back.
     pub(crate) fn subscriptions(&self) -> [usize; 4] {
         let players = self.players.values().map(|p| p.subscriptions.len());
+        let recorded = self.taps.subscriptions();
         [
             self.router.subscriptions(),
-            players.sum(),
-            self.outgoing.len(),
-            self.subscriptions.len(),
+            players.sum::<usize>() + recorded,
+            self.outgoing.len() + recorded,
+            self.subscriptions.len() + recorded,
         ]
     }
 
@@ -417,7 +425,7 @@ impl Traffic {
         packet: ForwardedPacket,
     ) {
         let Some((key, stream)) = self.outgoing.get(&id).copied() else {
-            return;
+            return self.taps.on_forwarded(id, packet);
         };
         let sent = peers.drive(key, |peer| peer.send_packet(now, stream, &packet));
         self.totals.forwarded += u64::from(matches!(sent, Some(Ok(()))));

@@ -20,7 +20,8 @@ impl Traffic {
         let cameras = players.filter(|(s, _)| s.kind == MediaKind::Video);
         let watched = cameras.flat_map(|(s, guessing)| self.watched_by(now, s, guessing));
         // Another plane chooses among all encodings of a camera.
-        watched.chain(self.relays.exported()).collect()
+        let watched = watched.chain(self.relays.exported());
+        watched.chain(self.recorded(now)).collect()
     }
 
     /// Returns the encodings that one player may be sent: the largest of use if its part of

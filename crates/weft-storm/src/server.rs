@@ -277,6 +277,8 @@ impl Server {
                 Output::Event(event) => events.push(event),
                 // The server has one plane.
                 Output::Relay { .. } => {}
+                // Nothing is recorded.
+                Output::Record(_) => {}
                 Output::Transmit {
                     peer,
                     local,

@@ -10,6 +10,7 @@ mod cost;
 mod limits;
 mod planes;
 mod reception;
+mod recording;
 mod requests;
 mod restart;
 mod weak;

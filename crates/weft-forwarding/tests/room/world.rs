@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hasher};
 use std::net::SocketAddr;
 
 use weft_forwarding::{Event as PlaneEvent, Output as PlaneOutput, Plane, PlaneId, Relayed};
-use weft_forwarding::{ResourceId, Settings};
+use weft_forwarding::{Recorded, ResourceId, Settings};
 use weft_ice::{IceRole, LocalAddress};
 use weft_peer::{Entropy, Output, Peer, PeerConfig, TimeOrigin};
 use weft_secure::{Certificate, testing};
@@ -39,6 +39,8 @@ pub struct Room {
     pub relayed: (u64, bool),
     pub clients: Vec<Client>,
     pub events: Vec<PlaneEvent>,
+    /// Messages to the recorder.
+    pub recorded: Vec<(Instant, Recorded)>,
     wires: Wires,
     server: SocketAddr,
     origin: TimeOrigin,
@@ -112,6 +114,7 @@ impl Room {
             relayed: (0, false),
             clients: Vec::new(),
             events: Vec::new(),
+            recorded: Vec::new(),
             wires: Wires::new(family, links, &rng),
             server: family.hub(),
             origin,
@@ -328,6 +331,7 @@ impl Room {
             while let Some(output) = self.count(place, Plane::poll_output) {
                 match output {
                     PlaneOutput::Event(event) => self.on_plane_event(event),
+                    PlaneOutput::Record(recorded) => self.recorded.push((self.now, recorded)),
                     PlaneOutput::Relay { to, message } => {
                         let is_optional = message.is_optional();
                         self.relayed.0 += u64::from(is_optional);

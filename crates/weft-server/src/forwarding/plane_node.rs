@@ -114,6 +114,8 @@ impl Node for PlaneNode {
                     self.plane.recycle(peer, datagram);
                 }
                 Output::Relay { to, message } => self.links.push(to, message),
+                // Nothing is recorded yet.
+                Output::Record(_) => {}
                 // Who hears of an event finds it on every plane. The receiver is
                 // gone while the server shuts down.
                 Output::Event(event) => {
