@@ -23,6 +23,8 @@ pub struct RoomSettings {
     pub locked: bool,
     /// Whether newcomers wait until a moderator admits them, except hosts.
     pub waiting_room: bool,
+    /// Whether the server records the room.
+    pub recorded: bool,
 }
 
 impl Room {

@@ -48,6 +48,8 @@ pub struct ServerConfig {
     /// Folder in which the server opens a socket for its operator (`weft
     /// rooms`). Default none.
     pub admin: Option<PathBuf>,
+    /// Folder of recordings, which must exist. Default none: rooms cannot be recorded.
+    pub recordings: Option<PathBuf>,
     /// Limits. Default [`Limits::default`].
     pub limits: Limits,
     /// Receiver of server events. Default none.
@@ -72,6 +74,7 @@ impl Default for ServerConfig {
             ice_servers: Vec::new(),
             turn: None,
             admin: None,
+            recordings: None,
             limits: Limits::default(),
             log: Log::default(),
             extra: None,

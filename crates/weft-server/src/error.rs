@@ -90,6 +90,12 @@ pub enum ServerError {
     /// More media threads than there may be.
     #[error("{0} media threads are too many")]
     TooManyThreads(usize),
+    /// The folder of recordings cannot be written.
+    #[error("rooms cannot be recorded: {reason}")]
+    Recordings {
+        /// Reason in words.
+        reason: String,
+    },
     /// The system provides no thread or no random numbers.
     #[error("the system refused a resource that the server needs: {reason}")]
     System {
@@ -140,6 +146,9 @@ impl ServerError {
             }
             ServerError::TooManyThreads(_) => {
                 format!("Use at most {MAX_PLANES}: one for each processor.")
+            }
+            ServerError::Recordings { .. } => {
+                "Name an existing folder that this user may write to with --recordings.".to_owned()
             }
             ServerError::System { .. } => {
                 "Check the limits of this user and container (`ulimit -a`).".to_owned()

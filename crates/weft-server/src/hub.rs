@@ -5,6 +5,7 @@ mod admission;
 mod bars;
 mod moderation;
 mod pace;
+mod recording;
 mod resources;
 mod state;
 mod talk;
@@ -24,9 +25,8 @@ use resources::{Resource, Resources, Role};
 use serde_json::json;
 use state::{AdmissionState, Feed, Paces, State, change_message, message, wanted_message};
 pub(crate) use state::{Message, described};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 use tokio::sync::{Notify, mpsc, watch};
 use weft_rooms::{
     Change, Enabled, LinkReport, ParticipantKind, Publishing, Registry, RoomEvent, Upload,
@@ -97,6 +97,8 @@ impl Hub {
                 opening: Paces::default(),
                 admission: AdmissionState::Open,
                 bars: Bars::default(),
+                records: media.recorder().is_some(),
+                recorded: BTreeSet::new(),
             }),
             media,
             clock,
@@ -402,33 +404,6 @@ impl Hub {
         (rooms, participants, state.feeds.len())
     }
 
-    /// Closes all event streams, at the end of the server.
-    pub(crate) fn shut(&self) {
-        let mut state = self.lock();
-        state.admission = AdmissionState::Shut;
-        state.feeds.clear();
-    }
-
-    /// Admits no more newcomers, and tells the present participants how long
-    /// they may stay.
-    pub(crate) fn drain(&self, patience: Duration) {
-        let mut state = self.lock();
-        state.admission = AdmissionState::Draining;
-        let seconds = patience.as_secs();
-        let stopping = message("stopping", &json!({ "seconds": seconds }));
-        state
-            .feeds
-            .retain(|feed| feed.sender.try_send(stopping.clone()).is_ok());
-        self.log.emit(|| ServerEvent::Draining { seconds });
-    }
-
-    /// Waits until all participants have left.
-    pub(crate) async fn until_empty(&self) {
-        let mut population = self.population.subscribe();
-        // The hub itself holds the sender, so this cannot fail.
-        let _ = population.wait_for(|count| *count == 0).await;
-    }
-
     pub(crate) fn log(&self) -> &Log {
         &self.log
     }
@@ -451,6 +426,7 @@ impl Hub {
                     state.registry.release(now, &of.room, &of.participant);
                 }
             }
+            self.tell_recorder(state, &room, &change);
             self.write_down(&room, &change);
             match &change {
                 Change::Waiting => state.notify_moderators(&room),

@@ -31,6 +31,7 @@ mod page;
 mod pem;
 mod private_file;
 mod problem;
+mod recorder;
 mod refusals;
 mod reload;
 mod repeated;

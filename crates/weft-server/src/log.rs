@@ -137,6 +137,33 @@ pub enum ServerEvent {
         /// Reason in words.
         error: String,
     },
+    /// The recording of a room began.
+    RecordingStarted {
+        /// Name of the room as in its URL.
+        room: String,
+        /// Folder of its files.
+        folder: String,
+    },
+    /// The recording of a room ended as it should.
+    RecordingStopped {
+        /// Name of the room as in its URL.
+        room: String,
+    },
+    /// The recording of a room could not begin, or ended early; what was recorded is
+    /// kept.
+    RecordingFailed {
+        /// Name of the room as in its URL.
+        room: String,
+        /// Reason in words.
+        error: String,
+    },
+    /// The disk was too slow: packets are missing in the recording of a room.
+    RecordingSlow {
+        /// Name of the room as in its URL.
+        room: String,
+        /// Number of packets since the last such event.
+        packets: u64,
+    },
     /// Newcomers are not admitted any more: the server is about to stop.
     Draining {
         /// Time to wait for the present participants, in seconds.
@@ -179,6 +206,8 @@ impl ServerEvent {
     pub fn level(&self) -> Level {
         match self {
             ServerEvent::MediaEnded
+            | ServerEvent::RecordingFailed { .. }
+            | ServerEvent::RecordingSlow { .. }
             | ServerEvent::NoAdmin { .. }
             | ServerEvent::ConfigurationNotRead { .. }
             | ServerEvent::CertificateNotRead { .. } => Level::Error,
@@ -291,6 +320,20 @@ impl fmt::Display for ServerEvent {
             ServerEvent::ConfigurationNotRead { error } => write!(
                 f,
                 "the new configuration cannot be used, so the old one stays in effect: {error}"
+            ),
+            ServerEvent::RecordingStarted { room, folder } => {
+                write!(f, "{room}: recording into {folder}")
+            }
+            ServerEvent::RecordingStopped { room } => write!(f, "{room}: the recording ended"),
+            ServerEvent::RecordingFailed { room, error } => {
+                write!(
+                    f,
+                    "{room}: the recording stopped, its files are kept: {error}"
+                )
+            }
+            ServerEvent::RecordingSlow { room, packets } => write!(
+                f,
+                "{room}: the disk is too slow: {packets} packets are missing in the recording"
             ),
             ServerEvent::Draining { seconds } => {
                 write!(

@@ -5,9 +5,10 @@
 //! `weft serve`, or the single sender of `weft call`. A request is a closure
 //! that runs on the plane's thread and gets a [`Media`].
 
+use crate::recorder::Recorder;
 use std::net::SocketAddr;
 use tokio::sync::{mpsc, oneshot};
-use weft_forwarding::{Capacity, Plane, Publisher};
+use weft_forwarding::{Capacity, Plane, Publisher, RecordedTrack};
 pub use weft_forwarding::{
     Event, IceCondition, IceUpdate, Line, LineContent, MediaError, Negotiated, ResourceId,
     Restarted, Sound, Stats, View, ViewedCamera, Viewing,
@@ -51,6 +52,17 @@ pub trait MediaPlane: Send + Sync {
     /// later.
     fn note_sound(&self, room: &str, participant: &str, sound: Sound) {
         let _ = (room, participant, sound);
+    }
+
+    /// Recorder of its packets. Default none: nothing can be recorded.
+    #[doc(hidden)]
+    fn recorder(&self) -> Option<&Recorder> {
+        None
+    }
+
+    /// Remembers whether a room is recorded, for planes that start later.
+    fn note_recorded(&self, room: &str, recorded: bool) {
+        let _ = (room, recorded);
     }
 }
 
@@ -138,6 +150,16 @@ pub trait Media {
         let _ = (room, participant, sound);
     }
 
+    /// Starts or ends the recording of a room. A plane without a recorder ignores it.
+    fn set_recorded(&mut self, room: &str, recorded: bool) {
+        let _ = (room, recorded);
+    }
+
+    /// Asks the publisher of a recorded track for a keyframe.
+    fn request_recorded_keyframe(&mut self, track: RecordedTrack) {
+        let _ = track;
+    }
+
     /// Starts or ends the sharing of a publisher's screens; ignores other connections.
     fn share_screen(&mut self, resource: &ResourceId, shared: bool) {
         let _ = (resource, shared);
@@ -206,6 +228,16 @@ impl dyn MediaPlane {
             let request: Request = Box::new(move |media| {
                 media.set_sound(&room, &participant, sound);
             });
+            self.send(Destination::Plane(plane), request);
+        }
+    }
+
+    /// Requests [`Media::set_recorded`] of all planes without waiting.
+    pub fn set_recorded(&self, room: &str, recorded: bool) {
+        self.note_recorded(room, recorded);
+        for plane in 0..self.planes() {
+            let room = room.to_owned();
+            let request: Request = Box::new(move |media| media.set_recorded(&room, recorded));
             self.send(Destination::Plane(plane), request);
         }
     }
@@ -302,6 +334,16 @@ impl Media for ForwardingMedia<'_, '_> {
         };
         let now = self.network.clock.now();
         self.plane.set_sound(now, &publisher, sound);
+    }
+
+    fn set_recorded(&mut self, room: &str, recorded: bool) {
+        self.plane
+            .set_recorded(self.network.clock.now(), room, recorded);
+    }
+
+    fn request_recorded_keyframe(&mut self, track: RecordedTrack) {
+        self.plane
+            .request_recorded_keyframe(self.network.clock.now(), track);
     }
 
     fn share_screen(&mut self, resource: &ResourceId, shared: bool) {

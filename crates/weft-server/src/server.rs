@@ -15,6 +15,7 @@ use crate::media_plane::{self, EventReceiver, MediaPlane};
 use crate::origin::{Origin, Peer};
 use crate::own_certificate::Renewal;
 use crate::problem::Problem;
+use crate::recorder::{Recorder, RecordingEvent};
 use crate::refusals::Refusals;
 use crate::reload::Certificate;
 use crate::routes::{self, App};
@@ -28,6 +29,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
+use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::watch;
 use weft_rooms::{ParticipantKind, Publishing};
 
@@ -139,6 +141,7 @@ impl Server {
         };
         let metrics_addr = metrics.as_ref().and_then(|m| m.local_addr().ok());
 
+        let recordings = media.recorder().and_then(Recorder::take_events);
         let peers = MediaPeers::new(media.addresses(), &config.media.public);
         let hub = Hub::new(config.limits, media, (clock, ids), config.log);
         let hub = Arc::new(hub.refusing(revoked));
@@ -194,6 +197,7 @@ impl Server {
             router: routes::router(app.clone(), config.extra),
             hub,
             events,
+            recordings,
             media_ends,
             stopped,
         };
@@ -355,6 +359,7 @@ struct Run {
     router: Router,
     hub: Arc<Hub>,
     events: EventReceiver,
+    recordings: Option<UnboundedReceiver<RecordingEvent>>,
     /// Notified at the end of the events.
     media_ends: watch::Sender<bool>,
     stopped: watch::Receiver<bool>,
@@ -389,6 +394,14 @@ impl Run {
             self.events,
             self.media_ends,
         ));
+        if let Some(mut recordings) = self.recordings {
+            let hub = Arc::clone(&self.hub);
+            tokio::spawn(async move {
+                while let Some(event) = recordings.recv().await {
+                    hub.handle_recording_event(event);
+                }
+            });
+        }
         let mut stopped = self.stopped.clone();
         let hub = self.hub;
         let stop = async move {

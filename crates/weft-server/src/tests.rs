@@ -13,6 +13,7 @@ mod presence;
 mod quotas;
 mod reception;
 mod reconfiguration;
+mod recordings;
 mod roles;
 mod security;
 mod stub;

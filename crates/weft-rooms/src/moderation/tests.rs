@@ -32,7 +32,7 @@ fn names(all: Vec<&Participant>) -> Vec<&str> {
 fn a_locked_room_takes_hosts_alone() {
     let mut registry = with(RoomSettings {
         locked: true,
-        waiting_room: false,
+        ..RoomSettings::default()
     });
     for standing in [Standing::Guest, Standing::Equal] {
         assert_eq!(join(&mut registry, "bob", standing), Err(JoinError::Locked));
@@ -46,8 +46,8 @@ fn a_locked_room_takes_hosts_alone() {
 #[test]
 fn nobody_sees_who_waits_until_they_are_admitted() {
     let mut registry = with(RoomSettings {
-        locked: false,
         waiting_room: true,
+        ..RoomSettings::default()
     });
     join(&mut registry, "bob", Standing::Guest).unwrap();
     join(&mut registry, "cy", Standing::Equal).unwrap();

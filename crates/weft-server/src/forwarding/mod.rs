@@ -10,10 +10,12 @@ mod sockets;
 use crate::config::ServerConfig;
 use crate::error::ServerError;
 use crate::media_plane::{Destination, Event, EventSender, MediaPlane, Request, ResourceId, Sound};
+use crate::recorder::Recorder;
 use links::{Link, Links, Order};
 use placement::{Loads, Placement};
 use plane_node::PlaneNode;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -60,6 +62,7 @@ impl Forwarding {
             egress: config.limits.media.egress,
             loads: Arc::new(Loads::new(ids.len())),
             is_alone: ids.len() == 1,
+            recorder: config.recordings.as_deref().map(open).transpose()?,
         });
         let mut of_planes: Vec<Vec<UdpSocket>> = ids.iter().map(|_| Vec::new()).collect();
         for (_, shared) in sockets {
@@ -83,7 +86,20 @@ impl Forwarding {
             loads: Arc::clone(&maker.loads),
             addresses: addresses.clone(),
             ids,
+            recorder: maker.recorder.clone(),
         });
+        if let Some(recorder) = &maker.recorder {
+            let planes = Arc::downgrade(&planes);
+            let ask = move |plane, track| {
+                if let Some(planes) = planes.upgrade() {
+                    let request: Request =
+                        Box::new(move |media| media.request_recorded_keyframe(track));
+                    planes.order(plane, Order::Serve(request));
+                }
+            };
+            let started = recorder.run(maker.clock, Box::new(ask));
+            started.map_err(|e| system(&e))?;
+        }
         #[cfg(debug_assertions)]
         break_on_request(&planes);
         let mut keepers = Vec::new();
@@ -130,7 +146,18 @@ impl Drop for Forwarding {
             // A panic of a driver is reported by the end of its events.
             let _ = keeper.join();
         }
+        if let Some(recorder) = &self.planes.recorder {
+            recorder.end();
+        }
     }
+}
+
+/// Opens the folder of recordings.
+fn open(folder: &Path) -> Result<Arc<Recorder>, ServerError> {
+    let opened = Recorder::new(folder).map(Arc::new);
+    opened.map_err(|error| ServerError::Recordings {
+        reason: error.to_string(),
+    })
 }
 
 /// Makes a media thread panic when the file named by `WEFT_DEFECT_FILE`
@@ -169,6 +196,7 @@ struct Maker {
     egress: Option<Rate>,
     loads: Arc<Loads>,
     is_alone: bool,
+    recorder: Option<Arc<Recorder>>,
 }
 
 impl Maker {
@@ -201,6 +229,7 @@ impl Maker {
             },
             loads: Arc::clone(&self.loads),
             links: Links::default(),
+            sink: self.recorder.as_ref().map(|r| r.sink(id.number())),
             look: None,
         };
         let sockets: Result<Vec<UdpSocket>, _> = sockets.iter().map(UdpSocket::try_clone).collect();
@@ -222,6 +251,7 @@ struct Planes {
     is_stopping: AtomicBool,
     placement: Mutex<Placement>,
     loads: Arc<Loads>,
+    recorder: Option<Arc<Recorder>>,
 }
 
 impl Planes {
@@ -289,6 +319,18 @@ impl MediaPlane for Planes {
             Sound::Forwarded => muted.remove(&of),
         };
     }
+
+    fn recorder(&self) -> Option<&Recorder> {
+        self.recorder.as_deref()
+    }
+
+    fn note_recorded(&self, room: &str, recorded: bool) {
+        let rooms = &mut self.placement().recorded;
+        match recorded {
+            true => rooms.insert(room.to_owned()),
+            false => rooms.remove(room),
+        };
+    }
 }
 
 /// Thread that waits for the end of a plane and replaces it. The sockets stay open all
@@ -340,10 +382,18 @@ impl Keeper {
             let link = Link::new(driver.remote.clone());
             remotes[other.number()].send(Order::Link(self.id, link));
         }
-        let (lost, muted) = {
+        if let Some(recorder) = &planes.recorder {
+            recorder.lose_plane(own);
+        }
+        let (lost, muted, recorded) = {
             let mut placement = planes.placement();
-            (placement.take_all_of(own), placement.muted.clone())
+            let lost = placement.take_all_of(own);
+            (lost, placement.muted.clone(), placement.recorded.clone())
         };
+        for room in recorded {
+            let request: Request = Box::new(move |media| media.set_recorded(&room, true));
+            driver.remote.send(Order::Serve(request));
+        }
         for (room, participant) in muted {
             let request: Request = Box::new(move |media| {
                 media.set_sound(&room, &participant, Sound::Muted);

@@ -58,6 +58,8 @@ pub(super) struct Placement {
     connections: BTreeMap<ResourceId, Placed>,
     /// Participants whose sound is not forwarded.
     pub(super) muted: BTreeSet<Participant>,
+    /// Rooms that are recorded.
+    pub(super) recorded: BTreeSet<String>,
 }
 
 impl Placement {

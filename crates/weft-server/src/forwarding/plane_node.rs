@@ -3,6 +3,7 @@
 use super::links::{Links, Order};
 use super::placement::Loads;
 use crate::media_plane::{EventSender, ForwardingMedia, Request};
+use crate::recorder::Sink;
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -21,6 +22,8 @@ pub(super) struct PlaneNode {
     pub(super) capacity: Capacity,
     pub(super) loads: Arc<Loads>,
     pub(super) links: Links,
+    /// Way to the recorder, if rooms may be recorded.
+    pub(super) sink: Option<Sink>,
     /// When the load is next told, unless the plane was idle.
     pub(super) look: Option<Instant>,
 }
@@ -114,8 +117,11 @@ impl Node for PlaneNode {
                     self.plane.recycle(peer, datagram);
                 }
                 Output::Relay { to, message } => self.links.push(to, message),
-                // Nothing is recorded yet.
-                Output::Record(_) => {}
+                Output::Record(message) => {
+                    if let Some(sink) = &mut self.sink {
+                        sink.push(message);
+                    }
+                }
                 // Who hears of an event finds it on every plane. The receiver is
                 // gone while the server shuts down.
                 Output::Event(event) => {
@@ -125,5 +131,8 @@ impl Node for PlaneNode {
             }
         }
         self.links.flush(self.id);
+        if let Some(sink) = &mut self.sink {
+            sink.flush(network.clock.now());
+        }
     }
 }

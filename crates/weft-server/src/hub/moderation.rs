@@ -152,7 +152,11 @@ pub(crate) struct Removal {
 impl Hub {
     /// Checks that the arrival is inside the room; returns their id. The route
     /// has checked that their token may moderate.
-    fn moderator<'a>(&self, state: &State, who: &Arrival<'a>) -> Result<&'a str, Problem> {
+    pub(super) fn moderator<'a>(
+        &self,
+        state: &State,
+        who: &Arrival<'a>,
+    ) -> Result<&'a str, Problem> {
         self.check_revoked(who)?;
         inside(state, who)
     }
@@ -259,6 +263,7 @@ impl Hub {
         let settings = RoomSettings {
             locked: locked.unwrap_or(before.locked),
             waiting_room: waiting_room.unwrap_or(before.waiting_room),
+            ..before
         };
         state.registry.set_settings(who.room, settings);
         self.publish_changes(&mut state);

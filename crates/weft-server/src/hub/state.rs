@@ -10,7 +10,7 @@ use crate::media_plane::{Line, LineContent, ResourceId, Sound};
 use crate::origin::Origin;
 use crate::problem::Problem;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use weft_rooms::{Change, ChatMessage, Registry, Upload};
@@ -36,6 +36,10 @@ pub struct State {
     pub opening: Paces,
     pub admission: AdmissionState,
     pub bars: Bars,
+    /// Whether rooms can be recorded.
+    pub records: bool,
+    /// Rooms whose recording is running or about to begin.
+    pub recorded: BTreeSet<String>,
 }
 
 /// Private data of a participant, which the room does not see.
@@ -264,6 +268,7 @@ impl State {
             "id": id, "secret": secret, "room": room,
             "participants": self.registry.participants(room),
             "settings": self.registry.settings(room),
+            "recordable": self.records,
         });
         let _ = sender.try_send(message("welcome", &welcome));
         if self.registry.is_moderator(room, id) && !self.registry.waiting(room).is_empty() {
@@ -300,8 +305,13 @@ impl State {
 
     /// Tells the moderators of a room who waits to be admitted.
     pub fn notify_moderators(&mut self, room: &str) {
+        let message = queue_message(&self.registry, room);
+        self.notify_moderators_of(room, &message);
+    }
+
+    /// Sends a message to the event streams of a room's moderators.
+    pub fn notify_moderators_of(&mut self, room: &str, message: &Message) {
         let registry = &self.registry;
-        let message = queue_message(registry, room);
         self.feeds.retain(|feed| {
             feed.room != room
                 || !registry.is_moderator(room, &feed.participant)

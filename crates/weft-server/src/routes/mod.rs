@@ -5,6 +5,7 @@ mod invitations;
 mod moderation;
 mod operator;
 mod reception;
+mod recordings;
 mod rooms;
 mod talk;
 mod whep;
@@ -142,7 +143,8 @@ pub(crate) fn router(app: App, extra: Option<Router>) -> Router {
         .merge(whep::routes());
     let guarded = guarded(May::Watch, watching)
         .merge(guarded(May::TakePart, whip::routes()))
-        .merge(guarded(May::Moderate, moderation::routes()));
+        .merge(guarded(May::Moderate, moderation::routes()))
+        .merge(guarded(May::Moderate, recordings::routes()));
     Router::new()
         .merge(guarded)
         .merge(operator::routes(app.clone()))

@@ -39,7 +39,8 @@ fn everybody_hears_who_comes_and_who_is_there() {
     assert_eq!(
         welcome,
         json!({"id": "p1", "room": "r", "participants": [participant("p1", "Ada")],
-            "settings": {"locked": false, "waiting_room": false}})
+            "settings": {"locked": false, "waiting_room": false, "recorded": false},
+            "recordable": false})
     );
     let mut bob = join(&rig, "name=Bob%20B");
     let all = json!([participant("p1", "Ada"), participant("p2", "Bob B")]);

@@ -196,7 +196,7 @@ fn a_locked_room_is_shown_as_such_and_takes_moderators_only() {
     let mut ada = place.join("Ada", May::Moderate);
     let set = |body: Value| place.moderate(&ada, "PUT settings", &body).status;
     assert_eq!(set(json!({"locked": true})), 204);
-    let settings = json!({"locked": true, "waiting_room": false});
+    let settings = json!({"locked": true, "waiting_room": false, "recorded": false});
     let guest = place.token(May::TakePart);
     assert_eq!(place.knock(&guest), (403, "room_locked".to_owned()));
     assert_eq!(place.knock(&place.token(May::Moderate)).0, 201);

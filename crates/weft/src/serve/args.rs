@@ -61,6 +61,11 @@ pub struct ServeArgs {
     /// for each processor)
     #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<NonZeroUsize>,
+    /// Let moderators record rooms into this folder, which must exist: a file per
+    /// camera, microphone and screen, for this user only. Without a token,
+    /// everybody in a room is a moderator (default: rooms cannot be recorded)
+    #[arg(long, value_name = "FOLDER")]
+    pub recordings: Option<PathBuf>,
     #[command(flatten, next_help_heading = "Limits")]
     pub limits: LimitArgs,
     /// Additional address for /metrics and /healthz, without the token, over

@@ -1,6 +1,8 @@
 //! `weft serve` from its operator's view: signals, system limits, and `weft
 //! rooms`.
 
+mod recording;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
