@@ -60,6 +60,8 @@ export interface Participant {
 export interface Settings {
   readonly locked: boolean;
   readonly waitingRoom: boolean;
+  /** Whether the server records the room. */
+  readonly recorded: boolean;
 }
 
 /** Somebody who waits to be admitted. */
@@ -91,6 +93,8 @@ export interface Welcome {
   readonly room: string;
   readonly participants: readonly Participant[];
   readonly settings: Settings;
+  /** Whether the server can record the room. */
+  readonly recordable: boolean;
   /** STUN and TURN servers with our credentials. */
   readonly iceServers: readonly RTCIceServer[];
 }
@@ -245,7 +249,13 @@ export function readChatMessage(value: unknown): ChatMessage | null {
 
 export function readSettings(value: unknown): Settings {
   const from = fields(value);
-  return { locked: from?.['locked'] === true, waitingRoom: from?.['waiting_room'] === true };
+  return { locked: from?.['locked'] === true, waitingRoom: from?.['waiting_room'] === true, recorded: from?.['recorded'] === true };
+}
+
+/** Reads the `recording` event of a room: a failure, for moderators. */
+export function readRecordingError(value: unknown): string | null {
+  const error = fields(value)?.['error'];
+  return typeof error === 'string' ? error : null;
 }
 
 /** Reads the `queue` event of a room: everybody who waits to be admitted. */
@@ -283,6 +293,7 @@ export function readWelcome(value: unknown): Welcome | null {
     room: text(from['room']),
     participants: list(from['participants'], readParticipant),
     settings: readSettings(from['settings']),
+    recordable: from['recordable'] === true,
     iceServers: readIceServers(from['ice_servers']),
   };
 }

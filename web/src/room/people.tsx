@@ -37,7 +37,7 @@ export function People({ presence, session, attempt, onClose }: PeopleProps) {
 }
 
 /** Lock, waiting room, and who waits. */
-function Moderation({ presence: { settings, queue }, session: { acts }, attempt }: Pick<PeopleProps, 'presence' | 'session' | 'attempt'>) {
+function Moderation({ presence: { settings, recordable, queue }, session: { acts }, attempt }: Pick<PeopleProps, 'presence' | 'session' | 'attempt'>) {
   return (
     <section class="moderation" aria-label="Moderation">
       <label class="switch">
@@ -48,6 +48,12 @@ function Moderation({ presence: { settings, queue }, session: { acts }, attempt 
         <input type="checkbox" checked={settings.waitingRoom} onChange={(event) => attempt(acts.setSettings({ waiting_room: event.currentTarget.checked }))} />
         Waiting room: you let people in
       </label>
+      {recordable && (
+        <label class="switch">
+          <input type="checkbox" checked={settings.recorded} onChange={(event) => attempt(acts.record(event.currentTarget.checked))} />
+          Record on the server: everybody is told
+        </label>
+      )}
       {queue.length > 0 && (
         <ul aria-label="People who wait">
           {queue.map(({ id, name }) => (

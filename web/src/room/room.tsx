@@ -59,6 +59,10 @@ export function Room({ room, name, may, own, onLeave }: RoomProps) {
   const screen = useScreen(setRefused);
   usePublishing(session, own, screen);
   const attempt = (act: Promise<unknown>): void => void act.catch((thrown: unknown) => setRefused(problemFrom(thrown)));
+  useEffect(() => {
+    const error = presence.recordingFailed;
+    if (error !== null) setRefused({ error, remedy: 'Ask the server’s operator about its disk.', temporary: false });
+  }, [presence.recordingFailed]);
   const self = presence.self === null ? undefined : presence.participants.get(presence.self);
   const raised = self?.hand != null;
   const setHand = (up: boolean): void => attempt(session.acts.setHand(up));
@@ -127,6 +131,12 @@ export function Room({ room, name, may, own, onLeave }: RoomProps) {
           <span class="locked" title="The room is locked: nobody else comes in">
             <Lock />
             <span>Locked</span>
+          </span>
+        )}
+        {presence.settings.recorded && (
+          <span class="locked recorded" title="The server records what everybody here says and shows">
+            <i aria-hidden="true" />
+            <span>Recording</span>
           </span>
         )}
         <PanelToggle kind="people" open={panel === 'people'} label={`People in the room: ${people.length + 1}${presence.queue.length > 0 ? `, ${presence.queue.length} waiting` : ''}`} shortcut="P" run={() => toggle('people')}>

@@ -55,6 +55,11 @@ export class Acts {
     await this.#ask('PUT', 'settings', settings);
   }
 
+  /** Starts or ends the recording of the room on the server. */
+  async record(on: boolean): Promise<void> {
+    await this.#ask(on ? 'PUT' : 'DELETE', 'recording', {});
+  }
+
   async #ask(method: string, what: string, body: object): Promise<Response> {
     const response = await this.#request(method, what, body);
     if (!response.ok) throw new ProblemError(await problemOf(response, 'do that'));

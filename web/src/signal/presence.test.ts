@@ -98,10 +98,20 @@ it('orders raised hands by time, and announces them', () => {
   expect(hands(reduce(both, 'left', { id: 'bob' })).map(({ id }) => id)).toEqual(['ada']);
 });
 
+it('knows whether the server records the room, and says when that changes or fails', () => {
+  const before = after(['welcome', { id: 'me', secret: 's', room: 'r', participants: [person('me')], recordable: true }]);
+  expect([before.recordable, before.settings.recorded]).toEqual([true, false]);
+  const recorded = reduce(before, 'settings', { recorded: true });
+  expect(news(before, recorded)).toEqual(['The server records this room.']);
+  const failed = reduce(recorded, 'recording', { error: 'The recording has stopped.' });
+  expect(failed.recordingFailed).toBe('The recording has stopped.');
+  expect(news(failed, reduce(failed, 'settings', {}))).toEqual(['The recording has ended.']);
+});
+
 it('knows the settings of the room and who waits, and announces both', () => {
   const before = after(welcomed);
   const locked = reduce(before, 'settings', { locked: true, waiting_room: true });
-  expect(locked.settings).toEqual({ locked: true, waitingRoom: true });
+  expect(locked.settings).toEqual({ locked: true, waitingRoom: true, recorded: false });
   expect(news(before, locked)).toEqual(['The room is locked.']);
   const queued = reduce(locked, 'queue', { waiting: [{ id: 'eve', name: 'Eve' }, 5, { name: 'no id' }] });
   expect(queued.queue).toEqual([{ id: 'eve', name: 'Eve' }]);

@@ -1,6 +1,6 @@
 // Participants of the room: a pure function of the events.
 
-import { readChatMessage, readHistory, readId, readLinksOf, readParticipant, readQueue, readSettings, readWelcome, type ChatMessage, type Link, type Participant, type Settings, type Waiting } from '../model/types';
+import { readChatMessage, readHistory, readId, readLinksOf, readParticipant, readQueue, readRecordingError, readSettings, readWelcome, type ChatMessage, type Link, type Participant, type Settings, type Waiting } from '../model/types';
 
 export interface Presence {
   /** Our own id, after the server's welcome. */
@@ -12,11 +12,15 @@ export interface Presence {
   /** Chat, the oldest message first. */
   readonly chat: readonly ChatMessage[];
   readonly settings: Settings;
+  /** Whether the server can record the room. */
+  readonly recordable: boolean;
+  /** Latest failure of the recording; for moderators. */
+  readonly recordingFailed: string | null;
   /** People who wait to be admitted; empty unless we may moderate. */
   readonly queue: readonly Waiting[];
 }
 
-export const nobody: Presence = { self: null, secret: '', participants: new Map(), chat: [], settings: { locked: false, waitingRoom: false }, queue: [] };
+export const nobody: Presence = { self: null, secret: '', participants: new Map(), chat: [], settings: readSettings(null), recordable: false, recordingFailed: null, queue: [] };
 
 /** Messages that the page keeps. Chosen by us: more than the server has for newcomers. */
 const MOST_MESSAGES = 1_000;
@@ -33,6 +37,8 @@ export function reduce(presence: Presence, event: string, value: unknown): Prese
         participants: new Map(welcome.participants.map((each) => [each.id, each])),
         chat: presence.chat,
         settings: welcome.settings,
+        recordable: welcome.recordable,
+        recordingFailed: null,
         queue: [],
       };
     }
@@ -49,6 +55,8 @@ export function reduce(presence: Presence, event: string, value: unknown): Prese
     }
     case 'settings':
       return { ...presence, settings: readSettings(value) };
+    case 'recording':
+      return { ...presence, recordingFailed: readRecordingError(value) };
     case 'queue':
       return { ...presence, queue: readQueue(value) };
     case 'left': {
@@ -107,6 +115,7 @@ export function news(before: Presence, after: Presence): string[] {
     if (!before.queue.some((each) => each.id === id)) said.push(`${name} waits to be let in.`);
   }
   if (after.settings.locked !== before.settings.locked) said.push(after.settings.locked ? 'The room is locked.' : 'The room is open.');
+  if (after.settings.recorded !== before.settings.recorded) said.push(after.settings.recorded ? 'The server records this room.' : 'The recording has ended.');
   const [was, is] = [before.participants.get(before.self), after.self === null ? undefined : after.participants.get(after.self)];
   if (is?.muted === true && was?.muted !== true) said.push('A moderator has muted you.');
   for (const participant of others(before)) {
