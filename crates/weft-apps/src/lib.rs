@@ -49,7 +49,7 @@ mod receiver;
 mod report_history;
 mod sender;
 
-pub use app::{App, UnknownApp};
+pub use app::App;
 pub use end::{Content, End, REPORT_SIZE};
 pub use family::{Family, LimitError, Model, WebrtcLimits};
 pub use fitted::{FITTED, Fitted};

@@ -145,7 +145,7 @@ impl PacketLog {
                 out,
                 "{},{},{},{},{},{},{},{},{:.9},{:.9},{:.9},{:.9},{fate}",
                 r.link.0,
-                WiredDirection::of(r.station).map_or("other", WiredDirection::as_str),
+                WiredDirection::of(r.station).map_or("other", WiredDirection::name),
                 r.from.0,
                 r.to.0,
                 r.protocol,

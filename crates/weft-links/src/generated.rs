@@ -112,7 +112,7 @@ impl Iterator for GeneratedRates {
 
 impl fmt::Display for Generated {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (motion, network) = (self.motion.as_str(), self.network.as_str());
+        let (motion, network) = (self.motion.name(), self.network.name());
         write!(f, "{}{motion}/{network}", Generated::PREFIX)?;
         if let Some((_, word)) = DirectionCorrelation::NAMED
             .iter()
@@ -160,8 +160,8 @@ impl FromStr for Generated {
                 }),
                 None => None,
             };
-            let motion = Motion::ALL.into_iter().find(|m| m.as_str() == motion)?;
-            let network = Network::ALL.into_iter().find(|n| n.as_str() == network)?;
+            let motion = Motion::ALL.into_iter().find(|m| m.name() == motion)?;
+            let network = Network::ALL.into_iter().find(|n| n.name() == network)?;
             parts.next().is_none().then_some(Generated {
                 motion,
                 network,

@@ -17,19 +17,21 @@ pub struct PacketInfo {
     pub class: TrafficClass,
 }
 
-/// Urgency of a packet: the access categories of IEEE 802.11-2016, table 10-1.
-/// Media without categories treat all classes alike.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub enum TrafficClass {
-    /// `background`: AC_BK.
-    Background,
-    /// `best-effort`: AC_BE.
-    #[default]
-    BestEffort,
-    /// `video`: AC_VI.
-    Video,
-    /// `voice`: AC_VO.
-    Voice,
+weft_units::named! {
+    /// Urgency of a packet: the access categories of IEEE 802.11-2016, table 10-1.
+    /// Media without categories treat all classes alike.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+    pub enum TrafficClass: "traffic class" {
+        /// `background`: AC_BK.
+        Background = "background",
+        /// `best-effort`: AC_BE.
+        #[default]
+        BestEffort = "best-effort",
+        /// `video`: AC_VI.
+        Video = "video",
+        /// `voice`: AC_VO.
+        Voice = "voice",
+    }
 }
 
 /// Flow on a link; routers identify flows by addresses, ports and protocol. The
@@ -91,27 +93,6 @@ impl PacketInfo {
     #[must_use]
     pub const fn with_ecn(self, ecn: Ecn) -> PacketInfo {
         PacketInfo { ecn, ..self }
-    }
-}
-
-impl TrafficClass {
-    /// All variants, the least urgent one first.
-    pub const ALL: [TrafficClass; 4] = [
-        TrafficClass::Background,
-        TrafficClass::BestEffort,
-        TrafficClass::Video,
-        TrafficClass::Voice,
-    ];
-
-    /// Name in scenario files.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            TrafficClass::Background => "background",
-            TrafficClass::BestEffort => "best-effort",
-            TrafficClass::Video => "video",
-            TrafficClass::Voice => "voice",
-        }
     }
 }
 

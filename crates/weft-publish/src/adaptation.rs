@@ -27,7 +27,7 @@ mod tests;
 use weft_units::{Duration, Instant, QuantizerBounds, Rate};
 
 use ladder::{Ladder, Rung};
-pub use setup::{AdaptationSetup, Degradation, Form, UnknownDegradation};
+pub use setup::{AdaptationSetup, Degradation, Form};
 
 /// Decision on a picture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -53,7 +53,7 @@ mod publisher;
 mod request;
 
 pub use adaptation::{Adaptation, Verdict};
-pub use adaptation::{AdaptationSetup, Degradation, Form, UnknownDegradation};
+pub use adaptation::{AdaptationSetup, Degradation, Form};
 pub use control::{Allowance, EncoderControl, Encoding, Start};
 pub use dropping::{EncoderPace, FrameDropper, OfferedFrame};
 pub use publisher::Publisher;

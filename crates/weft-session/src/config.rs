@@ -1,5 +1,3 @@
-use std::str::FromStr;
-
 use weft_cc::{ControllerKind, Limits};
 use weft_units::{Bytes, Codec, Duration, Rate, Ssrc};
 use weft_wire::rtp::{ExtensionMap, Mid, Rid};
@@ -126,43 +124,17 @@ pub enum Backlog {
     },
 }
 
-/// How much of multipath the two sides negotiated.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Level {
-    /// Both sides know paths: per-path numbers and feedback on every path.
-    Full,
-    /// The peer gives feedback that knows no paths: the sender remembers the
-    /// path of each number.
-    SenderSide,
-    /// No per-packet feedback: one path carries everything.
-    Single,
-}
-
-impl Level {
-    /// All of them, for help texts.
-    pub const ALL: [Level; 3] = [Level::Full, Level::SenderSide, Level::Single];
-
-    /// The name in scenario files.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Level::Full => "full",
-            Level::SenderSide => "sender-side",
-            Level::Single => "single",
-        }
-    }
-}
-
-/// There is no such level.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no level; write full, sender-side or single")]
-pub struct UnknownLevel(String);
-
-impl FromStr for Level {
-    type Err = UnknownLevel;
-    fn from_str(s: &str) -> Result<Level, UnknownLevel> {
-        let found = Level::ALL.into_iter().find(|level| level.name() == s);
-        found.ok_or_else(|| UnknownLevel(s.to_owned()))
+weft_units::named! {
+    /// How much of multipath the two sides negotiated.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub enum Level: "level" {
+        /// Both sides know paths: per-path numbers and feedback on every path.
+        Full = "full",
+        /// The peer gives feedback that knows no paths: the sender remembers the
+        /// path of each number.
+        SenderSide = "sender-side",
+        /// No per-packet feedback: one path carries everything.
+        Single = "single",
     }
 }
 
@@ -177,42 +149,17 @@ pub enum FeedbackFormat {
     Stream,
 }
 
-/// How a receiver tells of the packets that come.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Reporting {
-    /// Every 10 ms where there is a choice of paths, else every 25, and over two
-    /// paths if it can.
-    #[default]
-    Quick,
-    /// As browsers do: sixteen times a second, over one path. For experiments;
-    /// real peers are told quickly.
-    Browser,
-}
-
-impl Reporting {
-    /// All of them, for help texts.
-    pub const ALL: [Reporting; 2] = [Reporting::Quick, Reporting::Browser];
-
-    /// The name in scenario files.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Reporting::Quick => "quick",
-            Reporting::Browser => "browser",
-        }
-    }
-}
-
-/// Nobody reports like this.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there are no reports `{0}`; write quick or browser")]
-pub struct UnknownReporting(String);
-
-impl FromStr for Reporting {
-    type Err = UnknownReporting;
-    fn from_str(s: &str) -> Result<Reporting, UnknownReporting> {
-        let found = Reporting::ALL.into_iter().find(|kind| kind.name() == s);
-        found.ok_or_else(|| UnknownReporting(s.to_owned()))
+weft_units::named! {
+    /// How a receiver tells of the packets that come.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub enum Reporting: "reporting" {
+        /// Every 10 ms where there is a choice of paths, else every 25, and over two
+        /// paths if it can.
+        #[default]
+        Quick = "quick",
+        /// As browsers do: sixteen times a second, over one path. For experiments;
+        /// real peers are told quickly.
+        Browser = "browser",
     }
 }
 

@@ -24,14 +24,14 @@ mod session;
 mod small_map;
 mod stats;
 
-pub use ablation::{Ablation, Ablations, UnknownAblation};
+pub use ablation::{Ablation, Ablations};
 pub use config::{
     Backlog, Config, Feedback, FeedbackFormat, Level, ReceiveStreamConfig, Reporting,
-    Retransmission, SendStreamConfig, UnknownLevel, UnknownReporting,
+    Retransmission, SendStreamConfig,
 };
 pub use event::{Event, Frame, Input, Output, Protocol, Repeat, Retention, Transmit};
 pub use path::{EcnState, PathQualityStats, PathState};
-pub use preference::{Preference, UnknownPreference};
+pub use preference::Preference;
 pub use protection::ProtectionKind;
 pub use receive::{
     Delivery, ProtectionCounters, ReceivedFrame, ReceiverProfile, ReceiverStats, Reordering,

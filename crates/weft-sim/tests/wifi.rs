@@ -126,7 +126,7 @@ fn two_downloads_over_one_access_point_share_its_airtime() {
         check(&record);
         let (first, second) = (goodput(&record, 0), goodput(&record, 1));
         let total = first + second;
-        println!("{}: {first:.1} + {second:.1} Mbit/s", queue.as_str());
+        println!("{}: {first:.1} + {second:.1} Mbit/s", queue.name());
         assert!((80.0..95.0).contains(&total), "{total}");
         assert!((0.8..1.25).contains(&(first / second)), "{first} {second}");
     }

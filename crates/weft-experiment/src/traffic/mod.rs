@@ -18,10 +18,7 @@ pub use call::{
     StreamRecord, SyntheticSetup,
 };
 pub use floor::{FloorRecord, FloorSetup, ShownPicture};
-pub use tcp::{
-    Application, CongestionKind, EcnMode, TcpRecord, TcpSample, TcpSetup, Transfer,
-    UnknownCongestion,
-};
+pub use tcp::{Application, CongestionKind, EcnMode, TcpRecord, TcpSample, TcpSetup, Transfer};
 pub use udp::UdpSetup;
 use weft_units::Duration;
 

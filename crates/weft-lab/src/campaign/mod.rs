@@ -4,10 +4,11 @@
 use std::path::Path;
 
 use serde::Deserialize;
+use weft_units::UnknownName;
 
 use crate::catalogue;
 use crate::engine::emu::Client;
-use crate::engine::{EngineKind, Engines, UnknownEngine};
+use crate::engine::{EngineKind, Engines};
 use crate::names::file_name;
 use crate::scenario::Scenario;
 
@@ -103,9 +104,9 @@ struct Entry {
 struct Wanted(Engines);
 
 impl TryFrom<String> for Wanted {
-    type Error = UnknownEngine;
+    type Error = UnknownName;
 
-    fn try_from(name: String) -> Result<Wanted, UnknownEngine> {
+    fn try_from(name: String) -> Result<Wanted, UnknownName> {
         name.parse().map(Wanted)
     }
 }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
-use crate::names::unknown_name;
+use weft_units::UnknownName;
 
 /// Engine of a run, as named in results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
@@ -124,19 +124,12 @@ impl fmt::Display for Engines {
     }
 }
 
-/// Error: unknown engine; the text lists the engines.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct UnknownEngine(String);
-
 impl FromStr for Engines {
-    type Err = UnknownEngine;
+    type Err = UnknownName;
 
-    fn from_str(name: &str) -> Result<Engines, UnknownEngine> {
+    fn from_str(name: &str) -> Result<Engines, UnknownName> {
         let found = Engines::all().find(|engines| engines.name() == name);
-        found.ok_or_else(|| {
-            let known = Engines::all().map(Engines::name);
-            UnknownEngine(unknown_name("there is no engine", name, known))
-        })
+        let names = || Engines::all().map(Engines::name);
+        found.ok_or_else(|| UnknownName::new("engine", name, names()))
     }
 }

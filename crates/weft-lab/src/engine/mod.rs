@@ -9,7 +9,7 @@ mod run;
 pub mod sim;
 
 pub use error::EngineError;
-pub use kind::{EngineKind, Engines, UnknownEngine};
+pub use kind::{EngineKind, Engines};
 pub use run::{Engine, Halt, RunOutput};
 
 #[cfg(feature = "emulator")]

@@ -6,9 +6,9 @@ use std::ops::Range;
 use toml::Spanned;
 use weft_cc::{ControllerKind, ControllerKindError};
 use weft_experiment::FloorSetup;
-use weft_session::protection::UnknownProtection;
 use weft_session::{Level, Preference, ProtectionKind, Reporting, SchedulerKind};
 use weft_units::Rate;
+use weft_units::UnknownName;
 
 use super::file::File;
 use super::links::{self, Topology};
@@ -101,7 +101,7 @@ fn defined(source: &Source, file: &File, name: &str) -> Result<SystemSpec, Scena
     }
     if let Some(text) = &entry.protection {
         let parsed = text.get_ref().parse::<ProtectionKind>();
-        let wrong = |error: UnknownProtection| source.error(text.span(), error.to_string());
+        let wrong = |error: UnknownName| source.error(text.span(), error.to_string());
         spec.protection = parsed.map_err(wrong)?;
     }
     if let Some(text) = &entry.level {

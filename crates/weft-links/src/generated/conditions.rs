@@ -1,23 +1,27 @@
-/// Motion of a device.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Motion {
-    /// On a desk.
-    Stationary,
-    /// Through buildings and streets.
-    Walking,
-    /// In traffic.
-    Driving,
+weft_units::named! {
+    /// Motion of a device.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub enum Motion: "motion" {
+        /// On a desk.
+        Stationary = "stationary",
+        /// Through buildings and streets.
+        Walking = "walking",
+        /// In traffic.
+        Driving = "driving",
+    }
 }
 
-/// Network that a device uses.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Network {
-    /// Access points with gaps between them.
-    Wifi,
-    /// A cellular carrier with good coverage.
-    Lte,
-    /// A second carrier, with less capacity.
-    Lte2,
+weft_units::named! {
+    /// Network that a device uses.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub enum Network: "network" {
+        /// Access points with gaps between them.
+        Wifi = "wifi",
+        /// A cellular carrier with good coverage.
+        Lte = "lte",
+        /// A second carrier, with less capacity.
+        Lte2 = "lte2",
+    }
 }
 
 /// Correlation of the two directions of a link.
@@ -82,34 +86,4 @@ impl DirectionCorrelation {
         (DirectionCorrelation::Together, "together"),
         (DirectionCorrelation::Apart, "apart"),
     ];
-}
-
-impl Motion {
-    /// All variants.
-    pub const ALL: [Motion; 3] = [Motion::Stationary, Motion::Walking, Motion::Driving];
-
-    /// Name in a link specification.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Motion::Stationary => "stationary",
-            Motion::Walking => "walking",
-            Motion::Driving => "driving",
-        }
-    }
-}
-
-impl Network {
-    /// All variants.
-    pub const ALL: [Network; 3] = [Network::Wifi, Network::Lte, Network::Lte2];
-
-    /// Name in a link specification.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Network::Wifi => "wifi",
-            Network::Lte => "lte",
-            Network::Lte2 => "lte2",
-        }
-    }
 }

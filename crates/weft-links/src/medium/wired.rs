@@ -17,28 +17,18 @@ pub struct Wired<P> {
     links: [Link<P>; 2],
 }
 
-/// The directions of a wired medium, by the station that sends.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum WiredDirection {
-    /// From the first station, from left to right.
-    Forward,
-    /// From the second station, from right to left.
-    Backward,
+weft_units::named! {
+    /// The directions of a wired medium, by the station that sends.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+    pub enum WiredDirection: "direction" {
+        /// From the first station, from left to right.
+        Forward = "forward",
+        /// From the second station, from right to left.
+        Backward = "backward",
+    }
 }
 
 impl WiredDirection {
-    /// Both directions, the forward one first.
-    pub const ALL: [WiredDirection; 2] = [WiredDirection::Forward, WiredDirection::Backward];
-
-    /// Name in tables and of its random streams.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            WiredDirection::Forward => "forward",
-            WiredDirection::Backward => "backward",
-        }
-    }
-
     /// Opposite direction.
     #[must_use]
     pub const fn reversed(self) -> WiredDirection {
@@ -75,7 +65,7 @@ impl<P> Wired<P> {
         let mut specs = specs.clone();
         seed_traces(&mut specs, rng, rng);
         let link = |direction: WiredDirection| {
-            let rng = rng.stream(direction.as_str());
+            let rng = rng.stream(direction.name());
             Link::new(&specs[direction.index()], rng)
         };
         Wired {
@@ -101,7 +91,7 @@ impl<P> Wired<P> {
 pub(super) fn seed_traces(specs: &mut [LinkSpec; 2], rng: &Rng, place: &Rng) {
     for (spec, direction) in specs.iter_mut().zip(WiredDirection::ALL) {
         if let Capacity::Generated(generated) = &mut spec.capacity {
-            generated.seed_by(rng, place, direction.as_str());
+            generated.seed_by(rng, place, direction.name());
         }
     }
 }

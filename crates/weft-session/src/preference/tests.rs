@@ -9,6 +9,6 @@ fn every_name_is_read_and_any_other_answered_with_them() {
     let said = error.to_string();
     assert_eq!(
         said,
-        "`quiet` cannot be preferred; write calm, balanced or pixels"
+        "there is no preference `quiet`: write calm, balanced or pixels"
     );
 }

@@ -10,48 +10,28 @@ mod share;
 mod webrtc_table;
 mod weft;
 
-use std::fmt;
-use std::str::FromStr;
-
 use weft_units::{Bytes, Duration, Instant, PathId};
 
 pub(crate) use share::RepairShare;
 
-/// The built-in protections, by their names on the command line.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub enum ProtectionKind {
-    /// No repair packets: what is lost is sent again.
-    None,
-    /// As libwebrtc protects: by its table of loss and frame size.
-    WebrtcTable,
-    /// Converge, section 4.3: by what each path loses.
-    PathSpecific,
-    /// Ours: the same, and more while a path is in doubt, or where a
-    /// retransmission comes too late.
-    #[default]
-    Weft,
+weft_units::named! {
+    /// The built-in protections, by their names on the command line.
+    #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+    pub enum ProtectionKind: "protection" {
+        /// No repair packets: what is lost is sent again.
+        None = "none",
+        /// As libwebrtc protects: by its table of loss and frame size.
+        WebrtcTable = "webrtc_table",
+        /// Converge, section 4.3: by what each path loses.
+        PathSpecific = "path_specific",
+        /// Ours: the same, and more while a path is in doubt, or where a
+        /// retransmission comes too late.
+        #[default]
+        Weft = "weft",
+    }
 }
 
 impl ProtectionKind {
-    /// All of them, for help texts.
-    pub const ALL: [ProtectionKind; 4] = [
-        ProtectionKind::None,
-        ProtectionKind::WebrtcTable,
-        ProtectionKind::PathSpecific,
-        ProtectionKind::Weft,
-    ];
-
-    /// The name on the command line and in reports.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            ProtectionKind::None => "none",
-            ProtectionKind::WebrtcTable => "webrtc_table",
-            ProtectionKind::PathSpecific => "path_specific",
-            ProtectionKind::Weft => "weft",
-        }
-    }
-
     pub(crate) fn build(self) -> Box<dyn Protection> {
         match self {
             ProtectionKind::None => Box::new(none::Nothing),
@@ -59,27 +39,6 @@ impl ProtectionKind {
             ProtectionKind::PathSpecific => Box::<path_specific::PathSpecific>::default(),
             ProtectionKind::Weft => Box::<weft::Weft>::default(),
         }
-    }
-}
-
-impl fmt::Display for ProtectionKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// There is no protection of this name.
-#[derive(Debug, thiserror::Error)]
-#[error("no protection is called `{0}`; there are: none, webrtc_table, path_specific, weft")]
-pub struct UnknownProtection(String);
-
-/// A hyphen will do for an underscore.
-impl FromStr for ProtectionKind {
-    type Err = UnknownProtection;
-    fn from_str(s: &str) -> Result<ProtectionKind, UnknownProtection> {
-        let name = s.replace('-', "_");
-        let found = ProtectionKind::ALL.into_iter().find(|k| k.name() == name);
-        found.ok_or_else(|| UnknownProtection(s.to_owned()))
     }
 }
 

@@ -12,6 +12,7 @@ use super::single::Single;
 use super::throughput::Throughput;
 use super::weft::Weft;
 use crate::ablation::{Ablation, Ablations};
+use weft_units::{UnknownName, is_same_name};
 
 /// The built-in schedulers, by their names on the command line.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -106,23 +107,13 @@ impl fmt::Display for SchedulerKind {
     }
 }
 
-/// There is no scheduler of this name.
-#[derive(Debug, thiserror::Error)]
-#[error("no scheduler is called `{name}`; there are: {}", names())]
-pub struct UnknownScheduler {
-    name: String,
-}
-
-fn names() -> String {
-    SchedulerKind::ALL.map(SchedulerKind::name).join(", ")
-}
-
-/// A hyphen will do for an underscore.
 impl FromStr for SchedulerKind {
-    type Err = UnknownScheduler;
-    fn from_str(s: &str) -> Result<SchedulerKind, UnknownScheduler> {
-        let name = s.replace('-', "_");
-        let found = SchedulerKind::ALL.into_iter().find(|k| k.name() == name);
-        found.ok_or_else(|| UnknownScheduler { name: s.to_owned() })
+    type Err = UnknownName;
+
+    fn from_str(text: &str) -> Result<SchedulerKind, UnknownName> {
+        let mut all = SchedulerKind::ALL.into_iter();
+        let found = all.find(|kind| is_same_name(kind.name(), text));
+        let names = || SchedulerKind::ALL.map(SchedulerKind::name);
+        found.ok_or_else(|| UnknownName::new("scheduler", text, names()))
     }
 }

@@ -25,7 +25,7 @@ use crate::preference::Preference;
 
 pub use behaviour::{Behaviour, Cap, Caution, Lateness};
 pub use custom::{CustomScheduler, MakeScheduler};
-pub use kind::{SchedulerKind, UnknownScheduler};
+pub use kind::SchedulerKind;
 pub use policy::{MINIMUM, Metering, Policy, PolicyError, Standing, Weight};
 pub(crate) use policy::{Policies, SOUND};
 

@@ -165,7 +165,7 @@ fn names_parse_back() {
     assert_eq!(
         error,
         Err(
-            "no scheduler is called `best`; there are: weft, converge, single, migrate, min_rtt, throughput, mprtp, duplicate"
+            "there is no scheduler `best`: write weft, converge, single, migrate, min_rtt, throughput, mprtp or duplicate"
                 .to_owned()
         )
     );

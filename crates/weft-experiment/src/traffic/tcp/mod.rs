@@ -4,7 +4,7 @@ mod record;
 mod setup;
 
 pub use record::{TcpRecord, TcpSample, Transfer};
-pub use setup::{Application, CongestionKind, EcnMode, TcpSetup, UnknownCongestion};
+pub use setup::{Application, CongestionKind, EcnMode, TcpSetup};
 
 #[cfg(test)]
 mod tests;

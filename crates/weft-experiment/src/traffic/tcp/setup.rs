@@ -35,19 +35,21 @@ pub enum EcnMode {
     On,
 }
 
-/// Congestion control algorithms with their names in files.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum CongestionKind {
-    /// `reno`: RFC 5681.
-    Reno,
-    /// `cubic`: RFC 9438.
-    Cubic,
-    /// `bbr1`: BBR as in Linux, draft-cardwell-iccrg-bbr-congestion-control-00.
-    Bbr1,
-    /// `bbr2`: draft-cardwell-iccrg-bbr-congestion-control-02.
-    Bbr2,
-    /// `bbr3`: draft-ietf-ccwg-bbr-01.
-    Bbr3,
+weft_units::named! {
+    /// Congestion control algorithms with their names in files.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub enum CongestionKind: "congestion control" {
+        /// `reno`: RFC 5681.
+        Reno = "reno",
+        /// `cubic`: RFC 9438.
+        Cubic = "cubic",
+        /// `bbr1`: BBR as in Linux, draft-cardwell-iccrg-bbr-congestion-control-00.
+        Bbr1 = "bbr1",
+        /// `bbr2`: draft-cardwell-iccrg-bbr-congestion-control-02.
+        Bbr2 = "bbr2",
+        /// `bbr3`: draft-ietf-ccwg-bbr-01.
+        Bbr3 = "bbr3",
+    }
 }
 
 /// Data that a TCP connection sends.
@@ -138,47 +140,5 @@ impl Traffic for TcpSetup {
 
     fn settles(&self) -> bool {
         self.application == Application::LongLived
-    }
-}
-
-impl CongestionKind {
-    /// Every algorithm, for help texts.
-    pub const ALL: [CongestionKind; 5] = [
-        CongestionKind::Reno,
-        CongestionKind::Cubic,
-        CongestionKind::Bbr1,
-        CongestionKind::Bbr2,
-        CongestionKind::Bbr3,
-    ];
-
-    /// The name in files and reports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            CongestionKind::Reno => "reno",
-            CongestionKind::Cubic => "cubic",
-            CongestionKind::Bbr1 => "bbr1",
-            CongestionKind::Bbr2 => "bbr2",
-            CongestionKind::Bbr3 => "bbr3",
-        }
-    }
-}
-
-impl std::fmt::Display for CongestionKind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// Error: unknown congestion control.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("no congestion control is called `{0}`: there are reno, cubic, bbr1, bbr2, bbr3")]
-pub struct UnknownCongestion(String);
-
-impl std::str::FromStr for CongestionKind {
-    type Err = UnknownCongestion;
-    fn from_str(s: &str) -> Result<CongestionKind, UnknownCongestion> {
-        let found = CongestionKind::ALL.into_iter().find(|k| k.name() == s);
-        found.ok_or_else(|| UnknownCongestion(s.to_owned()))
     }
 }

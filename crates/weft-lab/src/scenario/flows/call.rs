@@ -9,7 +9,8 @@ use weft_experiment::{
     AppMedia, AppSetup, CallSetup, CameraSetup, FloorSetup, FlowKind, MicrophoneSetup, ModelSetup,
     SideSetup,
 };
-use weft_publish::{Degradation, UnknownDegradation};
+use weft_publish::Degradation;
+use weft_units::UnknownName;
 use weft_units::{Codec, Duration, Rate};
 
 use super::{Conditions, Fields, Result, Ways, app};
@@ -275,9 +276,7 @@ impl Call {
             Some(name) => name
                 .get_ref()
                 .parse()
-                .map_err(|error: UnknownDegradation| {
-                    source.error(name.span(), error.to_string())
-                })?,
+                .map_err(|error: UnknownName| source.error(name.span(), error.to_string()))?,
         };
         Ok(CameraSetup {
             degradation,

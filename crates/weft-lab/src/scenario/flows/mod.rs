@@ -228,9 +228,9 @@ impl Flow {
             return Ok(TrafficClass::default());
         };
         let mut all = TrafficClass::ALL.into_iter();
-        let found = all.find(|class| class.as_str() == name.get_ref());
+        let found = all.find(|class| class.name() == name.get_ref());
         found.ok_or_else(|| {
-            let known = TrafficClass::ALL.iter().map(|class| class.as_str());
+            let known = TrafficClass::ALL.iter().map(|class| class.name());
             let message = unknown_name("there is no class", name.get_ref(), known);
             source.error(name.span(), message)
         })

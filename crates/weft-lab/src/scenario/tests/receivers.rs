@@ -43,9 +43,12 @@ fn a_system_does_without_one_part_or_several() {
     for (without, part) in [
         (
             "\"fec\"",
-            "`fec` cannot be left out; there are: feedback, priorities",
+            "there is no part to leave out `fec`: write feedback, priorities",
         ),
-        ("[\"in-flight\", \"fec\"]", "`fec` cannot be left out"),
+        (
+            "[\"in-flight\", \"fec\"]",
+            "there is no part to leave out `fec`",
+        ),
         ("[]", "`without` is empty: name at least one part"),
         (
             "[\"in-flight\", \"in-flight\"]",

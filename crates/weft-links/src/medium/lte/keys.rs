@@ -198,25 +198,25 @@ fn named<T: Copy>(
 
 fn bandwidth(value: &str) -> Result<LteBandwidth, SpecError> {
     let remedy = "LTE has 1.4MHz, 3MHz, 5MHz, 10MHz, 15MHz and 20MHz";
-    let name = LteBandwidth::as_str;
+    let name = LteBandwidth::name;
     named("bandwidth", value, &LteBandwidth::ALL, name, remedy)
 }
 
 fn scheduler(value: &str) -> Result<LteScheduler, SpecError> {
     let remedy = "the schedulers are proportional-fair, round-robin and max-rate";
-    let name = LteScheduler::as_str;
+    let name = LteScheduler::name;
     named("scheduler", value, &LteScheduler::ALL, name, remedy)
 }
 
 fn bearers(value: &str) -> Result<LteBearers, SpecError> {
     let remedy = "write default, or dedicated for one of video and voice beside it";
-    let name = LteBearers::as_str;
+    let name = LteBearers::name;
     named("bearers", value, &LteBearers::ALL, name, remedy)
 }
 
 fn motion_of(value: &str) -> Result<LteMotion, SpecError> {
     let remedy = "a terminal is still, walking or driving";
-    let name = LteMotion::as_str;
+    let name = LteMotion::name;
     named("motion", value, &LteMotion::ALL, name, remedy)
 }
 

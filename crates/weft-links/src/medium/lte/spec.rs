@@ -79,62 +79,70 @@ pub enum LteQuality {
     },
 }
 
-/// Fading of a signal, by the speed of the terminal.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum LteMotion {
-    /// `still`: log-normal, 1.5 dB, within seconds (chosen by us).
-    #[default]
-    Still,
-    /// `walking`: Rayleigh at 5 Hz on two antennas, as EPA 5 of 3GPP TS
-    /// 36.104, B.2, and shadows of 8 dB over 50 m (TR 36.942) at 1.4 m/s.
-    Walking,
-    /// `driving`: Rayleigh at 70 Hz, as EVA 70, and the same shadows at the
-    /// 12 m/s that 70 Hz mean at 1.8 GHz.
-    Driving,
+weft_units::named! {
+    /// Fading of a signal, by the speed of the terminal.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub enum LteMotion: "motion" {
+        /// `still`: log-normal, 1.5 dB, within seconds (chosen by us).
+        #[default]
+        Still = "still",
+        /// `walking`: Rayleigh at 5 Hz on two antennas, as EPA 5 of 3GPP TS
+        /// 36.104, B.2, and shadows of 8 dB over 50 m (TR 36.942) at 1.4 m/s.
+        Walking = "walking",
+        /// `driving`: Rayleigh at 70 Hz, as EVA 70, and the same shadows at the
+        /// 12 m/s that 70 Hz mean at 1.8 GHz.
+        Driving = "driving",
+    }
 }
 
-/// Channel bandwidth of a cell in each direction (3GPP TS 36.101, 5.6).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum LteBandwidth {
-    /// 6 resource blocks.
-    Mhz1_4,
-    /// 15 resource blocks.
-    Mhz3,
-    /// 25 resource blocks.
-    Mhz5,
-    /// 50 resource blocks.
-    #[default]
-    Mhz10,
-    /// 75 resource blocks.
-    Mhz15,
-    /// 100 resource blocks.
-    Mhz20,
+weft_units::named! {
+    /// Channel bandwidth of a cell in each direction (3GPP TS 36.101, 5.6).
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub enum LteBandwidth: "LTE bandwidth" {
+        /// 6 resource blocks.
+        Mhz1_4 = "1.4MHz",
+        /// 15 resource blocks.
+        Mhz3 = "3MHz",
+        /// 25 resource blocks.
+        Mhz5 = "5MHz",
+        /// 50 resource blocks.
+        #[default]
+        Mhz10 = "10MHz",
+        /// 75 resource blocks.
+        Mhz15 = "15MHz",
+        /// 100 resource blocks.
+        Mhz20 = "20MHz",
+    }
 }
 
-/// Order in which terminals get resource blocks. Each gets as many as it can
-/// fill; the next one gets the rest.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum LteScheduler {
-    /// `proportional-fair`: highest present rate relative to its past
-    /// throughput.
-    #[default]
-    ProportionalFair,
-    /// `round-robin`: in turn.
-    RoundRobin,
-    /// `max-rate`: best channel first.
-    MaxRate,
+weft_units::named! {
+    /// Order in which terminals get resource blocks. Each gets as many as it can
+    /// fill; the next one gets the rest.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub enum LteScheduler: "LTE scheduler" {
+        /// `proportional-fair`: highest present rate relative to its past
+        /// throughput.
+        #[default]
+        ProportionalFair = "proportional-fair",
+        /// `round-robin`: in turn.
+        RoundRobin = "round-robin",
+        /// `max-rate`: best channel first.
+        MaxRate = "max-rate",
+    }
 }
 
-/// Queues of a terminal's packets.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum LteBearers {
-    /// `default`: one queue for all packets.
-    #[default]
-    Default,
-    /// `dedicated`: video and voice have their own queue, with priority over
-    /// all others of the cell (QCI 2 beside QCI 9, 3GPP TS 23.203, table
-    /// 6.1.7).
-    Dedicated,
+weft_units::named! {
+    /// Queues of a terminal's packets.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub enum LteBearers: "choice of LTE bearers" {
+        /// `default`: one queue for all packets.
+        #[default]
+        Default = "default",
+        /// `dedicated`: video and voice have their own queue, with priority over
+        /// all others of the cell (QCI 2 beside QCI 9, 3GPP TS 23.203, table
+        /// 6.1.7).
+        Dedicated = "dedicated",
+    }
 }
 
 /// Invalid cell.
@@ -237,29 +245,6 @@ impl LteSignal {
 }
 
 impl LteBandwidth {
-    /// All variants, the narrowest first.
-    pub const ALL: [LteBandwidth; 6] = [
-        LteBandwidth::Mhz1_4,
-        LteBandwidth::Mhz3,
-        LteBandwidth::Mhz5,
-        LteBandwidth::Mhz10,
-        LteBandwidth::Mhz15,
-        LteBandwidth::Mhz20,
-    ];
-
-    /// Name in scenario files.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            LteBandwidth::Mhz1_4 => "1.4MHz",
-            LteBandwidth::Mhz3 => "3MHz",
-            LteBandwidth::Mhz5 => "5MHz",
-            LteBandwidth::Mhz10 => "10MHz",
-            LteBandwidth::Mhz15 => "15MHz",
-            LteBandwidth::Mhz20 => "20MHz",
-        }
-    }
-
     /// Resource blocks in each direction.
     #[must_use]
     pub const fn blocks(self) -> u16 {
@@ -281,54 +266,6 @@ impl LteBandwidth {
             LteBandwidth::Mhz3 | LteBandwidth::Mhz5 => 2,
             LteBandwidth::Mhz10 => 3,
             LteBandwidth::Mhz15 | LteBandwidth::Mhz20 => 4,
-        }
-    }
-}
-
-impl LteScheduler {
-    /// All variants, by name.
-    pub const ALL: [LteScheduler; 3] = [
-        LteScheduler::ProportionalFair,
-        LteScheduler::RoundRobin,
-        LteScheduler::MaxRate,
-    ];
-
-    /// Name in scenario files.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            LteScheduler::ProportionalFair => "proportional-fair",
-            LteScheduler::RoundRobin => "round-robin",
-            LteScheduler::MaxRate => "max-rate",
-        }
-    }
-}
-
-impl LteMotion {
-    /// All variants, by name.
-    pub const ALL: [LteMotion; 3] = [LteMotion::Still, LteMotion::Walking, LteMotion::Driving];
-
-    /// Name in scenario files.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            LteMotion::Still => "still",
-            LteMotion::Walking => "walking",
-            LteMotion::Driving => "driving",
-        }
-    }
-}
-
-impl LteBearers {
-    /// All variants, by name.
-    pub const ALL: [LteBearers; 2] = [LteBearers::Default, LteBearers::Dedicated];
-
-    /// Name in scenario files.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            LteBearers::Default => "default",
-            LteBearers::Dedicated => "dedicated",
         }
     }
 }

@@ -218,7 +218,7 @@ fn signal(value: &str) -> Result<f64, SpecError> {
 
 fn motion_of(value: &str) -> Result<WifiMotion, SpecError> {
     let remedy = "a WiFi station is still or walking";
-    named("motion", value, WifiMotion::ALL, WifiMotion::as_str, remedy)
+    named("motion", value, WifiMotion::ALL, WifiMotion::name, remedy)
 }
 
 fn standard(value: &str) -> Result<WifiStandard, SpecError> {
@@ -227,7 +227,7 @@ fn standard(value: &str) -> Result<WifiStandard, SpecError> {
         "standard",
         value,
         WifiStandard::ALL,
-        WifiStandard::as_str,
+        WifiStandard::name,
         remedy,
     )
 }
@@ -247,7 +247,7 @@ fn guard(value: &str) -> Result<GuardInterval, SpecError> {
 fn ap_queue(value: &str) -> Result<ApQueue, SpecError> {
     let remedy =
         "an access point has one queue for all, fifo, or one for each, per-station or by airtime";
-    named("ap-queue", value, ApQueue::ALL, ApQueue::as_str, remedy)
+    named("ap-queue", value, ApQueue::ALL, ApQueue::name, remedy)
 }
 
 fn interference(value: &str) -> Result<f64, SpecError> {
@@ -269,7 +269,7 @@ fn strangers(value: &str) -> Result<WifiObssRelation, SpecError> {
         "strangers",
         value,
         WifiObssRelation::ALL,
-        WifiObssRelation::as_str,
+        WifiObssRelation::name,
         remedy,
     )
 }

@@ -3,17 +3,19 @@
 use std::fmt;
 use weft_units::Duration;
 
-/// The amendment of IEEE 802.11 that all stations of a cell speak, in the
-/// 2.4 GHz band.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum WifiStandard {
-    /// 802.11b, HR/DSSS (IEEE 802.11-2016 clause 16), with long preambles.
-    B,
-    /// 802.11g, ERP-OFDM without stations of 802.11b (clause 18).
-    G,
-    /// 802.11n, HT-mixed in 20 MHz (clause 19).
-    #[default]
-    N,
+weft_units::named! {
+    /// The amendment of IEEE 802.11 that all stations of a cell speak, in the
+    /// 2.4 GHz band.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub enum WifiStandard: "WiFi standard" {
+        /// 802.11b, HR/DSSS (IEEE 802.11-2016 clause 16), with long preambles.
+        B = "b",
+        /// 802.11g, ERP-OFDM without stations of 802.11b (clause 18).
+        G = "g",
+        /// 802.11n, HT-mixed in 20 MHz (clause 19).
+        #[default]
+        N = "n",
+    }
 }
 
 /// The guard interval of 802.11n.
@@ -71,19 +73,6 @@ const ACK: u64 = 14;
 const BLOCK_ACK: u64 = 32;
 
 impl WifiStandard {
-    /// All variants, by name.
-    pub const ALL: [WifiStandard; 3] = [WifiStandard::B, WifiStandard::G, WifiStandard::N];
-
-    /// Name in scenario files.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            WifiStandard::B => "b",
-            WifiStandard::G => "g",
-            WifiStandard::N => "n",
-        }
-    }
-
     /// Rates of the standard, slowest first.
     #[must_use]
     pub fn rates(self) -> Vec<WifiRate> {

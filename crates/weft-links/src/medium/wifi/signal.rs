@@ -15,15 +15,17 @@ pub struct WifiSignal {
     pub motion: WifiMotion,
 }
 
-/// Variation of a signal in addition to its given points.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum WifiMotion {
-    /// `still`: none.
-    #[default]
-    Still,
-    /// `walking`: 3 dB with a memory of 2 s, and 2 dB with a memory of 50 ms,
-    /// both normal in dB (chosen by us).
-    Walking,
+weft_units::named! {
+    /// Variation of a signal in addition to its given points.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub enum WifiMotion: "motion" {
+        /// `still`: none.
+        #[default]
+        Still = "still",
+        /// `walking`: 3 dB with a memory of 2 s, and 2 dB with a memory of 50 ms,
+        /// both normal in dB (chosen by us).
+        Walking = "walking",
+    }
 }
 
 /// Standard deviation in dB and correlation time in seconds (1/e) of each part
@@ -45,20 +47,6 @@ impl WifiSignal {
     #[must_use]
     pub fn is_steady(&self) -> bool {
         self.points.len() == 1 && self.motion == WifiMotion::Still
-    }
-}
-
-impl WifiMotion {
-    /// All variants, by name.
-    pub const ALL: [WifiMotion; 2] = [WifiMotion::Still, WifiMotion::Walking];
-
-    /// Name in scenario files.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            WifiMotion::Still => "still",
-            WifiMotion::Walking => "walking",
-        }
     }
 }
 

@@ -77,32 +77,36 @@ pub enum WifiRateControl {
     Minstrel,
 }
 
-/// Relation of a station to overlapping networks (OBSS); the access point and
-/// those networks always hear each other.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum WifiObssRelation {
-    /// `heard`: both wait for each other.
-    #[default]
-    Heard,
-    /// `hidden`: neither waits for the other, and frames that arrive at the
-    /// access point during a transmission of an overlapping network are lost.
-    Hidden,
+weft_units::named! {
+    /// Relation of a station to overlapping networks (OBSS); the access point and
+    /// those networks always hear each other.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub enum WifiObssRelation: "relation of a foreign network" {
+        /// `heard`: both wait for each other.
+        #[default]
+        Heard = "heard",
+        /// `hidden`: neither waits for the other, and frames that arrive at the
+        /// access point during a transmission of an overlapping network are lost.
+        Hidden = "hidden",
+    }
 }
 
-/// Organisation of the access point's queue for several stations.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum ApQueue {
-    /// `fifo`: one limit for all. The next transmission serves the receiver of
-    /// the oldest packet, and takes along other packets for that receiver up to
-    /// the standard's aggregation limit.
-    #[default]
-    Fifo,
-    /// `per-station`: each station has its own queue and limit; the access
-    /// point serves them in turn.
-    PerStation,
-    /// `airtime`: a queue per station, served so that backlogged stations get
-    /// equal airtime, including collisions and failures, at any rate.
-    Airtime,
+weft_units::named! {
+    /// Organisation of the access point's queue for several stations.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub enum ApQueue: "queue of an access point" {
+        /// `fifo`: one limit for all. The next transmission serves the receiver of
+        /// the oldest packet, and takes along other packets for that receiver up to
+        /// the standard's aggregation limit.
+        #[default]
+        Fifo = "fifo",
+        /// `per-station`: each station has its own queue and limit; the access
+        /// point serves them in turn.
+        PerStation = "per-station",
+        /// `airtime`: a queue per station, served so that backlogged stations get
+        /// equal airtime, including collisions and failures, at any rate.
+        Airtime = "airtime",
+    }
 }
 
 /// Invalid cell.
@@ -119,7 +123,7 @@ pub enum WifiError {
     },
     /// A rate that the cell's standard does not have.
     #[error(
-        "802.11{} has no rate {rate}: it has {}", standard.as_str(), known_rates(*standard)
+        "802.11{} has no rate {rate}: it has {}", standard.name(), known_rates(*standard)
     )]
     NoSuchRate {
         /// Standard of the cell.
@@ -238,35 +242,6 @@ impl WifiRateControl {
         match self {
             WifiRateControl::Fixed(rate) => Some(rate),
             WifiRateControl::Ideal | WifiRateControl::Minstrel => None,
-        }
-    }
-}
-
-impl WifiObssRelation {
-    /// All variants, by name.
-    pub const ALL: [WifiObssRelation; 2] = [WifiObssRelation::Heard, WifiObssRelation::Hidden];
-
-    /// Name in scenario files.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            WifiObssRelation::Heard => "heard",
-            WifiObssRelation::Hidden => "hidden",
-        }
-    }
-}
-
-impl ApQueue {
-    /// All variants, by name.
-    pub const ALL: [ApQueue; 3] = [ApQueue::Fifo, ApQueue::PerStation, ApQueue::Airtime];
-
-    /// Name in scenario files.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            ApQueue::Fifo => "fifo",
-            ApQueue::PerStation => "per-station",
-            ApQueue::Airtime => "airtime",
         }
     }
 }

@@ -59,7 +59,7 @@ fn peak_rates_are_within_two_percent_of_the_tables() {
                 spec.bandwidth = bandwidth;
                 let mut world = World::new(spec, 1);
                 let rates = world.saturate(towards, 2, 27_000);
-                let what = format!("{} rank {rank} {towards:?}", bandwidth.as_str());
+                let what = format!("{} rank {rank} {towards:?}", bandwidth.name());
                 assert_near(&what, rates[0], mbps * f64::from(rank), 0.02);
             }
         }

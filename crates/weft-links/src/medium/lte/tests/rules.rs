@@ -106,7 +106,7 @@ fn reports_are_corrected_until_a_tenth_fails() {
             }
         }
         let share = failed / sent;
-        println!("{}: {share:.3} of {sent}", motion.as_str());
+        println!("{}: {share:.3} of {sent}", motion.name());
         assert!((0.07..0.13).contains(&share), "{share}");
     }
 }

@@ -20,7 +20,7 @@ fn terminals_alike_get_the_same_of_the_whole() {
             let rates = world.saturate(Towards::Terminals, 4, packets);
             let whole = super::super::rates::Cqi::new(cqi).unwrap().block(50) as f64 * 8e-3;
             for rate in rates {
-                let what = format!("{} {count} at CQI {cqi}", scheduler.as_str());
+                let what = format!("{} {count} at CQI {cqi}", scheduler.name());
                 assert_near(&what, rate, whole / count as f64, 0.02);
             }
         }
@@ -39,7 +39,7 @@ fn unequal_terminals_have_equal_shares_of_the_blocks_or_the_best_has_all() {
         let shares = world.shares(at_ms(4_000));
         let whole = |cqi: u8| super::super::rates::Cqi::new(cqi).unwrap().block(50) as f64 * 8e-3;
         for (index, cqi) in cqis.into_iter().enumerate() {
-            let what = format!("{} CQI {cqi}", scheduler.as_str());
+            let what = format!("{} CQI {cqi}", scheduler.name());
             let share = match (scheduler, index) {
                 (LteScheduler::MaxRate, 0) => 1.0,
                 (LteScheduler::MaxRate, _) => {
@@ -138,7 +138,7 @@ fn what_one_terminal_leaves_is_anothers() {
             own.map(|(_, packet, at)| at.saturating_since(at_ms(20 * (packet % 1_000_000_000))));
         let longest = longest.max().expect("packets");
         // The other terminals' packets wait for seconds.
-        assert!(longest <= ms(8), "{}: {longest:?}", scheduler.as_str());
+        assert!(longest <= ms(8), "{}: {longest:?}", scheduler.name());
         let shares = world.shares(at_ms(4_000));
         assert_near("used", shares[0] + shares[1], 1.0, 0.002);
     }

@@ -59,7 +59,7 @@ fn a_slow_station_slows_all_others_down_to_its_throughput() {
                 &upwards(n as u16, 1500),
                 Duration::from_secs(800),
             );
-            let what = format!("802.11{}, {slow} among {fast}, n {n}", standard.as_str());
+            let what = format!("802.11{}, {slow} among {fast}, n {n}", standard.name());
             assert_near(&format!("{what}, slow"), outcome.mbps[0], expected, 0.03);
             let mean = outcome.mbps[1..].iter().sum::<f64>() / f64::from(n - 1);
             assert_near(&format!("{what}, fast"), mean, expected, 0.03);
@@ -87,7 +87,7 @@ fn airtime_fairness_ends_the_anomaly_of_downloads() {
         // and 3502 + 84 us, as goodput is computed.
         let time = [3730.0 / 42.0, 3730.0 / 42.0, 3586.0 / 2.0];
         let times: Vec<f64> = outcome.mbps.iter().zip(time).map(|(m, t)| m * t).collect();
-        println!("{}: {:?} Mbit/s", queue.as_str(), outcome.mbps);
+        println!("{}: {:?} Mbit/s", queue.name(), outcome.mbps);
         (times[2] / times.iter().sum::<f64>(), outcome.total())
     };
     // Each station gets the same number of packets through the single queue; a

@@ -234,7 +234,7 @@ fn against_closed_form(standard: WifiStandard, rate: &str, n: u32, countdown: Co
     let expected = chain.throughput(n, 12_000.0, times);
     let wifi = custom(timing, modulation, n as u16);
     let outcome = saturate(wifi, &upwards(n as u16, 1500), Duration::from_secs(20));
-    let what = format!("802.11{}, {countdown:?}, n {n}", standard.as_str());
+    let what = format!("802.11{}, {countdown:?}, n {n}", standard.name());
     assert_near(&what, outcome.total(), expected, TOLERANCE);
 }
 

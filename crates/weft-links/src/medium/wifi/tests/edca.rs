@@ -199,9 +199,9 @@ fn against_closed_form(urgent: TrafficClass, other: TrafficClass, each: u16) {
         for (group, class) in [urgent, other].into_iter().enumerate() {
             let what = format!(
                 "802.11n, {each} {} and {each} {}, {form}, {}",
-                urgent.as_str(),
-                other.as_str(),
-                class.as_str()
+                urgent.name(),
+                other.name(),
+                class.name()
             );
             assert_near(&what, found[group], expected[group], tolerance[group]);
         }

@@ -150,7 +150,7 @@ fn trying_finds_what_the_ideal_knows() {
             let found = of(WifiRateControl::Minstrel) / of(WifiRateControl::Ideal);
             println!(
                 "802.11{} at {snr} dB: {found:.3} of the ideal",
-                standard.as_str()
+                standard.name()
             );
             // At 23 dB it prefers mcs14, with a loss of 17 %, to mcs13: it
             // ignores probabilities above 0.9.
