@@ -2,14 +2,23 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use weft_units::{Deadline, Duration, Instant};
+use weft_units::{Bytes, Deadline, Duration, Instant, Rate};
 
-/// Interval between the statistics of two participants in one room, and the
+use crate::LinkReport;
+
+/// Shortest interval between the statistics of two participants in one room, and the
 /// burst after a pause. Every page in the room reads all of them. Chosen by us:
 /// reports of up to twenty senders, once a second each, pass unchanged; with
 /// more senders, each page gets the latest statistics in turn.
 const EVERY: Duration = Duration::from_millis(50);
 const AT_ONCE: u64 = 20;
+/// Most that a page of the room gets of them. Chosen by us: three links of each of twenty
+/// senders, at most 200 bytes each. A report of many links with long names has twenty
+/// times the size of an ordinary one, and everybody in the room gets it.
+const RATE: Rate = Rate::from_kbps(100);
+/// Bytes of an event around its reports: the participant's id, and the framing of JSON and
+/// of the event stream.
+const AROUND: usize = 80;
 
 /// Participants whose link statistics are waiting to be announced.
 #[derive(Debug, Default)]
@@ -41,15 +50,25 @@ impl Figures {
         }
     }
 
-    /// Returns the next participant to announce by now: room and id.
+    /// Returns the next participant to announce by now: room and id. Call
+    /// [`spend`](Figures::spend) for what is announced before the next.
     pub(crate) fn poll(&mut self, now: Instant) -> Option<(String, String)> {
         self.rooms
             .retain(|_, queue| !queue.waiting.is_empty() || queue.due > now);
         let may =
             |(_, queue): &(&String, &mut Queue)| !queue.waiting.is_empty() && queue.next() <= now;
         let (room, queue) = self.rooms.iter_mut().find(may)?;
-        queue.due = queue.due.max(now) + EVERY;
         Some((room.clone(), queue.waiting.pop_front()?))
+    }
+
+    /// Accounts for statistics that the room's pages get now.
+    pub(crate) fn spend(&mut self, now: Instant, room: &str, links: &[LinkReport]) {
+        if let Some(queue) = self.rooms.get_mut(room) {
+            let reports = serde_json::to_vec(links).map_or(0, |json| json.len());
+            let size = Bytes((AROUND + reports) as u64);
+            let takes = RATE.time_for(size).unwrap_or(EVERY).max(EVERY);
+            queue.due = queue.due.max(now) + takes;
+        }
     }
 
     /// Time of the next announcement.
@@ -67,6 +86,14 @@ impl Figures {
 mod tests {
     use super::*;
 
+    fn next(figures: &mut Figures, now: Instant) -> Option<(String, String)> {
+        let next = figures.poll(now);
+        if let Some((room, _)) = &next {
+            figures.spend(now, room, &[]);
+        }
+        next
+    }
+
     #[test]
     fn a_room_hears_of_everybody_in_turn_at_its_pace() {
         let mut figures = Figures::default();
@@ -79,7 +106,7 @@ mod tests {
             for who in 0..100 {
                 figures.add("r", &format!("p{who}"));
             }
-            while let Some((_, id)) = figures.poll(now) {
+            while let Some((_, id)) = next(&mut figures, now) {
                 *told.entry(id).or_default() += 1;
             }
         }
@@ -96,18 +123,18 @@ mod tests {
         for who in 0..100 {
             figures.add("busy", &format!("p{who}"));
         }
-        while figures.poll(now).is_some() {}
-        let next = |figures: &Figures| figures.poll_timeout().map(|d| d.at);
-        assert_eq!(next(&figures), Some(now + EVERY));
+        while next(&mut figures, now).is_some() {}
+        let due = |figures: &Figures| figures.poll_timeout().map(|d| d.at);
+        assert_eq!(due(&figures), Some(now + EVERY));
         figures.add("quiet", "p");
         assert_eq!(
-            figures.poll(now),
+            next(&mut figures, now),
             Some(("quiet".to_owned(), "p".to_owned()))
         );
         let mut later = now;
-        while let Some(at) = next(&figures) {
+        while let Some(at) = due(&figures) {
             later = later.max(at);
-            assert!(figures.poll(later).is_some());
+            assert!(next(&mut figures, later).is_some());
         }
         assert_eq!(later, now + EVERY * 80);
         assert_eq!(figures.poll(later + Duration::from_secs(10)), None);

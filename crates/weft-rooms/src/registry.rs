@@ -340,6 +340,7 @@ impl Registry {
             // A participant who has left has no statistics.
             if let Some(member) = self.member_mut(&room, &id) {
                 let links = member.participant.links.clone();
+                self.figures.spend(now, &room, &links);
                 self.tell(&room, Change::Links { id, links });
             }
         }

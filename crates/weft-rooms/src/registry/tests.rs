@@ -1,5 +1,7 @@
+use serde_json::json;
+
 use super::*;
-use crate::Camera;
+use crate::{Camera, MAX_LINKS};
 
 fn at(s: u64) -> Instant {
     Instant::ZERO + Duration::from_secs(s)
@@ -243,6 +245,68 @@ fn one_who_reports_links_is_a_native_sender() {
     assert_eq!(
         drain(&mut registry),
         ["r joined p1", "r changed p1", "r links p1 1"]
+    );
+}
+
+/// Bytes that a page in a room of a hundred gets within ten seconds, when the first
+/// `senders` of them report these links `times` a second each.
+fn bytes_of_links(senders: usize, times: u64, links: &[LinkReport]) -> usize {
+    let limits = RegistryLimits {
+        participants_per_room: 100,
+        ..RegistryLimits::default()
+    };
+    let mut registry = Registry::new(limits);
+    let ids: Vec<String> = (0..100).map(|n| format!("participant-{n}")).collect();
+    for fresh_id in &ids {
+        let who = browser("r", fresh_id, None);
+        join(&mut registry, Join { fresh_id, ..who });
+    }
+    drain(&mut registry);
+    let mut bytes = 0;
+    for turn in 0..10 * times {
+        let now = Instant::ZERO + Duration::from_secs(5) + Duration::from_secs(1) * turn / times;
+        registry.handle_timeout(now);
+        for id in &ids[..senders] {
+            registry.set_links(now, "r", id, links.to_vec()).unwrap();
+        }
+        while let Some(event) = registry.poll_output() {
+            if let Change::Links { id, links } = event.change {
+                bytes += id.len() + serde_json::to_vec(&links).unwrap().len();
+            }
+        }
+    }
+    bytes
+}
+
+#[test]
+fn a_page_in_a_full_room_gets_100_kbit_of_links_a_second_at_most() {
+    let link = |name: &str| {
+        let link = json!({
+            "name": name, "state": "up", "rtt_ms": 12.345678901234567,
+            "sent_mbps": 1.2345678901234567, "target_mbps": 2.3456789012345678,
+            "loss": 0.012345678901234567,
+        });
+        serde_json::from_value::<LinkReport>(link).unwrap()
+    };
+    let rate = |senders, times, links: &[LinkReport]| {
+        let bytes = bytes_of_links(senders, times, links);
+        println!("{senders} senders, {times} times a second: {bytes} bytes in ten seconds");
+        bytes * 8 / 10
+    };
+    let largest = vec![link(&"\u{1f4e1}".repeat(64)); MAX_LINKS];
+    // With a burst of two such reports at first.
+    for (senders, times) in [(1, 50), (100, 1), (100, 10)] {
+        let rate = rate(senders, times, &largest);
+        assert!((80_000..115_000).contains(&rate), "{rate} bit/s");
+    }
+    // Those of an ordinary call pass unchanged.
+    let two = [link("wifi"), link("lte")];
+    let reports = 10 * 20;
+    let each = "participant-1".len() + serde_json::to_vec(&two).unwrap().len();
+    let bytes = bytes_of_links(20, 1, &two);
+    assert!(
+        (reports * each..reports * (each + 1)).contains(&bytes),
+        "{bytes}"
     );
 }
 
