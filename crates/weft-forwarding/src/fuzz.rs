@@ -1,49 +1,50 @@
 //! Bodies of the fuzz targets `plane` and `router`, which tests run, too.
 
+mod line;
+
 use std::net::SocketAddr;
 use std::sync::OnceLock;
 use std::time::Instant as StdInstant;
 
-use weft_ice::{Credentials, IceRole, LinkId, LocalAddress, RemoteCandidate, RemoteFilter};
+use weft_ice::{IceRole, LinkId, LocalAddress, RemoteFilter};
 use weft_peer::{Entropy, Offer, PeerConfig, Section, StreamDirection, TimeOrigin};
-use weft_secure::{Association, Certificate, DtlsRole, Output as LineOutput, Remote};
+use weft_secure::{Association, Certificate, Output as LineOutput};
 use weft_session::Delivery;
 use weft_units::fuzz::records;
-use weft_units::{Codec, Duration, Ecn, Instant, MediaKind, PathId, Rng, Ssrc};
+use weft_units::{Codec, Duration, Ecn, Instant, MediaKind, Rng, Ssrc};
 use weft_wire::payload::Form;
-use weft_wire::rtp::{ExtensionMap, Extensions, Header, PathExtension};
-use weft_wire::sdp::{SessionDescription, Setup};
+use weft_wire::rtp::ExtensionMap;
+use weft_wire::sdp::SessionDescription;
 
 pub use crate::routing::fuzz::fuzz_calls as fuzz_router;
-use crate::{Event, IceCondition, IceUpdate, Output, Plane, Publisher, ResourceId, Settings};
+use crate::{
+    Event, IceCondition, IceUpdate, Output, Plane, PlaneId, Publisher, Relayed, ResourceId,
+    Settings, Sound, View, ViewedCamera,
+};
+use line::{Line, answer_to, changed, remote};
 
 /// Most connections of one input.
 const MOST: usize = 6;
 /// Rounds of answers before time passes.
 const MOST_ROUNDS: usize = 300;
 
-/// Feeds the bytes to a plane: packets of a publisher and a player with valid keys,
-/// datagrams of strangers, changed descriptions, and candidates, while connections
-/// come and go and time passes. The plane's books must agree, and time must always
+/// Feeds the bytes to a plane, or to two of one server if the first byte is odd: packets
+/// of publishers, a player and those who receive the room with valid keys, datagrams of
+/// strangers, changed descriptions, candidates, views, screens and mutes, while connections
+/// come and go and time passes. The planes' books must agree, and time must always
 /// advance. Returns the number of inputs.
 pub fn fuzz_plane(data: &[u8], certificate: &Certificate) -> usize {
-    let origin = origin();
-    let mut room = Room {
-        now: Instant::ZERO,
-        plane: Plane::new(Settings::new(origin, certificate.clone(), &[server()])),
-        origin,
-        certificate: certificate.clone(),
-        lines: Vec::new(),
-        connected: 0,
-        inputs: 0,
-    };
+    let (first, data) = data.split_first().unwrap_or((&0, &[]));
+    let mut room = Room::new(1 + usize::from(first & 1), certificate);
     room.enter(&[]);
     room.enter(&[]);
     for (how, content) in records(data) {
         room.step(how, content);
         room.settle();
-        let census = room.plane.census();
-        assert!(census.agrees(), "{census:?}");
+        for plane in &room.planes {
+            let census = plane.census();
+            assert!(census.agrees(), "{census:?}");
+        }
     }
     room.inputs
 }
@@ -70,9 +71,40 @@ fn resource(number: usize) -> ResourceId {
     ResourceId(number.to_string())
 }
 
+/// Participant number, as a publisher.
+fn participant(number: usize) -> Publisher {
+    Publisher {
+        room: "r".to_owned(),
+        participant: format!("p{number}"),
+    }
+}
+
+fn plane_id(number: usize) -> PlaneId {
+    PlaneId::new(number).expect("there are two")
+}
+
+/// Part of a connection.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Publishes,
+    Plays,
+    Receives,
+}
+
+/// Connections of an input in order: participant, and what it does. The last one takes
+/// over from the first.
+const PARTS: [(usize, Part); MOST] = [
+    (0, Part::Publishes),
+    (0, Part::Plays),
+    (1, Part::Receives),
+    (2, Part::Publishes),
+    (3, Part::Receives),
+    (0, Part::Publishes),
+];
+
 struct Room {
     now: Instant,
-    plane: Plane,
+    planes: Vec<Plane>,
     origin: TimeOrigin,
     certificate: Certificate,
     lines: Vec<Line>,
@@ -81,75 +113,81 @@ struct Room {
     inputs: usize,
 }
 
-/// Other end of a connection, which sends anything.
-struct Line {
-    association: Association,
-    ours: Ssrc,
-    theirs: Ssrc,
-    extensions: ExtensionMap,
-}
-
 impl Room {
+    fn new(planes: usize, certificate: &Certificate) -> Room {
+        let (origin, now) = (origin(), Instant::ZERO);
+        let settings = || Settings::new(origin, certificate.clone(), &[server()]);
+        let mut planes: Vec<Plane> = match planes {
+            1 => vec![Plane::new(settings())],
+            _ => (0..planes)
+                .map(|number| Plane::new(settings().of_plane(plane_id(number))))
+                .collect(),
+        };
+        if let [one, other] = &mut planes[..] {
+            one.link(now, plane_id(1));
+            other.link(now, plane_id(0));
+        }
+        Room {
+            now,
+            planes,
+            origin,
+            certificate: certificate.clone(),
+            lines: Vec::new(),
+            connected: 0,
+            inputs: 0,
+        }
+    }
+
     fn entropy(number: usize) -> Entropy {
         Entropy::repeating(Rng::new(number as u64))
     }
 
-    /// Asks for a connection, with some bytes of the description changed. The first,
-    /// the third and the fifth publish, the others play.
-    fn enter(&mut self, changes: &[u8]) {
-        let number = self.lines.len();
-        if number == MOST {
-            return;
-        }
+    /// Returns the settings of the other end of a connection, always the same.
+    fn config(&self, number: usize) -> PeerConfig {
         let local = LocalAddress {
             addr: place(number),
             link: LinkId(0),
             cost: 0,
             remotes: RemoteFilter::Any,
         };
+        let (role, certificate) = (IceRole::Controlling, self.certificate.clone());
         let entropy = Room::entropy(2 * number);
-        let certificate = self.certificate.clone();
-        let (role, locals) = (IceRole::Controlling, vec![local.clone()]);
-        let config = PeerConfig::new(role, self.origin, certificate, locals, &entropy);
-        let publishes = number.is_multiple_of(2);
-        let direction = match publishes {
-            true => StreamDirection::Send,
-            false => StreamDirection::Receive,
+        PeerConfig::new(role, self.origin, certificate, vec![local], &entropy)
+    }
+
+    /// Asks for a connection, with some bytes of the description changed.
+    fn enter(&mut self, changes: &[u8]) {
+        let number = self.lines.len();
+        let Some((who, part)) = PARTS.get(number).copied() else {
+            return;
         };
-        let section = Section {
-            form: Some(Form::ours(Codec::Vp8)),
-            ..Section::new(MediaKind::Video, direction)
-        };
-        let offer = Offer::new(self.now, config.clone(), &[section], Delivery::Packets);
-        let offer = changed(offer.sdp(), changes);
-        let publisher = Publisher {
-            room: "r".to_owned(),
-            participant: "p".to_owned(),
-        };
-        let (now, id, entropy) = (self.now, resource(number), Room::entropy(2 * number + 1));
+        let config = self.config(number);
+        let plane = number % self.planes.len();
         self.inputs += 1;
-        let agreed = match publishes {
-            true => self.plane.publish(now, id, publisher, &offer, &entropy),
-            false => self.plane.play(now, id, publisher, Some(&offer), &entropy),
+        let Some([ours, theirs]) = self.negotiate(number, (who, part), &config, changes) else {
+            return;
         };
-        let Ok(agreed) = agreed else { return };
-        let answer = SessionDescription::parse(&agreed.sdp).expect("we write SDP");
-        let mut association = Association::new(now, config.association);
-        association.add_local(now, local);
-        if let Some(remote) = remote(&answer) {
-            association.set_remote(now, remote);
+        let [said, answered] = [&ours, &theirs].map(|sdp| SessionDescription::parse(sdp).ok());
+        let mut association = Association::new(self.now, config.association);
+        config
+            .locals
+            .into_iter()
+            .for_each(|local| association.add_local(self.now, local));
+        if let Some(remote) = answered.as_ref().and_then(remote) {
+            association.set_remote(self.now, remote);
         }
-        let offer = SessionDescription::parse(&offer);
         let ssrc = |said: &SessionDescription| {
             let media = said.media.first();
             media.and_then(|media| media.primary_ssrcs().first().copied())
         };
-        let extensions = answer.media.first().map(|media| &media.extensions[..]);
+        let extensions = answered.as_ref().and_then(|answer| answer.media.first());
+        let extensions = extensions.map_or(&[][..], |media| &media.extensions[..]);
         self.lines.push(Line {
             association,
-            ours: offer.ok().as_ref().and_then(ssrc).unwrap_or(Ssrc(1)),
-            theirs: ssrc(&answer).unwrap_or(Ssrc(1)),
-            extensions: ExtensionMap::from_negotiated(extensions.unwrap_or(&[])),
+            plane,
+            ours: said.as_ref().and_then(ssrc).unwrap_or(Ssrc(1)),
+            theirs: answered.as_ref().and_then(ssrc).unwrap_or(Ssrc(1)),
+            extensions: ExtensionMap::from_negotiated(extensions),
         });
         // Until it is up, or cannot come up any more.
         let before = self.connected;
@@ -162,20 +200,61 @@ impl Room {
         }
     }
 
+    /// Returns the descriptions of the connection's other end and of its plane, if they
+    /// agree.
+    fn negotiate(
+        &mut self,
+        number: usize,
+        (who, part): (usize, Part),
+        config: &PeerConfig,
+        changes: &[u8],
+    ) -> Option<[String; 2]> {
+        let (now, id) = (self.now, resource(number));
+        let entropy = Room::entropy(2 * number + 1);
+        let place = number % self.planes.len();
+        let plane = &mut self.planes[place];
+        if part == Part::Receives {
+            let offer = plane
+                .receive(now, id.clone(), participant(who), &entropy)
+                .sdp;
+            let answer = changed(answer_to(&offer, config), changes);
+            return plane
+                .accept(now, id, &answer)
+                .ok()
+                .map(|()| [answer, offer]);
+        }
+        let direction = match part {
+            Part::Publishes => StreamDirection::Send,
+            _ => StreamDirection::Receive,
+        };
+        let section = Section {
+            form: Some(Form::ours(Codec::Vp8)),
+            ..Section::new(MediaKind::Video, direction)
+        };
+        let offer = Offer::new(now, config.clone(), &[section], Delivery::Packets);
+        let offer = changed(offer.sdp(), changes);
+        let agreed = match part {
+            Part::Publishes => plane.publish(now, id, participant(who), &offer, &entropy),
+            _ => plane.play(now, id, participant(who), Some(&offer), &entropy),
+        };
+        agreed.ok().map(|agreed| [offer, agreed.sdp])
+    }
+
     fn step(&mut self, how: u8, content: &[u8]) {
         let byte = |at: usize| usize::from(content.get(at).copied().unwrap_or(0));
         let rest = content.get(1..).unwrap_or(&[]);
         let who = byte(0) % self.lines.len().max(1);
         self.now += Duration::from_millis(u64::from(how >> 3));
         match how & 7 {
-            0 => self.arrive(place(byte(0) & 7), rest),
+            0 => self.arrive(byte(0) >> 3, place(byte(0) & 7), rest),
             1 | 2 => {
                 let Some(line) = self.lines.get_mut(who) else {
                     return;
                 };
                 let mut packet = line.media(rest);
+                let plane = line.plane;
                 if line.association.protect_rtp(&mut packet, &[]).is_ok() {
-                    self.arrive(place(who), &packet);
+                    self.arrive(plane, place(who), &packet);
                 }
             }
             3 | 4 => {
@@ -183,8 +262,9 @@ impl Room {
                     return;
                 };
                 let mut packet = line.rtcp(rest);
+                let plane = line.plane;
                 if line.association.protect_rtcp(&mut packet).is_ok() {
-                    self.arrive(place(who), &packet);
+                    self.arrive(plane, place(who), &packet);
                 }
             }
             5 => self.enter(rest),
@@ -195,19 +275,20 @@ impl Room {
 
     fn ask(&mut self, what: usize, content: &[u8]) {
         self.inputs += 1;
-        let (now, id) = (self.now, resource(what >> 3));
+        let (now, number) = (self.now, what >> 4);
+        let id = resource(number);
         let text = String::from_utf8_lossy(content);
-        let publisher = Publisher {
-            room: "r".to_owned(),
-            participant: "p".to_owned(),
-        };
         // Nobody has it yet.
-        let number = MOST + self.inputs;
+        let new = MOST + self.inputs;
+        let entropy = Room::entropy(2 * new);
+        let count = self.planes.len();
+        let place = number % count;
+        let plane = &mut self.planes[place];
+        let is_odd = content.first().is_some_and(|byte| byte & 1 == 1);
         // What cannot be done is refused, and changes nothing.
-        match what & 7 {
-            0 => self.plane.close(now, &id),
+        match what & 15 {
+            0 => plane.close(now, &id),
             1 => {
-                let entropy = Room::entropy(2 * number);
                 let condition = match content.first() {
                     Some(b'*') => IceCondition::Any,
                     _ => IceCondition::Unsaid,
@@ -217,159 +298,154 @@ impl Room {
                     fragment,
                     condition,
                 };
-                drop(self.plane.update_ice(now, &id, &update, &entropy));
+                drop(plane.update_ice(now, &id, &update, &entropy));
             }
-            2 => drop(self.plane.accept(now, id, &text)),
-            3 => {
-                let entropy = Room::entropy(2 * number);
-                let id = resource(number);
-                drop(self.plane.play(now, id, publisher, None, &entropy));
+            2 => drop(plane.accept(now, id, &text)),
+            3 => drop(plane.play(now, resource(new), participant(0), None, &entropy)),
+            4 => drop(plane.publish(now, resource(new), participant(0), &text, &entropy)),
+            5 => drop(plane.receive(now, resource(new), participant(number), &entropy)),
+            6 | 7 => drop(plane.set_view(now, &id, view(content))),
+            8 => plane.share_screen(now, &id, is_odd),
+            9 => {
+                let sound = match is_odd {
+                    true => Sound::Muted,
+                    false => Sound::Forwarded,
+                };
+                plane.set_sound(now, &participant(number), sound);
             }
-            4 => {
-                let entropy = Room::entropy(2 * number);
-                let id = resource(number);
-                drop(self.plane.publish(now, id, publisher, &text, &entropy));
-            }
-            _ => drop(self.plane.stats()),
+            10 if count == 2 => self.relink(place, is_odd),
+            _ => drop(plane.stats()),
         }
     }
 
-    fn arrive(&mut self, from: SocketAddr, datagram: &[u8]) {
+    /// Separates the two planes and joins them again, or tells one that messages of the
+    /// other are lost.
+    fn relink(&mut self, place: usize, loses: bool) {
+        let (now, other) = (self.now, plane_id(1 - place));
+        if loses {
+            self.planes[place].handle_relayed(now, other, Relayed::interrupted());
+            return;
+        }
+        for place in [place, 1 - place] {
+            self.planes[place].unlink(now, plane_id(1 - place));
+        }
+        for place in [place, 1 - place] {
+            self.planes[place].link(now, plane_id(1 - place));
+        }
+    }
+
+    /// A datagram comes to the socket of a plane.
+    fn arrive(&mut self, plane: usize, from: SocketAddr, datagram: &[u8]) {
         self.inputs += 1;
-        self.plane
-            .handle_datagram(self.now, server(), from, Ecn::NotEct, datagram);
+        let place = plane % self.planes.len();
+        self.planes[place].handle_datagram(self.now, server(), from, Ecn::NotEct, datagram);
     }
 
     /// Does what is due until nobody has anything to send.
     fn settle(&mut self) {
         for _ in 0..MOST_ROUNDS {
             let mut moved = false;
-            if self.plane.poll_timeout().is_some_and(|d| d.at <= self.now) {
-                moved = true;
-                self.inputs += 1;
-                self.plane.handle_timeout(self.now);
-            }
-            while let Some(output) = self.plane.poll_output() {
-                let came_up = matches!(output, Output::Event(Event::Connected { .. }));
-                self.connected += usize::from(came_up);
-                let Output::Transmit {
-                    peer,
-                    remote,
-                    datagram,
-                    ..
-                } = output
-                else {
-                    continue;
-                };
-                let mut lines = (0..).zip(&mut self.lines);
-                if let Some((_, line)) = lines.find(|(n, _)| place(*n) == remote) {
-                    moved = true;
-                    self.inputs += 1;
-                    let _ = line
-                        .association
-                        .handle_datagram(self.now, remote, server(), &datagram);
-                }
-                self.plane.recycle(peer, datagram);
+            for place in 0..self.planes.len() {
+                moved |= self.settle_plane(place);
             }
             for number in 0..self.lines.len() {
-                let line = &mut self.lines[number].association;
-                if line.poll_timeout().is_some_and(|d| d.at <= self.now) {
-                    moved = true;
-                    self.inputs += 1;
-                    line.handle_timeout(self.now);
-                }
-                while let Some(output) = self.lines[number].association.poll_output() {
-                    if let LineOutput::Transmit { datagram, .. } = output {
-                        moved = true;
-                        self.arrive(place(number), &datagram);
-                    }
-                }
+                moved |= self.settle_line(number);
             }
             if !moved {
                 return;
             }
         }
-        panic!("spins: {:?}", self.plane.poll_timeout());
-    }
-}
-
-impl Line {
-    /// Writes a media packet whose numbers and payload are the content.
-    fn media(&self, content: &[u8]) -> Vec<u8> {
-        let (head, payload) = content.split_at(content.len().min(10));
-        let byte = |place: usize| head.get(place).copied().unwrap_or(0);
-        let word = |place: usize| u16::from_be_bytes([byte(place), byte(place + 1)]);
-        let header = Header {
-            marker: byte(0) & 1 == 1,
-            payload_type: 96 + (byte(0) >> 1 & 3),
-            sequence: word(1),
-            timestamp: u32::from(word(3)) * 90,
-            ssrc: Ssrc(self.ours.0.wrapping_add(u32::from(byte(0) >> 6))),
-            extensions: Extensions {
-                transport_sequence: Some(word(5)),
-                path: Some(PathExtension {
-                    path: PathId(byte(9)),
-                    stream_sequence: word(7),
-                    transport_sequence: word(5),
-                }),
-                ..Extensions::default()
-            },
-        };
-        let mut packet = Vec::new();
-        header.write(&self.extensions, &mut packet);
-        packet.extend_from_slice(payload);
-        packet
+        let due = self.planes.iter().map(Plane::poll_timeout);
+        panic!("spins: {:?}", due.collect::<Vec<_>>());
     }
 
-    /// Writes an RTCP message of any type about the stream that it receives.
-    fn rtcp(&self, content: &[u8]) -> Vec<u8> {
-        let [packet_type, count, body @ ..] = content else {
-            return vec![0x80, 201, 0, 1, 0, 0, 0, 1];
-        };
-        let mut message = vec![0x80 | count & 31, 200 | packet_type & 7, 0, 0];
-        message.extend_from_slice(&self.ours.0.to_be_bytes());
-        if count & 32 == 0 {
-            message.extend_from_slice(&self.theirs.0.to_be_bytes());
+    /// Returns whether anything happened.
+    fn settle_plane(&mut self, place: usize) -> bool {
+        let (now, mut moved) = (self.now, false);
+        if self.planes[place]
+            .poll_timeout()
+            .is_some_and(|d| d.at <= now)
+        {
+            moved = true;
+            self.inputs += 1;
+            self.planes[place].handle_timeout(now);
         }
-        message.extend_from_slice(body);
-        message.resize(message.len().next_multiple_of(4), 0);
-        let words = (message.len() / 4 - 1) as u16;
-        message[2..4].copy_from_slice(&words.to_be_bytes());
-        message
+        while let Some(output) = self.planes[place].poll_output() {
+            match output {
+                Output::Event(event) => self.on_event(place, event),
+                Output::Relay { to, message } => {
+                    moved = true;
+                    self.inputs += 1;
+                    self.planes[to.number()].handle_relayed(now, plane_id(place), message);
+                }
+                Output::Transmit {
+                    peer,
+                    remote,
+                    datagram,
+                    ..
+                } => {
+                    let number = usize::from(remote.port()).wrapping_sub(1);
+                    if let Some(line) = self.lines.get_mut(number) {
+                        moved = true;
+                        self.inputs += 1;
+                        let line = &mut line.association;
+                        let _ = line.handle_datagram(now, remote, server(), &datagram);
+                    }
+                    self.planes[place].recycle(peer, datagram);
+                }
+            }
+        }
+        moved
+    }
+
+    fn on_event(&mut self, place: usize, event: Event) {
+        match event {
+            Event::Connected { .. } => self.connected += 1,
+            // More lines: the other end takes them all.
+            Event::Offered { resource, sdp } => {
+                let number = resource.0.parse().unwrap_or(MOST);
+                let answer = answer_to(&sdp, &self.config(number));
+                drop(self.planes[place].accept(self.now, resource, &answer));
+            }
+            Event::Ended { .. } | Event::LinesChanged { .. } | Event::WantedChanged { .. } => {}
+        }
+    }
+
+    /// Returns whether anything happened.
+    fn settle_line(&mut self, number: usize) -> bool {
+        let mut moved = false;
+        let line = &mut self.lines[number];
+        let plane = line.plane;
+        if line
+            .association
+            .poll_timeout()
+            .is_some_and(|d| d.at <= self.now)
+        {
+            moved = true;
+            self.inputs += 1;
+            line.association.handle_timeout(self.now);
+        }
+        while let Some(output) = self.lines[number].association.poll_output() {
+            if let LineOutput::Transmit { datagram, .. } = output {
+                moved = true;
+                self.arrive(plane, place(number), &datagram);
+            }
+        }
+        moved
     }
 }
 
-/// Returns the text with a piece replaced: two bytes of offset, one of length.
-fn changed(text: String, changes: &[u8]) -> String {
-    let [high, low, length, new @ ..] = changes else {
-        return text;
-    };
-    let mut bytes = text.into_bytes();
-    let at = usize::from(u16::from_be_bytes([*high, *low])) % bytes.len();
-    let end = bytes.len().min(at + usize::from(*length));
-    bytes.splice(at..end, new.iter().copied());
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
-/// Reads the server's values from its answer.
-fn remote(answer: &SessionDescription) -> Option<Remote> {
-    let media = answer.media.first()?;
-    let fingerprint = media.fingerprint.as_ref()?.to_string();
-    Some(Remote {
-        credentials: Credentials {
-            ufrag: media.ice_ufrag.clone()?,
-            pwd: media.ice_pwd.clone()?,
-        },
-        fingerprint: fingerprint.parse().ok()?,
-        dtls: match media.setup {
-            Some(Setup::Passive) => DtlsRole::Client,
-            _ => DtlsRole::Server,
-        },
-        candidates: vec![RemoteCandidate {
-            addr: server(),
-            priority: 1,
-        }],
-    })
+/// Reads a view: two bytes for each camera.
+fn view(content: &[u8]) -> View {
+    let cameras = content.chunks_exact(2).map(|bytes| ViewedCamera {
+        participant: format!("p{}", bytes[0] & 3),
+        camera: usize::from(bytes[0] >> 2 & 1),
+        width: u32::from(bytes[1]) * 16,
+        height: u32::from(bytes[1]) * 9,
+    });
+    View {
+        cameras: cameras.collect(),
+    }
 }
 
 #[cfg(test)]

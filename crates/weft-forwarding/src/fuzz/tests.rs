@@ -5,7 +5,7 @@ use weft_secure::testing;
 use weft_testing::allocation::Counting;
 use weft_testing::fuzz::Target;
 
-use super::{fuzz_plane, fuzz_router};
+use super::{MOST, Room, fuzz_plane, fuzz_router};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -21,4 +21,14 @@ fn a_plane_handles_inputs_of_any_kind_within_its_budget() {
 #[test]
 fn a_router_handles_inputs_of_any_kind_within_its_budget() {
     Target::ROUTER.try_all(300, fuzz_router);
+}
+
+#[test]
+fn all_connections_of_an_input_come_up() {
+    for planes in [1, 2] {
+        testing::repeat();
+        let mut room = Room::new(planes, &testing::certificate());
+        (0..MOST).for_each(|_| room.enter(&[]));
+        assert_eq!(room.connected, MOST, "{planes} planes");
+    }
 }
