@@ -373,6 +373,7 @@ impl Room {
         while let Some(output) = self.planes[place].poll_output() {
             match output {
                 Output::Event(event) => self.on_event(place, event),
+                Output::Record(_) => {}
                 Output::Relay { to, message } => {
                     moved = true;
                     self.inputs += 1;
