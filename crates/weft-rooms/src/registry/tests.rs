@@ -282,9 +282,9 @@ fn bytes_of_links(senders: usize, times: u64, links: &[LinkReport]) -> usize {
 fn a_page_in_a_full_room_gets_100_kbit_of_links_a_second_at_most() {
     let link = |name: &str| {
         let link = json!({
-            "name": name, "state": "up", "rtt_ms": 12.345678901234567,
-            "sent_mbps": 1.2345678901234567, "target_mbps": 2.3456789012345678,
-            "loss": 0.012345678901234567,
+            "name": name, "state": "up", "rtt_ms": 37.0 / 3.0,
+            "sent_mbps": 4.0 / 3.0, "target_mbps": 7.0 / 3.0,
+            "loss": 0.1 / 3.0,
         });
         serde_json::from_value::<LinkReport>(link).unwrap()
     };
