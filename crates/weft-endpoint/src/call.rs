@@ -121,8 +121,14 @@ impl Call {
         let room = Room::new(&config.server, specs.clone(), &config.room)?;
         let links = Links::check(specs, scope, &notices)?;
         let name = config.send.name.clone();
+        let servers = config.send.turn_servers.clone();
         let started = start(clock, links, config.send, Call::LAYERS, notices)?;
         let driver = started.driver;
+        driver.remote.send(Command::UseTurn {
+            servers,
+            connector: room.turn_connector(),
+            remote: driver.remote.clone(),
+        });
         let own = LocalParticipant {
             name,
             sections: started.sections,

@@ -4,6 +4,8 @@ mod following;
 mod media;
 mod news;
 mod offers;
+mod relaying;
+mod relays;
 mod report;
 mod sockets;
 #[cfg(test)]
@@ -30,9 +32,12 @@ use super::links::Links;
 use super::notice::{Notice, Notices};
 use super::sources::sound::SoundFrame;
 use super::sources::video::{VideoControl, VideoFrame};
+use super::turn::{TurnConnector, TurnNews, TurnServer};
 use following::{Following, Held};
 pub use news::{Listener, News};
 pub use offers::Answered;
+pub use relaying::RelayId;
+use relaying::Relaying;
 pub use report::PeerReport;
 pub use wait::Wait;
 
@@ -144,6 +149,20 @@ pub enum Command {
     Protect(ProtectionKind),
     /// Sets the congestion controller of every path in every call from now on.
     Control(ControllerKind),
+    /// Uses TURN servers from now on: those that the user names, and those of
+    /// [`Command::NameTurnServers`]. News of relays come as commands.
+    UseTurn {
+        /// Servers that the user names.
+        servers: Vec<TurnServer>,
+        /// Connector to all servers.
+        connector: Arc<dyn TurnConnector>,
+        /// Sender of commands to this endpoint.
+        remote: Remote<Command>,
+    },
+    /// Sets the TURN servers that the other side names.
+    NameTurnServers(Vec<TurnServer>),
+    /// News of a relay.
+    Relayed(RelayId, TurnNews),
     /// Reports that the system's links have changed.
     LinksChanged,
     /// Closes this peer.
@@ -215,6 +234,8 @@ struct RemotePeer {
     receivers: BTreeMap<StreamId, (Mid, Track)>,
     links: BTreeMap<PathId, String>,
     made: Instant,
+    /// Time at which each link lost its last path.
+    lost: BTreeMap<LinkId, Instant>,
     /// Timeout without a path.
     wait: Wait,
     /// Whether the missing answer was reported.
@@ -227,6 +248,7 @@ pub struct Caller {
     sending: Sending,
     certificate: Certificate,
     following: Following,
+    relaying: Relaying,
     publisher: Publisher<PeerKey>,
     /// Time of the next update of the encoders' budgets.
     next_bound: Instant,
@@ -257,6 +279,7 @@ pub fn start(
         sending,
         certificate,
         following: Following::new(clock.now(), links, notices.clone()),
+        relaying: Relaying::default(),
         publisher: Publisher::new(encoders.iter().map(|_| None)),
         next_bound: Instant::ZERO,
         encoders,
@@ -361,6 +384,13 @@ impl Application for Caller {
                 let now = context.now;
                 self.with_peers(context, |peer| peer.set_controller(now, controller));
             }
+            Command::UseTurn {
+                servers,
+                connector,
+                remote,
+            } => self.use_turn(context.now, servers, (connector, remote)),
+            Command::NameTurnServers(servers) => self.name_turn_servers(context.now, servers),
+            Command::Relayed(id, news) => self.on_relay_news(context, id, news),
             Command::LinksChanged => self.following.look_soon(context.now),
             Command::Close(key) => self.close(context, key),
             Command::Report(reply) => {
@@ -419,6 +449,7 @@ impl Caller {
 
     fn close(&mut self, context: &mut Context<'_>, key: PeerKey) {
         context.remove(key);
+        self.end_relays(context, key);
         for held in self.peers.remove(&key).into_iter().flat_map(|c| c.locals) {
             self.following.close(context, held);
         }

@@ -12,6 +12,7 @@ use weft_units::{Codec, Rate};
 use crate::caller::Sending;
 use crate::signalling::Server;
 use crate::sources::cameras::NamedCamera;
+use crate::turn::TurnServer;
 
 /// Configuration of a call: server, links and sources. [`CallConfig::new`] has
 /// the defaults; you can change the fields before [`Call::start`].
@@ -62,6 +63,9 @@ pub struct SendConfig {
     pub protection: ProtectionKind,
     /// Congestion controller of every path. Default: GCC.
     pub controller: ControllerKind,
+    /// TURN servers for links over which UDP does not reach the other side, beside those
+    /// that the server names. Default: none.
+    pub turn_servers: Vec<TurnServer>,
     /// Limit on everything sent over all links together, with copies, repair
     /// packets, retransmissions and the headers of IP and UDP
     /// ([`weft_session::Config::send_limit`]). Default:
@@ -134,6 +138,7 @@ impl Default for SendConfig {
             preference: Preference::default(),
             protection: ProtectionKind::default(),
             controller: ControllerKind::Gcc,
+            turn_servers: Vec::new(),
             max_rate: SendConfig::MAX_RATE,
         }
     }

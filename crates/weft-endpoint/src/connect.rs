@@ -84,8 +84,12 @@ fn accept(
         sdp,
         location,
         reached,
+        turn_servers,
         ..
     } = created;
+    if !turn_servers.is_empty() {
+        remote.send(Command::NameTurnServers(turn_servers));
+    }
     let more = more_candidates(&sdp, &reached);
     let peer = ask(remote, |reply| Command::Accept {
         offer,
@@ -172,8 +176,12 @@ pub fn receive(
         sdp,
         location,
         reached,
+        turn_servers,
         ..
     } = created;
+    if !turn_servers.is_empty() {
+        remote.send(Command::NameTurnServers(turn_servers));
+    }
     let more = more_candidates(&sdp, &reached);
     let Answered {
         peer, sdp: answer, ..

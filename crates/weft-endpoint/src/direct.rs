@@ -18,6 +18,7 @@ use crate::config::SendConfig;
 use crate::error::StartError;
 use crate::links::{self, LinkChange, LinkStates, Links};
 use crate::notice::Notices;
+use crate::signalling::{Trust, turn_connector};
 use crate::start::{Started, start};
 
 /// Sender and its viewers. A viewer requests an [offer](Direct::offer); its
@@ -118,11 +119,18 @@ impl Direct {
         let clock = Clock::start();
         let (specs, scope) = links::links_or_all(&config.links, here)?;
         let links = Links::check(specs, scope, &notices)?;
+        let turn_servers = config.turn_servers.clone();
+        let connector = turn_connector(&Trust::Public)?;
         let Started {
             driver,
             sections,
             publishing,
         } = start(clock, links, config, Direct::LAYERS, notices)?;
+        driver.remote.send(Command::UseTurn {
+            servers: turn_servers,
+            connector,
+            remote: driver.remote.clone(),
+        });
         let viewers = Viewers {
             all: Arc::default(),
             hear: Arc::new(hear),

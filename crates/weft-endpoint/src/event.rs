@@ -251,7 +251,8 @@ impl fmt::Display for Event {
             ),
             Event::Unanswered => f.write_str(
                 "the server accepted the call, but nothing comes back over UDP on any link; \
-                 still trying (does a firewall block UDP, here or at the server?)",
+                 still trying (does a firewall block UDP, here or at the server? A TURN server can \
+                 relay over TCP)",
             ),
             Event::PublishingFailed { reason } => {
                 write!(f, "publishing failed ({reason}); retrying")

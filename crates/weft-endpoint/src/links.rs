@@ -30,6 +30,8 @@ const COST_STEP: u16 = 10;
 /// Costs that keep single-path senders away from metered links and backups.
 const METERED_COST: u16 = 250;
 const BACKUP_COST: u16 = 500;
+/// Cost of a relay: more than the order of the links, less than a metered link.
+const RELAY_COST: u16 = 150;
 
 /// Socket on a link, with the address for the association.
 pub struct Access {
@@ -188,6 +190,30 @@ impl Links {
             remotes,
         };
         Some(Access { local, socket })
+    }
+
+    /// Specification of a link.
+    #[must_use]
+    pub fn choice(&self, link: LinkId) -> Option<&LinkChoice> {
+        self.spec(link)
+    }
+
+    /// Whether a relay may carry the link's packets: those of tunnelled links go to one
+    /// address, which is not the peer's.
+    #[must_use]
+    pub fn may_relay(&self, link: LinkId) -> bool {
+        self.spec(link).is_some_and(|spec| spec.via.is_none())
+    }
+
+    /// Relayed address of a link, which costs more than its own ones.
+    #[must_use]
+    pub fn relayed(&self, link: LinkId, addr: SocketAddr) -> LocalAddress {
+        LocalAddress {
+            addr,
+            link,
+            cost: cost(link, self.policy(link)) + RELAY_COST,
+            remotes: RemoteFilter::Any,
+        }
     }
 
     /// Adds carried bytes; returns true if they use up the link's budget.

@@ -46,6 +46,27 @@ pub enum Notice {
         /// Configured name of the link, or name of its interface.
         link: String,
     },
+    /// Nothing comes back over UDP on a link: a TURN server relays for it.
+    LinkRelayed {
+        /// Configured name of the link, or name of its interface.
+        link: String,
+        /// Address of the server, and the transport of messages to it.
+        server: String,
+    },
+    /// UDP comes back on a link that a TURN server relayed for, which has ended.
+    LinkDirect {
+        /// Configured name of the link, or name of its interface.
+        link: String,
+    },
+    /// A TURN server does not relay for a link. It is tried again later.
+    RelayFailed {
+        /// Configured name of the link, or name of its interface.
+        link: String,
+        /// Address of the server, and the transport of messages to it.
+        server: String,
+        /// Reason and remedy, a sentence without its subject, the server.
+        reason: String,
+    },
     /// The system does not report link changes.
     LinksUnwatched(WatchError),
     /// A camera stopped.
@@ -123,6 +144,22 @@ impl fmt::Display for Notice {
             Notice::BudgetSpent { link } => write!(
                 f,
                 "link `{link}` has used up its budget and carries no more traffic"
+            ),
+            Notice::LinkRelayed { link, server } => write!(
+                f,
+                "link `{link}`: nothing comes back over UDP; using the TURN server {server}"
+            ),
+            Notice::LinkDirect { link } => write!(
+                f,
+                "link `{link}`: UDP comes back; no TURN server is needed any more"
+            ),
+            Notice::RelayFailed {
+                link,
+                server,
+                reason,
+            } => write!(
+                f,
+                "link `{link}`: the TURN server {server} {reason}; trying again"
             ),
             Notice::LinksUnwatched(error) => error.fmt(f),
             Notice::CameraEnded(error) => error.fmt(f),

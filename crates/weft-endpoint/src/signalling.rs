@@ -13,14 +13,18 @@ mod trust;
 mod viewing;
 
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
 use weft_rooms::Publishing;
 
+use crate::turn::{TurnConnector, TurnServer};
+
 pub use error::{CertificateFault, SignallingError, Stall, UrlPart, with_remedy};
 pub use invitation::Invitation;
 pub use links::LinkFault;
+use links::LinkTurnConnector;
 pub use media_endpoint::MediaEndpoint;
 pub use room::{Room, escaped};
 pub use trust::Trust;
@@ -86,6 +90,8 @@ pub enum RoomEvent {
         own: Identity,
         /// All participants, including us.
         participants: Vec<Participant>,
+        /// TURN servers for us.
+        turn_servers: Vec<TurnServer>,
     },
     /// We are in the waiting room, as this participant, until a moderator admits us.
     Waiting(Identity),
@@ -97,6 +103,8 @@ pub enum RoomEvent {
     Reception(String, Viewing),
     /// Others watch these encodings of our publication.
     Wanted(Wanted),
+    /// TURN servers with new credentials.
+    TurnServers(Vec<TurnServer>),
     /// The server has ended our connection with this resource.
     ConnectionEnded(String),
     /// Keep-alive of the stream.
@@ -122,6 +130,16 @@ pub struct Created {
     pub location: String,
     /// Addresses of the server that answered HTTP, at most [`MAX_REACHED`].
     pub reached: Vec<IpAddr>,
+    /// TURN servers that it names.
+    pub turn_servers: Vec<TurnServer>,
+}
+
+/// Connector to TURN servers with these certificates.
+///
+/// # Errors
+/// If the file of certificates cannot be read.
+pub(crate) fn turn_connector(trust: &Trust) -> Result<Arc<dyn TurnConnector>, SignallingError> {
+    Ok(Arc::new(LinkTurnConnector(trust.config()?)))
 }
 
 /// Id or secret that is safe in URLs, headers and statistics.

@@ -9,7 +9,7 @@ use weft_net::{Clock, LinkChoice};
 use crate::call::event_sender::{event_channel, notices};
 use crate::call::inbox::Frames;
 use crate::call::{NoEvent, Statistics};
-use crate::caller::{self, Sending};
+use crate::caller::{self, Command, Sending};
 use crate::config::SendConfig;
 use crate::connect::ConnectError;
 use crate::error::StartError;
@@ -17,6 +17,7 @@ use crate::event::Event;
 use crate::links::{self, Links};
 use crate::persistent::{EndpointStopper, PersistentConnection, Purpose};
 use crate::signalling::{MediaEndpoint, Server};
+use crate::turn::TurnServer;
 
 /// A running playback from a WHEP endpoint. It follows the links and plays again after
 /// faults until you [leave](WhepClient::leave) it. Dropping it ends it without waiting.
@@ -28,13 +29,18 @@ pub struct WhepClient {
 }
 
 impl WhepClient {
-    /// Opens the links, in the forms of [`SendConfig::links`], and begins. The server,
+    /// Opens the links, in the forms of [`SendConfig::links`], and begins. Links over which
+    /// UDP does not reach the server use these TURN servers or those that it names. The server,
     /// whose `url` is the whole address of the endpoint, is asked in the background: events
     /// tell whether it answers.
     ///
     /// # Errors
     /// If the links or the address are wrong, or the machine lacks a link.
-    pub fn start(server: &Server, chosen: &[LinkChoice]) -> Result<WhepClient, StartError> {
+    pub fn start(
+        server: &Server,
+        chosen: &[LinkChoice],
+        turn_servers: Vec<TurnServer>,
+    ) -> Result<WhepClient, StartError> {
         let clock = Clock::start();
         let (events, heard) = event_channel();
         let events = Arc::new(events);
@@ -45,6 +51,11 @@ impl WhepClient {
         let links = Links::check(specs, scope, &notices)?;
         let sending = Sending::from(&SendConfig::default());
         let network = caller::start(clock, links, sending, Vec::new(), notices)?;
+        network.remote.send(Command::UseTurn {
+            servers: turn_servers,
+            connector: endpoint.turn_connector(),
+            remote: network.remote.clone(),
+        });
         let frames = Arc::<Frames>::default();
         let purpose = Purpose::Play(Arc::clone(&frames));
         let running = PersistentConnection::start(endpoint, network, purpose, events);

@@ -8,6 +8,7 @@ use weft_net::Clock;
 
 use crate::call::event_sender::{event_channel, notices};
 use crate::call::{NoEvent, Statistics};
+use crate::caller::Command;
 use crate::config::SendConfig;
 use crate::connect::ConnectError;
 use crate::error::StartError;
@@ -47,7 +48,13 @@ impl WhipClient {
         let (specs, scope) = links::links_or_all(&send.links, here)?;
         let endpoint = MediaEndpoint::new(server, specs.clone())?;
         let links = Links::check(specs, scope, &notices)?;
+        let turn_servers = send.turn_servers.clone();
         let started = start(clock, links, send, WhipClient::LAYERS, notices)?;
+        started.driver.remote.send(Command::UseTurn {
+            servers: turn_servers,
+            connector: endpoint.turn_connector(),
+            remote: started.driver.remote.clone(),
+        });
         let purpose = Purpose::Publish(started.sections);
         let running = PersistentConnection::start(endpoint, started.driver, purpose, events);
         Ok(WhipClient {

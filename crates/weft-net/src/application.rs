@@ -69,6 +69,26 @@ impl Context<'_> {
         self.sockets.add(socket)
     }
 
+    /// Adds a local address at which `send` passes datagrams to a relay, such as a TURN server;
+    /// false if the address is taken. [`Context::remove_socket`] removes it.
+    pub fn add_relayed(
+        &mut self,
+        local: SocketAddr,
+        send: impl FnMut(SocketAddr, &[u8]) + Send + 'static,
+    ) -> bool {
+        self.sockets.add_relayed(local, send)
+    }
+
+    /// Handles a datagram that a relay received at `local`. It has no ECN field: relays do not
+    /// pass it on.
+    pub fn handle_relayed(&mut self, local: SocketAddr, remote: SocketAddr, datagram: &[u8]) {
+        if self.sockets.count_relayed(local, remote, datagram.len()) {
+            let (now, ecn) = (self.now, Ecn::NotEct);
+            self.peers
+                .handle_datagram(now, local, remote, ecn, datagram);
+        }
+    }
+
     /// Whether a socket with this local address exists. The system assigns the
     /// same port to sockets that are bound to different interfaces with the
     /// same address, such as two modems of one model.

@@ -11,6 +11,7 @@ mod link;
 mod load;
 mod route;
 mod sockets;
+mod turn_framing;
 mod watch;
 
 pub use application::{Application, Context};
@@ -23,4 +24,5 @@ pub use link::{
 };
 pub use load::Load;
 pub use route::{RouteFault, route_fault};
+pub use turn_framing::{NotFramed, TurnFraming};
 pub use watch::{WatchError, watch_links};

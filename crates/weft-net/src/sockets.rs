@@ -38,10 +38,21 @@ struct Socket {
     carried: u64,
 }
 
+/// Passes a datagram for this address to a relay.
+type SendRelayed = dyn FnMut(SocketAddr, &[u8]) + Send;
+
+/// Address at which a relay sends and receives for us.
+struct Relayed {
+    send: Box<SendRelayed>,
+    /// Bytes sent and received, with the headers of datagrams between us and the peer.
+    carried: u64,
+}
+
 /// Sockets of a driver.
 pub(crate) struct Sockets {
     registry: Registry,
     by_address: BTreeMap<SocketAddr, Socket>,
+    relayed: BTreeMap<SocketAddr, Relayed>,
     next: usize,
     run: Run,
     unsent: u64,
@@ -151,6 +162,7 @@ impl Sockets {
         Sockets {
             registry,
             by_address: BTreeMap::new(),
+            relayed: BTreeMap::new(),
             next: 0,
             run: Run::default(),
             unsent: 0,
@@ -186,15 +198,45 @@ impl Sockets {
 
     /// Whether a socket with this local address exists.
     pub(crate) fn has(&self, local: SocketAddr) -> bool {
-        self.by_address.contains_key(&local)
+        self.by_address.contains_key(&local) || self.relayed.contains_key(&local)
     }
 
     pub(crate) fn remove(&mut self, local: SocketAddr) {
         self.flush();
+        self.relayed.remove(&local);
         if let Some(mut socket) = self.by_address.remove(&local) {
             // Closing the descriptor deregisters it in any case.
             let _ = self.registry.deregister(&mut socket.io);
         }
+    }
+
+    /// Adds an address at which `send` passes datagrams to a relay; false if the address is
+    /// taken.
+    pub(crate) fn add_relayed(
+        &mut self,
+        local: SocketAddr,
+        send: impl FnMut(SocketAddr, &[u8]) + Send + 'static,
+    ) -> bool {
+        let is_free = !self.has(local);
+        if is_free {
+            let send = Box::new(send);
+            self.relayed.insert(local, Relayed { send, carried: 0 });
+        }
+        is_free
+    }
+
+    /// Counts a datagram from a relay; false if its address was removed.
+    pub(crate) fn count_relayed(
+        &mut self,
+        local: SocketAddr,
+        remote: SocketAddr,
+        len: usize,
+    ) -> bool {
+        let relayed = self.relayed.get_mut(&local);
+        relayed.is_some_and(|relayed| {
+            relayed.carried += len as u64 + headers(remote);
+            true
+        })
     }
 
     /// Address of the socket with this token.
@@ -211,6 +253,10 @@ impl Sockets {
         ecn: Ecn,
         datagram: &[u8],
     ) {
+        if let Some(relayed) = self.relayed.get_mut(&local) {
+            relayed.carried += datagram.len() as u64 + headers(remote);
+            return (relayed.send)(remote, datagram);
+        }
         let route = (local, remote, ecn);
         let mut most = 1;
         if let Some(socket) = self.by_address.get_mut(&local) {
@@ -244,8 +290,9 @@ impl Sockets {
     /// Bytes sent and received on the socket of `local` so far, including the
     /// headers of IP and UDP.
     pub(crate) fn carried(&self, local: SocketAddr) -> Bytes {
-        let socket = self.by_address.get(&local);
-        Bytes(socket.map_or(0, |s| s.carried))
+        let socket = self.by_address.get(&local).map(|socket| socket.carried);
+        let relayed = self.relayed.get(&local).map(|relayed| relayed.carried);
+        Bytes(socket.or(relayed).unwrap_or(0))
     }
 
     /// Datagrams that have arrived on the socket of `local`, with their source

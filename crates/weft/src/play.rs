@@ -19,7 +19,9 @@ pub fn run(args: &PlayArgs) -> Result<(), Failure> {
     let mut stats = args.stats.as_deref().map(StatsFile::create).transpose()?;
     let output = args.output.as_deref();
     let mut output = output.map(MediaOutput::open).transpose()?;
-    let client = WhepClient::start(&args.server.server(&args.url, None), &args.links.links)?;
+    let server = args.server.server(&args.url, None);
+    let turn_servers = args.links.turn_servers.clone();
+    let client = WhepClient::start(&server, &args.links.links, turn_servers)?;
     let stopper = client.stopper();
     // Only a recording is damaged if it is cut off.
     let late = i32::from(output.as_ref().is_some_and(MediaOutput::is_file));

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use weft_cc::ControllerKind;
-use weft_endpoint::SendConfig;
 use weft_endpoint::sources::cameras::NamedCamera;
+use weft_endpoint::{SendConfig, TurnServer};
 use weft_media::MicrophoneSpec;
 use weft_net::LinkChoice;
 use weft_publish::Degradation;
@@ -45,6 +45,11 @@ pub struct LinkArgs {
         value_name = "IF|ADDR"
     )]
     pub links: Vec<LinkChoice>,
+    /// TURN server for links over which UDP does not reach the other side, beside those
+    /// that the server names: turn:USER:PASSWORD@HOST:PORT?transport=tcp, or turns:… for
+    /// TLS; without a transport UDP; repeat it for each
+    #[arg(help_heading = LINKS, long = "ice-server", value_name = "URL")]
+    pub turn_servers: Vec<TurnServer>,
 }
 
 /// Links, and how they are used.
@@ -143,6 +148,7 @@ impl NetworkArgs {
     pub fn config(&self) -> SendConfig {
         SendConfig {
             links: self.links.links.clone(),
+            turn_servers: self.links.turn_servers.clone(),
             scheduler: self.expert.scheduler,
             preference: self.expert.prefer,
             protection: self.expert.protection,

@@ -83,7 +83,17 @@ impl CallLoop {
         self.listening.heard = now;
         self.on_answer();
         match event {
-            RoomEvent::Welcome { own, participants } => self.on_welcome(own, participants),
+            RoomEvent::Welcome {
+                own,
+                participants,
+                turn_servers,
+            } => {
+                self.remote.send(Command::NameTurnServers(turn_servers));
+                self.on_welcome(own, participants);
+            }
+            RoomEvent::TurnServers(servers) => {
+                self.remote.send(Command::NameTurnServers(servers));
+            }
             RoomEvent::Waiting(own) => self.on_waiting(own),
             RoomEvent::Changed(participant) => {
                 if Some(&participant.id) == self.own.identity.as_ref().map(|own| &own.id) {

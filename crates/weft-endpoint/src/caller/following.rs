@@ -60,6 +60,10 @@ impl Following {
         self.next_look = self.next_look.min(now + SETTLE);
     }
 
+    pub fn tell(&self, notice: Notice) {
+        self.notices.send(notice);
+    }
+
     /// Opens a socket, if possible, on a port that no other link with the same
     /// address uses.
     pub fn open(
@@ -124,11 +128,13 @@ impl Following {
         self.here = here;
     }
 
-    pub fn schedule(&mut self, now: Instant) {
+    /// Schedules the next look, at this time if it is earlier.
+    pub fn schedule(&mut self, now: Instant, early: Option<Instant>) {
         let pause = match self.links.have_budget() {
             true => COUNT,
             false => LOOK,
         };
-        self.next_look = now + pause;
+        let next = now + pause;
+        self.next_look = early.map_or(next, |early| early.min(next));
     }
 }

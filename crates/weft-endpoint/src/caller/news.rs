@@ -90,7 +90,9 @@ impl Caller {
                 }
             }
             Event::Ice(IceEvent::PathDown { path, .. } | IceEvent::PathSilent { path }) => {
-                remote_peer.live.remove(&path);
+                if let Some(link) = remote_peer.live.remove(&path) {
+                    remote_peer.lost.insert(link, now);
+                }
                 if remote_peer.live.is_empty() {
                     // Links that were held back may be needed now.
                     self.following.look_soon(now);

@@ -217,6 +217,8 @@ impl Caller {
             .handle_joined(key, remote_peer.cameras.clone(), sound);
         self.allow();
         self.peers.insert(key, remote_peer);
+        // Its links may need relays soon.
+        self.following.look_soon(context.now);
         key
     }
 }
@@ -237,6 +239,7 @@ impl RemotePeer {
             receivers: receivers(peer),
             links: BTreeMap::new(),
             made: now,
+            lost: BTreeMap::new(),
             wait: Wait::from(now),
             unanswered: false,
             failed: false,

@@ -23,7 +23,8 @@ impl Caller {
     pub(super) fn follow_links(&mut self, context: &mut Context<'_>) {
         let held = self.peers.values().flat_map(|c| &c.locals);
         let held = held.chain(self.offers.values().flat_map(|o| &o.locals));
-        for held in held.copied().collect::<Vec<Held>>() {
+        let held = held.copied().chain(self.relaying.held());
+        for held in held.collect::<Vec<Held>>() {
             self.following.count(context, held);
         }
         let present = self.following.links.present();
@@ -62,7 +63,8 @@ impl Caller {
                 }
             }
         }
-        self.following.schedule(context.now);
+        let relay = self.relay_links(context, &present);
+        self.following.schedule(context.now, relay);
     }
 
     /// Opens one more socket at the place of this one, and moves the peer's sending

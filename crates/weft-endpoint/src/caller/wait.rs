@@ -78,7 +78,8 @@ impl Caller {
                     (true, _) => "no link reaches it now".to_owned(),
                     (false, Some(reason)) => reason.to_string(),
                     (false, None) => {
-                        "no link reached it over UDP; does a firewall block it?".to_owned()
+                        "no link reached it over UDP; does a firewall block it? a TURN server can relay"
+                            .to_owned()
                     }
                 };
                 remote_peer.news.send(News::Failed(words));

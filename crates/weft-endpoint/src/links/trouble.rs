@@ -41,7 +41,7 @@ impl fmt::Display for LinkTrouble {
             LinkTrouble::Route(fault) => write!(f, "{fault}; {}", fault.remedy()),
             LinkTrouble::UdpBlocked => f.write_str(
                 "TCP reaches the server over it, but nothing comes back over UDP; a firewall or \
-                 the carrier blocks UDP",
+                 the carrier blocks UDP; a TURN server can relay over TCP",
             ),
             LinkTrouble::CaptivePortal { answer } => write!(
                 f,

@@ -268,6 +268,11 @@ impl<H: Fn(RelayEvent)> Run<H> {
         let controls = controls.collect();
         let driver = caller::start(*clock, links.clone(), sending, controls, notices.clone())?;
         let events = Arc::clone(&self.events);
+        driver.remote.send(Command::UseTurn {
+            servers: send.turn_servers.clone(),
+            connector: endpoint.turn_connector(),
+            remote: driver.remote.clone(),
+        });
         let purpose = Purpose::Publish(sections.clone());
         let running = PersistentConnection::start(endpoint.clone(), driver, purpose, events);
         Ok(Publication {

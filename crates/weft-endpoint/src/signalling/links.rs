@@ -10,6 +10,7 @@ mod source;
 #[cfg(test)]
 mod tests;
 mod transport;
+mod turn;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -29,6 +30,7 @@ pub(super) use race::OpenError;
 use race::{Connection, Failures, Race, Target};
 use source::{LinkRoute, Source};
 pub(super) use transport::{Unresolved, Used, take_used};
+pub(super) use turn::LinkTurnConnector;
 
 /// Time limit for opening a connection. Chosen by us.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -187,7 +189,8 @@ impl LinkConnector {
         state.health.get(&link).is_some_and(|h| h.is_avoided(now))
     }
 
-    fn tls(&self) -> Arc<ClientConfig> {
+    /// TLS with the trusted certificates.
+    pub fn tls(&self) -> Arc<ClientConfig> {
         Arc::clone(&self.0.tls)
     }
 

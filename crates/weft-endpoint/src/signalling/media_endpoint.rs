@@ -1,16 +1,18 @@
 //! Requests to a WHIP or WHEP endpoint of any server (RFC 9725, draft-ietf-wish-whep-03).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use ureq::http::Uri;
 use weft_net::LinkChoice;
 
 use super::error::SignallingError;
 use super::exchange::{Exchange, PLAY, ServerKind};
-use super::links::{LinkConnector, LinkFault};
+use super::links::{LinkConnector, LinkFault, LinkTurnConnector};
 use super::resource::Resources;
 use super::{Created, Server};
 use crate::links::LinkTrouble;
+use crate::turn::TurnConnector;
 
 /// Redirects that are followed. Chosen by us: a load balancer needs one.
 const MAX_REDIRECTS: usize = 3;
@@ -54,6 +56,12 @@ impl MediaEndpoint {
     #[must_use]
     pub fn shown_url(&self) -> &str {
         &self.resources.exchange.base
+    }
+
+    /// Connector to TURN servers, which trusts the same certificates.
+    #[must_use]
+    pub fn turn_connector(&self) -> Arc<dyn TurnConnector> {
+        Arc::new(LinkTurnConnector(self.resources.exchange.links.tls()))
     }
 
     /// Publishes an offer. Redirects are followed on the same server only: the token is

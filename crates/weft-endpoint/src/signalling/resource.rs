@@ -1,6 +1,6 @@
 //! Resources of WHIP and WHEP (RFC 9725): made by posting an offer, ended by DELETE.
 
-use ureq::http::header::LOCATION;
+use ureq::http::header::{LINK, LOCATION};
 use ureq::http::{Response, Uri};
 use ureq::{Body, RequestBuilder};
 
@@ -9,6 +9,7 @@ use super::exchange::{AttemptTimeouts, Exchange, MAX_DESCRIPTION, SDP, shortened
 use super::links::{LinkFault, Used};
 use super::{Created, SECRET, SdpRole};
 use crate::links::LinkTrouble;
+use crate::turn::{MAX_SERVERS, TurnServer};
 
 /// The resources of one server, and the token that requests carry.
 #[derive(Clone)]
@@ -59,12 +60,18 @@ impl Resources {
         };
         let take = |mut response: Response<Body>, _: Option<&Used>| {
             let status = response.status();
+            let links = response.headers().get_all(LINK).iter();
+            let links = links.filter_map(|link| link.to_str().ok());
+            let mut turn_servers: Vec<TurnServer> =
+                links.flat_map(TurnServer::of_link_header).collect();
+            turn_servers.truncate(MAX_SERVERS);
             let location = response.headers().get(LOCATION);
             let location = location.and_then(|l| l.to_str().ok()).map(str::to_owned);
             let body = response.body_mut().with_config().limit(MAX_DESCRIPTION);
-            Ok((status, location, body.read_to_string()?))
+            Ok((status, location, body.read_to_string()?, turn_servers))
         };
-        let (status, location, answered) = self.exchange.ask(what, Some(SDP), send, take)?;
+        let (status, location, answered, turn_servers) =
+            self.exchange.ask(what, Some(SDP), send, take)?;
         let location = location.ok_or_else(|| SignallingError::NoLocation {
             what,
             status: status.as_u16(),
@@ -79,6 +86,7 @@ impl Resources {
             sdp: answered,
             location: self.resolve(url, &location)?,
             reached: self.exchange.links.reached(),
+            turn_servers,
         })
     }
 

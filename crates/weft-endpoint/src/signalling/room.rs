@@ -16,11 +16,12 @@ use weft_rooms::LinkReport;
 
 use super::error::{SignallingError, UrlPart};
 use super::exchange::{ANSWER, AttemptTimeouts, Exchange, ServerKind};
-use super::links::{LinkConnector, LinkFault, Used};
+use super::links::{LinkConnector, LinkFault, LinkTurnConnector, Used};
 use super::resource::Resources;
 use super::stream::read_events;
 use super::{Created, Identity, RoomEvent, SECRET, SILENCE, Server};
 use crate::links::LinkTrouble;
+use crate::turn::TurnConnector;
 
 /// Client of one room on a server.
 #[derive(Clone)]
@@ -47,6 +48,12 @@ impl Room {
             resources: Resources::new(exchange, server.token.clone()),
             room: escaped(room),
         })
+    }
+
+    /// Connector to TURN servers, which trusts the same certificates.
+    #[must_use]
+    pub fn turn_connector(&self) -> Arc<dyn TurnConnector> {
+        Arc::new(LinkTurnConnector(self.exchange().links.tls()))
     }
 
     /// Reports the state of a link according to media: requests leave a link

@@ -11,6 +11,7 @@ use weft_units::printable;
 
 use super::viewing::read_viewing;
 use super::{Identity, Participant, RoomEvent, SILENCE, valid_id};
+use crate::turn::{RoomIceServer, TurnServer};
 
 /// Longest event, in octets: the welcome of weft's server is shorter
 /// (SECURITY.md).
@@ -135,6 +136,8 @@ impl Pace {
 #[derive(Deserialize)]
 struct Welcome {
     participants: Vec<Participant>,
+    #[serde(default)]
+    ice_servers: serde_json::Value,
 }
 
 #[derive(Deserialize)]
@@ -162,6 +165,7 @@ pub(super) fn room_event(name: &str, data: &str) -> Option<RoomEvent> {
             Some(RoomEvent::Welcome {
                 own: identity(data)?,
                 participants: participants.filter_map(bounded).collect(),
+                turn_servers: turn_servers(welcome.ice_servers),
             })
         }
         "waiting" => Some(RoomEvent::Waiting(identity(data)?)),
@@ -172,6 +176,10 @@ pub(super) fn room_event(name: &str, data: &str) -> Option<RoomEvent> {
         "reception" | "offer" => {
             let (resource, viewing) = read_viewing(data)?;
             Some(RoomEvent::Reception(resource, viewing))
+        }
+        "ice-servers" => {
+            let servers = turn_servers(serde_json::from_str(data).ok()?);
+            Some(RoomEvent::TurnServers(servers))
         }
         "wanted" => Some(RoomEvent::Wanted(serde_json::from_str(data).ok()?)),
         "left" => {
@@ -184,6 +192,12 @@ pub(super) fn room_event(name: &str, data: &str) -> Option<RoomEvent> {
         }
         _ => None,
     }
+}
+
+/// TURN servers of a list; none of one that cannot be read.
+fn turn_servers(list: serde_json::Value) -> Vec<TurnServer> {
+    let list: Vec<RoomIceServer> = serde_json::from_value(list).unwrap_or_default();
+    TurnServer::of_room(&list)
 }
 
 fn identity(data: &str) -> Option<Identity> {

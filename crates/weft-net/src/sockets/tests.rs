@@ -183,3 +183,22 @@ fn a_second_socket_of_one_address_and_port_does_not_replace_the_first() {
     sockets.flush();
     assert_eq!(received(&mut sockets, at[1]), [(first, b"here".to_vec())]);
 }
+
+#[test]
+fn a_relayed_address_sends_through_its_relay_until_it_is_removed() {
+    let (_poll, mut sockets, _) = sockets(0);
+    let [own, peer] = ["192.0.2.1:5000", "198.51.100.1:6000"].map(|text| text.parse().unwrap());
+    let (sent, taken) = std::sync::mpsc::channel();
+    let send = move |to: SocketAddr, data: &[u8]| sent.send((to, data.to_vec())).unwrap();
+    assert!(sockets.add_relayed(own, send));
+    assert!(!sockets.add_relayed(own, |_, _| {}), "it is taken");
+    sockets.send(own, peer, Ecn::NotEct, b"abc");
+    assert_eq!(taken.recv(), Ok((peer, b"abc".to_vec())));
+    assert!(sockets.count_relayed(own, peer, 5));
+    assert_eq!(sockets.carried(own), Bytes(3 + 28 + 5 + 28));
+    sockets.remove(own);
+    assert!(!sockets.has(own) && !sockets.count_relayed(own, peer, 5));
+    sockets.send(own, peer, Ecn::NotEct, b"abc");
+    sockets.flush();
+    assert!(taken.recv().is_err(), "nothing more is sent");
+}

@@ -6,7 +6,6 @@
 //! [`relay`] joins it to sockets, on a thread of its own.
 
 mod authority;
-mod framing;
 mod peers;
 mod places;
 mod relay;

@@ -2,7 +2,6 @@
 //! allocation.
 
 use super::authority::Now;
-use super::framing::Framing;
 use super::session::{Reaction, RelaySocket, Session};
 use crate::http_slots::HttpSlot;
 use crate::stream::Stream;
@@ -14,6 +13,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::UdpSocket;
 use tokio::time::Instant;
+use weft_net::TurnFraming;
 
 /// Time for a stream to make an allocation. Chosen by us: many round trips over
 /// a bad link.
@@ -37,7 +37,7 @@ pub(super) async fn stream(io: Stream, session: Session, slot: HttpSlot) {
         waiting: VecDeque::new(),
     };
     let (mut reader, mut writer) = tokio::io::split(io);
-    let (mut framing, mut datagram) = (Framing::default(), [0; DATAGRAM]);
+    let (mut framing, mut datagram) = (TurnFraming::default(), [0; DATAGRAM]);
     let (mut slot, mut is_flushed) = (Some(slot), true);
     let arrival = Instant::now() + ARRIVAL;
     loop {
@@ -109,9 +109,9 @@ struct Relay {
 
 impl Relay {
     /// Handles all complete messages of the client.
-    fn handle_stream(&mut self, framing: &mut Framing) -> ControlFlow<()> {
+    fn handle_stream(&mut self, framing: &mut TurnFraming) -> ControlFlow<()> {
         loop {
-            let message = match framing.next() {
+            let message = match framing.next_message() {
                 Ok(Some(message)) => message,
                 Ok(None) => return ControlFlow::Continue(()),
                 Err(_) => return ControlFlow::Break(()),

@@ -9,7 +9,6 @@ mod answers;
 pub(super) mod tests;
 
 use super::authority::{BadName, Now, REALM};
-use super::framing::CHANNEL_HEADER;
 use super::places::{Full, Place};
 use super::terms::Terms;
 use answers::{Refusal, Signing, granted, indication, mapped};
@@ -41,6 +40,8 @@ pub(super) const LIFETIME: Duration = Duration::from_secs(600);
 const UDP: u8 = 17;
 /// Ports to try for an even one. Chosen by us: half of all are even.
 const EVEN_PORT_TRIES: usize = 16;
+/// Length of the header of ChannelData (RFC 8656 section 12.4).
+const CHANNEL_HEADER: usize = 4;
 /// Numbers of channels (RFC 8656 section 12).
 const CHANNELS: std::ops::RangeInclusive<u16> = 0x4000..=0x4fff;
 

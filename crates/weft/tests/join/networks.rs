@@ -12,7 +12,7 @@ use weft_testing::where_the_machine_keeps_up;
 use super::fixture::{Namespace, PATIENCE, Program, cable, pair, sent, serve, serve_with};
 
 /// Address of the server, which is on none of the cables.
-const SERVER: &str = "10.9.0.1";
+pub(crate) const SERVER: &str = "10.9.0.1";
 
 /// Limit for connecting a call over a working second link, on a machine that is
 /// building.
@@ -21,6 +21,14 @@ const CONNECTED: Duration = Duration::from_secs(5);
 /// Server at [`SERVER`] behind these cables, each with a default route at the
 /// sender's end.
 fn behind(links: &[&str]) -> Option<(Namespace, Namespace, Program)> {
+    behind_with(links, &[])
+}
+
+/// Server as in [`behind`], with more options.
+pub(crate) fn behind_with(
+    links: &[&str],
+    more: &[&str],
+) -> Option<(Namespace, Namespace, Program)> {
     let (server_side, sender_side) = pair()?;
     // Like a router, it answers ARP only for the addresses of a cable.
     let answers = "echo 1 > /proc/sys/net/ipv4/conf/all/arp_ignore";
@@ -39,22 +47,22 @@ fn behind(links: &[&str]) -> Option<(Namespace, Namespace, Program)> {
     }
     let listen = format!("{SERVER}:8080");
     let options = ["--listen", &listen, "--media-interface", SERVER];
-    let server = serve_with(&server_side, &options);
+    let server = serve_with(&server_side, &[&options[..], more].concat());
     Some((server_side, sender_side, server))
 }
 
 /// Adds a rule at the server that drops matching packets before local delivery.
-fn drop_at(server: &Namespace, what: &str) {
+pub(crate) fn drop_at(server: &Namespace, what: &str) {
     server.ip(&format!("rule add pref 1 {what} blackhole"));
 }
 
 /// Moves the rule of local addresses behind those of [`drop_at`].
-fn allow_drops(server: &Namespace) {
+pub(crate) fn allow_drops(server: &Namespace) {
     server.ip("rule add pref 2 lookup local");
     server.ip("rule del pref 0");
 }
 
-fn join(side: &Namespace, url: &str, links: &[&str]) -> Command {
+pub(crate) fn join(side: &Namespace, url: &str, links: &[&str]) -> Command {
     let mut join = side.command(env!("CARGO_BIN_EXE_weft"));
     join.args(["join", url, "--room", "r", "--mic", "tone"]);
     join.args(["--send-only", "--stats", "/dev/stdout"]);

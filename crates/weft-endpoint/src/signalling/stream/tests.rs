@@ -5,9 +5,15 @@ use super::*;
 fn events_of_a_room_are_read_and_others_passed_over() {
     let welcome = r#"{"id":"p1","secret":"s1","participants":[{"id":"p2","name":"Ann",
         "publishing":{"video":true,"audio":false,"cameras":[{}]},"links":[]}]}"#;
-    let Some(RoomEvent::Welcome { own, participants }) = room_event("welcome", welcome) else {
+    let Some(RoomEvent::Welcome {
+        own,
+        participants,
+        turn_servers,
+    }) = room_event("welcome", welcome)
+    else {
         panic!("no welcome");
     };
+    assert_eq!(turn_servers, []);
     assert_eq!((&*own.id, &*own.secret), ("p1", "s1"));
     assert_eq!(participants[0].name, "Ann");
     let publishing = &participants[0].publishing;
@@ -19,6 +25,25 @@ fn events_of_a_room_are_read_and_others_passed_over() {
     assert!(matches!(waiting, Some(RoomEvent::Waiting(own)) if own.id == "p3"));
     assert!(room_event("links", "{}").is_none());
     assert!(room_event("welcome", "not json").is_none());
+}
+
+#[test]
+fn turn_servers_of_a_room_are_read_and_a_list_of_another_form_hides_nobody() {
+    let server = r#"[{"urls":"turn:h:1?transport=tcp","username":"u","credential":"p"}]"#;
+    for (list, count) in [(server, 1), ("[]", 0), ("5", 0), (r#"[{"urls":5}]"#, 0)] {
+        let welcome =
+            format!(r#"{{"id":"p1","secret":"s1","participants":[],"ice_servers":{list}}}"#);
+        let event = room_event("welcome", &welcome);
+        let Some(RoomEvent::Welcome { turn_servers, .. }) = event else {
+            panic!("no welcome with {list}");
+        };
+        assert_eq!(turn_servers.len(), count, "{list}");
+        let renewed = room_event("ice-servers", list);
+        let Some(RoomEvent::TurnServers(turn_servers)) = renewed else {
+            panic!("no news of {list}");
+        };
+        assert_eq!(turn_servers.len(), count, "{list}");
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Messages in a stream of octets (RFC 8656 section 12.5, RFC 8489 section 6.2.2).
+//! TURN messages in a stream of octets (RFC 8656 section 12.5, RFC 8489 section 6.2.2).
 
 /// Longest message. The media side takes datagrams of 2,048 bytes; this leaves
 /// room for every attribute around one. Chosen by us.
@@ -6,11 +6,11 @@ const MOST: usize = 4096;
 /// Length of a STUN header (RFC 8489 section 5).
 const STUN_HEADER: usize = 20;
 /// Length of the header of ChannelData (RFC 8656 section 12.4).
-pub(super) const CHANNEL_HEADER: usize = 4;
+const CHANNEL_HEADER: usize = 4;
 
 /// Octets of a stream that are not handled yet.
 #[derive(Debug, Default)]
-pub(super) struct Framing {
+pub struct TurnFraming {
     octets: Vec<u8>,
     /// Octets at the beginning that were handled.
     handled: usize,
@@ -18,12 +18,13 @@ pub(super) struct Framing {
 
 /// The stream carries neither STUN messages nor ChannelData, or one that is too
 /// long.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct NotFramed;
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the stream does not carry TURN messages")]
+pub struct NotFramed;
 
-impl Framing {
+impl TurnFraming {
     /// Buffer to read into, with room for one message of any length.
-    pub(super) fn buffer(&mut self) -> &mut Vec<u8> {
+    pub fn buffer(&mut self) -> &mut Vec<u8> {
         self.octets.drain(..self.handled);
         self.handled = 0;
         self.octets.reserve(MOST);
@@ -31,7 +32,10 @@ impl Framing {
     }
 
     /// Returns the next message when it is complete, without padding.
-    pub(super) fn next(&mut self) -> Result<Option<&[u8]>, NotFramed> {
+    ///
+    /// # Errors
+    /// If the stream carries something else, or a message that is too long.
+    pub fn next_message(&mut self) -> Result<Option<&[u8]>, NotFramed> {
         let rest = &self.octets[self.handled..];
         let &[first, _, high, low, ..] = rest else {
             return Ok(None);
@@ -59,9 +63,9 @@ impl Framing {
 mod tests {
     use super::*;
 
-    fn messages(framing: &mut Framing) -> Result<Vec<Vec<u8>>, NotFramed> {
+    fn messages(framing: &mut TurnFraming) -> Result<Vec<Vec<u8>>, NotFramed> {
         let mut all = Vec::new();
-        while let Some(message) = framing.next()? {
+        while let Some(message) = framing.next_message()? {
             all.push(message.to_vec());
         }
         Ok(all)
@@ -76,7 +80,7 @@ mod tests {
         stream.extend(&binding);
         let wanted = vec![stream[..9].to_vec(), binding];
         for cut in 0..=stream.len() {
-            let mut framing = Framing::default();
+            let mut framing = TurnFraming::default();
             framing.buffer().extend(&stream[..cut]);
             let mut found = messages(&mut framing).unwrap();
             framing.buffer().extend(&stream[cut..]);
@@ -94,9 +98,9 @@ mod tests {
             [0x40, 0, 0x10, 0],
             [0, 3, 0x10, 0],
         ] {
-            let mut framing = Framing::default();
+            let mut framing = TurnFraming::default();
             framing.buffer().extend(start);
-            assert_eq!(framing.next(), Err(NotFramed), "{start:x?}");
+            assert_eq!(framing.next_message(), Err(NotFramed), "{start:x?}");
         }
     }
 }
