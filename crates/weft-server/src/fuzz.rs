@@ -1,4 +1,4 @@
-//! Body of the fuzz target `http`, which a test runs, too.
+//! Body of the fuzz target `http`, which a test runs, too; and that of `turn`.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -25,6 +25,7 @@ use crate::media_plane::{
 };
 use crate::origin::Peer;
 use crate::routes::{self, App};
+pub use crate::turn::fuzz::fuzz_turn;
 
 /// Most bytes that wait between client and server.
 const PIPE: usize = 1 << 20;

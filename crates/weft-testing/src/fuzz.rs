@@ -50,6 +50,8 @@ impl Target {
     pub const ROOMS: Target = Target::new("rooms", (64, 2_000), (16, 50));
     /// HTTP requests with their bodies.
     pub const HTTP: Target = Target::new("http", (1_024, 10_000), (1_024, 4_000));
+    /// Messages of a TURN client.
+    pub const TURN: Target = Target::new("turn", (256, 5_000), (64, 500));
     /// Inputs of a server's media plane.
     pub const PLANE: Target = Target::new("plane", (2_048, 10_000), (64, 150));
 

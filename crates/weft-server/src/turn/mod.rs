@@ -6,6 +6,8 @@
 //! [`relay`] joins it to sockets, on a thread of its own.
 
 mod authority;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzz;
 mod peers;
 mod places;
 mod relay;
