@@ -1,7 +1,7 @@
 use crate::connection::ResourceId;
 use crate::reception::Line;
-use crate::recording::Recorded;
 use crate::relay::{PlaneId, Relayed};
+use crate::taps::Recorded;
 use std::net::SocketAddr;
 use weft_peer::PeerKey;
 use weft_units::Ecn;

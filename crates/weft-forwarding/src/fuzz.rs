@@ -18,8 +18,8 @@ use weft_wire::sdp::SessionDescription;
 
 pub use crate::routing::fuzz::fuzz_calls as fuzz_router;
 use crate::{
-    Event, IceCondition, IceUpdate, Output, Plane, PlaneId, Publisher, Relayed, ResourceId,
-    Settings, Sound, View, ViewedCamera,
+    Event, IceCondition, IceUpdate, Output, Plane, PlaneId, Publisher, RecordedTrack, Relayed,
+    ResourceId, Settings, Sound, View, ViewedCamera,
 };
 use line::{Line, answer_to, changed, remote};
 
@@ -30,9 +30,9 @@ const MOST_ROUNDS: usize = 300;
 
 /// Feeds the bytes to a plane, or to two of one server if the first byte is odd: packets
 /// of publishers, a player and those who receive the room with valid keys, datagrams of
-/// strangers, changed descriptions, candidates, views, screens and mutes, while connections
-/// come and go and time passes. The planes' books must agree, and time must always
-/// advance. Returns the number of inputs.
+/// strangers, changed descriptions, candidates, views, screens, mutes and recordings,
+/// while connections come and go and time passes. The planes' books must agree, and time
+/// must always advance. Returns the number of inputs.
 pub fn fuzz_plane(data: &[u8], certificate: &Certificate) -> usize {
     let (first, data) = data.split_first().unwrap_or((&0, &[]));
     let mut room = Room::new(1 + usize::from(first & 1), certificate);
@@ -314,6 +314,8 @@ impl Room {
                 plane.set_sound(now, &participant(number), sound);
             }
             10 if count == 2 => self.relink(place, is_odd),
+            11 => plane.set_recorded(now, "r", is_odd),
+            12 => plane.request_recorded_keyframe(now, RecordedTrack(number as u64)),
             _ => drop(plane.stats()),
         }
     }

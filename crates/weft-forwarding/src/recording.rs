@@ -5,137 +5,12 @@ use crate::plane::Plane;
 use crate::publication::Origin;
 use crate::publisher::{Publisher, Slot};
 use crate::reception::Carried;
-use crate::routing::{Forwarder, Forwarding, Parsed, SubscriptionId, TrackId};
+use crate::routing::{Forwarder, TrackId};
+use crate::taps::{Recorded, RecordedKind, RecordedTrack, Source, Tap};
 use crate::traffic::Traffic;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::BTreeMap;
 use weft_peer::PeerSet;
 use weft_units::{Codec, Instant, Rate};
-use weft_wire::media::{ForwardedPacket, MediaPacket};
-
-/// Track of a recording, unique on its plane. One of a camera carries its best encoding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RecordedTrack(pub u64);
-
-/// Kind of a recorded track.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RecordedKind {
-    /// Camera.
-    Camera,
-    /// Shared screen.
-    Screen,
-    /// Sound.
-    Microphone,
-}
-
-/// Message of a plane to the recorder of its server.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Recorded {
-    /// A track begins.
-    Began {
-        /// Its number.
-        track: RecordedTrack,
-        /// Participant who publishes it, and the room.
-        publisher: Publisher,
-        /// Kind of its source.
-        kind: RecordedKind,
-        /// Codec of its packets.
-        codec: Codec,
-    },
-    /// A packet, in the order of arrival; numbers and time stamps continue over changes
-    /// of the source. Pictures begin with a keyframe.
-    Packet {
-        /// The track.
-        track: RecordedTrack,
-        /// The packet.
-        packet: ForwardedPacket,
-    },
-    /// The track ends.
-    Ended {
-        /// The track.
-        track: RecordedTrack,
-    },
-}
-
-/// Recorded rooms, and the tracks of this plane in them.
-#[derive(Debug, Default)]
-pub(crate) struct Recordings {
-    rooms: BTreeSet<String>,
-    tracks: BTreeMap<(Publisher, Slot), Source>,
-    begun: u64,
-}
-
-/// Source of a recorded track.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Source {
-    track: RecordedTrack,
-    kind: RecordedKind,
-    encodings: Vec<TrackId>,
-}
-
-/// The recorder's part of the traffic.
-#[derive(Debug, Default)]
-pub(crate) struct Taps {
-    cameras: BTreeMap<SubscriptionId, Tap>,
-    /// Sounds, all of them: those that others drown out are recorded, too.
-    sounds: BTreeMap<TrackId, (RecordedTrack, Forwarder)>,
-    messages: VecDeque<Recorded>,
-}
-
-/// A recorded camera or screen.
-#[derive(Debug)]
-struct Tap {
-    track: RecordedTrack,
-    encodings: Vec<TrackId>,
-}
-
-impl Recordings {
-    pub(crate) fn has(&self, room: &str) -> bool {
-        self.rooms.contains(room)
-    }
-}
-
-impl Taps {
-    pub(crate) fn poll(&mut self) -> Option<Recorded> {
-        self.messages.pop_front()
-    }
-
-    /// Number of subscriptions in the router.
-    pub(crate) fn subscriptions(&self) -> usize {
-        self.cameras.len()
-    }
-
-    /// Takes a packet of a camera.
-    pub(crate) fn on_forwarded(&mut self, id: SubscriptionId, packet: ForwardedPacket) {
-        if let Some(Tap { track, .. }) = self.cameras.get(&id) {
-            let track = *track;
-            self.messages.push_back(Recorded::Packet { track, packet });
-        }
-    }
-
-    /// Takes a packet of a sound.
-    pub(crate) fn on_sound(&mut self, now: Instant, of: TrackId, packet: &MediaPacket) {
-        let Some((track, forwarder)) = self.sounds.get_mut(&of) else {
-            return;
-        };
-        match Parsed::new(Codec::Opus, packet.clone()) {
-            Some(parsed) => forwarder.handle_parsed(now, &parsed, None),
-            None => forwarder.handle_unusable(now, packet),
-        }
-        while let Some(output) = forwarder.poll_output() {
-            if let Forwarding::Packet(packet) = output {
-                let track = *track;
-                self.messages.push_back(Recorded::Packet { track, packet });
-            }
-        }
-    }
-
-    /// A sound continues with other numbers.
-    pub(crate) fn switch_source(&mut self, of: TrackId) {
-        if let Some((_, forwarder)) = self.sounds.get_mut(&of) {
-            forwarder.switch_source();
-        }
-    }
-}
 
 impl Traffic {
     fn begin_recording(&mut self, now: Instant, source: &Source) {
@@ -183,6 +58,9 @@ impl Traffic {
 
     /// Records the best encoding of each camera that arrives, from its next keyframe on.
     pub(crate) fn choose_recorded(&mut self, now: Instant, peers: &mut PeerSet) {
+        if self.taps.cameras.is_empty() {
+            return;
+        }
         let cameras = self.taps.cameras.iter();
         let several = cameras.filter(|(_, tap)| tap.encodings.len() > 1);
         let best = several.filter_map(|(id, tap)| {
@@ -243,6 +121,7 @@ impl Plane {
     pub(crate) fn refresh_recording(&mut self, now: Instant, room: &str) {
         let wanted = match self.recordings.has(room) {
             true => self.recordable(room),
+            false if self.recordings.tracks.is_empty() => return,
             false => BTreeMap::new(),
         };
         let known = &mut self.recordings.tracks;

@@ -48,8 +48,6 @@ pub struct ServerConfig {
     /// Folder in which the server opens a socket for its operator (`weft
     /// rooms`). Default none.
     pub admin: Option<PathBuf>,
-    /// Folder of recordings, which must exist. Default none: rooms cannot be recorded.
-    pub recordings: Option<PathBuf>,
     /// Limits. Default [`Limits::default`].
     pub limits: Limits,
     /// Receiver of server events. Default none.
@@ -74,7 +72,6 @@ impl Default for ServerConfig {
             ice_servers: Vec::new(),
             turn: None,
             admin: None,
-            recordings: None,
             limits: Limits::default(),
             log: Log::default(),
             extra: None,
@@ -128,6 +125,8 @@ pub struct MediaConfig {
     /// family: for a router that translates each of them to one of ours, port
     /// by port (1:1 NAT). Default none.
     pub public: Vec<IpAddr>,
+    /// Folder of recordings, which must exist. Default none: rooms cannot be recorded.
+    pub recordings: Option<PathBuf>,
 }
 
 impl Default for MediaConfig {
@@ -137,6 +136,7 @@ impl Default for MediaConfig {
             interfaces: Vec::new(),
             ports: 0..=0,
             public: Vec::new(),
+            recordings: None,
         }
     }
 }

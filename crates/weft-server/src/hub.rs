@@ -3,8 +3,10 @@
 
 mod admission;
 mod bars;
+mod ending;
 mod moderation;
 mod pace;
+mod recorded;
 mod recording;
 mod resources;
 mod state;
@@ -426,7 +428,7 @@ impl Hub {
                     state.registry.release(now, &of.room, &of.participant);
                 }
             }
-            self.tell_recorder(state, &room, &change);
+            recorded::follow(&*self.media, &self.log, state, (&room, &change));
             self.write_down(&room, &change);
             match &change {
                 Change::Waiting => state.notify_moderators(&room),

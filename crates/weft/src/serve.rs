@@ -92,7 +92,7 @@ fn server_config(args: &ServeArgs) -> Result<ServerConfig, Failure> {
     config.threads = args.threads.unwrap_or_else(processors);
     config.limits = args.limits.limits();
     config.metrics = args.metrics;
-    config.recordings = args.recordings.clone();
+    config.media.recordings = args.recordings.clone();
     config.allowed_origins = args.allow_origin.clone();
     config.ice_servers = args.ice_server.clone();
     config.turn = args.turn.clone().map(|name| TurnConfig { name });

@@ -10,7 +10,7 @@ use weft_wire::media::ForwardedPacket;
 
 const GOOD: &str = "rate=20mbit,delay=10ms";
 
-/// What the recorder got of a track.
+/// Track as the recorder gets it.
 struct Track {
     kind: RecordedKind,
     codec: Codec,

@@ -62,7 +62,7 @@ impl Forwarding {
             egress: config.limits.media.egress,
             loads: Arc::new(Loads::new(ids.len())),
             is_alone: ids.len() == 1,
-            recorder: config.recordings.as_deref().map(open).transpose()?,
+            recorder: config.media.recordings.as_deref().map(open).transpose()?,
         });
         let mut of_planes: Vec<Vec<UdpSocket>> = ids.iter().map(|_| Vec::new()).collect();
         for (_, shared) in sockets {

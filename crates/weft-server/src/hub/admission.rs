@@ -1,15 +1,12 @@
 //! Admission to rooms and media connections.
 
 use super::resources::{Claim, Role};
-use super::state::{AdmissionState, Guest, State, message};
+use super::state::{AdmissionState, Guest, State};
 use super::{Arrival, Hub};
 use crate::auth::May;
-use crate::log::ServerEvent;
 use crate::media_plane::ResourceId;
 use crate::problem::Problem;
 use crate::secret::{proof_of, unguessable};
-use serde_json::json;
-use std::time::Duration;
 use weft_rooms::{HoldError, Join, Joined, Publishing, Upload};
 
 impl Hub {
@@ -140,33 +137,4 @@ fn is_inside(state: &State, who: &Arrival<'_>) -> bool {
     let proof = who.secret.map(proof_of);
     who.id
         .is_some_and(|id| state.registry.knows(who.room, id, proof))
-}
-
-impl Hub {
-    /// Closes all event streams, at the end of the server.
-    pub(crate) fn shut(&self) {
-        let mut state = self.lock();
-        state.admission = AdmissionState::Shut;
-        state.feeds.clear();
-    }
-
-    /// Admits no more newcomers, and tells the present participants how long
-    /// they may stay.
-    pub(crate) fn drain(&self, patience: Duration) {
-        let mut state = self.lock();
-        state.admission = AdmissionState::Draining;
-        let seconds = patience.as_secs();
-        let stopping = message("stopping", &json!({ "seconds": seconds }));
-        state
-            .feeds
-            .retain(|feed| feed.sender.try_send(stopping.clone()).is_ok());
-        self.log.emit(|| ServerEvent::Draining { seconds });
-    }
-
-    /// Waits until all participants have left.
-    pub(crate) async fn until_empty(&self) {
-        let mut population = self.population.subscribe();
-        // The hub itself holds the sender, so this cannot fail.
-        let _ = population.wait_for(|count| *count == 0).await;
-    }
 }

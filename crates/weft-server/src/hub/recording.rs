@@ -1,7 +1,7 @@
 //! Recordings of rooms, as moderators start and stop them.
 
-use super::state::{State, message};
-use super::{Arrival, Hub};
+use super::state::message;
+use super::{Arrival, Hub, recorded};
 use crate::log::ServerEvent;
 use crate::problem::Problem;
 use crate::recorder::{Recorder, RecordingEvent};
@@ -10,7 +10,6 @@ use serde_json::json;
 use std::path::PathBuf;
 use tokio::sync::oneshot;
 use weft_record::RecorderError;
-use weft_rooms::Change;
 
 /// Recording that has been asked for, and the answer of the recorder.
 pub(crate) type Starting = oneshot::Receiver<Result<PathBuf, RecorderError>>;
@@ -84,42 +83,9 @@ impl Hub {
         let mut state = self.lock();
         self.moderator(&state, who)?;
         self.recorder()?;
-        let stopped = self.end_recording(&mut state, who.room);
+        let stopped = recorded::end(&*self.media, &self.log, &mut state, who.room);
         self.publish_changes(&mut state);
         Ok(stopped)
-    }
-
-    fn end_recording(&self, state: &mut State, room: &str) -> Option<oneshot::Receiver<()>> {
-        if !state.recorded.remove(room) {
-            return None;
-        }
-        self.media.set_recorded(room, false);
-        let stopped = self.media.recorder().map(|recorder| recorder.stop(room));
-        state.registry.set_recorded(room, false);
-        self.log.emit(|| ServerEvent::RecordingStopped {
-            room: room.to_owned(),
-        });
-        stopped
-    }
-
-    /// Tells the recorder who is in a recorded room; its recording ends with the room.
-    pub(super) fn tell_recorder(&self, state: &mut State, room: &str, change: &Change) {
-        if !state.recorded.contains(room) {
-            return;
-        }
-        match change {
-            Change::Joined(who) | Change::Changed(who) => {
-                if let Some(recorder) = self.media.recorder() {
-                    recorder.set_name(room, &who.id, &who.name);
-                }
-            }
-            Change::Left { .. } | Change::Withdrawn { .. }
-                if !state.registry.rooms().any(|other| other == room) =>
-            {
-                self.end_recording(state, room);
-            }
-            _ => {}
-        }
     }
 
     /// Handles an event of the recorder: the log and the moderators are told of errors.

@@ -1,9 +1,12 @@
 //! Recordings of rooms: the planes hand over packets, and a thread of its own writes the
 //! files, so that a slow disk delays no packet.
 
+mod job;
 mod sink;
 mod writer;
 
+use job::Job;
+pub(crate) use job::{AskKeyframe, RecordingEvent};
 pub(crate) use sink::Sink;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
@@ -11,46 +14,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use tokio::sync::{mpsc, oneshot};
-use weft_forwarding::RecordedTrack;
 use weft_net::Clock;
 use weft_record::{RecorderError, Recording};
 use writer::Writer;
-
-/// Event of a recording.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum RecordingEvent {
-    /// The recording of a room has ended because of an error. What was recorded before is
-    /// kept.
-    Failed { room: String, error: String },
-    /// The disk was too slow: packets are missing in the recording of a room.
-    Slow { room: String, packets: u64 },
-}
-
-/// Work for the thread.
-enum Job {
-    Start {
-        room: String,
-        /// Ids and names of the participants.
-        names: Vec<(String, String)>,
-        reply: oneshot::Sender<Result<PathBuf, RecorderError>>,
-    },
-    Stop {
-        room: String,
-        reply: oneshot::Sender<()>,
-    },
-    Name {
-        room: String,
-        id: String,
-        name: String,
-    },
-    Media(sink::Batch),
-    /// A plane has failed; it sends no more packets of its tracks.
-    PlaneLost(usize),
-    End,
-}
-
-/// Function that asks the publisher of a recorded track of a plane for a keyframe.
-pub(crate) type AskKeyframe = Box<dyn Fn(usize, RecordedTrack) + Send>;
 
 /// Handle of the thread that writes recordings; [`Recorder::end`] completes them.
 pub struct Recorder {

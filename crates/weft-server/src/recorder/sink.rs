@@ -1,6 +1,6 @@
 //! Way of a plane's packets to the recorder.
 
-use super::Job;
+use super::job::{Batch, Job};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,16 +13,6 @@ use weft_units::Instant;
 const MOST_WAITING: usize = 64_000_000;
 /// Octets that a packet takes beside its payload.
 const OVERHEAD: usize = 200;
-
-/// Messages of one turn of a plane.
-pub(crate) struct Batch {
-    pub(super) plane: usize,
-    pub(super) now: Instant,
-    pub(super) messages: Vec<Recorded>,
-    /// Packets that were lost because the disk was too slow.
-    pub(super) lost: BTreeMap<RecordedTrack, u64>,
-    octets: usize,
-}
 
 /// Way of a plane's packets to the recorder. Its owner is the media thread: it never
 /// blocks.
@@ -78,13 +68,6 @@ impl Sink {
             octets,
         };
         let _ = self.jobs.send(Job::Media(batch));
-    }
-}
-
-impl Batch {
-    /// Gives the room of this batch back.
-    pub(super) fn release(&self, waiting: &AtomicUsize) {
-        waiting.fetch_sub(self.octets, Ordering::Relaxed);
     }
 }
 

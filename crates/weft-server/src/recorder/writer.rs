@@ -1,7 +1,6 @@
 //! The thread that writes recordings.
 
-use super::sink::Batch;
-use super::{AskKeyframe, Job, RecordingEvent};
+use super::job::{AskKeyframe, Batch, Job, RecordingEvent};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;

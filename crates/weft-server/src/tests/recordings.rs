@@ -2,15 +2,22 @@
 
 use super::client::{Answer, Events, request};
 use super::stub::config;
-use crate::{Grant, May, Server, ServerConfig, ServerHandle, TokenKey};
+use crate::{Grant, May, MediaConfig, Server, ServerConfig, ServerHandle, TokenKey};
 use serde_json::Value;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 struct Place {
     server: ServerHandle,
     key: TokenKey,
     folder: tempfile::TempDir,
+}
+
+fn with(recordings: Option<PathBuf>) -> MediaConfig {
+    MediaConfig {
+        recordings,
+        ..MediaConfig::default()
+    }
 }
 
 /// Server with signed tokens that records into `recordings`.
@@ -21,7 +28,7 @@ fn place() -> Place {
     std::fs::create_dir(&recordings).unwrap();
     let server = Server::start(ServerConfig {
         token_key: Some(key.clone()),
-        recordings: Some(recordings),
+        media: with(Some(recordings)),
         ..config()
     });
     Place {
@@ -154,7 +161,7 @@ fn a_server_without_tokens_records_and_gives_its_recordings_to_nobody() {
     let folder = tempfile::tempdir().unwrap();
     let open = |recordings| {
         let config = ServerConfig {
-            recordings,
+            media: with(recordings),
             ..config()
         };
         Server::start(config).unwrap()

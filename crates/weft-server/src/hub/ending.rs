@@ -1,0 +1,36 @@
+//! End of the server: it refuses newcomers, then everybody.
+
+use super::Hub;
+use super::state::{AdmissionState, message};
+use crate::log::ServerEvent;
+use serde_json::json;
+use std::time::Duration;
+
+impl Hub {
+    /// Closes all event streams, at the end of the server.
+    pub(crate) fn shut(&self) {
+        let mut state = self.lock();
+        state.admission = AdmissionState::Shut;
+        state.feeds.clear();
+    }
+
+    /// Admits no more newcomers, and tells the present participants how long
+    /// they may stay.
+    pub(crate) fn drain(&self, patience: Duration) {
+        let mut state = self.lock();
+        state.admission = AdmissionState::Draining;
+        let seconds = patience.as_secs();
+        let stopping = message("stopping", &json!({ "seconds": seconds }));
+        state
+            .feeds
+            .retain(|feed| feed.sender.try_send(stopping.clone()).is_ok());
+        self.log.emit(|| ServerEvent::Draining { seconds });
+    }
+
+    /// Waits until all participants have left.
+    pub(crate) async fn until_empty(&self) {
+        let mut population = self.population.subscribe();
+        // The hub itself holds the sender, so this cannot fail.
+        let _ = population.wait_for(|count| *count == 0).await;
+    }
+}

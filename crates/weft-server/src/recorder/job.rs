@@ -1,0 +1,62 @@
+//! Work of the thread that writes recordings, and what it reports.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tokio::sync::oneshot;
+use weft_forwarding::{Recorded, RecordedTrack};
+use weft_record::RecorderError;
+use weft_units::Instant;
+
+/// Event of a recording.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum RecordingEvent {
+    /// The recording of a room has ended because of an error. What was recorded before is
+    /// kept.
+    Failed { room: String, error: String },
+    /// The disk was too slow: packets are missing in the recording of a room.
+    Slow { room: String, packets: u64 },
+}
+
+/// Work for the thread.
+pub(super) enum Job {
+    Start {
+        room: String,
+        /// Ids and names of the participants.
+        names: Vec<(String, String)>,
+        reply: oneshot::Sender<Result<PathBuf, RecorderError>>,
+    },
+    Stop {
+        room: String,
+        reply: oneshot::Sender<()>,
+    },
+    Name {
+        room: String,
+        id: String,
+        name: String,
+    },
+    Media(Batch),
+    /// A plane has failed; it sends no more packets of its tracks.
+    PlaneLost(usize),
+    End,
+}
+
+/// Function that asks the publisher of a recorded track of a plane for a keyframe.
+pub(crate) type AskKeyframe = Box<dyn Fn(usize, RecordedTrack) + Send>;
+
+/// Messages of one turn of a plane.
+pub(super) struct Batch {
+    pub(super) plane: usize,
+    pub(super) now: Instant,
+    pub(super) messages: Vec<Recorded>,
+    /// Packets that were lost because the disk was too slow.
+    pub(super) lost: BTreeMap<RecordedTrack, u64>,
+    pub(super) octets: usize,
+}
+
+impl Batch {
+    /// Gives the room of this batch back.
+    pub(super) fn release(&self, waiting: &AtomicUsize) {
+        waiting.fetch_sub(self.octets, Ordering::Relaxed);
+    }
+}
