@@ -20,7 +20,10 @@ pub(crate) struct Carried {
 /// Content of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Content {
+    /// A media packet under its own number.
     Media,
+    /// A media packet as RTX.
+    Again,
     /// A packet from which others can be recovered; `sequence` is its own.
     Repair,
 }

@@ -12,4 +12,4 @@ pub(crate) use frame_clock::FrameClock;
 pub(crate) use repair::{REPAIR_HEADROOM, RepairStream};
 pub use repeat_store::RepeatStore;
 pub(crate) use size::HEADROOM;
-pub(crate) use stream::{Copies, SendStream, Stored, Transmission};
+pub(crate) use stream::{Copies, Receipt, SendStream, Stored, Transmission};

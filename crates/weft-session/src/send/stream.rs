@@ -29,6 +29,16 @@ pub(crate) enum Copies {
     Elsewhere,
 }
 
+/// Knowledge of a packet's arrival, from feedback.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Receipt {
+    None,
+    /// Only as RTX, at a receiver that may have dropped it.
+    AsRtx,
+    /// For good.
+    Arrived,
+}
+
 /// A packet kept for retransmission.
 #[derive(Debug)]
 pub(crate) struct Stored {
@@ -39,8 +49,10 @@ pub(crate) struct Stored {
     /// Class of the packet when it goes out for the first time.
     pub class: Class,
     pub created_at: Instant,
+    /// First transmission, and the latest one.
+    pub first_sent: Option<Instant>,
     pub last: Option<Transmission>,
-    pub acknowledged: bool,
+    pub receipt: Receipt,
     pub retransmissions: u8,
     /// A retransmission waits in some queue.
     pub queued_again: bool,
@@ -286,14 +298,16 @@ impl SendStream {
         !self.awaits_keyframe
     }
 
-    /// The packet has arrived: its payload is not needed again.
-    pub fn acknowledge(&mut self, sequence: u64) {
+    /// The packet has arrived. Its payload is not needed again, unless the receiver may
+    /// have dropped it.
+    pub fn acknowledge(&mut self, sequence: u64, receipt: Receipt) {
         let Some(packet) = self.get_mut(sequence) else {
             return;
         };
-        packet.acknowledged = true;
+        packet.receipt = packet.receipt.max(receipt);
+        let is_settled = packet.receipt == Receipt::Arrived;
         let newer = self.next_sequence() - 1 - sequence;
-        if newer >= KEPT_FOR_PADDING as u64 {
+        if is_settled && newer >= KEPT_FOR_PADDING as u64 {
             self.release(sequence);
         }
     }
@@ -367,7 +381,7 @@ impl SendStream {
         let older = self.packets.len().checked_sub(KEPT_FOR_PADDING + 1);
         let arrived = older.filter(|index| {
             let packet = &self.packets[*index];
-            packet.acknowledged && matches!(packet.payload, Payload::Forwarded(_))
+            packet.receipt == Receipt::Arrived && matches!(packet.payload, Payload::Forwarded(_))
         });
         if let Some(index) = arrived {
             self.release(self.first + index as u64);
@@ -417,7 +431,8 @@ impl Stored {
             class,
             created_at: now,
             last: None,
-            acknowledged: false,
+            first_sent: None,
+            receipt: Receipt::None,
             retransmissions: 0,
             queued_again: false,
         }

@@ -4,22 +4,32 @@
 use weft_units::{Instant, PathId, StreamId};
 
 use super::Session;
-use crate::path::{Carried, Content, Purpose, Waiting};
+use crate::config::Level;
+use crate::path::{Carried, Content, Path, Purpose, Waiting};
+use crate::send::Receipt;
 
 impl Session {
-    /// Feedback said that a transmission arrived.
-    pub(super) fn on_acknowledged(&mut self, carried: Carried) {
+    /// Feedback said that a transmission by this path arrived.
+    pub(super) fn on_acknowledged(&mut self, path: PathId, carried: Carried) {
+        // Janus, whose reports are rare, reports RTX packets and may drop them.
+        let is_doubtful = carried.content == Content::Again
+            && self.level != Level::Full
+            && self.paths.get(&path).is_some_and(Path::reports_rarely);
         let Some(stream) = self.streams.senders.get_mut(&carried.stream) else {
             return;
         };
         match (carried.content, &mut stream.repair) {
             (Content::Repair, Some(repair)) => repair.on_repair_arrived(carried.sequence),
             (Content::Repair, None) => {}
-            (Content::Media, repair) => {
+            (Content::Media | Content::Again, repair) => {
                 if let Some(repair) = repair {
                     repair.on_arrived(carried.sequence);
                 }
-                stream.acknowledge(carried.sequence);
+                let receipt = match is_doubtful {
+                    true => Receipt::AsRtx,
+                    false => Receipt::Arrived,
+                };
+                stream.acknowledge(carried.sequence, receipt);
             }
         }
     }
@@ -38,8 +48,8 @@ impl Session {
         };
         let due = match carried.content {
             Content::Repair => repair.on_repair_lost(carried.sequence),
-            Content::Media if is_current => repair.on_lost(carried.sequence),
-            Content::Media => Vec::new(),
+            Content::Media | Content::Again if is_current => repair.on_lost(carried.sequence),
+            Content::Media | Content::Again => Vec::new(),
         };
         for sequence in due {
             self.protecting.protection.on_unrepaired(now, path);

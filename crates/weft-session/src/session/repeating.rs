@@ -10,7 +10,7 @@ use weft_units::{Bytes, Instant, PathId};
 use super::Session;
 use crate::event::{Output, Repeat};
 use crate::path::Waiting;
-use crate::send::{Copies, Transmission};
+use crate::send::{Copies, Receipt, Transmission};
 
 impl Session {
     /// Sends a packet again on this path, byte for byte.
@@ -26,7 +26,7 @@ impl Session {
         };
         packet.queued_again = false;
         // It may have arrived after all.
-        let Some(last) = packet.last.filter(|_| !packet.acknowledged) else {
+        let Some(last) = packet.last.filter(|_| packet.receipt == Receipt::None) else {
             return;
         };
         packet.last = Some(Transmission {

@@ -10,7 +10,7 @@ use crate::config::{RETRANSMISSION_AGE, Retransmission};
 use crate::event::Frame;
 use crate::path::{Carried, Content, Path, PathState, Purpose, Waiting};
 use crate::schedule::{Assignment, Batch, Class};
-use crate::send::{Copies, Payload, Stored};
+use crate::send::{Copies, Payload, Receipt, Stored};
 
 /// A packet is sent again this often at most; what five losses in a row took
 /// is past its play-out time. Chosen by us.
@@ -218,7 +218,7 @@ impl Session {
         let stream = self.streams.senders.get(&carried.stream);
         let stored = stream.and_then(|stream| stream.get(carried.sequence));
         let last = stored.and_then(|p| p.last);
-        carried.content == Content::Media
+        carried.content != Content::Repair
             && last.is_some_and(|last| {
                 last.path == path && last.number == Some(number) && last.copies == Copies::None
             })
@@ -237,7 +237,7 @@ impl Session {
         let Some(packet) = stream.get_mut(sequence) else {
             return;
         };
-        if packet.acknowledged || packet.queued_again || packet.payload.is_empty() {
+        if packet.receipt != Receipt::None || packet.queued_again || packet.payload.is_empty() {
             return;
         }
         let late = now.saturating_since(packet.created_at) > RETRANSMISSION_AGE;

@@ -9,7 +9,7 @@ use super::Session;
 use crate::config::{Feedback, Level};
 use crate::event::{Output, Protocol, Transmit};
 use crate::path::{Carried, Content, Purpose, Waiting};
-use crate::send::{Copies, Payload, Transmission};
+use crate::send::{Copies, Payload, Receipt, Transmission};
 
 /// How a packet's copies on other paths are made.
 ///
@@ -100,7 +100,7 @@ impl Session {
         let Some(packet) = stream.get_mut(waiting.sequence) else {
             return;
         };
-        if is_copy && packet.acknowledged {
+        if is_copy && packet.receipt != Receipt::None {
             return;
         }
         if again && packet.payload.is_empty() {
@@ -151,6 +151,7 @@ impl Session {
         );
         let size = Bytes((bytes.len() + rest.len()) as u64);
         packet.queued_again &= is_copy;
+        packet.first_sent.get_or_insert(now);
         packet.last = Some(Transmission {
             path: id,
             number,
@@ -160,7 +161,10 @@ impl Session {
         let carried = Carried {
             stream: waiting.stream,
             sequence: waiting.sequence,
-            content: Content::Media,
+            content: match again {
+                true => Content::Again,
+                false => Content::Media,
+            },
         };
         let ecn = match number {
             Some(_) => path.on_sent(now, size, carried),

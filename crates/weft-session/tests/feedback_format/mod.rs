@@ -2,7 +2,7 @@
 
 use weft_cc::ControllerKind::{Gcc, Scream};
 use weft_session::{EcnState, SchedulerKind};
-use weft_units::Rate;
+use weft_units::{Duration, Rate};
 
 use super::seconds;
 use super::world::{World, link};
@@ -73,4 +73,27 @@ fn a_browser_reports_sixteen_times_a_second_by_one_path() {
     let mut quick = World::with_transport_numbers(4, &links, SchedulerKind::Weft);
     quick.run(seconds(10));
     assert!(reports(&quick).iter().all(|count| *count > 500));
+}
+
+/// Janus reports so rarely, asks so seldom, and drops so much that only answers to its
+/// first requests keep the picture going.
+#[test]
+fn a_receiver_that_asks_twice_and_reports_rarely_gets_what_it_lost() {
+    let links = [
+        link("rate=6mbit,delay=15ms,loss=3%"),
+        link("rate=6mbit,delay=20ms,loss=3%"),
+    ];
+    for seed in 1..=3 {
+        let mut world = World::with_janus(seed, &links);
+        world.run(seconds(30));
+        let stats = world.sender_stats();
+        let gap = world.longest_gap(seconds(2), seconds(30));
+        let shown = world.frames_between(seconds(2), seconds(30));
+        let [asked, ignored] = [stats.nacked, stats.nacks_ignored];
+        let call = format!("{gap:?}, {shown} frames, {ignored} of {asked} ignored");
+        println!("seed {seed}: {call}");
+        assert!(shown >= 740, "{call}");
+        assert!(gap <= Duration::from_millis(1200), "{call}");
+        assert!(asked >= 40 && ignored * 2 <= asked, "{call}");
+    }
 }

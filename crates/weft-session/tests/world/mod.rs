@@ -1,6 +1,7 @@
 //! Two sessions and the links between them, in virtual time.
 
 mod figures;
+pub mod janus;
 pub mod lies;
 mod links;
 mod sound;
@@ -78,6 +79,7 @@ pub struct World {
     keyframe_in: bool,
     sound: Option<sound::Sound>,
     lies: lies::Lies,
+    janus: Option<janus::Janus>,
 }
 
 impl World {
@@ -224,6 +226,7 @@ impl World {
             keyframe_in: false,
             sound: None,
             lies: lies::Lies::default(),
+            janus: None,
         }
     }
 
@@ -330,8 +333,15 @@ impl World {
                     };
                     let again = packet.has_come.replace(true);
                     let protocol = packet.protocol;
-                    let told = (protocol == Protocol::Rtcp && is_report)
-                        .then(|| self.lies.told(&packet.bytes));
+                    let told = match (protocol, is_report, &mut self.janus) {
+                        (Protocol::Rtcp, true, None) => Some(self.lies.told(&packet.bytes)),
+                        (Protocol::Rtcp, true, Some(janus)) => Some(janus.told(now, &packet.bytes)),
+                        (Protocol::Rtp, false, Some(janus)) => Some(janus.passed(&packet.bytes)),
+                        _ => None,
+                    };
+                    if told.as_ref().is_some_and(Vec::is_empty) {
+                        continue;
+                    }
                     let packet = told.as_ref().unwrap_or(&packet.bytes);
                     let input = match (protocol, again) {
                         (Protocol::Rtp, false) => Input::Rtp { path, ecn, packet },

@@ -66,7 +66,7 @@ impl Session {
         let protection = &mut self.protecting.protection;
         protection.on_feedback(now, id, arrived as u64, missing as u64);
         for (_, carried) in &outcome.acknowledged {
-            self.on_acknowledged(*carried);
+            self.on_acknowledged(id, *carried);
         }
         for (number, carried) in &outcome.lost {
             self.on_lost(now, id, *number, *carried);

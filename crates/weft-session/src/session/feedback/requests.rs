@@ -4,10 +4,12 @@
 use weft_units::{Instant, PathId, Ssrc, StreamId};
 
 use super::super::Session;
+use crate::path::Path;
+use crate::send::{Receipt, Stored};
 
 impl Session {
-    /// A NACK is answered only for what is really lost: not for what was
-    /// acknowledged, nor for what is still in flight on a slower path.
+    /// Answers requests only for packets that are really lost: not for acknowledged ones,
+    /// nor for those still in flight on a slower path.
     pub(super) fn on_nack(&mut self, now: Instant, media: Ssrc, lost: &[u16]) {
         let Some((id, stream)) = self.sender_of(media) else {
             self.drops.unknown_stream += 1;
@@ -22,6 +24,9 @@ impl Session {
             stream.counters.nacked += 1;
             match path {
                 Some(path) => {
+                    if let Some(packet) = stream.get_mut(sequence) {
+                        packet.receipt = Receipt::None;
+                    }
                     if self.paths.get(&path).is_some() {
                         self.protecting.protection.on_unrepaired(now, path);
                     }
@@ -35,7 +40,7 @@ impl Session {
     /// The path that this packet was really lost on.
     fn lost_on(&self, now: Instant, id: StreamId, sequence: u64) -> Option<PathId> {
         let packet = self.streams.senders.get(&id)?.get(sequence);
-        let packet = packet.filter(|p| !p.acknowledged)?;
+        let packet = packet.filter(|p| p.receipt != Receipt::Arrived)?;
         let last = packet.last?;
         let Some(path) = self.paths.get(&last.path) else {
             return Some(last.path);
@@ -46,9 +51,15 @@ impl Session {
             _ if !self.repairs_by_path() => {
                 packet.retransmissions == 0 || age > path.rtt.smoothed()
             }
-            // Feedback may have been lost: after this time silence says the
+            // The peer got it as RTX, and asked for it afterwards: it has dropped it.
+            Some(_) if packet.receipt == Receipt::AsRtx => was_asked_later(now, path, packet),
+            // Feedback may have been lost, or be rare: after these times silence says the
             // same.
-            Some(number) => path.history.overtaken(number) || age > path.rtt.overdue() * 2,
+            Some(number) => {
+                path.history.overtaken(number)
+                    || age > path.rtt.overdue() * 2
+                    || path.reports_rarely() && was_asked_later(now, path, packet)
+            }
             None => age > path.rtt.smoothed(),
         };
         is_lost.then_some(last.path)
@@ -65,4 +76,15 @@ impl Session {
         stream.counters.keyframes_requested += 1;
         self.request_keyframe_of(now, id);
     }
+}
+
+/// Whether the peer asks for the packet later than it would have received it: longer after
+/// it was sent, or sent again because it was asked for, than a round trip takes now. A copy
+/// does not count, because the peer may drop RTX packets that it has not asked for.
+fn was_asked_later(now: Instant, path: &Path, packet: &Stored) -> bool {
+    let sent = match packet.retransmissions {
+        0 => packet.first_sent,
+        _ => packet.last.map(|last| last.at),
+    };
+    sent.is_some_and(|at| now.saturating_since(at) > path.recent_round_trip())
 }
