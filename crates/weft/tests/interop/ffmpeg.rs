@@ -14,7 +14,7 @@ const PYTHON: &str = concat!(
     "/../../.tools/ffmpeg/bin/python"
 );
 
-fn program() -> Option<String> {
+pub(crate) fn program() -> Option<String> {
     let ask = "import imageio_ffmpeg; print(imageio_ffmpeg.get_ffmpeg_exe())";
     if !has("ffmpeg with WHIP", &[PYTHON, "-c", ask]) {
         return None;

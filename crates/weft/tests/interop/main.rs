@@ -18,6 +18,8 @@ mod firefox;
 mod fixture;
 mod gstreamer;
 mod janus;
+mod lossy;
+mod mediamtx;
 mod pion;
 mod room;
 
