@@ -1,14 +1,17 @@
+mod admin;
+mod compare;
 mod grant;
 mod guesses;
 mod revoked;
 
 use crate::live::Live;
 use crate::problem::Problem;
-use aws_lc_rs::{constant_time, digest};
+pub(crate) use admin::AdminGate;
 use axum::http::{HeaderMap, StatusCode, header};
+use compare::{TokenHash, bearer};
 use grant::Rejected;
 pub use grant::{Grant, May, TokenId, TokenKey};
-use guesses::{Guesses, Turn};
+use guesses::Guesses;
 pub(crate) use revoked::Revoked;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -44,7 +47,7 @@ pub(crate) enum Access {
 /// request.
 #[derive(Clone, Default)]
 pub(crate) struct Gate {
-    token: Live<Option<digest::Digest>>,
+    token: Live<Option<TokenHash>>,
     key: Option<TokenKey>,
     revoked: Revoked,
     guesses: Arc<Guesses>,
@@ -53,7 +56,7 @@ pub(crate) struct Gate {
 impl Gate {
     pub(crate) fn new(token: Option<&str>, key: Option<TokenKey>, revoked: Revoked) -> Gate {
         Gate {
-            token: Live::new(token.map(hash)),
+            token: Live::new(token.map(TokenHash::of)),
             key,
             revoked,
             guesses: Arc::default(),
@@ -156,14 +159,14 @@ impl Gate {
     /// server stays as open as it was started.
     pub(crate) fn set_token(&self, token: Option<&str>) {
         if let Some(token) = token.filter(|_| self.token.get().is_some()) {
-            self.token.set(Some(hash(token)));
+            self.token.set(Some(TokenHash::of(token)));
         }
     }
 
     /// Whether the text is the operator's token.
     fn is_operators(&self, given: &str) -> bool {
         let token = *self.token.get();
-        token.is_some_and(|token| same(&token, given))
+        token.is_some_and(|token| token.is_of(given))
     }
 
     /// Returns the access that a token gives. A token that could be a guess of
@@ -177,11 +180,7 @@ impl Gate {
         if !matches!(signed, Err(Rejected::NotOurs)) {
             return Ok(signed);
         }
-        match self.guesses.turn(now, from) {
-            Turn::Never => return Err(too_many_guesses()),
-            Turn::After(wait) if wait.is_zero() => {}
-            Turn::After(wait) => tokio::time::sleep(wait).await,
-        }
+        self.guesses.wait(now, from).await?;
         if self.is_operators(given) {
             self.guesses.trust(now, from);
             return Ok(Ok(Access::Everywhere));
@@ -234,10 +233,6 @@ pub(crate) fn revoked() -> Problem {
         "Ask the person who invited you for another one.",
     )
     .of_kind("token_revoked")
-}
-
-fn too_many_guesses() -> Problem {
-    Problem::too_many("your address", "wrong tokens").of_kind("token_guesses")
 }
 
 fn no_signed() -> Problem {
@@ -317,24 +312,6 @@ fn no_descent() -> Problem {
         "Ask a person who was invited earlier for an invitation.",
     )
     .of_kind("token_invites_nobody")
-}
-
-fn hash(token: &str) -> digest::Digest {
-    digest::digest(&digest::SHA256, token.as_bytes())
-}
-
-/// Compares hashes, so that the time reveals neither content nor length.
-fn same(wanted: &digest::Digest, given: &str) -> bool {
-    constant_time::verify_slices_are_equal(wanted.as_ref(), hash(given).as_ref()).is_ok()
-}
-
-fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let (scheme, token) = headers
-        .get(header::AUTHORIZATION)?
-        .to_str()
-        .ok()?
-        .split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
 fn cookie(headers: &HeaderMap) -> Option<&str> {

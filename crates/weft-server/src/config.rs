@@ -2,6 +2,7 @@ use crate::allowed_origin::AllowedOrigin;
 use crate::auth::TokenKey;
 use crate::ice_servers::{IceServer, TurnName};
 use crate::log::Log;
+use crate::webhook::WebhookTarget;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::num::NonZeroUsize;
 use std::ops::RangeInclusive;
@@ -33,9 +34,6 @@ pub struct ServerConfig {
     /// bearer token. `*` requires a token, because without one any page could
     /// use its visitors' network access. Default none.
     pub allowed_origins: Vec<AllowedOrigin>,
-    /// Additional address for `/metrics` and `/healthz`, without a token, over
-    /// plain HTTP: for monitoring in a private network. Default none.
-    pub metrics: Option<SocketAddr>,
     /// Media addresses. Default [`MediaConfig::default`].
     pub media: MediaConfig,
     /// Number of media threads, at most [`MAX_THREADS`]. Default 1.
@@ -45,9 +43,8 @@ pub struct ServerConfig {
     pub ice_servers: Vec<IceServer>,
     /// Built-in TURN server. Default none.
     pub turn: Option<TurnConfig>,
-    /// Folder in which the server opens a socket for its operator (`weft
-    /// rooms`). Default none.
-    pub admin: Option<PathBuf>,
+    /// Interfaces for the operator. Default none.
+    pub operator: OperatorConfig,
     /// Limits. Default [`Limits::default`].
     pub limits: Limits,
     /// Receiver of server events. Default none.
@@ -66,12 +63,11 @@ impl Default for ServerConfig {
             token: None,
             token_key: None,
             allowed_origins: Vec::new(),
-            metrics: None,
             media: MediaConfig::default(),
             threads: NonZeroUsize::MIN,
             ice_servers: Vec::new(),
             turn: None,
-            admin: None,
+            operator: OperatorConfig::default(),
             limits: Limits::default(),
             log: Log::default(),
             extra: None,
@@ -79,11 +75,27 @@ impl Default for ServerConfig {
     }
 }
 
+/// Interfaces for the operator of a server.
+#[derive(Debug, Clone, Default)]
+pub struct OperatorConfig {
+    /// Additional address for `/metrics` and `/healthz`, without a token, over
+    /// plain HTTP: for monitoring in a private network. Default none.
+    pub metrics: Option<SocketAddr>,
+    /// Folder in which the server opens a socket (`weft rooms`). Default none.
+    pub socket_folder: Option<PathBuf>,
+    /// Bearer token of `/api/admin`. Default none: there is no such interface.
+    pub admin_token: Option<String>,
+    /// Target that gets the events of rooms. Default none.
+    pub webhook: Option<WebhookTarget>,
+}
+
 /// Settings that a running server takes over
 /// ([`ServerHandle::reconfigure`](crate::ServerHandle::reconfigure)). All apply
 /// to later requests; nobody inside is removed.
 #[derive(Debug, Clone)]
 pub struct Reconfiguration {
+    /// As [`OperatorConfig::admin_token`].
+    pub admin_token: Option<String>,
     /// New bearer token. Ignored by a server that was started without one, and
     /// `None` keeps the old one: other parts depend on whether there is one.
     pub token: Option<String>,

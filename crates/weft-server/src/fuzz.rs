@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use weft_forwarding::{Plane, Publisher, Settings};
 use weft_secure::Certificate;
 
-use crate::auth::Gate;
+use crate::auth::{AdminGate, Gate};
 use crate::clock::Clock;
 use crate::config::Limits;
 use crate::hub::Hub;
@@ -90,6 +90,7 @@ impl Client {
         let app = App {
             hub: Arc::clone(&hub),
             gate: Gate::default(),
+            admin: AdminGate::default(),
             origins: Live::default(),
             secure: false,
             only_loopback: true,

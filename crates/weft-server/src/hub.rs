@@ -22,6 +22,7 @@ use crate::origin::Origin;
 use crate::problem::Problem;
 use crate::refusals::Refusals;
 use crate::secret::proof_of;
+use crate::webhook::Webhooks;
 use bars::Bars;
 use resources::{Resource, Resources, Role};
 use serde_json::json;
@@ -52,6 +53,7 @@ pub(crate) struct Hub {
     refusals: Arc<Refusals>,
     /// Revoked tokens.
     revoked: Revoked,
+    webhooks: Option<Webhooks>,
     /// Number of participants.
     population: watch::Sender<usize>,
     /// Notified when the next deadline may have changed.
@@ -108,6 +110,7 @@ impl Hub {
             refusals: Arc::new(Refusals::new(log.clone())),
             log,
             revoked: Revoked::default(),
+            webhooks: None,
             population: watch::Sender::new(0),
             rescheduled: Notify::new(),
         }
@@ -116,6 +119,15 @@ impl Hub {
     /// Refuses the holders of these tokens.
     pub(crate) fn refusing(self, revoked: Revoked) -> Hub {
         Hub { revoked, ..self }
+    }
+
+    /// Sends the events of rooms to a target.
+    pub(crate) fn telling(self, webhooks: Option<Webhooks>) -> Hub {
+        Hub { webhooks, ..self }
+    }
+
+    pub(crate) fn webhooks(&self) -> Option<&Webhooks> {
+        self.webhooks.as_ref()
     }
 
     pub(crate) fn media(&self) -> &(dyn MediaPlane + 'static) {
@@ -445,6 +457,9 @@ impl Hub {
     }
 
     fn write_down(&self, room: &str, change: &Change) {
+        if let Some(webhooks) = &self.webhooks {
+            webhooks.note(room, change);
+        }
         let room = || room.to_owned();
         match change {
             Change::Joined(who) => self.log.emit(|| ServerEvent::Joined {

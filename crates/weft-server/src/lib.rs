@@ -42,14 +42,15 @@ mod server;
 mod stream;
 mod tls;
 mod turn;
+mod webhook;
 
 pub use admin::{Answer, Order, admin_ask, admin_sockets};
 pub use allowed_origin::{AllowedOrigin, OriginError};
 pub use auth::{Grant, May, TokenId, TokenKey};
 pub use axum;
 pub use config::{
-    Limits, MAX_THREADS, MediaConfig, MediaLimits, Reconfiguration, Security, ServerConfig,
-    TurnConfig,
+    Limits, MAX_THREADS, MediaConfig, MediaLimits, OperatorConfig, Reconfiguration, Security,
+    ServerConfig, TurnConfig,
 };
 pub use error::ServerError;
 pub use ice_servers::{IceServer, IceServerError, TurnName, TurnNameError};
@@ -60,6 +61,7 @@ pub use report::{ParticipantReport, RoomReport};
 pub use routes::Admitted;
 pub use secret::unguessable;
 pub use server::{Resident, Server, ServerHandle};
+pub use webhook::{WebhookError, WebhookSecret, WebhookTarget, WebhookUrl};
 pub use weft_rooms::{
     Camera, LinkReport, LinkState, MAX_CAMERAS, MAX_LINKS, ParticipantKind, Publishing,
 };

@@ -99,6 +99,13 @@ pub enum ServerEvent {
         /// Id of the participant in the room.
         id: String,
     },
+    /// The operator muted a participant.
+    Muted {
+        /// Name of the room as in its URL.
+        room: String,
+        /// Id of the participant in the room.
+        id: String,
+    },
     /// The operator closed a room, or opened a closed one.
     Closed {
         /// Name of the room as in its URL.
@@ -164,6 +171,17 @@ pub enum ServerEvent {
         /// Number of packets since the last such event.
         packets: u64,
     },
+    /// The target of the webhooks fails. Logged once until it takes an event.
+    WebhookFailed {
+        /// Reason in words.
+        error: String,
+    },
+    /// Events for the target of the webhooks are lost. Logged once until it
+    /// takes an event; the metrics count them.
+    WebhookDropped {
+        /// Reason in words.
+        error: String,
+    },
     /// Newcomers are not admitted any more: the server is about to stop.
     Draining {
         /// Time to wait for the present participants, in seconds.
@@ -210,6 +228,7 @@ impl ServerEvent {
             | ServerEvent::RecordingSlow { .. }
             | ServerEvent::NoAdmin { .. }
             | ServerEvent::ConfigurationNotRead { .. }
+            | ServerEvent::WebhookDropped { .. }
             | ServerEvent::CertificateNotRead { .. } => Level::Error,
             ServerEvent::NotAccepted { reason, .. } if *reason != NotAccepted::Address => {
                 Level::Error
@@ -292,6 +311,7 @@ impl fmt::Display for ServerEvent {
                 }
             }
             ServerEvent::Removed { room, id } => write!(f, "{room}: the operator removed {id}"),
+            ServerEvent::Muted { room, id } => write!(f, "{room}: the operator muted {id}"),
             ServerEvent::Closed { room } => write!(f, "{room}: the operator closed or opened it"),
             ServerEvent::Revoked { token } => write!(f, "the operator revoked token {token}"),
             ServerEvent::NoAdmin { error } => {
@@ -335,6 +355,12 @@ impl fmt::Display for ServerEvent {
                 f,
                 "{room}: the disk is too slow: {packets} packets are missing in the recording"
             ),
+            ServerEvent::WebhookFailed { error } => {
+                write!(f, "the webhook fails and is tried again: {error}")
+            }
+            ServerEvent::WebhookDropped { error } => {
+                write!(f, "the webhook loses events: {error}")
+            }
             ServerEvent::Draining { seconds } => {
                 write!(
                     f,

@@ -1,6 +1,6 @@
 use crate::admin::{Admin, Listening};
 use crate::allowed_origin::AllowedOrigin;
-use crate::auth::{Gate, Revoked};
+use crate::auth::{AdminGate, Gate, Revoked};
 use crate::clock::Clock;
 use crate::config::{Limits, Reconfiguration, Security, ServerConfig};
 use crate::error::ServerError;
@@ -22,6 +22,7 @@ use crate::routes::{self, App};
 use crate::secret::unguessable;
 use crate::tls::Source;
 use crate::turn::{MediaPeers, Terms, TurnServer};
+use crate::webhook::Webhooks;
 use crate::{reload, repeated};
 use axum::Router;
 use std::future::IntoFuture;
@@ -130,7 +131,7 @@ impl Server {
         listener.set_nonblocking(true).map_err(listen)?;
         let local_addr = listener.local_addr().map_err(listen)?;
 
-        let metrics = match config.metrics {
+        let metrics = match config.operator.metrics {
             Some(address) => {
                 let listen = |error| ServerError::listen(address, error);
                 let listener = TcpListener::bind(address).map_err(listen)?;
@@ -144,8 +145,13 @@ impl Server {
         let recordings = media.recorder().and_then(Recorder::take_events);
         let peers = MediaPeers::new(media.addresses(), &config.media.public);
         let hub = Hub::new(config.limits, media, (clock, ids), config.log);
-        let hub = Arc::new(hub.refusing(revoked));
-        let admin = config.admin.and_then(|folder| {
+        let webhooks = config.operator.webhook.map(|target| {
+            Webhooks::start(target, hub.log().clone()).map_err(|error| ServerError::System {
+                reason: error.to_string(),
+            })
+        });
+        let hub = Arc::new(hub.refusing(revoked).telling(webhooks.transpose()?));
+        let admin = config.operator.socket_folder.and_then(|folder| {
             let socket = Listening::start(&folder, local_addr);
             let problem = |error: &std::io::Error| {
                 let error = format!("{}: {error}", folder.display());
@@ -174,6 +180,7 @@ impl Server {
                 && config.security != Security::InsecureHttp
                 && gate.is_open(),
             gate,
+            admin: AdminGate::new(config.operator.admin_token.as_deref()),
             secure: is_secure,
             origins: Live::new(config.allowed_origins),
             figures: Arc::default(),
@@ -307,6 +314,7 @@ impl ServerHandle {
                 return Err(ServerError::OpenToAnyOrigin);
             }
             app.gate.set_token(new.token.as_deref());
+            app.admin.set_token(new.admin_token.as_deref());
             app.origins.set(new.allowed_origins);
             app.hub.set_limits(new.limits);
             let ice_servers = app.ice_servers.get();
@@ -334,6 +342,9 @@ impl ServerHandle {
         let _ = self.stop.send(true);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
+        }
+        if let Some(webhooks) = self.app.hub.webhooks() {
+            webhooks.finish();
         }
     }
 

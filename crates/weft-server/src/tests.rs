@@ -1,5 +1,6 @@
 //! HTTP side over real sockets, in front of a media plane that only answers.
 
+mod admin;
 mod admission;
 mod certificate;
 mod client;

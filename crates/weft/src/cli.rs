@@ -28,7 +28,7 @@ pub enum Command {
     /// Show a call over two emulated links, next to a plain WebRTC call
     Demo(DemoArgs),
     /// Run the conference server with its page
-    Serve(ServeArgs),
+    Serve(Box<ServeArgs>),
     /// Sign a token for one room and a limited time, for a server with --token
     /// or --token-key
     Token(TokenArgs),

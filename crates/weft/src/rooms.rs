@@ -41,6 +41,13 @@ pub enum Action {
         #[command(flatten)]
         bar: Bar,
     },
+    /// Mute a participant until they unmute themselves
+    Mute {
+        /// Name of the room
+        room: String,
+        /// Id or name of the participant
+        participant: String,
+    },
     /// Remove everybody from a room and close it for some minutes; 0 opens it
     /// again
     Close {
@@ -77,6 +84,10 @@ pub fn run(args: RoomsArgs) -> Result<(), Failure> {
             participant: participant.clone(),
             seconds: seconds(bar),
         },
+        Action::Mute { room, participant } => Order::Mute {
+            room: room.clone(),
+            participant: participant.clone(),
+        },
         Action::Close { room, bar } => Order::Close {
             room: room.clone(),
             seconds: seconds(bar),
@@ -109,6 +120,8 @@ fn tell(action: &Action, answer: Answer) -> Result<(), Failure> {
         Answer::Rooms(rooms) if rooms.is_empty() => say("no participants in any room"),
         Answer::Rooms(rooms) => rooms.iter().try_for_each(list),
         Answer::Removed { id, name } => say(format_args!("removed {name} ({id})")),
+        Answer::Muted { id, name } => say(format_args!("muted {name} ({id})")),
+        Answer::Opened {} => say("open"),
         Answer::Closed { removed } => match action {
             Action::Close { bar, .. } if bar.minutes == 0 => say("open"),
             _ => say(format_args!("closed; participants removed: {removed}")),
@@ -197,7 +210,7 @@ fn ask_all(args: &RoomsArgs, order: &Order) -> Result<Vec<(String, Answer)>, Fai
     let names: Vec<&str> = running.iter().map(|(address, _)| &**address).collect();
     match (&names[..], order) {
         ([], _) => return Err(nobody(&folder, args.server.as_deref())),
-        ([_, _, ..], Order::Remove { .. } | Order::Close { .. }) => {
+        ([_, _, ..], Order::Remove { .. } | Order::Mute { .. } | Order::Close { .. }) => {
             return Err(Failure::usage(format!(
                 "several servers are running: choose one with --server ({})",
                 names.join(", ")

@@ -30,6 +30,7 @@ pub fn run() -> Result<(), Failure> {
         return say(configuration);
     }
     let mut config = server_config(&configuration.args)?;
+    config.operator = configuration.operator();
     let running = Arc::new(Running::new(configuration));
     config.log = running.log();
     descriptors::raise_limit();
@@ -91,12 +92,10 @@ fn server_config(args: &ServeArgs) -> Result<ServerConfig, Failure> {
     config.media = args.media.config();
     config.threads = args.threads.unwrap_or_else(processors);
     config.limits = args.limits.limits();
-    config.metrics = args.metrics;
     config.media.recordings = args.recordings.clone();
     config.allowed_origins = args.allow_origin.clone();
     config.ice_servers = args.ice_server.clone();
     config.turn = args.turn.clone().map(|name| TurnConfig { name });
-    config.admin = state_folder();
     config.token_key = token::key_of_server(&args.key, config.token.is_some())?;
     Ok(config)
 }

@@ -50,6 +50,14 @@ pub fn token(text: &str) -> Result<String, String> {
         .ok_or_else(|| remedy.to_owned())
 }
 
+/// Token of the admin interface.
+pub fn admin_token(text: &str) -> Result<String, String> {
+    let long = token(text)?;
+    (long.len() >= 16).then_some(long).ok_or_else(|| {
+        "an admin token has at least 16 characters; `openssl rand -hex 16` makes one".to_owned()
+    })
+}
+
 /// Secret in a file of one line, in the form that `read` accepts.
 pub fn secret_file<T>(
     path: &Path,

@@ -45,6 +45,18 @@ pub enum Order {
         /// room.
         seconds: u64,
     },
+    /// Opens a closed room; removes nobody.
+    Open {
+        /// Name of the room.
+        room: String,
+    },
+    /// Mutes a participant until they unmute themselves.
+    Mute {
+        /// Name of the room.
+        room: String,
+        /// Id or name of the participant.
+        participant: String,
+    },
     /// Revokes a signed token.
     Revoke {
         /// The token, or its id.
@@ -65,6 +77,16 @@ pub enum Answer {
         /// The name that the others saw.
         name: String,
     },
+    /// The server forwards no sound of the participant until they unmute
+    /// themselves.
+    Muted {
+        /// Id of the participant in the room.
+        id: String,
+        /// Name that the others see.
+        name: String,
+    },
+    /// The room is open.
+    Opened {},
     /// The room was closed.
     Closed {
         /// Participants who were removed.

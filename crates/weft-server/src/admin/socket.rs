@@ -121,6 +121,21 @@ impl Admin {
                 self.hub.log().emit(|| ServerEvent::Closed { room });
                 Answer::Closed { removed }
             }
+            Order::Open { room } => {
+                let room = weft_rooms::room_name(&room)?;
+                self.hub.open_room(&room);
+                self.hub.log().emit(|| ServerEvent::Closed { room });
+                Answer::Opened {}
+            }
+            Order::Mute { room, participant } => {
+                let room = weft_rooms::room_name(&room)?;
+                let (id, name) = self.hub.mute_for_operator(&room, &participant)?;
+                self.hub.log().emit(|| ServerEvent::Muted {
+                    room,
+                    id: id.clone(),
+                });
+                Answer::Muted { id, name }
+            }
             Order::Revoke { token } => {
                 let id = self.gate.revoke(&token, SystemTime::now())?;
                 let removed = self.hub.end_token(&id);

@@ -2,6 +2,7 @@
 //! cannot be guessed and are not limited.
 
 use crate::connection_limit::AddressPrefix;
+use crate::problem::Problem;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -40,7 +41,7 @@ struct Tries {
 
 /// Decision about a try: check the token after a delay, or never.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Turn {
+enum Turn {
     After(Duration),
     /// Refuse it; too many are waiting.
     Never,
@@ -50,7 +51,7 @@ impl Guesses {
     /// Turn of a try from this address whose token may be wrong. Tries from
     /// this machine are not limited, because a proxy may send them for many
     /// clients.
-    pub(crate) fn turn(&self, now: Instant, from: Option<IpAddr>) -> Turn {
+    fn turn(&self, now: Instant, from: Option<IpAddr>) -> Turn {
         let mut tries = self.lock();
         let trusted = |prefix| tries.trusted.get(&prefix).is_some_and(|until| *until > now);
         if subscriber(from).is_some_and(trusted) {
@@ -70,6 +71,21 @@ impl Guesses {
             remember(&mut tries.due, prefix, due + EVERY / times as u64);
         }
         Turn::After(ahead.saturating_sub(free).into())
+    }
+
+    /// Waits for the turn of a try, or refuses it unchecked.
+    pub(crate) async fn wait(&self, now: Instant, from: Option<IpAddr>) -> Result<(), Problem> {
+        match self.turn(now, from) {
+            Turn::Never => {
+                Err(Problem::too_many("your address", "wrong tokens").of_kind("token_guesses"))
+            }
+            Turn::After(wait) => {
+                if !wait.is_zero() {
+                    tokio::time::sleep(wait).await;
+                }
+                Ok(())
+            }
+        }
     }
 
     /// Records that the address has shown the right token.

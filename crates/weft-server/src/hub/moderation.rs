@@ -102,6 +102,26 @@ impl Hub {
         all.len()
     }
 
+    /// Opens a closed room.
+    pub(crate) fn open_room(&self, room: &str) {
+        let now = self.clock.now();
+        let mut state = self.lock();
+        state.bars.add(now, room, Bar::Room, Duration::ZERO);
+    }
+
+    /// Mutes a participant, by id or name. Returns their id and name.
+    pub(crate) fn mute_for_operator(
+        &self,
+        room: &str,
+        wanted: &str,
+    ) -> Result<(String, String), UnknownParticipant> {
+        let mut state = self.lock();
+        let found = state.registry.find(room, wanted)?;
+        let (id, name) = (found.id.clone(), found.name.clone());
+        self.set_muted(&mut state, room, &id, Sound::Muted);
+        Ok((id, name))
+    }
+
     /// Ends everything admitted by a token or its descendants. Returns the
     /// number of removed participants.
     pub(crate) fn end_token(&self, token: &TokenId) -> usize {

@@ -1,3 +1,4 @@
+mod admin;
 mod cors;
 mod existing;
 mod guard;
@@ -14,7 +15,7 @@ mod whip;
 pub use guard::Admitted;
 
 use crate::allowed_origin::AllowedOrigin;
-use crate::auth::{Access, Gate, May, RequiredAccess};
+use crate::auth::{Access, AdminGate, Gate, May, RequiredAccess};
 use crate::hub::{Arrival, Hub};
 use crate::ice_servers::{IceServers, client_of, host_of, newcomer};
 use crate::listener::MAX_BODY;
@@ -103,6 +104,7 @@ impl Who {
 pub(crate) struct App {
     pub(crate) hub: Arc<Hub>,
     pub(crate) gate: Gate,
+    pub(crate) admin: AdminGate,
     pub(crate) secure: bool,
     /// Origins whose pages may send requests from another site.
     pub(crate) origins: Live<Vec<AllowedOrigin>>,
@@ -148,6 +150,7 @@ pub(crate) fn router(app: App, extra: Option<Router>) -> Router {
     Router::new()
         .merge(guarded)
         .merge(operator::routes(app.clone()))
+        .merge(admin::routes(app.clone()))
         .fallback(page_or_problem)
         .method_not_allowed_fallback(wrong_method)
         .layer(DefaultBodyLimit::max(MAX_BODY))

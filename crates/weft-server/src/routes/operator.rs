@@ -6,6 +6,7 @@ use crate::media_plane::{Destination, Stats};
 use crate::origin::Peer;
 use crate::problem::Problem;
 use crate::refusals::Refusals;
+use crate::webhook::{Counts, Webhooks};
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::middleware::Next;
@@ -150,6 +151,11 @@ async fn metrics(State(app): State<App>) -> Result<Response, Problem> {
     }
     write_threads(&mut text, &planes);
     write_refusals(&mut text, app.hub.refusals());
+    let webhooks = app.hub.webhooks();
+    write_webhooks(
+        &mut text,
+        webhooks.map(Webhooks::counts).unwrap_or_default(),
+    );
     let kind = [(CONTENT_TYPE, "text/plain; version=0.0.4")];
     Ok((kind, text).into_response())
 }
@@ -175,6 +181,24 @@ fn write_threads(text: &mut String, planes: &[Stats]) {
             let _ = writeln!(text, "{name}{{thread=\"{thread}\"}} {}", value(stats));
         }
     }
+}
+
+/// Writes counts of events for the operator's target.
+fn write_webhooks(text: &mut String, counts: Counts) {
+    let _ = writeln!(
+        text,
+        "# HELP weft_webhook_events_total Events for the webhook that it took, or that are lost.\n\
+         # TYPE weft_webhook_events_total counter\n\
+         weft_webhook_events_total{{result=\"delivered\"}} {}\n\
+         weft_webhook_events_total{{result=\"dropped\"}} {}\n\
+         # HELP weft_webhook_failures_total Requests to the webhook that failed.\n\
+         # TYPE weft_webhook_failures_total counter\n\
+         weft_webhook_failures_total {}\n\
+         # HELP weft_webhook_events_waiting Events that wait for the webhook.\n\
+         # TYPE weft_webhook_events_waiting gauge\n\
+         weft_webhook_events_waiting {}",
+        counts.delivered, counts.dropped, counts.failed, counts.waiting
+    );
 }
 
 /// Writes counters whose labels are fixed words.

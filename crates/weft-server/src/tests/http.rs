@@ -1,7 +1,10 @@
 use super::client::request;
 use super::stub::{Rig, config, wait_for};
 use crate::media_plane::{Event, MediaError, ResourceId};
-use crate::{Camera, Limits, MediaLimits, ParticipantKind, Publishing, Resident, ServerConfig};
+use crate::{
+    Camera, Limits, MediaLimits, OperatorConfig, ParticipantKind, Publishing, Resident,
+    ServerConfig,
+};
 use axum::Router;
 use axum::routing::get;
 
@@ -277,7 +280,10 @@ fn operators_get_figures() {
 fn an_address_of_the_operators_gives_figures_without_a_token() {
     let rig = Rig::with(ServerConfig {
         token: Some("s3cret".to_owned()),
-        metrics: Some(config().listen),
+        operator: OperatorConfig {
+            metrics: Some(config().listen),
+            ..OperatorConfig::default()
+        },
         ..config()
     });
     let own = rig.handle.metrics_addr.expect("an address");

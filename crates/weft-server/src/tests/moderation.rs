@@ -2,7 +2,9 @@
 
 use super::client::{Events, request};
 use super::stub::{Rig, config, wait_for};
-use crate::{Answer, Grant, May, Order, ServerConfig, TokenKey, admin_ask, admin_sockets};
+use crate::{
+    Answer, Grant, May, OperatorConfig, Order, ServerConfig, TokenKey, admin_ask, admin_sockets,
+};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -23,7 +25,10 @@ fn start(folder: TempDir) -> Place {
         token: Some("s3cret".to_owned()),
         token_key: Some(key.clone()),
         state: Some(folder.path().to_owned()),
-        admin: Some(folder.path().to_owned()),
+        operator: OperatorConfig {
+            socket_folder: Some(folder.path().to_owned()),
+            ..OperatorConfig::default()
+        },
         ..config()
     });
     let sockets = admin_sockets(folder.path()).unwrap();

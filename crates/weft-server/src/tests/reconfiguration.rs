@@ -9,6 +9,7 @@ const ORIGIN: &str = "https://dashboard.example";
 fn new(token: Option<&str>, origin: &str, limits: Limits) -> Reconfiguration {
     Reconfiguration {
         token: token.map(str::to_owned),
+        admin_token: None,
         allowed_origins: vec![origin.parse().unwrap()],
         ice_servers: vec!["stun:stun.example:3478".parse().unwrap()],
         limits,

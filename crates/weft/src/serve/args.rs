@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use weft_server::{
-    AllowedOrigin, IceServer, Limits, MAX_THREADS, MediaConfig, MediaLimits, TurnName,
+    AllowedOrigin, IceServer, Limits, MAX_THREADS, MediaConfig, MediaLimits, TurnName, WebhookUrl,
 };
 
 use weft_units::Rate;
@@ -68,16 +68,8 @@ pub struct ServeArgs {
     pub recordings: Option<PathBuf>,
     #[command(flatten, next_help_heading = "Limits")]
     pub limits: LimitArgs,
-    /// Additional address for /metrics and /healthz, without the token, over
-    /// plain http: for private monitoring (default: none; /metrics requires the
-    /// token, if there is one)
-    #[arg(
-        long,
-        value_name = "ADDRESS:PORT",
-        value_parser = metrics,
-        help_heading = OPERATION
-    )]
-    pub metrics: Option<SocketAddr>,
+    #[command(flatten, next_help_heading = OPERATION)]
+    pub operator: OperatorArgs,
     #[command(flatten, next_help_heading = OPERATION)]
     pub log: LogArgs,
     /// On a signal to stop: admit no newcomers, notify the participants, and
@@ -204,6 +196,29 @@ impl LimitArgs {
             ..Limits::default()
         }
     }
+}
+
+/// Interfaces for the operator.
+#[derive(Debug, Args)]
+pub struct OperatorArgs {
+    /// Additional address for /metrics and /healthz, without the token, over
+    /// plain http: for private monitoring (default: none; /metrics requires the
+    /// token, if there is one)
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = metrics)]
+    pub metrics: Option<SocketAddr>,
+    /// File with the bearer token of the admin interface, /api/admin: one line
+    /// of at least 16 characters; SIGHUP reads it again (default: no such
+    /// interface)
+    #[arg(long, value_name = "FILE")]
+    pub admin_token_file: Option<PathBuf>,
+    /// URL that gets an HTTP request for each event of the rooms: joined, left,
+    /// published, unpublished, room opened and closed
+    #[arg(long, value_name = "URL", requires = "webhook_secret_file")]
+    pub webhook: Option<WebhookUrl>,
+    /// File with the secret that signs these requests (Standard Webhooks):
+    /// `echo whsec_$(openssl rand -base64 32)` makes one
+    #[arg(long, value_name = "FILE", requires = "webhook")]
+    pub webhook_secret_file: Option<PathBuf>,
 }
 
 /// Log on standard error.

@@ -5,16 +5,16 @@ use std::fmt;
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
-use weft_server::Reconfiguration;
+use weft_server::{OperatorConfig, Reconfiguration, WebhookError, WebhookSecret, WebhookTarget};
 
 use super::args::ServeArgs;
 use super::file::{Completed, SECRETS, definition, keys, words};
 use crate::exit::Failure;
+use crate::state::state_folder;
 use crate::values;
 
-/// Options that a running server takes over; the others need a restart.
-/// `ice-server` and those of the token are compared with the content of their
-/// files.
+/// Options that a running server takes over; those of neither list need a
+/// restart.
 const RELOADED: [&str; 10] = [
     "allow-origin",
     "drain",
@@ -28,11 +28,19 @@ const RELOADED: [&str; 10] = [
     "max-connections-per-address",
 ];
 /// Options that are compared with the content of their files.
-const BY_CONTENT: [&str; 3] = ["ice-server", "token", "token-file"];
+const BY_CONTENT: [&str; 5] = [
+    "admin-token-file",
+    "ice-server",
+    "token",
+    "token-file",
+    "webhook-secret-file",
+];
 
-/// Effective configuration. The arguments have the secrets that files hold.
+/// Effective configuration. `args.page.token` is also that of a file.
 pub struct Configuration {
     pub args: ServeArgs,
+    admin_token: Option<String>,
+    webhook_secret: Option<WebhookSecret>,
     /// Options in the order of `--help`.
     options: Vec<Effective>,
 }
@@ -82,12 +90,29 @@ impl Configuration {
         if let Some(path) = &args.token_file {
             args.page.token = Some(values::secret_file(path, values::token)?);
         }
+        let operator = &args.operator;
+        let admin_token = operator.admin_token_file.as_deref();
+        let admin_token = admin_token.map(|path| values::secret_file(path, values::admin_token));
+        let admin_token = admin_token.transpose()?;
+        let webhook_secret = operator.webhook_secret_file.as_deref();
+        let webhook_secret = webhook_secret.map(|path| {
+            values::secret_file(path, |text| {
+                text.parse()
+                    .map_err(|error: WebhookError| error.to_string())
+            })
+        });
+        let webhook_secret = webhook_secret.transpose()?;
         let options = keys(&definition).map(|(name, option)| {
             let from_file = completed.from_file.contains(name);
             Effective::read(name, option, &matches, from_file)
         });
         let options = options.collect();
-        Ok(Configuration { args, options })
+        Ok(Configuration {
+            args,
+            admin_token,
+            webhook_secret,
+            options,
+        })
     }
 
     /// Compares with a later configuration.
@@ -103,6 +128,12 @@ impl Configuration {
         }
         if self.args.ice_server != later.args.ice_server {
             changes.changed.push("ice-server".to_owned());
+        }
+        if self.admin_token != later.admin_token {
+            changes.changed.push("admin-token-file".to_owned());
+        }
+        if self.webhook_secret != later.webhook_secret {
+            changes.restart.push("webhook-secret-file".to_owned());
         }
         match (&self.args.page.token, &later.args.page.token) {
             (before, after) if before == after => {}
@@ -122,14 +153,32 @@ impl Configuration {
         }
         let before = self.args.page.token.take();
         self.args = new.args;
+        self.admin_token = new.admin_token;
         if before.is_none() || self.args.page.token.is_none() {
             self.args.page.token = before;
+        }
+    }
+
+    /// Interfaces for the operator of a server that starts.
+    pub fn operator(&self) -> OperatorConfig {
+        let webhook = self
+            .args
+            .operator
+            .webhook
+            .clone()
+            .zip(self.webhook_secret.clone());
+        OperatorConfig {
+            metrics: self.args.operator.metrics,
+            socket_folder: state_folder(),
+            admin_token: self.admin_token.clone(),
+            webhook: webhook.map(|(url, secret)| WebhookTarget { url, secret }),
         }
     }
 
     /// Settings for a running server.
     pub fn reconfiguration(&self) -> Reconfiguration {
         Reconfiguration {
+            admin_token: self.admin_token.clone(),
             token: self.args.page.token.clone(),
             allowed_origins: self.args.allow_origin.clone(),
             ice_servers: self.args.ice_server.clone(),

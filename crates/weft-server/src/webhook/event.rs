@@ -1,0 +1,85 @@
+use crate::secret::unguessable;
+use serde::Serialize;
+use std::time::SystemTime;
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+use weft_rooms::ParticipantKind;
+
+/// Event for the operator's programs. Whatever else they should hear of gets a
+/// variant here, and is sent with
+/// [`Webhooks::send`](crate::webhook::Webhooks::send).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", content = "data")]
+pub(crate) enum WebhookEvent {
+    /// The server has started; all earlier rooms are closed.
+    #[serde(rename = "server.started")]
+    ServerStarted {},
+    /// The first participant entered a room.
+    #[serde(rename = "room.opened")]
+    RoomOpened { room: String },
+    /// The last participant left a room.
+    #[serde(rename = "room.closed")]
+    RoomClosed { room: String },
+    /// A participant entered a room.
+    #[serde(rename = "participant.joined")]
+    Joined {
+        room: String,
+        id: String,
+        name: String,
+        kind: ParticipantKind,
+    },
+    /// A participant left a room.
+    #[serde(rename = "participant.left")]
+    Left {
+        room: String,
+        id: String,
+        name: String,
+    },
+    /// A participant's first publication was established.
+    #[serde(rename = "participant.published")]
+    Published {
+        room: String,
+        id: String,
+        name: String,
+    },
+    /// A participant's last publication has ended.
+    #[serde(rename = "participant.unpublished")]
+    Unpublished {
+        room: String,
+        id: String,
+        name: String,
+    },
+}
+
+/// Event in the queue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Queued {
+    /// Id of the event, the same in all attempts.
+    pub(super) id: String,
+    pub(super) at: SystemTime,
+    /// Body of the request.
+    pub(super) body: String,
+}
+
+#[derive(Serialize)]
+struct Payload<'a> {
+    #[serde(flatten)]
+    event: &'a WebhookEvent,
+    timestamp: String,
+}
+
+impl Queued {
+    pub(super) fn new(event: &WebhookEvent, at: SystemTime) -> Queued {
+        // Fails only for years beyond 9999.
+        let timestamp = OffsetDateTime::from(at).format(&Rfc3339);
+        let payload = Payload {
+            event,
+            timestamp: timestamp.unwrap_or_default(),
+        };
+        Queued {
+            id: format!("msg_{}", unguessable()),
+            at,
+            body: serde_json::to_string(&payload).unwrap_or_default(),
+        }
+    }
+}
