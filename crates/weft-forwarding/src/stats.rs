@@ -28,6 +28,9 @@ pub struct Stats {
     /// Processor time in the last second, in milliseconds. The thread of the plane
     /// measures it; a plane reports none.
     pub busy: u64,
+    /// Longest turn of the plane's thread in the last second, in microseconds: packets
+    /// may have waited so long. Measured as `busy`; of several planes the longest.
+    pub lag: u64,
 }
 
 impl Stats {
@@ -45,6 +48,7 @@ impl Stats {
             keyframe_requests: self.keyframe_requests + other.keyframe_requests,
             relayed_lost: self.relayed_lost + other.relayed_lost,
             busy: self.busy + other.busy,
+            lag: self.lag.max(other.lag),
         }
     }
 }
@@ -66,6 +70,7 @@ impl Plane {
             datagrams_unsent: 0,
             relayed_lost: 0,
             busy: 0,
+            lag: 0,
         }
     }
 }

@@ -246,6 +246,7 @@ impl<N: Node> EventLoop<N> {
         let mut buffers = Buffers::new();
         while !self.stop {
             self.flush();
+            self.meter.on_turn_end(self.clock.now());
             let timeout = self.fall_asleep();
             if let Err(error) = self.poll.poll(&mut events, timeout) {
                 assert!(

@@ -16,6 +16,9 @@ pub struct Load {
     pub busy: f64,
     /// Sending rate of UDP payloads, without headers.
     pub sent: Rate,
+    /// Longest time from the start of a turn of the loop to its end: a datagram
+    /// or a deadline may have waited so long for the next one.
+    pub lag: Duration,
 }
 
 /// Meter of the load.
@@ -25,6 +28,9 @@ pub(crate) struct Meter {
     /// Processor time of the thread at that time.
     used: Duration,
     sent: Bytes,
+    /// Start of the present turn.
+    woke: Instant,
+    lag: Duration,
     last: Load,
 }
 
@@ -35,13 +41,16 @@ impl Meter {
             since: now,
             used: Duration::ZERO,
             sent: Bytes(0),
+            woke: now,
+            lag: Duration::ZERO,
             last: Load::default(),
         }
     }
 
-    /// Records the end of a turn of the thread; `used` returns the thread's
+    /// Records the start of a turn of the thread; `used` returns the thread's
     /// processor time and is called once per interval.
     pub fn on_turn(&mut self, now: Instant, used: impl FnOnce() -> Duration) {
+        self.woke = now;
         let elapsed = now.saturating_since(self.since);
         if elapsed >= WINDOW {
             let used = used();
@@ -49,6 +58,7 @@ impl Meter {
             self.last = Load {
                 busy: busy.as_secs_f64() / elapsed.as_secs_f64(),
                 sent: self.sent / elapsed,
+                lag: self.lag,
             };
             *self = Meter {
                 used,
@@ -56,6 +66,11 @@ impl Meter {
                 ..Meter::new(now)
             };
         }
+    }
+
+    /// Records the end of a turn.
+    pub fn on_turn_end(&mut self, now: Instant) {
+        self.lag = self.lag.max(now.saturating_since(self.woke));
     }
 
     pub fn on_sent(&mut self, octets: usize) {
@@ -81,6 +96,20 @@ mod tests {
 
     fn at(ms: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn the_lag_is_the_longest_turn_of_a_second() {
+        let mut meter = Meter::new(at(0));
+        for (start, end) in [(0, 1), (100, 130), (500, 503), (1_000, 1_050)] {
+            meter.on_turn(at(start), || Duration::ZERO);
+            meter.on_turn_end(at(end));
+        }
+        assert_eq!(meter.load().lag, Duration::from_millis(30));
+        meter.on_turn(at(2_000), || Duration::ZERO);
+        assert_eq!(meter.load().lag, Duration::from_millis(50));
+        meter.on_turn(at(3_000), || Duration::ZERO);
+        assert_eq!(meter.load().lag, Duration::ZERO);
     }
 
     #[test]

@@ -85,6 +85,9 @@ pub struct OperatorConfig {
     pub socket_folder: Option<PathBuf>,
     /// Bearer token of `/api/admin`. Default none: there is no such interface.
     pub admin_token: Option<String>,
+    /// Maximum number of rooms with metrics of their own, which have their
+    /// names; the others share theirs. Default 0: no room has any.
+    pub metrics_rooms: usize,
     /// Target that gets the events of rooms. Default none.
     pub webhook: Option<WebhookTarget>,
 }

@@ -95,6 +95,7 @@ impl Client {
             secure: false,
             only_loopback: true,
             figures: Arc::default(),
+            metrics_rooms: 1,
             ice_servers: Live::default(),
         };
         let from = MockConnectInfo(Peer::from(IpAddr::V4(Ipv4Addr::LOCALHOST)));

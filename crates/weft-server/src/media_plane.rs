@@ -360,6 +360,7 @@ impl Media for ForwardingMedia<'_, '_> {
             datagrams_unsent: self.network.unsent(),
             relayed_lost: self.lost,
             busy: (self.network.load().busy * 1000.0) as u64,
+            lag: self.network.load().lag.as_nanos() / 1000,
             ..self.plane.stats()
         }
     }

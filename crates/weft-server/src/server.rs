@@ -184,6 +184,7 @@ impl Server {
             secure: is_secure,
             origins: Live::new(config.allowed_origins),
             figures: Arc::default(),
+            metrics_rooms: config.operator.metrics_rooms,
             ice_servers: Live::new(IceServers::new(config.ice_servers, own_turn)),
         };
         let url = url_of(local_addr, is_secure);

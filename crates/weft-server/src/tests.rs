@@ -21,3 +21,4 @@ mod stub;
 mod talk;
 mod tokens;
 mod turn;
+mod webhooks;

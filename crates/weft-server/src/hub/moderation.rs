@@ -8,7 +8,7 @@ use crate::auth::TokenId;
 use crate::config::Limits;
 use crate::media_plane::Sound;
 use crate::problem::Problem;
-use crate::report::{ParticipantReport, RoomReport};
+use crate::report::{ParticipantReport, RoomFigures, RoomReport};
 use std::collections::BTreeSet;
 use weft_rooms::{RoomSettings, UnknownParticipant, Upload};
 use weft_units::Duration;
@@ -53,6 +53,14 @@ impl Hub {
                 .collect(),
         };
         rooms.into_iter().map(report).collect()
+    }
+
+    /// Returns the figures of every room with participants.
+    pub(crate) fn room_figures(&self) -> Vec<RoomFigures> {
+        let state = self.lock();
+        let registry = &state.registry;
+        let figures = |room| RoomFigures::of(room, &registry.participants(room));
+        registry.rooms().map(figures).collect()
     }
 
     /// Changes the limits for newcomers and new connections. Nobody inside is

@@ -7,6 +7,7 @@ mod moderation;
 mod operator;
 mod reception;
 mod recordings;
+mod room_metrics;
 mod rooms;
 mod talk;
 mod whep;
@@ -111,6 +112,8 @@ pub(crate) struct App {
     /// Whether only names of this machine's loopback are valid hosts.
     pub(crate) only_loopback: bool,
     pub(crate) figures: Arc<operator::Figures>,
+    /// Maximum number of rooms with figures of their own.
+    pub(crate) metrics_rooms: usize,
     pub(crate) ice_servers: Live<IceServers>,
 }
 

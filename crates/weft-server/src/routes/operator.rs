@@ -1,5 +1,6 @@
 //! Routes for operators and their monitoring.
 
+use super::room_metrics::write_rooms;
 use super::{App, answer, refused};
 use crate::auth::RequiredAccess;
 use crate::media_plane::{Destination, Stats};
@@ -150,6 +151,7 @@ async fn metrics(State(app): State<App>) -> Result<Response, Problem> {
         }
     }
     write_threads(&mut text, &planes);
+    write_rooms(&mut text, app.hub.room_figures(), app.metrics_rooms);
     write_refusals(&mut text, app.hub.refusals());
     let webhooks = app.hub.webhooks();
     write_webhooks(
@@ -163,12 +165,18 @@ async fn metrics(State(app): State<App>) -> Result<Response, Problem> {
 /// Writes figures of each media thread.
 fn write_threads(text: &mut String, planes: &[Stats]) {
     let busy = |stats: &Stats| stats.busy as f64 / 1000.0;
+    let lag = |stats: &Stats| stats.lag as f64 / 1e6;
     let connections = |stats: &Stats| (stats.publications + stats.playbacks) as f64;
     for (name, help, value) in [
         (
             "weft_media_thread_busy",
             "Part of the last second in which a media thread used a processor.",
             &busy as &dyn Fn(&Stats) -> f64,
+        ),
+        (
+            "weft_media_thread_lag_seconds",
+            "Longest turn of a media thread in the last second: packets may wait so long.",
+            &lag,
         ),
         (
             "weft_media_thread_connections",

@@ -9,7 +9,7 @@ mod event;
 mod queue;
 mod target;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod watch;
 
 pub(crate) use counts::Counts;

@@ -17,7 +17,7 @@ use weft_rooms::{Change, ParticipantKind};
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
 /// Received request: headers in lower case, and the body.
-struct Received {
+pub(crate) struct Received {
     headers: Vec<(String, String)>,
     body: String,
 }
@@ -28,14 +28,14 @@ impl Received {
         found.map_or("", |(_, value)| value)
     }
 
-    fn json(&self) -> serde_json::Value {
+    pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.body).unwrap()
     }
 }
 
 /// HTTP server that answers each request with the next status; zero leaves it
 /// open without an answer, and the last one repeats.
-fn target(statuses: &'static [u16]) -> (SocketAddr, Receiver<Received>) {
+pub(crate) fn target(statuses: &'static [u16]) -> (SocketAddr, Receiver<Received>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let (sender, receiver) = channel();
@@ -97,7 +97,7 @@ fn deliver(address: SocketAddr) -> (Arc<Queue>, Arc<Mutex<Vec<String>>>) {
     (queue, lines)
 }
 
-fn to(address: SocketAddr) -> WebhookTarget {
+pub(crate) fn to(address: SocketAddr) -> WebhookTarget {
     WebhookTarget {
         url: format!("http://{address}/hook").parse().unwrap(),
         secret: SECRET.parse().unwrap(),

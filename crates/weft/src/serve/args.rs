@@ -206,6 +206,10 @@ pub struct OperatorArgs {
     /// token, if there is one)
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = metrics)]
     pub metrics: Option<SocketAddr>,
+    /// Rooms with metrics of their own, which have the rooms' names: those with
+    /// the most participants; the others share theirs
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub metrics_rooms: usize,
     /// File with the bearer token of the admin interface, /api/admin: one line
     /// of at least 16 characters; SIGHUP reads it again (default: no such
     /// interface)

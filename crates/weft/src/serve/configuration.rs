@@ -171,6 +171,7 @@ impl Configuration {
             metrics: self.args.operator.metrics,
             socket_folder: state_folder(),
             admin_token: self.admin_token.clone(),
+            metrics_rooms: self.args.operator.metrics_rooms,
             webhook: webhook.map(|(url, secret)| WebhookTarget { url, secret }),
         }
     }
