@@ -1,7 +1,7 @@
 //! Chat of a room, with a bounded history for participants who join later.
 
 use crate::seen::{Marks, is_shown};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thiserror::Error;
 use weft_units::{Duration, Instant};
@@ -22,9 +22,9 @@ const MAX_BYTES: usize = 64 * 1024;
 const MAX_AGE: Duration = Duration::from_secs(12 * 3600);
 
 /// Message in a room's chat.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChatMessage {
-    /// Id, unique on the server also across restarts.
+    /// Id, unique in the cluster also across restarts.
     pub id: String,
     /// Id of the author.
     pub from: String,
@@ -138,12 +138,27 @@ impl Chat {
             key: saying.key.map(str::to_owned),
             said_at: now,
         };
+        self.keep(message.clone());
+        message
+    }
+
+    /// Adds a message from another server; returns whether it is new.
+    pub(crate) fn take(&mut self, now: Instant, message: &ChatMessage) -> bool {
+        let is_new = self.messages.iter().all(|known| known.id != message.id);
+        if is_new {
+            let said_at = now;
+            let message = message.clone();
+            self.keep(ChatMessage { said_at, ..message });
+        }
+        is_new
+    }
+
+    fn keep(&mut self, message: ChatMessage) {
         self.bytes += message.bytes();
-        self.messages.push_back(message.clone());
+        self.messages.push_back(message);
         while self.messages.len() > MAX_MESSAGES || self.bytes > MAX_BYTES {
             self.forget_oldest();
         }
-        message
     }
 
     /// Returns the messages after the one with this id, or all if the history
@@ -153,16 +168,11 @@ impl Chat {
         while self.messages.front().is_some_and(is_old) {
             self.forget_oldest();
         }
-        let number = id.and_then(|id| {
-            id.strip_prefix(&*self.epoch)?
-                .strip_prefix('-')?
-                .parse()
-                .ok()
-        });
-        let first = self.count - self.messages.len() as u64;
-        let known = number.filter(|number: &u64| (first..=self.count).contains(number));
-        let skipped = known.map_or(0, |number| number - first);
-        self.messages.iter().skip(skipped as usize).collect()
+        let known = id.and_then(|id| self.messages.iter().position(|m| m.id == id));
+        self.messages
+            .iter()
+            .skip(known.map_or(0, |place| place + 1))
+            .collect()
     }
 
     fn forget_oldest(&mut self) {

@@ -8,11 +8,13 @@
 #![forbid(unsafe_code)]
 
 mod chat;
+mod elsewhere;
 mod event;
 mod figures;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
 mod join;
+mod limits;
 mod moderation;
 mod name;
 mod participant;
@@ -23,13 +25,15 @@ mod seen;
 mod talk;
 
 pub use chat::{ChatError, ChatMessage, MAX_CHAT_TEXT, Saying};
+pub use elsewhere::{Presence, RoomState, SettingsVersion};
 pub use event::{Change, RoomEvent};
 pub use join::{HoldError, Join, JoinError, Joined, Proof, Standing, UnknownParticipant};
+pub use limits::RegistryLimits;
 pub use name::{participant_name, room_name};
 pub use participant::{
     Camera, Enabled, LinkReport, LinkState, MAX_CAMERAS, MAX_LINKS, Participant, ParticipantKind,
     Publishing, TroubleKind, Upload,
 };
 pub use reaction::{Hand, Reaction};
-pub use registry::{Registry, RegistryLimits};
+pub use registry::Registry;
 pub use room::RoomSettings;

@@ -46,10 +46,11 @@ impl Registry {
         self.member(room, id).is_some_and(|member| member.waits)
     }
 
-    /// Lets a waiting participant in; returns whether there is one.
+    /// Lets a waiting participant of this server in; returns whether there is one.
     pub fn admit(&mut self, room: &str, id: &str) -> bool {
         let members = self.rooms.get_mut(room).map(|room| &mut room.members);
-        let Some(member) = members.and_then(|members| members.get_mut(id)) else {
+        let member = members.and_then(|members| members.get_mut(id));
+        let Some(member) = member.filter(|member| member.server.is_none()) else {
             return false;
         };
         if !std::mem::replace(&mut member.waits, false) {

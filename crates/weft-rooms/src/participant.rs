@@ -241,7 +241,7 @@ impl LinkReport {
 }
 
 /// Participant of a room.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Participant {
     /// Unique id in the room.
     pub id: String,
@@ -257,13 +257,13 @@ pub struct Participant {
     /// Link reports, if the client sends them.
     pub links: Vec<LinkReport>,
     /// Whether a moderator has muted the participant.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub muted: bool,
     /// Whether the participant may moderate the room.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub moderator: bool,
     /// Place in the order of raised hands, the smallest first.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hand: Option<u64>,
 }
 

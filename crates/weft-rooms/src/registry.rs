@@ -3,6 +3,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use weft_units::{Deadline, Duration, Instant};
 
 use crate::figures::Figures;
+use crate::limits::RegistryLimits;
 use crate::name::{self, is_room_name, participant_name};
 use crate::room::{Member, Room, RoomSettings};
 use crate::{
@@ -20,28 +21,6 @@ const GRACE: Duration = Duration::from_secs(10);
 /// HTTP interface promises it; chosen by us, so that the room sees a departure
 /// within two seconds.
 const RELOAD: Duration = Duration::from_millis(1500);
-
-/// Limits of a registry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RegistryLimits {
-    /// Maximum number of rooms with participants.
-    pub rooms: usize,
-    /// Maximum number of participants in one room.
-    pub participants_per_room: usize,
-    /// Places reserved for hosts, so that the host of a room full of guests can
-    /// enter.
-    pub kept_for_hosts: usize,
-}
-
-impl Default for RegistryLimits {
-    fn default() -> RegistryLimits {
-        RegistryLimits {
-            rooms: 1000,
-            participants_per_room: 100,
-            kept_for_hosts: 10,
-        }
-    }
-}
 
 /// Participants of all rooms.
 ///
@@ -112,7 +91,8 @@ impl Registry {
         if settings.locked && !is_host {
             return Err(JoinError::Locked);
         }
-        if !self.rooms.contains_key(join.room) && self.rooms.len() >= self.limits.rooms {
+        let is_open = self.rooms.get(join.room).is_some_and(Room::is_here);
+        if !is_open && self.count().0 >= self.limits.rooms {
             return Err(JoinError::TooManyRooms);
         }
         let members = self.rooms.get(join.room);
@@ -141,14 +121,14 @@ impl Registry {
             is_shown: false,
             waits: settings.waiting_room && !is_host,
             asked: name,
-            arrival: self.arrivals,
-            proof: join.fresh,
+            arrival: self.next_arrival(),
+            proof: Some(join.fresh),
+            server: None,
             holds: 1,
             has_page: false,
             parts: false,
             leaves_at: None,
         };
-        self.arrivals += 1;
         let room = self.rooms.entry(join.room.to_owned());
         let room = room.or_insert_with(|| Room::new(join.fresh_id));
         let waits = member.waits;
@@ -215,8 +195,7 @@ impl Registry {
     /// Whether the proof is that of a present participant.
     #[must_use]
     pub fn knows(&self, room: &str, id: &str, proof: Option<Proof>) -> bool {
-        self.member(room, id)
-            .is_some_and(|member| proof == Some(member.proof))
+        self.proven(room, id, proof).is_ok()
     }
 
     /// Removes a hold; after the last one the grace period starts.
@@ -378,11 +357,12 @@ impl Registry {
             .ok_or_else(|| unknown(room, wanted))
     }
 
-    /// Number of rooms and of participants, including invisible ones.
+    /// Number of rooms and of participants on this server, including invisible ones.
     #[must_use]
     pub fn count(&self) -> (usize, usize) {
-        let participants = self.rooms.values().map(|room| room.members.len()).sum();
-        (self.rooms.len(), participants)
+        let here = self.rooms.values().map(|room| room.here().count());
+        here.filter(|count| *count > 0)
+            .fold((0, 0), |(rooms, all), count| (rooms + 1, all + count))
     }
 
     /// Removes participants whose grace period has ended, and announces delayed
@@ -432,16 +412,28 @@ impl Registry {
     }
 
     pub(crate) fn rename(&mut self, room: &str, id: &str, name: &str) {
-        let shown = name::unique(name, &self.names(room, Some(id)));
+        if let Some(member) = self.member_mut(room, id)
+            && member.asked != name
+        {
+            name.clone_into(&mut member.asked);
+            self.renumber(room, id);
+        }
+    }
+
+    /// Shows the requested name of a participant, with a number if another one has it.
+    pub(crate) fn renumber(&mut self, room: &str, id: &str) {
+        let others = self.names(room, Some(id));
         let Some(member) = self.member_mut(room, id) else {
             return;
         };
-        if member.asked != name {
-            name.clone_into(&mut member.asked);
-            member.participant.name = shown;
-            let changed = member.participant.clone();
-            self.tell(room, Change::Changed(changed));
-        }
+        member.participant.name = name::unique(&member.asked, &others);
+        let changed = member.participant.clone();
+        self.tell(room, Change::Changed(changed));
+    }
+
+    pub(crate) fn next_arrival(&mut self) -> u64 {
+        self.arrivals += 1;
+        self.arrivals
     }
 
     /// Keys of the names in a room, except that of one participant.
@@ -479,7 +471,7 @@ impl Registry {
         proof: Option<Proof>,
     ) -> Result<&Member, HoldError> {
         let member = self.member(room, id).ok_or_else(|| unknown(room, id))?;
-        match proof == Some(member.proof) {
+        match proof.is_some() && proof == member.proof {
             true => Ok(member),
             false => Err(HoldError::Stranger {
                 room: room.to_owned(),

@@ -2,11 +2,12 @@
 
 use crate::chat::Chat;
 use crate::{Participant, Proof};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use weft_units::Instant;
 
-/// Room: members and chat. It exists while it has members.
+/// Room: members and chat. It exists while it has members, on this server or another
+/// one of its cluster.
 #[derive(Debug)]
 pub(crate) struct Room {
     pub(crate) members: BTreeMap<String, Member>,
@@ -14,10 +15,13 @@ pub(crate) struct Room {
     /// Number of hands raised so far.
     pub(crate) hands: u64,
     pub(crate) settings: RoomSettings,
+    /// Number of changes of the settings, and the server that made the last one: of two
+    /// changes at the same time, all servers keep the same one.
+    pub(crate) version: (u64, String),
 }
 
 /// Settings of a room by its moderators, which end with the room.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoomSettings {
     /// Whether newcomers are refused, except hosts.
     pub locked: bool,
@@ -36,7 +40,19 @@ impl Room {
             chat: Chat::new(epoch),
             hands: 0,
             settings: RoomSettings::default(),
+            version: (0, String::new()),
         }
+    }
+
+    /// Members on this server.
+    pub(crate) fn here(&self) -> impl Iterator<Item = &Member> {
+        let all = self.members.values();
+        all.filter(|member| member.server.is_none())
+    }
+
+    /// Whether it has members on this server.
+    pub(crate) fn is_here(&self) -> bool {
+        self.here().next().is_some()
     }
 }
 
@@ -53,7 +69,10 @@ pub(crate) struct Member {
     pub(crate) asked: String,
     /// Number of earlier arrivals.
     pub(crate) arrival: u64,
-    pub(crate) proof: Proof,
+    /// `None` for a participant of another server, which alone can prove who they are.
+    pub(crate) proof: Option<Proof>,
+    /// Other server of the cluster that the participant is on.
+    pub(crate) server: Option<String>,
     pub(crate) holds: u32,
     /// Whether it had a page with an event stream, which may be reloading.
     pub(crate) has_page: bool,
