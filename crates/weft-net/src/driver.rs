@@ -61,6 +61,19 @@ impl Network<'_> {
         self.sockets.send(local, remote, ecn, datagram);
     }
 
+    /// Adds a socket for receiving and sending; returns its address.
+    ///
+    /// # Errors
+    /// If the system refuses to watch it, or there is a socket with its address.
+    pub fn add_socket(&mut self, socket: StdUdpSocket) -> io::Result<SocketAddr> {
+        self.sockets.add(socket)
+    }
+
+    /// Closes the socket with a local address.
+    pub fn remove_socket(&mut self, local: SocketAddr) {
+        self.sockets.remove(local);
+    }
+
     /// Recent load of the driver.
     #[must_use]
     pub fn load(&self) -> Load {
