@@ -6,7 +6,9 @@ use crate::plane::Plane;
 use crate::player::LEAST_MAX_RATE;
 use crate::publication::shown;
 use crate::publisher::Publisher;
-use weft_ice::IceRole;
+use crate::settings::locals_at;
+use std::net::SocketAddr;
+use weft_ice::{Checks, IceRole};
 use weft_peer::{
     AnswerPolicy, Entropy, NegotiationError, Offer, Outgoing, Peer, PeerConfig, PeerKey, Section,
     StreamDirection,
@@ -42,11 +44,46 @@ impl Plane {
         offer: &str,
         entropy: &Entropy,
     ) -> Result<Negotiated, MediaError> {
-        self.now = now;
+        let config = self.publisher_config(&publisher, entropy);
+        self.take_publication(now, resource, publisher, offer, config)
+    }
+
+    /// Another server of this one's operator offers a publication, which is published here
+    /// as by its participant. Both sides open the connection, because their addresses are
+    /// those of servers, not of strangers. `locals` are its own here: two connections
+    /// between the same addresses could not be told apart.
+    ///
+    /// # Errors
+    /// If the offer cannot be used.
+    pub fn pull(
+        &mut self,
+        now: Instant,
+        resource: ResourceId,
+        publisher: Publisher,
+        (offer, locals): (&str, &[SocketAddr]),
+        entropy: &Entropy,
+    ) -> Result<Negotiated, MediaError> {
+        let mut config = self.publisher_config(&publisher, entropy);
+        config.association.ice.checks = Checks::All;
+        config.locals = locals_at(locals);
+        self.take_publication(now, resource, publisher, offer, config)
+    }
+
+    fn publisher_config(&self, publisher: &Publisher, entropy: &Entropy) -> PeerConfig {
         let publications = self.published_in(&publisher.room);
-        let config = self
-            .settings
-            .peer(IceRole::Controlled, LEAST_MAX_RATE, publications, entropy);
+        self.settings
+            .peer(IceRole::Controlled, LEAST_MAX_RATE, publications, entropy)
+    }
+
+    fn take_publication(
+        &mut self,
+        now: Instant,
+        resource: ResourceId,
+        publisher: Publisher,
+        offer: &str,
+        config: PeerConfig,
+    ) -> Result<Negotiated, MediaError> {
+        self.now = now;
         let ice_session = Some(name_of(&config));
         let policy = AnswerPolicy {
             receive: Some(Delivery::Packets),
@@ -93,40 +130,72 @@ impl Plane {
     ) -> Result<Negotiated, MediaError> {
         self.now = now;
         let publications = self.published_in(&publisher.room);
-        let publication = self.publications.get(&publisher);
+        let Some(offer) = offer else {
+            let checks = self.settings.checks();
+            return self.offer_publication(now, resource, publisher, checks, entropy);
+        };
+        let (_, sections) = self.published(&publisher)?;
+        let config = self
+            .settings
+            .peer(IceRole::Controlled, LEAST_MAX_RATE, publications, entropy);
+        let ice_session = Some(name_of(&config));
+        let outgoing = |section: &Section| Outgoing {
+            kind: section.kind,
+            form: section.form,
+        };
+        let policy = AnswerPolicy {
+            receive: None,
+            send: sections.iter().map(outgoing).collect(),
+        };
+        let answered = weft_peer::answer(now, config, offer, &policy);
+        let (peer, sdp) = answered?;
+        let streams = shown(&peer, StreamDirection::Send);
+        self.add_peer(now, resource, publisher, Role::Play, peer);
+        Ok(Negotiated {
+            sdp,
+            streams,
+            ice_session,
+        })
+    }
+
+    /// Offers a publication to another server of this one's operator, which is a player
+    /// here. The addresses in its answer are those of a server, not of a stranger.
+    ///
+    /// # Errors
+    /// If nothing is published.
+    pub fn share(
+        &mut self,
+        now: Instant,
+        resource: ResourceId,
+        publisher: Publisher,
+        entropy: &Entropy,
+    ) -> Result<Negotiated, MediaError> {
+        self.now = now;
+        self.offer_publication(now, resource, publisher, Checks::All, entropy)
+    }
+
+    fn offer_publication(
+        &mut self,
+        now: Instant,
+        resource: ResourceId,
+        publisher: Publisher,
+        checks: Checks,
+        entropy: &Entropy,
+    ) -> Result<Negotiated, MediaError> {
+        let (streams, sections) = self.published(&publisher)?;
+        let offered = (&sections[..], self.published_in(&publisher.room), checks);
+        let agreed = self.offer(now, resource, publisher, Role::Play, offered, entropy);
+        Ok(Negotiated { streams, ..agreed })
+    }
+
+    /// Returns the streams of a publication, and the sections that carry them to a player.
+    fn published(&self, publisher: &Publisher) -> Result<(Publishing, Vec<Section>), MediaError> {
+        let publication = self.publications.get(publisher);
         let forms: Vec<Form> = publication.into_iter().flat_map(|p| p.forms()).collect();
         let published = publication.and_then(|p| p.streams()).cloned();
         let published = published.ok_or(MediaError::NothingPublished)?;
         let sections = sections(&published, &forms);
-        if let Some(offer) = offer {
-            let config =
-                self.settings
-                    .peer(IceRole::Controlled, LEAST_MAX_RATE, publications, entropy);
-            let ice_session = Some(name_of(&config));
-            let outgoing = |section: &Section| Outgoing {
-                kind: section.kind,
-                form: section.form,
-            };
-            let policy = AnswerPolicy {
-                receive: None,
-                send: sections.iter().map(outgoing).collect(),
-            };
-            let answered = weft_peer::answer(now, config, offer, &policy);
-            let (peer, sdp) = answered?;
-            let streams = shown(&peer, StreamDirection::Send);
-            self.add_peer(now, resource, publisher, Role::Play, peer);
-            return Ok(Negotiated {
-                sdp,
-                streams,
-                ice_session,
-            });
-        }
-        let offered = (&sections[..], publications);
-        let agreed = self.offer(now, resource, publisher, Role::Play, offered, entropy);
-        Ok(Negotiated {
-            streams: published,
-            ..agreed
-        })
+        Ok((published, sections))
     }
 
     /// Offers sections over a new connection, to somebody in a room with so many
@@ -137,12 +206,13 @@ impl Plane {
         resource: ResourceId,
         participant: Publisher,
         role: Role,
-        (sections, publications): (&[Section], usize),
+        (sections, publications, checks): (&[Section], usize, Checks),
         entropy: &Entropy,
     ) -> Negotiated {
-        let config =
+        let mut config =
             self.settings
                 .peer(IceRole::Controlling, LEAST_MAX_RATE, publications, entropy);
+        config.association.ice.checks = checks;
         let ice_session = Some(name_of(&config));
         let offer = Offer::new(now, config, sections, Delivery::Packets);
         let negotiated = Negotiated {

@@ -149,6 +149,12 @@ impl Plane {
         }
     }
 
+    /// Whether there is this connection.
+    #[must_use]
+    pub fn has(&self, resource: &ResourceId) -> bool {
+        self.connections.contains_key(resource)
+    }
+
     /// Handles a connection as a defect would that it comes upon.
     #[cfg(feature = "testing")]
     pub fn fail(&mut self, now: Instant, resource: &ResourceId) {

@@ -33,7 +33,8 @@ impl Plane {
         let mut reception = Reception::default();
         let sections = reception.first_sections(&self.candidates(&participant));
         let role = Role::Receive(Box::new(reception));
-        self.offer(now, resource, participant, role, (&sections, 1), entropy)
+        let offered = (&sections[..], 1, self.settings.checks());
+        self.offer(now, resource, participant, role, offered, entropy)
     }
 
     /// A participant says what it shows.

@@ -45,18 +45,10 @@ impl Settings {
     /// Settings for a plane that these addresses lead to.
     #[must_use]
     pub fn new(origin: TimeOrigin, certificate: Certificate, addresses: &[SocketAddr]) -> Settings {
-        // One link: what is short is the peer's, and a second way over that to
-        // another address of ours would be a second congestion controller.
-        let locals = addresses.iter().map(|addr| LocalAddress {
-            addr: *addr,
-            link: LinkId(0),
-            cost: 0,
-            remotes: RemoteFilter::Any,
-        });
         Settings {
             origin,
             certificate,
-            locals: locals.collect(),
+            locals: locals_at(addresses),
             public: Vec::new(),
             most_of_a_publisher: MOST_OF_A_PUBLISHER,
             egress: None,
@@ -127,6 +119,15 @@ impl Settings {
         self.bounded.then_some(MOST_OF_A_PLAYER)
     }
 
+    /// Addresses that a peer is checked at. One who asks for a connection may be a
+    /// stranger, and its candidates somebody else's.
+    pub(crate) fn checks(&self) -> Checks {
+        match self.bounded {
+            true => Checks::Answering,
+            false => Checks::All,
+        }
+    }
+
     /// The makings of a new peer, with secrets of its own.
     /// `publications` are those of its room.
     pub(crate) fn peer(
@@ -142,11 +143,8 @@ impl Settings {
             let credentials = &mut config.association.ice.credentials;
             credentials.ufrag.insert(0, plane.name());
         }
-        // Who asks for a connection may be a stranger, and its candidates
-        // somebody else's.
-        if self.bounded {
-            config.association.ice.checks = Checks::Answering;
-        } else {
+        config.association.ice.checks = self.checks();
+        if !self.bounded {
             config.session.ablations = Ablation::Budgets.into();
         }
         let start = Rate::from_bps(START_RATE.as_bps() / publications.max(1) as u64);
@@ -157,4 +155,16 @@ impl Settings {
         config.public.clone_from(&self.public);
         config
     }
+}
+
+/// Returns local addresses of peers. One link: what is short is the peer's, and a second
+/// way over that to another address of ours would be a second congestion controller.
+pub(crate) fn locals_at(addresses: &[SocketAddr]) -> Vec<LocalAddress> {
+    let local = |addr: &SocketAddr| LocalAddress {
+        addr: *addr,
+        link: LinkId(0),
+        cost: 0,
+        remotes: RemoteFilter::Any,
+    };
+    addresses.iter().map(local).collect()
 }
