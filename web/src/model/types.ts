@@ -258,6 +258,11 @@ export function readRecordingError(value: unknown): string | null {
   return typeof error === 'string' ? error : null;
 }
 
+/** Reads the `cluster` event of a room: whether the server hears the other servers. */
+export function readReachable(value: unknown): boolean {
+  return fields(value)?.['reachable'] !== false;
+}
+
 /** Reads the `queue` event of a room: everybody who waits to be admitted. */
 export function readQueue(value: unknown): Waiting[] {
   return list(fields(value)?.['waiting'], (each) => {

@@ -119,6 +119,9 @@ export function Room({ room, name, may, own, onLeave }: RoomProps) {
   if (self?.muted === true) {
     problems.push({ problem: { error: 'A moderator has muted you.', remedy: 'Turn your microphone on when you want to speak.', temporary: true } });
   }
+  if (!presence.complete) {
+    problems.push({ problem: { error: 'People on other servers may be missing.', remedy: 'The servers cannot reach each other now. You see everybody as soon as they can.', temporary: true } });
+  }
   if (refused !== null) problems.push({ problem: refused, onDismiss: () => setRefused(null) });
 
   if (waiting) return <WaitingPage room={room} problems={problems} onLeave={onLeave} />;

@@ -21,6 +21,13 @@ it('knows itself from the others', () => {
   expect(others(after(welcomed)).map((each) => each.id)).toEqual(['ada']);
 });
 
+it('knows whether people of other servers may be missing', () => {
+  const alone = after(welcomed, ['cluster', { reachable: false }]);
+  expect(alone.complete).toBe(false);
+  expect(reduce(alone, 'cluster', { reachable: true }).complete).toBe(true);
+  expect(reduce(alone, ...welcomed).complete).toBe(true);
+});
+
 it('adds who joins, takes who leaves, and a welcome replaces everything', () => {
   const joined = after(welcomed, ['joined', person('bob')]);
   expect([...joined.participants.keys()]).toEqual(['me', 'ada', 'bob']);

@@ -1,6 +1,6 @@
 // Participants of the room: a pure function of the events.
 
-import { readChatMessage, readHistory, readId, readLinksOf, readParticipant, readQueue, readRecordingError, readSettings, readWelcome, type ChatMessage, type Link, type Participant, type Settings, type Waiting } from '../model/types';
+import { readChatMessage, readHistory, readId, readLinksOf, readParticipant, readQueue, readReachable, readRecordingError, readSettings, readWelcome, type ChatMessage, type Link, type Participant, type Settings, type Waiting } from '../model/types';
 
 export interface Presence {
   /** Our own id, after the server's welcome. */
@@ -18,9 +18,11 @@ export interface Presence {
   readonly recordingFailed: string | null;
   /** People who wait to be admitted; empty unless we may moderate. */
   readonly queue: readonly Waiting[];
+  /** Whether the server knows the participants on the other servers of its cluster. */
+  readonly complete: boolean;
 }
 
-export const nobody: Presence = { self: null, secret: '', participants: new Map(), chat: [], settings: readSettings(null), recordable: false, recordingFailed: null, queue: [] };
+export const nobody: Presence = { self: null, secret: '', participants: new Map(), chat: [], settings: readSettings(null), recordable: false, recordingFailed: null, queue: [], complete: true };
 
 /** Messages that the page keeps. Chosen by us: more than the server has for newcomers. */
 const MOST_MESSAGES = 1_000;
@@ -40,6 +42,7 @@ export function reduce(presence: Presence, event: string, value: unknown): Prese
         recordable: welcome.recordable,
         recordingFailed: null,
         queue: [],
+        complete: true,
       };
     }
     case 'history':
@@ -59,6 +62,8 @@ export function reduce(presence: Presence, event: string, value: unknown): Prese
       return { ...presence, recordingFailed: readRecordingError(value) };
     case 'queue':
       return { ...presence, queue: readQueue(value) };
+    case 'cluster':
+      return { ...presence, complete: readReachable(value) };
     case 'left': {
       const id = readId(value);
       if (id === null || !presence.participants.has(id)) return presence;
