@@ -7,6 +7,7 @@ mod revoked;
 use crate::live::Live;
 use crate::problem::Problem;
 pub(crate) use admin::AdminGate;
+use aws_lc_rs::digest;
 use axum::http::{HeaderMap, StatusCode, header};
 use compare::{TokenHash, bearer};
 use grant::Rejected;
@@ -49,7 +50,7 @@ pub(crate) enum Access {
 pub(crate) struct Gate {
     token: Live<Option<TokenHash>>,
     key: Option<TokenKey>,
-    revoked: Revoked,
+    pub(crate) revoked: Revoked,
     guesses: Arc<Guesses>,
 }
 
@@ -61,6 +62,23 @@ impl Gate {
             revoked,
             guesses: Arc::default(),
         }
+    }
+
+    /// Mark of the operator's token and the signing key: servers of a cluster have the
+    /// same ones. Reveals neither.
+    pub(crate) fn mark(&self) -> String {
+        let mut all = digest::Context::new(&digest::SHA256);
+        let token = self.token.get();
+        for part in [
+            (*token).as_ref().map_or(&[][..], TokenHash::octets),
+            &self.key.as_ref().map(TokenKey::mark).unwrap_or_default(),
+        ] {
+            all.update(&[u8::from(!part.is_empty())]);
+            all.update(part);
+        }
+        let digits = all.finish();
+        let digits = digits.as_ref()[..8].iter().map(|b| format!("{b:02x}"));
+        digits.collect()
     }
 
     /// Checks whether a request with these headers from this address is

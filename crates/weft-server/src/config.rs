@@ -1,5 +1,6 @@
 use crate::allowed_origin::AllowedOrigin;
 use crate::auth::TokenKey;
+use crate::cluster_address::ClusterConfig;
 use crate::ice_servers::{IceServer, TurnName};
 use crate::log::Log;
 use crate::webhook::WebhookTarget;
@@ -13,7 +14,8 @@ use weft_units::Rate;
 /// Most media threads of a server.
 pub const MAX_THREADS: usize = weft_forwarding::MAX_PLANES;
 
-/// Configuration of a server.
+/// Configuration of a server. More than fifteen fields: one for each part that can be
+/// configured.
 #[derive(Debug, Clone)]
 pub struct ServerConfig {
     /// HTTP address; port 0 takes a free one. Default `127.0.0.1:8080`.
@@ -45,6 +47,8 @@ pub struct ServerConfig {
     pub turn: Option<TurnConfig>,
     /// Interfaces for the operator. Default none.
     pub operator: OperatorConfig,
+    /// Cluster of servers whose rooms are one. Default none: a server alone.
+    pub cluster: Option<ClusterConfig>,
     /// Limits. Default [`Limits::default`].
     pub limits: Limits,
     /// Receiver of server events. Default none.
@@ -68,6 +72,7 @@ impl Default for ServerConfig {
             ice_servers: Vec::new(),
             turn: None,
             operator: OperatorConfig::default(),
+            cluster: None,
             limits: Limits::default(),
             log: Log::default(),
             extra: None,

@@ -96,12 +96,79 @@ pub enum ServerError {
         /// Reason in words.
         reason: String,
     },
+    /// The server cannot join its cluster.
+    #[error(transparent)]
+    Cluster(#[from] ClusterError),
     /// The system provides no thread or no random numbers.
     #[error("the system refused a resource that the server needs: {reason}")]
     System {
         /// Error of the system.
         reason: String,
     },
+}
+
+/// Reason why a server cannot join its cluster.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ClusterError {
+    /// Nobody answers there.
+    #[error("cannot reach NATS at {nats}: {reason}")]
+    Unreachable {
+        /// Scheme, host and port.
+        nats: String,
+        /// Message of the system.
+        reason: String,
+    },
+    /// NATS refuses the login.
+    #[error("NATS at {nats} refuses the login")]
+    Denied {
+        /// Scheme, host and port.
+        nats: String,
+    },
+    /// Another server has the name.
+    #[error("the cluster has a server with the name '{node}' already")]
+    NameTaken {
+        /// Name of both servers.
+        node: String,
+    },
+    /// A server of the cluster speaks another version of the messages.
+    #[error(
+        "server '{node}' of the cluster runs weft {version}, which does not work with this one"
+    )]
+    OtherVersion {
+        /// Name of the other server.
+        node: String,
+        /// Its version.
+        version: String,
+    },
+    /// A server of the cluster admits other tokens.
+    #[error("server '{node}' of the cluster has another token or signing key")]
+    OtherKeys {
+        /// Name of the other server.
+        node: String,
+    },
+}
+
+impl ClusterError {
+    fn remedy(&self) -> String {
+        match self {
+            ClusterError::Unreachable { .. } => {
+                "Start nats-server there, check the address and the firewall, or leave out --cluster."
+            }
+            ClusterError::Denied { .. } => {
+                "Check user and password in --cluster, or the file of --cluster-login."
+            }
+            ClusterError::NameTaken { .. } => {
+                "Give every server its own name with --node. If the other one has just been killed, try again in 3 s."
+            }
+            ClusterError::OtherVersion { .. } => {
+                "Run the same version of weft on all servers, or give this one another cluster: --cluster nats://HOST/NAME."
+            }
+            ClusterError::OtherKeys { .. } => {
+                "Give all servers of a cluster the same --token and --token-key, or this one another cluster: --cluster nats://HOST/NAME."
+            }
+        }
+        .to_owned()
+    }
 }
 
 impl ServerError {
@@ -150,6 +217,7 @@ impl ServerError {
             ServerError::Recordings { .. } => {
                 "Name an existing folder that this user may write to with --recordings.".to_owned()
             }
+            ServerError::Cluster(error) => error.remedy(),
             ServerError::System { .. } => {
                 "Check the limits of this user and container (`ulimit -a`).".to_owned()
             }

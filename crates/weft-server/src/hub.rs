@@ -3,7 +3,10 @@
 
 mod admission;
 mod bars;
+mod changes;
+mod cluster;
 mod ending;
+mod hearing;
 mod moderation;
 mod pace;
 mod recorded;
@@ -17,23 +20,24 @@ use crate::clock::Clock;
 use crate::config::Limits;
 use crate::ids::Ids;
 use crate::log::{Log, ServerEvent};
-use crate::media_plane::{Destination, Event, MediaPlane, Negotiated, Request, ResourceId, Sound};
+use crate::media_plane::{Destination, Event, MediaPlane, Negotiated, Request, ResourceId};
 use crate::origin::Origin;
 use crate::problem::Problem;
 use crate::refusals::Refusals;
 use crate::secret::proof_of;
 use crate::webhook::Webhooks;
+pub(crate) use bars::Bar;
 use bars::Bars;
+pub(crate) use cluster::{ActionWanted, Cluster, ClusterEvent, ClusterNotice};
+pub(crate) use hearing::PullWanted;
 use resources::{Resource, Resources, Role};
 use serde_json::json;
-use state::{AdmissionState, Feed, Paces, State, change_message, message, wanted_message};
+use state::{AdmissionState, Feed, Paces, State, message, wanted_message};
 pub(crate) use state::{Message, described};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, mpsc, watch};
-use weft_rooms::{
-    Change, Enabled, LinkReport, ParticipantKind, Publishing, Registry, RoomEvent, Upload,
-};
+use weft_rooms::{Enabled, LinkReport, ParticipantKind, Publishing, Registry, Upload};
 use weft_units::{Deadline, Instant};
 
 #[cfg(test)]
@@ -54,6 +58,8 @@ pub(crate) struct Hub {
     /// Revoked tokens.
     revoked: Revoked,
     webhooks: Option<Webhooks>,
+    /// `None` for a server alone.
+    cluster: Option<Cluster>,
     /// Number of participants.
     population: watch::Sender<usize>,
     /// Notified when the next deadline may have changed.
@@ -111,6 +117,7 @@ impl Hub {
             log,
             revoked: Revoked::default(),
             webhooks: None,
+            cluster: None,
             population: watch::Sender::new(0),
             rescheduled: Notify::new(),
         }
@@ -154,6 +161,9 @@ impl Hub {
                 let _ = sender.try_send(message("waiting", &waiting));
             }
             false => state.welcome(self.clock.now(), place, read, &sender),
+        }
+        if let Some(warning) = self.warning() {
+            let _ = sender.try_send(warning);
         }
         state.registry.open_page(who.room, &id);
         state.open_feed(Feed {
@@ -366,6 +376,9 @@ impl Hub {
                 self.media.forget(&resource);
                 let ended = message("ended", &json!({"resource": resource.0}));
                 state.notify_owner(&resource, &ended);
+                if state.resources.find(&resource).is_none() {
+                    self.notice_end(&resource);
+                }
                 if let Some(found) = state.resources.take(&resource) {
                     self.log.emit(|| ServerEvent::Ended {
                         room: found.room.clone(),
@@ -424,63 +437,6 @@ impl Hub {
 
     pub(crate) fn refusals(&self) -> &Arc<Refusals> {
         &self.refusals
-    }
-
-    /// Publishes the registry's changes.
-    fn publish_changes(&self, state: &mut State) {
-        while let Some(RoomEvent { room, change }) = state.registry.poll_output() {
-            if let Change::Left { id } | Change::Withdrawn { id } = &change {
-                let guest = state.guests.remove(&(room.clone(), id.clone()));
-                if guest.is_some_and(|guest| guest.sound == Sound::Muted) {
-                    self.media.set_sound(&room, id, Sound::Forwarded);
-                }
-                for (resource, of) in state.resources.take_all_of(&room, id) {
-                    self.media.close(resource);
-                    let now = self.clock.now();
-                    state.registry.release(now, &of.room, &of.participant);
-                }
-            }
-            recorded::follow(&*self.media, &self.log, state, (&room, &change));
-            self.write_down(&room, &change);
-            match &change {
-                Change::Waiting => state.notify_moderators(&room),
-                Change::Admitted { id } => state.welcome_admitted(self.clock.now(), &room, id),
-                _ => {}
-            }
-            if let Some(message) = change_message(&change) {
-                state.notify_room(&room, &message);
-            }
-        }
-        state.feeds.retain(|feed| !feed.sender.is_closed());
-        self.population.send_replace(state.registry.count().1);
-        self.rescheduled.notify_one();
-    }
-
-    fn write_down(&self, room: &str, change: &Change) {
-        if let Some(webhooks) = &self.webhooks {
-            webhooks.note(room, change);
-        }
-        let room = || room.to_owned();
-        match change {
-            Change::Joined(who) => self.log.emit(|| ServerEvent::Joined {
-                room: room(),
-                id: who.id.clone(),
-                name: who.name.clone(),
-                kind: who.kind,
-            }),
-            Change::Left { id } => self.log.emit(|| ServerEvent::Left {
-                room: room(),
-                id: id.clone(),
-            }),
-            Change::Changed(_)
-            | Change::Settings(_)
-            | Change::Waiting
-            | Change::Admitted { .. }
-            | Change::Links { .. }
-            | Change::Said(_)
-            | Change::Reacted { .. }
-            | Change::Withdrawn { .. } => {}
-        }
     }
 
     /// Ignores poisoning: no code panics while it holds the lock with the state

@@ -11,6 +11,8 @@ mod admin;
 mod allowed_origin;
 mod auth;
 mod clock;
+mod cluster;
+mod cluster_address;
 mod config;
 mod connection_limit;
 mod error;
@@ -37,24 +39,27 @@ mod reload;
 mod repeated;
 mod report;
 mod routes;
+mod runtime;
 mod secret;
 mod server;
 mod stream;
 mod tls;
 mod turn;
+mod urls;
 mod webhook;
 
 pub use admin::{Answer, Order, admin_ask, admin_sockets};
 pub use allowed_origin::{AllowedOrigin, OriginError};
 pub use auth::{Grant, May, TokenId, TokenKey};
 pub use axum;
+pub use cluster_address::{ClusterAddress, ClusterAddressError, ClusterConfig, NodeName};
 pub use config::{
     Limits, MAX_THREADS, MediaConfig, MediaLimits, OperatorConfig, Reconfiguration, Security,
     ServerConfig, TurnConfig,
 };
-pub use error::ServerError;
+pub use error::{ClusterError, ServerError};
 pub use ice_servers::{IceServer, IceServerError, TurnName, TurnNameError};
-pub use log::{Level, Log, NotAccepted, ServerEvent};
+pub use log::{ClusterChange, Level, Log, NotAccepted, ServerEvent};
 pub use own_certificate::Renewal;
 pub use problem::Problem;
 pub use report::{ParticipantReport, RoomReport};

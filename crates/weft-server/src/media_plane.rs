@@ -6,7 +6,8 @@
 //! that runs on the plane's thread and gets a [`Media`].
 
 use crate::recorder::Recorder;
-use std::net::SocketAddr;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{IpAddr, SocketAddr};
 use tokio::sync::{mpsc, oneshot};
 use weft_forwarding::{Capacity, Plane, Publisher, RecordedTrack};
 pub use weft_forwarding::{
@@ -87,6 +88,24 @@ pub trait Media {
         let _ = publish;
         let reason = "this is a call to watch; it takes no other publisher".to_owned();
         Err(MediaError::WrongState { reason })
+    }
+
+    /// Takes over a publication from another server of the cluster; returns our answer.
+    ///
+    /// # Errors
+    /// If the offer cannot be used, or this plane has no publications.
+    fn pull(&mut self, publish: Publish) -> Result<Negotiated, MediaError> {
+        let _ = publish;
+        Err(without_rooms())
+    }
+
+    /// Offers a participant's publication to another server of the cluster.
+    ///
+    /// # Errors
+    /// If there is nothing to play, or this plane has no publications.
+    fn share(&mut self, play: Play) -> Result<Negotiated, MediaError> {
+        let _ = play;
+        Err(without_rooms())
     }
 
     /// Starts a playback of a participant's publication; returns our answer, or
@@ -192,7 +211,7 @@ pub struct Publish {
 }
 
 /// Request to play a participant's publication.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Play {
     /// Connection to create.
     pub resource: ResourceId,
@@ -254,15 +273,29 @@ impl dyn MediaPlane {
 /// Forwarding plane with its network.
 pub(crate) struct ForwardingMedia<'a, 'n> {
     pub(crate) plane: &'a mut Plane,
-    pub(crate) network: &'a Network<'n>,
+    pub(crate) network: &'a mut Network<'n>,
     pub(crate) capacity: Capacity,
     /// Rate that all planes send together.
     pub(crate) sent: Rate,
     /// Packets for which another plane was too slow.
     pub(crate) lost: u64,
+    /// Addresses of the plane's sockets.
+    pub(crate) addresses: &'a [SocketAddr],
+    /// Connections to other servers, with the addresses of their own sockets.
+    pub(crate) pulled: &'a mut BTreeMap<ResourceId, Vec<SocketAddr>>,
 }
 
 impl ForwardingMedia<'_, '_> {
+    /// Opens a socket on a free port of each address.
+    fn open_sockets(&mut self) -> std::io::Result<Vec<SocketAddr>> {
+        let ips: BTreeSet<IpAddr> = self.addresses.iter().map(SocketAddr::ip).collect();
+        let open = |ip| {
+            let socket = weft_net::open_address(SocketAddr::from((ip, 0)))?;
+            self.network.add_socket(socket)
+        };
+        ips.into_iter().map(open).collect()
+    }
+
     /// Checks that another connection fits the capacity.
     fn admit(&self) -> Result<(), MediaError> {
         self.capacity.admit(self.network.load().busy, self.sent)
@@ -280,6 +313,32 @@ impl Media for ForwardingMedia<'_, '_> {
         let entropy = weft_net::entropy().map_err(gone)?;
         self.plane
             .publish(now, publish.resource, publisher, &publish.offer, &entropy)
+    }
+
+    fn pull(&mut self, publish: Publish) -> Result<Negotiated, MediaError> {
+        let publisher = Publisher {
+            room: publish.room,
+            participant: publish.participant,
+        };
+        let now = self.network.clock.now();
+        let entropy = weft_net::entropy().map_err(gone)?;
+        let locals = self.open_sockets().map_err(|_| MediaError::Gone)?;
+        let resource = publish.resource.clone();
+        self.pulled.insert(resource, locals.clone());
+        let offer = (&*publish.offer, &*locals);
+        self.plane
+            .pull(now, publish.resource, publisher, offer, &entropy)
+    }
+
+    fn share(&mut self, play: Play) -> Result<Negotiated, MediaError> {
+        self.admit()?;
+        let publisher = Publisher {
+            room: play.room,
+            participant: play.publisher,
+        };
+        let now = self.network.clock.now();
+        let entropy = weft_net::entropy().map_err(gone)?;
+        self.plane.share(now, play.resource, publisher, &entropy)
     }
 
     fn play(&mut self, play: Play) -> Result<Negotiated, MediaError> {

@@ -2,6 +2,7 @@ use crate::admin::{Admin, Listening};
 use crate::allowed_origin::AllowedOrigin;
 use crate::auth::{AdminGate, Gate, Revoked};
 use crate::clock::Clock;
+use crate::cluster::Membership;
 use crate::config::{Limits, Reconfiguration, Security, ServerConfig};
 use crate::error::ServerError;
 use crate::forwarding::Forwarding;
@@ -22,11 +23,12 @@ use crate::routes::{self, App};
 use crate::secret::unguessable;
 use crate::tls::Source;
 use crate::turn::{MediaPeers, Terms, TurnServer};
+use crate::urls::{url_of, urls_elsewhere};
 use crate::webhook::Webhooks;
-use crate::{reload, repeated};
+use crate::{reload, repeated, runtime};
 use axum::Router;
 use std::future::IntoFuture;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -116,10 +118,11 @@ impl Server {
         (clock, ids): (Clock, Ids),
     ) -> Result<ServerHandle, ServerError> {
         let address = config.listen;
-        let revoked = match config.token_key {
+        let mut revoked = match config.token_key {
             Some(_) => Revoked::open(config.state.as_deref())?,
             None => Revoked::default(),
         };
+        let tokens = revoked.told();
         let gate = Gate::new(config.token.as_deref(), config.token_key, revoked.clone());
         if gate.is_open() && config.allowed_origins.iter().any(AllowedOrigin::is_any) {
             return Err(ServerError::OpenToAnyOrigin);
@@ -143,6 +146,15 @@ impl Server {
         let metrics_addr = metrics.as_ref().and_then(|m| m.local_addr().ok());
 
         let recordings = media.recorder().and_then(Recorder::take_events);
+        let runtime = runtime::start()?;
+        let (membership, cluster) = match &config.cluster {
+            Some(cluster) => {
+                let joined = Membership::join(cluster, gate.mark(), tokens);
+                let (membership, cluster) = runtime.block_on(joined)?;
+                (Some((membership, gate.clone())), Some(cluster))
+            }
+            None => (None, None),
+        };
         let peers = MediaPeers::new(media.addresses(), &config.media.public);
         let hub = Hub::new(config.limits, media, (clock, ids), config.log);
         let webhooks = config.operator.webhook.map(|target| {
@@ -150,7 +162,11 @@ impl Server {
                 reason: error.to_string(),
             })
         });
-        let hub = Arc::new(hub.refusing(revoked).telling(webhooks.transpose()?));
+        let hub = Arc::new(
+            hub.refusing(revoked)
+                .telling(webhooks.transpose()?)
+                .in_cluster(cluster),
+        );
         let admin = config.operator.socket_folder.and_then(|folder| {
             let socket = Listening::start(&folder, local_addr);
             let problem = |error: &std::io::Error| {
@@ -203,21 +219,13 @@ impl Server {
             limits: config.limits,
             metrics: metrics.map(|listener| (listener, routes::operator_router(app.clone()))),
             router: routes::router(app.clone(), config.extra),
+            membership,
             hub,
             events,
             recordings,
             media_ends,
             stopped,
         };
-        let system = |e: std::io::Error| ServerError::System {
-            reason: e.to_string(),
-        };
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(2)
-            .thread_name("weft-http")
-            .enable_all()
-            .build()
-            .map_err(system)?;
         let handle = runtime.handle().clone();
         let thread = thread::Builder::new()
             .name("weft-server".to_owned())
@@ -225,7 +233,7 @@ impl Server {
                 runtime.block_on(run.until_stopped());
                 runtime.shutdown_timeout(LAST_REQUESTS);
             })
-            .map_err(system)?;
+            .map_err(runtime::system)?;
         Ok(ServerHandle {
             local_addr,
             metrics_addr,
@@ -369,6 +377,7 @@ struct Run {
     limits: Limits,
     metrics: Option<(TcpListener, Router)>,
     router: Router,
+    membership: Option<(Membership, Gate)>,
     hub: Arc<Hub>,
     events: EventReceiver,
     recordings: Option<UnboundedReceiver<RecordingEvent>>,
@@ -399,6 +408,10 @@ impl Run {
         if let Some(certificate) = self.certificate {
             tokio::spawn(watch_certificate(certificate));
         }
+        let membership = self.membership.map(|(membership, gate)| {
+            let hub = Arc::clone(&self.hub);
+            tokio::spawn(membership.run(hub, gate, self.stopped.clone()))
+        });
         tokio::spawn(count_refusals(Arc::clone(self.hub.refusals())));
         tokio::spawn(watch_presence(Arc::clone(&self.hub)));
         tokio::spawn(take_events(
@@ -429,6 +442,9 @@ impl Run {
                 let _ = deadline.wait_for(|stopped| *stopped).await;
                 tokio::time::sleep(LAST_REQUESTS).await;
             } => {}
+        }
+        if let Some(membership) = membership {
+            let _ = membership.await;
         }
     }
 }
@@ -472,28 +488,4 @@ async fn take_events(hub: Arc<Hub>, mut events: EventReceiver, ends: watch::Send
     }
     hub.log().emit(|| ServerEvent::MediaEnded);
     let _ = ends.send(true);
-}
-
-fn url_of(address: SocketAddr, tls: bool) -> String {
-    let scheme = if tls { "https" } else { "http" };
-    let reachable = if address.ip().is_unspecified() {
-        SocketAddr::from((Ipv4Addr::LOCALHOST, address.port()))
-    } else {
-        address
-    };
-    format!("{scheme}://{reachable}/")
-}
-
-fn urls_elsewhere(listening: SocketAddr, tls: bool) -> Vec<String> {
-    if !listening.ip().is_unspecified() {
-        return Vec::new();
-    }
-    // Without the list of addresses, the first one remains.
-    let own = weft_net::machine_addresses().unwrap_or_default();
-    let reached = |ip: &IpAddr| !ip.is_loopback() && (ip.is_ipv4() || listening.is_ipv6());
-    let address = |ip: IpAddr| SocketAddr::from((ip, listening.port()));
-    own.into_iter()
-        .filter(reached)
-        .map(|ip| url_of(address(ip), tls))
-        .collect()
 }

@@ -91,6 +91,7 @@ fn server_config(args: &ServeArgs) -> Result<ServerConfig, Failure> {
     let mut config = config(args.page.clone(), mode("rooms"));
     config.media = args.media.config();
     config.threads = args.threads.unwrap_or_else(processors);
+    config.cluster = args.cluster.config()?;
     config.limits = args.limits.limits();
     config.media.recordings = args.recordings.clone();
     config.allowed_origins = args.allow_origin.clone();

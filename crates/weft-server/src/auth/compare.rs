@@ -8,6 +8,11 @@ use axum::http::{HeaderMap, header};
 pub(super) struct TokenHash(digest::Digest);
 
 impl TokenHash {
+    /// Octets of the hash.
+    pub(super) fn octets(&self) -> &[u8] {
+        self.0.as_ref()
+    }
+
     pub(super) fn of(token: &str) -> TokenHash {
         TokenHash(digest::digest(&digest::SHA256, token.as_bytes()))
     }

@@ -229,6 +229,12 @@ impl TokenKey {
         TokenKey(unguessable() + &unguessable())
     }
 
+    /// Hash of the key.
+    pub(super) fn mark(&self) -> Vec<u8> {
+        let hash = digest::digest(&digest::SHA256, self.0.as_bytes());
+        hash.as_ref().to_vec()
+    }
+
     /// Signs a token with this grant: a JWT with HMAC and SHA-256 (RFC 7515
     /// section 3.1, RFC 7519).
     #[must_use]

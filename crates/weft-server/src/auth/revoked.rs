@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use thiserror::Error;
+use tokio::sync::mpsc;
 
 /// File in the server's state folder.
 const FILE: &str = "revoked.json";
@@ -27,6 +28,8 @@ pub(crate) struct Revoked {
     file: Option<PathBuf>,
     /// Ids, each with the end of the token in seconds since 1970.
     tokens: Arc<Mutex<BTreeMap<TokenId, u64>>>,
+    /// Receiver of newly revoked tokens, for the other servers of a cluster.
+    told: Option<mpsc::UnboundedSender<(TokenId, u64)>>,
 }
 
 /// Reason why a token was not revoked.
@@ -61,7 +64,16 @@ impl Revoked {
         Ok(Revoked {
             tokens: Arc::new(Mutex::new(tokens)),
             file: Some(file),
+            told: None,
         })
+    }
+
+    /// Returns a receiver of the tokens that are revoked from now on, with their ends in
+    /// seconds since 1970.
+    pub(crate) fn told(&mut self) -> mpsc::UnboundedReceiver<(TokenId, u64)> {
+        let (told, tokens) = mpsc::unbounded_channel();
+        self.told = Some(told);
+        tokens
     }
 
     /// Whether the token or one of its ancestors is revoked.
@@ -78,6 +90,61 @@ impl Revoked {
         until: SystemTime,
         now: SystemTime,
     ) -> Result<(), RevokeError> {
+        let ends = seconds(until);
+        self.change(now, |all| {
+            if all.len() >= MOST && !all.contains_key(&id) {
+                return Err(RevokeError::Full);
+            }
+            all.insert(id.clone(), ends);
+            Ok(())
+        })?;
+        if let Some(told) = &self.told {
+            // The receiver is gone while the server ends.
+            let _ = told.send((id, ends));
+        }
+        Ok(())
+    }
+
+    /// Takes over tokens that other servers have revoked, with their ends in seconds since
+    /// 1970. Returns those that are new, also if they could not be stored.
+    pub(crate) fn take(
+        &self,
+        others: Vec<(TokenId, u64)>,
+        now: SystemTime,
+    ) -> (Vec<TokenId>, Result<(), RevokeError>) {
+        let is_new = |id: &TokenId| !self.lock().contains_key(id);
+        let new: Vec<TokenId> = others.iter().map(|(id, _)| id.clone()).collect();
+        let new: Vec<TokenId> = new.into_iter().filter(is_new).collect();
+        if new.is_empty() {
+            return (new, Ok(()));
+        }
+        let taken = self.change(now, |all| {
+            all.extend(others);
+            match all.len() > MOST {
+                true => Err(RevokeError::Full),
+                false => Ok(()),
+            }
+        });
+        (new, taken)
+    }
+
+    /// Revoked tokens after this one, at most so many, with their ends in seconds since
+    /// 1970.
+    pub(crate) fn after(&self, id: Option<&TokenId>, most: usize) -> Vec<(TokenId, u64)> {
+        let tokens = self.lock();
+        let later = tokens.iter().filter(|(next, _)| Some(*next) > id);
+        later
+            .take(most)
+            .map(|(id, end)| (id.clone(), *end))
+            .collect()
+    }
+
+    /// Changes the list, in memory and in its file.
+    fn change(
+        &self,
+        now: SystemTime,
+        change: impl FnOnce(&mut BTreeMap<TokenId, u64>) -> Result<(), RevokeError>,
+    ) -> Result<(), RevokeError> {
         let mut tokens = self.lock();
         // Another server that shares the folder may have added some.
         let folder = self.file.as_deref().and_then(Path::parent);
@@ -85,10 +152,7 @@ impl Revoked {
         let kept = self.file.as_deref().map(read).transpose()?;
         let mut all = kept.map_or_else(|| tokens.clone(), |kept| kept.tokens);
         all.retain(|_, until| *until > seconds(now));
-        if all.len() >= MOST && !all.contains_key(&id) {
-            return Err(RevokeError::Full);
-        }
-        all.insert(id, seconds(until));
+        change(&mut all)?;
         let content = Content { tokens: all };
         if let Some(file) = &self.file {
             let json = serde_json::to_string_pretty(&content).map_err(io::Error::from)?;

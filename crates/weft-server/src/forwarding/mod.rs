@@ -14,6 +14,7 @@ use crate::recorder::Recorder;
 use links::{Link, Links, Order};
 use placement::{Loads, Placement};
 use plane_node::PlaneNode;
+use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -230,6 +231,8 @@ impl Maker {
             loads: Arc::clone(&self.loads),
             links: Links::default(),
             sink: self.recorder.as_ref().map(|r| r.sink(id.number())),
+            addresses: self.addresses.clone(),
+            pulled: BTreeMap::new(),
             look: None,
         };
         let sockets: Result<Vec<UdpSocket>, _> = sockets.iter().map(UdpSocket::try_clone).collect();

@@ -2,8 +2,9 @@
 
 use super::links::{Links, Order};
 use super::placement::Loads;
-use crate::media_plane::{EventSender, ForwardingMedia, Request};
+use crate::media_plane::{EventSender, ForwardingMedia, Request, ResourceId};
 use crate::recorder::Sink;
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -24,6 +25,10 @@ pub(super) struct PlaneNode {
     pub(super) links: Links,
     /// Way to the recorder, if rooms may be recorded.
     pub(super) sink: Option<Sink>,
+    /// Addresses of the plane's sockets.
+    pub(super) addresses: Vec<SocketAddr>,
+    /// Connections to other servers, with the addresses of their own sockets.
+    pub(super) pulled: BTreeMap<ResourceId, Vec<SocketAddr>>,
     /// When the load is next told, unless the plane was idle.
     pub(super) look: Option<Instant>,
 }
@@ -36,13 +41,15 @@ impl PlaneNode {
         self.look = busy.then(|| network.clock.now() + LOOK);
     }
 
-    fn serve(&mut self, network: &Network<'_>, request: Request) {
+    fn serve(&mut self, network: &mut Network<'_>, request: Request) {
         let mut media = ForwardingMedia {
             plane: &mut self.plane,
             network,
             capacity: self.capacity,
             sent: self.loads.sent(),
             lost: self.links.lost(),
+            addresses: &self.addresses,
+            pulled: &mut self.pulled,
         };
         // If nobody waits for the answer any more, HTTP closes the
         // connection. The same happens after a panic, which ends only this
@@ -134,5 +141,12 @@ impl Node for PlaneNode {
         if let Some(sink) = &mut self.sink {
             sink.flush(network.clock.now());
         }
+        self.pulled.retain(|resource, sockets| {
+            let stays = self.plane.has(resource);
+            for socket in sockets.iter().filter(|_| !stays) {
+                network.remove_socket(*socket);
+            }
+            stays
+        });
     }
 }

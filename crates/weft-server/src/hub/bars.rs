@@ -2,6 +2,7 @@ use crate::auth::TokenId;
 use crate::origin::Origin;
 use crate::problem::Problem;
 use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use weft_units::{Duration, Instant};
 
@@ -10,8 +11,9 @@ use weft_units::{Duration, Instant};
 const MOST: usize = 1000;
 
 /// Rule that keeps newcomers out of a room.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Bar {
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Bar {
     /// Voids the secret of this participant.
     Participant(String),
     /// Keeps out newcomers with this signed token or its descendants.
@@ -36,6 +38,14 @@ impl Bars {
         if length > Duration::ZERO {
             self.0.push((room.to_owned(), bar, now + length));
         }
+    }
+
+    /// All rules, each with its room and the milliseconds that are left.
+    pub(super) fn left(&self, now: Instant) -> Vec<(String, Bar, u64)> {
+        let left = |until: Instant| until.saturating_since(now).as_millis();
+        let all = self.0.iter().filter(|(.., until)| *until > now);
+        all.map(|(room, bar, until)| (room.clone(), bar.clone(), left(*until)))
+            .collect()
     }
 
     /// Checks that a newcomer may enter this room; `id` is the participant that

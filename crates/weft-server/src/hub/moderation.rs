@@ -1,6 +1,7 @@
 //! Moderation by the operator, and by participants who may moderate.
 
 use super::bars::Bar;
+use super::cluster::{Action, Removal};
 use super::state::{Guest, State};
 use super::talk::inside;
 use super::{Arrival, Hub};
@@ -81,32 +82,33 @@ impl Hub {
         length: Duration,
     ) -> Result<(String, String), UnknownParticipant> {
         let mut state = self.lock();
-        let now = self.clock.now();
         let found = state.registry.find(room, wanted)?;
         let (id, name) = (found.id.clone(), found.name.clone());
-        let guest = state.guests.get(&(room.to_owned(), id.clone()));
-        let more = guest.and_then(Guest::bar);
-        for bar in [Bar::Participant(id.clone())].into_iter().chain(more) {
-            state.bars.add(now, room, bar, length);
+        let millis = Some(length.as_millis());
+        if !self.asks_elsewhere(&state, (room, &id), Action::Remove { millis }) {
+            self.remove_here(&mut state, room, id.clone(), Some(length));
         }
-        self.expel(&mut state, room, &id);
-        self.publish_changes(&mut state);
         Ok((id, name))
     }
 
-    /// Removes everybody from a room and closes it for this time. Returns the
-    /// number of removed participants.
+    /// Removes everybody from a room and closes it for this time, on all servers. Returns
+    /// the number of participants removed from this one.
     pub(crate) fn close_room(&self, room: &str, length: Duration) -> usize {
         let mut state = self.lock();
-        let now = self.clock.now();
-        state.bars.add(now, room, Bar::Room, length);
+        self.tell_closed(room, length);
+        self.close_here(&mut state, room, length)
+    }
+
+    /// Closes a room on this server.
+    pub(super) fn close_here(&self, state: &mut State, room: &str, length: Duration) -> usize {
+        state.bars.add(self.clock.now(), room, Bar::Room, length);
         // Includes participants whom the room does not show yet.
         let all = state.guests.keys().filter(|(of, _)| of == room);
         let all: Vec<String> = all.map(|(_, id)| id.clone()).collect();
         for id in &all {
-            self.expel(&mut state, room, id);
+            self.expel(state, room, id);
         }
-        self.publish_changes(&mut state);
+        self.publish_changes(state);
         all.len()
     }
 
@@ -169,14 +171,6 @@ impl Hub {
     }
 }
 
-/// Removal of a participant by a moderator.
-pub(crate) struct Removal {
-    /// Id of the participant.
-    pub(crate) id: String,
-    /// Signed token of the participant that nobody else inside holds.
-    pub(crate) token: Option<TokenId>,
-}
-
 impl Hub {
     /// Checks that the arrival is inside the room; returns their id. The route
     /// has checked that their token may moderate.
@@ -195,7 +189,9 @@ impl Hub {
         let mut state = self.lock();
         self.moderator(&state, who)?;
         let id = state.registry.find(who.room, target)?.id.clone();
-        self.set_muted(&mut state, who.room, &id, Sound::Muted);
+        if !self.asks_elsewhere(&state, (who.room, &id), Action::Mute) {
+            self.set_muted(&mut state, who.room, &id, Sound::Muted);
+        }
         Ok(())
     }
 
@@ -212,7 +208,7 @@ impl Hub {
         self.lock().registry.is_muted(room, id)
     }
 
-    fn set_muted(&self, state: &mut State, room: &str, id: &str, sound: Sound) {
+    pub(super) fn set_muted(&self, state: &mut State, room: &str, id: &str, sound: Sound) {
         state.registry.set_muted(room, id, sound == Sound::Muted);
         let place = (room.to_owned(), id.to_owned());
         if let Some(guest) = state.guests.get_mut(&place) {
@@ -237,21 +233,39 @@ impl Hub {
             Some(id) => id,
             None => state.registry.find(who.room, target)?.id.clone(),
         };
-        let place = (who.room.to_owned(), id.clone());
-        let guest = state.guests.get(&place);
+        if self.asks_elsewhere(&state, (who.room, &id), Action::Remove { millis: None }) {
+            return Ok(Removal { id, token: None });
+        }
+        Ok(self.remove_here(&mut state, who.room, id, None))
+    }
+
+    /// Removes a participant of this server and keeps them out of all servers: for this
+    /// time, or for as long as a moderator does.
+    pub(super) fn remove_here(
+        &self,
+        state: &mut State,
+        room: &str,
+        id: String,
+        length: Option<Duration>,
+    ) -> Removal {
+        let guest = state.guests.get(&(room.to_owned(), id.clone()));
         let bar = guest.and_then(Guest::bar);
         let token = guest.and_then(|guest| guest.origin.grant.as_ref());
         let token = token.map(|grant| grant.id().clone());
-        let length = match &bar {
+        let of_moderator = match &bar {
             Some(Bar::Token(_)) => REMOVED_TOKEN,
             _ => REMOVED,
         };
+        // The operator revokes tokens by another order.
+        let token = token.filter(|_| length.is_none());
+        let length = length.unwrap_or(of_moderator);
         let now = self.clock.now();
         for bar in [Bar::Participant(id.clone())].into_iter().chain(bar) {
-            state.bars.add(now, who.room, bar, length);
+            self.tell_bar(room, bar.clone(), length);
+            state.bars.add(now, room, bar, length);
         }
-        self.expel(&mut state, who.room, &id);
-        self.publish_changes(&mut state);
+        self.expel(state, room, &id);
+        self.publish_changes(state);
         let grants = state
             .guests
             .values()
@@ -259,14 +273,15 @@ impl Hub {
         let grants = grants.collect::<Vec<_>>();
         let held = |token: &TokenId| grants.iter().any(|grant| grant.descends_from(token));
         let token = token.filter(|token| !held(token));
-        Ok(Removal { id, token })
+        Removal { id, token }
     }
 
     /// Lets a waiting participant in.
     pub(crate) fn admit(&self, who: &Arrival<'_>, target: &str) -> Result<(), Problem> {
         let mut state = self.lock();
         self.moderator(&state, who)?;
-        let admitted = state.registry.admit(who.room, target);
+        let admitted = self.asks_elsewhere(&state, (who.room, target), Action::Admit)
+            || state.registry.admit(who.room, target);
         self.publish_changes(&mut state);
         match admitted {
             true => Ok(()),
@@ -294,6 +309,7 @@ impl Hub {
             ..before
         };
         state.registry.set_settings(who.room, settings);
+        self.tell_settings(&mut state, who.room);
         self.publish_changes(&mut state);
         Ok(())
     }

@@ -249,6 +249,18 @@ impl Resources {
         all.any(|r| r.connected && r.publishes_as(room, participant))
     }
 
+    /// Rooms of connections that play, and the publisher that each plays; `None` for one
+    /// that plays the whole room.
+    pub(super) fn played(&self) -> impl Iterator<Item = (&str, Option<&String>)> {
+        self.all
+            .values()
+            .filter_map(|resource| match &resource.role {
+                Role::Play { publisher } => Some((&*resource.room, Some(publisher))),
+                Role::Receive => Some((&*resource.room, None)),
+                Role::Publish { .. } => None,
+            })
+    }
+
     /// Removes all publications and playbacks of the participant, and all
     /// playbacks of them.
     pub(super) fn take_all_of(

@@ -6,7 +6,8 @@ use super::{
     App, Body, FRAGMENT, Pending, RoomName, SDP, Who, ask, body_of, created, escaped, ice_links,
     is_type, options, text_body,
 };
-use crate::media_plane::Play;
+use crate::hub::Hub;
+use crate::media_plane::{MediaError, Negotiated, Play};
 use crate::origin::Origin;
 use crate::problem::Problem;
 use axum::extract::rejection::QueryRejection;
@@ -15,6 +16,11 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, post};
 use axum::{Extension, Router};
+use std::time::{Duration, Instant};
+
+/// Time for a publication to come from another server. Chosen by us.
+const ARRIVAL: Duration = Duration::from_secs(5);
+const LOOK: Duration = Duration::from_millis(50);
 
 pub(super) fn routes() -> Router<App> {
     let resource = "/whep/{room}/{participant}/{resource}";
@@ -52,11 +58,34 @@ async fn play(
         publisher,
         offer,
     };
-    let agreed = ask(&app.hub, &resource, |media| media.play(play)).await?;
+    let agreed = start(&app.hub, play).await?;
     app.hub.negotiated(&resource, &agreed)?;
     pending.done();
     let links = ice_links(&app, &resource, &headers);
     Ok((links, created(&location, agreed)).into_response())
+}
+
+/// Starts a playback. A publication of another server comes here with its first viewer,
+/// who waits for it.
+async fn start(hub: &Hub, play: Play) -> Result<Negotiated, Problem> {
+    let resource = play.resource.clone();
+    let asks = || {
+        let play = play.clone();
+        ask(hub, &resource, |media| media.play(play))
+    };
+    if !hub.is_elsewhere(&play.room, &play.publisher) {
+        return asks().await;
+    }
+    let missing = Problem::from(MediaError::NothingPublished);
+    let until = Instant::now() + ARRIVAL;
+    loop {
+        match asks().await {
+            Err(problem) if problem == missing && Instant::now() < until => {
+                tokio::time::sleep(LOOK).await;
+            }
+            outcome => return outcome,
+        }
+    }
 }
 
 async fn end(Playback(playback): Playback) -> StatusCode {

@@ -6,7 +6,10 @@ mod cameras;
 #[path = "../../src/tests/client.rs"]
 #[allow(dead_code)]
 mod client;
+mod cluster;
 mod endpoint;
+#[path = "../../src/tests/nats.rs"]
+mod nats;
 mod planes;
 mod relay;
 mod room;

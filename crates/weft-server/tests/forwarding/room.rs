@@ -2,9 +2,10 @@
 
 use crate::client::{Answer, Events, request};
 use crate::endpoint::{Endpoint, Source};
+use crate::nats::Nats;
 use crate::relay::Relay;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use weft_server::{MediaConfig, Server, ServerConfig, ServerHandle};
+use weft_server::{ClusterConfig, MediaConfig, Server, ServerConfig, ServerHandle};
 
 /// Packets per picture of the test's own publisher.
 const PACKETS_A_PICTURE: u64 = 6;
@@ -28,6 +29,20 @@ impl Room {
         let config = ServerConfig {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             threads: threads.try_into().unwrap(),
+            ..ServerConfig::default()
+        };
+        Room(Server::start(config).unwrap())
+    }
+
+    /// Room of a server of a cluster, with two media threads.
+    pub(crate) fn in_cluster(nats: &Nats, node: &str) -> Room {
+        let config = ServerConfig {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            threads: 2.try_into().unwrap(),
+            cluster: Some(ClusterConfig {
+                address: nats.url().parse().unwrap(),
+                node: node.parse().unwrap(),
+            }),
             ..ServerConfig::default()
         };
         Room(Server::start(config).unwrap())

@@ -8,16 +8,19 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use weft_server::{
-    AllowedOrigin, IceServer, Limits, MAX_THREADS, MediaConfig, MediaLimits, TurnName, WebhookUrl,
+    AllowedOrigin, ClusterAddress, ClusterConfig, IceServer, Limits, MAX_THREADS, MediaConfig,
+    MediaLimits, NodeName, TurnName, WebhookUrl,
 };
 
 use weft_units::Rate;
 
+use crate::exit::Failure;
 use crate::token::TokenKeyArgs;
-use crate::values::{listen, metrics, public_address, rate, token};
+use crate::values::{self, listen, metrics, public_address, rate, token};
 
 const OPERATION: &str = "Operation";
 
+// More than fifteen fields: one for each option or group of options.
 #[derive(Debug, Args)]
 pub struct ServeArgs {
     /// Read options from this TOML file, in which each has the name that it has
@@ -63,9 +66,12 @@ pub struct ServeArgs {
     pub threads: Option<NonZeroUsize>,
     /// Let moderators record rooms into this folder, which must exist: a file per
     /// camera, microphone and screen, for this user only. Without a token,
-    /// everybody in a room is a moderator (default: rooms cannot be recorded)
-    #[arg(long, value_name = "FOLDER")]
+    /// everybody in a room is a moderator; not with --cluster (default: rooms
+    /// cannot be recorded)
+    #[arg(long, value_name = "FOLDER", conflicts_with = "cluster")]
     pub recordings: Option<PathBuf>,
+    #[command(flatten, next_help_heading = "Cluster")]
+    pub cluster: ClusterArgs,
     #[command(flatten, next_help_heading = "Limits")]
     pub limits: LimitArgs,
     #[command(flatten, next_help_heading = OPERATION)]
@@ -138,6 +144,49 @@ impl MediaArgs {
         }
         config
     }
+}
+
+/// Cluster of servers.
+#[derive(Debug, Clone, Args)]
+pub struct ClusterArgs {
+    /// Share rooms with other servers, which find each other through this NATS
+    /// server: nats://[USER:PASSWORD@]HOST[:PORT][/NAME], or tls:// with TLS;
+    /// NAME is the name of the cluster (default: weft). Media goes directly from
+    /// server to server (default: none, a server alone)
+    #[arg(long, value_name = "URL", env = "WEFT_CLUSTER", hide_env_values = true)]
+    pub cluster: Option<ClusterAddress>,
+    /// Login for NATS, in a file: a line USER:PASSWORD, or a token
+    #[arg(long, value_name = "FILE", requires = "cluster")]
+    pub cluster_login: Option<PathBuf>,
+    /// Name of this server, unique in the cluster (default: the host name)
+    #[arg(long, value_name = "NAME", requires = "cluster")]
+    pub node: Option<NodeName>,
+}
+
+impl ClusterArgs {
+    pub fn config(&self) -> Result<Option<ClusterConfig>, Failure> {
+        let Some(address) = self.cluster.clone() else {
+            return Ok(None);
+        };
+        let address = match &self.cluster_login {
+            None => address,
+            Some(file) => values::secret_file(file, |line| {
+                address.with_login(line).map_err(|e| e.to_string())
+            })?,
+        };
+        let node = match self.node.clone() {
+            Some(node) => node,
+            None => host_name().ok_or_else(|| {
+                Failure::usage("this machine has no host name: name this server with --node NAME")
+            })?,
+        };
+        Ok(Some(ClusterConfig { address, node }))
+    }
+}
+
+fn host_name() -> Option<NodeName> {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
+    name.trim().parse().ok()
 }
 
 /// Limits that protect the machine from strangers.

@@ -21,7 +21,7 @@ const COMMAND: &str = "serve";
 /// Options of the command line that are not keys of the file.
 const NOT_IN_FILE: [&str; 3] = ["config", "check", "help"];
 /// Options whose value must not be shown.
-pub const SECRETS: [&str; 1] = ["token"];
+pub const SECRETS: [&str; 2] = ["token", "cluster"];
 
 /// Command line of `weft serve`, completed with the options of its file.
 pub struct Completed {

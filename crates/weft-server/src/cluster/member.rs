@@ -1,0 +1,170 @@
+//! Effects of the messages of other servers.
+
+use super::fetch::{Fetch, Fetched, Outcome};
+use super::message::{Envelope, Page, Place};
+use super::roster::{Mismatch, Roster, Step};
+use crate::auth::{Gate, TokenId};
+use crate::hub::{ActionWanted, ClusterEvent, Hub};
+use crate::log::{ClusterChange, ServerEvent};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+/// Most tokens of a page, 200 kB.
+const PAGE_TOKENS: usize = 2000;
+/// Bytes after which a page ends with its present room. NATS passes a megabyte by default.
+const PAGE_ROOMS: usize = 256 * 1024;
+
+/// This server among the others.
+pub(super) struct Member {
+    pub(super) roster: Roster,
+    /// Whether the others could be heard last time.
+    pub(super) is_reachable: bool,
+    pub(super) fetch: Fetch,
+    pub(super) hub: Arc<Hub>,
+    pub(super) gate: Gate,
+}
+
+impl Member {
+    /// Handles a message to all servers; returns whether this one stays in the cluster.
+    pub(super) fn handle(&mut self, age: u64, message: Envelope) -> bool {
+        let steps = self.roster.handle(self.hub.now(), age, message);
+        steps.into_iter().all(|step| self.carry_out(step))
+    }
+
+    fn carry_out(&mut self, step: Step) -> bool {
+        match step {
+            Step::Ask { node, run } => self.fetch.start(node, run),
+            Step::Take { node, event } => self.hear(&node, event),
+            Step::Found { node, version } => self.log(ClusterChange::Found { node, version }),
+            Step::Forget { node } => {
+                self.hub.forget_elsewhere(&node, &[]);
+                self.log(ClusterChange::Lost { node });
+            }
+            Step::Refuse { node, reason } => self.log(match reason {
+                Mismatch::Keys => ClusterChange::OtherKeys { node },
+                Mismatch::Protocol { version } => ClusterChange::OtherVersion { node, version },
+            }),
+            Step::GiveWay => {
+                for node in self.roster.nodes().collect::<Vec<_>>() {
+                    self.hub.forget_elsewhere(&node, &[]);
+                }
+                self.hub.set_reachable(false);
+                self.log(ClusterChange::NameTaken);
+                return false;
+            }
+        }
+        true
+    }
+
+    fn log(&self, change: ClusterChange) {
+        self.hub.log().emit(|| ServerEvent::Cluster { change });
+    }
+
+    pub(super) fn check_reachable(&mut self) {
+        let is_reachable = self.roster.is_reachable(self.hub.now());
+        if std::mem::replace(&mut self.is_reachable, is_reachable) != is_reachable {
+            self.hub.set_reachable(is_reachable);
+            self.log(match is_reachable {
+                true => ClusterChange::Reachable,
+                false => ClusterChange::Unreachable,
+            });
+        }
+    }
+
+    fn hear(&self, node: &str, event: ClusterEvent) {
+        if let ClusterEvent::Revoked { token, until } = event {
+            return self.revoke(vec![(token, until)]);
+        }
+        self.hub.hear(node, event);
+    }
+
+    /// Acts for a moderator of another server.
+    pub(super) fn act(&self, wanted: ActionWanted) {
+        let Some(removed) = self.hub.act(wanted) else {
+            return;
+        };
+        if let Some(token) = removed.token {
+            // The other servers learn of it by the list.
+            if let Ok(id) = self.gate.revoke(token.as_str(), SystemTime::now()) {
+                self.hub.end_token(&id);
+            }
+        }
+    }
+
+    /// Takes over tokens that another server has revoked.
+    fn revoke(&self, tokens: Vec<(TokenId, u64)>) {
+        let (new, stored) = self.gate.revoked.take(tokens, SystemTime::now());
+        for token in new {
+            self.hub.end_token(&token);
+        }
+        if let Err(error) = stored {
+            let error = error.to_string();
+            self.log(ClusterChange::NotStored { error });
+        }
+    }
+
+    /// Takes over a part of another server's state.
+    pub(super) fn take(&mut self, fetched: Fetched) {
+        let Fetched {
+            node,
+            run,
+            page,
+            rooms,
+            outcome,
+        } = fetched;
+        if !self.roster.is_asked(&node, &run) {
+            return;
+        }
+        self.revoke(page.tokens);
+        self.hub.take_bars(page.bars);
+        self.hub.hear_rooms(&node, page.rooms);
+        let sent = match outcome {
+            Outcome::More => return,
+            Outcome::Complete { sent } => {
+                self.hub.forget_elsewhere(&node, &rooms);
+                Some(sent)
+            }
+            Outcome::Failed => None,
+        };
+        for step in self.roster.finish(&node, &run, sent) {
+            self.carry_out(step);
+        }
+    }
+
+    /// Returns a page of our state; `sent` is the number of our events so far.
+    pub(super) fn page(&self, sent: u64, after: Place) -> Page {
+        let bars = match &after {
+            Place::Start => self.hub.bars(),
+            Place::Token(_) | Place::Room(_) => Vec::new(),
+        };
+        let after_token = match &after {
+            Place::Start => Some(None),
+            Place::Token(id) => Some(Some(id)),
+            Place::Room(_) => None,
+        };
+        let tokens = after_token.map(|id| self.gate.revoked.after(id, PAGE_TOKENS));
+        let tokens = tokens.unwrap_or_default();
+        if tokens.len() == PAGE_TOKENS {
+            let last = tokens.last().map(|(id, _)| Place::Token(id.clone()));
+            return Page {
+                sent,
+                bars,
+                tokens,
+                next: last,
+                ..Page::default()
+            };
+        }
+        let after = match &after {
+            Place::Room(name) => name,
+            _ => "",
+        };
+        let (rooms, last) = self.hub.rooms_after(after, PAGE_ROOMS);
+        Page {
+            sent,
+            bars,
+            tokens,
+            rooms,
+            next: last.map(Place::Room),
+        }
+    }
+}
