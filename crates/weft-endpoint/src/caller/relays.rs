@@ -21,7 +21,7 @@ use crate::turn::{TurnConnector, TurnNews, TurnRelay, TurnRoute, TurnServer};
 /// connects within 3 s.
 const RELAY_AFTER: Duration = Duration::from_secs(1);
 
-/// Most failures that are reported. Chosen by us: servers could word each one anew.
+/// Most failures that are reported. Chosen by us: a server could word each one differently.
 const MAX_TOLD: usize = 50;
 
 impl Caller {
