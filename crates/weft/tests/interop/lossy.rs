@@ -8,11 +8,9 @@ pub(crate) const LINKS: [&str; 2] = ["one", "two"];
 /// Address of the server on the first of them.
 pub(crate) const SERVER: &str = "10.1.0.1";
 
-/// Lost datagrams per thousand, and the seconds in which the picture is watched: a tenth of
-/// them may be frozen.
+/// Lost datagrams per thousand, and the seconds in which the picture is watched.
 pub(crate) const LOSS: u32 = 30;
 pub(crate) const WATCHED: f64 = 15.0;
-pub(crate) const MOST_FROZEN: f64 = WATCHED / 10.0;
 
 pub(crate) struct Links {
     pub server_side: Namespace,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use weft_testing::where_the_machine_keeps_up;
 
 use super::fixture::{PATIENCE, Program};
-use super::lossy::{LINKS, Links, MOST_FROZEN, SERVER, WATCHED};
+use super::lossy::{LINKS, Links, SERVER, WATCHED};
 use super::{ffmpeg, has};
 
 /// Built by `scripts/setup --tests`.
@@ -19,6 +19,9 @@ const PROGRAM: &str = concat!(
 const PATHS: &str = "paths:\n  all_others:\n";
 /// Longer without a picture is a gap.
 const GAP: Duration = Duration::from_millis(200);
+/// Bound of all gaps together. Measured: 0.2 to 1.7 s; without retransmissions they took
+/// two thirds of the time.
+const MOST_IN_GAPS: Duration = Duration::from_secs(4);
 
 #[test]
 fn mediamtx_passes_on_a_picture_that_lost_packets_on_the_way_to_it() {
@@ -35,13 +38,15 @@ fn publish_with_losses() {
     std::fs::write(folder.path().join("mediamtx.yml"), PATHS).expect("it is written");
     let mut server = links.server_side.command(PROGRAM);
     let server = Program::start(server.current_dir(&folder));
-    listens(&server);
+    says(&server, "[WebRTC] started");
     let mut publish = links.sender_side.command(env!("CARGO_BIN_EXE_weft"));
     publish.args(["publish", &format!("http://{SERVER}:8889/live/whip")]);
     publish.args(["--camera", "clip:640x360", "--max-rate", "4mbit"]);
     publish.args(LINKS.iter().flat_map(|link| ["--link", *link]));
     let publisher = Program::start(&mut publish);
     publisher.says("connected");
+    // Until then it refuses readers.
+    says(&server, "is publishing to path 'live'");
     let mut reader = links.server_side.command(&ffmpeg);
     reader.args(["-loglevel", "error", "-rtsp_transport", "tcp"]);
     reader.args(["-i", "rtsp://127.0.0.1:8554/live", "-map", "0:v"]);
@@ -62,17 +67,17 @@ fn publish_with_losses() {
         gaps += if gap > GAP { gap } else { Duration::ZERO };
     }
     println!("{pictures} pictures, {gaps:?} in gaps within {WATCHED} s");
-    assert!(gaps.as_secs_f64() <= MOST_FROZEN, "{gaps:?}");
+    assert!(gaps <= MOST_IN_GAPS, "{gaps:?}");
 }
 
-/// Waits until it takes publications.
-fn listens(server: &Program) {
+/// Waits for a line of the log with this text.
+fn says(server: &Program, text: &str) {
     let began = Instant::now();
     loop {
-        let line = server.told.recv_timeout(PATIENCE).expect("MediaMTX starts");
-        if line.contains("[WebRTC] started") {
+        let line = server.told.recv_timeout(PATIENCE).expect("MediaMTX runs");
+        if line.contains(text) {
             return;
         }
-        assert!(began.elapsed() < PATIENCE, "MediaMTX takes no WHIP");
+        assert!(began.elapsed() < PATIENCE, "MediaMTX never said `{text}`");
     }
 }
