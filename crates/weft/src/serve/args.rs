@@ -150,9 +150,10 @@ impl MediaArgs {
 #[derive(Debug, Clone, Args)]
 pub struct ClusterArgs {
     /// Share rooms with other servers, which find each other through this NATS
-    /// server: nats://[USER:PASSWORD@]HOST[:PORT][/NAME], or tls:// with TLS;
-    /// NAME is the name of the cluster (default: weft). Media goes directly from
-    /// server to server (default: none, a server alone)
+    /// server: nats://USER:PASSWORD@HOST:PORT/NAME, of which HOST alone is
+    /// required, or tls:// with TLS; NAME is the name of the cluster (default:
+    /// weft). Media goes directly from server to server (default: none, a server
+    /// alone)
     #[arg(long, value_name = "URL", env = "WEFT_CLUSTER", hide_env_values = true)]
     pub cluster: Option<ClusterAddress>,
     /// Login for NATS, in a file: a line USER:PASSWORD, or a token
