@@ -49,8 +49,10 @@ pub(crate) struct Stored {
     /// Class of the packet when it goes out for the first time.
     pub class: Class,
     pub created_at: Instant,
-    /// First transmission, and the latest one.
-    pub first_sent: Option<Instant>,
+    /// Microseconds from its creation to its first transmission; 0 before that. In four
+    /// bytes, because each viewer has thousands of these.
+    pub waited: u32,
+    /// Latest transmission.
     pub last: Option<Transmission>,
     pub receipt: Receipt,
     pub retransmissions: u8,
@@ -431,10 +433,24 @@ impl Stored {
             class,
             created_at: now,
             last: None,
-            first_sent: None,
+            waited: 0,
             receipt: Receipt::None,
             retransmissions: 0,
             queued_again: false,
+        }
+    }
+
+    /// First transmission, rounded up to a microsecond.
+    pub fn first_sent(&self) -> Option<Instant> {
+        let waited = Duration::from_micros(u64::from(self.waited));
+        (self.waited > 0).then(|| self.created_at + waited)
+    }
+
+    /// The packet is sent.
+    pub fn note_sent(&mut self, now: Instant) {
+        if self.waited == 0 {
+            let waited = now.saturating_since(self.created_at).as_micros() + 1;
+            self.waited = u32::try_from(waited).unwrap_or(u32::MAX);
         }
     }
 

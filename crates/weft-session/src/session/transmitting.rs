@@ -151,7 +151,7 @@ impl Session {
         );
         let size = Bytes((bytes.len() + rest.len()) as u64);
         packet.queued_again &= is_copy;
-        packet.first_sent.get_or_insert(now);
+        packet.note_sent(now);
         packet.last = Some(Transmission {
             path: id,
             number,

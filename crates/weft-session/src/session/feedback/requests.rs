@@ -83,7 +83,7 @@ impl Session {
 /// does not count, because the peer may drop RTX packets that it has not asked for.
 fn was_asked_later(now: Instant, path: &Path, packet: &Stored) -> bool {
     let sent = match packet.retransmissions {
-        0 => packet.first_sent,
+        0 => packet.first_sent(),
         _ => packet.last.map(|last| last.at),
     };
     sent.is_some_and(|at| now.saturating_since(at) > path.recent_round_trip())
