@@ -1,7 +1,7 @@
 //! DNS queries to one server over one link.
 
 use std::io::{self, Read, Write};
-use std::net::{IpAddr, SocketAddr, TcpStream, UdpSocket};
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use domain::base::iana::Rcode;
@@ -54,15 +54,7 @@ pub(super) fn ask(
     kinds: &[Rtype],
     deadline: Instant,
 ) -> Result<Vec<IpAddr>, DnsError> {
-    let socket = Socket::new(
-        Domain::for_address(server),
-        Type::DGRAM,
-        Some(Protocol::UDP),
-    )?;
-    source.bind(&socket)?;
-    let socket = UdpSocket::from(socket);
-    // The system drops packets from other addresses.
-    socket.connect(server)?;
+    let socket = source.datagrams(server)?;
     let mut rng = weft_net::rng().map_err(io::Error::other)?;
     let questions = kinds.iter().map(|kind| Question {
         name,

@@ -1,9 +1,9 @@
 //! Routes to the server: one for each link, and the system's routes.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 
-use socket2::{SockRef, Socket};
+use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use weft_net::{Link, LinkChoice};
 
 /// One link, or the system's routes.
@@ -62,5 +62,15 @@ impl Source {
             socket.bind_device(Some(interface))?;
         }
         socket.bind(&SocketAddr::new(self.address, 0).into())
+    }
+
+    /// Opens a UDP socket at it that receives from this server only: the system drops
+    /// packets from other addresses.
+    pub fn datagrams(&self, server: SocketAddr) -> io::Result<UdpSocket> {
+        let (domain, udp) = (Domain::for_address(server), Some(Protocol::UDP));
+        let socket = Socket::new(domain, Type::DGRAM, udp)?;
+        self.bind(&socket)?;
+        socket.connect(&server.into())?;
+        Ok(socket.into())
     }
 }

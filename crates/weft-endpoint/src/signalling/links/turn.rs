@@ -7,7 +7,6 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use rustls::ClientConfig;
-use socket2::{Domain, Protocol, Socket, Type};
 use weft_net::LinkChoice;
 
 use super::names::Names;
@@ -48,15 +47,9 @@ impl TurnConnector for LinkTurnConnector {
         let source = route.source(&address);
         let source = source.ok_or(io::ErrorKind::NetworkUnreachable)?;
         let server = SocketAddr::new(address, to.port);
-        let socket = Socket::new(
-            Domain::for_address(server),
-            Type::DGRAM,
-            Some(Protocol::UDP),
-        )?;
-        source.bind(&socket)?;
+        let socket = source.datagrams(server)?;
         socket.set_nonblocking(true)?;
-        socket.connect(&server.into())?;
-        Ok(socket.into())
+        Ok(socket)
     }
 }
 

@@ -1,5 +1,6 @@
 use std::net::Ipv4Addr;
 use std::net::TcpListener;
+use std::net::UdpSocket;
 use std::thread;
 
 use domain::rdata::Cname;
