@@ -143,7 +143,7 @@ pub trait Controller: Send {
     /// Reports a packet of this path that was handed to the socket.
     fn on_packet_sent(&mut self, packet: &SentPacket);
 
-    /// Reports a packet without feedback of its own that was handed to the socket. Does
+    /// Reports a packet without per-packet feedback that was handed to the socket. Does
     /// nothing unless the controller works with reports.
     fn on_unreported_sent(&mut self, now: Instant) {
         let _ = now;

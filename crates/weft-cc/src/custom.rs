@@ -7,7 +7,7 @@ use crate::{Controller, Limits};
 /// Function that creates a controller for one path.
 pub type MakeController = Box<dyn Fn(Limits, Instant) -> Box<dyn Controller> + Send + Sync>;
 
-/// A controller that the embedding program defines, by a name of its own.
+/// A controller that the embedding program defines and names.
 pub struct CustomController {
     name: String,
     make: MakeController,

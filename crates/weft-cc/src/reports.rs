@@ -29,8 +29,8 @@ const MAX_RTT: Duration = Duration::from_secs(10);
 /// libwebrtc), audio's every five (RFC 3550 section 6.2).
 const REPORT_SILENCE: Duration = Duration::from_secs(6);
 
-/// Controller for a path whose packets get no feedback of their own: RTCP receiver
-/// reports give the share of loss and the round trip, about once a second.
+/// Controller for a path without per-packet feedback: RTCP receiver reports give the
+/// share of loss and the round trip, about once a second.
 #[derive(Debug)]
 pub struct Reports {
     limits: Limits,

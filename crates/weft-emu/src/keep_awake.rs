@@ -50,8 +50,7 @@ fn idle(processor: usize, is_over: &AtomicBool) {
     let mut only = CpuSet::new();
     only.set(processor);
     let parameters = libc::sched_param { sched_priority: 0 };
-    // SAFETY: the pointer is to a `sched_param` that lives; thread 0 is the
-    // calling one.
+    // SAFETY: the pointer is to a live `sched_param`; 0 means the calling thread.
     let is_idle =
         unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &raw const parameters) } == 0;
     if !is_idle || sched_setaffinity(None, &only).is_err() {

@@ -414,8 +414,7 @@ fn become_punctual() -> Scheduling {
     };
     // Programs that this thread starts do not inherit it.
     let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
-    // SAFETY: the pointer is to a `sched_param` that lives; thread 0 is the
-    // calling one.
+    // SAFETY: the pointer is to a live `sched_param`; 0 means the calling thread.
     match unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) } {
         0 => Scheduling::RealTime,
         _ => Scheduling::Ordinary,

@@ -109,7 +109,7 @@ pub(crate) fn in_new_thread<T: Send>(job: impl FnOnce() -> T + Send) -> T {
     })
 }
 
-/// Gives the calling thread a network namespace of its own.
+/// Moves the calling thread into a new network namespace.
 pub(crate) fn unshare_network() -> io::Result<()> {
     // SAFETY: only `UnshareFlags::FILES` endangers memory safety.
     unsafe { unshare_unsafe(UnshareFlags::NEWNET) }.map_err(io::Error::from)

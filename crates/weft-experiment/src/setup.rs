@@ -23,7 +23,7 @@ pub struct Setup {
     pub sample_every: Duration,
     /// The links, which routes name by their position here.
     pub links: Vec<LinkSetup>,
-    /// The flows. Their order breaks ties of time, nothing else.
+    /// The flows. Their order only breaks ties of time.
     pub flows: Vec<FlowSetup>,
 }
 
@@ -70,7 +70,7 @@ pub struct Route {
     pub policy: Policy,
 }
 
-/// One flow: a source, a sink, and what runs between them.
+/// One flow: a source, a sink, and the traffic between them.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FlowSetup {
     /// Unique among the flows of the run. Randomness of the flow depends on

@@ -45,9 +45,9 @@ pub enum Event {
         reason: DownReason,
     },
     /// The number of a path has ended, after [`Event::PathDown`] if the path was
-    /// up: its addresses are no pair any more, or nothing has answered there for
-    /// as long as consent lasts (RFC 7675 section 5.1). A path between the same
-    /// addresses gets another number.
+    /// up: its pair was removed, or has not answered for as long as consent lasts
+    /// (RFC 7675 section 5.1). A later path between the same addresses gets another
+    /// number.
     PathRemoved {
         /// Unique within the agent until now.
         path: PathId,

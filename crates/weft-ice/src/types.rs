@@ -146,7 +146,7 @@ pub enum DownReason {
     Unanswered,
     /// No path answered until consent expired (RFC 7675).
     Expired,
-    /// Its addresses are no pair any more; the path does not return.
+    /// Its pair was removed; the path does not return.
     Removed,
     /// It connects the same two networks as another path.
     Spare,

@@ -5,8 +5,8 @@
 //! A [`Medium`] takes packets from its stations with [`Medium::enqueue`] and
 //! gives each one back exactly once, delivered or dropped with a reason, from
 //! [`Medium::poll`]. It reads no clock: service is computed in virtual time,
-//! so a late caller delays what it polls late, and never the packets behind
-//! it. A [`Link`] is one direction of a wired medium.
+//! so a late caller delays only the packets that it polls late, not those behind
+//! them. A [`Link`] is one direction of a wired medium.
 
 #![forbid(unsafe_code)]
 

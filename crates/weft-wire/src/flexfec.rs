@@ -6,7 +6,6 @@
 //! after the fixed header. A receiver that has all of them but one can recover
 //! the missing one. Values that change with each transmission must count as
 //! zero on both sides: [`crate::rtp::clear_transport_values`].
-//! count as zero on both sides: [`crate::rtp::clear_transport_values`].
 
 use crate::ParseError;
 use crate::reader::Reader;
@@ -36,7 +35,7 @@ const MORE: u128 = 1;
 pub struct Mask {
     /// First sequence number that may be protected.
     pub base: u16,
-    /// Bit *i* stands for packet *base + i*, *i* below [`SPAN`].
+    /// Bit *i* is for packet *base + i*, *i* below [`SPAN`].
     pub bits: u128,
 }
 

@@ -1,5 +1,5 @@
 //! Bodies of the fuzz targets in `fuzz/`, which property tests run as well.
-//! Each feeds the bytes to a parser and checks what must hold of the result.
+//! Each feeds the bytes to a parser and checks the properties of the result.
 
 use weft_units::{Codec, Ssrc};
 

@@ -119,7 +119,7 @@ pub fn is_rtcp(datagram: &[u8]) -> bool {
 /// An error in one message fails the whole packet: nothing after it can be
 /// trusted. The lists of arrivals, losses and retransmission requests together
 /// hold at most `left` entries, which is reduced by their number, because a few
-/// bytes can stand for thousands. Beyond it no memory is allocated, and the
+/// bytes can encode thousands. Beyond it no memory is allocated, and the
 /// packet is [`ParseError::TooLarge`]. More than [`MAX_ENTRIES`] are never
 /// useful.
 pub fn parse_compound(data: &[u8], left: &mut usize) -> Result<Vec<Packet>, ParseError> {

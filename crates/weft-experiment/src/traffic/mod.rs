@@ -1,7 +1,7 @@
 //! Traffic of flows, one folder for each kind: its setup, its validation, and its record.
 //!
 //! Code outside these folders does not match on the kind: [`Traffic`] describes each
-//! kind. An engine distinguishes the kinds in one place of its own.
+//! kind. An engine distinguishes the kinds in a single place.
 
 mod app;
 mod call;
@@ -51,7 +51,7 @@ pub enum FlowDetail {
     /// Application: counters that the programs at its ends reported, one entry for each
     /// program that did.
     Counted(Vec<CounterLog>),
-    /// None: only packet counts exist, or the engine sees nothing else.
+    /// Packet counts only: the flow has no further data, or the engine sees none.
     Packets,
 }
 

@@ -72,9 +72,9 @@ impl Agent {
         }
     }
 
-    /// Sets what media knows of a path: its round trip, which includes queueing
+    /// Sets a path's round trip as measured by media, which includes queueing
     /// delays of the checks, and the time of its latest feedback with news. A
-    /// path with news since the suspicion began is not taken down.
+    /// path with news since the suspicion began stays up.
     pub fn set_media(&mut self, path: PathId, rtt: Duration, heard_at: Option<Instant>) {
         let Some(index) = self.by_id(path) else {
             return;

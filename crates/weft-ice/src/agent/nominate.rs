@@ -56,7 +56,7 @@ impl Agent {
         self.send_check(now, index);
     }
 
-    /// Nominates a pair that has become valid, if the selection is to move there.
+    /// Nominates a pair that has become valid, if the selection is moving there.
     pub(super) fn nominate_successor(&mut self, now: Instant, index: usize) {
         let pair = self.pairs[index].addresses();
         if self.selection.moving.end(pair) && self.role == IceRole::Controlling {

@@ -7,7 +7,7 @@ use crate::measure::metrics::{self, Better};
 use crate::scenario::{SystemKind, Variant};
 
 /// Share of the best value by which a value must be worse to count; any difference counts
-/// if that is zero. Chosen by us: a difference that nobody notices.
+/// if that is zero. Chosen by us: too small to be noticed.
 pub const MARGIN: f64 = 0.05;
 
 /// Metrics of pictures and sound, and not of their transport: repair packets or a share
@@ -38,8 +38,8 @@ const NOTICED: [&str; 22] = [
 ];
 
 /// A metric of a system that uses several links, compared with the calls over one link
-/// each with equal seeds. The best of them is selected for every seed and metric, as
-/// nobody can know it beforehand.
+/// each with equal seeds. The best of them is selected for every seed and metric, because
+/// it cannot be known beforehand.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Worse {
     /// The variant's name.

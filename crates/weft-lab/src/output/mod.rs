@@ -64,10 +64,10 @@ const OUTCOME: [&str; 6] = [
 ];
 
 impl Folder {
-    /// Creates the folder and checks that it is writable, so that no hour of work is
-    /// lost. Removes the output of an earlier run: otherwise its results would be beside
-    /// the series of this run until it ends, and its series of former systems among the
-    /// new ones. Removes nothing else.
+    /// Creates the folder and checks that it is writable before hours of work begin.
+    /// Removes the output of an earlier run, and no other files: otherwise its results
+    /// would be beside the series of this run until it ends, and its series of former
+    /// systems among the new ones.
     ///
     /// # Errors
     /// If it cannot be created.

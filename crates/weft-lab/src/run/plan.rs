@@ -92,8 +92,8 @@ pub fn victims(scenario: &Scenario, variant: &Variant) -> Vec<Vec<usize>> {
     victims
 }
 
-/// Returns the rate of these flows alone together, Mbit/s, if the metric of this name
-/// needs nothing else and the scenario defines it for all of them.
+/// Returns the rate of these flows without competition, Mbit/s, if the metric of this
+/// name needs only that and the scenario defines it for all of them.
 #[must_use]
 pub fn demand(setup: &Setup, name: &str, flows: &[usize]) -> Option<f64> {
     let demands = flows.iter().map(|&flow| setup.flows[flow].demand);

@@ -1,4 +1,4 @@
-//! Several traces in place of one: `trace=FOLDER/*_wifi.csv`. Seed 1 plays the first of
+//! Several traces instead of one: `trace=FOLDER/*_wifi.csv`. Seed 1 plays the first of
 //! them, seed 2 the second, and so on.
 
 use std::path::Path;

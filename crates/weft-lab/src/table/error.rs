@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-/// Tables could not be printed; the text says what to do.
+/// Reason why tables cannot be printed; the text has the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
     /// No set has this name.

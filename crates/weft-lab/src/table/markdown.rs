@@ -16,7 +16,7 @@ pub fn table(titles: &[String], rows: &[Vec<String>]) -> String {
     text
 }
 
-/// A line that says what the values are of: seeds and version.
+/// Returns the line with the number of seeds and the version of the values.
 pub fn from(summaries: &[&Summary]) -> String {
     let seeds = || summaries.iter().map(|each| each.seeds.len());
     let (least, most) = (seeds().min().unwrap_or(0), seeds().max().unwrap_or(0));

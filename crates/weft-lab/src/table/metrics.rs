@@ -95,8 +95,8 @@ fn text(line: &Line<'_>, cell: &Cell) -> String {
     markdown::value(cell, row, row).map_or("-".to_owned(), |value| markdown::bounded(cell, value))
 }
 
-/// Lines of a scenario with the same varied values stand together, in the order
-/// in which the values came first.
+/// Groups the lines of a scenario by their varied values, in the order in which the
+/// values first appear.
 fn by_condition(lines: &mut [Line<'_>]) {
     let keys: Vec<(String, String)> = lines
         .iter()

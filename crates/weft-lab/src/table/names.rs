@@ -17,9 +17,9 @@ pub fn shown(name: &str) -> String {
     format!("`{}`", system.strip_prefix("single/").unwrap_or(system))
 }
 
-/// Chooses systems by name: `down (0.5mbit|1mbit, *, 2bdp)`. A `*` stands for
-/// any rest of a part, and `|` separates alternatives. Without brackets it
-/// takes every varied value.
+/// Chooses systems by name: `down (0.5mbit|1mbit, *, 2bdp)`. A `*` matches
+/// any rest of a part, and `|` separates alternatives. Without brackets the
+/// pattern matches every varied value.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(from = "String")]
 pub struct Pattern {
@@ -38,7 +38,7 @@ impl Pattern {
         self.captures(name).is_some()
     }
 
-    /// The system, and the varied values that stand where the pattern has a `*`.
+    /// Returns the system, and the varied values that the `*` of the pattern match.
     pub fn captures<'a>(&self, name: &'a str) -> Option<(&'a str, Vec<&'a str>)> {
         let ((wanted, wanted_case), (system, case)) = (parts(&self.text), parts(name));
         let plain = system.strip_prefix("single/").unwrap_or(system);
@@ -57,7 +57,7 @@ impl Pattern {
         all.then(|| (system, open.map(|(_, value)| *value).collect()))
     }
 
-    /// The name that this pattern makes of another one's captures: each `*` of
+    /// Returns the name with the captures of another pattern filled in: each `*` in
     /// the brackets takes the next value, a `*` before them the system.
     pub fn filled(&self, (system, values): &(&str, Vec<&str>)) -> String {
         let (own, case) = parts(&self.text);

@@ -1,5 +1,5 @@
-//! Tables in a page: each stands between a line `<!-- table NAME -->` and a
-//! line `<!-- end -->`.
+//! Tables in a page: each is between a line `<!-- table NAME -->` and a line
+//! `<!-- end -->`.
 
 use super::error::TableError;
 

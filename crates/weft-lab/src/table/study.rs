@@ -58,13 +58,13 @@ pub enum Shows {
     Engines,
 }
 
-/// A row of its own in `shows = "systems"`.
+/// Row of `rows` in `shows = "systems"`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct NamedCell {
     pub says: String,
     pub scenario: String,
-    /// Varied values, as they stand in brackets behind a system.
+    /// Varied values, as in the brackets behind a system.
     #[serde(default)]
     pub case: String,
     /// Varied values of the runs that `over` is taken from; none: the same.
@@ -165,10 +165,10 @@ pub struct Check {
     pub other_scenario: Option<String>,
     /// The rank correlation with this metric, over all runs.
     pub correlation: Option<String>,
-    /// The intervals' widths are compared in place of the values.
+    /// Compares the widths of the intervals instead of the values.
     #[serde(default)]
     pub widths: bool,
-    /// Every run counts, in place of each condition.
+    /// Counts every run instead of each condition.
     #[serde(default)]
     pub runs: bool,
     pub low: Option<f64>,

@@ -22,8 +22,8 @@ const MAX_BASE: f64 = 1.0 / COUPLING;
 /// Ramp of the scalable queue's own marking: start and length.
 const RAMP_FROM: Duration = Duration::from_micros(800);
 const RAMP_RANGE: Duration = Duration::from_micros(400);
-/// Th_len: with at most this many packets, the scalable queue does no marking
-/// of its own.
+/// Th_len: with at most this many packets, the scalable queue's own ramp marks
+/// nothing.
 const RAMP_FREE_PACKETS: usize = 1;
 
 // The weights of the two queues while both have packets, as deployed (Linux

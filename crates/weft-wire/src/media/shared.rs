@@ -14,8 +14,8 @@ pub struct SharedBytes {
 }
 
 impl SharedBytes {
-    /// Replaces the octets in place. Returns false, and changes nothing, if there
-    /// is no memory yet or another value shares it.
+    /// Replaces the octets in place. Returns false without a change if there is
+    /// no memory yet or another value shares it.
     pub fn refill(&mut self, octets: &[u8]) -> bool {
         let Some(own) = self.all.as_mut().and_then(Arc::get_mut) else {
             return false;

@@ -1,6 +1,6 @@
 //! The engine `emu`: real packets, the kernel's TCP and real clients.
 //!
-//! Each flow has two hosts of its own on the links. The client makes calls, models make
+//! Each flow has two separate hosts on the links. The client makes calls, models make
 //! the calls of applications, and iperf3 makes the other flows. Packets on the links and
 //! counters of the clients become a record, which is measured like any other.
 //! `docs/experiment/real-clients.md` is the chapter.

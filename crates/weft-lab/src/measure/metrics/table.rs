@@ -378,8 +378,8 @@ pub fn complete(names: &mut Vec<String>) {
     }
 }
 
-/// Checks that there is such a metric, of the total or of one of these flows and links;
-/// the error lists the valid names. Comparisons with a run of flows alone exist for flows
+/// Checks that the metric exists, of the total or of one of these flows and links; the
+/// error lists the valid names. Comparisons with a run of flows alone exist for flows
 /// only.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! The pictures of an oracle. It has nothing else: nothing was encoded or sent.
+//! Pictures of an oracle. It has no other data, because nothing was encoded or sent.
 
 use weft_experiment::FlowDetail;
 use weft_units::Instant;

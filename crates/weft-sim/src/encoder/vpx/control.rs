@@ -1,4 +1,4 @@
-//! Quantizer of a picture, what it makes of the picture, and what is learned of that.
+//! Quantizer of a picture, the resulting size, and the correction for the next estimate.
 
 use weft_publish::fitting::vp8::log2_step;
 

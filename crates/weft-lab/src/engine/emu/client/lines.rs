@@ -70,7 +70,7 @@ pub fn arguments(
     let mut words = vec!["--role".to_owned(), role.to_owned()];
     let mut add = |name: &str, value: String| words.extend([name.to_owned(), value]);
     add("--scratch", files.scratch.display().to_string());
-    // The receiver has no camera of its own, but it gets the expected format.
+    // The receiver has no camera, but it gets the expected format.
     let camera = side.cameras.first().or(call.caller.cameras.first());
     if let Some(camera) = camera {
         let ((width, height), fps) = film(&camera.source);
