@@ -84,13 +84,13 @@ macro_rules! metrics {
 
 metrics! {
     throughput_mbps "Throughput" ["Mbit/s"] Neither:
-        "bits that reached the receiver, headers, copies and repair included, over the time in which the flow ran; sum of the flows",
+        "bits that reached the receiver, including headers, copies and repair, over the flow's duration; sum of the flows",
         "RFC 8868 section 3";
     sent_mbps "Rate sent" ["Mbit/s"] Neither:
-        "bits that the sender gave to the network, headers, copies and repair included, over the time in which the flow ran; sum of the flows",
+        "bits that the sender passed to the network, including headers, copies and repair, over the flow's duration; sum of the flows",
         "Boyaci et al., section 4.2: rates of senders";
     goodput_mbps "Goodput" ["Mbit/s"] Higher:
-        "bits of use: what TCP handed to the receiving application in order, encoded frames that a call has shown; over the time in which the flow ran; sum of the flows",
+        "useful bits, over the flow's duration: of TCP, the data delivered in order to the application; of a call, the encoded frames that were shown; sum of the flows",
         "RFC 2647 section 3.17";
     transfer_s "Transfer time" ["s"] Lower:
         "mean time from the opening of a connection to the acknowledgement of the last byte of its transfer",
@@ -99,19 +99,19 @@ metrics! {
         "throughput over the highest rate of all cameras together",
         "Converge, section 6: over 10 Mbps a camera";
     fps "Frames shown" ["1/s"] Higher:
-        "frames shown, over the time in which the call ran; mean of the cameras",
+        "frames shown, over the call's duration; mean of the cameras",
         "W3C webrtc-stats, framesRendered";
     fps_seen "Frames seen" ["1/s"] Higher:
-        "refreshes of a 60 Hz display that show a new frame, over the time in which the call ran; frames that a stall released together count once; mean of the cameras",
+        "refreshes of a 60 Hz display that show a new frame, over the call's duration; frames that are shown together after a stall count once; mean of the cameras",
         "chosen by us";
     fps_norm "Frames shown, normalised" ["1"] Higher:
         "frames shown a second, over 24",
         "Converge, section 6";
     freeze_s "Frozen" ["s"] Lower:
-        "time between two pictures where it is at least max(3 d, d + 150 ms), d being the mean of the last 30 such times, as far as it was measured; sum, mean of the cameras; a picture that stands at the end counts, and so does the time before a call's first picture if it is more than 1 s; no picture at all is one freeze as long as the call",
+        "sum of the intervals between two pictures that are at least max(3 d, d + 150 ms), d being the mean of the last 30 intervals, within the measured time; mean of the cameras; includes a picture frozen at the end, and the time before a call's first picture if it exceeds 1 s; a call without pictures is one freeze",
         "W3C webrtc-stats, totalFreezesDuration; the beginning of a call chosen by us";
     freeze_count "Freezes" ["1"] Lower:
-        "number of these; mean of the cameras",
+        "number of these intervals; mean of the cameras",
         "W3C webrtc-stats, freezeCount";
     freeze_ms_mean "Freezes, mean length" ["ms"] Lower:
         "time frozen over the number of freezes, where there are any; mean of the cameras",
@@ -126,10 +126,10 @@ metrics! {
         "99 % of the frames shown took no longer than this",
         "chosen by us, as of 95 %";
     e2e_ms_worst_s "Latency, worst second" ["ms"] Lower:
-        "mean latency of the frames captured within a second, the highest of all seconds; mean of the cameras",
+        "highest mean latency of the frames captured within one second; mean of the cameras",
         "chosen by us";
     frames_dropped "Frames never shown" ["1"] Lower:
-        "frames that were encoded and never shown, those of the last second aside; mean of the cameras",
+        "frames that were encoded and never shown, except those of the last second; mean of the cameras",
         "W3C webrtc-stats, framesDropped";
     keyframe_requests "Keyframe requests" ["1"] Lower:
         "requests of the receiver for a keyframe; mean of the cameras",
@@ -147,13 +147,13 @@ metrics! {
         "quantiser over the coarsest one of the codec: 127 for VP8, 51 for H.264",
         "Converge, section 6, which divides by 60";
     psnr_db "PSNR" ["dB"] Higher:
-        "luma peak signal to noise ratio of the frames shown against what was filmed, as the encoder's model gives it, mean; mean of the cameras",
+        "mean luma peak signal to noise ratio of the frames shown against the captured pictures, by the encoder's model; mean of the cameras",
         "ITU-T J.340";
     ssim "SSIM" ["1"] Higher:
-        "structural similarity of the luma of the frames shown and what was filmed, as the encoder's model gives it, mean; mean of the cameras",
+        "mean structural similarity of the luma of the frames shown and the captured pictures, by the encoder's model; mean of the cameras",
         "Wang et al. 2004, equation 13";
     brisque "BRISQUE" ["1"] Lower:
-        "how bad the last 10 pictures shown look by themselves, 0 best and 100 worst, mean; as the encoder's model gives it; of real clients one every two seconds; a picture that stands may be a good one, so `freeze_s` is always beside it; mean of the cameras",
+        "mean quality of the last 10 pictures shown, judged without the originals, 0 best and 100 worst, by the encoder's model; of real clients one picture every two seconds; a frozen picture may be good, so `freeze_s` is always measured with it; mean of the cameras",
         "Mittal, Moorthy, Bovik 2012; of the last 10 pictures: Grote et al., section V";
     rtt_ms_mean "Round-trip time, mean" ["ms"] Lower:
         "round-trip time of the selected path as the client measures it, mean over its samples; mean of the ends; of real clients only",
@@ -171,10 +171,10 @@ metrics! {
         "from the recording of a packet of sound to its release for playing, mean; mean of the microphones",
         "ITU-T G.114";
     sound_gap_ms "Longest gap in the sound" ["ms"] Lower:
-        "longest time from the play-out of a packet of sound to that of the next, as far as it was measured; a packet's own 20 ms are in it; mean of the microphones; the time after the last packet counts, and so does the time before a call's first one if it is more than 1 s",
+        "longest time from the play-out of a packet of sound to that of the next, within the measured time, including the packet's 20 ms; mean of the microphones; includes the time after the last packet, and before a call's first one if it exceeds 1 s",
         "chosen by us, as freezes are counted of pictures";
     sound_gaps "Gaps in the sound" ["1"] Lower:
-        "number of these times that are over 60 ms; mean of the microphones",
+        "number of these times above 60 ms; mean of the microphones",
         "ITU-T G.711 Appendix I: after 60 ms concealed sound is silent";
     height_px "Picture height" ["px"] Higher:
         "lines of the frames shown, mean; mean of the cameras",
@@ -183,28 +183,28 @@ metrics! {
         "repair packets sent over media packets sent for the first time, of all cameras, over the whole run",
         "Converge, section 2.3";
     fec_utilisation "Repair packets of use" ["1"] Higher:
-        "repair packets that brought a packet back over repair packets received, of all cameras, over the whole run; none received: no value",
+        "repair packets that restored a packet over repair packets received, of all cameras, over the whole run; no value if none was received",
         "Converge, section 6";
     utilisation "Utilisation" ["1"] Higher:
-        "bits delivered by the links that the flow takes, over what their capacity allowed",
+        "bits delivered by the flow's links, over the bits that their capacity allowed",
         "RFC 8867 section 4";
     convergence_s "Convergence time" ["s"] Lower:
         "time after the start, and after each step of capacity, until the rate stays within 15 % of where it settles; mean",
         "the GCC thesis, section 4; tolerance chosen by us";
     rate_variation "Variation of the rate" ["1"] Lower:
-        "how much the rate of a second differs from that of the second before, mean, over the mean rate; mean of the flows",
+        "mean difference of the rates of successive seconds, over the mean rate; mean of the flows",
         "RFC 8867 section 4.1, variation in throughput; formula chosen by us";
     feedback_overhead "Feedback" ["1"] Lower:
-        "bits that the receiver of a call sends back, over those that it is sent; mean of the calls; of those with media one way only",
+        "bits that the receiver of a call sends, over the bits sent to it; mean of the calls; only of calls with media one way",
         "RFC 8867 section 4.1";
     loss "Loss" ["1"] Lower:
-        "packets that ended on the way, over packets that ended there or arrived",
+        "packets that were lost, over packets that were lost or arrived",
         "RFC 8868 section 3";
     packets_sent "Packets sent" ["1"] Neither:
-        "packets that were sent while it was measured; sum of the flows",
+        "packets sent within the measured time; sum of the flows",
         "Sander et al., table 2: received and dropped";
     packets_received "Packets received" ["1"] Neither:
-        "packets that arrived while it was measured; sum of the flows",
+        "packets that arrived within the measured time; sum of the flows",
         "Sander et al., table 2";
     queue_ms_mean "Queueing delay, mean" ["ms"] Lower:
         "time that delivered packets waited in queues, mean",
@@ -213,7 +213,7 @@ metrics! {
         "95 % of the delivered packets waited no longer than this",
         "RFC 8867 section 4";
     queue_share "Queueing delay over the longest" ["1"] Lower:
-        "time that delivered packets waited in queues, mean, over the longest that their queues let one wait: the limit at the link's rate; where that is known and does not change",
+        "mean time that delivered packets waited in queues, over the longest possible wait: the limit at the link's rate; only if that is known and constant",
         "Sander et al., section 4.2";
     owd_ms_mean "One-way delay, mean" ["ms"] Lower:
         "time from sending to delivery of a packet, mean",
@@ -228,19 +228,19 @@ metrics! {
         "largest loss of half a second, while the flow runs",
         "the GCC thesis, section 5.3.4: its maximum";
     rtt_rise_ms_mean "Round trip above its least, mean" ["ms"] Lower:
-        "round trip of a call's paths as the sender smooths it, each 200 ms, less the least one of the run; mean",
+        "the sender's smoothed round trip of a call's paths, each 200 ms, less the smallest of the run; mean",
         "the GCC thesis, section 5.3.4: its delay";
     rtt_rise_ms_p95 "Round trip above its least, 95 %" ["ms"] Lower:
-        "95 % of these were no longer than this",
+        "95 % of these are no longer than this",
         "the GCC thesis, section 5.3.4: its delay";
     retransmissions "Retransmissions" ["1"] Lower:
         "TCP segments that were sent again, over segments sent",
         "RFC 5681";
     airtime "Airtime" ["1"] Neither:
-        "share of the time in which a cell carried one exchange of frames, mean of the cells; of a station, that of its own exchanges",
+        "share of the time in which a cell carried one exchange of frames, mean of the cells; of a station, the share of its exchanges",
         "Hoiland-Jorgensen et al. 2017, section 4.1";
     collisions "Collisions" ["1"] Lower:
-        "transmissions of a cell's stations that came at the same time as another one, over transmissions",
+        "transmissions of a cell's stations that collided, over transmissions",
         "Bianchi 2000, section IV: p";
     retries "Frames sent again" ["1"] Lower:
         "frames that a cell's stations sent again, over frames sent",
@@ -249,28 +249,28 @@ metrics! {
         "frames in a transmission of a cell's stations, mean",
         "IEEE 802.11-2016, 10.13";
     prb_share "Resource blocks" ["1"] Neither:
-        "share of an LTE cell's resource blocks that were used, mean of up and down; of a terminal, what it sent in, and `-back` what was sent to it in",
+        "share of an LTE cell's resource blocks that were used, mean of up and down; of a terminal, the blocks in which it sent, and `-back` those in which it received",
         "3GPP TS 36.314, 4.1.1: PRB usage";
     harq_errors "HARQ errors" ["1"] Lower:
-        "transport blocks that were not decoded, over transport blocks sent, repeated ones included",
+        "transport blocks that were not decoded, over transport blocks sent, including repetitions",
         "3GPP TS 36.321, 5.3.2";
     jain_index "Jain's index" ["1"] Higher:
-        "(sum of the rates)^2 / (n * sum of their squares): 1 when all are equal, 1/n when one takes all",
+        "(sum of the rates)^2 / (n * sum of their squares): 1 if all are equal, 1/n if one takes all",
         "Jain, Chiu, Hawe 1984";
     fair_1s "Fair within a second" ["1"] Higher:
         "share of the seconds in which no flow has more than three times the rate of another",
         "RFC 8868 section 3: rates within 1/3 and 3 of each other";
     fair_5s "Fair within 5 s" ["1"] Higher:
-        "the same of spans of 5 s",
+        "the same for spans of 5 s",
         "RFC 8868 section 3";
     fair_20s "Fair within 20 s" ["1"] Higher:
-        "the same of spans of 20 s",
+        "the same for spans of 20 s",
         "RFC 8868 section 3";
     flow_rate_equality "Flow-rate equality" ["1"] Neither:
-        "1 - TCP/call bytes if the call has more, else call/TCP bytes - 1: 0 equal, 1 the call alone, -1 TCP alone; `flow_rate_equality.A/B` is that of flow A against flow B, while both run",
+        "1 - TCP/call bytes if the call has more, else call/TCP bytes - 1: 0 equal, 1 the call alone, -1 TCP alone; `flow_rate_equality.A/B` compares flow A with flow B, while both run",
         "Sander et al., section 3";
     harm "Harm" ["1"] Lower alone:
-        "(demand - rate) / demand, the demand being the rate of the same flows with the same seed alone on the links",
+        "(demand - rate) / demand; the demand is the rate of the same flows with the same seed alone on the links",
         "Grote et al., section IV-B, after Ware et al. 2019";
 }
 
