@@ -12,15 +12,15 @@ pub struct Printed {
     pub name: String,
     /// Its heading.
     pub title: String,
-    /// The table as Markdown, with the lines that explain it.
+    /// The table as Markdown, with its explanation.
     pub text: String,
 }
 
-/// The page with these tables in their places. A place without a table keeps
-/// its text; `name` is the page's in errors.
+/// Returns the page with these tables between their marker lines. Markers of other
+/// tables keep their text; `name` is the page's name in errors.
 ///
 /// # Errors
-/// When the page has no place for any of the tables.
+/// If the page has markers for none of the tables.
 pub fn replaced(page: &str, name: &str, tables: &[Printed]) -> Result<String, TableError> {
     let mut text = String::with_capacity(page.len());
     let mut rest = page;

@@ -68,7 +68,7 @@ const TABLE_EXAMPLES: &str = "Examples:
   weft lab run zoom --seeds 10 --out results     runs the set
   weft lab table zoom results                    prints its tables
   weft lab table zoom results --only checks      prints one of them
-  weft lab table zoom results --into docs/results/zoom.md   writes them into a page
+  weft lab table zoom results --into page.md     writes them into a page
 
 Every summary.json in the folder and below it counts. scenarios/SET/tables.toml
 declares the tables; a set without it gets the most important metrics.
