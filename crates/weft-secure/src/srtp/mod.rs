@@ -26,6 +26,9 @@ const MAX_STREAMS: usize = 1024;
 /// RTP packets per key (RFC 3711 section 9.2).
 const MAX_RTP_INDEX: u64 = (1 << 48) - 1;
 
+/// Indices from one rollover to the next.
+const SEQUENCES: u64 = 1 << 16;
+
 /// The negotiated SRTP protection profile (RFC 5764, RFC 7714).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Profile {
@@ -178,41 +181,48 @@ impl Srtp {
         Ok(())
     }
 
+    /// Decrypts a packet. Tries the nearest index first, then the same number after one
+    /// more rollover: RFC 3711 section 3.3.1 guesses wrong after a gap of more than half the
+    /// sequence numbers, and for good.
     pub fn unprotect_rtp(&mut self, packet: &[u8]) -> Result<Unprotected<'_>, DropReason> {
         let header = rtp::peek(packet).map_err(|_| DropReason::Truncated)?;
-        let streams = &mut self.receive.streams;
-        let window = streams.get_mut(&header.ssrc.0);
-        let (index, seen) = match &window {
-            None => (u64::from(header.sequence), false),
-            Some(window) => {
-                let index = window.extend(header.sequence).ok_or(DropReason::TooOld)?;
-                let seen = match window.check(index) {
-                    Ok(()) => false,
-                    Err(Refused::Seen) => true,
-                    Err(Refused::TooOld) => return Err(DropReason::TooOld),
-                };
-                (index, seen)
+        let (ssrc, at) = (header.ssrc.0, header.header_len);
+        let Context { cipher, streams } = &mut self.receive;
+        let window = streams.get_mut(&ssrc);
+        let first = match &window {
+            // Indices do not go below zero: libsrtp gives such a packet rollover
+            // counter zero, too.
+            Some(window) => window.extend(header.sequence),
+            None => None,
+        }
+        .unwrap_or(header.sequence.into());
+        let mut refused = None;
+        for index in [first, first + SEQUENCES] {
+            let seen = match window.as_ref().map_or(Ok(()), |window| window.check(index)) {
+                Ok(()) => false,
+                Err(Refused::Seen) => true,
+                Err(too_old) => {
+                    refused = Some(too_old.into());
+                    continue;
+                }
+            };
+            if index > MAX_RTP_INDEX {
+                break;
             }
-        };
-        if index > MAX_RTP_INDEX {
-            return Err(DropReason::TooOld);
+            if !cipher.unprotect_rtp(packet, at, (ssrc, index), &mut self.scratch) {
+                refused.get_or_insert(DropReason::Authentication);
+                continue;
+            }
+            if seen {
+                return Ok(Unprotected::Again(&self.scratch));
+            }
+            match window {
+                Some(window) => window.accept(index),
+                None => insert(streams, (ssrc, index))?,
+            }
+            return Ok(Unprotected::New(&self.scratch));
         }
-        let id = (header.ssrc.0, index);
-        let authentic = match &mut self.receive.cipher {
-            Cipher::Gcm(c) => c.unprotect_rtp(packet, header.header_len, id, &mut self.scratch),
-            Cipher::Cm(c) => c.unprotect_rtp(packet, header.header_len, id, &mut self.scratch),
-        };
-        if !authentic {
-            return Err(DropReason::Authentication);
-        }
-        if seen {
-            return Ok(Unprotected::Again(&self.scratch));
-        }
-        match window {
-            Some(window) => window.accept(index),
-            None => insert(streams, id)?,
-        }
-        Ok(Unprotected::New(&self.scratch))
+        Err(refused.unwrap_or(DropReason::TooOld))
     }
 
     pub fn protect_rtcp(&mut self, packet: &mut Vec<u8>) -> Result<(), ProtectError> {
@@ -260,6 +270,22 @@ impl Srtp {
             None => insert(&mut self.receive_rtcp, (ssrc, index))?,
         }
         Ok(&self.scratch)
+    }
+}
+
+impl Cipher {
+    /// Whether the packet is authentic under this index; decrypts it into `out`.
+    fn unprotect_rtp(
+        &mut self,
+        packet: &[u8],
+        header: usize,
+        id: (u32, u64),
+        out: &mut Vec<u8>,
+    ) -> bool {
+        match self {
+            Cipher::Gcm(c) => c.unprotect_rtp(packet, header, id, out),
+            Cipher::Cm(c) => c.unprotect_rtp(packet, header, id, out),
+        }
     }
 }
 

@@ -296,7 +296,53 @@ fn nothing_lies_before_the_first_index() {
     };
     assert_eq!(client.protect_rtp(&mut rtp(65_535, 1), &[]), Err(too_old));
     let early = [rtp(65_535, 1), vec![0; 16]].concat();
-    assert_eq!(server.unprotect_rtp(&early), Err(DropReason::TooOld));
+    let refused = server.unprotect_rtp(&early);
+    assert_eq!(refused, Err(DropReason::Authentication));
+}
+
+/// Janus numbers a viewer's packets from 1. When the packet before that one comes late, it
+/// becomes 65535; libsrtp protects it under rollover counter zero, and those after it under
+/// one.
+#[test]
+fn a_stream_that_libsrtp_numbered_back_from_its_start_is_read() {
+    const NUMBERED: [u64; 4] = [1, 65_535, 65_536 + 2, 65_536 + 3];
+    for profile in PROFILES {
+        for lost in [None, Some(65_535), Some(1)] {
+            let (mut client, mut server) = pair(profile);
+            for index in NUMBERED.into_iter().filter(|index| Some(*index) != lost) {
+                let plain = rtp(index as u16, 1);
+                let packet = protected_as(&mut client, &plain, index);
+                let read = server.unprotect_rtp(&packet);
+                assert_eq!(read, Ok(Unprotected::New(&plain)), "{index}, {lost:?}");
+                let again = server.unprotect_rtp(&packet);
+                assert_eq!(again, Ok(Unprotected::Again(&plain)), "{index}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_stream_is_read_on_after_a_gap_of_more_than_half_the_numbers() {
+    for profile in PROFILES {
+        for gap in [33_000_u64, 50_000, 65_535] {
+            let (mut client, mut server) = pair(profile);
+            for index in [10_000, 10_000 + gap, 10_001 + gap] {
+                let plain = rtp(index as u16, 1);
+                let packet = protected_as(&mut client, &plain, index);
+                let read = server.unprotect_rtp(&packet);
+                assert_eq!(read, Ok(Unprotected::New(&plain)), "{index}, {gap}");
+            }
+        }
+    }
+}
+
+/// The packet under this index, whatever was protected before.
+fn protected_as(srtp: &mut Srtp, packet: &[u8], index: u64) -> Vec<u8> {
+    let mut window = ReplayWindow::new();
+    window.accept(index - 1);
+    let ssrc = u32::from_be_bytes(*packet[8..].first_chunk().expect("a header"));
+    srtp.send.streams.insert(ssrc, window);
+    protected(srtp, packet.to_vec())
 }
 
 #[test]
