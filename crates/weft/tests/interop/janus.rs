@@ -1,5 +1,6 @@
-//! Janus, which `weft call` publishes to as docs/use/call.md says, with Debian's
-//! configuration and the script of that page. Janus uses libnice, which stays with the
+//! Janus, which `weft call` publishes to as docs/use/call.md says, and which `weft play`
+//! plays as docs/use/play.md says, with Debian's configuration and the scripts of these
+//! pages. Janus uses libnice, which stays with the
 //! pair nominated first until another of a higher priority is nominated.
 
 use std::time::Instant;
@@ -9,10 +10,16 @@ use weft_testing::where_the_machine_keeps_up;
 
 use super::fixture::{self, Namespace, PATIENCE, Program, cable};
 use super::has;
+use super::lossy::{LINKS, Links, WATCHED};
 
-const LINKS: [&str; 2] = ["one", "two"];
 const CALL: &str = "127.0.0.1:8090";
 const JANUS: &str = "http://10.1.0.1:8088/janus";
+const ROOM: &str = "1234";
+/// Link of a viewer beside the sender, which loses nothing.
+const VIEWER_LINK: &str = "three";
+const VIEWER_PORT: &str = "8091";
+/// Seconds of all freezes of the viewer together. Measured on a busy machine: 0.7.
+const MOST_IN_GAPS: f64 = 1.5;
 /// Most that is sent, and least that shows a call with feedback: without, it falls to
 /// 0.3 within seconds.
 const RATE: &str = "3mbit";
@@ -24,39 +31,99 @@ const RECOVERED: f64 = 15.0;
 
 #[test]
 fn janus_keeps_its_feedback_when_the_nominated_link_dies() {
-    if has("Janus", &["sh", "-c", "command -v janus"]) && has("Python", &["python3", "-V"]) {
+    if is_here() {
         where_the_machine_keeps_up(publish_while_the_nominated_link_dies);
     }
 }
 
-fn publish_while_the_nominated_link_dies() {
-    let Some((server_side, sender_side)) = fixture::pair() else {
-        return;
-    };
-    for (number, link) in (1..).zip(LINKS) {
-        let ends = [1, 2].map(|end| format!("10.{number}.0.{end}"));
-        cable(&server_side, &sender_side, link, [&ends[0], &ends[1]]);
+#[test]
+fn janus_passes_on_a_picture_that_lost_packets_on_the_way_to_it() {
+    if is_here() && Links::can_lose() {
+        where_the_machine_keeps_up(publish_with_losses);
     }
-    let _janus = start_janus(&server_side);
-    let mut call = sender_side.command(env!("CARGO_BIN_EXE_weft"));
+}
+
+fn is_here() -> bool {
+    has("Janus", &["sh", "-c", "command -v janus"]) && has("Python", &["python3", "-V"])
+}
+
+/// Janus, `weft call` that publishes to it, and the script between them.
+struct Published {
+    _janus: Program,
+    call: Program,
+    _bridge: Script,
+    nominated: &'static str,
+}
+
+fn publish(links: &Links) -> Published {
+    let janus = start_janus(&links.server_side);
+    let mut call = links.sender_side.command(env!("CARGO_BIN_EXE_weft"));
     call.args(["call", "--listen", CALL, "--camera", "clip:320x180"]);
     call.args(["--max-rate", RATE, "--stats", "/dev/stdout"]);
     call.args(LINKS.iter().flat_map(|link| ["--link", *link]));
     let call = Program::start(&mut call);
     call.told.recv_timeout(PATIENCE).expect("its address");
-    let script = tempfile::NamedTempFile::new().expect("a file");
-    std::fs::write(script.path(), documented("# janus.py ")).expect("it is written");
-    let mut bridge = sender_side.command("python3");
-    bridge.arg(script.path());
-    let bridge = bridge.args([format!("http://{CALL}").as_str(), JANUS, "1234"]);
-    let _bridge = Program::start(bridge);
+    let page = include_str!("../../../../docs/use/call.md");
+    let url = format!("http://{CALL}");
+    let about = [url.as_str(), JANUS, ROOM];
+    let bridge = Script::start(&links.sender_side, documented(page, "# janus.py "), &about);
     // The link that is up first is nominated.
     let nominated = first_up(&call);
     call.shows("a rate", |figures| rate(figures) >= LEAST);
-    server_side.ip(&format!("link set dev s{nominated} down"));
-    let took = recovers(&call);
+    Published {
+        _janus: janus,
+        call,
+        _bridge: bridge,
+        nominated,
+    }
+}
+
+fn publish_while_the_nominated_link_dies() {
+    let Some(links) = Links::open() else {
+        return;
+    };
+    let published = publish(&links);
+    let nominated = published.nominated;
+    let side = &links.server_side;
+    side.ip(&format!("link set dev s{nominated} down"));
+    let took = recovers(&published.call);
     println!("`{nominated}` is dead: back at {LEAST} Mbit/s after {took:.0} s");
     assert!(took <= RECOVERED, "{took} s");
+}
+
+fn publish_with_losses() {
+    let Some(links) = Links::open() else {
+        return;
+    };
+    let ends = ["10.3.0.1", "10.3.0.2"];
+    cable(&links.server_side, &links.sender_side, VIEWER_LINK, ends);
+    let published = publish(&links);
+    let page = include_str!("../../../../docs/use/play.md");
+    let about = [JANUS, ROOM, VIEWER_PORT];
+    let _whep = Script::start(&links.sender_side, documented(page, "# whep.py "), &about);
+    // Janus numbers the viewer's packets from the first on, which may be a lost one's
+    // successor.
+    links.lose();
+    let mut play = links.sender_side.command(env!("CARGO_BIN_EXE_weft"));
+    play.args(["play", &format!("http://127.0.0.1:{VIEWER_PORT}/")]);
+    play.args(["--link", VIEWER_LINK, "--stats", "/dev/stdout"]);
+    let viewer = Program::start(&mut play);
+    let camera = "/received/stream/cameras/0";
+    let frozen = |figures: &Value| figures.pointer(camera)?["freeze_s"].as_f64();
+    let frames = |figures: &Value| figures["received"]["stream"]["frames"].as_u64();
+    let first = viewer.shows("frames", |figures| frames(figures) > Some(60));
+    let until = fixture::time(&first) + WATCHED;
+    let last = viewer.shows("a line", |figures| fixture::time(figures) >= until);
+    let gaps = frozen(&last)
+        .zip(frozen(&first))
+        .map(|(now, then)| now - then);
+    let gaps = gaps.expect("a camera");
+    let more = frames(&last)
+        .zip(frames(&first))
+        .map(|(now, then)| now - then);
+    println!("{more:?} pictures, {gaps:.1} s in gaps within {WATCHED} s");
+    assert!(gaps <= MOST_IN_GAPS, "{gaps} s");
+    drop(published);
 }
 
 /// Name of the link that is up before the other.
@@ -85,9 +152,27 @@ fn recovers(call: &Program) -> f64 {
     fixture::time(&back) - died
 }
 
+/// A script of the documentation, running.
+struct Script {
+    _file: tempfile::NamedTempFile,
+    _program: Program,
+}
+
+impl Script {
+    fn start(namespace: &Namespace, text: &str, arguments: &[&str]) -> Script {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        std::fs::write(file.path(), text).expect("it is written");
+        let mut python = namespace.command("python3");
+        let program = Program::start(python.arg(file.path()).args(arguments));
+        Script {
+            _file: file,
+            _program: program,
+        }
+    }
+}
+
 /// Code block of the page that begins with these words.
-fn documented(start: &str) -> String {
-    let page = include_str!("../../../../docs/use/call.md");
+fn documented<'a>(page: &'a str, start: &str) -> &'a str {
     let block = page.split("```").find(|block| {
         let code = block.split_once('\n').map_or("", |(_, code)| code);
         code.starts_with(start)
@@ -95,7 +180,7 @@ fn documented(start: &str) -> String {
     let (_, code) = block
         .and_then(|block| block.split_once('\n'))
         .expect("a block");
-    code.to_owned()
+    code
 }
 
 fn start_janus(namespace: &Namespace) -> Program {
