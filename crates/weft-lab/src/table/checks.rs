@@ -178,7 +178,7 @@ fn of_groups(check: &Check, own: &Summary, other: &Summary) -> Option<(String, b
 }
 
 /// Spearman's rank correlation (Spearman 1904); `None` with fewer than two
-/// points, or where all values of one side are the same.
+/// points, or if all values of one side are equal.
 fn rank_correlation(points: &[(f64, f64)]) -> Option<f64> {
     let first: Vec<f64> = points.iter().map(|point| point.0).collect();
     let second: Vec<f64> = points.iter().map(|point| point.1).collect();

@@ -33,8 +33,8 @@ pub struct Tables {
     pub missing: Vec<String>,
 }
 
-/// Prints the tables of a set from these results; `only` names those that are
-/// wanted, none all.
+/// Prints the tables of a set from these results: those named by `only`, or all if it
+/// is empty.
 ///
 /// # Errors
 /// When the set or a table is unknown, or a wanted table has no results.
@@ -141,8 +141,8 @@ fn printed(
     Ok(Some(format!("{about}{from}{text}")))
 }
 
-/// A note where a scenario was found in several folders, which this kind of
-/// table does not tell apart.
+/// Returns a note if a scenario was found in several folders, which this kind of
+/// table does not distinguish.
 fn twice(table: &Table, chosen: &[&Summary]) -> Option<String> {
     let mut pairs = chosen.windows(2);
     let pair = pairs.find(|pair| pair[0].scenario == pair[1].scenario)?;

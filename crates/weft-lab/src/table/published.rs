@@ -7,15 +7,15 @@ use super::study::Table;
 use crate::figures::figure;
 use crate::scenario::By;
 
-/// More rows of one kind become a line for each verdict that more than
-/// [`FEW`] of them have. Chosen by us.
+/// Number of rows of one kind above which they become one line for each verdict with more
+/// than [`FEW`] rows. Chosen by us.
 const MANY: usize = 8;
 const FEW: usize = 3;
-/// Stands in the source of a value that a parameter was fitted to: it counts
-/// as no check.
+/// Marks, in its source, a value to which a parameter was fitted; it does not count as a
+/// check.
 const FITTED: &str = "(fitted)";
-/// Stands in the source of a value that any model gives; a published 0 is one, too. They
-/// are counted apart.
+/// Marks, in its source, a value that any model gives; a published 0 is trivial, too. These
+/// are counted separately.
 const TRIVIAL: &str = "(trivial)";
 const VERDICTS: [&str; 5] = ["agrees", "lower", "higher", "unclear", "not measured"];
 

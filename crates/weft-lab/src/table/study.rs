@@ -154,8 +154,8 @@ pub struct Check {
     /// The conditions that it is about.
     #[serde(default)]
     pub of: Option<Pattern>,
-    /// The value of `of` is at most that of the first of these, that at most the
-    /// value of the second.
+    /// Upper bounds: the value of `of` is at most that of the first, which is at most
+    /// that of the second.
     #[serde(default)]
     pub at_most: Vec<Pattern>,
     /// Groups whose means are compared.

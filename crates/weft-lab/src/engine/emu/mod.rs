@@ -3,7 +3,7 @@
 //! Each flow has two separate hosts on the links. The client makes calls, models make
 //! the calls of applications, and iperf3 makes the other flows. Packets on the links and
 //! counters of the clients become a record, which is measured like any other.
-//! `docs/experiment/real-clients.md` is the chapter.
+//! `docs/experiment/real-clients.md` describes it.
 
 mod application;
 mod client;
