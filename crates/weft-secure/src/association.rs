@@ -165,8 +165,7 @@ impl Association {
     /// Encrypts an RTP packet in place and appends the tag. Each (SSRC,
     /// sequence number) once: a copy on another path is the same bytes.
     ///
-    /// `rest` is the end of the payload; it is appended to `packet` encrypted,
-    /// without a copy in between.
+    /// `rest` is the end of the payload; it is appended to `packet` first.
     ///
     /// # Errors
     /// See [`ProtectError`]; the packet is untouched then.

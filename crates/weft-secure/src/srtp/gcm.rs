@@ -44,21 +44,12 @@ impl Gcm {
         }
     }
 
-    /// Encrypts a packet; `rest` is the end of its payload. Appends that and the
-    /// tag.
-    pub fn protect_rtp(
-        &self,
-        packet: &mut Vec<u8>,
-        rest: &[u8],
-        header: usize,
-        (ssrc, index): (u32, u64),
-    ) {
+    /// Encrypts a packet in place, and appends the tag.
+    pub fn protect_rtp(&self, packet: &mut Vec<u8>, header: usize, (ssrc, index): (u32, u64)) {
         let iv = iv(&self.rtp_salt, ssrc, index);
-        let len = packet.len();
-        packet.resize(len + rest.len() + TAG, 0);
-        let (aad, payload) = packet.split_at_mut(header);
-        let (body, follows) = payload.split_at_mut(len - header);
-        self.rtp.seal(iv, aad, body, rest, follows);
+        let (aad, body) = packet.split_at_mut(header);
+        let tag = self.rtp.seal(iv, aad, body);
+        packet.extend_from_slice(&tag);
     }
 
     /// Writes header and plain payload to `out`; `false` if the tag is wrong.
@@ -88,10 +79,8 @@ impl Gcm {
         );
         let index = (index | RTCP_INDEX.encrypted).to_be_bytes();
         let aad = rtcp_aad(packet, index);
-        let plain = packet.len();
-        packet.resize(plain + TAG, 0);
-        let (body, tag) = packet[RTCP_HEADER..].split_at_mut(plain - RTCP_HEADER);
-        self.rtcp.seal(iv, &aad, body, &[], tag);
+        let tag = self.rtcp.seal(iv, &aad, &mut packet[RTCP_HEADER..]);
+        packet.extend_from_slice(&tag);
         packet.extend_from_slice(&index);
     }
 
@@ -136,15 +125,17 @@ impl Cipher {
         Cipher(LessSafeKey::new(key.expect("16 or 32 bytes")))
     }
 
-    /// Encrypts `body` in place, and `rest` into `follows`, which ends with the tag.
-    fn seal(&self, iv: [u8; 12], aad: &[u8], body: &mut [u8], rest: &[u8], follows: &mut [u8]) {
+    /// Encrypts `body` in place; the tag.
+    fn seal(&self, iv: [u8; 12], aad: &[u8], body: &mut [u8]) -> [u8; TAG] {
+        let mut tag = [0; TAG];
         let nonce = Nonce::assume_unique_for_key(iv);
         let aad = Aad::from(aad);
         let sealed = self
             .0
-            .seal_in_place_scatter(nonce, aad, body, rest, follows);
+            .seal_in_place_scatter(nonce, aad, body, &[], &mut tag);
         // AES-GCM only fails on inputs of 64 GiB (NIST SP 800-38D section 5.2.1.1).
         sealed.expect("a packet fits into one AEAD call");
+        tag
     }
 
     /// Decrypts `sealed`, which ends with the tag; false if the tag is wrong.

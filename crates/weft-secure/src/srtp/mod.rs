@@ -171,12 +171,10 @@ impl Srtp {
         })?;
         window.accept(index);
         let id = (header.ssrc.0, index);
+        packet.extend_from_slice(rest);
         match &mut self.send.cipher {
-            Cipher::Gcm(c) => c.protect_rtp(packet, rest, header.header_len, id),
-            Cipher::Cm(c) => {
-                packet.extend_from_slice(rest);
-                c.protect_rtp(packet, header.header_len, id, &mut self.scratch);
-            }
+            Cipher::Gcm(c) => c.protect_rtp(packet, header.header_len, id),
+            Cipher::Cm(c) => c.protect_rtp(packet, header.header_len, id, &mut self.scratch),
         }
         Ok(())
     }
