@@ -112,20 +112,47 @@ impl Observations {
         let gap = PREFERENCE_LOSS - self.average_loss;
         let preference = gap / (PREFERENCE_SMOOTHING + gap.abs());
         let bias = preference * (BANDWIDTH_BIAS * kbps + LOG_BANDWIDTH_BIAS * kbps.ln_1p());
+        // Below the bandwidth the probability is the same for all observations.
+        let mut logs = Logs::of(loss_probability(channel, Rate::ZERO));
         self.weighted()
             .map(|(weight, o)| {
                 let p = loss_probability(channel, o.sending_rate);
+                if p != logs.p {
+                    logs = Logs::of(p);
+                }
                 let (lost, received) = (f64::from(o.lost), f64::from(o.received));
-                weight * (lost * p.ln() + received * (1.0 - p).ln() + bias * (lost + received))
+                weight * (lost * logs.lost + received * logs.received + bias * (lost + received))
             })
             .sum()
     }
 }
 
+/// Logarithms of the probabilities that a packet is lost and that it is received.
+struct Logs {
+    p: f64,
+    lost: f64,
+    received: f64,
+}
+
+impl Logs {
+    fn of(p: f64) -> Logs {
+        Logs {
+            p,
+            lost: p.ln(),
+            received: (1.0 - p).ln(),
+        }
+    }
+}
+
 /// Returns the inherent loss plus the loss above the bandwidth.
 fn loss_probability(channel: &Channel, sending_rate: Rate) -> f64 {
-    let excess = sending_rate.saturating_sub(channel.bandwidth).as_kbps();
-    let overflow = excess / sending_rate.as_kbps().max(f64::MIN_POSITIVE);
+    let overflow = match sending_rate > channel.bandwidth {
+        true => {
+            let excess = sending_rate.saturating_sub(channel.bandwidth).as_kbps();
+            excess / sending_rate.as_kbps().max(f64::MIN_POSITIVE)
+        }
+        false => 0.0,
+    };
     let p = channel.inherent_loss + (1.0 - channel.inherent_loss) * overflow;
     p.clamp(MIN_PROBABILITY, 1.0 - MIN_PROBABILITY)
 }
