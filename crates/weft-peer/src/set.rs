@@ -65,6 +65,40 @@ impl Member {
             touched.push_back(key);
         }
     }
+
+    /// Calls the peer. Where that panics, the peer is broken and must be taken out.
+    fn attempt<R>(&mut self, call: impl FnOnce(&mut Peer) -> R) -> std::thread::Result<R> {
+        catch_unwind(AssertUnwindSafe(|| call(&mut self.peer)))
+    }
+
+    /// Tells the table of routes when the peer's pairs are others than before.
+    fn follow_routes(&mut self, key: PeerKey, routes: &mut Routes) {
+        let revision = Some(self.peer.association.routes_revision());
+        if self.revision != revision {
+            let after: Vec<Route> = self.peer.association.routes().collect();
+            routes.update(key, &self.routes, &after);
+            (self.routes, self.revision) = (after, revision);
+        }
+    }
+
+    /// Notes the peer's next deadline among those of all.
+    fn reschedule(
+        &mut self,
+        key: PeerKey,
+        due: Option<Instant>,
+        deadlines: &mut BTreeSet<(Instant, PeerKey)>,
+    ) {
+        if self.due == due {
+            return;
+        }
+        if let Some(at) = self.due {
+            deadlines.remove(&(at, key));
+        }
+        if let Some(at) = due {
+            deadlines.insert((at, key));
+        }
+        self.due = due;
+    }
 }
 
 impl PeerSet {
@@ -74,7 +108,7 @@ impl PeerSet {
         self.next += 1;
         self.names
             .insert(peer.association.credentials().ufrag.clone(), key);
-        let member = Member {
+        let mut member = Member {
             peer,
             due: None,
             routes: Vec::new(),
@@ -82,9 +116,9 @@ impl PeerSet {
             ingress: None,
             touched: true,
         };
+        member.follow_routes(key, &mut self.routes);
         self.peers.insert(key, member);
         self.touched.push_back(key);
-        self.follow_routes(key);
         key
     }
 
@@ -204,7 +238,9 @@ impl PeerSet {
             let candidates = &fragment.candidates;
             self.drive(key, |peer| peer.restart(now, ours, theirs, candidates));
         }
-        self.follow_routes(key);
+        if let Some(member) = self.peers.get_mut(&key) {
+            member.follow_routes(key, &mut self.routes);
+        }
     }
 
     /// Hands a datagram to its peer and says which one that was.
@@ -226,70 +262,78 @@ impl PeerSet {
             self.unroutable += 1;
             return None;
         };
-        let member = self.peers.get(&owner);
-        let ingress = member.and_then(|member| member.ingress.as_ref());
-        if ingress.is_some_and(|ingress| ingress.is_exhausted(now)) {
-            self.discarded += 1;
-            return Some(owner);
-        }
         // An answer to a check bears no name: whose it is, its keys say.
         let others = match is_stun(datagram) && claimants.len() > 1 {
             true => claimants[1..].to_vec(),
             false => Vec::new(),
         };
         for key in std::iter::once(owner).chain(others) {
-            let handled = self.drive(key, |peer| {
-                let before = peer.discarded();
-                let genuine = peer.handle_datagram(now, local, remote, ecn, datagram);
-                (genuine, peer.discarded() - before)
-            });
-            self.discarded += handled.map_or(1, |(_, discarded)| discarded);
-            self.follow_routes(key);
-            if handled.is_some_and(|(genuine, _)| genuine) {
-                let member = self.peers.get_mut(&key);
-                if let Some(ingress) = member.and_then(|member| member.ingress.as_mut()) {
-                    ingress.count(now, datagram.len());
-                }
+            if self.handle_datagram_of(now, key, (local, remote), ecn, datagram) {
                 return Some(key);
             }
         }
         Some(owner)
     }
 
+    /// Hands a datagram to this peer, if it may send more. True if it bore the peer's
+    /// signature.
+    fn handle_datagram_of(
+        &mut self,
+        now: Instant,
+        key: PeerKey,
+        (local, remote): (SocketAddr, SocketAddr),
+        ecn: Ecn,
+        datagram: &[u8],
+    ) -> bool {
+        let Some(member) = self.peers.get_mut(&key) else {
+            self.discarded += 1;
+            return false;
+        };
+        if member.ingress.is_some_and(|i| i.is_exhausted(now)) {
+            self.discarded += 1;
+            return false;
+        }
+        member.touch(key, &mut self.touched);
+        let handled = member.attempt(|peer| {
+            let before = peer.discarded();
+            let genuine = peer.handle_datagram(now, local, remote, ecn, datagram);
+            (genuine, peer.discarded() - before)
+        });
+        let Ok((genuine, discarded)) = handled else {
+            self.discarded += 1;
+            self.fail(key);
+            return false;
+        };
+        self.discarded += discarded;
+        member.follow_routes(key, &mut self.routes);
+        if let (true, Some(ingress)) = (genuine, &mut member.ingress) {
+            ingress.count(now, datagram.len());
+        }
+        genuine
+    }
+
     /// Drives a peer. What it wants done is there to be polled. `None` if it is
     /// not there, or is not any more: it failed.
     pub fn drive<R>(&mut self, key: PeerKey, call: impl FnOnce(&mut Peer) -> R) -> Option<R> {
-        self.peers.get_mut(&key)?.touch(key, &mut self.touched);
-        self.attempt(key, call)
-    }
-
-    fn attempt<R>(&mut self, key: PeerKey, call: impl FnOnce(&mut Peer) -> R) -> Option<R> {
-        let peer = &mut self.peers.get_mut(&key)?.peer;
-        match catch_unwind(AssertUnwindSafe(|| call(peer))) {
+        let member = self.peers.get_mut(&key)?;
+        member.touch(key, &mut self.touched);
+        match member.attempt(call) {
             Ok(done) => Some(done),
             Err(_) => {
-                let broken = self.remove(key);
-                // What it was left in may fail once more.
-                let _ = catch_unwind(AssertUnwindSafe(|| drop(broken)));
-                let reason = FailReason::Defect;
-                let failed = Event::Association(AssociationEvent::Failed { reason });
-                self.closing.push_back((key, Output::Event(failed)));
+                self.fail(key);
                 None
             }
         }
     }
 
-    /// A peer's pairs may be others than before.
-    fn follow_routes(&mut self, key: PeerKey) {
-        let Some(member) = self.peers.get_mut(&key) else {
-            return;
-        };
-        let revision = Some(member.peer.association.routes_revision());
-        if member.revision != revision {
-            let after: Vec<Route> = member.peer.association.routes().collect();
-            self.routes.update(key, &member.routes, &after);
-            (member.routes, member.revision) = (after, revision);
-        }
+    /// Takes out a peer that is broken.
+    fn fail(&mut self, key: PeerKey) {
+        let broken = self.remove(key);
+        // Its remains may panic once more.
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(broken)));
+        let reason = FailReason::Defect;
+        let failed = Event::Association(AssociationEvent::Failed { reason });
+        self.closing.push_back((key, Output::Event(failed)));
     }
 
     /// The next thing that one of the peers wants done; drain it to `None`
@@ -308,15 +352,18 @@ impl PeerSet {
             };
             member.touched = false;
             // The answers to the checks that go out now have to find it.
-            self.follow_routes(key);
+            member.follow_routes(key, &mut self.routes);
             let mut ready = std::mem::take(&mut self.ready);
-            let due = self.attempt(key, |peer| {
+            let due = member.attempt(|peer| {
                 peer.swap_outputs(&mut ready);
                 peer.poll_timeout().map(|due| due.at)
             });
-            if let Some(due) = due {
-                (self.ready, self.ready_of) = (ready, Some(key));
-                self.reschedule(key, due);
+            match due {
+                Ok(due) => {
+                    member.reschedule(key, due, &mut self.deadlines);
+                    (self.ready, self.ready_of) = (ready, Some(key));
+                }
+                Err(_) => self.fail(key),
             }
         }
     }
@@ -344,21 +391,6 @@ impl PeerSet {
         for key in due.map(|(_, key)| *key).collect::<Vec<_>>() {
             self.drive(key, |peer| peer.handle_timeout(now));
         }
-    }
-
-    /// Notes the peer's next deadline.
-    fn reschedule(&mut self, key: PeerKey, due: Option<Instant>) {
-        let member = self.peers.get_mut(&key);
-        let Some(member) = member.filter(|member| member.due != due) else {
-            return;
-        };
-        if let Some(at) = member.due {
-            self.deadlines.remove(&(at, key));
-        }
-        if let Some(at) = due {
-            self.deadlines.insert((at, key));
-        }
-        member.due = due;
     }
 }
 
