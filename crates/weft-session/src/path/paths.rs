@@ -87,6 +87,12 @@ impl Paths {
         self.known.len()
     }
 
+    /// Returns the path of a session that knows one only.
+    pub fn only(&self) -> Option<&Path> {
+        let mut paths = self.values();
+        paths.next().filter(|_| paths.next().is_none())
+    }
+
     /// The id that so many others stand before.
     pub fn id_at(&self, place: usize) -> Option<PathId> {
         self.known.key_at(place)

@@ -302,7 +302,7 @@ impl Session {
         self.now = now;
         if self.queue_frame(now, id, frame)? {
             self.protect_frame(now, id);
-            self.advance(now);
+            self.advance_queues(now);
         }
         Ok(())
     }
@@ -322,7 +322,7 @@ impl Session {
             if packet.marker {
                 self.protect_frame(now, id);
             }
-            self.advance(now);
+            self.advance_queues(now);
         }
         Ok(())
     }
@@ -406,6 +406,20 @@ impl Session {
 
     fn is_due(&self, now: Instant) -> bool {
         self.rate.moved || self.poll_timeout().is_some_and(|d| d.at <= now)
+    }
+
+    /// Runs everything that is due after packets were queued. On an only path they
+    /// change nothing but what its pacer lets go; of several paths, idle ones are measured
+    /// as soon as there is media again.
+    fn advance_queues(&mut self, now: Instant) {
+        if self.paths.only().is_none() || !self.only_pacers_are_due(now) {
+            return self.advance(now);
+        }
+        self.transmit_due(now);
+        if self.rate.moved {
+            self.announce_rate(now);
+        }
+        self.refresh_paths_due();
     }
 
     /// Runs everything that is due.

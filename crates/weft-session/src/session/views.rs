@@ -70,6 +70,13 @@ impl Session {
     /// otherwise the suspect ones, otherwise all that do not answer. If the scheduler keeps
     /// to one path and it is usable, only that one.
     pub(super) fn live_paths(&self) -> PathList<&Path> {
+        if let Some(only) = self.paths.only() {
+            // Usable or not, there is no other.
+            return match only.may_carry(self.now) {
+                true => smallvec![only],
+                false => PathList::new(),
+            };
+        }
         let kept = self.scheduling.scheduler.keeps_to();
         let kept = kept.and_then(|id| self.paths.get(&id));
         if let Some(path) = kept.filter(|p| p.is_usable()) {

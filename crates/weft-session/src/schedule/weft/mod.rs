@@ -1,7 +1,5 @@
 mod behaviour;
 
-use std::collections::BTreeMap;
-
 use smallvec::{SmallVec, smallvec};
 use weft_units::{Bytes, Duration, Instant, PathId, Rate};
 
@@ -11,6 +9,7 @@ use super::{
 };
 use crate::ablation::{Ablation, Ablations};
 use crate::preference::Preference;
+use crate::small_map::SmallMap;
 
 /// Our own scheduler, and the default: every frame where it arrives first.
 ///
@@ -22,7 +21,7 @@ use crate::preference::Preference;
 /// full. `docs/protocol/scheduler-weft.md` has the formulas and the reasons.
 pub(super) struct Weft {
     /// Bytes that each path was given beyond its rate, and when that was.
-    debts: BTreeMap<PathId, (Instant, f64)>,
+    debts: SmallMap<PathId, (Instant, f64)>,
     sound: Sound,
     /// Parts that are left out.
     without: Ablations,
@@ -94,10 +93,11 @@ impl Scheduler for Weft {
             _ => second(batch.sizes, &lanes, &plan),
         };
         for lane in lanes {
-            self.charge(now, &lane, &plan, batch.sizes);
+            let of_lane = plan.iter().zip(batch.sizes);
+            let of_lane = of_lane.filter(|(id, _)| **id == lane.path.id);
+            self.charge(now, &lane, of_lane.map(|(_, size)| *size).sum());
             if copies == Some(lane.path.id) {
-                let all: Plan = smallvec![lane.path.id; plan.len()];
-                self.charge(now, &lane, &all, batch.sizes);
+                self.charge(now, &lane, batch.sizes.iter().copied().sum());
             }
         }
         let assign = |path| Assignment {
@@ -127,7 +127,7 @@ impl Scheduler for Weft {
 impl Weft {
     pub(super) fn new(without: Ablations) -> Weft {
         Weft {
-            debts: BTreeMap::new(),
+            debts: SmallMap::default(),
             sound: Sound::default(),
             without,
         }
@@ -135,9 +135,9 @@ impl Weft {
 
     /// Assigns all packets to the only path.
     fn assign_all(&mut self, now: Instant, sizes: &[Bytes], path: &PathView) -> Assignments {
-        let plan: Plan = smallvec![path.id; sizes.len()];
-        self.charge(now, &self.lane(now, path), &plan, sizes);
-        plan.into_iter().map(Assignment::from).collect()
+        let given = sizes.iter().copied().sum();
+        self.charge(now, &self.lane(now, path), given);
+        smallvec![Assignment::from(path.id); sizes.len()]
     }
 
     /// The path with what it was given and its rate has not carried yet.
@@ -150,15 +150,12 @@ impl Weft {
         Lane { path, debt }
     }
 
-    fn charge(&mut self, now: Instant, lane: &Lane<'_>, plan: &[PathId], sizes: &[Bytes]) {
-        let of_lane = plan
-            .iter()
-            .zip(sizes)
-            .filter(|(id, _)| **id == lane.path.id);
-        let given: Bytes = of_lane.map(|(_, size)| *size).sum();
+    /// Adds what a lane is given to its debt.
+    fn charge(&mut self, now: Instant, lane: &Lane<'_>, given: Bytes) {
         if given > Bytes::ZERO {
             let debt = (lane.debt + given).0 as f64;
-            self.debts.insert(lane.path.id, (now, debt));
+            let owed = self.debts.get_or_insert_with(lane.path.id, || (now, debt));
+            *owed = (now, debt);
         }
     }
 }
