@@ -183,6 +183,20 @@ impl Association {
         srtp.protect_rtcp(packet)
     }
 
+    /// Sends application data over DTLS, the same record on each of these paths: the peer
+    /// takes the first and drops the others as replays. Before the handshake is done
+    /// nothing is sent.
+    pub fn send_data(&mut self, now: Instant, data: &[u8], paths: &[PathId]) {
+        self.settle(now);
+        let Some(record) = self.dtls.protect_data(now, data) else {
+            return;
+        };
+        for path in paths.iter().filter_map(|id| self.ice.path(*id)) {
+            self.out.transmit((path.local, path.remote), record.clone());
+        }
+        self.settle(now);
+    }
+
     /// A path by its number.
     #[must_use]
     pub fn path(&self, id: PathId) -> Option<&Path> {
@@ -373,6 +387,7 @@ impl Association {
                     self.ice.set_phase(Phase::Media);
                     self.out.event(Event::Connected { profile });
                 }
+                Wanted::Data(data) => self.out.event(Event::Data(data)),
                 Wanted::Failed(reason) => self.fail(reason),
             }
         }

@@ -57,6 +57,8 @@ enum State {
 pub(crate) enum Wanted {
     Send(Vec<u8>),
     Connected(Profile, Box<Srtp>),
+    /// The peer sent application data.
+    Data(Vec<u8>),
     Failed(FailReason),
 }
 
@@ -139,6 +141,19 @@ impl Handshake {
         Some(self.trouble.reason(role))
     }
 
+    /// Encrypts application data; `None` before the handshake is done. What waited before
+    /// has to be polled first.
+    pub fn protect_data(&mut self, now: Instant, data: &[u8]) -> Option<Vec<u8>> {
+        let (State::Connected, Some(dtls)) = (self.state, &mut self.dtls) else {
+            return None;
+        };
+        dtls.send_application_data(data).ok()?;
+        match self.poll_connected(now)? {
+            Wanted::Send(datagram) => Some(datagram),
+            _ => None,
+        }
+    }
+
     pub fn close(&mut self) {
         if let (State::Connected, Some(dtls)) = (self.state, &mut self.dtls) {
             // Not connected any more: there is nobody to tell.
@@ -213,8 +228,8 @@ impl Handshake {
                     self.set_timer(now, timer);
                     return None;
                 }
+                dimpl::Output::ApplicationData(data) => return Some(Wanted::Data(data.to_vec())),
                 dimpl::Output::CloseNotify => return self.fail(FailReason::Closed),
-                // Nobody speaks to us over DTLS itself.
                 _ => {}
             }
         }

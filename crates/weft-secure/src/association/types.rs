@@ -84,6 +84,8 @@ pub enum Event {
         /// Profile that protects the media.
         profile: Profile,
     },
+    /// Application data of the peer: a packet of its data channels.
+    Data(Vec<u8>),
     /// The association is unusable for good.
     Failed {
         /// Fingerprint, handshake or consent; nothing revives it.

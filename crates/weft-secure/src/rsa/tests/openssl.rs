@@ -112,7 +112,7 @@ fn run(
                 }
                 (Wanted::Connected(..), _) => return Ok(()),
                 (Wanted::Failed(reason), _) => return Err(reason),
-                (Wanted::Send(_), None) => {}
+                (Wanted::Send(_), None) | (Wanted::Data(_), _) => {}
             }
         }
         if let Ok((len, from)) = socket.recv_from(&mut buffer) {
