@@ -411,6 +411,7 @@ impl Application for Caller {
             Event::Association(event) => self.on_association(context, key, event),
             Event::Session(event) => self.on_session(context.now, key, event),
             Event::AddressWanted { beside } => self.add_address(context, key, beside),
+            Event::Data(_) => {}
         }
     }
 

@@ -430,8 +430,8 @@ impl Plane {
                 SessionEvent::StreamEnded { stream } => self.on_goodbye(now, key, stream),
                 SessionEvent::FrameReceived { .. } | SessionEvent::PathStateChanged { .. } => {}
             },
-            // A server has one address.
-            PeerEvent::AddressWanted { .. } => {}
+            // A server has one address, and takes no data channels.
+            PeerEvent::AddressWanted { .. } | PeerEvent::Data(_) => {}
             PeerEvent::Association(event) => match event {
                 AssociationEvent::Connected { .. } => self.on_connected(now, key),
                 AssociationEvent::Failed { reason } => self.on_failure(now, key, &reason),

@@ -22,6 +22,9 @@ pub struct PeerConfig {
     /// is the order of preference; an answer takes the first of the offer's
     /// that is one of them.
     pub codecs: Vec<Codec>,
+    /// Whether data channels are offered, and accepted where the other side offers them
+    /// beside media. Default false.
+    pub data_channels: bool,
     /// Seed of everything random in the session.
     pub rng: Rng,
 }
@@ -96,6 +99,7 @@ impl PeerConfig {
             locals,
             public: Vec::new(),
             codecs: Codec::ALL.to_vec(),
+            data_channels: false,
             rng,
         }
     }

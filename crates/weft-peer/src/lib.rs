@@ -19,6 +19,8 @@ pub use negotiation::{AnswerPolicy, Fragment, NegotiationError, Outgoing, Sectio
 pub use peer::{Event, MAX_DATAGRAM, Offer, Output, Peer, answer};
 pub use set::{PeerKey, PeerSet, is_stun, stun_user_name};
 pub use stream::{NegotiatedStream, StreamDirection};
+/// Types of data channels.
+pub use weft_data as data;
 
 use weft_units::Duration;
 

@@ -1,7 +1,10 @@
 mod answer;
+mod data_link;
+mod messages;
 mod moving;
 mod offer;
 mod sending;
+mod settings;
 
 pub use answer::answer;
 pub use offer::Offer;
@@ -19,6 +22,7 @@ use crate::negotiation::Offering;
 use crate::negotiation::answered::Answered;
 use crate::paths;
 use crate::stream::NegotiatedStream;
+use data_link::DataLink;
 use moving::Moving;
 
 /// Request of a peer to its owner.
@@ -46,6 +50,8 @@ pub enum Event {
     Association(weft_secure::Event),
     /// Event of the session: a frame, a rate, a request.
     Session(weft_session::Event),
+    /// Event of a data channel.
+    Data(weft_data::Event),
     /// Checks are answered, but no feedback comes: the peer still sends on a path that
     /// has died. Give [`Peer::move_selection`] a new socket beside this local address, on the
     /// same link.
@@ -91,6 +97,8 @@ pub struct Peer {
     /// Answers of this side; `None` if it makes the offers.
     answered: Option<Box<Answered>>,
     connected: bool,
+    /// Data channels, if both sides have them.
+    data: Option<DataLink>,
     /// Protected packets that may have to be sent again as they are.
     sent: RepeatStore,
     /// Datagrams that were of no use, but for reports that came twice.
@@ -113,6 +121,7 @@ impl Peer {
             offering: None,
             answered: None,
             connected: false,
+            data: None,
             sent: RepeatStore::default(),
             discarded: 0,
             moving: Moving::default(),
@@ -221,6 +230,10 @@ impl Peer {
         self.pass_signs_of_life();
         self.association.handle_timeout(now);
         self.session.handle_input(now, Input::Timeout);
+        let suspect = self.data.as_mut().and_then(|data| data.handle_timeout(now));
+        if let Some(path) = suspect {
+            self.association.suspect(now, path);
+        }
         self.pump(now);
         self.want_address(now);
     }
@@ -249,7 +262,9 @@ impl Peer {
         } else {
             None
         };
-        Deadline::earlier(self.association.poll_timeout(), session)
+        let data = self.data.as_ref().and_then(DataLink::poll_timeout);
+        let media = Deadline::earlier(self.association.poll_timeout(), session);
+        Deadline::earlier(media, data)
     }
 
     /// The next thing to do; drain it to `None`.
@@ -301,58 +316,6 @@ impl Peer {
     /// Asks the sender of an incoming stream for a keyframe.
     pub fn request_keyframe(&mut self, now: Instant, stream: StreamId) {
         self.session.request_keyframe(now, stream);
-        self.pump(now);
-    }
-
-    /// Changes the scheduler during the call.
-    pub fn set_scheduler(&mut self, scheduler: weft_session::SchedulerKind) {
-        self.session.set_scheduler(scheduler);
-    }
-
-    /// Changes what the call is spared first.
-    pub fn set_preference(&mut self, now: Instant, preference: weft_session::Preference) {
-        self.session.set_preference(now, preference);
-    }
-
-    /// Changes the protection during the call.
-    pub fn set_protection(&mut self, protection: weft_session::ProtectionKind) {
-        self.session.set_protection(protection);
-    }
-
-    /// Changes every path's congestion controller during the call.
-    pub fn set_controller(&mut self, now: Instant, controller: weft_session::ControllerKind) {
-        self.session.set_controller(now, controller);
-        self.pump(now);
-    }
-
-    /// Says how a path's link may be used; known for paths to come, too.
-    pub fn set_path_policy(&mut self, now: Instant, path: PathId, policy: weft_session::Policy) {
-        self.session.set_path_policy(now, path, policy);
-        self.pump(now);
-    }
-
-    /// Changes how what waits leaves ([`Session::set_backlog`]).
-    pub fn set_backlog(&mut self, backlog: weft_session::Backlog) {
-        self.session.set_backlog(backlog);
-    }
-
-    /// Bounds what is sent over all paths together.
-    pub fn set_max_rate(&mut self, now: Instant, rate: weft_units::Rate) {
-        self.session.set_max_rate(now, rate);
-        self.pump(now);
-    }
-
-    /// Forgets the pictures that wait to be sent
-    /// ([`Session::drop_waiting_pictures`]).
-    pub fn drop_waiting_pictures(&mut self, now: Instant) {
-        self.session.drop_waiting_pictures();
-        self.pump(now);
-    }
-
-    /// Tells the peer what it may send on all streams together
-    /// ([`Session::set_peer_limit`]).
-    pub fn set_peer_limit(&mut self, now: Instant, rate: weft_units::Rate) {
-        self.session.set_peer_limit(rate);
         self.pump(now);
     }
 
@@ -440,6 +403,7 @@ impl Peer {
                     }
                 }
             }
+            progressed |= self.pump_data(now);
             if !progressed {
                 return;
             }
@@ -468,6 +432,16 @@ impl Peer {
                 for (path, rtt) in up {
                     self.session.handle_input(now, Input::PathUp { path, rtt });
                 }
+                if let Some(data) = &mut self.data {
+                    data.channels.connect(now);
+                }
+            }
+            weft_secure::Event::Data(packet) => {
+                match &mut self.data {
+                    Some(data) => data.handle_packet(now, packet),
+                    None => self.discarded += 1,
+                }
+                return;
             }
             weft_secure::Event::Ice(event) => {
                 let is_early = |input: &Input<'_>| matches!(input, Input::PathUp { .. });

@@ -3,6 +3,7 @@
 
 mod changes;
 mod common;
+mod data;
 mod interop;
 mod limit;
 mod outage;

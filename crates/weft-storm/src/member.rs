@@ -397,7 +397,7 @@ impl Member {
                 }
             }
             Event::Association(AssociationEvent::Failed { .. }) => return true,
-            Event::Association(AssociationEvent::Ice(_)) => {}
+            Event::Association(AssociationEvent::Ice(_) | AssociationEvent::Data(_)) => {}
             Event::Session(SessionEvent::FrameReceived { frame, .. }) => {
                 let stamp = match frame.codec {
                     Codec::H264 => h264::read(&frame.data),
@@ -409,7 +409,7 @@ impl Member {
                 self.camera.keyframe_wanted = true;
             }
             Event::Session(SessionEvent::TargetRateChanged { rate }) => self.camera.rate = rate,
-            Event::Session(_) | Event::AddressWanted { .. } => {}
+            Event::Session(_) | Event::AddressWanted { .. } | Event::Data(_) => {}
         }
         false
     }

@@ -114,7 +114,7 @@ impl Caller {
                 remote_peer.links.remove(&path);
                 return;
             }
-            Event::Ice(IceEvent::Selected { .. }) => return,
+            Event::Ice(IceEvent::Selected { .. }) | Event::Data(_) => return,
         };
         remote_peer.news.send(news);
         self.allow();

@@ -43,6 +43,21 @@ impl Transported<'_> {
         media.rtcp_rsize = offered.rtcp_rsize;
     }
 
+    /// Writes ICE, DTLS and candidates into a section of data channels that we offer.
+    pub fn describe_data(&self, media: &mut Media) {
+        self.describe(media);
+        media.rtcp_mux = false;
+        media.rtcp_rsize = false;
+    }
+
+    /// Returns the answer that accepts a section of data channels.
+    pub fn answer_data(&self, offered: &Media) -> Media {
+        let mut media = data_channels();
+        media.mid = offered.mid;
+        self.describe_answered(&mut media, offered);
+        media
+    }
+
     /// Writes ICE credentials and DTLS into a section that rejects `offered`: no
     /// standard asks for them there, but aiortc refuses an answer without them.
     /// Candidates are left out, since nothing can connect there.
@@ -84,6 +99,11 @@ impl Transported<'_> {
         let kept = locals.iter().map(|local| local.addr);
         seen.chain(kept.filter(|own| !hidden(own.ip()))).collect()
     }
+}
+
+/// Returns our section of data channels, without its transport.
+pub(crate) fn data_channels() -> Media {
+    Media::data_channels(weft_data::SCTP_PORT, weft_data::MAX_MESSAGE)
 }
 
 /// Host candidate priority (RFC 8445 section 5.1.2.1): the order of the links

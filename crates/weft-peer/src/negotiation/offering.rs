@@ -5,7 +5,7 @@ use weft_wire::payload::{Form, format_of};
 use weft_wire::rtp::{self, Mid, Rid};
 use weft_wire::sdp::{self, Media, SessionDescription, Setup};
 
-use super::describe::{Sources, Transported, announce, bundle, payloads};
+use super::describe::{Sources, Transported, announce, bundle, data_channels, payloads};
 use super::{NegotiationError, PayloadTypes, Section, feedback, forms};
 use crate::config::PeerConfig;
 use crate::stream::{NegotiatedStream, StreamDirection};
@@ -30,7 +30,7 @@ const EXTENSIONS: [(u8, &str); 6] = [
 pub(crate) struct Offering {
     config: PeerConfig,
     delivery: Delivery,
-    sections: Vec<OfferedSection>,
+    sections: Vec<Offered>,
     /// How many of the sections are answered; the others wait.
     answered: usize,
     session_id: u64,
@@ -38,7 +38,12 @@ pub(crate) struct Offering {
     rng: Rng,
 }
 
-struct OfferedSection {
+enum Offered {
+    Media(OfferedMedia),
+    Data { mid: Option<Mid>, rejected: bool },
+}
+
+struct OfferedMedia {
     section: Section,
     mid: Option<Mid>,
     codecs: Vec<PayloadTypes>,
@@ -67,16 +72,28 @@ impl Offering {
         for section in sections {
             let forms = forms(section.kind, &self.config.codecs, section.form);
             let codecs = offered_codecs(&forms);
-            self.sections.push(OfferedSection {
+            self.sections.push(Offered::Media(OfferedMedia {
                 section: section.clone(),
-                mid: Mid::new(&self.sections.len().to_string()),
+                mid: self.next_mid(),
                 sources: (0..section.encodings.len().max(1))
                     .map(|_| Sources::fresh(&mut self.rng, &codecs))
                     .collect(),
                 codecs,
                 rejected: false,
-            });
+            }));
         }
+    }
+
+    /// Adds a section of data channels.
+    pub(crate) fn add_data(&mut self) {
+        self.sections.push(Offered::Data {
+            mid: self.next_mid(),
+            rejected: false,
+        });
+    }
+
+    fn next_mid(&self) -> Option<Mid> {
+        Mid::new(&self.sections.len().to_string())
     }
 
     /// Describes the transport as it is now: ICE may have restarted, and links come
@@ -103,10 +120,10 @@ impl Offering {
             setup: Setup::ActPass,
         };
         let cname = &self.config.session.cname;
-        let describe = |s: &OfferedSection| s.describe(&transported, cname);
+        let describe = |s: &Offered| s.describe(&transported, cname);
         let media = self.sections.iter().map(describe).collect();
-        let used = self.sections.iter().filter(|s| !s.rejected);
-        let group = used.filter_map(|s| s.mid).collect();
+        let used = self.sections.iter().filter(|s| !s.is_rejected());
+        let group = used.filter_map(Offered::mid).collect();
         bundle((self.session_id, self.version), group, media)
     }
 
@@ -133,17 +150,35 @@ impl Offering {
         self.answered = self.sections.len();
         let mut streams = Vec::new();
         for (index, media) in waited.clone().zip(&answer.media[waited]) {
-            let offered = &self.sections[index];
+            let Offered::Media(offered) = &self.sections[index] else {
+                continue;
+            };
             let types = offered.answered(media).filter(|_| !media.is_rejected());
             if let Some(types) = types {
-                let like = |s: &&OfferedSection| offered.is_like(s);
-                let place = self.sections[..index].iter().filter(like).count();
+                let before = self.sections[..index].iter();
+                let place = before.filter(|s| offered.is_like(s)).count();
                 let added = offered.add_to(session, media, types, self.delivery);
                 streams.extend(added.into_iter().map(|s| NegotiatedStream { place, ..s }));
             }
-            self.sections[index].rejected = types.is_none();
+            if let Offered::Media(offered) = &mut self.sections[index] {
+                offered.rejected = types.is_none();
+            }
         }
         streams
+    }
+
+    /// Takes over the answer to the section of data channels; returns it if they were
+    /// accepted.
+    pub(crate) fn apply_data<'a>(&mut self, answer: &'a SessionDescription) -> Option<&'a Media> {
+        let mut sections = self.sections.iter_mut().zip(&answer.media);
+        sections.find_map(|(offered, media)| match offered {
+            Offered::Data { rejected, .. } => {
+                let is_accepted = !media.is_rejected() && media.data_channel_terms().is_some();
+                *rejected = !is_accepted;
+                is_accepted.then_some(media)
+            }
+            Offered::Media(_) => None,
+        })
     }
 }
 
@@ -162,7 +197,39 @@ fn offered_codecs(forms: &[Form]) -> Vec<PayloadTypes> {
     forms.iter().map(of).collect()
 }
 
-impl OfferedSection {
+impl Offered {
+    fn mid(&self) -> Option<Mid> {
+        match self {
+            Offered::Media(OfferedMedia { mid, .. }) | Offered::Data { mid, .. } => *mid,
+        }
+    }
+
+    fn is_rejected(&self) -> bool {
+        match self {
+            Offered::Media(OfferedMedia { rejected, .. }) | Offered::Data { rejected, .. } => {
+                *rejected
+            }
+        }
+    }
+
+    fn describe(&self, transported: &Transported<'_>, cname: &str) -> Media {
+        let media = match self {
+            Offered::Media(offered) => offered.describe(transported, cname),
+            Offered::Data { mid, .. } => {
+                let mut media = data_channels();
+                media.mid = *mid;
+                transported.describe_data(&mut media);
+                media
+            }
+        };
+        match self.is_rejected() {
+            true => Media::rejecting(&media),
+            false => media,
+        }
+    }
+}
+
+impl OfferedMedia {
     fn describe(&self, transported: &Transported<'_>, cname: &str) -> Media {
         let mut media = Media::new(self.section.kind);
         media.mid = self.mid;
@@ -192,10 +259,7 @@ impl OfferedSection {
             }
             StreamDirection::Receive => media.direction = sdp::Direction::RecvOnly,
         }
-        match self.rejected {
-            true => Media::rejecting(&media),
-            false => media,
-        }
+        media
     }
 
     /// The payload types that the answer takes of ours. It has the form that we
@@ -210,9 +274,9 @@ impl OfferedSection {
     }
 
     /// Whether two sections have the same kind and direction.
-    fn is_like(&self, other: &OfferedSection) -> bool {
-        let of = |s: &OfferedSection| (s.section.kind, s.section.direction);
-        of(self) == of(other)
+    fn is_like(&self, other: &Offered) -> bool {
+        let of = |s: &OfferedMedia| (s.section.kind, s.section.direction);
+        matches!(other, Offered::Media(other) if of(self) == of(other))
     }
 
     fn add_to(

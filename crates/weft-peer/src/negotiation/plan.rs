@@ -43,6 +43,8 @@ pub(crate) enum Plan {
     /// that there is nothing of. Rejecting it would end the call of clients that
     /// want ICE and DTLS attributes in every section (aiortc).
     Idle(PayloadTypes),
+    /// It is for data channels.
+    Data,
     /// It gets port zero.
     Rejected,
 }
@@ -92,6 +94,18 @@ pub(crate) fn plan(
         }
     }
     Ok(plans)
+}
+
+/// Plans to accept the offer's data channels, where they share the transport of media.
+pub(crate) fn accept_data(offer: &SessionDescription, plans: &mut [Plan]) {
+    // Of several sections the first: one SCTP association is all that a transport has.
+    let mut sections = plans.iter_mut().zip(&offer.media);
+    let data = sections.find(|(_, media)| {
+        !media.is_rejected() && media.data_channel_terms().is_some() && is_grouped(offer, media)
+    });
+    if let Some((plan, _)) = data {
+        *plan = Plan::Data;
+    }
 }
 
 fn is_grouped(offer: &SessionDescription, media: &Media) -> bool {

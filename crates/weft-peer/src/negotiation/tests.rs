@@ -20,7 +20,6 @@ use weft_wire::sdp::{SessionDescription, Setup};
 use super::*;
 use crate::{NegotiatedStream, Offer, Peer, PeerConfig, answer};
 
-/// The offers that `weft-wire` is tested with.
 #[path = "../../../weft-wire/src/sdp/tests/samples.rs"]
 mod samples;
 
@@ -44,6 +43,7 @@ pub(crate) fn config(role: IceRole, seed: u64, local: &str) -> PeerConfig {
         },
         session: weft_session::Config::new(ExtensionMap::default(), Ssrc(1)),
         codecs: Codec::ALL.to_vec(),
+        data_channels: false,
         locals: vec![LocalAddress {
             addr: local.parse::<SocketAddr>().expect("an address"),
             link: LinkId(0),

@@ -6,11 +6,12 @@ use weft_wire::rtp;
 use weft_wire::sdp::{self, Media, SessionDescription, Setup};
 
 use super::Peer;
+use super::data_link::DataLink;
 use crate::config::PeerConfig;
 use crate::negotiation::answered::Answered;
 use crate::negotiation::describe::{Sources, Transported, announce, payloads};
 use crate::negotiation::offering::{add_receiver, add_sender};
-use crate::negotiation::plan::{AnswerPolicy, Plan, Use, plan};
+use crate::negotiation::plan::{AnswerPolicy, Plan, Use, accept_data, plan};
 use crate::negotiation::{
     NegotiationError, agree, dtls_role_for_answer, extensions, remote_transport,
 };
@@ -28,7 +29,10 @@ pub fn answer(
     policy: &AnswerPolicy,
 ) -> Result<(Peer, String), NegotiationError> {
     let offer = SessionDescription::parse(offer)?;
-    let plans = plan(&offer, &config.codecs, policy)?;
+    let mut plans = plan(&offer, &config.codecs, policy)?;
+    if config.data_channels {
+        accept_data(&offer, &mut plans);
+    }
     let used = plans.iter().zip(&offer.media);
     let used = used.filter(|(plan, _)| plan.is_used());
     let used: Vec<&Media> = used.map(|(_, media)| media).collect();
@@ -86,10 +90,13 @@ impl Peer {
             receive: answered.policy.receive,
             send: Vec::new(),
         };
-        let plans = match added.media.is_empty() {
+        let mut plans = match added.media.is_empty() {
             true => Vec::new(),
             false => plan(&added, &answered.config.codecs, &policy)?,
         };
+        if answered.config.data_channels && self.data.is_none() {
+            accept_data(&added, &mut plans);
+        }
         let Some(mut answered) = self.answered.take() else {
             unreachable!("it is there, as above");
         };
@@ -118,6 +125,12 @@ impl Peer {
             setup: *setup,
         };
         for (plan, offered) in plans.iter().zip(offered) {
+            if let Plan::Data = plan {
+                let is_client = *setup == Setup::Active;
+                self.data = DataLink::new(offered, is_client, config.association.epoch);
+                media.push(transported.answer_data(offered));
+                continue;
+            }
             let mut section = Answering {
                 peer: self,
                 config,
@@ -147,7 +160,7 @@ impl Answering<'_> {
         let (types, used) = match plan {
             Plan::Used(used) => (used.types, Some(used)),
             Plan::Idle(types) => (types, None),
-            Plan::Rejected => {
+            Plan::Rejected | Plan::Data => {
                 let mut media = Media::rejecting(offered);
                 transported.describe_rejected(&mut media, offered);
                 return media;

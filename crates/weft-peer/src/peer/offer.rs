@@ -7,6 +7,7 @@ use weft_units::Instant;
 use weft_wire::sdp::{Media, Setup};
 
 use super::Peer;
+use super::data_link::DataLink;
 use crate::config::PeerConfig;
 use crate::negotiation::{NegotiationError, Offering, Section, agree, remote_transport};
 
@@ -32,6 +33,9 @@ impl Offer {
         }
         let mut offering = Offering::new(config, delivery);
         offering.add(sections);
+        if offering.config().data_channels {
+            offering.add_data();
+        }
         Offer {
             association,
             offering,
@@ -77,6 +81,12 @@ impl Offer {
         if peer.streams.is_empty() {
             return Err(NegotiationError::NoCommonCodec);
         }
+        let data = offering.apply_data(&answer);
+        let (is_client, epoch) = (
+            dtls == DtlsRole::Client,
+            offering.config().association.epoch,
+        );
+        peer.data = data.and_then(|media| DataLink::new(media, is_client, epoch));
         peer.offering = Some(Box::new(offering));
         peer.association.set_remote(now, remote);
         peer.pump(now);

@@ -4,7 +4,7 @@ use weft_session::{Level, Protocol, Repeat, Retention, Transmit};
 use weft_units::{Ecn, Instant, PathId};
 use weft_wire::rtp;
 
-use super::{Output, Peer};
+use super::{Event, Output, Peer};
 
 impl Peer {
     /// Protects once, sends on the path and its copies.
@@ -68,6 +68,32 @@ impl Peer {
             self.push_on(*copy, Ecn::NotEct, packet.clone());
         }
         self.push_on(repeat.path, Ecn::NotEct, packet);
+    }
+
+    /// Sends what the data channels want to send; returns whether there was anything.
+    pub(super) fn pump_data(&mut self, now: Instant) -> bool {
+        let Some(data) = &mut self.data else {
+            return false;
+        };
+        let mut progressed = false;
+        while let Some(output) = data.channels.poll_output() {
+            progressed = true;
+            match output {
+                weft_data::Output::Packet {
+                    packet,
+                    has_message,
+                    is_copied,
+                } => {
+                    let ranked = self.session.message_paths();
+                    let paths = data.choose(now, &ranked, (has_message, is_copied));
+                    self.association.send_data(now, &packet, &paths);
+                }
+                weft_data::Output::Event(event) => {
+                    self.outputs.push_back(Output::Event(Event::Data(event)));
+                }
+            }
+        }
+        progressed
     }
 
     fn push_on(&mut self, path: PathId, ecn: Ecn, datagram: Vec<u8>) {

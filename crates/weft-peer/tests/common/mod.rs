@@ -35,6 +35,8 @@ pub struct Record {
     pub shown: Vec<Shown>,
     /// Events of both associations.
     pub events: Vec<(Instant, Side, weft_secure::Event)>,
+    /// Events of both sides' data channels.
+    pub data: Vec<(Instant, Side, weft_peer::data::Event)>,
     keyframe_in: bool,
 }
 
@@ -46,6 +48,7 @@ impl Record {
             Event::Session(weft_session::Event::FrameReceived { frame, .. }) => {
                 self.on_frame(now, &frame.data);
             }
+            Event::Data(event) => self.data.push((now, side, event.clone())),
             Event::Session(_) | Event::AddressWanted { .. } => {}
         }
     }
@@ -166,6 +169,7 @@ pub fn config(role: IceRole, epoch: std::time::Instant, rng: &Rng) -> PeerConfig
         locals: Vec::new(),
         public: Vec::new(),
         codecs: Codec::ALL.to_vec(),
+        data_channels: false,
         rng: rng.stream("session"),
     }
 }

@@ -25,6 +25,8 @@ pub struct Setup {
     pub limit: Option<Rate>,
     /// Changes the offer on its way, so that the answerer knows less than we.
     pub edit_offer: fn(String) -> String,
+    /// Sides that want data channels.
+    pub data: Vec<Side>,
 }
 
 impl Setup {
@@ -37,6 +39,7 @@ impl Setup {
             scheduler: SchedulerKind::default(),
             limit: None,
             edit_offer: |sdp| sdp,
+            data: Vec::new(),
         }
     }
 }
@@ -64,6 +67,8 @@ impl World {
         let rng = Rng::new(setup.seed);
         let wires = Wires::new(setup.family, &setup.links, &rng);
         let (mut sender, mut receiver) = configs(setup, &rng);
+        sender.data_channels = setup.data.contains(&Side::Sender);
+        receiver.data_channels = setup.data.contains(&Side::Receiver);
         sender.session.scheduler = setup.scheduler;
         sender.session.send_limit = setup.limit;
         if let Some(rate) = setup.limit {
@@ -103,6 +108,14 @@ impl World {
 
     pub fn receiver(&self) -> &Peer {
         &self.receiver
+    }
+
+    /// One side and the time, to act on its data channels.
+    pub fn side(&mut self, side: Side) -> (&mut Peer, Instant) {
+        match side {
+            Side::Sender => (&mut self.sender, self.now),
+            Side::Receiver => (&mut self.receiver, self.now),
+        }
     }
 
     fn next_event(&self) -> Option<Instant> {

@@ -19,7 +19,7 @@ pub struct Policy {
 }
 
 /// Whether a path carries media beside others.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum Standing {
     /// It does.
     #[default]

@@ -37,7 +37,7 @@ use crate::config::{
     Backlog, Config, FeedbackFormat, Level, ReceiveStreamConfig, SendStreamConfig,
 };
 use crate::event::{Frame, Input, Output};
-use crate::path::{Path, Paths};
+use crate::path::{Path, PathState, Paths};
 use crate::preference::Preference;
 use crate::protection::{Protection, ProtectionKind, RepairShare};
 use crate::schedule::{PathUse, Policy, SchedulerKind};
@@ -381,6 +381,25 @@ impl Session {
             && later(self.feedback.next_feedback)
             && later(self.paths_due.other.map(|d| d.at))
             && receivers.all(|due| later(due.map(|d| d.at)))
+    }
+
+    /// Returns the paths that may carry messages beside media, with their round trips, the
+    /// best first: none that is suspect or dead, regular paths before backups, and of
+    /// these the shortest round trip first.
+    #[must_use]
+    pub fn message_paths(&self) -> Vec<(PathId, Duration)> {
+        let alive = self.paths.values().filter(|p| p.state == PathState::Up);
+        let mut ranked: Vec<_> = alive
+            .map(|path| {
+                (
+                    self.path_policy(path.id).standing,
+                    path.recent_round_trip(),
+                    path.id,
+                )
+            })
+            .collect();
+        ranked.sort();
+        ranked.into_iter().map(|(_, rtt, id)| (id, rtt)).collect()
     }
 
     /// Returns the signs that media gives of each path's life: its smoothed

@@ -22,6 +22,10 @@ pub const CONGESTION_FEEDBACK: &str = "ack ccfb";
 /// (draft-alvestrand-rmcat-remb-03).
 pub const RATE_FEEDBACK: &str = "goog-remb";
 
+/// Protocol of data channels over UDP (RFC 8841 section 4.2), and their format.
+const DATA_PROTOCOL: &str = "UDP/DTLS/SCTP";
+const DATA_FORMAT: &str = "webrtc-datachannel";
+
 /// Media section (`m=`).
 ///
 /// More than fifteen fields: a section has as many kinds of lines.
@@ -204,6 +208,41 @@ impl Media {
             direction: Direction::Inactive,
             ..Media::new(offered.kind.clone())
         }
+    }
+
+    /// Section of data channels (RFC 8841 section 4): the SCTP port, and the longest
+    /// message that its side takes, in bytes.
+    #[must_use]
+    pub fn data_channels(sctp_port: u16, max_message: usize) -> Media {
+        let attribute = |name: &str, value: String| (name.to_owned(), Some(value));
+        Media {
+            protocol: DATA_PROTOCOL.to_owned(),
+            formats: vec![DATA_FORMAT.to_owned()],
+            attributes: vec![
+                attribute("sctp-port", sctp_port.to_string()),
+                attribute("max-message-size", max_message.to_string()),
+            ],
+            ..Media::new(SectionKind::Application)
+        }
+    }
+
+    /// Returns the SCTP port and the longest message of a section of data channels over
+    /// DTLS and UDP, `usize::MAX` for a message of any length; `None` for other sections.
+    #[must_use]
+    pub fn data_channel_terms(&self) -> Option<(u16, usize)> {
+        let has_format = self.formats.iter().any(|format| format == DATA_FORMAT);
+        if self.protocol != DATA_PROTOCOL || !has_format {
+            return None;
+        }
+        let value = |wanted: &str| {
+            let mut attributes = self.attributes.iter();
+            let found = attributes.find(|(name, _)| name == wanted);
+            found.and_then(|(_, value)| value.as_deref())
+        };
+        let port = value("sctp-port")?.parse().ok().filter(|port| *port > 0)?;
+        // RFC 8841 section 6.1: 64 KB without it, any length if it is 0.
+        let most = value("max-message-size").map_or(Some(65_536), |most| most.parse().ok())?;
+        Some((port, if most == 0 { usize::MAX } else { most }))
     }
 
     /// Whether the pictures are a presentation rather than a camera's: `a=content:slides`

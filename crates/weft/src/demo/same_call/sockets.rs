@@ -240,7 +240,7 @@ impl Application for End {
                 self.begin(context.now, peer, rate);
             }
             Event::Session(event) => self.on_session(context.now, peer, &event),
-            Event::Association(_) | Event::AddressWanted { .. } => {}
+            Event::Association(_) | Event::AddressWanted { .. } | Event::Data(_) => {}
         }
     }
 

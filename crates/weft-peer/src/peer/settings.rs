@@ -1,0 +1,60 @@
+//! Settings that change during a call.
+
+use weft_session::{Backlog, ControllerKind, Policy, Preference, ProtectionKind, SchedulerKind};
+use weft_units::{Instant, PathId, Rate};
+
+use super::Peer;
+
+impl Peer {
+    /// Changes the scheduler during the call.
+    pub fn set_scheduler(&mut self, scheduler: SchedulerKind) {
+        self.session.set_scheduler(scheduler);
+    }
+
+    /// Changes what the call is spared first.
+    pub fn set_preference(&mut self, now: Instant, preference: Preference) {
+        self.session.set_preference(now, preference);
+    }
+
+    /// Changes the protection during the call.
+    pub fn set_protection(&mut self, protection: ProtectionKind) {
+        self.session.set_protection(protection);
+    }
+
+    /// Changes every path's congestion controller during the call.
+    pub fn set_controller(&mut self, now: Instant, controller: ControllerKind) {
+        self.session.set_controller(now, controller);
+        self.pump(now);
+    }
+
+    /// Says how a path's link may be used; known for paths to come, too.
+    pub fn set_path_policy(&mut self, now: Instant, path: PathId, policy: Policy) {
+        self.session.set_path_policy(now, path, policy);
+        self.pump(now);
+    }
+
+    /// Changes how what waits leaves ([`set_backlog`](weft_session::Session::set_backlog)).
+    pub fn set_backlog(&mut self, backlog: Backlog) {
+        self.session.set_backlog(backlog);
+    }
+
+    /// Bounds what is sent over all paths together.
+    pub fn set_max_rate(&mut self, now: Instant, rate: Rate) {
+        self.session.set_max_rate(now, rate);
+        self.pump(now);
+    }
+
+    /// Forgets the pictures that wait to be sent
+    /// ([`drop_waiting_pictures`](weft_session::Session::drop_waiting_pictures)).
+    pub fn drop_waiting_pictures(&mut self, now: Instant) {
+        self.session.drop_waiting_pictures();
+        self.pump(now);
+    }
+
+    /// Tells the peer what it may send on all streams together
+    /// ([`set_peer_limit`](weft_session::Session::set_peer_limit)).
+    pub fn set_peer_limit(&mut self, now: Instant, rate: Rate) {
+        self.session.set_peer_limit(rate);
+        self.pump(now);
+    }
+}
