@@ -93,6 +93,7 @@ impl Plane {
                 traffic.set_exported(from, track, wanted);
                 self.resume_wanted(now, &[track]);
             }
+            Message::Said { topic, message } => self.pass_on(now, &topic, &message, None),
             Message::Interrupted => traffic.on_interrupted(now, peers, from),
             Message::KeyframeWanted { track } => traffic.on_keyframe_wanted(now, peers, track),
             Message::Usable { publisher, rates } => {

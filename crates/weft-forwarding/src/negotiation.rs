@@ -71,8 +71,17 @@ impl Plane {
 
     fn publisher_config(&self, publisher: &Publisher, entropy: &Entropy) -> PeerConfig {
         let publications = self.published_in(&publisher.room);
-        self.settings
-            .peer(IceRole::Controlled, LEAST_MAX_RATE, publications, entropy)
+        self.answering(publications, entropy)
+    }
+
+    /// Returns the makings of a peer that offers: it may have data channels.
+    fn answering(&self, publications: usize, entropy: &Entropy) -> PeerConfig {
+        let role = IceRole::Controlled;
+        let mut config = self
+            .settings
+            .peer(role, LEAST_MAX_RATE, publications, entropy);
+        config.data_channels = true;
+        config
     }
 
     fn take_publication(
@@ -135,9 +144,7 @@ impl Plane {
             return self.offer_publication(now, resource, publisher, checks, entropy);
         };
         let (_, sections) = self.published(&publisher)?;
-        let config = self
-            .settings
-            .peer(IceRole::Controlled, LEAST_MAX_RATE, publications, entropy);
+        let config = self.answering(publications, entropy);
         let ice_session = Some(name_of(&config));
         let outgoing = |section: &Section| Outgoing {
             kind: section.kind,

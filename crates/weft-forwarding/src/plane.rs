@@ -7,6 +7,7 @@ use crate::publisher::{Places, Publisher};
 use crate::settings::Settings;
 use crate::steering::Steering;
 use crate::taps::Recordings;
+use crate::topics::Topics;
 use crate::traffic::Traffic;
 use crate::wanted::Wanted;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -45,6 +46,8 @@ pub struct Plane {
     /// Participants whose sound is not forwarded.
     pub(crate) muted: BTreeSet<Publisher>,
     pub(crate) recordings: Recordings,
+    /// Open data channels.
+    pub(crate) topics: Topics,
     pub(crate) events: VecDeque<Event>,
     /// Time of the last input.
     pub(crate) now: Instant,
@@ -67,6 +70,7 @@ impl Plane {
             steering: Steering::default(),
             muted: BTreeSet::new(),
             recordings: Recordings::default(),
+            topics: Topics::default(),
             events: VecDeque::new(),
             now: Instant::ZERO,
             next_housekeeping: None,
@@ -125,6 +129,7 @@ impl Plane {
             return;
         };
         self.resources.remove(&key);
+        self.topics.remove(key);
         self.peers.close(now, key);
         let participant = &connection.participant;
         let publication = self.publications.get_mut(participant);
@@ -430,8 +435,9 @@ impl Plane {
                 SessionEvent::StreamEnded { stream } => self.on_goodbye(now, key, stream),
                 SessionEvent::FrameReceived { .. } | SessionEvent::PathStateChanged { .. } => {}
             },
-            // A server has one address, and takes no data channels.
-            PeerEvent::AddressWanted { .. } | PeerEvent::Data(_) => {}
+            PeerEvent::Data(event) => self.on_data(now, key, event),
+            // A server has one address.
+            PeerEvent::AddressWanted { .. } => {}
             PeerEvent::Association(event) => match event {
                 AssociationEvent::Connected { .. } => self.on_connected(now, key),
                 AssociationEvent::Failed { reason } => self.on_failure(now, key, &reason),

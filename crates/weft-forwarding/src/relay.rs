@@ -6,6 +6,7 @@
 
 use crate::publisher::{Places, Publisher, Slot};
 use crate::routing::TrackId;
+use crate::topics::Topic;
 use std::net::SocketAddr;
 use weft_rooms::Publishing;
 use weft_units::{Ecn, Rate};
@@ -93,6 +94,11 @@ pub(crate) enum Message {
     Wanted { track: TrackId, wanted: bool },
     /// Packet of a track of the sender.
     Packet { track: TrackId, packet: MediaPacket },
+    /// Message of a participant on a data channel.
+    Said {
+        topic: Topic,
+        message: weft_peer::data::Message,
+    },
     /// Packets before this message are missing.
     Interrupted,
     /// A viewer needs a keyframe of this track.

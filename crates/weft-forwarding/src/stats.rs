@@ -22,6 +22,11 @@ pub struct Stats {
     pub datagrams_unsent: u64,
     /// Keyframes asked of publishers.
     pub keyframe_requests: u64,
+    /// Messages on data channels that were passed on, one for each receiver.
+    pub messages_passed: u64,
+    /// Messages on data channels that were dropped: of senders beyond their rate, of
+    /// viewers, and for receivers that do not take them.
+    pub messages_dropped: u64,
     /// Packets lost between planes because one was too slow. Their owner counts them;
     /// a plane reports none.
     pub relayed_lost: u64,
@@ -46,6 +51,8 @@ impl Stats {
             datagrams_dropped: self.datagrams_dropped + other.datagrams_dropped,
             datagrams_unsent: self.datagrams_unsent + other.datagrams_unsent,
             keyframe_requests: self.keyframe_requests + other.keyframe_requests,
+            messages_passed: self.messages_passed + other.messages_passed,
+            messages_dropped: self.messages_dropped + other.messages_dropped,
             relayed_lost: self.relayed_lost + other.relayed_lost,
             busy: self.busy + other.busy,
             lag: self.lag.max(other.lag),
@@ -68,6 +75,8 @@ impl Plane {
             keyframe_requests: totals.keyframe_requests,
             datagrams_dropped: peers.unroutable() + peers.discarded(),
             datagrams_unsent: 0,
+            messages_passed: self.topics.passed,
+            messages_dropped: self.topics.dropped,
             relayed_lost: 0,
             busy: 0,
             lag: 0,

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 
 use weft_forwarding::Line;
+use weft_peer::data::{self, Message};
 use weft_peer::{Event, Peer};
 use weft_session::{Event as SessionEvent, Frame};
 use weft_testing::pictures::{Picture, Stamp};
@@ -33,6 +34,8 @@ pub struct Client {
     /// How many packets of sound came.
     pub sounds: usize,
     pub receives_room: bool,
+    /// Messages that came on data channels, with their times.
+    pub messages: Vec<(Instant, Message)>,
     /// Lines of its reception, and those that carry somebody else whose first keyframe
     /// has not come.
     pub lines: Vec<Line>,
@@ -123,6 +126,10 @@ impl Client {
     }
 
     pub fn on_event(&mut self, now: Instant, event: &Event) {
+        if let Event::Data(data::Event::Message { message, .. }) = event {
+            self.messages.push((now, message.clone()));
+            return;
+        }
         if let Event::Session(SessionEvent::FrameReceived { stream, frame }) = event
             && self.receives_room
             && frame.codec == Codec::Vp8

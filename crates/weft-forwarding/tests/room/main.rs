@@ -13,6 +13,7 @@ mod reception;
 mod recording;
 mod requests;
 mod restart;
+mod topics;
 mod weak;
 #[allow(dead_code)]
 #[path = "../../../weft-peer/tests/wires/mod.rs"]

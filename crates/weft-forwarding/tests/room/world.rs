@@ -66,6 +66,8 @@ pub struct Room {
     pub browser: bool,
     /// Whether the last section of an offer to publish is a presentation.
     pub presents: bool,
+    /// Whether the next client wants data channels.
+    pub data: bool,
     /// Strangers of whom each sends something before each datagram that comes.
     pub strangers: u16,
     /// No datagram of a handshake comes to the server (RFC 7983).
@@ -129,6 +131,7 @@ impl Room {
             link: None,
             browser: false,
             presents: false,
+            data: false,
             strangers: 0,
             without_handshakes: false,
         }
@@ -204,6 +207,7 @@ impl Room {
             sounds: 0,
             bytes: BTreeMap::new(),
             receives_room: false,
+            messages: Vec::new(),
             lines: Vec::new(),
             changed: BTreeSet::new(),
             stills: 0,
@@ -217,7 +221,9 @@ impl Room {
         let local = self.next_local();
         let entropy = self.entropy("client");
         let certificate = self.certificate.clone();
-        PeerConfig::new(role, self.origin, certificate, vec![local], &entropy)
+        let mut config = PeerConfig::new(role, self.origin, certificate, vec![local], &entropy);
+        config.data_channels = self.data;
+        config
     }
 
     /// Address of the next client.

@@ -136,6 +136,16 @@ async fn metrics(State(app): State<App>) -> Result<Response, Problem> {
             media.keyframe_requests,
         ),
         (
+            "weft_messages_passed_total",
+            "Messages on data channels, one for each receiver.",
+            media.messages_passed,
+        ),
+        (
+            "weft_messages_dropped_total",
+            "Messages on data channels that were not passed on.",
+            media.messages_dropped,
+        ),
+        (
             "weft_relayed_lost_total",
             "Packets that media threads did not take from each other in time.",
             media.relayed_lost,

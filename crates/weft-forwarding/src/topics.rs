@@ -1,0 +1,83 @@
+//! Open data channels, by room and label.
+
+use std::collections::{BTreeMap, BTreeSet};
+use weft_peer::PeerKey;
+use weft_peer::data::{ChannelId, Urgency};
+use weft_units::{Bytes, Duration, Instant, Rate};
+
+/// Most that is passed on of one sender, all its channels together. Chosen by us: 50
+/// messages of 1,200 bytes a second, twice over; each goes to the whole room.
+const RATE: Rate = Rate::from_kbps(1_000);
+/// Bytes that a message counts beside its own: 250 of one byte a second are passed on.
+const HEAD: u64 = 500;
+/// Messages that may come at once.
+const BURST: Duration = Duration::from_secs(1);
+
+/// Label in a room, by which messages are distributed.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Topic {
+    pub(crate) room: String,
+    pub(crate) label: String,
+}
+
+/// Open data channels of a plane.
+#[derive(Default)]
+pub(crate) struct Topics {
+    pub(crate) channels: BTreeMap<Topic, BTreeSet<(PeerKey, ChannelId)>>,
+    pub(crate) open: BTreeMap<(PeerKey, ChannelId), (Topic, Urgency)>,
+    /// When what a sender has sent would have come at the rate.
+    due: BTreeMap<PeerKey, Instant>,
+    /// Messages that were passed on, one for each receiver.
+    pub(crate) passed: u64,
+    /// Messages that were not: of senders beyond the rate, of viewers, and for receivers
+    /// that do not take them.
+    pub(crate) dropped: u64,
+}
+
+impl Topics {
+    pub(crate) fn enter(
+        &mut self,
+        key: PeerKey,
+        channel: ChannelId,
+        topic: Topic,
+        urgency: Urgency,
+    ) {
+        let channels = self.channels.entry(topic.clone()).or_default();
+        channels.insert((key, channel));
+        self.open.insert((key, channel), (topic, urgency));
+    }
+
+    pub(crate) fn leave(&mut self, key: PeerKey, channel: ChannelId) {
+        let Some((topic, _)) = self.open.remove(&(key, channel)) else {
+            return;
+        };
+        if let Some(channels) = self.channels.get_mut(&topic) {
+            channels.remove(&(key, channel));
+            if channels.is_empty() {
+                self.channels.remove(&topic);
+            }
+        }
+    }
+
+    /// Forgets a connection.
+    pub(crate) fn remove(&mut self, key: PeerKey) {
+        let first = (key, ChannelId(0));
+        let last = (key, ChannelId(u16::MAX));
+        let open: Vec<_> = self.open.range(first..=last).map(|(of, _)| *of).collect();
+        for (key, channel) in open {
+            self.leave(key, channel);
+        }
+        self.due.remove(&key);
+    }
+
+    /// Counts a message of a sender; returns whether it is within the rate.
+    pub(crate) fn admits(&mut self, now: Instant, key: PeerKey, length: usize) -> bool {
+        let due = self.due.entry(key).or_insert(now);
+        if *due > now + BURST {
+            return false;
+        }
+        let time = RATE.time_for(Bytes(length as u64 + HEAD));
+        *due = (*due).max(now) + time.unwrap_or(BURST);
+        true
+    }
+}
