@@ -18,8 +18,9 @@ mod video;
 mod vp8;
 
 pub use audio::{
-    AudioFrame, Microphone, MicrophoneError, MicrophoneSpec, OpusDecoder, OpusEncoder, OpusError,
-    audio_level,
+    AudioFrame, EchoCanceller, EchoFreeMicrophone, EchoReference, Microphone, MicrophoneError,
+    MicrophoneSpec, OpusDecoder, OpusEncoder, OpusError, PlayedCounts, RoomMixer, SoundBlock,
+    Speaker, SpeakerError, SpeakerSpec, audio_level,
 };
 pub use camera::{Camera, CameraError, CameraSpec, Captured, Format};
 pub use coding::{EncodedFrame, EncoderConfig, MAX_MACROBLOCKS, VideoError};

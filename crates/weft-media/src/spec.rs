@@ -2,7 +2,7 @@
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{kind} `{spec}`: {problem}; {remedy}")]
 pub struct SpecError {
-    /// Kind of source: "camera" or "microphone".
+    /// Kind of source: "camera", "microphone" or "speaker".
     pub kind: &'static str,
     /// The whole name as given.
     pub spec: String,

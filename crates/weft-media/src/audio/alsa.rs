@@ -1,3 +1,5 @@
+pub mod speaker;
+
 use alsa::pcm::{Access, Format, HwParams, PCM};
 use alsa::{Direction, Output, ValueOr};
 
@@ -11,8 +13,19 @@ pub struct AlsaMicrophone {
     channels: usize,
 }
 
-/// Buffer size of ten frames, so that a reader that is late by 200 ms loses nothing.
-const BUFFER_FRAMES: i64 = 10;
+/// Size of a device's buffer.
+#[derive(Clone, Copy)]
+struct Buffer {
+    /// Samples per channel between two interrupts.
+    period: i64,
+    periods: i64,
+}
+
+/// Buffer of ten frames, so that a reader that is late by 200 ms loses nothing.
+const BUFFER: Buffer = Buffer {
+    period: FRAME_SAMPLES as i64,
+    periods: 10,
+};
 
 impl AlsaMicrophone {
     pub fn open(name: &str) -> Result<AlsaMicrophone, MicrophoneError> {
@@ -21,7 +34,7 @@ impl AlsaMicrophone {
         // reason, too.
         let _ = Output::local_error_handler();
         let pcm = PCM::new(name, Direction::Capture, false).map_err(failed)?;
-        let channels = configure(&pcm).map_err(failed)?;
+        let channels = configure(&pcm, BUFFER).map_err(failed)?;
         pcm.start().map_err(failed)?;
         Ok(AlsaMicrophone {
             name: name.into(),
@@ -48,15 +61,15 @@ impl AlsaMicrophone {
 }
 
 /// Sets the format; returns the number of channels, one or two.
-fn configure(pcm: &PCM) -> alsa::Result<usize> {
+fn configure(pcm: &PCM, buffer: Buffer) -> alsa::Result<usize> {
     let params = HwParams::any(pcm)?;
     params.set_rate_resample(true)?;
     params.set_access(Access::RWInterleaved)?;
     params.set_format(Format::s16())?;
     let channels = params.set_channels_near(CHANNELS as u32)? as usize;
     params.set_rate(SAMPLE_RATE, ValueOr::Nearest)?;
-    params.set_period_size_near(FRAME_SAMPLES as i64, ValueOr::Nearest)?;
-    params.set_buffer_size_near(BUFFER_FRAMES * FRAME_SAMPLES as i64)?;
+    params.set_period_size_near(buffer.period, ValueOr::Nearest)?;
+    params.set_buffer_size_near(buffer.periods * buffer.period)?;
     pcm.hw_params(&params)?;
     Ok(channels)
 }
@@ -86,8 +99,12 @@ impl Microphone for AlsaMicrophone {
     }
 }
 
+fn cause(error: alsa::Error) -> std::io::Error {
+    std::io::Error::from_raw_os_error(error.errno())
+}
+
 fn open_error(name: &str, error: alsa::Error) -> MicrophoneError {
-    let cause = std::io::Error::from_raw_os_error(error.errno());
+    let cause = cause(error);
     let kind = cause.kind();
     MicrophoneError::Open {
         name: format!("alsa:{name}"),

@@ -1,15 +1,24 @@
-//! Audio: microphones and files as input, Opus encoding and decoding. Always 48 kHz
-//! stereo in frames of 20 ms, as WebRTC sends it (RFC 7587 section 4.1).
+//! Audio: microphones and loudspeakers, files in their place, Opus encoding and decoding,
+//! the mix of a room. Always 48 kHz stereo; microphones have frames of 20 ms, as WebRTC
+//! sends them (RFC 7587 section 4.1), loudspeakers blocks of 10 ms.
 
 mod alsa;
 mod codec;
+mod echo;
+mod mixer;
+mod speaker;
 mod spec;
 #[cfg(test)]
 mod tests;
+mod voice;
 mod wav;
 
 pub use codec::{OpusDecoder, OpusEncoder, OpusError};
+pub use echo::{EchoCanceller, EchoFreeMicrophone, EchoReference};
+pub use mixer::RoomMixer;
+pub use speaker::SpeakerSpec;
 pub use spec::MicrophoneSpec;
+pub use voice::PlayedCounts;
 
 use weft_units::AudioLevel;
 
@@ -24,6 +33,12 @@ pub const FRAME_SAMPLES: usize = 960;
 
 /// 20 ms of sound, left and right alternating.
 pub type AudioFrame = [i16; FRAME_SAMPLES * CHANNELS];
+
+/// Samples per channel in a block of 10 ms.
+pub const BLOCK_SAMPLES: usize = 480;
+
+/// 10 ms of sound for a loudspeaker, left and right alternating.
+pub type SoundBlock = [i16; BLOCK_SAMPLES * CHANNELS];
 
 /// Level above which sound may be voice: the noise of a quiet room is below. There is no
 /// voice detector here. Chosen by us.
@@ -76,6 +91,43 @@ pub enum MicrophoneError {
         name: String,
         /// System error.
         reason: String,
+    },
+}
+
+/// A sink of sound.
+pub trait Speaker: Send {
+    /// Whether [`Speaker::write`] blocks until the device has room for the block. If not,
+    /// call it every 10 ms.
+    fn pace(&self) -> Pace;
+    /// Plays the next 10 ms.
+    ///
+    /// # Errors
+    /// [`SpeakerError::Lost`] if the device has failed. Open it again.
+    fn write(&mut self, block: &SoundBlock) -> Result<(), SpeakerError>;
+}
+
+/// Reason for a missing loudspeaker. Each text contains a remedy.
+#[derive(Debug, thiserror::Error)]
+pub enum SpeakerError {
+    /// The device does not exist or cannot be opened, or the file cannot be created.
+    #[error("speaker `{name}`: {reason}; {remedy}")]
+    Open {
+        /// Device or file.
+        name: String,
+        /// System error.
+        reason: String,
+        /// Remedy for the user.
+        remedy: &'static str,
+    },
+    /// The device or file worked and then failed.
+    #[error("speaker `{name}` stopped: {reason}; {remedy}")]
+    Lost {
+        /// Device or file.
+        name: String,
+        /// System error.
+        reason: String,
+        /// Remedy for the user.
+        remedy: &'static str,
     },
 }
 

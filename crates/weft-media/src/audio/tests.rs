@@ -35,7 +35,7 @@ fn missing_devices_and_files_say_what_to_do() {
 }
 
 /// Returns the strength of one frequency, 1 for a full-scale sine (Goertzel).
-fn strength(samples: &[i16], hertz: f64) -> f64 {
+pub(super) fn strength(samples: &[i16], hertz: f64) -> f64 {
     let step = std::f64::consts::TAU * hertz / f64::from(SAMPLE_RATE);
     let (mut re, mut im) = (0.0, 0.0);
     for (n, sample) in samples.iter().enumerate() {

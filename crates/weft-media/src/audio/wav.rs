@@ -1,8 +1,13 @@
+use std::fs::File;
+use std::io::BufWriter;
 use std::path::Path;
 
-use hound::{SampleFormat, WavReader};
+use hound::{SampleFormat, WavReader, WavSpec, WavWriter};
 
-use super::{AudioFrame, CHANNELS, FRAME_SAMPLES, Microphone, MicrophoneError, SAMPLE_RATE};
+use super::{
+    AudioFrame, CHANNELS, FRAME_SAMPLES, Microphone, MicrophoneError, SAMPLE_RATE, SoundBlock,
+    Speaker, SpeakerError,
+};
 use crate::Pace;
 
 /// A WAV file in memory, converted and played in a loop, paced by the caller.
@@ -88,4 +93,67 @@ fn resample(samples: &[[i16; CHANNELS]], rate: u32) -> Vec<[i16; CHANNELS]> {
             })
         })
         .collect()
+}
+
+/// A WAV file to write, paced by the caller. A crash loses its last second at most.
+pub struct WavSpeaker {
+    name: String,
+    writer: WavWriter<BufWriter<File>>,
+    /// Blocks since the last flush.
+    unflushed: usize,
+}
+
+/// Blocks between two flushes: a second.
+const FLUSH: usize = 100;
+
+impl WavSpeaker {
+    pub fn create(path: &Path) -> Result<WavSpeaker, SpeakerError> {
+        let name = path.display().to_string();
+        let spec = WavSpec {
+            channels: CHANNELS as u16,
+            sample_rate: SAMPLE_RATE,
+            bits_per_sample: 16,
+            sample_format: SampleFormat::Int,
+        };
+        let failed = |reason: String| SpeakerError::Open {
+            name: name.clone(),
+            reason,
+            remedy: "name a new file in a folder that you may write to",
+        };
+        // Never overwrites a file: it may be the beginning of this sound.
+        let file = File::create_new(path).map_err(|error| failed(error.to_string()))?;
+        let writer = WavWriter::new(BufWriter::new(file), spec);
+        let writer = writer.map_err(|error| failed(error.to_string()))?;
+        Ok(WavSpeaker {
+            name,
+            writer,
+            unflushed: 0,
+        })
+    }
+
+    fn add(&mut self, block: &SoundBlock) -> Result<(), hound::Error> {
+        for sample in block {
+            self.writer.write_sample(*sample)?;
+        }
+        self.unflushed += 1;
+        if self.unflushed == FLUSH {
+            self.unflushed = 0;
+            self.writer.flush()?;
+        }
+        Ok(())
+    }
+}
+
+impl Speaker for WavSpeaker {
+    fn pace(&self) -> Pace {
+        Pace::Caller
+    }
+
+    fn write(&mut self, block: &SoundBlock) -> Result<(), SpeakerError> {
+        self.add(block).map_err(|error| SpeakerError::Lost {
+            name: self.name.clone(),
+            reason: error.to_string(),
+            remedy: "make room on the disk (WAV files end at 4 GiB)",
+        })
+    }
 }
