@@ -36,11 +36,12 @@ use crate::connect::ConnectError;
 use crate::error::StartError;
 use crate::event::Event;
 use crate::links::{self, Links};
+use crate::playout::{Playout, cancel_echo};
 use crate::signalling::Room;
 use crate::start::start;
 
 use inbox::{CallMessage, Frames, Mailbox};
-use run::{CallLoop, LocalParticipant};
+use run::{CallLoop, LocalParticipant, Outlets};
 pub use statistics::Statistics;
 
 /// Running call: it publishes its sources, receives the other participants,
@@ -120,9 +121,17 @@ impl Call {
         let (specs, scope) = links::links_or_all(&config.send.links, here)?;
         let room = Room::new(&config.server, specs.clone(), &config.room)?;
         let links = Links::check(specs, scope, &notices)?;
-        let name = config.send.name.clone();
-        let servers = config.send.turn_servers.clone();
-        let started = start(clock, links, config.send, Call::LAYERS, notices)?;
+        let mut send = config.send;
+        let playout = match config.speaker {
+            Some(open) => {
+                let reference = cancel_echo(&mut send, config.echo)?;
+                Some(Playout::start(open, reference, clock, notices.clone())?)
+            }
+            None => None,
+        };
+        let name = send.name.clone();
+        let servers = send.turn_servers.clone();
+        let started = start(clock, links, send, Call::LAYERS, notices)?;
         let driver = started.driver;
         driver.remote.send(Command::UseTurn {
             servers,
@@ -139,7 +148,8 @@ impl Call {
         };
         let (mailbox, inbox) = inbox::mail();
         let remote = driver.remote.clone();
-        let mut call_loop = CallLoop::new(room, remote.clone(), mailbox.clone(), own, events);
+        let outlets = Outlets { events, playout };
+        let mut call_loop = CallLoop::new(room, remote.clone(), mailbox.clone(), own, outlets);
         let frames = inbox.frames();
         let call = thread::Builder::new()
             .name("call".to_owned())

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use weft_cc::ControllerKind;
-use weft_media::{Camera, Microphone, MicrophoneSpec};
+use weft_media::{Camera, Microphone, MicrophoneSpec, Speaker, SpeakerError};
 use weft_net::LinkChoice;
 use weft_publish::Degradation;
 use weft_session::{Preference, ProtectionKind, SchedulerKind};
@@ -28,6 +28,24 @@ pub struct CallConfig {
     pub receiving: Receiving,
     /// Sources, links and sending parameters.
     pub send: SendConfig,
+    /// Opens the loudspeaker that plays everybody who is received; called again while it
+    /// fails during the call. Default: none.
+    pub speaker: Option<OpenSpeaker>,
+    /// Echo cancellation between loudspeaker and microphone. Default: on.
+    pub echo: EchoCancellation,
+}
+
+/// Opens the loudspeaker, for the first time or after it failed.
+pub type OpenSpeaker = Box<dyn FnMut() -> Result<Box<dyn Speaker>, SpeakerError> + Send>;
+
+/// Whether the sound of the loudspeaker is removed from that of the microphone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EchoCancellation {
+    /// It is removed if there are both. The sound that is sent is then mono.
+    #[default]
+    On,
+    /// It stays, for headphones and devices that remove it by themselves.
+    Off,
 }
 
 /// Sources, sending parameters and links of an endpoint.
@@ -120,6 +138,8 @@ impl CallConfig {
             room: room.into(),
             receiving: Receiving::default(),
             send: SendConfig::default(),
+            speaker: None,
+            echo: EchoCancellation::default(),
         }
     }
 }

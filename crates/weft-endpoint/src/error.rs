@@ -1,6 +1,6 @@
 //! Errors that prevent the start of a call.
 
-use weft_media::{CameraError, MicrophoneError, VideoError};
+use weft_media::{CameraError, MicrophoneError, SpeakerError, VideoError};
 
 use crate::caller;
 use crate::links::{ChoiceError, LinksError};
@@ -33,6 +33,9 @@ pub enum StartError {
     /// A microphone cannot be opened.
     #[error(transparent)]
     Microphone(#[from] MicrophoneError),
+    /// The loudspeaker cannot be opened.
+    #[error(transparent)]
+    Speaker(#[from] SpeakerError),
     /// The system provides no sockets, threads or randomness.
     #[error(transparent)]
     Endpoint(#[from] caller::EndpointError),

@@ -66,6 +66,7 @@ mod event;
 pub mod links;
 mod notice;
 mod persistent;
+mod playout;
 mod received;
 mod recording;
 mod relay;
@@ -78,7 +79,7 @@ mod whep;
 mod whip;
 
 pub use call::{Call, NoEvent, Statistics, Stopper};
-pub use config::{CallConfig, OwnSources, Receiving, SendConfig};
+pub use config::{CallConfig, EchoCancellation, OpenSpeaker, OwnSources, Receiving, SendConfig};
 pub use direct::{AnswerError, Direct, DirectEvent};
 pub use error::{Blame, StartError};
 pub use event::{Event, PlayedFrame};

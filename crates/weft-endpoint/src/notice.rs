@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use weft_media::CameraError;
+use weft_media::{CameraError, SpeakerError};
 use weft_net::{LinkError, WatchError};
 
 use crate::sources::sound::SoundError;
@@ -73,6 +73,10 @@ pub enum Notice {
     CameraEnded(CameraError),
     /// The microphone stopped.
     SoundEnded(SoundError),
+    /// The loudspeaker failed. It is opened again as soon as that works.
+    SpeakerLost(SpeakerError),
+    /// The loudspeaker plays again.
+    SpeakerBack,
     /// The recording's file already exists and is left untouched.
     RecordingElsewhere {
         /// Path as requested.
@@ -164,6 +168,10 @@ impl fmt::Display for Notice {
             Notice::LinksUnwatched(error) => error.fmt(f),
             Notice::CameraEnded(error) => error.fmt(f),
             Notice::SoundEnded(error) => error.fmt(f),
+            Notice::SpeakerLost(error) => {
+                write!(f, "{error}; trying again while the call continues")
+            }
+            Notice::SpeakerBack => f.write_str("the speaker plays again"),
             Notice::RecordingElsewhere { taken, path } => write!(
                 f,
                 "{} already exists; recording to {}",

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use weft_endpoint::signalling::{Server, Trust};
+use weft_media::SpeakerSpec;
 use weft_units::Codec;
 
 use crate::rooms::RoomsArgs;
@@ -111,6 +112,18 @@ pub struct JoinArgs {
     /// senders of H.264, which WebM cannot hold
     #[arg(help_heading = RECEIVING, long, value_name = "FILE")]
     pub record: Option<PathBuf>,
+    #[arg(
+        help_heading = RECEIVING,
+        help = "Play the others: alsa[:DEVICE], or FILE.wav to write the mix to a new file",
+        long,
+        value_name = "OUT",
+        conflicts_with = "send_only"
+    )]
+    pub speaker: Option<SpeakerSpec>,
+    /// Send the microphone as it is; without this option, the sound of --speaker is removed
+    /// from --mic
+    #[arg(help_heading = RECEIVING, long, requires = "speaker")]
+    pub no_echo_cancellation: bool,
     #[command(flatten)]
     pub server: ServerArgs,
     /// Decode the received pictures (up to 1920x1080), and add their size,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use weft_endpoint::signalling::Invitation;
-use weft_endpoint::{Call, CallConfig, Event, Receiving, Recording};
+use weft_endpoint::{Call, CallConfig, EchoCancellation, Event, OpenSpeaker, Receiving, Recording};
 
 use crate::cli::JoinArgs;
 use crate::console::Console;
@@ -89,6 +89,14 @@ fn config(args: &JoinArgs, place: &Invitation) -> CallConfig {
         receiving: match args.send_only {
             true => Receiving::Nobody,
             false => Receiving::Everybody,
+        },
+        speaker: args.speaker.clone().map(|speaker| {
+            let open: OpenSpeaker = Box::new(move || speaker.open());
+            open
+        }),
+        echo: match args.no_echo_cancellation {
+            true => EchoCancellation::Off,
+            false => EchoCancellation::On,
         },
         ..CallConfig::new(&place.server, &place.room)
     }

@@ -291,6 +291,9 @@ impl CallLoop {
         match treatment {
             FrameUse::Play => {
                 self.count(&from, track, at, &frame);
+                if let (Track::Sound, Some(playout)) = (track, &self.outlets.playout) {
+                    playout.play(&from, &frame);
+                }
                 self.emit(Event::Frame(PlayedFrame {
                     from,
                     track,
@@ -331,6 +334,9 @@ impl CallLoop {
         let ended = self.playing.iter().filter(ends);
         for id in ended.map(|(id, _)| id.clone()).collect::<Vec<_>>() {
             self.playing.remove(&id);
+            if let Some(playout) = &self.outlets.playout {
+                playout.end(&id);
+            }
             self.emit(Event::PlayingEnded { id });
         }
         for participant in found {

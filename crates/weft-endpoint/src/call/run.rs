@@ -23,6 +23,7 @@ use crate::config::Receiving;
 use crate::connect::{ConnectError, Connection};
 use crate::event::Event;
 use crate::links::LinkTrouble;
+use crate::playout::Playout;
 use crate::received::Received;
 use crate::signalling::{Identity, Participant, Room, SignallingError};
 
@@ -74,6 +75,14 @@ pub(super) struct RequestQueues {
     figures: RequestQueue,
 }
 
+/// Receivers of everything that a call brings.
+pub struct Outlets {
+    /// Embedding program.
+    pub events: Arc<CallEventSender>,
+    /// Loudspeaker.
+    pub playout: Option<Playout>,
+}
+
 /// State of a call, owned by its main loop. More than fifteen fields: each is
 /// maintained by its own file in this folder.
 pub struct CallLoop {
@@ -81,7 +90,7 @@ pub struct CallLoop {
     pub(super) remote: Remote<Command>,
     pub(super) mailbox: Mailbox,
     pub(super) own: LocalParticipant,
-    events: Arc<CallEventSender>,
+    pub(super) outlets: Outlets,
     pub(super) listening: Listening,
     pub(super) publication: Publication,
     pub(super) reception: Reception,
@@ -106,7 +115,7 @@ impl CallLoop {
         remote: Remote<Command>,
         mailbox: Mailbox,
         own: LocalParticipant,
-        events: Arc<CallEventSender>,
+        outlets: Outlets,
     ) -> CallLoop {
         CallLoop {
             queues: RequestQueues {
@@ -117,7 +126,7 @@ impl CallLoop {
             remote,
             mailbox,
             own,
-            events,
+            outlets,
             listening: Listening::default(),
             publication: Publication::default(),
             reception: Reception::default(),
@@ -259,7 +268,7 @@ impl CallLoop {
             Event::Frame(played) => Some(played.frame.data.len()),
             _ => None,
         };
-        if let (false, Some(bytes)) = (self.events.send(event), bytes) {
+        if let (false, Some(bytes)) = (self.outlets.events.send(event), bytes) {
             self.mailbox.frames().drop_one(bytes);
         }
     }

@@ -134,7 +134,7 @@ impl Feed {
 }
 
 /// Sleeps until `due`; returns it, or the present time if it is long past.
-pub(super) fn wait_until(clock: &Clock, due: Instant) -> Instant {
+pub(crate) fn wait_until(clock: &Clock, due: Instant) -> Instant {
     /// Pause after which nothing is caught up (a suspended machine).
     const LOST: Duration = Duration::from_millis(500);
     let now = clock.now();

@@ -10,6 +10,7 @@ mod policies;
 mod publish;
 mod relay;
 mod restart;
+mod speaker;
 mod turn;
 
 use std::io::{BufRead, BufReader, Write};
