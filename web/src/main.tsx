@@ -1,6 +1,7 @@
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { fetchServed, WatchCall, type Served } from './call/call';
+import { JoinPage } from './join/join';
 import { missingInBrowser } from './model/problem';
 import { Entry } from './room/entry';
 import { roomPath, routeOf, type Route } from './routes';
@@ -65,6 +66,7 @@ function StartOrCall({ onEnter }: { readonly onEnter: (room: string) => void }) 
   }, []);
   if (served === null) return null;
   if (served === 'relay') return <RelayPage />;
+  if (served === 'join') return <JoinPage />;
   return typeof served === 'object' ? <WatchCall first={served} /> : <Start demo={served === 'demo'} onEnter={onEnter} />;
 }
 

@@ -17,6 +17,7 @@ mod request_queue;
 mod room;
 mod run;
 mod statistics;
+mod switching;
 #[cfg(test)]
 mod tests;
 pub(crate) mod troubles;
@@ -35,10 +36,11 @@ use crate::config::{CallConfig, Receiving};
 use crate::connect::ConnectError;
 use crate::error::StartError;
 use crate::event::Event;
-use crate::links::{self, Links};
+use crate::links::{self, LinkUse, Links};
 use crate::playout::{Playout, cancel_echo};
 use crate::signalling::Room;
 use crate::start::start;
+use crate::switches::{Switch, Switches};
 
 use inbox::{CallMessage, Frames, Mailbox};
 use run::{CallLoop, LocalParticipant, Outlets};
@@ -95,6 +97,24 @@ impl Stopper {
     pub fn unmute(&self) {
         self.0.send(CallMessage::Unmute);
     }
+
+    /// Sends the microphone's sound, or not; the room sees it. Switching it on also ends
+    /// a moderator's mute.
+    pub fn switch_microphone(&self, switch: Switch) {
+        self.0.send(CallMessage::Microphone(switch));
+    }
+
+    /// Sends the cameras' pictures, or not; the room sees it.
+    pub fn switch_cameras(&self, switch: Switch) {
+        self.0.send(CallMessage::Cameras(switch));
+    }
+
+    /// Changes the use of the link with this name, now and later in the call. A name
+    /// that no link has does nothing.
+    pub fn use_link(&self, link: &str, usage: LinkUse) {
+        let link = link.to_owned();
+        self.0.send(CallMessage::UseLink(link, usage));
+    }
 }
 
 impl Call {
@@ -145,6 +165,7 @@ impl Call {
             identity: None,
             waits: false,
             muted: false,
+            switches: Switches::default(),
         };
         let (mailbox, inbox) = inbox::mail();
         let remote = driver.remote.clone();

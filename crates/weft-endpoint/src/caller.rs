@@ -12,7 +12,7 @@ mod sockets;
 mod tests;
 mod wait;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -25,13 +25,14 @@ use weft_peer::{Event, NegotiationError, Offer, Peer, PeerKey, Section};
 use weft_publish::Publisher;
 use weft_secure::Certificate;
 use weft_session::{Preference, ProtectionKind, SchedulerKind};
-use weft_units::{Codec, Deadline, Duration, Instant, PathId, Rate, StreamId};
+use weft_units::{Codec, Deadline, Instant, PathId, Rate, StreamId};
 use weft_wire::rtp::Mid;
 
-use super::links::Links;
+use super::links::{LinkUse, Links};
 use super::notice::{Notice, Notices};
 use super::sources::sound::SoundFrame;
 use super::sources::video::{VideoControl, VideoFrame};
+use super::switches::Switch;
 use super::turn::{TurnConnector, TurnNews, TurnServer};
 use following::{Following, Held};
 pub use news::{Listener, News};
@@ -40,10 +41,6 @@ pub use relaying::RelayId;
 use relaying::Relaying;
 pub use report::PeerReport;
 pub use wait::Wait;
-
-/// Time after which a link without a path counts as silent: several round trips
-/// of the slowest networks. Chosen by us.
-const SILENT_AFTER: Duration = Duration::from_secs(5);
 
 /// Sending parameters of an endpoint.
 #[derive(Clone, Debug)]
@@ -138,6 +135,10 @@ pub enum Command {
     Sound(SoundFrame),
     /// Sends sound frames to nobody, or to every peer again.
     Mute(Muting),
+    /// Encodes the cameras, or none of them.
+    Film(Switch),
+    /// Changes the use of the link with this name.
+    UseLink(String, LinkUse),
     /// Encodes the cameras that somebody watches, and pauses the others. Cameras
     /// beyond the list are watched.
     Watched(Vec<bool>),
@@ -366,6 +367,12 @@ impl Application for Caller {
                 }
             }
             Command::Mute(muting) => self.muting = muting,
+            Command::Film(cameras) => {
+                for control in &self.encoders {
+                    control.set_filming(cameras);
+                }
+            }
+            Command::UseLink(link, usage) => self.use_link(context, &link, usage),
             Command::Schedule(scheduler) => {
                 self.sending.scheduler = scheduler;
                 self.with_peers(context, |peer| peer.set_scheduler(scheduler));
@@ -456,38 +463,5 @@ impl Caller {
         }
         self.publisher.handle_left(&key);
         self.allow();
-    }
-
-    /// Links that had enough time to reach the peer, and never did.
-    fn silent(&self, now: Instant, peer: &RemotePeer) -> BTreeSet<String> {
-        let old = |held: &&Held| now.saturating_since(held.since.max(peer.made)) >= SILENT_AFTER;
-        let names = peer.locals.iter().filter(old);
-        let names = names.map(|held| self.following.links.name(held.link));
-        let silent = names.filter(|name| !peer.links.values().any(|link| link == name));
-        silent.map(str::to_owned).collect()
-    }
-
-    fn report(&self, context: &Context<'_>) -> Vec<PeerReport> {
-        let report = |(key, remote_peer): (&PeerKey, &RemotePeer)| {
-            let peer = context.peers().get(*key)?;
-            Some(PeerReport {
-                peer: *key,
-                stats: peer.session().stats(),
-                links: remote_peer.links.clone(),
-                all_links: self.following.links.figures(),
-                silent: self.silent(context.now, remote_peer),
-                connected: peer.is_connected(),
-                level: peer.session().level(),
-                cameras: self
-                    .encoders
-                    .iter()
-                    .take(remote_peer.cameras.len())
-                    .map(|control| control.report())
-                    .collect(),
-                tracks: remote_peer.tracks(),
-                sections: remote_peer.receivers.clone(),
-            })
-        };
-        self.peers.iter().filter_map(report).collect()
     }
 }

@@ -1,6 +1,6 @@
 //! Links of this endpoint: their present addresses and their budgets.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{SocketAddr, UdpSocket};
 
 use weft_ice::{LinkId, LocalAddress, RemoteFilter};
@@ -17,11 +17,13 @@ mod states;
 #[cfg(test)]
 mod tests;
 mod trouble;
+mod usage;
 
 pub use change::LinkChange;
 pub use choice::{ChoiceError, Scope, links_or_all, loopback};
 pub use states::LinkStates;
 pub use trouble::LinkTrouble;
+pub use usage::LinkUse;
 
 /// Difference in ICE network cost between consecutive links: the first
 /// configured link is the cheapest (libwebrtc's scale of 0 to 999; a small step
@@ -48,6 +50,8 @@ pub struct LinkFigures {
     pub name: String,
     /// Policy set by the user.
     pub policy: Policy,
+    /// Use of the link, as the user last set it.
+    pub usage: LinkUse,
     /// Bytes in both directions, with the headers of IP and UDP.
     pub carried: Bytes,
     /// Rest of its budget, if it has one.
@@ -65,6 +69,8 @@ pub struct Links {
     specs: Vec<LinkChoice>,
     scope: Scope,
     carried: BTreeMap<LinkId, Bytes>,
+    /// Links that the user has switched off.
+    off: BTreeSet<LinkId>,
 }
 
 impl Links {
@@ -107,6 +113,7 @@ impl Links {
             specs,
             scope,
             carried: BTreeMap::new(),
+            off: BTreeSet::new(),
         })
     }
 
@@ -148,12 +155,15 @@ impl Links {
         self.specs.iter().filter_map(|s| s.via)
     }
 
-    /// Present attachments of the links, without those whose budget is spent.
+    /// Present attachments of the links, without those that are off or whose budget is
+    /// spent.
     pub fn present(&mut self) -> Vec<(LinkId, Attachment)> {
         if self.scope == Scope::Every {
             self.take_new(weft_net::interface_names().unwrap_or_default());
         }
-        let usable = self.ids().filter(|(id, _)| !self.is_spent(*id));
+        let usable = self
+            .ids()
+            .filter(|(id, _)| !self.is_spent(*id) && !self.off.contains(id));
         let places = usable.flat_map(|(id, spec)| {
             let places = weft_net::attachments(spec).unwrap_or_default();
             places.into_iter().map(move |place| (id, place))
@@ -223,6 +233,34 @@ impl Links {
         !before && self.is_spent(link)
     }
 
+    /// Changes the use of the link with this name; `None` if there is no such link. Its
+    /// weight and metering stay.
+    pub fn set_use(&mut self, name: &str, usage: LinkUse) -> Option<LinkId> {
+        let (link, _) = self.ids().find(|(_, spec)| spec.name == name)?;
+        match usage {
+            LinkUse::Off => {
+                self.off.insert(link);
+            }
+            LinkUse::Use | LinkUse::Backup => {
+                self.off.remove(&link);
+                let spec = self.specs.get_mut(usize::from(link.0))?;
+                spec.policy.standing = match usage {
+                    LinkUse::Backup => Standing::Backup,
+                    LinkUse::Use | LinkUse::Off => Standing::Regular,
+                };
+            }
+        }
+        Some(link)
+    }
+
+    fn usage(&self, link: LinkId, policy: Policy) -> LinkUse {
+        match policy.standing {
+            _ if self.off.contains(&link) => LinkUse::Off,
+            Standing::Backup => LinkUse::Backup,
+            Standing::Regular => LinkUse::Use,
+        }
+    }
+
     /// Whether any link has a budget.
     #[must_use]
     pub fn have_budget(&self) -> bool {
@@ -248,6 +286,7 @@ impl Links {
             LinkFigures {
                 name: spec.name.clone(),
                 policy: spec.policy,
+                usage: self.usage(id, spec.policy),
                 carried,
                 left: spec.budget.map(|budget| budget.saturating_sub(carried)),
             }

@@ -124,6 +124,18 @@ pub struct JoinArgs {
     /// from --mic
     #[arg(help_heading = RECEIVING, long, requires = "speaker")]
     pub no_echo_cancellation: bool,
+    #[arg(
+        help = "Serve a page for a tablet or phone in the vehicle: links and their figures, use \
+                of each link, microphone, cameras; prints its address with a token. Other \
+                addresses than loopback use https",
+        long,
+        value_name = "ADDR",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "127.0.0.1:8090",
+        value_parser = listen
+    )]
+    pub page: Option<SocketAddr>,
     #[command(flatten)]
     pub server: ServerArgs,
     /// Decode the received pictures (up to 1920x1080), and add their size,

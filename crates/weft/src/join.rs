@@ -1,5 +1,7 @@
 //! `weft join`: publishes over all links and receives the other participants.
 
+mod page;
+
 use std::time::Duration;
 
 use weft_endpoint::signalling::Invitation;
@@ -12,6 +14,7 @@ use crate::follow::{Output, follow};
 use crate::interrupt;
 use crate::options;
 use crate::statistics::StatsFile;
+use page::{Facts, JoinPage};
 
 pub fn run(args: JoinArgs) -> Result<(), Failure> {
     let config = config(&args, &place(&args)?);
@@ -34,8 +37,18 @@ pub fn run(args: JoinArgs) -> Result<(), Failure> {
             .map(|file| Recording::new(file, exit::notices()))
             .transpose()?,
         console: Console::default(),
+        page: None,
+    };
+    let facts = Facts {
+        room: place(&args)?.room,
+        name: config.send.name.clone(),
+        cameras: config.send.cameras.len(),
+        microphone: config.send.microphone.is_some(),
     };
     let call = Call::start(config)?;
+    if let Some(listen) = args.page {
+        outputs.page = Some(JoinPage::start(listen, facts, call.stopper())?);
+    }
     if let Some(stats) = outputs.stats.as_mut().filter(|_| args.watch) {
         stats.watch(call.clock());
     }
@@ -109,6 +122,7 @@ struct Outputs {
     stats: Option<StatsFile>,
     recording: Option<Recording>,
     console: Console,
+    page: Option<JoinPage>,
 }
 
 impl Outputs {
@@ -128,6 +142,9 @@ impl Outputs {
                 Output::Figures(figures) => {
                     if let Some(stats) = &mut self.stats {
                         stats.write(&figures);
+                    }
+                    if let Some(page) = &self.page {
+                        page.show(&figures);
                     }
                 }
             },
@@ -161,6 +178,9 @@ impl Outputs {
 
     /// Closes the outputs; returns an error if one is incomplete.
     fn finish(self) -> Result<(), Failure> {
+        if let Some(page) = self.page {
+            page.end();
+        }
         let recording = self.recording.map_or(Ok(()), Recording::finish);
         let stats = self.stats.map_or(Ok(()), StatsFile::finish);
         recording.map_err(Failure::from).and(stats)

@@ -26,15 +26,15 @@ export interface Call {
   readonly links: readonly Link[];
 }
 
-/** Mode of this server: rooms, the demo with rooms beside it, a relay, or a single call. */
-export type Served = 'rooms' | 'demo' | 'relay' | Call;
+/** Mode of this server: rooms, the demo with rooms beside it, a relay, the page of a sender, or a single call. */
+export type Served = 'rooms' | 'demo' | 'relay' | 'join' | Call;
 
 /** Reads `/api/call`; rooms without an answer. */
 export async function fetchServed(): Promise<Served> {
   const response = await fetch('/api/call', { cache: 'no-store' });
   if (!response.ok || !(response.headers.get('content-type') ?? '').includes('json')) return 'rooms';
   const body = (await response.json()) as { mode?: unknown; name?: unknown; publishing?: unknown; links?: unknown };
-  if (body.mode === 'demo' || body.mode === 'relay') return body.mode;
+  if (body.mode === 'demo' || body.mode === 'relay' || body.mode === 'join') return body.mode;
   if (body.mode !== 'call') return 'rooms';
   const publishing = body.publishing === undefined ? nothing : readPublishing(body.publishing);
   return { name: typeof body.name === 'string' ? body.name : 'the sender', publishing, links: readLinks(body.links) };

@@ -9,8 +9,9 @@ use std::time::Duration;
 use super::statistics::Statistics;
 use crate::caller::{Listener, News};
 use crate::connect::{ConnectError, Connection};
-use crate::links::LinkTrouble;
+use crate::links::{LinkTrouble, LinkUse};
 use crate::signalling::{RoomEvent, SignallingError, Viewing};
+use crate::switches::Switch;
 
 /// Frames that may wait for the application: a few seconds from a few
 /// participants. Chosen by us.
@@ -32,6 +33,12 @@ pub enum CallMessage {
     RoomLost(u32, SignallingError),
     /// Result of a connection request.
     Made(Ticket, Result<Connection, ConnectError>),
+    /// The user's switch of the microphone.
+    Microphone(Switch),
+    /// The user's switch of the cameras.
+    Cameras(Switch),
+    /// The user's choice for a link.
+    UseLink(String, LinkUse),
     /// Request to end a moderator's mute.
     Unmute,
     /// Refusal of that request.

@@ -52,6 +52,9 @@ impl CallLoop {
                 // The server has not heard yet who watches the new publication.
                 self.remote.send(Command::Watched(Vec::new()));
                 self.publication.state = PublicationState::Made(ticket, connection);
+                if !self.sends_everything() {
+                    self.tell_switches();
+                }
                 return Ok(());
             }
             Err(ConnectError::Signalling(error)) if error.is_passing() => self.on_fault(error),

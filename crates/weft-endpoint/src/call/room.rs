@@ -8,7 +8,7 @@ use std::time::Instant;
 use super::inbox::CallMessage;
 use super::listening::Listening;
 use super::run::{CallLoop, RETRY};
-use crate::caller::{Command, Muting};
+use crate::caller::Command;
 use crate::connect::ConnectError;
 use crate::event::Event;
 use crate::signalling::{Identity, Participant, RoomEvent, SignallingError, escaped};
@@ -150,19 +150,6 @@ impl CallLoop {
         }
     }
 
-    /// Asks the server to end our mute.
-    pub(super) fn unmute(&mut self) {
-        let Some(own) = self.own.inside().filter(|_| self.own.muted) else {
-            return;
-        };
-        let (room, mailbox) = (self.queues.room.clone(), self.mailbox.clone());
-        self.queues.connections.push(move || {
-            if let Err(error) = room.unmute(&own) {
-                mailbox.send(CallMessage::UnmuteFailed(error));
-            }
-        });
-    }
-
     /// The server has ended a connection: it is set up again at once, which takes longer
     /// by the silence of its paths.
     fn on_connection_ended(&mut self, resource: &str) {
@@ -205,15 +192,15 @@ impl CallLoop {
     fn on_own(&mut self, own: &Participant) {
         if self.own.muted != own.muted {
             self.own.muted = own.muted;
-            let (muting, event) = match own.muted {
-                true => (Muting::On, Event::Muted),
-                false => (Muting::Off, Event::Unmuted),
-            };
-            self.remote.send(Command::Mute(muting));
-            self.emit(event);
+            self.mute();
+            self.emit(match own.muted {
+                true => Event::Muted,
+                false => Event::Unmuted,
+            });
         }
-        // The sound of somebody who is muted is not shown.
-        let shown = !own.publishing.is_nothing() || own.muted;
+        // Sources that are muted or off are not shown.
+        let hidden = own.muted || !self.sends_everything();
+        let shown = !own.publishing.is_nothing() || hidden;
         if self.publication.shown && !shown {
             self.emit(Event::PublicationEnded);
             self.end_publication();

@@ -26,6 +26,7 @@ use crate::links::LinkTrouble;
 use crate::playout::Playout;
 use crate::received::Received;
 use crate::signalling::{Identity, Participant, Room, SignallingError};
+use crate::switches::Switches;
 
 /// Pause between attempts to reach the server.
 pub(super) const RETRY: Duration = Duration::from_secs(1);
@@ -48,6 +49,8 @@ pub struct LocalParticipant {
     pub waits: bool,
     /// Whether a moderator has muted us.
     pub muted: bool,
+    /// Sources that the user has switched off.
+    pub switches: Switches,
 }
 
 impl LocalParticipant {
@@ -203,6 +206,18 @@ impl CallLoop {
                 }
                 Ok(())
             }
+            CallMessage::Microphone(switch) => {
+                self.switch_microphone(switch);
+                Ok(())
+            }
+            CallMessage::Cameras(switch) => {
+                self.switch_cameras(switch);
+                Ok(())
+            }
+            CallMessage::UseLink(link, usage) => {
+                self.remote.send(Command::UseLink(link, usage));
+                Ok(())
+            }
             CallMessage::Unmute => {
                 self.unmute();
                 Ok(())
@@ -332,6 +347,8 @@ impl CallLoop {
             participants: self.others.values().cloned().collect(),
             received: self.received.clone(),
             troubles: self.diagnosis.troubles().clone(),
+            muted: self.own.muted,
+            switches: self.own.switches,
             dropped_frames,
             refused_requests: self.queues.connections.refused() + self.queues.figures.refused(),
         })

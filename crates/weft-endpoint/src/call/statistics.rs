@@ -7,6 +7,7 @@ use crate::caller::PeerReport;
 use crate::links::LinkTrouble;
 use crate::received::Received;
 use crate::signalling::Participant;
+use crate::switches::Switches;
 
 /// Statistics of a call at one moment.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +27,10 @@ pub struct Statistics {
     pub received: BTreeMap<String, Received>,
     /// Diagnosed reasons why links carry nothing, by link name.
     pub troubles: BTreeMap<String, LinkTrouble>,
+    /// Whether a moderator has muted us.
+    pub muted: bool,
+    /// Sources that the user has switched off.
+    pub switches: Switches,
     /// Frames dropped because too many were waiting for
     /// [`Call::next_event`](crate::Call::next_event).
     pub dropped_frames: u64,

@@ -8,7 +8,7 @@ use weft_ice::{LinkId, LocalAddress};
 use weft_net::{Attachment, Context};
 use weft_units::{Bytes, Duration, Instant};
 
-use crate::links::Links;
+use crate::links::{LinkUse, Links};
 use crate::notice::{Notice, Notices};
 
 /// Polling interval of interfaces where the system does not report changes.
@@ -58,6 +58,14 @@ impl Following {
     /// Schedules a look after the system reported a change.
     pub fn look_soon(&mut self, now: Instant) {
         self.next_look = self.next_look.min(now + SETTLE);
+    }
+
+    /// Reports neither the end nor the return of a link whose use the user changes.
+    pub fn expect(&mut self, link: LinkId, usage: LinkUse) {
+        match usage {
+            LinkUse::Off => self.here.remove(&link),
+            LinkUse::Use | LinkUse::Backup => self.here.insert(link),
+        };
     }
 
     pub fn tell(&self, notice: Notice) {

@@ -2,15 +2,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use weft_net::Context;
 use weft_peer::PeerKey;
 use weft_rooms::{LinkReport, LinkState};
 use weft_session::{Level, Metering, PathState, PathStats, Standing, Stats};
-use weft_units::{PathId, StreamId};
+use weft_units::{Duration, Instant, PathId, StreamId};
 use weft_wire::rtp::Mid;
 
-use super::Track;
+use super::following::Held;
+use super::{Caller, RemotePeer, Track};
 use crate::links::LinkFigures;
 use crate::sources::video::CameraReport;
+
+/// Time after which a link without a path counts as silent: several round trips
+/// of the slowest networks. Chosen by us.
+const SILENT_AFTER: Duration = Duration::from_secs(5);
 
 /// Statistics of one peer.
 #[derive(Clone, Debug)]
@@ -80,6 +86,41 @@ impl PeerReport {
             budget_left_mb: own.left.map(|left| round(left.0 as f64 / 1e6)),
             trouble: None,
         }
+    }
+}
+
+impl Caller {
+    /// Links that had enough time to reach the peer, and never did.
+    fn silent(&self, now: Instant, peer: &RemotePeer) -> BTreeSet<String> {
+        let old = |held: &&Held| now.saturating_since(held.since.max(peer.made)) >= SILENT_AFTER;
+        let names = peer.locals.iter().filter(old);
+        let names = names.map(|held| self.following.links.name(held.link));
+        let silent = names.filter(|name| !peer.links.values().any(|link| link == name));
+        silent.map(str::to_owned).collect()
+    }
+
+    pub(super) fn report(&self, context: &Context<'_>) -> Vec<PeerReport> {
+        let report = |(key, remote_peer): (&PeerKey, &RemotePeer)| {
+            let peer = context.peers().get(*key)?;
+            Some(PeerReport {
+                peer: *key,
+                stats: peer.session().stats(),
+                links: remote_peer.links.clone(),
+                all_links: self.following.links.figures(),
+                silent: self.silent(context.now, remote_peer),
+                connected: peer.is_connected(),
+                level: peer.session().level(),
+                cameras: self
+                    .encoders
+                    .iter()
+                    .take(remote_peer.cameras.len())
+                    .map(|control| control.report())
+                    .collect(),
+                tracks: remote_peer.tracks(),
+                sections: remote_peer.receivers.clone(),
+            })
+        };
+        self.peers.iter().filter_map(report).collect()
     }
 }
 

@@ -9,7 +9,7 @@ use weft_units::{Duration, Instant};
 
 use super::following::Held;
 use super::{Caller, RemotePeer};
-use crate::links::Links;
+use crate::links::{LinkUse, Links};
 
 /// Time after which a receive-only connection tries metered links and backups,
 /// if the regular links reached nothing: ICE's first checks are over then.
@@ -65,6 +65,27 @@ impl Caller {
         }
         let relay = self.relay_links(context, &present);
         self.following.schedule(context.now, relay);
+    }
+
+    /// Changes the use of a link: paths that exist get its new policy, and those of a
+    /// link that is off end.
+    pub(super) fn use_link(&mut self, context: &mut Context<'_>, name: &str, usage: LinkUse) {
+        let Some(link) = self.following.links.set_use(name, usage) else {
+            return;
+        };
+        self.following.expect(link, usage);
+        let policy = self.following.links.policy(link);
+        let now = context.now;
+        for (key, remote_peer) in &self.peers {
+            let Some(peer) = context.peer(*key) else {
+                continue;
+            };
+            let paths = remote_peer.live.iter().filter(|(_, of)| **of == link);
+            for (path, _) in paths {
+                peer.set_path_policy(now, *path, policy);
+            }
+        }
+        self.follow_links(context);
     }
 
     /// Opens one more socket at the place of this one, and moves the peer's sending

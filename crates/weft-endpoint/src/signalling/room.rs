@@ -138,20 +138,44 @@ impl Room {
         self.exchange().ask("to unmute", None, send, |_, _| Ok(()))
     }
 
+    /// Tells the room which kinds of our publication are on.
+    ///
+    /// # Errors
+    /// If the server refuses or cannot be reached.
+    pub fn put_publishing(
+        &self,
+        location: &str,
+        video: bool,
+        audio: bool,
+    ) -> Result<(), SignallingError> {
+        let body = serde_json::json!({ "video": video, "audio": audio }).to_string();
+        self.put_json("what is on", location, "publishing", &body)
+    }
+
     /// Reports the state of our links to the room.
     ///
     /// # Errors
     /// If the server refuses or cannot be reached.
     pub fn put_links(&self, location: &str, links: &[LinkReport]) -> Result<(), SignallingError> {
-        let links = serde_json::json!(links).to_string();
-        let url = format!("{}/links", self.resources.resolve(self.base(), location)?);
+        let body = serde_json::json!(links).to_string();
+        self.put_json("the links' figures", location, "links", &body)
+    }
+
+    /// Puts JSON to a part of our publication.
+    fn put_json(
+        &self,
+        what: &'static str,
+        location: &str,
+        part: &str,
+        body: &str,
+    ) -> Result<(), SignallingError> {
+        let url = format!("{}/{part}", self.resources.resolve(self.base(), location)?);
         let send = |timeouts: AttemptTimeouts| {
             let request = timeouts.apply(self.exchange().agent.put(&url));
             let request = request.header("Content-Type", "application/json");
-            self.resources.authorized(request).send(&links)
+            self.resources.authorized(request).send(body)
         };
-        self.exchange()
-            .ask("the links' figures", None, send, |_, _| Ok(()))
+        self.exchange().ask(what, None, send, |_, _| Ok(()))
     }
 
     /// Reads the room's events until the connection ends or `take` returns

@@ -13,6 +13,7 @@ use weft_publish::{
 use weft_units::{Bytes, Codec, Instant, Rate};
 
 use super::feed::CapturedFrame;
+use crate::switches::Switch;
 
 /// Shared control of an encoder, and its statistics.
 #[derive(Debug)]
@@ -23,6 +24,8 @@ pub struct VideoControl {
     keyframe_requests: AtomicU32,
     /// Whether nobody watches the camera.
     paused: AtomicBool,
+    /// Whether the user has switched the camera off.
+    off: AtomicBool,
     /// Number of times that somebody began to watch it again.
     resumed: AtomicU32,
     report: Mutex<CameraReport>,
@@ -38,6 +41,7 @@ impl Default for VideoControl {
             budget_bytes: AtomicU64::new(NO_BUDGET),
             keyframe_requests: AtomicU32::default(),
             paused: AtomicBool::default(),
+            off: AtomicBool::default(),
             resumed: AtomicU32::default(),
             report: Mutex::default(),
         }
@@ -87,8 +91,16 @@ impl VideoControl {
         }
     }
 
+    /// Pauses encoding while the camera is switched off. It begins again with a keyframe.
+    pub fn set_filming(&self, filming: Switch) {
+        let off = filming == Switch::Off;
+        if self.off.swap(off, Ordering::Relaxed) && !off {
+            self.resumed.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
     fn is_paused(&self) -> bool {
-        self.paused.load(Ordering::Relaxed)
+        self.paused.load(Ordering::Relaxed) || self.off.load(Ordering::Relaxed)
     }
 
     /// Present allowance of the encoder.

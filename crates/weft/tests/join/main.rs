@@ -5,6 +5,7 @@ mod hostile;
 mod links;
 mod moderation;
 mod networks;
+mod page;
 mod play;
 mod policies;
 mod publish;

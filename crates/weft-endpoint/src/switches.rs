@@ -1,0 +1,20 @@
+//! Switches of a call's own sources.
+
+/// Whether a source is sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Switch {
+    /// It is sent.
+    #[default]
+    On,
+    /// It is not sent.
+    Off,
+}
+
+/// Switches of the user; a moderator's mute comes on top.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Switches {
+    /// Switch of the microphone.
+    pub microphone: Switch,
+    /// Switch of all cameras together.
+    pub cameras: Switch,
+}

@@ -1,0 +1,216 @@
+//! Local page of `weft join`: its links and switches, for the tablet or phone in the
+//! vehicle. The server in this process has no rooms and no media.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use weft_endpoint::caller::Track;
+use weft_endpoint::{LinkUse, Statistics, Stopper, Switch};
+use weft_server::axum::http::StatusCode;
+use weft_server::axum::routing::{get, post};
+use weft_server::axum::{Extension, Json, Router};
+use weft_server::media_plane::{
+    self, Destination, EventSender, Media, MediaError, MediaPlane, Negotiated, Play, Request,
+    ResourceId, Stats,
+};
+use weft_server::{Admitted, Security, Server, ServerConfig, ServerHandle, unguessable};
+
+use crate::exit::Failure;
+use crate::serve;
+use crate::state::state_folder;
+
+/// Facts of the call that do not change.
+pub struct Facts {
+    /// Room of the call.
+    pub room: String,
+    /// Name that the others see.
+    pub name: String,
+    /// Number of cameras.
+    pub cameras: usize,
+    /// Whether there is a microphone.
+    pub microphone: bool,
+}
+
+/// Running page.
+pub struct JoinPage {
+    server: ServerHandle,
+    facts: Facts,
+    shown: Shown,
+    /// Never used: without it, the server takes its media side for dead.
+    _events: EventSender,
+}
+
+/// State of the call as the page shows it.
+#[derive(Clone)]
+struct Shown(Arc<Mutex<Value>>);
+
+impl Shown {
+    fn lock(&self) -> MutexGuard<'_, Value> {
+        let held = self.0.lock();
+        held.expect("nothing panics while it holds the state")
+    }
+}
+
+/// Order of the page.
+#[derive(Deserialize)]
+#[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
+enum Order {
+    /// Change the use of a link.
+    Link {
+        name: String,
+        #[serde(rename = "use")]
+        usage: LinkUse,
+    },
+    /// Switch the microphone.
+    Microphone { on: bool },
+    /// Switch all cameras.
+    Cameras { on: bool },
+    /// End the call.
+    Leave,
+}
+
+impl JoinPage {
+    /// Serves the page and prints its addresses. They contain a token, because other
+    /// users of this machine or its networks may find the port.
+    pub fn start(listen: SocketAddr, facts: Facts, stopper: Stopper) -> Result<JoinPage, Failure> {
+        let shown = Shown(Arc::new(Mutex::new(state(&facts, &Statistics::default()))));
+        let token = unguessable();
+        let (events, incoming) = media_plane::events();
+        let config = ServerConfig {
+            listen,
+            security: Security::Auto,
+            state: state_folder(),
+            token: Some(token.clone()),
+            extra: Some(router(shown.clone(), stopper)),
+            ..ServerConfig::default()
+        };
+        let server = Server::start_with(config, Arc::new(NoMedia), incoming)?;
+        serve::tell_urls(&server, Some(&token))?;
+        complain!("weft: the page for this call; anyone with its address controls the call");
+        serve::tell_certificate(&server);
+        Ok(JoinPage {
+            server,
+            facts,
+            shown,
+            _events: events,
+        })
+    }
+
+    /// Shows these figures.
+    pub fn show(&self, figures: &Statistics) {
+        *self.shown.lock() = state(&self.facts, figures);
+    }
+
+    pub fn end(self) {
+        self.server.shutdown();
+    }
+}
+
+fn state(facts: &Facts, figures: &Statistics) -> Value {
+    let own = figures.published();
+    let key = figures.reception;
+    let reception = figures.peers.iter().find(|p| Some(p.peer) == key);
+    let report = own.or(reception);
+    let links = report.map(|report| {
+        let all = report.link_reports().into_iter().zip(&report.all_links);
+        let links = all.map(|(shown, own)| {
+            let mut link = json!(shown);
+            link["use"] = json!(own.usage);
+            link["carried_mb"] = json!(own.carried.0 as f64 / 1e6);
+            link
+        });
+        links.collect::<Vec<Value>>()
+    });
+    let others = figures.participants.iter();
+    let received = reception.into_iter().flat_map(|r| r.tracks.values());
+    let cameras = received.filter(|track| **track != Track::Sound).count();
+    let switch = |there: bool, switch| match (there, switch) {
+        (false, _) => "none",
+        (true, Switch::On) => "on",
+        (true, Switch::Off) => "off",
+    };
+    let microphone = match switch(facts.microphone, figures.switches.microphone) {
+        "on" if figures.muted => "muted",
+        state => state,
+    };
+    json!({
+        "mode": "join",
+        "room": facts.room,
+        "name": facts.name,
+        "seconds": figures.elapsed.as_secs(),
+        "connected": report.is_some_and(|report| report.connected),
+        "links": links.unwrap_or_default(),
+        "microphone": microphone,
+        "cameras": switch(facts.cameras > 0, figures.switches.cameras),
+        "others": others.map(|p| p.name.clone()).collect::<Vec<String>>(),
+        "received_cameras": cameras,
+    })
+}
+
+fn router(shown: Shown, stopper: Stopper) -> Router {
+    let present = shown.clone();
+    let call = move |Extension(Admitted(admitted)): Extension<Admitted>| async move {
+        match admitted {
+            true => Json(present.lock().clone()),
+            false => Json(json!({ "mode": "join" })),
+        }
+    };
+    let order = move |Extension(Admitted(admitted)): Extension<Admitted>, order: Json<Order>| {
+        let answer = match admitted {
+            true => obey(order.0, &shown, &stopper),
+            false => StatusCode::UNAUTHORIZED,
+        };
+        async move { answer }
+    };
+    Router::new()
+        .route("/api/call", get(call))
+        .route("/api/join", post(order))
+}
+
+fn obey(order: Order, shown: &Shown, stopper: &Stopper) -> StatusCode {
+    let switch = |on| if on { Switch::On } else { Switch::Off };
+    match order {
+        Order::Link { name, usage } => {
+            let mut state = shown.lock();
+            let mut links = state["links"].as_array_mut().into_iter().flatten();
+            let Some(link) = links.find(|link| link["name"] == *name) else {
+                return StatusCode::NOT_FOUND;
+            };
+            // The next figures confirm it.
+            link["use"] = json!(usage);
+            stopper.use_link(&name, usage);
+        }
+        Order::Microphone { on } => stopper.switch_microphone(switch(on)),
+        Order::Cameras { on } => stopper.switch_cameras(switch(on)),
+        Order::Leave => stopper.stop(),
+    }
+    StatusCode::NO_CONTENT
+}
+
+/// Media plane without media.
+struct NoMedia;
+
+impl MediaPlane for NoMedia {
+    fn send(&self, _: Destination<'_>, request: Request) {
+        request(&mut NoMedia);
+    }
+}
+
+impl Media for NoMedia {
+    fn play(&mut self, _: Play) -> Result<Negotiated, MediaError> {
+        let reason = "this page plays nothing; open the room on its server".to_owned();
+        Err(MediaError::WrongState { reason })
+    }
+
+    fn answer(&mut self, _: ResourceId, _: String) -> Result<(), MediaError> {
+        Err(MediaError::UnknownResource)
+    }
+
+    fn close(&mut self, _: &ResourceId) {}
+
+    fn stats(&mut self) -> Stats {
+        Stats::default()
+    }
+}

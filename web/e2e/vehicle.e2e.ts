@@ -1,0 +1,49 @@
+// The local page of `weft join` in a browser beside the sender: it switches links and
+// sources, and the room sees that.
+
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openPage, startChromium, type Opened } from './chromium';
+import { whereTheMachineKeepsUp } from './machine';
+import { startWeft, type Program } from './program';
+
+let browser: Browser;
+let server: Program;
+let native: Program;
+let tablet: Opened;
+
+beforeAll(async () => {
+  browser = await startChromium();
+  server = startWeft(['serve', '--listen', '127.0.0.1:0']);
+  const { origin } = new URL(await server.url());
+  const links = ['--link', 'wifi=127.0.0.1', '--link', 'lte=127.0.0.2'];
+  native = startWeft(['join', origin, '--room', 'ride', '--name', 'Van', ...links, '--camera', 'clip:360p', '--mic', 'tone', '--page=127.0.0.1:0']);
+  tablet = await openPage(browser, await native.url());
+});
+afterAll(async () => {
+  await browser.close();
+  await native.close();
+  await server.close();
+});
+
+it('a link is switched off and made a backup, the microphone is muted, and the call is left', whereTheMachineKeepsUp(async () => {
+  const { page } = tablet;
+  const lte = page.locator('.join-link', { hasText: 'lte' });
+  await lte.getByText('up', { exact: true }).waitFor();
+  await lte.getByText('Off', { exact: true }).click();
+  await expect.poll(() => lte.locator('.links-head').innerText()).toMatch(/lte\s*off/);
+  await lte.getByText('Backup', { exact: true }).click();
+  await lte.getByText('Backup: used when no other link works.').waitFor();
+  await lte.getByText('up', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Mute microphone' }).click();
+  await page.getByRole('button', { name: 'Unmute microphone' }).waitFor();
+  await page.getByRole('button', { name: 'Turn cameras off' }).click();
+  await page.getByRole('button', { name: 'Turn cameras on' }).waitFor();
+  const picture = process.env['WEFT_SHOT'];
+  if (picture !== undefined) await page.screenshot({ path: picture, fullPage: true });
+  expect(tablet.complaints).toEqual([]);
+  page.once('dialog', (dialog) => void dialog.accept());
+  await page.getByRole('button', { name: 'Leave' }).click();
+  await page.getByText('You have left the call.').waitFor();
+  expect(await native.close()).toBe(0);
+}));

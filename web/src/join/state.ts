@@ -1,0 +1,54 @@
+// State of `weft join`, as its page shows it.
+
+import { readLinks, type Link } from '../model/types';
+
+export type LinkUse = 'use' | 'backup' | 'off';
+export type MicrophoneState = 'none' | 'on' | 'off' | 'muted';
+export type CameraState = 'none' | 'on' | 'off';
+
+export interface JoinedLink {
+  readonly link: Link;
+  readonly use: LinkUse;
+  /** Bytes carried in both directions, in MB. */
+  readonly carriedMb: number;
+}
+
+export interface JoinState {
+  readonly room: string;
+  readonly name: string;
+  readonly seconds: number;
+  readonly connected: boolean;
+  readonly links: readonly JoinedLink[];
+  readonly microphone: MicrophoneState;
+  readonly cameras: CameraState;
+  readonly others: readonly string[];
+}
+
+/** Reads the state; null without a valid token. */
+export function readJoinState(value: unknown): JoinState | null {
+  const from = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
+  if (typeof from['room'] !== 'string') return null;
+  const raw = Array.isArray(from['links']) ? (from['links'] as unknown[]) : [];
+  const links = readLinks(raw).map((link, place): JoinedLink => {
+    const own = raw[place] as Record<string, unknown>;
+    const use = own['use'];
+    const carried = own['carried_mb'];
+    return {
+      link,
+      use: use === 'backup' || use === 'off' ? use : 'use',
+      carriedMb: typeof carried === 'number' ? carried : 0,
+    };
+  });
+  const microphone = from['microphone'];
+  const cameras = from['cameras'];
+  return {
+    room: from['room'],
+    name: typeof from['name'] === 'string' ? from['name'] : '',
+    seconds: typeof from['seconds'] === 'number' ? from['seconds'] : 0,
+    connected: from['connected'] === true,
+    links,
+    microphone: microphone === 'on' || microphone === 'off' || microphone === 'muted' ? microphone : 'none',
+    cameras: cameras === 'on' || cameras === 'off' ? cameras : 'none',
+    others: Array.isArray(from['others']) ? from['others'].filter((name) => typeof name === 'string') : [],
+  };
+}
