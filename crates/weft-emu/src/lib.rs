@@ -34,7 +34,6 @@
 mod address;
 mod clock;
 mod error;
-mod histogram;
 mod host;
 mod ids;
 mod interfaces;
@@ -52,7 +51,6 @@ mod window;
 
 pub use address::{Addresses, MAX_HOSTS};
 pub use error::EmuError;
-pub use histogram::Histogram;
 pub use ids::{FAR, HostId, LinkId, NEAR};
 pub use log::{Fate, Logging, PacketLog, PacketRecord};
 pub use network::Network;

@@ -10,7 +10,7 @@ pub(crate) use port::Port;
 pub(crate) use segment::{Segment, Span};
 
 use crate::clock::{Clock, processor_time};
-use crate::histogram::Histogram;
+
 use crate::log::{Fate, LogWriter, PacketLog, PacketRecord};
 use crate::packet::{Header, set_ecn};
 use crate::privilege::in_new_thread;
@@ -29,7 +29,7 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use weft_links::{Departure, StationId};
-use weft_units::{Duration, Instant};
+use weft_units::{Duration, Histogram, Instant};
 
 /// Number of packets that one device reads, or one channel delivers, before the others
 /// have their turn.

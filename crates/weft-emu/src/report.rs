@@ -1,7 +1,7 @@
-use crate::{FAR, Histogram, LinkId, NEAR, PacketLog};
+use crate::{FAR, LinkId, NEAR, PacketLog};
 use std::io;
 use weft_links::{Counters, RadioCounters, ServiceTime, Tally};
-use weft_units::{Bytes, Duration, Rate};
+use weft_units::{Bytes, Duration, Histogram, Rate};
 
 /// Quantile of lateness that decides about acceptance.
 const DECIDING: f64 = 0.999;

@@ -1,6 +1,6 @@
 //! Types and functions shared by every weft crate: time, rates, sizes and their
-//! text form, ids, codecs, seeded randomness, the freeze counter and the fair
-//! division of a rate.
+//! text form, ids, codecs, seeded randomness, the freeze counter, a histogram of
+//! durations and the fair division of a rate.
 //!
 //! This crate reads no clock and no global random generator: [`Instant`] is a
 //! number that the caller injects, [`Rng`] is seeded at construction.
@@ -13,6 +13,7 @@ mod ecn;
 mod fair;
 mod freezes;
 pub mod fuzz;
+mod histogram;
 mod id;
 mod names;
 mod printable;
@@ -25,6 +26,7 @@ pub use audio_level::AudioLevel;
 pub use codec::{Codec, MediaKind, QuantizerBounds};
 pub use ecn::Ecn;
 pub use freezes::Freezes;
+pub use histogram::Histogram;
 pub use id::{PathId, Ssrc, StreamId};
 pub use names::{UnknownName, is_same_name};
 pub use printable::{is_printable, printable};

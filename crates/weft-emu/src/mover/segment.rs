@@ -1,10 +1,10 @@
 use super::buffer::Buffer;
 use super::usage::{StationTotals, Usage};
 use crate::clock::Clock;
-use crate::histogram::Histogram;
+
 use crate::report::{Interval, LinkReport, StationReport};
 use weft_links::{ChannelId, Departure, Medium, MediumSpec, PacketInfo, StationId};
-use weft_units::{Bytes, Duration, Instant, Rng};
+use weft_units::{Bytes, Duration, Histogram, Instant, Rng};
 
 /// Interval of the reported time series: short enough for the reaction of a controller
 /// (RFC 8867 section 3 asks for 20 to 200 ms).

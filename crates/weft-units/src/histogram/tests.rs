@@ -21,6 +21,14 @@ fn quantiles_go_by_nearest_rank() {
     assert_eq!(of(&[]).quantile(0.5), None);
 }
 
+#[test]
+fn a_merged_histogram_has_all_durations() {
+    let mut merged = of(&[1, 70_000, 3]);
+    merged.merge(&of(&[2]));
+    merged.merge(&of(&[9_000_000]));
+    assert_eq!(merged, of(&[1, 2, 3, 70_000, 9_000_000]));
+}
+
 proptest! {
     #[test]
     fn a_value_is_known_to_one_part_in_64(value: u64) {

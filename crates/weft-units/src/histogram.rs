@@ -1,4 +1,4 @@
-use weft_units::Duration;
+use crate::Duration;
 
 /// Buckets per doubling: a value is exact to one part in 64.
 const PER_DOUBLING: u64 = 64;
@@ -15,7 +15,8 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    pub(crate) fn add(&mut self, value: Duration) {
+    /// Adds a duration.
+    pub fn add(&mut self, value: Duration) {
         let nanos = value.as_nanos();
         let bucket = bucket_of(nanos);
         if bucket >= self.buckets.len() {
@@ -25,6 +26,19 @@ impl Histogram {
         self.count += 1;
         self.sum = self.sum.saturating_add(nanos);
         self.max = self.max.max(nanos);
+    }
+
+    /// Adds all durations of another histogram.
+    pub fn merge(&mut self, other: &Histogram) {
+        if other.buckets.len() > self.buckets.len() {
+            self.buckets.resize(other.buckets.len(), 0);
+        }
+        for (own, others) in self.buckets.iter_mut().zip(&other.buckets) {
+            *own += others;
+        }
+        self.count += other.count;
+        self.sum = self.sum.saturating_add(other.sum);
+        self.max = self.max.max(other.max);
     }
 
     /// Returns the number of durations.
