@@ -12,6 +12,7 @@ mod load;
 mod route;
 mod sockets;
 mod turn_framing;
+mod usage;
 mod watch;
 
 pub use application::{Application, Context};
@@ -25,4 +26,5 @@ pub use link::{
 pub use load::Load;
 pub use route::{RouteFault, route_fault};
 pub use turn_framing::{NotFramed, TurnFraming};
+pub use usage::ProcessUsage;
 pub use watch::{WatchError, watch_links};

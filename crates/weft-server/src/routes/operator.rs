@@ -15,6 +15,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Router, middleware};
 use std::fmt::Write as _;
+use weft_net::ProcessUsage;
 use weft_units::{Duration, Instant};
 
 /// Maximum age of the cached media statistics: collecting them takes time from
@@ -160,6 +161,7 @@ async fn metrics(State(app): State<App>) -> Result<Response, Problem> {
             );
         }
     }
+    write_process(&mut text, ProcessUsage::own().unwrap_or_default());
     write_threads(&mut text, &planes);
     write_rooms(&mut text, app.hub.room_figures(), app.metrics_rooms);
     write_refusals(&mut text, app.hub.refusals());
@@ -170,6 +172,21 @@ async fn metrics(State(app): State<App>) -> Result<Response, Problem> {
     );
     let kind = [(CONTENT_TYPE, "text/plain; version=0.0.4")];
     Ok((kind, text).into_response())
+}
+
+/// Writes processor time and memory under the names that Prometheus' own clients use.
+fn write_process(text: &mut String, usage: ProcessUsage) {
+    let _ = writeln!(
+        text,
+        "# HELP process_cpu_seconds_total Processor time of the server in seconds.\n\
+         # TYPE process_cpu_seconds_total counter\n\
+         process_cpu_seconds_total {}\n\
+         # HELP process_resident_memory_bytes Resident memory of the server in bytes.\n\
+         # TYPE process_resident_memory_bytes gauge\n\
+         process_resident_memory_bytes {}",
+        usage.cpu.as_secs_f64(),
+        usage.memory.0
+    );
 }
 
 /// Writes figures of each media thread.
