@@ -202,7 +202,7 @@ pub fn receive(
 /// and through NAT64, which translates the addresses of requests but not those
 /// inside a description. If HTTP ends at a proxy on another machine, the checks get
 /// no answer.
-fn more_candidates(description: &str, reached: &[IpAddr]) -> Vec<SocketAddr> {
+pub fn more_candidates(description: &str, reached: &[IpAddr]) -> Vec<SocketAddr> {
     let named: BTreeSet<SocketAddr> = description.lines().filter_map(udp_candidate).collect();
     let mut ports: Vec<u16> = Vec::new();
     for port in named.iter().map(SocketAddr::port) {

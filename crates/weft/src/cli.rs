@@ -4,10 +4,10 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use weft_endpoint::signalling::{Server, Trust};
 use weft_media::SpeakerSpec;
 use weft_units::Codec;
 
+use crate::access::ServerArgs;
 use crate::rooms::RoomsArgs;
 use crate::sending::{
     ExpertArgs, LinkArgs, NetworkArgs, SendArgs, either, video_codec, video_codecs,
@@ -49,6 +49,9 @@ pub enum Command {
     Relay(RelayArgs),
     /// Call a browser directly: serves its own page, without a media server
     Call(CallArgs),
+    /// Measure a server under load: publishers and viewers as WebRTC clients, join storms,
+    /// weak viewers
+    Load(Box<crate::load::LoadArgs>),
     /// Run experiments, in virtual time or with real packets
     Lab(crate::lab::args::LabArgs),
     /// Run other programs behind emulated links, with real packets
@@ -63,7 +66,6 @@ pub enum Command {
 }
 
 const RECEIVING: &str = "Receiving";
-const SERVER: &str = "Server";
 
 #[derive(Debug, Args)]
 pub struct DemoArgs {
@@ -152,41 +154,6 @@ pub struct JoinArgs {
     /// Only publish; receive no participant
     #[arg(help_heading = RECEIVING, long, conflicts_with = "record")]
     pub send_only: bool,
-}
-
-/// Access to a server.
-#[derive(Debug, Args)]
-pub struct ServerArgs {
-    /// Bearer token of the server
-    #[arg(help_heading = SERVER, long, value_name = "TOKEN", env = "WEFT_TOKEN", hide_env_values = true, value_parser = token)]
-    pub token: Option<String>,
-    /// Trust the certificates in this file (PEM): of an authority, or a copy of
-    /// the server's own
-    #[arg(
-        help_heading = SERVER,
-        long,
-        value_name = "FILE",
-        conflicts_with = "insecure"
-    )]
-    pub ca: Option<PathBuf>,
-    /// Accept any certificate; an attacker on the network can then listen in
-    #[arg(help_heading = SERVER, long)]
-    pub insecure: bool,
-}
-
-impl ServerArgs {
-    /// The server at `url`, with this token where no option names one.
-    pub fn server(&self, url: &str, token: Option<String>) -> Server {
-        Server {
-            url: url.to_owned(),
-            token: token.or_else(|| self.token.clone()),
-            trust: match (&self.ca, self.insecure) {
-                (Some(file), _) => Trust::File(file.clone()),
-                (None, true) => Trust::Anybody,
-                (None, false) => Trust::Public,
-            },
-        }
-    }
 }
 
 #[derive(Debug, Args)]

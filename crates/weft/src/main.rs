@@ -5,6 +5,7 @@
 #[macro_use]
 mod exit;
 
+mod access;
 mod call;
 mod cli;
 mod console;
@@ -16,6 +17,7 @@ mod follow;
 mod interrupt;
 mod join;
 mod lab;
+mod load;
 mod manual;
 mod options;
 mod play;
@@ -60,6 +62,7 @@ fn run() -> Result<(), Failure> {
         Command::Play(args) => play::run(&args),
         Command::Relay(args) => relay::run(args),
         Command::Call(args) => call::run(args),
+        Command::Load(args) => load::run(&args),
         Command::Lab(args) => lab::run(args),
         Command::Emu(args) => emu::run(args),
         Command::Doctor(args) => doctor::run(&args),
