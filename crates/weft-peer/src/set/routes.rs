@@ -11,15 +11,15 @@ use super::key::PeerKey;
 /// by its agent.
 #[derive(Default, Debug)]
 pub(super) struct Routes {
-    /// The owner first: who proved last to be there, or else who claimed it
-    /// first.
+    /// Claimants by remote and local address, which is the same for most. The owner comes
+    /// first: the peer that proved last to be there, or else the first that claimed it.
     claims: BTreeMap<(SocketAddr, SocketAddr), Vec<PeerKey>>,
 }
 
 impl Routes {
     /// Returns the peers that claim these addresses, their owner first.
     pub fn of(&self, local: SocketAddr, remote: SocketAddr) -> &[PeerKey] {
-        self.claims.get(&(local, remote)).map_or(&[], Vec::as_slice)
+        self.claims.get(&(remote, local)).map_or(&[], Vec::as_slice)
     }
 
     /// A peer's pairs are others than before. One that has become valid is its
@@ -38,7 +38,7 @@ impl Routes {
             if known.is_some() && !is_proved {
                 continue;
             }
-            let claimants = self.claims.entry(route.addresses()).or_default();
+            let claimants = self.claims.entry(key_of(route)).or_default();
             claimants.retain(|k| *k != key);
             let place = if is_proved { 0 } else { claimants.len() };
             claimants.insert(place, key);
@@ -46,7 +46,7 @@ impl Routes {
     }
 
     fn release(&mut self, key: PeerKey, route: &Route) {
-        let addresses = route.addresses();
+        let addresses = key_of(route);
         if let Some(claimants) = self.claims.get_mut(&addresses) {
             claimants.retain(|k| *k != key);
             if claimants.is_empty() {
@@ -59,4 +59,9 @@ impl Routes {
     pub fn len(&self) -> usize {
         self.claims.values().map(Vec::len).sum()
     }
+}
+
+fn key_of(route: &Route) -> (SocketAddr, SocketAddr) {
+    let (local, remote) = route.addresses();
+    (remote, local)
 }
