@@ -150,8 +150,12 @@ impl RepairStream {
     /// The current frame is done; these packets, in ascending order, are in
     /// repair packets now.
     pub fn end_frame(&mut self, held: &[u64]) {
-        let is_held = |p: &Unprotected| held.binary_search(&p.sequence).is_ok();
-        self.unprotected.retain(|p| p.goes_once && !is_held(p));
+        let goes_once = |p: &Unprotected| p.goes_once;
+        // Of the frames before, all go once.
+        if !held.is_empty() || !self.frame().all(goes_once) {
+            let is_held = |p: &Unprotected| held.binary_search(&p.sequence).is_ok();
+            self.unprotected.retain(|p| p.goes_once && !is_held(p));
+        }
         self.begin = self.unprotected.len();
     }
 
