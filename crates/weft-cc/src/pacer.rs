@@ -6,11 +6,6 @@ use weft_units::{Bytes, Duration, Instant, Rate};
 /// (`goog_cc_network_control.cc`).
 pub(crate) const PACING_FACTOR: f64 = 2.5;
 
-/// Time whose bytes at the pacing rate may leave together: libwebrtc's pacer ran every 5
-/// ms (`PacedSender`), and the receiving side groups bursts of this length
-/// (draft-ietf-rmcat-gcc-02 section 5.2).
-const BURST: Duration = Duration::from_millis(5);
-
 /// A probe that does not send its packets within this time is abandoned: libwebrtc
 /// `kProbeClusterTimeout` (`bitrate_prober.cc`).
 const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -31,6 +26,8 @@ const MIN_RATE: Rate = Rate::from_kbps(5);
 #[derive(Debug)]
 pub struct Pacer {
     rate: Rate,
+    /// Time whose bytes at the rate may leave together.
+    burst: Duration,
     /// Time at which all sent packets would have left at exactly the rate.
     drained_at: Instant,
     probes: VecDeque<Probe>,
@@ -47,11 +44,17 @@ struct Probe {
 }
 
 impl Pacer {
+    /// Burst of a new pacer, as a time at the rate: libwebrtc's pacer ran every 5 ms
+    /// (`PacedSender`), and the receiving side groups bursts of this length
+    /// (draft-ietf-rmcat-gcc-02 section 5.2).
+    pub const BURST: Duration = Duration::from_millis(5);
+
     /// Creates a pacer without debt.
     #[must_use]
     pub fn new(rate: Rate) -> Pacer {
         Pacer {
             rate: rate.max(MIN_RATE),
+            burst: Pacer::BURST,
             drained_at: Instant::ZERO,
             probes: VecDeque::with_capacity(MAX_PROBES),
         }
@@ -62,6 +65,11 @@ impl Pacer {
         let before = self.rate();
         self.rate = rate.max(MIN_RATE);
         self.rescale(now, before);
+    }
+
+    /// Sets the time whose bytes at the rate may leave together.
+    pub fn set_burst(&mut self, burst: Duration) {
+        self.burst = burst;
     }
 
     /// Returns the current rate: the pacing rate, or the probe's rate even if that is
@@ -77,7 +85,7 @@ impl Pacer {
         // Bursts are for packets that are late; a probe needs even spacing.
         let burst = match self.probes.front() {
             Some(_) => Duration::ZERO,
-            None => BURST,
+            None => self.burst,
         };
         self.drained_at.saturating_sub(burst).max(now)
     }

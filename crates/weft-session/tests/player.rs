@@ -1,7 +1,12 @@
-//! Memory of a session for a player that says nothing: packets sent within the
-//! time in which they may be asked for again.
+//! Session of a forwarder for one player: its memory where the player says nothing
+//! (packets sent within the time in which they may be asked for again), and its pace.
 
-use weft_session::{Config, Feedback, Input, Retransmission, SendStreamConfig, Session};
+use std::collections::VecDeque;
+
+use weft_session::{
+    Backlog, Config, Feedback, Input, Output, Protocol, Retransmission, SendStreamConfig, Session,
+    Transmit,
+};
 use weft_testing::allocation::{Counting, measure};
 use weft_units::{Codec, Duration, Instant, PathId, Rate, Rng, Ssrc, StreamId};
 use weft_wire::media::{ForwardedPacket, SharedBytes};
@@ -74,4 +79,141 @@ fn a_player_that_is_silent_costs_two_seconds_of_what_is_published() {
     assert!(sent >= PACKETS, "{sent} went out");
     // As SECURITY.md says, and no less than half of it, or nothing was held.
     assert!((12_500_000..26_000_000).contains(&cost.peak), "{cost:?}");
+}
+
+/// A forwarder and its player, ten milliseconds apart on one path.
+struct Pair {
+    now: Instant,
+    ends: [Session; 2],
+    camera: StreamId,
+    flights: VecDeque<(Instant, usize, Transmit)>,
+    sequence: u64,
+}
+
+const DELAY: Duration = Duration::from_millis(10);
+
+impl Pair {
+    /// On a path that is known to carry this rate and no more.
+    fn new(rate: Rate) -> Pair {
+        let extensions = ExtensionMap {
+            path: Some(5),
+            ..ExtensionMap::default()
+        };
+        let mut config = Config::new(extensions, Ssrc(1));
+        config.max_rate = rate;
+        config.path_limits.start = rate;
+        config.path_limits.max = rate;
+        config.backlog = Backlog::Waits { known: Rate::ZERO };
+        let session = || Session::new(Instant::ZERO, config.clone(), Rng::new(1));
+        let mut ends = [session(), session()];
+        let camera = camera(&mut ends[0], 0);
+        ends[1].add_receive_stream(weft_session::ReceiveStreamConfig {
+            ssrc: Some(Ssrc(200)),
+            mid: None,
+            rid: None,
+            payload_type: 96,
+            rtx: Some((Some(Ssrc(201)), 97)),
+            fec: None,
+            codec: Codec::Vp8,
+            delivery: weft_session::Delivery::Packets,
+        });
+        for end in &mut ends {
+            let (path, rtt) = (PathId(0), DELAY * 2);
+            end.handle_input(Instant::ZERO, Input::PathUp { path, rtt });
+        }
+        Pair {
+            now: Instant::ZERO,
+            ends,
+            camera,
+            flights: VecDeque::new(),
+            sequence: 0,
+        }
+    }
+
+    /// Forwards a picture that came at once; returns the number of its packets that leave
+    /// at once.
+    fn forward(&mut self, packets: u64) -> usize {
+        let before = self.flights.len();
+        for number in 1..=packets {
+            self.sequence += 1;
+            let packet = ForwardedPacket {
+                sequence: self.sequence,
+                timestamp: (self.now.as_nanos() / 11_111) as u32,
+                marker: number == packets,
+                audio_level: None,
+                payload: SharedBytes::from(vec![0x10; PAYLOAD]).into(),
+                content: Content::Media,
+                keyframe: true,
+            };
+            let sent = self.ends[0].send_packet(self.now, self.camera, &packet);
+            sent.expect("it has the stream");
+        }
+        self.drain();
+        self.flights.len() - before
+    }
+
+    fn drain(&mut self) {
+        for (from, end) in self.ends.iter_mut().enumerate() {
+            while let Some(output) = end.poll_output() {
+                if let Output::Transmit(sent) = output {
+                    self.flights.push_back((self.now + DELAY, 1 - from, sent));
+                }
+            }
+        }
+    }
+
+    /// Lets a millisecond pass.
+    fn step(&mut self) {
+        self.now += Duration::from_millis(1);
+        while self.flights.front().is_some_and(|(at, ..)| *at <= self.now) {
+            let (_, to, sent) = self.flights.pop_front().expect("it is there");
+            let (path, ecn) = (sent.path, sent.ecn);
+            let packet = [&sent.packet[..], &sent.rest].concat();
+            let packet = &packet[..];
+            let input = match sent.protocol {
+                Protocol::Rtp => Input::Rtp { path, ecn, packet },
+                Protocol::Rtcp => Input::Rtcp { path, packet },
+            };
+            self.ends[to].handle_input(self.now, input);
+        }
+        for end in &mut self.ends {
+            end.handle_input(self.now, Input::Timeout);
+        }
+        self.drain();
+    }
+
+    /// Forwards small pictures for a second, then a keyframe of 50 packets; returns the
+    /// number of its packets that leave at once.
+    fn keyframe_after_a_second(&mut self) -> usize {
+        for ms in 0..1_000 {
+            if ms % 33 == 0 {
+                self.forward(2);
+            }
+            self.step();
+        }
+        self.forward(50)
+    }
+}
+
+#[test]
+fn a_keyframe_leaves_at_once_where_the_path_has_room_and_is_spread_where_it_is_full() {
+    // The small pictures are half a megabit a second.
+    let together = Pair::new(Rate::from_mbps(5)).keyframe_after_a_second();
+    assert_eq!(together, 50);
+    let spread = Pair::new(Rate::from_kbps(700)).keyframe_after_a_second();
+    assert!((1..=10).contains(&spread), "{spread} packets at once");
+    // Nothing is known of a new path.
+    let first = Pair::new(Rate::from_mbps(5)).forward(50);
+    assert!((1..=10).contains(&first), "{first} packets at once");
+}
+
+#[test]
+fn a_burst_has_a_bound() {
+    let mut pair = Pair::new(Rate::from_mbps(20));
+    pair.keyframe_after_a_second();
+    for _ in 0..20 {
+        pair.step();
+    }
+    let sent = pair.forward(200);
+    assert!((45..=60).contains(&sent), "{sent} packets at once");
 }

@@ -33,9 +33,9 @@ pub const FEWEST: usize = 22;
 pub const LEAST_BYTES: usize = 14_000;
 /// Oldest picture that is shown in such a call, from capture to display.
 pub const OLDEST: Duration = Duration::from_millis(400);
-/// Most bytes of media that one connection sends to one address within [`TOGETHER`]:
-/// keyframes are paced.
-const MOST_TOGETHER: u64 = 26_000;
+/// Most bytes of media that one connection sends to one address within [`TOGETHER`]: the
+/// pacer's largest burst, and the packets that its rate lets go meanwhile.
+const MOST_TOGETHER: u64 = 80_000;
 /// Period of [`MOST_TOGETHER`].
 const TOGETHER: Duration = Duration::from_millis(5);
 /// Longest time that the connection of a browser is kept when nothing comes from it:

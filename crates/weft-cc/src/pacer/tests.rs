@@ -129,7 +129,7 @@ proptest! {
                 pacer.on_sent(now, Bytes(size));
                 sent += Bytes(size);
             }
-            let allowed = rate * (now - Instant::ZERO + BURST) + Bytes(1501);
+            let allowed = rate * (now - Instant::ZERO + Pacer::BURST) + Bytes(1501);
             prop_assert!(sent <= allowed, "{sent:?} of {allowed:?}");
         }
     }

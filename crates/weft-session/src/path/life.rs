@@ -20,7 +20,22 @@ const DOUBT: Duration = Duration::from_millis(5);
 /// jitter buffer bears about as much.
 const LONGEST_REPORT_WAIT: Duration = Duration::from_millis(120);
 
+/// Part of the target rate that may arrive on a path with room: an encoder's or a
+/// forwarder's rate without probes. Chosen by us: a server lets viewers' targets grow to
+/// twice the rate that is published.
+const ROOMY: f64 = 0.67;
+/// Queue that a path with room may show: scheduling of both ends. Chosen by us.
+const ROOMY_QUEUE: Duration = Duration::from_millis(10);
+
 impl Path {
+    /// Whether the path carries much more than what arrives on it now, as far as feedback
+    /// tells: a burst does not fill its queue.
+    pub fn has_room(&self) -> bool {
+        let most = self.controller.target_rate().mul_f64(ROOMY);
+        let arrives = self.controller.snapshot().acked;
+        self.life.late <= ROOMY_QUEUE && arrives.is_some_and(|rate| rate <= most)
+    }
+
     /// When feedback last named a packet for the first time.
     pub fn heard_at(&self) -> Option<Instant> {
         self.life.heard_at

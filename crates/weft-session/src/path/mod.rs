@@ -49,6 +49,8 @@ pub(crate) enum Spacing {
     Controller,
     /// Spread over the time until the next picture.
     Spread,
+    /// Together, up to [`TOGETHER`].
+    Together,
 }
 
 #[derive(Default, Clone, Copy, Debug)]
@@ -64,6 +66,10 @@ pub(crate) struct PathCounters {
 /// How long a peer may collect before it reports, until measured: libwebrtc
 /// sends feedback every 50 to 250 ms.
 const FEEDBACK_WAIT: Duration = Duration::from_millis(100);
+
+/// Most that leaves in one burst where a path has room, as a time at the pacing rate and as
+/// bytes: libwebrtc's pacer allows as much. A keyframe of 720p fits.
+const TOGETHER: (Duration, Bytes) = (Duration::from_millis(40), Bytes(63_000));
 
 /// Time without any arrival that means that the path was gone. Congestion loses
 /// some packets, and no queue overflows without a break for ten frames. Chosen
@@ -265,7 +271,7 @@ impl Path {
         let needed = self.queue.bytes() / DRAIN;
         let spread = self.controller.target_rate().mul_f64(SPREAD);
         let pacing = match spacing {
-            Spacing::Controller => self.controller.pacing_rate(),
+            Spacing::Controller | Spacing::Together => self.controller.pacing_rate(),
             Spacing::Spread => self.controller.pacing_rate().min(spread),
         };
         let pacing = match backlog {
@@ -278,6 +284,14 @@ impl Path {
                 }
             }
         };
+        let burst = match spacing {
+            Spacing::Together => {
+                let most = pacing.time_for(TOGETHER.1).unwrap_or_default();
+                most.min(TOGETHER.0).max(Pacer::BURST)
+            }
+            Spacing::Controller | Spacing::Spread => Pacer::BURST,
+        };
+        self.sending.pacer.set_burst(burst);
         self.sending.pacer.set_rate(now, pacing);
     }
 

@@ -4,7 +4,8 @@ use weft_units::{Instant, PathId};
 
 use super::Session;
 use super::limit::Turn;
-use crate::path::{Purpose, Spacing, Waiting};
+use crate::config::Backlog;
+use crate::path::{Path, Purpose, Spacing, Waiting};
 
 impl Session {
     /// Sends what the pacers let go.
@@ -17,11 +18,8 @@ impl Session {
     }
 
     pub(super) fn transmit_path(&mut self, now: Instant, id: PathId) {
-        let spacing = match self.has_only_path() {
-            true => Spacing::Spread,
-            false => Spacing::Controller,
-        };
-        let Some(backlog) = self.paths.get(&id).map(|path| self.backlog_of(path)) else {
+        let treatment = |path| (self.spacing_of(path), self.backlog_of(path));
+        let Some((spacing, backlog)) = self.paths.get(&id).map(treatment) else {
             return;
         };
         let Some(path) = self.paths.get_mut(&id) else {
@@ -46,6 +44,17 @@ impl Session {
             } else {
                 return;
             }
+        }
+    }
+
+    /// Spacing of a path's packets. A forwarder's publisher has paced its pictures already,
+    /// so the forwarder spreads them only where the path is not known to have room.
+    fn spacing_of(&self, path: &Path) -> Spacing {
+        let forwards = matches!(self.config.backlog, Backlog::Waits { .. });
+        match self.has_only_path() {
+            _ if forwards && path.has_room() => Spacing::Together,
+            true => Spacing::Spread,
+            false => Spacing::Controller,
         }
     }
 
