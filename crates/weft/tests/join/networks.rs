@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, UdpSocket};
 use std::process::Command;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use weft_testing::where_the_machine_keeps_up;
@@ -16,7 +17,10 @@ pub(crate) const SERVER: &str = "10.9.0.1";
 
 /// Limit for connecting a call over a working second link, on a machine that is
 /// building.
-const CONNECTED: Duration = Duration::from_secs(5);
+pub(crate) const CONNECTED: Duration = Duration::from_secs(5);
+
+/// Time in which a link that has just appeared gets a socket, on such a machine.
+const LOOKED: Duration = Duration::from_secs(5);
 
 /// Server at [`SERVER`] behind these cables, each with a default route at the
 /// sender's end.
@@ -264,8 +268,13 @@ fn two_links_of_one_address_have_sockets_on_different_ports() {
         let mut join = join(&sender_side, "http://10.1.0.1:8080", &["a", "b"]);
         let sender = Program::start(&mut join);
         sender.says("is up");
-        let both = ["9C40", "9C41"].map(str::to_owned);
-        assert_eq!(udp_ports(&sender_side), BTreeSet::from(both));
+        let both = BTreeSet::from(["9C40", "9C41"].map(str::to_owned));
+        // The second link may be seen only after the first is up.
+        let began = Instant::now();
+        while udp_ports(&sender_side) != both && began.elapsed() < LOOKED {
+            thread::sleep(Duration::from_millis(50));
+        }
+        assert_eq!(udp_ports(&sender_side), both);
     });
 }
 
