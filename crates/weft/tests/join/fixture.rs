@@ -163,14 +163,19 @@ impl Namespace {
 
 /// Connects the two with a cable whose ends have these addresses.
 pub(crate) fn cable(server: &Namespace, sender: &Namespace, name: &str, ends: [&str; 2]) {
+    connect(server, sender, name, ends.map(|end| format!("{end}/24")));
+}
+
+/// Connects the two with a cable. Its ends have these addresses: as `ip addr add` takes them.
+pub(crate) fn connect(server: &Namespace, sender: &Namespace, name: &str, ends: [String; 2]) {
     let far = format!("s{name}");
     let pid = sender.pid();
     server.ip(&format!(
         "link add {far} type veth peer name {name} netns {pid}"
     ));
-    server.ip(&format!("addr add {}/24 dev {far}", ends[0]));
+    server.ip(&format!("addr add {} dev {far}", ends[0]));
     server.ip(&format!("link set dev {far} up"));
-    sender.ip(&format!("addr add {}/24 dev {name}", ends[1]));
+    sender.ip(&format!("addr add {} dev {name}", ends[1]));
     sender.ip(&format!("link set dev {name} up"));
 }
 

@@ -4,6 +4,7 @@ mod fixture;
 mod hostile;
 mod links;
 mod moderation;
+mod nat64;
 mod networks;
 mod page;
 mod play;
