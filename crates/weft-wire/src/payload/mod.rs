@@ -382,10 +382,10 @@ pub fn listed(payloads: &[sdp::Payload]) -> String {
     let mut names: Vec<String> = Vec::new();
     for payload in payloads {
         let is_auxiliary = AUXILIARY.iter().any(|name| payload.is(name));
-        let name = match (Form::of(payload), payload.parameter("profile-level-id")) {
-            (Some(form), _) => form.to_string(),
-            (None, Some(profile)) => format!("{} ({profile})", payload.codec),
-            (None, None) => payload.codec.clone(),
+        let name = match Form::of(payload) {
+            Some(form) => form.to_string(),
+            None if payload.is("H264") => h264::unsupported(payload),
+            None => payload.codec.clone(),
         };
         if !is_auxiliary && !name.is_empty() && !names.contains(&name) {
             names.push(name);

@@ -55,11 +55,22 @@ fn people_read_what_is_missing() {
         listed(&[high]),
         "H.264 (high profile, packetization-mode=1)"
     );
-    let unknown = sdp::Payload {
-        parameters: "packetization-mode=1;profile-level-id=120028".to_owned(),
-        ..named("H264")
-    };
-    assert_eq!(listed(&[unknown]), "H264 (120028)");
+    for (parameters, name) in [
+        (
+            "packetization-mode=1;profile-level-id=120028",
+            "H.264 with profile-level-id=120028 (RFC 6184 does not list this profile)",
+        ),
+        (
+            "packetization-mode=2;profile-level-id=42e01f",
+            "H.264 with packetization-mode=2 (0 or 1 would do)",
+        ),
+    ] {
+        let unknown = sdp::Payload {
+            parameters: parameters.to_owned(),
+            ..named("H264")
+        };
+        assert_eq!(listed(&[unknown]), name);
+    }
 }
 
 #[test]

@@ -118,9 +118,14 @@ impl Parser {
             self.direction = Some(direction);
             return Ok(());
         }
-        let Some(media) = self.description.media.last_mut() else {
+        let Some((media, before)) = self.description.media.split_last_mut() else {
             return self.session_attribute(name, value);
         };
+        if let ("mid", Some(mid)) = (name, value.and_then(Mid::new))
+            && before.iter().any(|media| media.mid == Some(mid))
+        {
+            return Err("another media section has this mid");
+        }
         if name == "rtcp-fb"
             && let Some(feedback) = value.and_then(|value| value.strip_prefix("* "))
         {

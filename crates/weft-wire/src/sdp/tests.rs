@@ -310,6 +310,14 @@ fn of_several_groups_the_bundle_counts() {
 }
 
 #[test]
+fn two_sections_of_one_mid_are_refused() {
+    let text = format!("{MINIMAL}m=audio 9 RTP/AVP 0\na=mid:0\nm=audio 9 RTP/AVP 0\na=mid:");
+    assert!(SessionDescription::parse(&format!("{text}1\n")).is_ok());
+    let error = SessionDescription::parse(&format!("{text}0\n")).unwrap_err();
+    assert!(error.to_string().contains("has this mid"), "{error}");
+}
+
+#[test]
 fn of_several_fingerprints_sha_256_counts() {
     let section = format!("{MINIMAL}m=video 9 UDP/TLS/RTP/SAVPF 96\n");
     let (sha_1, sha_256) = ("a=fingerprint:sha-1 01\n", "a=fingerprint:sha-256 02\n");

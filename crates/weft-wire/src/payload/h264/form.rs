@@ -45,11 +45,7 @@ impl Form {
         if !payload.is("H264") {
             return None;
         }
-        let packetization = match payload.parameter("packetization-mode") {
-            None | Some("0") => Packetization::SingleUnit,
-            Some("1") => Packetization::NonInterleaved,
-            Some(_) => return None,
-        };
+        let packetization = packetization(payload)?;
         let (profile, level) = match payload.parameter("profile-level-id") {
             Some(id) => profile_and_level(id)?,
             // Baseline at level 1 (section 8.1).
@@ -94,6 +90,30 @@ impl fmt::Display for Form {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mode = self.packetization as u8;
         write!(f, "{} profile, packetization-mode={mode}", self.profile)
+    }
+}
+
+/// Describes a payload type that is H.264 without being a [`Form`], for people.
+pub(in crate::payload) fn unsupported(payload: &sdp::Payload) -> String {
+    let parameter = |name| payload.parameter(name).unwrap_or_default();
+    match packetization(payload) {
+        Some(_) => {
+            let id = parameter("profile-level-id");
+            format!("H.264 with profile-level-id={id} (RFC 6184 does not list this profile)")
+        }
+        None => {
+            let mode = parameter("packetization-mode");
+            format!("H.264 with packetization-mode={mode} (0 or 1 would do)")
+        }
+    }
+}
+
+/// `None` if it is interleaved, or no mode of RFC 6184.
+fn packetization(payload: &sdp::Payload) -> Option<Packetization> {
+    match payload.parameter("packetization-mode") {
+        None | Some("0") => Some(Packetization::SingleUnit),
+        Some("1") => Some(Packetization::NonInterleaved),
+        Some(_) => None,
     }
 }
 

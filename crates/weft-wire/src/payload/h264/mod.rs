@@ -14,6 +14,7 @@ mod headers;
 mod profile;
 mod units;
 
+pub(super) use form::unsupported;
 pub use form::{Form, Packetization};
 pub use headers::{PictureParameters, Quantizers, SequenceParameters};
 pub use profile::Profile;
