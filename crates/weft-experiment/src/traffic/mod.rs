@@ -13,9 +13,9 @@ use std::ops::RangeInclusive;
 
 pub use app::{AppMedia, AppSetup};
 pub use call::{
-    CallRecord, CallSample, CallSetup, CameraSetup, FrameRecord, FrameShown, MicrophoneSetup,
-    ModelError, ModelSetup, PathChange, PathSample, Quality, SideRecord, SideSetup, SourceKind,
-    StreamRecord, SyntheticSetup,
+    CallRecord, CallSample, CallSetup, CameraSetup, FrameLog, FrameRecord, FrameShown,
+    MicrophoneSetup, ModelError, ModelSetup, PathChange, PathSample, Quality, SideRecord,
+    SideSetup, SourceKind, StreamRecord, SyntheticSetup,
 };
 pub use floor::{FloorRecord, FloorSetup, ShownPicture};
 pub use tcp::{Application, CongestionKind, EcnMode, TcpRecord, TcpSample, TcpSetup, Transfer};

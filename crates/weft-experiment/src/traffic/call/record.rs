@@ -2,6 +2,8 @@ use weft_cc::Internal;
 use weft_session::{EcnState, PathState, ReceiverStats};
 use weft_units::{Bytes, Duration, Freezes, Instant, PathId, Rate};
 
+use super::frames::FrameLog;
+
 /// Measurements of a call.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct CallRecord {
@@ -27,7 +29,7 @@ pub struct SideRecord {
 #[derive(Clone, PartialEq, Debug)]
 pub struct StreamRecord {
     /// Every encoded frame, in order; every packet of a microphone.
-    pub frames: Vec<FrameRecord>,
+    pub frames: FrameLog,
     /// Freezes at the other end.
     pub freezes: Freezes,
     /// Times at which keyframe requests from the other end arrived.

@@ -130,7 +130,7 @@ impl Series {
         self.add_pictures(run, flow, cameras.len(), pictures, periods);
         // Number of frames with known quality, and sums of quantizer and PSNR, by period.
         let mut known = vec![(0_u32, [0.0; 2]); periods.len()];
-        for frame in cameras.iter().flat_map(|stream| &stream.frames) {
+        for frame in cameras.iter().flat_map(|stream| stream.frames.iter()) {
             let (Some(shown), Some(quality)) = (frame.shown, frame.quality) else {
                 continue;
             };

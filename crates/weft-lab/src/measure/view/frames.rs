@@ -50,23 +50,19 @@ pub fn views(run: &Run<'_>, flow: usize) -> Vec<View> {
 
 fn view(stream: &StreamRecord, (from, end): (Instant, Instant)) -> View {
     let within = |at: Instant| at >= from && at < end;
-    let frames: Vec<&FrameRecord> = stream
-        .frames
-        .iter()
-        .filter(|f| within(f.captured_at))
-        .collect();
-    let on_display = frames.iter().filter_map(|frame| frame.shown);
+    let frames = stream.frames.iter().filter(|f| within(f.captured_at));
+    let on_display = frames.clone().filter_map(|frame| frame.shown);
     let requests = stream.keyframe_requests.iter();
-    let waits = |frame: &&&FrameRecord| frame.shown.is_none() && frame.captured_at + TAIL < end;
+    let waits = |frame: &FrameRecord| frame.shown.is_none() && frame.captured_at + TAIL < end;
     let useful = stream.frames.iter();
     let useful = useful.filter(|frame| frame.shown.is_some_and(|shown| within(shown.at)));
     View {
-        dropped: Some(frames.iter().filter(waits).count() as f64),
+        dropped: Some(frames.clone().filter(waits).count() as f64),
         keyframe_requests: Some(requests.filter(|at| within(**at)).count() as f64),
         construction: on_display
             .map(|shown| shown.construction.as_millis_f64())
             .collect(),
-        picture: picture(&frames),
+        picture: picture(frames),
         useful: Some(Useful {
             bytes: useful.map(|frame| frame.size.0 as f64).sum(),
             seconds: end.saturating_since(from).as_secs_f64(),
@@ -76,14 +72,11 @@ fn view(stream: &StreamRecord, (from, end): (Instant, Instant)) -> View {
 }
 
 /// Returns the quality of the frames shown, if the encoder's model knows it.
-fn picture(frames: &[&FrameRecord]) -> Picture {
-    let shown = frames.iter().filter(|frame| frame.shown.is_some());
+fn picture(frames: impl Iterator<Item = FrameRecord> + Clone) -> Picture {
+    let shown = frames.filter(|frame| frame.shown.is_some());
     let known = || shown.clone().filter_map(|frame| frame.quality);
-    let last = || {
-        let known: Vec<_> = known().collect();
-        let from = known.len().saturating_sub(LAST_PICTURES);
-        known.into_iter().skip(from)
-    };
+    let from = known().count().saturating_sub(LAST_PICTURES);
+    let last = || known().skip(from);
     Picture {
         quantizer: mean(known().map(|q| f64::from(q.quantizer))),
         psnr_db: mean(known().map(|q| f64::from(q.psnr_db))),

@@ -222,12 +222,9 @@ impl Side {
     pub fn take_record(&mut self, frames: &mut [Frames], other: &Side) -> SideRecord {
         let clock = self.clock;
         let in_run = |at: &mut Instant| *at = clock.when(*at);
-        for (outgoing, frames) in self.outgoing.iter_mut().zip(frames.iter_mut()) {
-            let captured = frames.records.iter_mut().map(|f| &mut f.captured_at);
-            captured
-                .chain(&mut outgoing.keyframe_requests)
-                .for_each(in_run);
-        }
+        let outgoing = self.outgoing.iter_mut();
+        let requests = outgoing.flat_map(|outgoing| &mut outgoing.keyframe_requests);
+        requests.for_each(in_run);
         let changes = self.path_changes.iter_mut();
         changes.map(|change| &mut change.at).for_each(in_run);
         let stats = self.session.stats();
@@ -237,8 +234,9 @@ impl Side {
             let sender = stats.senders.iter().find(|s| s.stream == outgoing.stream);
             let receiver = other.incoming.get(index);
             let receiver = received.iter().find(|(id, _)| Some(id) == receiver);
+            let records = std::mem::take(&mut frames.records);
             StreamRecord {
-                frames: std::mem::take(&mut frames.records),
+                frames: records.recaptured(|at| clock.when(at)),
                 freezes: std::mem::take(&mut frames.freezes),
                 keyframe_requests: std::mem::take(&mut outgoing.keyframe_requests),
                 packets: sender.map_or(0, |s| s.packets.into()),

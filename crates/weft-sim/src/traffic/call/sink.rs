@@ -1,6 +1,6 @@
 //! The receiving end of one stream: which frames were shown, and when.
 
-use weft_experiment::{FrameRecord, FrameShown};
+use weft_experiment::{FrameLog, FrameRecord, FrameShown};
 use weft_session::ReceivedFrame;
 use weft_units::{Bytes, Freezes, Instant};
 
@@ -13,7 +13,7 @@ const NUMBER_AT: usize = 16;
 /// Every frame of one stream, from the encoder to the display.
 #[derive(Default)]
 pub(super) struct Frames {
-    pub records: Vec<FrameRecord>,
+    pub records: FrameLog,
     pub freezes: Freezes,
     /// Bytes encoded in this period.
     pub encoded: Bytes,
@@ -54,15 +54,14 @@ impl Frames {
     pub fn show(&mut self, now: Instant, clock: Clock, frame: &ReceivedFrame) {
         let number = frame.data.get(NUMBER_AT..NUMBER_AT + 8);
         let number = number.and_then(|bytes| Some(u64::from_be_bytes(bytes.try_into().ok()?)));
-        let record = number.and_then(|n| self.records.get_mut(n as usize));
-        if let Some(record) = record {
-            record.shown = Some(FrameShown {
-                at: now,
-                complete_at: clock.when(frame.complete_at),
-                lateness: frame.lateness,
-                construction: frame.construction_delay(),
-                skew: frame.path_skew().unwrap_or_default(),
-            });
+        let shown = FrameShown {
+            at: now,
+            complete_at: clock.when(frame.complete_at),
+            lateness: frame.lateness,
+            construction: frame.construction_delay(),
+            skew: frame.path_skew().unwrap_or_default(),
+        };
+        if number.is_some_and(|number| self.records.show(number, shown)) {
             self.freezes.on_picture(now);
         }
     }

@@ -295,7 +295,7 @@ pub fn film(from: u64, to: u64) -> Vec<FrameRecord> {
 
 fn sent(cameras: &[&[FrameRecord]]) -> SideRecord {
     let streams = cameras.iter().map(|frames| StreamRecord {
-        frames: frames.to_vec(),
+        frames: frames.iter().copied().collect(),
         freezes: Freezes::new(),
         keyframe_requests: Vec::new(),
         packets: 0,
