@@ -91,7 +91,10 @@ fn mouth_to_ear_takes_less_than_150_ms() {
                 said.lock().expect("no panic").push(Instant::now());
             }
             if blocks % 50 <= 2 {
-                let wave = |n: usize| if n / 48 % 2 == 0 { 12_000 } else { -12_000 };
+                let wave = |n: usize| match (n / 48).is_multiple_of(2) {
+                    true => 12_000,
+                    false => -12_000,
+                };
                 block.iter_mut().enumerate().for_each(|(n, s)| *s = wave(n));
             }
         })));
