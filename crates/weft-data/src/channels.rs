@@ -140,7 +140,7 @@ impl DataChannels {
         if matches!(self.phase, Phase::Ended) {
             return Err(OpenError::Ended);
         }
-        if !config.fits() {
+        if !config.is_valid() {
             return Err(OpenError::LongName);
         }
         if self.channels.len() >= MAX_CHANNELS {

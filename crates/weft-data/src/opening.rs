@@ -61,7 +61,9 @@ impl ChannelConfig {
         }
     }
 
-    pub(crate) fn fits(&self) -> bool {
+    /// Whether the label and the protocol are short enough.
+    #[must_use]
+    pub fn is_valid(&self) -> bool {
         self.label.len() <= ChannelConfig::MAX_NAME
             && self.protocol.len() <= ChannelConfig::MAX_NAME
     }
@@ -107,7 +109,7 @@ impl Opening {
             ordering,
             persistence,
         };
-        config.fits().then_some(Opening::Open(config))
+        config.is_valid().then_some(Opening::Open(config))
     }
 
     /// Returns the message's bytes. Names have to fit.

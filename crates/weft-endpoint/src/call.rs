@@ -22,6 +22,7 @@ mod switching;
 mod tests;
 pub(crate) mod troubles;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::{self, JoinHandle};
@@ -29,9 +30,10 @@ use std::time::Duration;
 
 use weft_cc::ControllerKind;
 use weft_net::{Clock, Driver, Remote};
+use weft_peer::data::{ChannelConfig, MAX_CHANNELS, Message, Urgency};
 use weft_session::{Preference, ProtectionKind, SchedulerKind};
 
-use crate::caller::Command;
+use crate::caller::{ChannelError, Command, Said, ask};
 use crate::config::{CallConfig, Receiving};
 use crate::connect::ConnectError;
 use crate::error::StartError;
@@ -134,6 +136,7 @@ impl Call {
         if config.receiving == Receiving::Nobody && !config.send.publishes() {
             return Err(StartError::NothingToDo);
         }
+        check_channels(&config)?;
         let (events, heard) = event_sender::event_channel();
         let events = Arc::new(events);
         let notices = event_sender::notices(&events);
@@ -153,6 +156,7 @@ impl Call {
         let servers = send.turn_servers.clone();
         let started = start(clock, links, send, Call::LAYERS, notices)?;
         let driver = started.driver;
+        driver.remote.send(Command::UseChannels(config.channels));
         driver.remote.send(Command::UseTurn {
             servers,
             connector: room.turn_connector(),
@@ -239,6 +243,29 @@ impl Call {
         self.remote.send(Command::Control(controller));
     }
 
+    /// Sends a message on a data channel of the configuration to everybody in the room who
+    /// has one with the same label. Messages of usual urgency go over one path, and over
+    /// another one if that dies; urgent ones go over two paths at once.
+    ///
+    /// # Errors
+    /// If there is no such channel, it is not open ([`Event::ChannelOpened`]), or the
+    /// message is too long or one too many.
+    pub fn send_message(
+        &self,
+        label: &str,
+        message: Message,
+        urgency: Urgency,
+    ) -> Result<(), ChannelError> {
+        let said = |reply| Said {
+            label: label.to_owned(),
+            message,
+            urgency,
+            reply,
+        };
+        let sent = ask(&self.remote, |reply| Command::Say(said(reply)));
+        sent.unwrap_or(Err(ChannelError::Ended))
+    }
+
     /// Ends a moderator's mute ([`Event::Muted`]); [`Event::Unmuted`] confirms it.
     /// Otherwise does nothing.
     pub fn unmute(&self) {
@@ -279,4 +306,20 @@ impl Drop for Call {
         self.mailbox.send(CallMessage::End);
         self.remote.send(Command::Stop);
     }
+}
+
+/// Checks that the data channels can be opened.
+fn check_channels(config: &CallConfig) -> Result<(), StartError> {
+    if !config.channels.is_empty() && !config.send.publishes() {
+        return Err(StartError::ChannelsWithoutSource);
+    }
+    let labels: BTreeSet<&str> = config.channels.iter().map(|c| &*c.label).collect();
+    let is_long = |channel: &ChannelConfig| !channel.is_valid();
+    if labels.len() < config.channels.len()
+        || labels.len() > MAX_CHANNELS
+        || config.channels.iter().any(is_long)
+    {
+        return Err(StartError::Channels);
+    }
+    Ok(())
 }

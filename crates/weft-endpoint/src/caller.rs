@@ -1,5 +1,7 @@
 //! Application of the network driver: routes frames to and from the peers.
 
+mod channels;
+mod error;
 mod following;
 mod media;
 mod news;
@@ -20,8 +22,9 @@ use std::sync::mpsc::{Sender, channel};
 
 use weft_cc::ControllerKind;
 use weft_ice::LinkId;
-use weft_net::{Application, Clock, Context, Driver, DriverError, Remote};
-use weft_peer::{Event, NegotiationError, Offer, Peer, PeerKey, Section};
+use weft_net::{Application, Clock, Context, Driver, Remote};
+use weft_peer::data::{ChannelConfig, ChannelId};
+use weft_peer::{Event, Offer, Peer, PeerKey, Section};
 use weft_publish::Publisher;
 use weft_secure::Certificate;
 use weft_session::{Preference, ProtectionKind, SchedulerKind};
@@ -34,6 +37,8 @@ use super::sources::sound::SoundFrame;
 use super::sources::video::{VideoControl, VideoFrame};
 use super::switches::Switch;
 use super::turn::{TurnConnector, TurnNews, TurnServer};
+pub use channels::{ChannelError, Said};
+pub use error::{CallError, EndpointError};
 use following::{Following, Held};
 pub use news::{Listener, News};
 pub use offers::Answered;
@@ -166,6 +171,10 @@ pub enum Command {
     Relayed(RelayId, TurnNews),
     /// Reports that the system's links have changed.
     LinksChanged,
+    /// Opens these data channels towards every peer to come that we send to.
+    UseChannels(Vec<ChannelConfig>),
+    /// Sends a message on a data channel of every peer.
+    Say(Said),
     /// Closes this peer.
     Close(PeerKey),
     /// Requests the statistics of all peers.
@@ -194,26 +203,6 @@ impl fmt::Display for Track {
     }
 }
 
-/// Request that the endpoint cannot fulfil.
-#[derive(Debug, thiserror::Error)]
-pub enum CallError {
-    /// The peer's description is not acceptable.
-    #[error("{0}")]
-    Negotiation(#[from] NegotiationError),
-    /// The system provides no randomness.
-    #[error("{0}")]
-    Entropy(#[from] weft_net::EntropyError),
-    /// The offer does not exist, or has ended.
-    #[error("the offer was already answered or never existed")]
-    UnknownOffer,
-    /// The connection does not exist, or has ended.
-    #[error("the connection has ended")]
-    UnknownPeer,
-    /// The endpoint was stopped.
-    #[error("the network loop has ended")]
-    Ended,
-}
-
 /// Peers do not share sockets: two associations between the same two addresses
 /// would be indistinguishable.
 struct Offered {
@@ -239,6 +228,8 @@ struct RemotePeer {
     lost: BTreeMap<LinkId, Instant>,
     /// Timeout without a path.
     wait: Wait,
+    /// Data channels, with the places of their properties among those wanted.
+    channels: BTreeMap<ChannelId, usize>,
     /// Whether the missing answer was reported.
     unanswered: bool,
     failed: bool,
@@ -258,6 +249,8 @@ pub struct Caller {
     peers: BTreeMap<PeerKey, RemotePeer>,
     next_offer: u64,
     muting: Muting,
+    /// Data channels that are opened towards every peer.
+    channels: Vec<ChannelConfig>,
 }
 
 /// Controls of the encoders, one per camera.
@@ -288,6 +281,7 @@ pub fn start(
         peers: BTreeMap::new(),
         next_offer: 0,
         muting: Muting::default(),
+        channels: Vec::new(),
     };
     let driver = Driver::start("call", clock, Vec::new(), caller)?;
     if may_change {
@@ -297,17 +291,6 @@ pub fn start(
         }
     }
     Ok(driver)
-}
-
-/// Endpoint that cannot start.
-#[derive(Debug, thiserror::Error)]
-pub enum EndpointError {
-    /// The DTLS certificate cannot be created.
-    #[error(transparent)]
-    Certificate(#[from] weft_secure::CertificateError),
-    /// The system provides no thread or readiness queue.
-    #[error(transparent)]
-    Driver(#[from] DriverError),
 }
 
 /// Sends a command and waits for its answer.
@@ -399,6 +382,8 @@ impl Application for Caller {
             Command::NameTurnServers(servers) => self.name_turn_servers(context.now, servers),
             Command::Relayed(id, news) => self.on_relay_news(context, id, news),
             Command::LinksChanged => self.following.look_soon(context.now),
+            Command::UseChannels(channels) => self.channels = channels,
+            Command::Say(said) => self.say(context, said),
             Command::Close(key) => self.close(context, key),
             Command::Report(reply) => {
                 let _ = reply.send(self.report(context));
@@ -418,7 +403,7 @@ impl Application for Caller {
             Event::Association(event) => self.on_association(context, key, event),
             Event::Session(event) => self.on_session(context.now, key, event),
             Event::AddressWanted { beside } => self.add_address(context, key, beside),
-            Event::Data(_) => {}
+            Event::Data(event) => self.on_data(key, event),
         }
     }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use weft_cc::ControllerKind;
 use weft_media::{Camera, Microphone, MicrophoneSpec, Speaker, SpeakerError};
 use weft_net::LinkChoice;
+use weft_peer::data::ChannelConfig;
 use weft_publish::Degradation;
 use weft_session::{Preference, ProtectionKind, SchedulerKind};
 use weft_units::{Codec, Rate};
@@ -28,6 +29,10 @@ pub struct CallConfig {
     pub receiving: Receiving,
     /// Sources, links and sending parameters.
     pub send: SendConfig,
+    /// Data channels to the room, at most [`weft_peer::data::MAX_CHANNELS`]. Their messages
+    /// come from and go to everybody with the same label. The publishing connection carries
+    /// them, so there must be a source. Default: none.
+    pub channels: Vec<ChannelConfig>,
     /// Opens the loudspeaker that plays everybody who is received; called again while it
     /// fails during the call. Default: none.
     pub speaker: Option<OpenSpeaker>,
@@ -138,6 +143,7 @@ impl CallConfig {
             room: room.into(),
             receiving: Receiving::default(),
             send: SendConfig::default(),
+            channels: Vec::new(),
             speaker: None,
             echo: EchoCancellation::default(),
         }

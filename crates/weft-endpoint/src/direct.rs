@@ -301,6 +301,8 @@ impl Viewers {
                 }
                 News::Unanswered => self.emit(DirectEvent::Unanswered { viewer: name() }),
                 News::Frame { .. } | News::Ended => {}
+                // It has no data channels.
+                News::ChannelOpened(_) | News::ChannelClosed(_) | News::Message(..) => {}
             }
         }
     }

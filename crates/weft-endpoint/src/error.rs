@@ -15,6 +15,16 @@ pub enum StartError {
     /// The call would neither receive nor send.
     #[error("the call would neither send nor receive; name a camera or a microphone")]
     NothingToDo,
+    /// Data channels without a publishing connection to carry them.
+    #[error("data channels need a camera or a microphone, whose connection carries them")]
+    ChannelsWithoutSource,
+    /// The data channels cannot be opened.
+    #[error(
+        "a call has at most {} data channels, each with another label of at most {} bytes",
+        weft_peer::data::MAX_CHANNELS,
+        weft_peer::data::ChannelConfig::MAX_NAME
+    )]
+    Channels,
     /// The links conflict, or there is none.
     #[error(transparent)]
     Choice(#[from] ChoiceError),

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use weft_peer::data::Message;
 use weft_publish::EncoderPace;
 use weft_session::{Level, ReceivedFrame};
 use weft_units::Instant;
@@ -80,6 +81,23 @@ pub enum Event {
     PublishingFailed {
         /// Reason for people, a sentence without its full stop.
         reason: String,
+    },
+    /// A data channel of the configuration is open: messages reach the room.
+    ChannelOpened {
+        /// Label of the channel.
+        label: String,
+    },
+    /// A data channel is closed, until it is opened again with the next connection.
+    ChannelClosed {
+        /// Label of the channel.
+        label: String,
+    },
+    /// Somebody in the room has sent a message on a data channel.
+    Message {
+        /// Label of the channel.
+        label: String,
+        /// The message.
+        message: Message,
     },
     /// The server ended our publication; it is being published again.
     PublicationEnded,
@@ -187,6 +205,9 @@ impl Event {
                 | Event::Playing(_)
                 | Event::PlayingEnded { .. }
                 | Event::Frame(_)
+                | Event::ChannelOpened { .. }
+                | Event::ChannelClosed { .. }
+                | Event::Message { .. }
                 | Event::Link {
                     change: LinkChange::Suspect | LinkChange::Trusted,
                     ..
@@ -204,6 +225,9 @@ impl fmt::Display for Event {
             }
             Event::Admitted => f.write_str("a moderator has let you in"),
             Event::Muted => f.write_str("a moderator has muted you: nobody hears you"),
+            Event::ChannelOpened { label } => write!(f, "the data channel `{label}` is open"),
+            Event::ChannelClosed { label } => write!(f, "the data channel `{label}` is closed"),
+            Event::Message { label, .. } => write!(f, "a message on the data channel `{label}`"),
             Event::Unmuted => f.write_str("you are no longer muted"),
             Event::UnmuteFailed(error) => write!(f, "still muted: {error}"),
             Event::ParticipantCame(who) => write!(f, "`{}` is in the room", who.name),

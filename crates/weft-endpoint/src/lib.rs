@@ -80,6 +80,7 @@ mod whep;
 mod whip;
 
 pub use call::{Call, NoEvent, Statistics, Stopper};
+pub use caller::ChannelError;
 pub use config::{CallConfig, EchoCancellation, OpenSpeaker, OwnSources, Receiving, SendConfig};
 pub use direct::{AnswerError, Direct, DirectEvent};
 pub use error::{Blame, StartError};
@@ -92,5 +93,7 @@ pub use recording::{Recording, RecordingError};
 pub use relay::{Relay, RelayError, RelayEvent, RelayInlet, Relayed};
 pub use switches::{Switch, Switches};
 pub use turn::{TurnServer, TurnServerError, TurnTransport};
+/// Messages and data channels ([`Call::send_message`]).
+pub use weft_peer::data::{ChannelConfig, Message, Ordering, Persistence, SendError, Urgency};
 pub use whep::WhepClient;
 pub use whip::WhipClient;

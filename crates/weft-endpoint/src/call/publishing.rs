@@ -100,6 +100,9 @@ impl CallLoop {
                 self.end_publication();
             }
             News::Frame { frame, .. } => self.mailbox.frames().release(frame.data.len()),
+            News::ChannelOpened(label) => self.emit(Event::ChannelOpened { label }),
+            News::ChannelClosed(label) => self.emit(Event::ChannelClosed { label }),
+            News::Message(label, message) => self.emit(Event::Message { label, message }),
             News::Ended => {}
         }
     }

@@ -272,6 +272,8 @@ impl CallLoop {
                 self.reception.again = Some(Instant::now() + RETRY);
             }
             News::Ended => self.stop_receiving(),
+            // They are on the publishing connection.
+            News::ChannelOpened(_) | News::ChannelClosed(_) | News::Message(..) => {}
         }
     }
 

@@ -5,6 +5,7 @@ use std::sync::mpsc::Sender;
 use weft_ice::Event as IceEvent;
 use weft_net::Context;
 use weft_peer::PeerKey;
+use weft_peer::data::Message;
 use weft_secure::Event;
 use weft_session::{Event as SessionEvent, PathState, ReceivedFrame};
 use weft_units::{Instant, PathId};
@@ -41,6 +42,12 @@ pub enum News {
         /// Time of its release from the jitter buffer.
         at: Instant,
     },
+    /// The data channel with this label is open.
+    ChannelOpened(String),
+    /// The data channel with this label is closed, or its connection has failed.
+    ChannelClosed(String),
+    /// A message on the data channel with this label.
+    Message(String, Message),
     /// The peer has closed the connection.
     Ended,
 }
@@ -116,7 +123,11 @@ impl Caller {
             }
             Event::Ice(IceEvent::Selected { .. }) | Event::Data(_) => return,
         };
+        let is_connected = matches!(news, News::Connected);
         remote_peer.news.send(news);
+        if is_connected {
+            self.open_channels(context, key);
+        }
         self.allow();
     }
 

@@ -76,6 +76,7 @@ impl Caller {
         session.max_rate = self.sending.max_rate;
         session.send_limit = sends.then_some(self.sending.max_rate);
         session.cname.clone_from(&self.sending.cname);
+        config.data_channels = sends && !self.channels.is_empty();
         if sends {
             config.limit_video_to(Some(self.sending.codec));
         }
@@ -241,6 +242,7 @@ impl RemotePeer {
             made: now,
             lost: BTreeMap::new(),
             wait: Wait::from(now),
+            channels: BTreeMap::new(),
             unanswered: false,
             failed: false,
         }

@@ -323,6 +323,8 @@ impl ConnectionLoop {
                 }
             }
             News::Unanswered | News::Ended => {}
+            // It has no data channels.
+            News::ChannelOpened(_) | News::ChannelClosed(_) | News::Message(..) => {}
         }
     }
 

@@ -209,6 +209,8 @@ impl<H: Fn(RelayEvent)> Run<H> {
             News::Failed(reason) => self.lose_encoder(&reason),
             News::Ended => self.lose_encoder("it has stopped"),
             News::Path { .. } | News::Unanswered => {}
+            // It has no data channels.
+            News::ChannelOpened(_) | News::ChannelClosed(_) | News::Message(..) => {}
         }
     }
 
