@@ -10,7 +10,7 @@ use weft_units::{Codec, Rate};
 use crate::config::Video;
 
 /// Length of the clip in seconds; it begins with its only keyframe. Chosen by us: encoding
-/// 720p at three rates takes two cores about 3 s.
+/// 720p at three rates takes 10 s of processor time.
 const SECONDS: u64 = 8;
 /// Rates of each encoding, as shares of its highest one. Chosen by us: a target rate is
 /// missed by at most 40 %.

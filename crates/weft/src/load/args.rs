@@ -104,7 +104,7 @@ pub struct LoadArgs {
     /// http://HOST:9100/metrics
     #[arg(help_heading = RESULTS, long, value_name = "URL")]
     pub metrics: Option<String>,
-    /// Network threads of the load generator; a thread carries about 200 viewers of 720p
+    /// Network threads of the load generator; it warns when they are too few
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = threads)]
     pub load_threads: usize,
     /// File with the bearer token of the server, one line
