@@ -10,6 +10,7 @@ import { startWeft, type Program } from './program';
 let browser: Browser;
 let server: Program;
 let native: Program;
+let kim: Program;
 let tablet: Opened;
 
 beforeAll(async () => {
@@ -18,13 +19,26 @@ beforeAll(async () => {
   const { origin } = new URL(await server.url());
   const links = ['--link', 'wifi=127.0.0.1', '--link', 'lte=127.0.0.2'];
   native = startWeft(['join', origin, '--room', 'ride', '--name', 'Van', ...links, '--camera', 'clip:360p', '--mic', 'tone', '--page=127.0.0.1:0']);
+  kim = startWeft(['join', origin, '--room', 'ride', '--name', 'Kim', '--link', '127.0.0.1', '--camera', 'clip:360p']);
   tablet = await openPage(browser, await native.url());
 });
 afterAll(async () => {
   await browser.close();
   await native.close();
+  await kim.close();
   await server.close();
 });
+
+it('the others and the own camera are seen', whereTheMachineKeepsUp(async () => {
+  const picture = tablet.page.getByAltText('Picture of Kim');
+  for (const shown of [picture, tablet.page.getByAltText('Own camera 1')]) {
+    const width = (): Promise<number> => shown.evaluate((image) => (image as HTMLImageElement).naturalWidth);
+    await expect.poll(width).toBeGreaterThan(100);
+  }
+  // It is a new picture each time.
+  const first = await picture.getAttribute('src');
+  await expect.poll(() => picture.getAttribute('src')).not.toBe(first);
+}));
 
 it('a link is switched off and made a backup, the microphone is muted, and the call is left', whereTheMachineKeepsUp(async () => {
   const { page } = tablet;

@@ -41,6 +41,7 @@ use crate::event::Event;
 use crate::links::{self, LinkUse, Links};
 use crate::playout::{Playout, cancel_echo};
 use crate::signalling::Room;
+use crate::sources::feed::Preview;
 use crate::start::start;
 use crate::switches::{Switch, Switches};
 
@@ -57,6 +58,7 @@ pub struct Call {
     frames: Arc<Frames>,
     clock: Clock,
     remote: Remote<Command>,
+    previews: Vec<Preview>,
     threads: Option<Threads>,
 }
 
@@ -190,6 +192,7 @@ impl Call {
             frames,
             clock,
             remote,
+            previews: started.previews,
             threads: Some(Threads {
                 call,
                 network: driver,
@@ -270,6 +273,12 @@ impl Call {
     /// Otherwise does nothing.
     pub fn unmute(&self) {
         self.mailbox.send(CallMessage::Unmute);
+    }
+
+    /// Latest picture of each of our cameras, in order, as it was taken.
+    #[must_use]
+    pub fn previews(&self) -> &[Preview] {
+        &self.previews
     }
 
     /// Clock of the frames' timestamps.

@@ -125,6 +125,7 @@ impl Direct {
             driver,
             sections,
             publishing,
+            ..
         } = start(clock, links, config, Direct::LAYERS, notices)?;
         driver.remote.send(Command::UseTurn {
             servers: turn_servers,

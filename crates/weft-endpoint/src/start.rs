@@ -14,7 +14,7 @@ use crate::error::StartError;
 use crate::links::Links;
 use crate::notice::{Notice, Notices};
 use crate::sources::cameras::{self, CamerasError, NamedCamera};
-use crate::sources::feed::Feed;
+use crate::sources::feed::{Feed, Preview};
 use crate::sources::sound;
 use crate::sources::video::{self, VideoControl, VideoSetup};
 
@@ -24,6 +24,8 @@ pub struct Started {
     pub driver: Driver<Command>,
     /// Sections to offer: cameras in order, then the microphone.
     pub sections: Vec<Section>,
+    /// Latest picture of each camera, in order.
+    pub previews: Vec<Preview>,
     /// Tracks in the form that a room shows.
     pub publishing: Publishing,
 }
@@ -113,6 +115,7 @@ pub fn start(
     let microphone = config.microphone.as_ref();
     let sources = Sources::open(&config.cameras, microphone, config.own, clock)?;
     let (sections, publishing) = (sources.sections(), sources.publishing());
+    let previews = sources.feeds.iter().map(Feed::preview).collect();
     let controls: Vec<Arc<VideoControl>> = sources.feeds.iter().map(|_| Arc::default()).collect();
     let driver = caller::start(clock, links, sending, controls.clone(), notices.clone())?;
     for (camera, (mut feed, control)) in sources.feeds.into_iter().zip(controls).enumerate() {
@@ -140,6 +143,7 @@ pub fn start(
     Ok(Started {
         driver,
         sections,
+        previews,
         publishing,
     })
 }

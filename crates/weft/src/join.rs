@@ -1,6 +1,7 @@
 //! `weft join`: publishes over all links and receives the other participants.
 
 mod page;
+mod pictures;
 
 use std::time::Duration;
 
@@ -39,14 +40,15 @@ pub fn run(args: JoinArgs) -> Result<(), Failure> {
         console: Console::default(),
         page: None,
     };
-    let facts = Facts {
-        room: place(&args)?.room,
-        name: config.send.name.clone(),
-        cameras: config.send.cameras.len(),
-        microphone: config.send.microphone.is_some(),
-    };
+    let microphone = config.send.microphone.is_some();
     let call = Call::start(config)?;
     if let Some(listen) = args.page {
+        let facts = Facts {
+            room: place(&args)?.room,
+            name: outputs.name.clone(),
+            previews: call.previews().to_vec(),
+            microphone,
+        };
         outputs.page = Some(JoinPage::start(listen, facts, call.stopper())?);
     }
     if let Some(stats) = outputs.stats.as_mut().filter(|_| args.watch) {
@@ -157,6 +159,9 @@ impl Outputs {
         }
         if let Some(stats) = &mut self.stats {
             stats.on_event(event);
+        }
+        if let Some(page) = &mut self.page {
+            page.on_event(event);
         }
         match event {
             Event::Joined { .. } if !self.publishes => complain!(

@@ -9,6 +9,9 @@ import { readJoinState, type JoinedLink, type JoinState, type LinkUse } from './
 /** Polling interval, ms: the program updates its figures as often. */
 const EVERY_MS = 1_000;
 
+/** Pause between two pictures of a camera, ms. */
+const PICTURE_MS = 150;
+
 /** Failed polls after which the program counts as gone. */
 const MOST_MISSES = 3;
 
@@ -58,6 +61,21 @@ export function JoinPage() {
       {gone && <Notice problem={{ error: 'weft join does not answer.', remedy: 'The figures are old; the call may have ended.', temporary: true }} />}
       {!gone && !state.connected && <Notice problem={{ error: 'Not connected to the server.', remedy: 'weft keeps trying over every link that is on.', temporary: true }} />}
       {refused && <Notice problem={{ error: 'The change was refused.', remedy: 'Reload the page and try again.', temporary: true }} onDismiss={() => setRefused(false)} />}
+      <ul class="join-pictures" aria-label="Cameras">
+        {state.pictures.map(({ participant, camera, name }) => (
+          <li key={`${participant}/${camera}`}>
+            <LivePicture path={`picture/${encodeURIComponent(participant)}/${camera}`} label={`Picture of ${name}`} />
+            <span class="quiet">{name}</span>
+          </li>
+        ))}
+        {state.cameras === 'on' &&
+          Array.from({ length: state.previews }, (_, camera) => (
+            <li key={camera}>
+              <LivePicture path={`preview/${camera}`} label={`Own camera ${camera + 1}`} />
+              <span class="quiet">You</span>
+            </li>
+          ))}
+      </ul>
       <div class="join-switches">
         {state.microphone !== 'none' && (
           <button type="button" class="button" aria-pressed={state.microphone === 'on'} onClick={() => order({ do: 'microphone', on: state.microphone !== 'on' })}>
@@ -80,6 +98,16 @@ export function JoinPage() {
       </ul>
     </main>
   );
+}
+
+/** Pictures one after the other, a few each second: enough to see who is there. */
+function LivePicture({ path, label }: { readonly path: string; readonly label: string }) {
+  const [number, setNumber] = useState(0);
+  const next = (pause: number) => (): void => {
+    setTimeout(() => setNumber((before) => before + 1), pause);
+  };
+  const source = `/api/join/${path}?n=${number}`;
+  return <img src={source} alt={label} onLoad={next(PICTURE_MS)} onError={next(EVERY_MS)} />;
 }
 
 const MICROPHONE = { on: 'Mute microphone', off: 'Unmute microphone', muted: 'A moderator muted you: unmute' } as const;

@@ -22,6 +22,22 @@ export interface JoinState {
   readonly microphone: MicrophoneState;
   readonly cameras: CameraState;
   readonly others: readonly string[];
+  /** Number of own cameras. */
+  readonly previews: number;
+  readonly pictures: readonly JoinPicture[];
+}
+
+/** A camera of somebody else. */
+export interface JoinPicture {
+  readonly participant: string;
+  readonly camera: number;
+  readonly name: string;
+}
+
+function readPicture(value: unknown): JoinPicture[] {
+  const from = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
+  const { participant, camera, name } = from;
+  return typeof participant === 'string' && typeof camera === 'number' && typeof name === 'string' ? [{ participant, camera, name }] : [];
 }
 
 /** Reads the state; null without a valid token. */
@@ -49,6 +65,8 @@ export function readJoinState(value: unknown): JoinState | null {
     links,
     microphone: microphone === 'on' || microphone === 'off' || microphone === 'muted' ? microphone : 'none',
     cameras: cameras === 'on' || cameras === 'off' ? cameras : 'none',
+    previews: typeof from['previews'] === 'number' ? from['previews'] : 0,
+    pictures: Array.isArray(from['pictures']) ? (from['pictures'] as unknown[]).flatMap(readPicture) : [],
     others: Array.isArray(from['others']) ? from['others'].filter((name) => typeof name === 'string') : [],
   };
 }

@@ -1,7 +1,7 @@
 //! Camera on its own thread, for any number of encoders.
 
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 
 use weft_media::{Camera, CameraError, CameraSpec, Format, Pace, Picture, stamp};
@@ -26,6 +26,24 @@ pub struct Feed {
     clock: Clock,
     stamped: bool,
     takers: Vec<SyncSender<CapturedFrame>>,
+    preview: Preview,
+}
+
+/// Latest picture of a camera, before it is encoded. Clones share it.
+#[derive(Clone, Default)]
+pub struct Preview(Arc<Mutex<Option<Arc<Picture>>>>);
+
+impl Preview {
+    /// Latest picture; `None` before the first one.
+    #[must_use]
+    pub fn picture(&self) -> Option<Arc<Picture>> {
+        self.lock().clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Arc<Picture>>> {
+        let held = self.0.lock();
+        held.expect("nothing panics while it holds the picture")
+    }
 }
 
 /// Pictures that wait for an encoder; a slow encoder skips pictures rather than
@@ -54,6 +72,7 @@ impl Feed {
             clock,
             stamped: false,
             takers: Vec::new(),
+            preview: Preview::default(),
         }
     }
 
@@ -71,6 +90,12 @@ impl Feed {
     #[must_use]
     pub fn format(&self) -> Format {
         self.camera.format()
+    }
+
+    /// Latest picture from now on.
+    #[must_use]
+    pub fn preview(&self) -> Preview {
+        self.preview.clone()
     }
 
     /// Receiver of all pictures from the start; skips pictures while it is
@@ -116,6 +141,7 @@ impl Feed {
                     stamp::Stamp { number, time_ms },
                 );
             }
+            *self.preview.lock() = Some(Arc::clone(&picture));
             let frame = CapturedFrame {
                 index,
                 picture,

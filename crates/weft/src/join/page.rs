@@ -6,9 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use weft_endpoint::caller::Track;
-use weft_endpoint::{LinkUse, Statistics, Stopper, Switch};
+use weft_endpoint::sources::feed::Preview;
+use weft_endpoint::{Event, LinkUse, Statistics, Stopper, Switch};
+use weft_server::axum::extract::Path;
 use weft_server::axum::http::StatusCode;
+use weft_server::axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use weft_server::axum::response::{IntoResponse, Response};
 use weft_server::axum::routing::{get, post};
 use weft_server::axum::{Extension, Json, Router};
 use weft_server::media_plane::{
@@ -17,6 +20,7 @@ use weft_server::media_plane::{
 };
 use weft_server::{Admitted, Security, Server, ServerConfig, ServerHandle, unguessable};
 
+use super::pictures::{CameraId, Gallery, Pictures, jpeg};
 use crate::exit::Failure;
 use crate::serve;
 use crate::state::state_folder;
@@ -27,8 +31,8 @@ pub struct Facts {
     pub room: String,
     /// Name that the others see.
     pub name: String,
-    /// Number of cameras.
-    pub cameras: usize,
+    /// Latest picture of each camera.
+    pub previews: Vec<Preview>,
     /// Whether there is a microphone.
     pub microphone: bool,
 }
@@ -38,6 +42,7 @@ pub struct JoinPage {
     server: ServerHandle,
     facts: Facts,
     shown: Shown,
+    pictures: Pictures,
     /// Never used: without it, the server takes its media side for dead.
     _events: EventSender,
 }
@@ -75,7 +80,12 @@ impl JoinPage {
     /// Serves the page and prints its addresses. They contain a token, because other
     /// users of this machine or its networks may find the port.
     pub fn start(listen: SocketAddr, facts: Facts, stopper: Stopper) -> Result<JoinPage, Failure> {
-        let shown = Shown(Arc::new(Mutex::new(state(&facts, &Statistics::default()))));
+        let shown = Shown(Arc::new(Mutex::new(state(
+            &facts,
+            &Statistics::default(),
+            &[],
+        ))));
+        let pictures = Pictures::default();
         let token = unguessable();
         let (events, incoming) = media_plane::events();
         let config = ServerConfig {
@@ -83,7 +93,9 @@ impl JoinPage {
             security: Security::Auto,
             state: state_folder(),
             token: Some(token.clone()),
-            extra: Some(router(shown.clone(), stopper)),
+            extra: Some(
+                router(shown.clone(), stopper).merge(images(&facts.previews, pictures.gallery())),
+            ),
             ..ServerConfig::default()
         };
         let server = Server::start_with(config, Arc::new(NoMedia), incoming)?;
@@ -94,13 +106,26 @@ impl JoinPage {
             server,
             facts,
             shown,
+            pictures,
             _events: events,
         })
     }
 
     /// Shows these figures.
     pub fn show(&self, figures: &Statistics) {
-        *self.shown.lock() = state(&self.facts, figures);
+        let cameras = self.pictures.gallery().cameras();
+        let mut next = state(&self.facts, figures, &cameras);
+        let mut shown = self.shown.lock();
+        // Without a connection there are no figures, but all links may be off.
+        if next["links"].as_array().is_none_or(Vec::is_empty) {
+            next["links"] = shown["links"].take();
+        }
+        *shown = next;
+    }
+
+    /// Takes in pictures.
+    pub fn on_event(&mut self, event: &Event) {
+        self.pictures.on_event(event);
     }
 
     pub fn end(self) {
@@ -108,7 +133,7 @@ impl JoinPage {
     }
 }
 
-fn state(facts: &Facts, figures: &Statistics) -> Value {
+fn state(facts: &Facts, figures: &Statistics, cameras: &[CameraId]) -> Value {
     let own = figures.published();
     let key = figures.reception;
     let reception = figures.peers.iter().find(|p| Some(p.peer) == key);
@@ -124,8 +149,11 @@ fn state(facts: &Facts, figures: &Statistics) -> Value {
         links.collect::<Vec<Value>>()
     });
     let others = figures.participants.iter();
-    let received = reception.into_iter().flat_map(|r| r.tracks.values());
-    let cameras = received.filter(|track| **track != Track::Sound).count();
+    let name = |id: &String| figures.participants.iter().find(|p| p.id == *id);
+    let pictures = cameras.iter().filter_map(|(id, camera)| {
+        let name = &name(id)?.name;
+        Some(json!({ "participant": id, "camera": camera, "name": name }))
+    });
     let switch = |there: bool, switch| match (there, switch) {
         (false, _) => "none",
         (true, Switch::On) => "on",
@@ -143,9 +171,10 @@ fn state(facts: &Facts, figures: &Statistics) -> Value {
         "connected": report.is_some_and(|report| report.connected),
         "links": links.unwrap_or_default(),
         "microphone": microphone,
-        "cameras": switch(facts.cameras > 0, figures.switches.cameras),
+        "cameras": switch(!facts.previews.is_empty(), figures.switches.cameras),
+        "previews": facts.previews.len(),
         "others": others.map(|p| p.name.clone()).collect::<Vec<String>>(),
-        "received_cameras": cameras,
+        "pictures": pictures.collect::<Vec<Value>>(),
     })
 }
 
@@ -187,6 +216,35 @@ fn obey(order: Order, shown: &Shown, stopper: &Stopper) -> StatusCode {
         Order::Leave => stopper.stop(),
     }
     StatusCode::NO_CONTENT
+}
+
+/// Pictures of the others and of our own cameras.
+fn images(previews: &[Preview], gallery: Gallery) -> Router {
+    let previews = previews.to_vec();
+    let preview = move |Extension(admitted): Extension<Admitted>, Path(camera): Path<usize>| {
+        let picture = previews.get(camera).and_then(Preview::picture);
+        let answer = image(admitted, || jpeg(&*picture?));
+        async move { answer }
+    };
+    let other = move |Extension(admitted): Extension<Admitted>, Path(camera): Path<CameraId>| {
+        let answer = image(admitted, || gallery.jpeg(&camera));
+        async move { answer }
+    };
+    Router::new()
+        .route("/api/join/preview/{camera}", get(preview))
+        .route("/api/join/picture/{participant}/{camera}", get(other))
+}
+
+fn image(Admitted(admitted): Admitted, jpeg: impl FnOnce() -> Option<Vec<u8>>) -> Response {
+    if !admitted {
+        return StatusCode::UNAUTHORIZED.into_response();
+    }
+    let headers = [(CONTENT_TYPE, "image/jpeg"), (CACHE_CONTROL, "no-store")];
+    match jpeg() {
+        Some(jpeg) => (headers, jpeg).into_response(),
+        // Not yet: an error would be one in the browser's console.
+        None => StatusCode::NO_CONTENT.into_response(),
+    }
 }
 
 /// Media plane without media.

@@ -108,6 +108,16 @@ fn the_page_switches_links_and_sources_for_those_with_its_token() {
         page.shows("both links again", |s| {
             link(s, 1)["backup"] != true && link(s, 1)["use"] == "use"
         });
+        order("a", "off");
+        order("b", "off");
+        page.shows("no link", |s| {
+            link(s, 0)["state"] == "down" && link(s, 1)["state"] == "down"
+        });
+        order("a", "use");
+        order("b", "use");
+        page.shows("links after none", |s| {
+            link(s, 0)["state"] == "up" && link(s, 1)["state"] == "up" && s["connected"] == true
+        });
         let unknown = json!({ "do": "link", "name": "c", "use": "off" });
         assert_eq!(page.order(&unknown), 404);
         assert_eq!(page.order(&json!({ "do": "microphone", "on": false })), 204);
