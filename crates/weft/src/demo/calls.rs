@@ -338,7 +338,12 @@ fn keep(
                 match news {
                     News::Frame { frame, .. } => show(frame),
                     News::Failed(_) | News::Ended => break,
-                    News::Connected | News::Unanswered | News::Path { .. } => {}
+                    News::Connected
+                    | News::Unanswered
+                    | News::Path { .. }
+                    | News::ChannelOpened(_)
+                    | News::ChannelClosed(_)
+                    | News::Message(..) => {}
                 }
             }
             remote.send(Command::Close(peer));
