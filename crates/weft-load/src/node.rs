@@ -172,10 +172,7 @@ impl LoadNode {
 
     fn poll_weak(&mut self, now: Instant) {
         for key in self.weak.clone() {
-            loop {
-                let Some(connection) = self.connections.get_mut(&key) else {
-                    break;
-                };
+            while let Some(connection) = self.connections.get_mut(&key) {
                 let local = connection.local;
                 let Some(datagram) = connection.weak.as_mut().and_then(|weak| weak.poll(now))
                 else {
