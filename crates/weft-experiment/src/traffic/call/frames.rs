@@ -5,7 +5,7 @@ use std::fmt;
 
 use weft_units::{Bytes, Duration, Instant};
 
-use super::record::{FrameRecord, FrameShown, Quality};
+use super::frame::{FrameRecord, FrameShown, Quality};
 
 #[cfg(test)]
 mod tests;
