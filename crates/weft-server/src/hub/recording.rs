@@ -5,11 +5,12 @@ use super::{Arrival, Hub, recorded};
 use crate::log::ServerEvent;
 use crate::problem::Problem;
 use crate::recorder::{Recorder, RecordingEvent};
+use crate::webhook::WebhookEvent;
 use axum::http::StatusCode;
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tokio::sync::oneshot;
-use weft_record::RecorderError;
+use weft_record::{Index, RecorderError};
 
 /// Recording that has been asked for, and the answer of the recorder.
 pub(crate) type Starting = oneshot::Receiver<Result<PathBuf, RecorderError>>;
@@ -90,8 +91,12 @@ impl Hub {
 
     /// Handles an event of the recorder: the log and the moderators are told of errors.
     pub(crate) fn handle_recording_event(&self, event: RecordingEvent) {
+        if let RecordingEvent::Ready { room, folder } = event {
+            return self.tell_of_recording(room, &folder);
+        }
         let mut state = self.lock();
         match event {
+            RecordingEvent::Ready { .. } => {}
             RecordingEvent::Failed { room, error } => {
                 state.recorded.remove(&room);
                 self.media.set_recorded(&room, false);
@@ -109,6 +114,26 @@ impl Hub {
                 self.log
                     .emit(|| ServerEvent::RecordingSlow { room, packets });
             }
+        }
+    }
+}
+
+impl Hub {
+    /// Sends the webhook of a recording whose files are complete. Without an index there is
+    /// nothing to fetch: the log has the error of the disk.
+    fn tell_of_recording(&self, room: String, folder: &Path) {
+        let Some(webhooks) = self.webhooks() else {
+            return;
+        };
+        if let Ok(index) = Index::read(folder) {
+            let id = folder.file_name().unwrap_or_default();
+            webhooks.send(WebhookEvent::RecordingReady {
+                room,
+                id: id.to_string_lossy().into_owned(),
+                length_ms: index.length_ms,
+                error: index.error.map(|error| failed(&error).error),
+                tracks: index.tracks,
+            });
         }
     }
 }

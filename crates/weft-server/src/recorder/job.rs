@@ -14,6 +14,8 @@ pub(crate) enum RecordingEvent {
     /// The recording of a room has ended because of an error. What was recorded before is
     /// kept.
     Failed { room: String, error: String },
+    /// The files of a recording are complete, as far as the disk took them.
+    Ready { room: String, folder: PathBuf },
     /// The disk was too slow: packets are missing in the recording of a room.
     Slow { room: String, packets: u64 },
 }

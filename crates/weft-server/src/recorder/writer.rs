@@ -228,23 +228,30 @@ impl Writer {
     /// Completes a recording that cannot continue.
     fn fail(&mut self, room: &str, error: &RecorderError) {
         let error = error.to_string();
-        if let Some(open) = self.close(room) {
-            // The error is the first one; what is on disk stays playable.
-            let _ = open.recording.finish(self.clock.now(), Some(error.clone()));
-        }
+        // The error is the first one; what is on disk stays playable.
+        let _ = self.complete(room, Some(error.clone()));
         let room = room.to_owned();
         let _ = self.events.send(RecordingEvent::Failed { room, error });
     }
 
     /// Completes a recording.
     fn stop(&mut self, room: &str) {
-        let finished = self
-            .close(room)
-            .map(|open| open.recording.finish(self.clock.now(), None));
-        if let Some(Err(error)) = finished {
+        if let Err(error) = self.complete(room, None) {
             let (room, error) = (room.to_owned(), error.to_string());
             let _ = self.events.send(RecordingEvent::Failed { room, error });
         }
+    }
+
+    /// Completes the files of a recording, if there is one, and tells that they are.
+    fn complete(&mut self, room: &str, error: Option<String>) -> Result<(), RecorderError> {
+        let Some(open) = self.close(room) else {
+            return Ok(());
+        };
+        let folder = open.recording.folder().to_owned();
+        let finished = open.recording.finish(self.clock.now(), error);
+        let room = room.to_owned();
+        let _ = self.events.send(RecordingEvent::Ready { room, folder });
+        finished
     }
 
     fn close(&mut self, room: &str) -> Option<Open> {

@@ -2,7 +2,10 @@
 
 use super::client::{Answer, Events, request};
 use super::stub::config;
-use crate::{Grant, May, MediaConfig, Server, ServerConfig, ServerHandle, TokenKey};
+use crate::webhook::tests::{target, to};
+use crate::{
+    Grant, May, MediaConfig, OperatorConfig, Server, ServerConfig, ServerHandle, TokenKey,
+};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -22,6 +25,10 @@ fn with(recordings: Option<PathBuf>) -> MediaConfig {
 
 /// Server with signed tokens that records into `recordings`.
 fn place() -> Place {
+    place_with(OperatorConfig::default())
+}
+
+fn place_with(operator: OperatorConfig) -> Place {
     let folder = tempfile::tempdir().unwrap();
     let key = TokenKey::read_or_make(&folder.path().join("key")).unwrap();
     let recordings = folder.path().join("recordings");
@@ -29,6 +36,7 @@ fn place() -> Place {
     let server = Server::start(ServerConfig {
         token_key: Some(key.clone()),
         media: with(Some(recordings)),
+        operator,
         ..config()
     });
     Place {
@@ -154,6 +162,38 @@ fn a_recording_ends_with_its_room() {
         assert!(began.elapsed() < Duration::from_secs(20), "it never ends");
         std::thread::sleep(Duration::from_millis(20));
     }
+}
+
+#[test]
+fn the_webhook_is_told_when_the_files_are_complete() {
+    let (address, received) = target(&[200]);
+    let place = place_with(OperatorConfig {
+        webhook: Some(to(address)),
+        ..OperatorConfig::default()
+    });
+    let (_ada, own, host) = place.join("r", May::Moderate);
+    for method in ["PUT", "DELETE"] {
+        let line = format!("{method} /api/rooms/r/recording?{own}");
+        assert_eq!(place.ask(&line, &host).status, 204);
+    }
+    let data = loop {
+        let event = received.recv_timeout(Duration::from_secs(20));
+        let event = event.expect("an event").json();
+        if event["type"] == "recording.ready" {
+            break event["data"].clone();
+        }
+    };
+    let listed = json(&place.ask("GET /api/rooms/r/recordings", &host));
+    let recording = &listed["recordings"][0];
+    assert_eq!(
+        data,
+        serde_json::json!({
+            "room": "r",
+            "id": recording["id"],
+            "length_ms": recording["index"]["length_ms"],
+            "tracks": [],
+        })
+    );
 }
 
 #[test]

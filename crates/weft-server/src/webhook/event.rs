@@ -3,6 +3,7 @@ use serde::Serialize;
 use std::time::SystemTime;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
+use weft_record::TrackEntry;
 use weft_rooms::ParticipantKind;
 
 /// Event for the operator's programs. Whatever else they should hear of gets a
@@ -48,6 +49,18 @@ pub(crate) enum WebhookEvent {
         room: String,
         id: String,
         name: String,
+    },
+    /// The files of a recording are complete.
+    #[serde(rename = "recording.ready")]
+    RecordingReady {
+        room: String,
+        /// Name of its folder, by which the HTTP interface knows it.
+        id: String,
+        length_ms: Option<u64>,
+        /// Reason why it ended early.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<String>,
+        tracks: Vec<TrackEntry>,
     },
 }
 
