@@ -44,6 +44,20 @@ struct Progress {
 
 struct Finished;
 
+#[cfg(feature = "testing")]
+impl Progress {
+    /// All of it, with keys that everybody knows.
+    fn without_handshake(role: DtlsRole, peer: Fingerprint) -> Progress {
+        const PROFILE: Profile = Profile::AeadAes128Gcm;
+        let keys = Srtp::new(PROFILE, &[7; 56], role);
+        Progress {
+            peer: Some(peer),
+            finished: Some(Finished),
+            keys: keys.map(|keys| (PROFILE, Box::new(keys))),
+        }
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     /// Waiting for the remote description.
@@ -85,6 +99,12 @@ impl Handshake {
     }
 
     pub fn start(&mut self, now: Instant, role: DtlsRole, expected: Fingerprint) {
+        #[cfg(feature = "testing")]
+        if crate::testing::leaves_out_handshakes() {
+            self.state = State::Running(role, expected);
+            self.progress = Progress::without_handshake(role, expected);
+            return;
+        }
         let config = self.certificate.handshake_config(role, self.seed);
         let own = self.certificate.for_library();
         let mut dtls = Dtls::new_auto(config, own, at(self.epoch, now));
@@ -183,7 +203,9 @@ impl Handshake {
             State::Running(role, expected) => (role, expected),
             State::Connected => return self.poll_connected(now),
         };
-        let dtls = self.dtls.as_mut()?;
+        let Some(dtls) = &mut self.dtls else {
+            return self.finish();
+        };
         loop {
             match dtls.poll_output(&mut self.buffer) {
                 dimpl::Output::Packet(packet) => {

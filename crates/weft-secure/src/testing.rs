@@ -18,6 +18,7 @@ use crate::certificate::Certificate;
 thread_local! {
     /// A run is one thread; tests beside it have their own.
     static DRAWS: Cell<u64> = const { Cell::new(0) };
+    static LEFT_OUT: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Makes the handshakes of this thread restart. The first call decides what
@@ -34,6 +35,16 @@ pub fn repeat() {
         });
     });
     DRAWS.set(0);
+}
+
+/// Leaves out the handshakes of this thread from now on: both ends have keys once they have
+/// a path. A handshake takes most of the time of a short run.
+pub fn leave_out_handshakes() {
+    LEFT_OUT.set(true);
+}
+
+pub(crate) fn leaves_out_handshakes() -> bool {
+    LEFT_OUT.get()
 }
 
 /// Returns the same certificate each time. It proves nothing: nobody has its key.
