@@ -34,8 +34,9 @@ pub const LEAST_BYTES: usize = 14_000;
 /// Oldest picture that is shown in such a call, from capture to display.
 pub const OLDEST: Duration = Duration::from_millis(400);
 /// Most bytes of media that one connection sends to one address within [`TOGETHER`]: the
-/// pacer's largest burst, and the packets that its rate lets go meanwhile.
-const MOST_TOGETHER: u64 = 80_000;
+/// pacer's largest burst, 63 kB, and the 26 kB that sound, repair and the pacer's rate came
+/// to where nothing left in bursts.
+const MOST_TOGETHER: u64 = 63_000 + 26_000;
 /// Period of [`MOST_TOGETHER`].
 const TOGETHER: Duration = Duration::from_millis(5);
 /// Longest time that the connection of a browser is kept when nothing comes from it:
