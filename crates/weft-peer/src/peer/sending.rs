@@ -76,6 +76,8 @@ impl Peer {
             return false;
         };
         let mut progressed = false;
+        // Nothing below changes them, and a long message has many packets.
+        let mut ranked = None;
         while let Some(output) = data.channels.poll_output() {
             progressed = true;
             match output {
@@ -84,8 +86,8 @@ impl Peer {
                     has_message,
                     is_copied,
                 } => {
-                    let ranked = self.session.message_paths();
-                    let paths = data.choose(now, &ranked, (has_message, is_copied));
+                    let ranked = ranked.get_or_insert_with(|| self.session.message_paths());
+                    let paths = data.choose(now, ranked, (has_message, is_copied));
                     self.association.send_data(now, &packet, &paths);
                 }
                 weft_data::Output::Event(event) => {
