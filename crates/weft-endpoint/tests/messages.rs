@@ -1,23 +1,19 @@
 //! Messages between calls in a room of a real server, over two links on loopback.
 
+mod common;
+
 use std::time::{Duration, Instant};
 
 use weft_endpoint::{
     Call, CallConfig, ChannelConfig, ChannelError, Event, Message, Ordering, Persistence,
     SendError, StartError, Urgency,
 };
-use weft_server::{Server, ServerConfig, ServerHandle};
+use weft_server::ServerHandle;
+
+use common::{server, server_at};
 
 /// Limit of all waits, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(40);
-
-fn server() -> ServerHandle {
-    let server = Server::start(ServerConfig {
-        listen: "127.0.0.1:0".parse().expect("an address"),
-        ..ServerConfig::default()
-    });
-    server.expect("a server")
-}
 
 fn control() -> ChannelConfig {
     ChannelConfig {
@@ -103,11 +99,7 @@ fn a_channel_is_open_again_after_the_server_has_come_back() {
     let call = Call::start(config(&first, "Rover")).expect("a call");
     opened(&call);
     drop(first);
-    let second = Server::start(ServerConfig {
-        listen: address,
-        ..ServerConfig::default()
-    });
-    let _second = second.expect("the address is free again");
+    let _second = server_at(address);
     opened(&call);
     call.send_message("control", Message::Text("here".into()), Urgency::Usual)
         .expect("the channel is open");

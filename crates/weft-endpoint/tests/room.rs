@@ -1,5 +1,8 @@
 //! Calls in a room of a real server, on loopback.
 
+#[allow(dead_code)]
+mod common;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -8,19 +11,13 @@ use std::time::{Duration, Instant};
 use weft_endpoint::caller::Track;
 use weft_endpoint::{Call, CallConfig, Event, PlayedFrame, Receiving};
 use weft_media::{AudioFrame, Microphone, MicrophoneError, Pace};
-use weft_server::{Server, ServerConfig, ServerHandle};
+use weft_server::ServerHandle;
 use weft_testing::where_the_machine_keeps_up;
+
+use common::server;
 
 /// Limit of all waits, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(40);
-
-fn server() -> ServerHandle {
-    let server = Server::start(ServerConfig {
-        listen: "127.0.0.1:0".parse().expect("an address"),
-        ..ServerConfig::default()
-    });
-    server.expect("a server")
-}
 
 fn config(server: &ServerHandle, name: &str) -> CallConfig {
     let mut config = CallConfig::new(&*server.url, "r");

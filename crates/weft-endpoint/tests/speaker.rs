@@ -1,5 +1,8 @@
 //! Sound of a room on a loudspeaker, with a real server on loopback.
 
+#[allow(dead_code)]
+mod common;
+
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -9,21 +12,15 @@ use weft_endpoint::{Call, CallConfig, EchoCancellation, Event, Notice, Receiving
 use weft_media::{
     AudioFrame, Microphone, MicrophoneError, Pace, SoundBlock, Speaker, SpeakerError,
 };
-use weft_server::{Server, ServerConfig, ServerHandle};
+use weft_server::ServerHandle;
 use weft_testing::where_the_machine_keeps_up;
+
+use common::server;
 
 /// Limit of all waits, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(40);
 /// Samples of all channels in 10 ms.
 const BLOCK: usize = 960;
-
-fn server() -> ServerHandle {
-    let server = Server::start(ServerConfig {
-        listen: "127.0.0.1:0".parse().expect("an address"),
-        ..ServerConfig::default()
-    });
-    server.expect("a server")
-}
 
 fn config(server: &ServerHandle, room: &str, name: &str) -> CallConfig {
     let mut config = CallConfig::new(&*server.url, room);
