@@ -161,8 +161,13 @@ impl Parser {
     fn group(&mut self, value: &str) {
         let mut words = value.split_ascii_whitespace();
         if words.next() == Some("BUNDLE") && self.description.bundle.is_empty() {
-            let mids = words.filter_map(Mid::new).take(MAX_MEDIA);
-            self.description.bundle = mids.collect();
+            let bundle = &mut self.description.bundle;
+            for mid in words.filter_map(Mid::new).take(MAX_MEDIA) {
+                // An answer repeats the group, and a mid stands there once.
+                if !bundle.contains(&mid) {
+                    bundle.push(mid);
+                }
+            }
         }
     }
 

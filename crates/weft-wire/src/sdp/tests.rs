@@ -310,6 +310,12 @@ fn of_several_groups_the_bundle_counts() {
 }
 
 #[test]
+fn a_mid_counts_once_in_the_bundle() {
+    let text = format!("{MINIMAL}a=group:BUNDLE 0 1 0\n");
+    assert_eq!(parse(&text).bundle, [mid("0"), mid("1")]);
+}
+
+#[test]
 fn two_sections_of_one_mid_are_refused() {
     let text = format!("{MINIMAL}m=audio 9 RTP/AVP 0\na=mid:0\nm=audio 9 RTP/AVP 0\na=mid:");
     assert!(SessionDescription::parse(&format!("{text}1\n")).is_ok());
