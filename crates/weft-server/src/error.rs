@@ -91,10 +91,12 @@ pub enum ServerError {
     #[error("{0} media threads are too many")]
     TooManyThreads(usize),
     /// The folder of recordings cannot be written.
-    #[error("rooms cannot be recorded: {reason}")]
+    #[error("rooms cannot be recorded in `{}`: {reason}", .folder.display())]
     Recordings {
-        /// Reason in words.
-        reason: String,
+        /// Folder, as given.
+        folder: PathBuf,
+        /// Error of the system.
+        reason: io::Error,
     },
     /// The server cannot join its cluster.
     #[error(transparent)]

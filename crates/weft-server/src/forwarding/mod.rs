@@ -23,6 +23,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use weft_forwarding::{Capacity, Plane, PlaneId, Settings};
 use weft_net::{Clock, Driver, DriverError, Load, Remote};
+use weft_record::RecorderError;
 use weft_secure::Certificate;
 use weft_units::Rate;
 
@@ -156,8 +157,10 @@ impl Drop for Forwarding {
 /// Opens the folder of recordings.
 fn open(folder: &Path) -> Result<Arc<Recorder>, ServerError> {
     let opened = Recorder::new(folder).map(Arc::new);
-    opened.map_err(|error| ServerError::Recordings {
-        reason: error.to_string(),
+    opened.map_err(|error| {
+        let (RecorderError::Create { reason, .. } | RecorderError::Write { reason, .. }) = error;
+        let folder = folder.to_owned();
+        ServerError::Recordings { folder, reason }
     })
 }
 

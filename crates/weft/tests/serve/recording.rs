@@ -252,5 +252,6 @@ fn a_missing_folder_is_reported_to_the_moderator_and_at_the_start() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success());
     assert!(said.contains("rooms cannot be recorded"), "{said}");
+    assert_eq!(said.matches("existing").count(), 1, "one remedy: {said}");
     assert!(said.contains("--recordings"), "{said}");
 }
