@@ -4,6 +4,7 @@
 //! Requests run in request queues ([`request_queue`]), a separate thread reads the
 //! room's events, and all of them send messages to one mailbox ([`inbox`]).
 
+mod call_loop;
 mod diagnosis;
 pub(crate) mod event_sender;
 pub(crate) mod fault;
@@ -45,8 +46,8 @@ use crate::sources::feed::Preview;
 use crate::start::start;
 use crate::switches::{Switch, Switches};
 
+use call_loop::{CallLoop, LocalParticipant, Outlets};
 use inbox::{CallMessage, Frames, Mailbox};
-use run::{CallLoop, LocalParticipant, Outlets};
 pub use statistics::Statistics;
 
 /// Running call: it publishes its sources, receives the other participants,

@@ -128,22 +128,4 @@ impl Traffic {
         let carried = tracks.iter().filter(|track| all.contains(track));
         carried.copied().collect()
     }
-
-    /// Forgets what belongs to tracks that the router has no more.
-    pub(crate) fn forget_removed(&mut self) {
-        let router = &self.router;
-        let removed = |track: &TrackId| router.codec(*track).is_none();
-        let gone: Vec<TrackId> = self
-            .relays
-            .imports
-            .keys()
-            .copied()
-            .filter(removed)
-            .collect();
-        self.relays.exports.retain(|track, _| !removed(track));
-        self.muted.retain(|track| !removed(track));
-        for track in gone {
-            self.relays.release(track);
-        }
-    }
 }

@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 mod allocation;
+mod announcing;
 mod bounds;
 mod capacity;
 mod ceiling;

@@ -1,10 +1,12 @@
-//! Other planes of the same server: what this one hears of them and tells them.
+//! Planes of one server: the datagrams that each passes on to another, and the messages
+//! between them.
 
 use crate::plane::Plane;
 use crate::publication::Origin;
 use crate::publisher::Publisher;
 use crate::relay::{Announced, Message, PlaneId, Relayed};
 use crate::steering::Way;
+use std::net::SocketAddr;
 use weft_peer::{is_stun, stun_user_name};
 use weft_units::{Ecn, Instant};
 
@@ -105,19 +107,6 @@ impl Plane {
         }
     }
 
-    /// Tells the other planes the present state of a publication.
-    pub(crate) fn announce(&mut self, publisher: &Publisher) {
-        let publication = self.publications.get(publisher);
-        let announced = publication.and_then(|p| p.announced());
-        for plane in self.steering.linked() {
-            let message = Message::Published {
-                publisher: publisher.clone(),
-                publication: announced.clone(),
-            };
-            self.traffic.relays.send(plane, message);
-        }
-    }
-
     /// Another plane has this publication now.
     fn import(&mut self, now: Instant, from: PlaneId, publisher: &Publisher, announced: Announced) {
         let known = self.publications.get_mut(publisher);
@@ -154,35 +143,25 @@ impl Plane {
         }
     }
 
-    /// Removes a publication that nobody publishes or waits for.
-    pub(crate) fn remove_if_over(&mut self, publisher: &Publisher) {
-        let over = self.publications.get(publisher).filter(|p| p.is_over());
-        if let Some(publication) = over {
-            self.traffic.remove_publication(publication);
-            self.publications.remove(publisher);
+    /// A datagram came to a local address with this ECN field.
+    pub fn handle_datagram(
+        &mut self,
+        now: Instant,
+        local: SocketAddr,
+        remote: SocketAddr,
+        ecn: Ecn,
+        datagram: &[u8],
+    ) {
+        self.now = now;
+        match self.steering.is_alone() {
+            true => self.take_datagram(now, (local, remote), ecn, datagram),
+            false => self.steer(now, (local, remote), ecn, datagram),
         }
-    }
-
-    /// Does what links need from time to time; returns whether more is to come.
-    pub(crate) fn keep_links(&mut self, now: Instant) -> bool {
-        if self.steering.is_alone() {
-            return false;
-        }
-        self.traffic.drop_unwanted();
-        if self.settings.egress().is_some() {
-            let rates = self.traffic.demands(now);
-            for plane in self.steering.linked() {
-                let rates = rates.clone();
-                let message = Message::Demands { rates };
-                self.traffic.relays.send(plane, message);
-            }
-        }
-        self.steering.sweep(now)
     }
 
     /// Hands a datagram that came to this plane's socket to its peer, or to the plane of
     /// its peer.
-    pub(crate) fn steer(&mut self, now: Instant, way: Way, ecn: Ecn, datagram: &[u8]) {
+    fn steer(&mut self, now: Instant, way: Way, ecn: Ecn, datagram: &[u8]) {
         let (local, remote) = way;
         let name = stun_user_name(datagram);
         let is_own = self.peers.owner(local, remote).is_some();

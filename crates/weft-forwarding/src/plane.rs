@@ -77,22 +77,6 @@ impl Plane {
         }
     }
 
-    /// A datagram came to a local address with this ECN field.
-    pub fn handle_datagram(
-        &mut self,
-        now: Instant,
-        local: SocketAddr,
-        remote: SocketAddr,
-        ecn: Ecn,
-        datagram: &[u8],
-    ) {
-        self.now = now;
-        match self.steering.is_alone() {
-            true => self.take_datagram(now, (local, remote), ecn, datagram),
-            false => self.steer(now, (local, remote), ecn, datagram),
-        }
-    }
-
     /// Hands a datagram to its peer.
     pub(crate) fn take_datagram(
         &mut self,

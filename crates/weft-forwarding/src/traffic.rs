@@ -245,6 +245,24 @@ impl Traffic {
         self.forget_removed();
     }
 
+    /// Forgets what belongs to tracks that the router has no more.
+    pub(crate) fn forget_removed(&mut self) {
+        let router = &self.router;
+        let removed = |track: &TrackId| router.codec(*track).is_none();
+        let gone: Vec<TrackId> = self
+            .relays
+            .imports
+            .keys()
+            .copied()
+            .filter(removed)
+            .collect();
+        self.relays.exports.retain(|track, _| !removed(track));
+        self.muted.retain(|track| !removed(track));
+        for track in gone {
+            self.relays.release(track);
+        }
+    }
+
     /// A packet came from a publisher.
     pub(crate) fn on_packet(
         &mut self,

@@ -272,6 +272,7 @@ impl World {
         self.drain();
         if self.next_look <= now {
             self.next_look = now + LOOK;
+            self.tell(World::state);
             self.look();
         }
     }

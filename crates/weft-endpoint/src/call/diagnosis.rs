@@ -2,8 +2,8 @@
 
 use std::thread;
 
+use super::call_loop::CallLoop;
 use super::inbox::CallMessage;
-use super::run::CallLoop;
 use crate::caller::PeerReport;
 use crate::event::Event;
 use crate::links::LinkTrouble;

@@ -4,9 +4,9 @@ use std::time::Instant;
 
 use crate::signalling::{Wanted, escaped};
 
+use super::call_loop::{Answer, CallLoop, RETRY};
 use super::inbox::CallMessage;
 use super::publication::PublicationState;
-use super::run::{Answer, CallLoop, RETRY};
 use crate::caller::{Command, News};
 use crate::connect::{ConnectError, Connection, connect};
 use crate::event::Event;

@@ -6,10 +6,10 @@ use weft_rooms::Publishing;
 use weft_session::ReceivedFrame;
 use weft_wire::rtp::Mid;
 
+use super::call_loop::{Answer, CallLoop, RETRY};
 use super::inbox::{CallMessage, Ticket};
 use super::reception::{FrameUse, ReceptionState};
 use super::room::MAX_KNOWN;
-use super::run::{Answer, CallLoop, RETRY};
 use crate::caller::{CallError, Command, News, Track, ask};
 use crate::config::Receiving as Wanted;
 use crate::connect::{ConnectError, Connection, receive};

@@ -5,9 +5,9 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Instant;
 
+use super::call_loop::{CallLoop, RETRY};
 use super::inbox::CallMessage;
 use super::listening::Listening;
-use super::run::{CallLoop, RETRY};
 use crate::caller::Command;
 use crate::connect::ConnectError;
 use crate::event::Event;
@@ -206,5 +206,17 @@ impl CallLoop {
             self.end_publication();
         }
         self.publication.shown = shown;
+    }
+
+    /// Makes the missing connections.
+    pub(super) fn catch_up(&mut self, now: Instant) {
+        self.publish(now);
+        self.receive(now);
+    }
+
+    /// Ends what we publish and receive.
+    pub(super) fn end_connections(&mut self) {
+        self.stop_receiving();
+        self.end_publication();
     }
 }

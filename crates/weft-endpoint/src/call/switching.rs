@@ -2,8 +2,8 @@
 
 use weft_units::MediaKind;
 
+use super::call_loop::CallLoop;
 use super::inbox::CallMessage;
-use super::run::CallLoop;
 use crate::caller::{Command, Muting};
 use crate::switches::{Switch, Switches};
 

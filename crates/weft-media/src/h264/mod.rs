@@ -2,6 +2,7 @@
 
 mod decoder;
 mod encoder;
+mod raw;
 #[cfg(test)]
 mod tests;
 mod within;

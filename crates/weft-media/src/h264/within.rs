@@ -7,29 +7,35 @@
 //! can be taken back.
 
 use openh264::Timestamp;
-use openh264_sys2 as raw;
-use weft_publish::fitting::Seen;
+use openh264_sys2::{RC_BITRATE_MODE, RC_OFF_MODE};
 use weft_publish::fitting::h264::{
     COARSEST, DELTA_AIM, DELTA_SLOPE, FINER, KEYFRAME_AIMS, KEYFRAME_SLOPE, PER_OCTAVE, SCATTER,
 };
+use weft_publish::fitting::{Seen, SizeGuess};
 use weft_units::Bytes;
 
-use super::encoder::H264Encoder;
+use super::raw::RawEncoder;
 use crate::Picture;
 use crate::coding::{EncodedFrame, VideoError};
 
-impl H264Encoder {
-    /// Encodes a picture in at most this many bytes, as far as that can be predicted;
-    /// `None` if rate control drops it.
-    pub(super) fn encode_within(
+/// Encoder of one picture with a budget.
+pub(super) struct Within<'a> {
+    pub raw: &'a mut RawEncoder,
+    pub guess: SizeGuess,
+    pub budget: Bytes,
+}
+
+impl Within<'_> {
+    /// Encodes a picture within the budget, as far as that can be predicted; `None` if
+    /// rate control drops it.
+    pub fn encode(
         &mut self,
         picture: &Picture,
         at: Timestamp,
         keyframe: bool,
-        Bytes(budget): Bytes,
     ) -> Result<Option<EncodedFrame>, VideoError> {
         // At least one, for the calculation.
-        let bytes = budget.max(1) as f64;
+        let bytes = self.budget.0.max(1) as f64;
         let mut quantizer = match keyframe {
             true => self.keyframe_quantizer(bytes),
             false => self.delta_quantizer(bytes),
@@ -64,7 +70,8 @@ impl H264Encoder {
     /// Returns the quantizer of any other picture, if rate control's is likely to be too
     /// fine.
     fn delta_quantizer(&self, bytes: f64) -> Option<f64> {
-        let share = self.config().rate.as_bps() as f64 / 8.0 / f64::from(self.config().fps);
+        let config = self.raw.config();
+        let share = config.rate.as_bps() as f64 / 8.0 / f64::from(config.fps);
         let delta = self.guess.seen(false);
         if bytes >= SCATTER * delta.map_or(share, |last| last.size.max(share)) {
             return None;
@@ -84,12 +91,13 @@ impl H264Encoder {
         quantizer: Option<f64>,
     ) -> Result<Option<EncodedFrame>, VideoError> {
         let Some(quantizer) = quantizer else {
-            return self.attempt(picture, at, keyframe);
+            return self.raw.attempt(picture, at, keyframe);
         };
-        self.set_quantizer(quantizer.ceil().clamp(0.0, COARSEST) as i32)?;
-        self.set_mode(raw::RC_OFF_MODE)?;
-        let frame = self.attempt(picture, at, keyframe);
-        self.set_mode(raw::RC_BITRATE_MODE)?;
+        let quantizer = quantizer.ceil().clamp(0.0, COARSEST) as i32;
+        self.raw.set_quantizer(quantizer)?;
+        self.raw.set_mode(RC_OFF_MODE)?;
+        let frame = self.raw.attempt(picture, at, keyframe);
+        self.raw.set_mode(RC_BITRATE_MODE)?;
         frame
     }
 }

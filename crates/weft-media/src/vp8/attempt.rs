@@ -35,17 +35,7 @@ pub(super) enum Attempt {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Fitting {
     pub guess: SizeGuess,
-    /// Whether the last frame did not change the entropy coder's probabilities, so that
-    /// libvpx's copy of them, which it restores when it drops such a frame, is current.
-    pub copied: bool,
     /// Whether a picture was lost after another was taken back: only a keyframe is sure
     /// to be decodable.
     pub keyframe_due: bool,
-}
-
-impl Fitting {
-    /// Records a frame, and whether it changed the entropy coder's probabilities.
-    pub fn on_probabilities(&mut self, changed: bool) {
-        self.copied = !changed;
-    }
 }

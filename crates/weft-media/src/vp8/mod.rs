@@ -5,6 +5,7 @@ mod decoder;
 mod encoder;
 mod ffi;
 mod quantizer;
+mod raw;
 #[cfg(test)]
 mod tests;
 mod within;

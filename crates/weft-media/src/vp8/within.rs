@@ -13,27 +13,31 @@ use weft_publish::fitting::Seen;
 use weft_publish::fitting::vp8::{AGAIN_SLOPE, AIMS, KEYFRAME_SLOPE, NEXT_SLOPE, log2_step};
 use weft_units::Bytes;
 
-use super::attempt::{Attempt, Bounds};
-use super::encoder::Vp8Encoder;
+use super::attempt::{Attempt, Bounds, Fitting};
 use super::quantizer::{COARSEST, at_least};
+use super::raw::RawEncoder;
 use crate::Picture;
 use crate::coding::{EncodedFrame, VideoError};
 
-impl Vp8Encoder {
-    /// Encodes a picture in at most this many bytes, if possible; `None` if rate control
-    /// drops it.
-    pub(super) fn encode_within(
+/// Encoder of one picture with a budget.
+pub(super) struct Within<'a> {
+    pub raw: &'a mut RawEncoder,
+    pub fitting: &'a mut Fitting,
+    pub budget: Bytes,
+}
+
+impl Within<'_> {
+    /// Encodes a picture within the budget, if possible; `None` if rate control drops it.
+    pub fn encode(
         &mut self,
         picture: &Picture,
         keyframe: bool,
-        Bytes(budget): Bytes,
     ) -> Result<Option<EncodedFrame>, VideoError> {
         // At least one, for the calculation.
-        let bytes = budget.max(1) as f64;
+        let bytes = self.budget.0.max(1) as f64;
         let result = self.first_that_fits(picture, keyframe, bytes);
-        let settled = self
-            .set_bounds(Bounds::DEFAULT)
-            .and_then(|()| self.tell_target());
+        let settled = self.raw.set_bounds(Bounds::DEFAULT);
+        let settled = settled.and_then(|()| self.raw.tell_target());
         let result = result.and_then(|frame| settled.map(|()| frame));
         self.fitting.keyframe_due |= result.is_err();
         result
@@ -49,12 +53,13 @@ impl Vp8Encoder {
             true => (KEYFRAME_SLOPE, KEYFRAME_SLOPE),
             false => (NEXT_SLOPE, AGAIN_SLOPE),
         };
-        self.set_bounds(self.first_bounds(keyframe, bytes, next))?;
-        let buffer = self.updated_buffer().filter(|_| !keyframe);
+        let bounds = self.first_bounds(keyframe, bytes, next);
+        self.raw.set_bounds(bounds)?;
+        let buffer = self.raw.updated_buffer().filter(|_| !keyframe);
         if let Some(buffer) = buffer {
-            self.keep(buffer)?;
+            self.raw.keep(buffer)?;
         }
-        let Some(mut frame) = self.attempt(picture, keyframe, Attempt::First)? else {
+        let Some(mut frame) = self.raw.attempt(picture, keyframe, Attempt::First)? else {
             return Ok(None);
         };
         for (attempts, aim) in (2..).zip(&AIMS[1..]) {
@@ -67,17 +72,17 @@ impl Vp8Encoder {
             let wanted = Seen { step, size }.step_for(aim * bytes, again);
             let quantizer = at_least(wanted).max(present + 1);
             if let Some(buffer) = buffer {
-                self.put_back(buffer)?;
+                self.raw.put_back(buffer)?;
             }
             // Rate control counts every attempt: it regains the bits of the discarded
             // attempt for this one.
-            self.tell_share(size)?;
-            self.set_bounds(Bounds {
+            self.raw.tell_share(size)?;
+            self.raw.set_bounds(Bounds {
                 finest: quantizer,
                 coarsest: quantizer,
                 drop_threshold: 0,
             })?;
-            let Some(again) = self.attempt(picture, keyframe, Attempt::Again)? else {
+            let Some(again) = self.raw.attempt(picture, keyframe, Attempt::Again)? else {
                 self.fitting.keyframe_due = true;
                 return Ok(None);
             };
@@ -96,7 +101,7 @@ impl Vp8Encoder {
         let last = self.fitting.guess.seen(keyframe);
         let likely = last.map(|last| last.step_for(AIMS[0] * bytes, slope));
         let finest = likely.map_or(finest, |step| at_least(step).max(finest));
-        let may_drop = keyframe || self.fitting.copied;
+        let may_drop = keyframe || self.raw.is_copied();
         Bounds {
             finest,
             coarsest: coarsest.max(finest),

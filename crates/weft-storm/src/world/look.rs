@@ -15,7 +15,6 @@ const SECOND: Duration = Duration::from_secs(1);
 impl World {
     pub(super) fn look(&mut self) {
         let now = self.now;
-        self.tell(World::state);
         for member in &mut self.members {
             member.follow(now, &mut self.server);
         }

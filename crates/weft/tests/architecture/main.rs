@@ -144,71 +144,23 @@ fn modules_import_each_other_in_one_direction() {
     );
 }
 
-/// Types whose `impl` blocks in several files call each other in a circle: the
-/// crate, the type, and the files. The list may only become shorter.
-const KNOWN_CIRCLES: [(&str, &str, &[&str]); 6] = [
-    (
-        "endpoint",
-        "call/run/CallLoop",
-        &[
-            "call/diagnosis",
-            "call/publishing",
-            "call/receiving",
-            "call/room",
-            "call/run",
-        ],
-    ),
-    (
-        "forwarding",
-        "plane/Plane",
-        &["linking", "plane", "receptions"],
-    ),
-    ("forwarding", "traffic/Traffic", &["imports", "traffic"]),
-    (
-        "media",
-        "h264/encoder/H264Encoder",
-        &["h264/encoder", "h264/within"],
-    ),
-    (
-        "media",
-        "vp8/encoder/Vp8Encoder",
-        &["vp8/encoder", "vp8/within"],
-    ),
-    ("storm", "world/World", &["world", "world/look"]),
-];
-
 /// A type that is spread over files is one large file where these call each
 /// other in a circle.
 #[test]
 fn impl_blocks_call_each_other_in_one_direction() {
-    let (mut wrong, mut over) = (Vec::new(), Vec::new());
+    let mut wrong = Vec::new();
     for (name, manifest) in Manifests::workspace().crates {
         let circles = impls::circles(&Imports::of_crate(&manifest.folder));
-        for (of, files) in &circles {
-            println!("{name}: {of}: {files:?}");
-        }
-        let known = |of: &str| KNOWN_CIRCLES.iter().find(|k| k.0 == name && k.1 == of);
-        for (of, files) in &circles {
-            let known = known(of).map_or(&[][..], |known| known.2);
-            let new = files.iter().filter(|f| !known.contains(&f.as_str()));
-            wrong.extend(new.map(|file| format!("{name}: {of}: {file}")));
-        }
-        for (_, of, files) in KNOWN_CIRCLES.iter().filter(|known| known.0 == name) {
-            let now = circles.get(*of);
-            let gone = files
+        wrong.extend(
+            circles
                 .iter()
-                .filter(|f| !now.is_some_and(|n| n.contains(**f)));
-            over.extend(gone.map(|file| format!("{name}: {of}: {file}")));
-        }
+                .map(|(of, files)| format!("{name}: {of}: {files:?}")),
+        );
     }
     assert!(
         wrong.is_empty(),
         "files whose `impl` blocks of one type call each other in a circle; give a part a type of \
          its own that returns what is to be done: {wrong:#?}"
-    );
-    assert!(
-        over.is_empty(),
-        "these are in no circle any more; take them off KNOWN_CIRCLES: {over:#?}"
     );
 }
 

@@ -64,7 +64,7 @@ fn stays_with_the_decoder(pictures: &[Picture], seed: u64, temporal_layers: u8) 
             },
             budget: with_budget.then_some(Bytes(budget as u64)),
         };
-        let buffer = encoder.updated_buffer();
+        let buffer = encoder.raw.updated_buffer();
         let Some(frame) = encoder.encode(picture, n * 3000, request).unwrap() else {
             counts.dropped += 1;
             continue;
@@ -73,7 +73,7 @@ fn stays_with_the_decoder(pictures: &[Picture], seed: u64, temporal_layers: u8) 
         counts.again += u32::from(frame.attempts > 1);
         let decoded = decoder.decode(&frame.data).unwrap().unwrap();
         if let Some(buffer) = buffer.or(frame.keyframe.then_some(1)) {
-            let same = encoder.reference(buffer) == decoded;
+            let same = encoder.raw.reference(buffer) == decoded;
             assert!(same, "seed {seed}: they differ from picture {n} on");
         }
     }
