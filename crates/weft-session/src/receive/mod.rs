@@ -57,10 +57,10 @@ const RESTART_AFTER: Duration = Duration::from_secs(1);
 /// A transit that changes by more than this is a new timestamp base, not
 /// delay; chosen by us.
 const MAX_TRANSIT_CHANGE_NANOS: u64 = 10_000_000_000;
-/// A packet that is behind in number and in time, and this much later than the
-/// last at most, is one that stood in a queue; chosen by us: links without
-/// capacity in measured traces hold packets for up to half a minute, and one in
-/// a thousand of the times that a sender may begin with is as near.
+/// A packet that is behind in time, and this much later than the last at most, was
+/// held in a queue; chosen by us: links without capacity in measured traces hold
+/// packets for up to half a minute, and one in 800 of the timestamps that a sender may
+/// begin with is as near.
 const MAX_QUEUED_NANOS: u64 = 60_000_000_000;
 
 /// The receive side of one stream.
@@ -301,16 +301,17 @@ impl Receiver {
         let before = self.clock.transit.unwrap_or(transit);
         let change = transit.abs_diff(before);
         let is_moved = change > MAX_TRANSIT_CHANGE_NANOS;
-        let is_behind = self.packets.is_behind(packet.sequence)
-            && self
-                .clock
-                .timestamp
-                .is_some_and(|highest| timestamp < highest);
-        if is_behind && transit > before && change <= MAX_QUEUED_NANOS {
-            return match is_moved {
-                true => Place::LongQueued,
-                false => Place::InStream,
-            };
+        let highest = self.clock.timestamp;
+        let is_queued = highest.is_some_and(|highest| timestamp < highest)
+            && transit > before
+            && change <= MAX_QUEUED_NANOS;
+        // In so long a time the stream may have sent more than half of all numbers, and
+        // then an old one looks new.
+        if is_queued && is_moved {
+            return Place::LongQueued;
+        }
+        if is_queued && self.packets.is_behind(packet.sequence) {
+            return Place::InStream;
         }
         let current_at = self.clock.current_at;
         let is_idle = current_at.is_some_and(|at| now.saturating_since(at) >= RESTART_AFTER);

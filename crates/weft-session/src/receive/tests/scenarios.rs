@@ -409,6 +409,32 @@ fn what_a_dead_path_gives_back_after_long_is_no_new_beginning() {
 }
 
 #[test]
+fn nor_is_it_after_half_of_all_sequence_numbers() {
+    let mut wire = Wire::new(video(Delivery::Frames));
+    wire.answer_after = Some(ms(60));
+    let mut encoder = Encoder::new(Layers::One);
+    let mut stuck = Vec::new();
+    for frame in 0..1200_u64 {
+        for mut packet in encoder.frame(frame == 0, PACKETS) {
+            wire.deliver(at_ms(1000) + FRAME * frame, packet);
+            if (100..110).contains(&frame) {
+                // Extended from a highest number that is more than 32,768 ahead.
+                packet.sequence += 1 << 16;
+                stuck.push(packet);
+            }
+        }
+    }
+    // Copies, half a minute later.
+    for packet in stuck {
+        wire.deliver(at_ms(35_000), packet);
+    }
+    wire.run(at_ms(45_000));
+    let stats = wire.receiver.stats();
+    assert_eq!((stats.frames.released, stats.repair.keyframes), (1200, 0));
+    assert!(wire.largest_gap() < ms(200), "{:?}", wire.largest_gap());
+}
+
+#[test]
 fn nor_is_it_where_all_paths_were_dead_for_seconds() {
     let mut wire = Wire::new(video(Delivery::Frames));
     let mut encoder = Encoder::new(Layers::One);
