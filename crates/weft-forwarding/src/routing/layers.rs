@@ -8,6 +8,10 @@ mod tests;
 /// 4.2: TID has two bits).
 pub(crate) const LAYERS: usize = 4;
 
+/// Headers of a forwarded packet in bytes, RTP's and its extensions' (RFC 3550, RFC 8285):
+/// controllers count them, and the smallest encodings grow by a quarter.
+pub(crate) const HEADERS: u64 = 32;
+
 /// Span over which a layer's rate is measured: longer than the swings of an
 /// encoder from picture to picture, shorter than its reaction to a new
 /// target. Chosen by us.

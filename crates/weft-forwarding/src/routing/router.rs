@@ -1,7 +1,7 @@
 use super::forwarder::{Downlink, Forwarder, Forwarding, Parsed, Stats};
 use super::id::{SubscriptionId, TrackId};
 use super::keyframes::KeyframeAggregator;
-use super::layers::LayerRates;
+use super::layers::{HEADERS, LayerRates};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use weft_units::{Bytes, Codec, Deadline, Duration, Instant, MediaKind, Rate};
 use weft_wire::media::{ForwardedPacket, MediaPacket};
@@ -343,7 +343,7 @@ impl Router {
         let Some(entry) = self.tracks.get_mut(&track) else {
             return;
         };
-        let size = Bytes(packet.payload.len() as u64);
+        let size = Bytes(packet.payload.len() as u64 + HEADERS);
         let parsed = Parsed::new(entry.codec, packet.clone());
         if let Some(parsed) = &parsed {
             let layer = parsed.info.numbers.temporal_layer.unwrap_or(0);

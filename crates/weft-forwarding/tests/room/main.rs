@@ -7,6 +7,7 @@ mod common;
 
 mod client;
 mod cost;
+mod crowded;
 mod limits;
 mod planes;
 mod reception;

@@ -1,0 +1,122 @@
+//! A viewer whose link carries less than the smallest encodings of all cameras together.
+
+use super::{ada, seconds};
+use crate::world::Room;
+use weft_forwarding::{Publisher, ResourceId, View, ViewedCamera};
+use weft_testing::pictures::Layers;
+use weft_units::{Duration, Instant, Rate};
+
+const GOOD: &str = "rate=20mbit,delay=10ms";
+
+/// How a viewer saw the others.
+#[derive(Debug)]
+struct Seen {
+    /// Pictures a second of each camera.
+    fps: Vec<f64>,
+    /// Longest time without a picture, of each.
+    gap: Vec<Duration>,
+    /// Quantiles of the time from capture to the whole picture.
+    p50: Duration,
+    p95: Duration,
+    /// Cameras that are paused at the end.
+    paused: usize,
+}
+
+/// So many cameras in encodings of these rates in kbit/s, with a picture every `interval`,
+/// all in tiles of one size, for a viewer behind this link.
+fn seen(seed: u64, downlink: &str, cameras: usize, rates: &[u64], interval: Duration) -> Seen {
+    let mut links = vec![GOOD; cameras];
+    links.push(downlink);
+    let mut room = Room::new(seed, &links);
+    room.pictures = (interval, Layers::Three);
+    room.published = Rate::from_kbps(rates.iter().sum::<u64>() * 11 / 10);
+    let people: Vec<Publisher> = (0..cameras)
+        .map(|n| Publisher {
+            participant: format!("p{n:02}"),
+            ..ada()
+        })
+        .collect();
+    for publisher in &people {
+        let rates: Vec<Rate> = rates.iter().map(|kbps| Rate::from_kbps(*kbps)).collect();
+        room.publish_encodings(publisher, &rates);
+    }
+    room.run(seconds(2));
+    room.browser = true;
+    room.receive(&Publisher {
+        participant: "viewer".to_owned(),
+        ..ada()
+    });
+    let tile = |who: &Publisher| ViewedCamera {
+        participant: who.participant.clone(),
+        camera: 0,
+        width: 640,
+        height: 540,
+    };
+    let view = View {
+        cameras: people.iter().map(tile).collect(),
+    };
+    let resource = ResourceId(format!("resource {cameras}"));
+    let set = room.plane.set_view(room.now, &resource, view);
+    set.expect("it is a reception");
+    room.run(seconds(15));
+    let from = room.now;
+    room.run(seconds(40));
+    summary(&room, cameras, &people, from)
+}
+
+fn summary(room: &Room, viewer: usize, people: &[Publisher], from: Instant) -> Seen {
+    let client = &room.clients[viewer];
+    let span = (room.now - from).as_secs_f64();
+    let records = || {
+        people
+            .iter()
+            .filter_map(|p| client.seen.get(&p.participant))
+    };
+    let shown = records().flat_map(|r| &r.shown).filter(|s| s.at >= from);
+    let mut ages: Vec<Duration> = shown.map(|s| s.at - s.captured).collect();
+    ages.sort();
+    let at = |q: f64| ages[((ages.len() - 1) as f64 * q) as usize];
+    Seen {
+        fps: records()
+            .map(|r| r.shown_between(from, room.now) as f64 / span)
+            .collect(),
+        gap: records().map(|r| r.longest_gap(from, room.now)).collect(),
+        p50: at(0.5),
+        p95: at(0.95),
+        paused: client.lines.iter().filter(|line| line.paused).count(),
+    }
+}
+
+/// Whether nobody waits for a picture, and no picture that comes is old.
+fn assert_live(case: &str, seen: &Seen, together: std::ops::Range<f64>) {
+    let sum: f64 = seen.fps.iter().sum();
+    assert!(together.contains(&sum), "{case}: {sum} of {seen:?}");
+    let delay = Duration::from_millis(30)..Duration::from_millis(400);
+    assert!(delay.contains(&seen.p50), "{case}: {seen:?}");
+    assert!(delay.contains(&seen.p95), "{case}: {seen:?}");
+    let first = seen.gap[0];
+    assert!(first < Duration::from_millis(700), "{case}: {seen:?}");
+}
+
+/// With packets counted without their headers, 1.3 times as much as the link carries was
+/// sent, and pictures came half a second to a second late.
+#[test]
+fn what_does_not_fit_is_paused_and_the_rest_is_live() {
+    let thirty = Duration::from_nanos(33_333_333);
+    let fifteen = thirty * 2;
+    for seed in 1..4 {
+        let over = |rate: u64| format!("rate={rate}kbit,delay=10ms,queue=300ms");
+        // Of five cameras of 156 kbit/s at least, one or two fit.
+        let five = seen(seed, &over(250), 5, &[156, 625, 2_500], fifteen);
+        assert_live(&format!("five, seed {seed}"), &five, 9.0..20.0);
+        assert!((2..=4).contains(&five.paused), "seed {seed}: {five:?}");
+        // Nine of 31 kbit/s, a quarter more with their headers: fewer pictures of each.
+        let nine = seen(seed, &over(250), 9, &[31, 125, 500], thirty);
+        assert_live(&format!("nine, seed {seed}"), &nine, 80.0..150.0);
+        assert!(nine.paused <= 2, "seed {seed}: {nine:?}");
+        // The link carries one camera, and nothing beside it.
+        let two = seen(seed, &over(150), 2, &[150, 1_350], fifteen);
+        assert_live(&format!("two, seed {seed}"), &two, 5.0..12.0);
+        assert_eq!(two.paused, 1, "seed {seed}: {two:?}");
+    }
+}
