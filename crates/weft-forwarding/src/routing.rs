@@ -5,6 +5,7 @@
 //!
 //! Nothing here knows peers or sessions: packets, numbers and rates go in and out.
 
+mod beginning;
 mod forwarder;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;

@@ -6,6 +6,7 @@ use weft_units::{Codec, Duration, Instant, MediaKind, Rate};
 use weft_wire::media::{ForwardedPacket, ForwardedPayload, MediaPacket};
 use weft_wire::payload::{Content, FirstPacket, PieceInfo, Start, format_of};
 
+mod late;
 mod pictures;
 #[cfg(test)]
 mod tests;
@@ -98,6 +99,8 @@ pub(crate) struct Forwarder {
     next_out: u64,
     /// When it began with a keyframe last.
     started: Option<Instant>,
+    /// Whether pictures go out later than they came: only those of the base layer.
+    is_late: bool,
     outputs: VecDeque<Forwarding>,
     stats: Stats,
 }
@@ -167,6 +170,7 @@ impl Forwarder {
             seen: Seen::new(),
             next_out: 1,
             started: None,
+            is_late: false,
             outputs: VecDeque::new(),
             stats: Stats::default(),
         }
@@ -363,7 +367,7 @@ impl Forwarder {
         }
         let verdict = match marks_first {
             true => {
-                let wanted = match queued > QUEUE_LONG {
+                let wanted = match queued > QUEUE_LONG || self.is_late {
                     true => 0,
                     false => self.choice.wanted(),
                 };

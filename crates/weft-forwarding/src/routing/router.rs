@@ -1,11 +1,14 @@
+use super::beginning::Beginning;
 use super::forwarder::{Downlink, Forwarder, Forwarding, Parsed, Stats};
 use super::id::{SubscriptionId, TrackId};
 use super::keyframes::KeyframeAggregator;
 use super::layers::{HEADERS, LayerRates};
+use requests::Requests;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use weft_units::{Bytes, Codec, Deadline, Duration, Instant, MediaKind, Rate};
+use weft_units::{Bytes, Codec, Deadline, Instant, MediaKind, Rate};
 use weft_wire::media::{ForwardedPacket, MediaPacket};
 
+mod requests;
 #[cfg(test)]
 mod tests;
 
@@ -49,6 +52,7 @@ struct Track {
     rates: LayerRates,
     /// Size of its pictures, as its last keyframe says.
     size: Option<(u16, u16)>,
+    beginning: Beginning,
     subscriptions: BTreeSet<SubscriptionId>,
     /// Subscriptions that change to it with its next keyframe.
     waiting: BTreeSet<SubscriptionId>,
@@ -67,33 +71,6 @@ struct Subscription {
     thinned: u64,
 }
 
-/// A subscriber's own requests for keyframes: each costs everybody who plays the
-/// track a big picture, so that one who asks all the time may not have all.
-#[derive(Debug, Default)]
-struct Requests {
-    /// When those that were passed on would be used up.
-    due: Instant,
-}
-
-/// Requests that one subscriber may make at once, and the time between later
-/// ones. Chosen by us: a bad link loses a keyframe or two in a row, and
-/// receivers repeat what was not answered.
-const REQUESTS: u64 = 4;
-const REQUEST_EVERY: Duration = Duration::from_secs(2);
-
-impl Requests {
-    /// Whether this one is passed on (the generic cell rate algorithm, ITU-T
-    /// I.371).
-    fn admits(&mut self, now: Instant) -> bool {
-        let due = self.due.max(now);
-        let admits = due <= now + REQUEST_EVERY * (REQUESTS - 1);
-        if admits {
-            self.due = due + REQUEST_EVERY;
-        }
-        admits
-    }
-}
-
 impl Router {
     /// A new track, without packets so far.
     pub(crate) fn add_track(&mut self, codec: Codec) -> TrackId {
@@ -105,6 +82,7 @@ impl Router {
                 codec,
                 rates: LayerRates::default(),
                 size: None,
+                beginning: Beginning::default(),
                 subscriptions: BTreeSet::new(),
                 waiting: BTreeSet::new(),
             },
@@ -118,6 +96,7 @@ impl Router {
             return;
         };
         entry.rates = LayerRates::default();
+        entry.beginning.switch_source();
         for id in entry.subscriptions.clone() {
             if let Some(subscription) = self.subscriptions.get_mut(&id) {
                 subscription.forwarder.switch_source();
@@ -164,10 +143,7 @@ impl Router {
             thinned: 0,
         };
         self.subscriptions.insert(id, subscription);
-        if entry.codec.kind() == MediaKind::Video {
-            self.keyframes.request(now, track);
-            self.collect_keyframes();
-        }
+        self.begin(now, id, track);
         Some(id)
     }
 
@@ -191,10 +167,27 @@ impl Router {
         }
         if let Some(subscription) = self.subscriptions.get_mut(&id) {
             subscription.track = Some(track);
-            subscription.forwarder.switch_source();
+            subscription.forwarder.change_source();
+        }
+        self.begin(now, id, track);
+        true
+    }
+
+    /// Gives a subscriber what came since the last keyframe of its track, or asks for
+    /// another keyframe if that is too much.
+    fn begin(&mut self, now: Instant, id: SubscriptionId, track: TrackId) {
+        let (subscription, entry) = (self.subscriptions.get_mut(&id), self.tracks.get(&track));
+        let (Some(subscription), Some(entry)) = (subscription, entry) else {
+            return;
+        };
+        let packets = entry.beginning.packets(now, entry.rates.total(now));
+        let rates = entry.rates.cumulative(now);
+        if !subscription.forwarder.begin(packets, rates)
+            && subscription.codec.kind() == MediaKind::Video
+        {
+            self.keyframes.request(now, track);
         }
         self.collect(now, id);
-        true
     }
 
     /// Forwards nothing to a subscriber until [`switch_track`](Router::switch_track).
@@ -349,10 +342,15 @@ impl Router {
             let layer = parsed.info.numbers.temporal_layer.unwrap_or(0);
             entry.rates.on_packet(now, layer, size);
             entry.size = parsed.info.size.or(entry.size);
-            if entry.codec.kind() == MediaKind::Video && parsed.info.entry {
-                self.keyframes.on_keyframe(track);
-                self.admit_waiting(track);
+            if entry.codec.kind() == MediaKind::Video {
+                entry.beginning.on_packet(now, parsed);
+                if parsed.info.entry {
+                    self.keyframes.on_keyframe(track);
+                    self.admit_waiting(track);
+                }
             }
+        } else {
+            entry.beginning.clear();
         }
         let Some(entry) = self.tracks.get(&track) else {
             return;

@@ -9,6 +9,7 @@ mod client;
 mod cost;
 mod crowded;
 mod limits;
+mod newcomer;
 mod planes;
 mod reception;
 mod recording;

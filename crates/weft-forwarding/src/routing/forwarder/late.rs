@@ -1,0 +1,27 @@
+use super::{Forwarder, Parsed};
+use crate::routing::layers::LAYERS;
+use weft_units::{Instant, Rate};
+
+impl Forwarder {
+    /// Begins with packets that came before, from a keyframe's first on; returns whether it
+    /// does. Pictures above the base layer are left out, so that those that come now wait
+    /// little. A subscriber who got later packets gets none of these: time stamps continue at
+    /// the pace of the clock.
+    pub(in crate::routing) fn begin(
+        &mut self,
+        packets: &[(Instant, Parsed)],
+        rates: Option<[Rate; LAYERS]>,
+    ) -> bool {
+        let last = self.timestamps.last.map(|(_, at)| at);
+        let begins = |(at, _): &(Instant, Parsed)| last.is_none_or(|last| last <= *at);
+        if !packets.first().is_some_and(begins) {
+            return false;
+        }
+        self.is_late = true;
+        for (at, parsed) in packets {
+            self.handle_parsed(*at, parsed, rates);
+        }
+        self.is_late = false;
+        true
+    }
+}
