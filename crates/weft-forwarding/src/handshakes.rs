@@ -2,6 +2,7 @@
 //! wait for many of them, they wait for their turn, and those of different
 //! connections come in turns.
 
+use crate::early::EarlyChecks;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 use std::ops::Bound;
@@ -32,6 +33,8 @@ pub(crate) struct Handshakes {
     last: Option<PeerKey>,
     /// Datagrams taken in this turn.
     taken: usize,
+    /// Checks that came before an answer.
+    pub(crate) early: EarlyChecks,
 }
 
 impl Handshakes {

@@ -19,6 +19,7 @@ mod census;
 mod connection;
 mod demand;
 mod division;
+mod early;
 mod encoding;
 mod ended;
 mod error;

@@ -220,12 +220,14 @@ impl Plane {
             self.settings
                 .peer(IceRole::Controlling, LEAST_MAX_RATE, publications, entropy);
         config.association.ice.checks = checks;
-        let ice_session = Some(name_of(&config));
+        let ice_session = name_of(&config);
+        let early = &mut self.handshakes.early;
+        early.expect(ice_session.clone(), resource.clone());
         let offer = Offer::new(now, config, sections, Delivery::Packets);
         let negotiated = Negotiated {
             sdp: offer.sdp(),
             streams: Publishing::default(),
-            ice_session,
+            ice_session: Some(ice_session),
         };
         let state = State::Offered(Box::new(offer));
         self.add_connection(now, resource, participant, role, state);
@@ -253,10 +255,15 @@ impl Plane {
                 return self.accept_later(now, &resource, key, answer);
             }
         };
+        let early = self.handshakes.early.take(&resource);
         match offer.accept(now, answer) {
             Ok(peer) => {
                 let (participant, role) = (connection.participant, connection.role);
                 self.add_peer(now, resource, participant, role, peer);
+                for check in early {
+                    let way = (check.local, check.remote);
+                    self.take_datagram(now, way, check.ecn, &check.datagram);
+                }
                 Ok(())
             }
             Err(error) => {

@@ -41,7 +41,7 @@ pub struct Plane {
     pub(crate) traffic: Traffic,
     /// Connections that are up.
     pub(crate) connected: Connected,
-    handshakes: Handshakes,
+    pub(crate) handshakes: Handshakes,
     pub(crate) steering: Steering,
     /// Participants whose sound is not forwarded.
     pub(crate) muted: BTreeSet<Publisher>,
@@ -91,7 +91,7 @@ impl Plane {
                 let owner = self.peers.owner(local, remote);
                 owner.is_none_or(|owner| self.handshakes.admits(owner, way, ecn, datagram))
             }
-            false => true,
+            false => !self.handshakes.early.keep(way, ecn, datagram),
         };
         if admitted {
             self.peers
@@ -106,6 +106,7 @@ impl Plane {
         let Some(connection) = self.connections.remove(resource) else {
             return;
         };
+        self.handshakes.early.take(resource);
         if connection.connected {
             *self.connected.of(&connection.role) -= 1;
         }

@@ -3,6 +3,7 @@
 
 use super::{ada, seconds};
 use crate::world::Room;
+use weft_forwarding::Publisher;
 use weft_testing::pictures::Layers;
 use weft_units::{Duration, Instant, Rate};
 
@@ -88,4 +89,30 @@ fn newcomers_with_a_slow_link_stay_near_the_others() {
         assert!(quantile(&all, 0.5, |n| n.first) < ms(280), "{all:?}");
         assert!(quantile(&all, 1.0, |n| n.age) < ms(500), "{all:?}");
     }
+}
+
+/// A client checks the server as soon as it has its answer, which then takes another 20 ms.
+/// Its next check comes 75 ms later.
+#[test]
+fn checks_that_overtake_an_answer_are_not_lost() {
+    let mut room = Room::new(1, &["rate=20mbit,delay=10ms"; 2]);
+    room.publish(&ada());
+    room.run(seconds(2));
+    let bob = Publisher {
+        participant: "bob".to_owned(),
+        ..ada()
+    };
+    room.receive_answering_after(&bob, ms(20));
+    let accepted = room.now;
+    room.run(seconds(1));
+    let events = &room.clients[1].record.events;
+    let is_up = |event: &weft_secure::Event| {
+        matches!(
+            event,
+            weft_secure::Event::Ice(weft_ice::Event::PathUp { .. })
+        )
+    };
+    let up = events.iter().find(|(_, _, event)| is_up(event));
+    let took = up.expect("a path").0 - accepted;
+    assert!(took < ms(30), "{took:?}");
 }

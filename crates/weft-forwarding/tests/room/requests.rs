@@ -4,7 +4,7 @@ use weft_forwarding::{MediaError, Publisher};
 use weft_ice::IceRole;
 use weft_peer::{AnswerPolicy, Offer, Section, StreamDirection, answer};
 use weft_session::Delivery;
-use weft_units::{MediaKind, Rate};
+use weft_units::{Duration, MediaKind, Rate};
 use weft_wire::payload::Form;
 use weft_wire::rtp::Rid;
 
@@ -169,6 +169,11 @@ impl Room {
 
     /// The next in line receives the whole room.
     pub fn receive(&mut self, receiver: &Publisher) {
+        self.receive_answering_after(receiver, Duration::ZERO);
+    }
+
+    /// As before; the answer reaches the plane so much after its client has it.
+    pub fn receive_answering_after(&mut self, receiver: &Publisher, delay: Duration) {
         let (resource, entropy) = (self.next_resource(), self.entropy("server"));
         let (now, of) = (self.now, resource.clone());
         let offered = self.home().receive(now, of, receiver.clone(), &entropy);
@@ -182,10 +187,18 @@ impl Room {
             true => browsers(&offered.sdp),
         };
         let (peer, sdp) = answer(now, config, &offer, &policy).expect("the offer is good");
-        self.home()
-            .accept(now, resource, &sdp)
-            .expect("the answer is good");
-        self.enter(peer, None);
+        if delay > Duration::ZERO {
+            self.enter(peer, None);
+            self.run(delay);
+            let now = self.now;
+            let accepted = self.home().accept(now, resource, &sdp);
+            accepted.expect("the answer is good");
+        } else {
+            self.home()
+                .accept(now, resource, &sdp)
+                .expect("the answer is good");
+            self.enter(peer, None);
+        }
         let client = self.clients.last_mut().expect("it entered");
         client.receives_room = true;
     }
