@@ -2,6 +2,7 @@
 
 mod clients;
 mod connection;
+mod leaving;
 mod publishing;
 
 use std::collections::BTreeMap;
@@ -89,6 +90,8 @@ pub(crate) struct ThreadLoad {
     pub lag: Duration,
     /// Delays of pictures behind their times.
     pub late: Histogram,
+    /// Times from the hand-over of a picture until its last packet leaves its publisher.
+    pub leaving: Histogram,
     /// Datagrams that the system did not take.
     pub unsent: u64,
 }
@@ -358,7 +361,8 @@ impl Node for LoadNode {
     }
 
     fn send(&mut self, network: &mut Network<'_>) {
-        let measured = self.is_measured(network.clock.now());
+        let now = network.clock.now();
+        let measured = self.is_measured(now);
         while let Some((key, output)) = self.peers.poll_output() {
             match output {
                 Output::Transmit {
@@ -369,6 +373,11 @@ impl Node for LoadNode {
                 } => {
                     if measured && let Some(connection) = self.connections.get_mut(&key) {
                         connection.sent.count(remote, datagram.len());
+                        if let Role::Publisher(publisher) = &mut connection.role
+                            && let Some(time) = publisher.leaving.on_datagram(now, &datagram)
+                        {
+                            self.load.leaving.add(time);
+                        }
                     }
                     network.send(local, remote, ecn, &datagram);
                     self.peers.recycle(key, datagram);

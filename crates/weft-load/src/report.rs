@@ -229,6 +229,9 @@ pub struct Publishers {
     pub keyframe_requests: u64,
     /// Pictures left out since the beginning: the generator was late, or the rate too low.
     pub skipped: u64,
+    /// From the hand-over of a picture until its last packet leaves its publisher, whose
+    /// pacer spreads it: a part of the viewers' latency.
+    pub leaving_ms: Quantiles,
 }
 
 /// Processor time and memory of the server.

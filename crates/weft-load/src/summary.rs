@@ -76,8 +76,13 @@ pub(crate) fn rows(report: &LoadReport) -> Vec<(&'static str, String)> {
         "publishers",
         format!(
             "{:.1} pictures/s each, {:.1} Mbit/s together, {} keyframes requested, {} pictures left \
-             out",
-            publishers.fps, publishers.sent_mbps, publishers.keyframe_requests, publishers.skipped
+             out; pictures leave within p50 {:.1}, p99 {:.1} ms",
+            publishers.fps,
+            publishers.sent_mbps,
+            publishers.keyframe_requests,
+            publishers.skipped,
+            publishers.leaving_ms.p50,
+            publishers.leaving_ms.p99
         ),
     ));
     rows.extend(report.server.as_ref().map(server));

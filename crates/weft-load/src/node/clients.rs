@@ -10,6 +10,7 @@ use weft_units::{Codec, Duration, Instant, MediaKind, Rate};
 use weft_wire::rtp::Rid;
 
 use super::connection::{Connection, Publisher};
+use super::leaving::Leaving;
 use super::{ClientError, LoadNode, NewClient, NodeReport, OfferId, Offered, Role, Sections};
 use crate::config::Clients;
 use crate::received::Received;
@@ -144,6 +145,7 @@ impl LoadNode {
             sound,
             sounds: 0,
             next_sound: now,
+            leaving: Leaving::default(),
         }))
     }
 

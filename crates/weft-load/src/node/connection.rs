@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use weft_peer::Peer;
 use weft_units::{Instant, Rate, Rng, StreamId};
 
+use super::leaving::Leaving;
 use crate::received::{Received, Span};
 use crate::replay::Replay;
 use crate::weak::WeakLink;
@@ -73,6 +74,8 @@ pub(crate) struct Publisher {
     /// Packets of sound so far, and the time of the next one.
     pub sounds: u64,
     pub next_sound: Instant,
+    /// Pictures that have not left.
+    pub leaving: Leaving,
 }
 
 /// Report of a connection.

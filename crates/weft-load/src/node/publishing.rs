@@ -67,7 +67,10 @@ impl Publisher {
         clip: &Clip,
     ) -> Option<weft_units::Duration> {
         let due = self.replay.poll(now)?;
-        for (encoding, mut picture) in self.replay.frames(now) {
+        let frames = self.replay.frames(now);
+        self.leaving
+            .add(now, rtp_time(clip.codec, now), frames.len());
+        for (encoding, mut picture) in frames {
             let Some(stream) = self.video.get(usize::from(encoding)) else {
                 continue;
             };

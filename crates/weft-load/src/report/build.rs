@@ -322,6 +322,11 @@ impl Groups<'_> {
                 .count();
             bytes += connection.sent.bytes;
         }
+        let mut leaving = Histogram::default();
+        for node in &self.measured.nodes {
+            leaving.merge(&node.load.leaving);
+        }
+        publishers.leaving_ms = Quantiles::of(&leaving);
         if publishers.connected == 0 {
             publishers.lowest_target_kbps = 0.0;
         }
