@@ -13,6 +13,7 @@ mod auth;
 mod clock;
 mod cluster;
 mod cluster_address;
+mod cluster_counts;
 mod config;
 mod connection_limit;
 mod error;

@@ -28,7 +28,16 @@ impl Member {
     /// Handles a message to all servers; returns whether this one stays in the cluster.
     pub(super) fn handle(&mut self, age: u64, message: Envelope) -> bool {
         let steps = self.roster.handle(self.hub.now(), age, message);
-        steps.into_iter().all(|step| self.carry_out(step))
+        let stays = steps.into_iter().all(|step| self.carry_out(step));
+        if let Some(counts) = self.hub.cluster_counts() {
+            let servers = if stays {
+                self.roster.nodes().count()
+            } else {
+                0
+            };
+            counts.servers.set(servers);
+        }
+        stays
     }
 
     fn carry_out(&mut self, step: Step) -> bool {

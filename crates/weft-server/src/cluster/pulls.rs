@@ -75,6 +75,14 @@ impl Pulls {
                 self.start(place, wanted, now);
             }
         }
+        self.count();
+    }
+
+    fn count(&self) {
+        if let Some(counts) = self.hub.cluster_counts() {
+            let running = self.all.values().filter(|pull| pull.resource.is_some());
+            counts.pulls.set(running.count());
+        }
     }
 
     fn start(&mut self, (room, id): (String, String), wanted: PullWanted, now: Instant) {
@@ -119,6 +127,10 @@ impl Pulls {
             running.resource = None;
             running.again = again;
             self.hub.media().close(resource.clone());
+            if let Some(counts) = self.hub.cluster_counts() {
+                counts.failed.add_one();
+            }
+            self.count();
         }
     }
 
@@ -177,6 +189,9 @@ pub(super) async fn offer(hub: Arc<Hub>, pull: Pull) -> Option<Offered> {
     let offered = asked(&hub, &resource, |media| media.share(play)).await;
     if offered.is_none() {
         hub.media().forget(&resource);
+        if let Some(counts) = hub.cluster_counts() {
+            counts.refused.add_one();
+        }
     }
     Some(Offered {
         resource: resource.0,

@@ -5,6 +5,7 @@ use super::bars::Bar;
 use super::state::State;
 use super::{Hub, Message};
 use crate::auth::TokenId;
+use crate::cluster_counts::ClusterCounts;
 use crate::hub::state::message;
 use crate::media_plane::ResourceId;
 use serde::{Deserialize, Serialize};
@@ -111,6 +112,7 @@ pub(crate) struct Cluster {
     pub(super) is_noticed: AtomicBool,
     /// Whether the others can be heard.
     pub(super) is_reachable: AtomicBool,
+    counts: ClusterCounts,
 }
 
 impl Cluster {
@@ -120,6 +122,7 @@ impl Cluster {
             notices,
             is_noticed: AtomicBool::new(false),
             is_reachable: AtomicBool::new(true),
+            counts: ClusterCounts::default(),
         }
     }
 
@@ -137,6 +140,17 @@ impl Hub {
     /// Makes this server a member of a cluster.
     pub(crate) fn in_cluster(self, cluster: Option<Cluster>) -> Hub {
         Hub { cluster, ..self }
+    }
+
+    /// Figures of the cluster, if this server is in one.
+    pub(crate) fn cluster_counts(&self) -> Option<&ClusterCounts> {
+        Some(&self.cluster.as_ref()?.counts)
+    }
+
+    /// Whether this server is in a cluster and can hear the others.
+    pub(crate) fn hears_others(&self) -> bool {
+        let cluster = self.cluster.as_ref();
+        cluster.is_some_and(|cluster| cluster.is_reachable.load(Ordering::Relaxed))
     }
 
     /// Tells the cluster that viewers may have changed.

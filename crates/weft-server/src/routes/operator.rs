@@ -3,6 +3,8 @@
 use super::room_metrics::write_rooms;
 use super::{App, answer, refused};
 use crate::auth::RequiredAccess;
+use crate::cluster_counts::{ClusterCounts, Count};
+use crate::hub::Hub;
 use crate::media_plane::{Destination, Stats};
 use crate::origin::Peer;
 use crate::problem::Problem;
@@ -165,6 +167,7 @@ async fn metrics(State(app): State<App>) -> Result<Response, Problem> {
     write_threads(&mut text, &planes);
     write_rooms(&mut text, app.hub.room_figures(), app.metrics_rooms);
     write_refusals(&mut text, app.hub.refusals());
+    write_cluster(&mut text, &app.hub);
     let webhooks = app.hub.webhooks();
     write_webhooks(
         &mut text,
@@ -215,6 +218,49 @@ fn write_threads(text: &mut String, planes: &[Stats]) {
         for (thread, stats) in planes.iter().enumerate() {
             let _ = writeln!(text, "{name}{{thread=\"{thread}\"}} {}", value(stats));
         }
+    }
+}
+
+/// Writes figures of the cluster; zeros for a server alone.
+fn write_cluster(text: &mut String, hub: &Hub) {
+    let counts = hub.cluster_counts();
+    let count = |of: fn(&ClusterCounts) -> &Count| counts.map_or(0, |counts| of(counts).get());
+    for (kind, name, help, value) in [
+        (
+            "gauge",
+            "weft_cluster_servers",
+            "Other servers of the cluster that are alive.",
+            count(|counts| &counts.servers),
+        ),
+        (
+            "gauge",
+            "weft_cluster_reachable",
+            "Whether this server is in a cluster and reaches the others over NATS.",
+            u64::from(hub.hears_others()),
+        ),
+        (
+            "gauge",
+            "weft_cluster_pulls",
+            "Publications that come from other servers of the cluster.",
+            count(|counts| &counts.pulls),
+        ),
+        (
+            "counter",
+            "weft_cluster_pulls_failed_total",
+            "Connections for them that were not established, or ended early.",
+            count(|counts| &counts.failed),
+        ),
+        (
+            "counter",
+            "weft_cluster_pulls_refused_total",
+            "Requests of other servers for publications that this server refused.",
+            count(|counts| &counts.refused),
+        ),
+    ] {
+        let _ = writeln!(
+            text,
+            "# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}"
+        );
     }
 }
 

@@ -108,6 +108,7 @@ fn accepts(configuration: &str) {
         .map(|line| match line.split_once(" = ") {
             Some(("token-file", _)) => own.clone(),
             Some(("admin-token-file", _)) => format!("admin-{own}"),
+            Some(("cluster-login", _)) => format!("cluster-login = {secret:?}"),
             _ => line.to_owned(),
         });
     std::fs::write(&file, lines.collect::<Vec<_>>().join("\n")).expect("written");
@@ -165,6 +166,7 @@ fn the_chart_is_rendered_with_every_value() {
         "--set=tls.secretName=tls,tokens.secretName=s,tokens.adminToken=admin-token",
         "--set=tokens.webhookSecret=hook,webhook.url=https://app.example/weft",
         "--set=persistence.enabled=true,podMonitor.enabled=true,publicAddress=198.51.100.7",
+        "--set=cluster.nats=nats://nats.example,cluster.login=nats",
     ];
     if succeeds(helm(&["lint", "--strict"]), "").is_none() {
         return;

@@ -40,6 +40,13 @@ webhook = {{ .Values.webhook.url | quote }}
 webhook-secret-file = "/etc/weft/secrets/{{ required "tokens.webhookSecret names the entry with the webhook's secret" .Values.tokens.webhookSecret }}"
 {{- end }}
 {{- end }}
+{{- if .Values.cluster.nats }}
+cluster = {{ .Values.cluster.nats | quote }}
+node = {{ include "weft.name" . | quote }}
+{{- with .Values.cluster.login }}
+cluster-login = "/etc/weft/secrets/{{ . }}"
+{{- end }}
+{{- end }}
 {{- range $name, $value := .Values.options }}
 {{ $name }} = {{ $value | toJson }}
 {{- end }}
