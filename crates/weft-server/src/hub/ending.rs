@@ -27,6 +27,11 @@ impl Hub {
         self.log.emit(|| ServerEvent::Draining { seconds });
     }
 
+    /// Whether newcomers may enter, as far as it depends on the end of the server.
+    pub(crate) fn admits_newcomers(&self) -> bool {
+        self.lock().admission == AdmissionState::Open
+    }
+
     /// Waits until all participants have left.
     pub(crate) async fn until_empty(&self) {
         let mut population = self.population.subscribe();

@@ -222,7 +222,7 @@ async fn page_or_problem(
     headers: HeaderMap,
 ) -> Response {
     let path = uri.path();
-    let is_interface = ["/api", "/whip", "/whep", "/metrics", "/healthz"]
+    let is_interface = ["/api", "/whip", "/whep", "/metrics", "/healthz", "/readyz"]
         .iter()
         .any(|p| {
             path.strip_prefix(p)

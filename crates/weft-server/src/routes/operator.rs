@@ -33,6 +33,7 @@ pub(super) fn routes(app: App) -> Router<App> {
     Router::new()
         .route("/metrics", get(metrics).route_layer(guard))
         .route("/healthz", get(health))
+        .route("/readyz", get(ready))
 }
 
 async fn check(
@@ -55,6 +56,7 @@ pub(super) fn open_routes() -> Router<App> {
     Router::new()
         .route("/metrics", get(metrics))
         .route("/healthz", get(health))
+        .route("/readyz", get(ready))
 }
 
 /// Statistics of the media side, not older than [`FRESH`]. Simultaneous
@@ -81,6 +83,21 @@ async fn figures(app: &App) -> Result<Vec<Stats>, Problem> {
 async fn health(State(app): State<App>) -> Result<&'static str, Problem> {
     figures(&app).await?;
     Ok("ok\n")
+}
+
+/// Share of a processor, in thousandths, from which on a media thread takes no newcomers.
+const FULL: u64 = 900;
+
+/// Ready if newcomers are welcome: for load balancers, which then choose another server.
+async fn ready(State(app): State<App>) -> Result<&'static str, Problem> {
+    if !app.hub.admits_newcomers() {
+        return Err(Problem::overloaded("new participants: it is about to stop"));
+    }
+    let planes = figures(&app).await?;
+    match planes.iter().all(|plane| plane.busy >= FULL) {
+        true => Err(Problem::overloaded("another media connection")),
+        false => Ok("ready\n"),
+    }
 }
 
 /// Metrics in the Prometheus text format 0.0.4.

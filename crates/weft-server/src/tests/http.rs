@@ -7,6 +7,8 @@ use crate::{
 };
 use axum::Router;
 use axum::routing::get;
+use std::sync::atomic::Ordering::SeqCst;
+use std::time::Duration;
 
 const SDP: (&str, &str) = ("content-type", "application/sdp");
 
@@ -274,6 +276,23 @@ fn operators_get_figures() {
         "# TYPE weft_packets_forwarded_total counter\nweft_packets_forwarded_total 17\n"
     ));
     assert_eq!(request(rig.address(), "GET /healthz", &[], "").body, "ok\n");
+}
+
+#[test]
+fn a_server_that_takes_nobody_is_not_ready() {
+    let rig = Rig::start();
+    let ready = || request(rig.address(), "GET /readyz", &[], "").status;
+    assert_eq!(ready(), 200);
+    rig.plane.busy.store(950, SeqCst);
+    rig.advance(weft_units::Duration::from_secs(1));
+    assert_eq!(ready(), 503);
+    rig.plane.busy.store(800, SeqCst);
+    rig.advance(weft_units::Duration::from_secs(1));
+    assert_eq!(ready(), 200);
+    rig.handle.hub().drain(Duration::from_secs(60));
+    assert_eq!(ready(), 503);
+    // It is alive all the time.
+    assert_eq!(request(rig.address(), "GET /healthz", &[], "").status, 200);
 }
 
 #[test]

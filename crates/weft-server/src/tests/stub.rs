@@ -22,6 +22,8 @@ pub(crate) struct Stub {
     pub(crate) meanwhile: Mutex<Option<Box<dyn FnOnce() + Send>>>,
     /// Number of requests for statistics.
     pub(crate) figures: AtomicU64,
+    /// Work of the media thread, in thousandths of a processor.
+    pub(crate) busy: AtomicU64,
     pub(crate) addresses: Vec<SocketAddr>,
 }
 
@@ -145,6 +147,7 @@ impl Media for &Stub {
         self.figures.fetch_add(1, Ordering::SeqCst);
         Stats {
             packets_forwarded: 17,
+            busy: self.busy.load(Ordering::SeqCst),
             ..Stats::default()
         }
     }
