@@ -43,7 +43,7 @@ use crate::links::{self, LinkUse, Links};
 use crate::playout::{Playout, cancel_echo};
 use crate::signalling::Room;
 use crate::sources::feed::Preview;
-use crate::start::start;
+use crate::start::{Forwarding, start};
 use crate::switches::{Switch, Switches};
 
 use call_loop::{CallLoop, LocalParticipant, Outlets};
@@ -123,10 +123,6 @@ impl Stopper {
 }
 
 impl Call {
-    /// Temporal layers of VP8: a server may drop half or two thirds of the
-    /// pictures for slow receivers. Chosen by us.
-    const LAYERS: u8 = 3;
-
     /// Opens links, cameras and microphone, and starts the call. The connection
     /// to the server is made in the background; [events](Event) report its
     /// outcome.
@@ -157,7 +153,7 @@ impl Call {
         };
         let name = send.name.clone();
         let servers = send.turn_servers.clone();
-        let started = start(clock, links, send, Call::LAYERS, notices)?;
+        let started = start(clock, links, send, Forwarding::Room, notices)?;
         let driver = started.driver;
         driver.remote.send(Command::UseChannels(config.channels));
         driver.remote.send(Command::UseTurn {

@@ -33,8 +33,9 @@ use weft_wire::rtp::Mid;
 
 use super::links::{LinkUse, Links};
 use super::notice::{Notice, Notices};
+use super::sources::smaller::{CameraEncoders, EncodingSize};
 use super::sources::sound::SoundFrame;
-use super::sources::video::{VideoControl, VideoFrame};
+use super::sources::video::VideoFrame;
 use super::switches::Switch;
 use super::turn::{TurnConnector, TurnNews, TurnServer};
 pub use channels::{ChannelError, Said};
@@ -131,8 +132,10 @@ pub enum Command {
     LimitPeer(PeerKey, Rate),
     /// Sends an encoded picture of a camera to every peer.
     Video {
-        /// Index of its encoder.
+        /// Index of the camera.
         camera: usize,
+        /// Its encoding.
+        size: EncodingSize,
         /// Frame shared by all peers; each splits it into packets.
         frame: VideoFrame,
     },
@@ -144,9 +147,9 @@ pub enum Command {
     Film(Switch),
     /// Changes the use of the link with this name.
     UseLink(String, LinkUse),
-    /// Encodes the cameras that somebody watches, and pauses the others. Cameras
-    /// beyond the list are watched.
-    Watched(Vec<bool>),
+    /// Encodes what somebody watches: which encodings of each camera, in the order of the
+    /// description. Cameras beyond the list are watched.
+    Watched(Vec<Vec<bool>>),
     /// Sets the scheduler of every call from now on.
     Schedule(SchedulerKind),
     /// Sets the preference of every call from now on.
@@ -219,6 +222,8 @@ struct RemotePeer {
     live: BTreeMap<PathId, LinkId>,
     /// Sending streams: cameras in order, then the microphone.
     cameras: Vec<StreamId>,
+    /// Streams of the cameras' smaller encodings.
+    smaller: Vec<Option<StreamId>>,
     microphone: Option<StreamId>,
     /// Media section of each received stream, and its place among those of its kind.
     receivers: BTreeMap<StreamId, (Mid, Track)>,
@@ -245,6 +250,8 @@ pub struct Caller {
     /// Time of the next update of the encoders' budgets.
     next_bound: Instant,
     encoders: Encoders,
+    /// Encodings of each camera that somebody watches, as told last.
+    watched: Vec<Vec<bool>>,
     offers: BTreeMap<OfferId, Offered>,
     peers: BTreeMap<PeerKey, RemotePeer>,
     next_offer: u64,
@@ -253,8 +260,8 @@ pub struct Caller {
     channels: Vec<ChannelConfig>,
 }
 
-/// Controls of the encoders, one per camera.
-pub type Encoders = Vec<Arc<VideoControl>>;
+/// Encoders of each camera.
+pub type Encoders = Vec<CameraEncoders>;
 
 /// Starts an endpoint on these links; `encoders` receive their rates.
 ///
@@ -277,6 +284,7 @@ pub fn start(
         publisher: Publisher::new(encoders.iter().map(|_| None)),
         next_bound: Instant::ZERO,
         encoders,
+        watched: Vec::new(),
         offers: BTreeMap::new(),
         peers: BTreeMap::new(),
         next_offer: 0,
@@ -342,17 +350,23 @@ impl Application for Caller {
                     peer.set_peer_limit(now, rate);
                 }
             }
-            Command::Video { camera, frame } => self.send_video(context, camera, &frame),
+            Command::Video {
+                camera,
+                size,
+                frame,
+            } => self.send_video(context, (camera, size), &frame),
             Command::Sound(frame) => self.send_sound(context, &frame),
             Command::Watched(cameras) => {
-                for (camera, control) in self.encoders.iter().enumerate() {
-                    control.set_watched(cameras.get(camera).is_none_or(|watched| *watched));
-                }
+                self.watched = cameras;
+                self.watch();
             }
             Command::Mute(muting) => self.muting = muting,
             Command::Film(cameras) => {
-                for control in &self.encoders {
-                    control.set_filming(cameras);
+                for encoders in &self.encoders {
+                    let smaller = encoders.smaller.as_ref().map(|s| &s.control);
+                    for control in smaller.into_iter().chain([&encoders.full]) {
+                        control.set_filming(cameras);
+                    }
                 }
             }
             Command::UseLink(link, usage) => self.use_link(context, &link, usage),
@@ -447,6 +461,6 @@ impl Caller {
             self.following.close(context, held);
         }
         self.publisher.handle_left(&key);
-        self.allow();
+        self.watch();
     }
 }

@@ -19,7 +19,7 @@ use crate::error::StartError;
 use crate::links::{self, LinkChange, LinkStates, Links};
 use crate::notice::Notices;
 use crate::signalling::{Trust, turn_connector};
-use crate::start::{Started, start};
+use crate::start::{Forwarding, Started, start};
 
 /// Sender and its viewers. A viewer requests an [offer](Direct::offer); its
 /// [answer](Direct::accept) creates the connection.
@@ -95,9 +95,6 @@ enum Viewer {
 }
 
 impl Direct {
-    /// Without a server, temporal layers have no use.
-    const LAYERS: u8 = 1;
-
     /// Opens links, cameras and microphone, and starts sending. Without
     /// configured links it uses every interface, or the address `here` of this
     /// machine if viewers come only from there.
@@ -126,7 +123,7 @@ impl Direct {
             sections,
             publishing,
             ..
-        } = start(clock, links, config, Direct::LAYERS, notices)?;
+        } = start(clock, links, config, Forwarding::Whole, notices)?;
         driver.remote.send(Command::UseTurn {
             servers: turn_servers,
             connector,

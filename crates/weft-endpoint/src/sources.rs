@@ -2,6 +2,7 @@
 
 pub mod cameras;
 pub mod feed;
+pub mod smaller;
 pub mod sound;
 mod timestamp;
 pub mod video;

@@ -8,15 +8,16 @@ use weft_peer::{Section, StreamDirection};
 use weft_rooms::{Camera, MAX_CAMERAS, Publishing};
 use weft_units::MediaKind;
 
-use crate::caller::{self, Command, Sending};
+use crate::caller::{self, Command, Encoders, Sending};
 use crate::config::{OwnSources, SendConfig};
 use crate::error::StartError;
 use crate::links::Links;
 use crate::notice::{Notice, Notices};
 use crate::sources::cameras::{self, CamerasError, NamedCamera};
 use crate::sources::feed::{Feed, Preview};
+use crate::sources::smaller::{self, CameraEncoders, EncodingSize, SmallerEncoder};
 use crate::sources::sound;
-use crate::sources::video::{self, VideoControl, VideoSetup};
+use crate::sources::video::{self, VideoSetup};
 
 /// Running endpoint that sends.
 pub struct Started {
@@ -28,6 +29,27 @@ pub struct Started {
     pub previews: Vec<Preview>,
     /// Tracks in the form that a room shows.
     pub publishing: Publishing,
+}
+
+/// Server that forwards the pictures to viewers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Forwarding {
+    /// A room of weft's server: it leaves temporal layers out for slow viewers, and sends
+    /// them the smaller encoding.
+    Room,
+    /// None, or one that may do neither: one encoding of one layer.
+    Whole,
+}
+
+impl Forwarding {
+    /// Temporal layers, if the codec has any. Three: a server may leave out half or three
+    /// quarters of the pictures. Chosen by us.
+    const fn layers(self) -> u8 {
+        match self {
+            Forwarding::Room => 3,
+            Forwarding::Whole => 1,
+        }
+    }
 }
 
 /// Sources to send.
@@ -74,9 +96,27 @@ impl Sources {
         })
     }
 
-    fn sections(&self) -> Vec<Section> {
-        let video = self.names.iter().map(|name| Section {
+    /// Encoders of the cameras, in order.
+    fn encoders(&self, forwarding: Forwarding) -> Encoders {
+        let smaller = |feed: &Feed| match forwarding {
+            Forwarding::Room => SmallerEncoder::of(feed.format()),
+            Forwarding::Whole => None,
+        };
+        let encoders = |feed| CameraEncoders {
+            full: Arc::default(),
+            smaller: smaller(feed),
+        };
+        self.feeds.iter().map(encoders).collect()
+    }
+
+    fn sections(&self, encoders: &Encoders) -> Vec<Section> {
+        let cameras = self.names.iter().zip(encoders);
+        let video = cameras.map(|(name, encoders)| Section {
             title: name.clone(),
+            encodings: match encoders.smaller {
+                Some(_) => smaller::rids(),
+                None => Vec::new(),
+            },
             ..Section::new(MediaKind::Video, StreamDirection::Send)
         });
         let sound = || Section::new(MediaKind::Audio, StreamDirection::Send);
@@ -97,9 +137,7 @@ impl Sources {
     }
 }
 
-/// Opens cameras and microphone, starts the endpoint and its encoders. If the
-/// codec has temporal layers, pictures get this many: three where a server may
-/// drop some.
+/// Opens cameras and microphone, starts the endpoint and its encoders.
 ///
 /// # Errors
 /// If a source cannot be opened, the system provides no sockets or threads, or
@@ -108,29 +146,40 @@ pub fn start(
     clock: Clock,
     links: Links,
     config: SendConfig,
-    layers: u8,
+    forwarding: Forwarding,
     notices: Notices,
 ) -> Result<Started, StartError> {
     let sending = Sending::from(&config);
     let microphone = config.microphone.as_ref();
     let sources = Sources::open(&config.cameras, microphone, config.own, clock)?;
-    let (sections, publishing) = (sources.sections(), sources.publishing());
+    let encoders = sources.encoders(forwarding);
+    let (sections, publishing) = (sources.sections(&encoders), sources.publishing());
     let previews = sources.feeds.iter().map(Feed::preview).collect();
-    let controls: Vec<Arc<VideoControl>> = sources.feeds.iter().map(|_| Arc::default()).collect();
-    let driver = caller::start(clock, links, sending, controls.clone(), notices.clone())?;
-    for (camera, (mut feed, control)) in sources.feeds.into_iter().zip(controls).enumerate() {
-        let remote = driver.remote.clone();
-        let setup = VideoSetup {
-            format: feed.format(),
-            codec: config.codec,
-            layers,
-            degradation: config.degradation,
-        };
-        let captured = feed.subscribe();
-        let send = move |frame| remote.send(Command::Video { camera, frame });
-        let slow = notices.clone();
-        let on_load = move |load: video::Load| slow.send(load.into());
-        video::start(setup, control, captured, on_load, send)?;
+    let driver = caller::start(clock, links, sending, encoders.clone(), notices.clone())?;
+    for (camera, (mut feed, encoders)) in sources.feeds.into_iter().zip(encoders).enumerate() {
+        let full = (EncodingSize::Full, feed.format(), encoders.full);
+        let smaller = encoders.smaller;
+        let smaller = smaller.map(|s| (EncodingSize::Smaller, s.format, s.control));
+        for (size, format, control) in [full].into_iter().chain(smaller) {
+            let remote = driver.remote.clone();
+            let setup = VideoSetup {
+                format,
+                codec: config.codec,
+                layers: forwarding.layers(),
+                degradation: config.degradation,
+            };
+            let captured = feed.subscribe();
+            let send = move |frame| {
+                remote.send(Command::Video {
+                    camera,
+                    size,
+                    frame,
+                })
+            };
+            let slow = notices.clone();
+            let on_load = move |load: video::Load| slow.send(load.into());
+            video::start(setup, control, captured, on_load, send)?;
+        }
         let notices = notices.clone();
         feed.start(move |error| notices.send(Notice::CameraEnded(error)));
     }

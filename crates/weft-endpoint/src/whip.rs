@@ -16,7 +16,7 @@ use crate::event::Event;
 use crate::links::{self, Links};
 use crate::persistent::{EndpointStopper, PersistentConnection, Purpose};
 use crate::signalling::{MediaEndpoint, Server};
-use crate::start::start;
+use crate::start::{Forwarding, start};
 
 /// A running publication at a WHIP endpoint. It follows the links and publishes again
 /// after faults until you [leave](WhipClient::leave) it. Dropping it ends it without
@@ -27,9 +27,6 @@ pub struct WhipClient {
 }
 
 impl WhipClient {
-    /// Other servers than weft's leave no temporal layers out.
-    const LAYERS: u8 = 1;
-
     /// Opens links, cameras and microphone, and begins. The server, whose `url` is the
     /// whole address of the endpoint, is asked in the background: events tell whether it
     /// answers.
@@ -49,7 +46,7 @@ impl WhipClient {
         let endpoint = MediaEndpoint::new(server, specs.clone())?;
         let links = Links::check(specs, scope, &notices)?;
         let turn_servers = send.turn_servers.clone();
-        let started = start(clock, links, send, WhipClient::LAYERS, notices)?;
+        let started = start(clock, links, send, Forwarding::Whole, notices)?;
         started.driver.remote.send(Command::UseTurn {
             servers: turn_servers,
             connector: endpoint.turn_connector(),

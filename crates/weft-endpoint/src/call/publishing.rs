@@ -65,14 +65,13 @@ impl CallLoop {
         Ok(())
     }
 
-    /// Pauses cameras that nobody watches. Each has one encoding.
+    /// Pauses encodings that nobody watches.
     pub(super) fn on_wanted(&mut self, wanted: &Wanted) {
         let Some(connection) = self.publication.connection() else {
             return;
         };
         if connection.location.rsplit('/').next() == Some(&wanted.resource) {
-            let cameras = wanted.cameras.iter().map(|camera| camera.contains(&true));
-            self.remote.send(Command::Watched(cameras.collect()));
+            self.remote.send(Command::Watched(wanted.cameras.clone()));
         }
     }
 

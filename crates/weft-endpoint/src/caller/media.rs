@@ -5,6 +5,7 @@ use weft_session::Frame;
 use weft_units::Duration;
 
 use super::{Caller, Muting};
+use crate::sources::smaller::EncodingSize;
 use crate::sources::sound::SoundFrame;
 use crate::sources::video::VideoFrame;
 
@@ -16,12 +17,16 @@ impl Caller {
     pub(super) fn send_video(
         &mut self,
         context: &mut Context<'_>,
-        camera: usize,
+        (camera, size): (usize, EncodingSize),
         frame: &VideoFrame,
     ) {
         let encoded = &frame.encoded;
         for (key, remote_peer) in &self.peers {
-            let Some(stream) = remote_peer.cameras.get(camera) else {
+            let stream = match size {
+                EncodingSize::Full => remote_peer.cameras.get(camera).copied(),
+                EncodingSize::Smaller => remote_peer.smaller.get(camera).copied().flatten(),
+            };
+            let Some(stream) = stream else {
                 continue;
             };
             let now = context.now;
@@ -39,8 +44,29 @@ impl Caller {
                 audio_level: None,
             };
             // The stream belongs to the peer, so this cannot fail.
-            let _ = peer.send_frame(now, *stream, &frame);
+            let _ = peer.send_frame(now, stream, &frame);
         }
+    }
+
+    /// Encodes what somebody watches: the smaller encoding of a camera only if a peer takes
+    /// it as a stream of its own.
+    pub(super) fn watch(&mut self) {
+        for (camera, encoders) in self.encoders.iter().enumerate() {
+            let watched = self.watched.get(camera);
+            // The last encoding of the description is the largest one.
+            let full = watched.is_none_or(|watched| watched.last() != Some(&false));
+            encoders.full.set_watched(full);
+            let Some(smaller) = &encoders.smaller else {
+                continue;
+            };
+            let mut streams = self.peers.values().map(|peer| peer.smaller.get(camera));
+            let taken = streams.any(|stream| stream.is_some_and(Option::is_some));
+            let sent = taken && watched.is_none_or(|watched| watched.first() != Some(&false));
+            smaller.control.set_watched(sent);
+            let most = sent.then_some(smaller.most);
+            self.publisher.handle_smaller(camera, most);
+        }
+        self.allow();
     }
 
     /// Updates the byte budgets of the next pictures.
@@ -86,8 +112,12 @@ impl Caller {
 
     /// Passes the publisher's allowances to the encoders.
     pub(super) fn allow(&self) {
-        for (camera, control) in self.encoders.iter().enumerate() {
-            control.set(self.publisher.allowance(camera));
+        for (camera, encoders) in self.encoders.iter().enumerate() {
+            encoders.full.set(self.publisher.allowance(camera));
+            if let Some(smaller) = &encoders.smaller {
+                let allowance = self.publisher.smaller_allowance(camera);
+                smaller.control.set(allowance);
+            }
         }
     }
 }

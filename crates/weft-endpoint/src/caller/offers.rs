@@ -214,10 +214,11 @@ impl Caller {
             Some(_) => sound::RATE,
             None => Rate::ZERO,
         };
-        self.publisher
-            .handle_joined(key, remote_peer.cameras.clone(), sound);
-        self.allow();
+        let (cameras, smaller) = (remote_peer.cameras.clone(), remote_peer.smaller.clone());
+        self.publisher.handle_joined(key, cameras, sound);
+        self.publisher.handle_smaller_streams(key, smaller);
         self.peers.insert(key, remote_peer);
+        self.watch();
         // Its links may need relays soon.
         self.following.look_soon(context.now);
         key
@@ -231,11 +232,13 @@ impl RemotePeer {
             streams
                 .filter(move |s| s.direction == StreamDirection::Send && s.codec().kind() == kind)
         };
+        let (cameras, smaller) = cameras(sending(MediaKind::Video));
         RemotePeer {
             news,
             locals,
             live: BTreeMap::new(),
-            cameras: sending(MediaKind::Video).map(|s| s.stream).collect(),
+            cameras,
+            smaller,
             microphone: sending(MediaKind::Audio).map(|s| s.stream).next(),
             receivers: receivers(peer),
             links: BTreeMap::new(),
@@ -250,11 +253,30 @@ impl RemotePeer {
 
     /// Identity of each stream that we send.
     pub(super) fn tracks(&self) -> BTreeMap<StreamId, Track> {
-        let cameras = self.cameras.iter().zip(0..);
-        let cameras = cameras.map(|(stream, place)| (*stream, Track::Camera(place)));
+        let cameras = self.cameras.iter().zip(&self.smaller).enumerate();
+        let cameras = cameras.flat_map(|(place, (full, smaller))| {
+            let streams = smaller.iter().chain([full]);
+            streams.map(move |stream| (*stream, Track::Camera(place)))
+        });
         let sound = self.microphone.map(|stream| (stream, Track::Sound));
         cameras.chain(sound).collect()
     }
+}
+
+/// Streams of the cameras in order, and those of their smaller encodings: the encodings of
+/// a camera have one place, the largest comes last.
+fn cameras<'a>(
+    sent: impl Iterator<Item = &'a NegotiatedStream>,
+) -> (Vec<StreamId>, Vec<Option<StreamId>>) {
+    let mut places: BTreeMap<usize, Vec<StreamId>> = BTreeMap::new();
+    for stream in sent {
+        places.entry(stream.place).or_default().push(stream.stream);
+    }
+    let of_camera = |streams: Vec<StreamId>| {
+        let (full, smaller) = streams.split_last()?;
+        Some((*full, smaller.last().copied()))
+    };
+    places.into_values().filter_map(of_camera).unzip()
 }
 
 fn receivers(peer: &Peer) -> BTreeMap<StreamId, (Mid, Track)> {

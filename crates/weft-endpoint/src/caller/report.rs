@@ -114,7 +114,7 @@ impl Caller {
                     .encoders
                     .iter()
                     .take(remote_peer.cameras.len())
-                    .map(|control| control.report())
+                    .map(|encoders| encoders.full.report())
                     .collect(),
                 tracks: remote_peer.tracks(),
                 sections: remote_peer.receivers.clone(),

@@ -13,6 +13,7 @@ use weft_wire::rtp::Mid;
 use super::answer::RelayError;
 use super::timeline::Timeline;
 use crate::caller::{Answered, Command, Track};
+use crate::sources::smaller::EncodingSize;
 use crate::sources::sound::{self, SoundFrame};
 use crate::sources::video::{VideoControl, VideoFrame};
 
@@ -174,7 +175,11 @@ impl CameraRelay {
             timestamp,
             taken_at: now,
         };
-        Some(Command::Video { camera, frame })
+        Some(Command::Video {
+            camera,
+            size: EncodingSize::Full,
+            frame,
+        })
     }
 
     /// Whether to ask the encoder for a keyframe: the server wants one, or a gap can end.

@@ -266,7 +266,9 @@ impl<H: Fn(RelayEvent)> Run<H> {
             .iter()
             .filter(|section| section.kind == sending.codec.kind());
         let cameras: Vec<CameraRelay> = video.map(|_| CameraRelay::new()).collect();
-        let controls = cameras.iter().map(|camera| Arc::clone(&camera.control));
+        let controls = cameras
+            .iter()
+            .map(|camera| Arc::clone(&camera.control).into());
         let controls = controls.collect();
         let driver = caller::start(*clock, links.clone(), sending, controls, notices.clone())?;
         let events = Arc::clone(&self.events);

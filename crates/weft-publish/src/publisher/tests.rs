@@ -145,3 +145,32 @@ proptest! {
         prop_assert!(before.iter().zip(&after).all(|(before, after)| before <= after));
     }
 }
+
+#[test]
+fn a_smaller_encoding_takes_its_part_of_the_camera_while_it_is_sent() {
+    let mut publisher = Publisher::new([None, None]);
+    publisher.handle_joined(1, vec![StreamId(0), StreamId(1)], SOUND);
+    publisher.handle_smaller_streams(1, vec![Some(StreamId(2)), None]);
+    publisher.handle_target_rate(1, Rate::from_kbps(2_040));
+    let both = |publisher: &Publisher<u8>| {
+        let allowances = [publisher.allowance(0), publisher.smaller_allowance(0)];
+        allowances.map(|allowance| allowance.rate.as_bps() / 1_000)
+    };
+    assert_eq!(both(&publisher), [1_000, 0]);
+    publisher.handle_smaller(0, Some(Rate::from_kbps(150)));
+    assert_eq!(both(&publisher), [850, 150]);
+    assert_eq!(bps(&publisher, 2)[1], 1_000_000, "the other camera's share");
+    // A quarter of it at low rates.
+    publisher.handle_target_rate(1, Rate::from_kbps(840));
+    assert_eq!(both(&publisher), [300, 100]);
+    // The budget of the next pictures: 800 kbit/s in 8000 bytes.
+    publisher.handle_frame_budget(1, Some(Bytes(8_000)));
+    assert_eq!(publisher.allowance(0).budget, Some(Bytes(3_000)));
+    assert_eq!(publisher.smaller_allowance(0).budget, Some(Bytes(1_000)));
+    assert_eq!(publisher.allowance(1).budget, Some(Bytes(4_000)));
+    publisher.handle_keyframe_request(1, StreamId(2));
+    assert_eq!(publisher.smaller_allowance(0).keyframe_requests, 1);
+    assert_eq!(publisher.allowance(0).keyframe_requests, 0);
+    publisher.handle_smaller(0, None);
+    assert_eq!(both(&publisher), [400, 0]);
+}

@@ -29,6 +29,7 @@ use weft_endpoint::connect::{ConnectError, connect};
 use weft_endpoint::links::{Links, Scope};
 use weft_endpoint::signalling::{self, Created, Room, SignallingError, Trust};
 use weft_endpoint::sources::feed::Feed;
+use weft_endpoint::sources::smaller::EncodingSize;
 use weft_endpoint::sources::video::{self, VideoControl, VideoFrame, VideoSetup};
 use weft_endpoint::watch::Watcher;
 
@@ -120,16 +121,25 @@ impl DemoRun {
             let control = Arc::<VideoControl>::default();
             let open =
                 Links::check(specs(&relays), Scope::Named, notices).map_err(Failure::machine)?;
-            let sender =
-                caller::start(clock, open, sending, vec![control.clone()], notices.clone())
-                    .map_err(Failure::machine)?;
+            let sender = caller::start(
+                clock,
+                open,
+                sending,
+                vec![control.clone().into()],
+                notices.clone(),
+            )
+            .map_err(Failure::machine)?;
             let remote = sender.remote.clone();
             let encoding = Arc::new(Mutex::new(Vec::new()));
             let taken = Arc::clone(&encoding);
             let send = move |frame: VideoFrame| {
                 let behind = clock.now().saturating_since(frame.taken_at);
                 taken.lock().expect("nobody panics with it").push(behind);
-                remote.send(Command::Video { camera: 0, frame })
+                remote.send(Command::Video {
+                    camera: 0,
+                    size: EncodingSize::Full,
+                    frame,
+                })
             };
             let captured = feed.subscribe();
             let setup = VideoSetup {
