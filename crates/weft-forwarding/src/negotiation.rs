@@ -66,6 +66,7 @@ impl Plane {
         let mut config = self.publisher_config(&publisher, entropy);
         config.association.ice.checks = Checks::All;
         config.locals = locals_at(locals);
+        config.tcp.clear();
         self.take_publication(now, resource, publisher, offer, config)
     }
 

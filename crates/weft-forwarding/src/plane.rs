@@ -155,6 +155,12 @@ impl Plane {
         }
     }
 
+    /// Whether a peer has sent an authenticated check from a remote to a local address.
+    #[must_use]
+    pub fn is_known(&self, local: SocketAddr, remote: SocketAddr) -> bool {
+        self.peers.owner(local, remote).is_some()
+    }
+
     /// Takes all connections down.
     pub fn close_all(&mut self, now: Instant) {
         for resource in self.connections.keys().cloned().collect::<Vec<_>>() {

@@ -8,6 +8,7 @@ use crate::publisher::{Places, Publisher, Slot};
 use crate::routing::TrackId;
 use crate::topics::Topic;
 use std::net::SocketAddr;
+use weft_peer::stun_user_name;
 use weft_rooms::Publishing;
 use weft_units::{Ecn, Rate};
 use weft_wire::media::MediaPacket;
@@ -40,6 +41,17 @@ impl PlaneId {
     /// First character of the user names of its peers.
     pub(crate) fn name(self) -> char {
         char::from(NAMES[self.number()])
+    }
+
+    /// Returns the plane that a connectivity check is for, of a server with so many planes;
+    /// `None` if the datagram is no check with a name of theirs. It may be forged.
+    #[must_use]
+    pub fn of_check(datagram: &[u8], planes: usize) -> Option<PlaneId> {
+        let name = stun_user_name(datagram)?;
+        match planes {
+            1 => PlaneId::new(0),
+            _ => PlaneId::of_user_name(name).filter(|plane| plane.number() < planes),
+        }
     }
 
     /// Returns the plane that gave a peer this user name.

@@ -1,6 +1,6 @@
 use crate::relay::PlaneId;
 use std::net::{IpAddr, SocketAddr};
-use weft_ice::{Checks, IceRole, LinkId, LocalAddress, RemoteFilter};
+use weft_ice::{Checks, IceRole, LinkId, LocalAddress, RemoteFilter, tcp_local};
 use weft_peer::{Entropy, PeerConfig, TimeOrigin};
 use weft_secure::Certificate;
 use weft_session::{Ablation, Backlog};
@@ -33,6 +33,7 @@ pub struct Settings {
     certificate: Certificate,
     locals: Vec<LocalAddress>,
     public: Vec<IpAddr>,
+    tcp: Vec<SocketAddr>,
     most_of_a_publisher: Rate,
     egress: Option<Rate>,
     /// Plane of a server that has several.
@@ -50,6 +51,7 @@ impl Settings {
             certificate,
             locals: locals_at(addresses),
             public: Vec::new(),
+            tcp: Vec::new(),
             most_of_a_publisher: MOST_OF_A_PUBLISHER,
             egress: None,
             plane: None,
@@ -91,6 +93,17 @@ impl Settings {
     pub fn announcing(self, public: &[IpAddr]) -> Settings {
         let public = public.to_vec();
         Settings { public, ..self }
+    }
+
+    /// Makes peers accept TCP connections (RFC 6544), and offers them these addresses for
+    /// that: of our own, or those that stand for them. Default none.
+    #[must_use]
+    pub fn accepting_tcp_at(mut self, addresses: &[SocketAddr]) -> Settings {
+        self.tcp = addresses.to_vec();
+        if !addresses.is_empty() {
+            self.locals.extend(locals_at(&[true, false].map(tcp_local)));
+        }
+        self
     }
 
     /// Removes the bounds on the cost of a peer that can be removed: for
@@ -153,6 +166,7 @@ impl Settings {
         config.session.backlog = Backlog::Waits { known: Rate::ZERO };
         config.session.max_rate = max_rate;
         config.public.clone_from(&self.public);
+        config.tcp.clone_from(&self.tcp);
         config
     }
 }

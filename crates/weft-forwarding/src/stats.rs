@@ -20,6 +20,11 @@ pub struct Stats {
     /// Datagrams that the system did not send: counted by who sends them, none
     /// by the plane itself.
     pub datagrams_unsent: u64,
+    /// TCP connections that carry media, now. The thread of the plane counts them and the
+    /// next figure; a plane reports none.
+    pub tcp_connections: u64,
+    /// Datagrams for which TCP connections were too slow.
+    pub tcp_dropped: u64,
     /// Keyframes asked of publishers.
     pub keyframe_requests: u64,
     /// Messages on data channels that were passed on, one for each receiver.
@@ -50,6 +55,8 @@ impl Stats {
             packets_thinned: self.packets_thinned + other.packets_thinned,
             datagrams_dropped: self.datagrams_dropped + other.datagrams_dropped,
             datagrams_unsent: self.datagrams_unsent + other.datagrams_unsent,
+            tcp_connections: self.tcp_connections + other.tcp_connections,
+            tcp_dropped: self.tcp_dropped + other.tcp_dropped,
             keyframe_requests: self.keyframe_requests + other.keyframe_requests,
             messages_passed: self.messages_passed + other.messages_passed,
             messages_dropped: self.messages_dropped + other.messages_dropped,
@@ -75,6 +82,8 @@ impl Plane {
             keyframe_requests: totals.keyframe_requests,
             datagrams_dropped: peers.unroutable() + peers.discarded(),
             datagrams_unsent: 0,
+            tcp_connections: 0,
+            tcp_dropped: 0,
             messages_passed: self.topics.passed,
             messages_dropped: self.topics.dropped,
             relayed_lost: 0,

@@ -70,5 +70,5 @@ pub use counters::{Counters, DropReason};
 pub use output::{Event, Outbox, Output};
 pub use types::{
     Checks, Config, Credentials, DownReason, IceRole, LinkId, LocalAddress, Path, PathState,
-    RemoteCandidate, RemoteFilter, Route,
+    RemoteCandidate, RemoteFilter, Route, is_tcp, tcp_local,
 };

@@ -1,4 +1,4 @@
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use weft_units::{Duration, PathId, Rng};
 
 /// libwebrtc, rtc_base/network_constants.h, kNetworkCostMax.
@@ -89,6 +89,26 @@ pub struct LocalAddress {
     pub cost: u16,
     /// Remote addresses to pair with.
     pub remotes: RemoteFilter,
+}
+
+/// Local address of all TCP connections of one address family (RFC 6544): unspecified and
+/// with port 0, so no UDP socket has it. The remote address identifies the connection.
+///
+/// A pair of it is up only while no pair over UDP is, because lost packets of a TCP
+/// connection delay all later ones.
+#[must_use]
+pub fn tcp_local(is_ipv4: bool) -> SocketAddr {
+    let ip: IpAddr = match is_ipv4 {
+        true => Ipv4Addr::UNSPECIFIED.into(),
+        false => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    SocketAddr::new(ip, 0)
+}
+
+/// Whether a local address is that of TCP connections.
+#[must_use]
+pub fn is_tcp(local: SocketAddr) -> bool {
+    local.port() == 0
 }
 
 /// Remote addresses that a local address pairs with.

@@ -3,7 +3,7 @@ mod tests;
 
 use std::collections::BTreeSet;
 use std::io;
-use std::net::{SocketAddr, UdpSocket as StdUdpSocket};
+use std::net::{SocketAddr, TcpStream as StdTcpStream, UdpSocket as StdUdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
@@ -72,6 +72,34 @@ impl Network<'_> {
     /// Closes the socket with a local address.
     pub fn remove_socket(&mut self, local: SocketAddr) {
         self.sockets.remove(local);
+    }
+
+    /// Adds a non-blocking TCP connection, whose datagrams have their length in front (RFC
+    /// 4571). Returns its local address for peers ([`weft_ice::tcp_local`]) and its remote
+    /// address.
+    ///
+    /// # Errors
+    /// If the system refuses to watch it, or there is one with these addresses.
+    pub fn add_stream(&mut self, stream: StdTcpStream) -> io::Result<(SocketAddr, SocketAddr)> {
+        self.sockets.add_stream(stream, self.clock.now())
+    }
+
+    /// Closes the TCP connection between two addresses.
+    pub fn remove_stream(&mut self, local: SocketAddr, remote: SocketAddr) {
+        self.sockets.streams.close_way((local, remote));
+    }
+
+    /// Time of the last octets that came over a TCP connection; `None` after its end.
+    #[must_use]
+    pub fn stream_heard(&self, local: SocketAddr, remote: SocketAddr) -> Option<Instant> {
+        self.sockets.streams.heard((local, remote))
+    }
+
+    /// Number of TCP connections, and of datagrams for which they were too slow.
+    #[must_use]
+    pub fn streams(&self) -> (usize, u64) {
+        let streams = &self.sockets.streams;
+        (streams.len(), streams.dropped())
     }
 
     /// Recent load of the driver.
@@ -248,6 +276,10 @@ struct EventLoop<N: Node> {
 /// timers get their turn. Chosen by us: a millisecond of work.
 const TURN: usize = 256;
 
+/// Maximum number of reads from one TCP connection in a turn. Chosen by us: as many
+/// octets as datagrams of a socket.
+const READS: usize = 16;
+
 /// Maximum number of commands handled before the sockets and the timers get
 /// their turn: each may create a connection, which takes a millisecond. Chosen
 /// by us: a packet waits for less than a frame interval.
@@ -278,7 +310,7 @@ impl<N: Node> EventLoop<N> {
                     if self.take_commands() == Turn::Over {
                         self.unread.insert(token);
                     }
-                } else if self.receive(token, &mut buffers) == Turn::Over {
+                } else if self.take_datagrams(token, &mut buffers) == Turn::Over {
                     self.unread.insert(token);
                 }
             }
@@ -328,6 +360,45 @@ impl<N: Node> EventLoop<N> {
         Turn::Over
     }
 
+    fn take_datagrams(&mut self, token: Token, buffers: &mut Buffers) -> Turn {
+        match self.sockets.streams.has(token) {
+            true => self.receive_stream(token),
+            false => self.receive(token, buffers),
+        }
+    }
+
+    /// Writes to a TCP connection what waits, and reads it until it is empty, up to a turn.
+    fn receive_stream(&mut self, token: Token) -> Turn {
+        self.sockets.streams.write(token);
+        for _ in 0..READS {
+            let now = self.clock.now();
+            match self.sockets.streams.read(token, now) {
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Turn::Emptied,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(_) => {
+                    self.sockets.streams.close(token);
+                    return Turn::Emptied;
+                }
+            }
+            loop {
+                match self.sockets.streams.next_datagram(token) {
+                    Ok(Some(((local, remote), datagram))) => {
+                        let ecn = Ecn::NotEct;
+                        self.node.handle_datagram(now, local, remote, ecn, datagram);
+                    }
+                    Ok(None) => break,
+                    Err(_) => {
+                        self.sockets.streams.close(token);
+                        return Turn::Emptied;
+                    }
+                }
+            }
+            self.flush();
+        }
+        Turn::Over
+    }
+
     /// Reads a socket until it is empty, up to a turn.
     fn receive(&mut self, token: Token, buffers: &mut Buffers) -> Turn {
         let Some(local) = self.sockets.address(token) else {
@@ -361,6 +432,7 @@ impl<N: Node> EventLoop<N> {
     fn flush(&mut self) {
         self.with_node(N::send);
         self.sockets.flush();
+        self.sockets.streams.flush();
     }
 
     fn with_node(&mut self, call: impl FnOnce(&mut N, &mut Network<'_>)) {

@@ -5,18 +5,21 @@
 
 mod application;
 mod clock;
+mod datagram_framing;
 mod driver;
 mod entropy;
 mod link;
 mod load;
 mod route;
 mod sockets;
+mod streams;
 mod turn_framing;
 mod usage;
 mod watch;
 
 pub use application::{Application, Context};
 pub use clock::Clock;
+pub use datagram_framing::{DatagramFraming, TooLong};
 pub use driver::{Driver, DriverError, DriverPanicked, Network, Node, Remote};
 pub use entropy::{EntropyError, entropy, peer_config, rng};
 pub use link::{

@@ -7,7 +7,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::io::{self, IoSlice, IoSliceMut};
-use std::net::{SocketAddr, UdpSocket as StdUdpSocket};
+use std::net::{SocketAddr, TcpStream as StdTcpStream, UdpSocket as StdUdpSocket};
 use std::os::fd::AsRawFd;
 
 use mio::net::UdpSocket;
@@ -17,7 +17,10 @@ use nix::sys::socket::{
 };
 use quinn_udp::{RecvMeta, UdpSockRef, UdpSocketState};
 use singly::Singly;
-use weft_units::{Bytes, Ecn};
+use weft_ice::is_tcp;
+use weft_units::{Bytes, Ecn, Instant};
+
+use crate::streams::Streams;
 
 /// Maximum size of a run in bytes: one IP packet without headers.
 const MAX_RUN: usize = 65_000;
@@ -53,6 +56,7 @@ pub(crate) struct Sockets {
     registry: Registry,
     by_address: BTreeMap<SocketAddr, Socket>,
     relayed: BTreeMap<SocketAddr, Relayed>,
+    pub(crate) streams: Streams,
     next: usize,
     run: Run,
     unsent: u64,
@@ -163,6 +167,7 @@ impl Sockets {
             registry,
             by_address: BTreeMap::new(),
             relayed: BTreeMap::new(),
+            streams: Streams::default(),
             next: 0,
             run: Run::default(),
             unsent: 0,
@@ -182,8 +187,7 @@ impl Sockets {
             return Err(io::ErrorKind::AddrInUse.into());
         }
         let mut io = UdpSocket::from_std(socket);
-        let token = Token(self.next);
-        self.next += 1;
+        let token = self.next_token();
         self.registry.register(&mut io, token, Interest::READABLE)?;
         let socket = Socket {
             token,
@@ -194,6 +198,22 @@ impl Sockets {
         };
         self.by_address.insert(address, socket);
         Ok(address)
+    }
+
+    fn next_token(&mut self) -> Token {
+        let token = Token(self.next);
+        self.next += 1;
+        token
+    }
+
+    /// Adds a TCP connection; returns its addresses.
+    pub(crate) fn add_stream(
+        &mut self,
+        stream: StdTcpStream,
+        now: Instant,
+    ) -> io::Result<(SocketAddr, SocketAddr)> {
+        let token = self.next_token();
+        self.streams.add(&self.registry, token, stream, now)
     }
 
     /// Whether a socket with this local address exists.
@@ -253,6 +273,9 @@ impl Sockets {
         ecn: Ecn,
         datagram: &[u8],
     ) {
+        if is_tcp(local) {
+            return self.streams.send((local, remote), datagram);
+        }
         if let Some(relayed) = self.relayed.get_mut(&local) {
             relayed.carried += datagram.len() as u64 + headers(remote);
             return (relayed.send)(remote, datagram);

@@ -1,4 +1,4 @@
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Instant as StdInstant;
 
 use weft_ice::{Checks, Credentials, IceRole, LocalAddress};
@@ -18,6 +18,10 @@ pub struct PeerConfig {
     /// translates each of these to one of ours, port by port (1:1 NAT).
     /// Default none.
     pub public: Vec<IpAddr>,
+    /// Addresses to offer for TCP connections, which only the peer opens (RFC 6544,
+    /// passive). `locals` has the local addresses of these ([`weft_ice::tcp_local`]).
+    /// Default none.
+    pub tcp: Vec<SocketAddr>,
     /// Codecs that may be agreed on. An offer lists them in this order, which
     /// is the order of preference; an answer takes the first of the offer's
     /// that is one of them.
@@ -98,6 +102,7 @@ impl PeerConfig {
             session,
             locals,
             public: Vec::new(),
+            tcp: Vec::new(),
             codecs: Codec::ALL.to_vec(),
             data_channels: false,
             rng,

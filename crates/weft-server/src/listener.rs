@@ -1,14 +1,18 @@
 mod protocol;
 
+#[cfg(any(test, fuzzing))]
+pub(crate) use protocol::fuzz_opening;
+
 use crate::config::Limits;
 use crate::http_slots::{HttpSlot, HttpSlots, Known};
 use crate::log::NotAccepted;
+use crate::media_plane::{MediaPlane, MediaStream};
 use crate::refusals::Refusals;
 use crate::reload::Certificate;
 use crate::stream::Stream;
 use crate::turn::TurnServer;
 use axum::serve::Listener;
-use protocol::{Accepted, identified};
+use protocol::{Accepted, Protocols, identified};
 use socket2::{SockRef, TcpKeepalive};
 use std::future::Future;
 use std::io;
@@ -46,6 +50,24 @@ pub(crate) struct Connections {
     address: SocketAddr,
 }
 
+/// Servers of other protocols on the port of HTTP.
+#[derive(Clone, Default)]
+pub(crate) struct BesideHttp {
+    /// Server of TURN.
+    pub(crate) turn: Option<Arc<TurnServer>>,
+    /// Receiver of TCP connections for media.
+    pub(crate) media: Option<Arc<dyn MediaPlane>>,
+}
+
+impl BesideHttp {
+    fn protocols(&self) -> Protocols {
+        Protocols {
+            turn: self.turn.is_some(),
+            media: self.media.is_some(),
+        }
+    }
+}
+
 /// HTTP connection.
 pub(crate) struct Connection {
     io: Stream,
@@ -59,12 +81,11 @@ pub(crate) struct Connection {
 }
 
 impl Connections {
-    /// Starts to accept HTTP, and TURN if there is a server for it. Needs a tokio
-    /// runtime.
+    /// Starts to accept HTTP and the protocols beside it. Needs a tokio runtime.
     pub(crate) fn start(
         listener: std::net::TcpListener,
         tls: Option<Arc<Certificate>>,
-        turn: Option<Arc<TurnServer>>,
+        beside: BesideHttp,
         limits: Limits,
         refusals: Arc<Refusals>,
     ) -> io::Result<Connections> {
@@ -73,14 +94,14 @@ impl Connections {
         let (sender, ready) = mpsc::channel(16);
         let (all, per_address) = (limits.http_connections, limits.http_connections_per_address);
         let slots = HttpSlots::new(all, per_address, refusals);
-        tokio::spawn(accept_all(listener, (tls, turn), slots, sender));
+        tokio::spawn(accept_all(listener, (tls, beside), slots, sender));
         Ok(Connections { ready, address })
     }
 }
 
 async fn accept_all(
     listener: TcpListener,
-    (tls, turn): (Option<Arc<Certificate>>, Option<Arc<TurnServer>>),
+    (tls, beside): (Option<Arc<Certificate>>, BesideHttp),
     slots: HttpSlots,
     sender: mpsc::Sender<(Connection, SocketAddr)>,
 ) {
@@ -111,14 +132,15 @@ async fn accept_all(
         };
         prepare(&stream);
         let acceptor = tls.as_ref().map(|tls| tls.acceptor());
-        let (sender, turn) = (sender.clone(), turn.clone());
+        let (sender, beside) = (sender.clone(), beside.clone());
         tokio::spawn(async move {
             let accepted = tokio::select! {
-                accepted = identified(stream, acceptor, turn.as_ref().map(|_| SILENCE)) => accepted,
+                accepted = identified(stream, acceptor, beside.protocols()) => accepted,
                 _ = &mut slot.ends => return,
             };
-            match (accepted, turn) {
-                (Ok(Accepted::Http(io)), _) => {
+            let BesideHttp { turn, media } = beside;
+            match (accepted, turn, media) {
+                (Ok(Accepted::Http(io)), ..) => {
                     let connection = Connection {
                         io,
                         end: Box::pin(tokio::time::sleep(SILENCE)),
@@ -128,7 +150,14 @@ async fn accept_all(
                     };
                     let _ = sender.send((connection, peer)).await;
                 }
-                (Ok(Accepted::Turn(io)), Some(turn)) => turn.serve(io, peer, slot),
+                (Ok(Accepted::Turn(io)), Some(turn), _) => turn.serve(io, peer, slot),
+                (Ok(Accepted::Media(socket, check)), _, Some(media)) => {
+                    media.take_stream(MediaStream {
+                        socket,
+                        check,
+                        slot,
+                    });
+                }
                 _ => {}
             }
         });
@@ -253,7 +282,8 @@ mod tests {
     fn start(tls: Option<Arc<Certificate>>, limits: Limits) -> Connections {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
-        Connections::start(listener, tls, None, limits, refusals()).unwrap()
+        let beside = BesideHttp::default();
+        Connections::start(listener, tls, beside, limits, refusals()).unwrap()
     }
 
     #[tokio::test]

@@ -5,9 +5,10 @@
 //! `weft serve`, or the single sender of `weft call`. A request is a closure
 //! that runs on the plane's thread and gets a [`Media`].
 
+use crate::http_slots::HttpSlot;
 use crate::recorder::Recorder;
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use tokio::sync::{mpsc, oneshot};
 use weft_forwarding::{Capacity, Plane, Publisher, RecordedTrack};
 pub use weft_forwarding::{
@@ -31,6 +32,17 @@ pub trait MediaPlane: Send + Sync {
     /// none: it relays nothing.
     fn addresses(&self) -> &[SocketAddr] {
         &[]
+    }
+
+    /// Whether its peers may open TCP connections for media to the HTTP port. Default false.
+    fn takes_streams(&self) -> bool {
+        false
+    }
+
+    /// Takes a TCP connection for media. Default: closes it.
+    #[doc(hidden)]
+    fn take_stream(&self, stream: MediaStream) {
+        drop(stream);
     }
 
     /// Number of planes.
@@ -65,6 +77,14 @@ pub trait MediaPlane: Send + Sync {
     fn note_recorded(&self, room: &str, recorded: bool) {
         let _ = (room, recorded);
     }
+}
+
+/// TCP connection for media (RFC 6544), with its slot among the HTTP connections.
+pub struct MediaStream {
+    pub(crate) socket: TcpStream,
+    /// First datagram, a connectivity check. It was not read from the socket.
+    pub(crate) check: Vec<u8>,
+    pub(crate) slot: HttpSlot,
 }
 
 /// Plane that a request is for.
@@ -415,8 +435,11 @@ impl Media for ForwardingMedia<'_, '_> {
     }
 
     fn stats(&mut self) -> Stats {
+        let (streams, tcp_dropped) = self.network.streams();
         Stats {
             datagrams_unsent: self.network.unsent(),
+            tcp_connections: streams as u64,
+            tcp_dropped,
             relayed_lost: self.lost,
             busy: (self.network.load().busy * 1000.0) as u64,
             lag: self.network.load().lag.as_nanos() / 1000,

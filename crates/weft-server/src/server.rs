@@ -9,7 +9,7 @@ use crate::forwarding::Forwarding;
 use crate::hub::{Arrival, Hub};
 use crate::ice_servers::{IceServers, OwnTurn};
 use crate::ids::Ids;
-use crate::listener::Connections;
+use crate::listener::{BesideHttp, Connections};
 use crate::live::Live;
 use crate::log::ServerEvent;
 use crate::media_plane::{self, EventReceiver, MediaPlane};
@@ -92,8 +92,10 @@ impl Server {
     /// See [`ServerError`].
     pub fn start(config: ServerConfig) -> Result<ServerHandle, ServerError> {
         let (events, receiver) = media_plane::events();
-        let forwarding = Forwarding::start(&config, events)?;
-        let mut handle = Server::start_with(config, forwarding.plane(), receiver)?;
+        let http = Http::bind(config.listen)?;
+        let forwarding = Forwarding::start(&config, http.address, events)?;
+        let sources = (Clock::machine(), Ids::random());
+        let mut handle = Server::start_on(config, http, forwarding.plane(), receiver, sources)?;
         handle.forwarding = Some(forwarding);
         Ok(handle)
     }
@@ -115,6 +117,17 @@ impl Server {
         config: ServerConfig,
         media: Arc<dyn MediaPlane>,
         events: EventReceiver,
+        sources: (Clock, Ids),
+    ) -> Result<ServerHandle, ServerError> {
+        let http = Http::bind(config.listen)?;
+        Server::start_on(config, http, media, events, sources)
+    }
+
+    fn start_on(
+        config: ServerConfig,
+        http: Http,
+        media: Arc<dyn MediaPlane>,
+        events: EventReceiver,
         (clock, ids): (Clock, Ids),
     ) -> Result<ServerHandle, ServerError> {
         let address = config.listen;
@@ -129,21 +142,9 @@ impl Server {
         }
         let source = Source::new(config.security.clone(), address.ip(), config.state.clone());
         let certificate = Certificate::read(source, config.log.clone())?;
-        let listen = |error| ServerError::listen(address, error);
-        let listener = TcpListener::bind(address).map_err(listen)?;
-        listener.set_nonblocking(true).map_err(listen)?;
-        let local_addr = listener.local_addr().map_err(listen)?;
-
-        let metrics = match config.operator.metrics {
-            Some(address) => {
-                let listen = |error| ServerError::listen(address, error);
-                let listener = TcpListener::bind(address).map_err(listen)?;
-                listener.set_nonblocking(true).map_err(listen)?;
-                Some(listener)
-            }
-            None => None,
-        };
-        let metrics_addr = metrics.as_ref().and_then(|m| m.local_addr().ok());
+        let local_addr = http.address;
+        let metrics = config.operator.metrics.map(Http::bind).transpose()?;
+        let metrics_addr = metrics.as_ref().map(|metrics| metrics.address);
 
         let recordings = media.recorder().and_then(Recorder::take_events);
         let runtime = runtime::start()?;
@@ -156,6 +157,7 @@ impl Server {
             None => (None, None),
         };
         let peers = MediaPeers::new(media.addresses(), &config.media.public);
+        let streams = media.takes_streams().then(|| Arc::clone(&media));
         let hub = Hub::new(config.limits, media, (clock, ids), config.log);
         let webhooks = config.operator.webhook.map(|target| {
             Webhooks::start(target, hub.log().clone()).map_err(|error| ServerError::System {
@@ -212,12 +214,15 @@ impl Server {
         let (stop, stopped) = watch::channel(false);
         let (media_ends, media_ended) = watch::channel(false);
         let run = Run {
-            listener,
+            listener: http.listener,
             certificate: certificate.clone(),
-            turn: turn.transpose()?.map(Arc::new),
+            beside: BesideHttp {
+                turn: turn.transpose()?.map(Arc::new),
+                media: streams,
+            },
             admin,
             limits: config.limits,
-            metrics: metrics.map(|listener| (listener, routes::operator_router(app.clone()))),
+            metrics: metrics.map(|http| (http.listener, routes::operator_router(app.clone()))),
             router: routes::router(app.clone(), config.extra),
             membership,
             hub,
@@ -369,10 +374,26 @@ impl Drop for ServerHandle {
     }
 }
 
+/// Socket on which HTTP listens.
+struct Http {
+    listener: TcpListener,
+    address: SocketAddr,
+}
+
+impl Http {
+    fn bind(address: SocketAddr) -> Result<Http, ServerError> {
+        let fail = |error| ServerError::listen(address, error);
+        let listener = TcpListener::bind(address).map_err(fail)?;
+        listener.set_nonblocking(true).map_err(fail)?;
+        let address = listener.local_addr().map_err(fail)?;
+        Ok(Http { listener, address })
+    }
+}
+
 struct Run {
     listener: TcpListener,
     certificate: Option<Arc<Certificate>>,
-    turn: Option<Arc<TurnServer>>,
+    beside: BesideHttp,
     admin: Option<(Listening, Admin)>,
     limits: Limits,
     metrics: Option<(TcpListener, Router)>,
@@ -390,15 +411,15 @@ impl Run {
     async fn until_stopped(self) {
         // Registering a bound socket fails only without a runtime.
         let limits = self.limits;
-        let start = |listener, certificate, turn| {
+        let start = |listener, certificate, beside| {
             let refusals = Arc::clone(self.hub.refusals());
-            Connections::start(listener, certificate, turn, limits, refusals)
+            Connections::start(listener, certificate, beside, limits, refusals)
         };
-        let Ok(connections) = start(self.listener, self.certificate.clone(), self.turn) else {
+        let Ok(connections) = start(self.listener, self.certificate.clone(), self.beside) else {
             return;
         };
         if let Some((listener, router)) = self.metrics
-            && let Ok(connections) = start(listener, None, None)
+            && let Ok(connections) = start(listener, None, BesideHttp::default())
         {
             tokio::spawn(axum::serve(connections, router).into_future());
         }

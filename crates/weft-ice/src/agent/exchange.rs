@@ -4,7 +4,7 @@ use super::sent::Sent;
 use super::{Agent, Identity, schedule};
 use crate::counters::DropReason;
 use crate::stun;
-use crate::types::{IceRole, PathState, RemoteCandidate};
+use crate::types::{IceRole, PathState, RemoteCandidate, is_tcp};
 use std::net::SocketAddr;
 use stun_types::message::IntegrityKey;
 use weft_units::Instant;
@@ -33,15 +33,12 @@ impl Agent {
         }
         if self.find(local, remote).is_none() {
             self.make_pair(now, at, remote);
-            // Peer-reflexive address: our other addresses may reach it, too.
-            let priority = request.priority;
-            self.add_remote(
-                now,
-                RemoteCandidate {
-                    addr: remote,
-                    priority,
-                },
-            );
+            // Peer-reflexive address: our other addresses may reach it, too, unless it
+            // is the end of one TCP connection.
+            let (addr, priority) = (remote, request.priority);
+            if !is_tcp(local) {
+                self.add_remote(now, RemoteCandidate { addr, priority });
+            }
         }
         let index = self.find(local, remote).ok_or(DropReason::TooManyPairs)?;
         let answer = stun::success(request.transaction, remote, key);

@@ -30,6 +30,12 @@ impl NetworkPair {
     }
 }
 
+/// Whether only one of two pairs is up: they connect the same networks, or one is a TCP
+/// connection and the other is not.
+fn are_alternatives(a: &Pair, b: &Pair) -> bool {
+    NetworkPair::of(a) == NetworkPair::of(b) || a.is_tcp() != b.is_tcp()
+}
+
 impl Agent {
     /// Records the peer's network at the far end of a pair.
     pub(super) fn set_network(&mut self, now: Instant, index: usize, network: Option<u16>) {
@@ -48,7 +54,7 @@ impl Agent {
         self.reselect(now);
     }
 
-    /// Activates one pair for each pair of networks. Reports the new one first:
+    /// Activates one pair for each pair of networks, over UDP if there is one. Reports the new one first:
     /// it takes over the packets of the previous one.
     pub(super) fn fill_network_pairs(&mut self) {
         let surplus = |i: &usize| self.pairs[*i].is_up() && self.is_surplus(*i);
@@ -67,28 +73,28 @@ impl Agent {
         }
     }
 
-    /// Active pair between the same networks.
+    /// Active pair of which this one is an alternative.
     fn up_of(&self, index: usize) -> Option<usize> {
-        let networks = NetworkPair::of(&self.pairs[index]);
-        self.indices(|p| p.is_up() && NetworkPair::of(p) == networks)
+        let pair = &self.pairs[index];
+        self.indices(|p| p.is_up() && are_alternatives(p, pair))
             .next()
     }
 
-    /// Whether another pair between the same networks is up and has priority,
-    /// or could be up and is the selected one.
+    /// Whether an alternative is up and has priority, or could be up and is the
+    /// selected one.
     fn is_surplus(&self, index: usize) -> bool {
         let pair = &self.pairs[index];
-        let networks = NetworkPair::of(pair);
         let comes_first = |p: &Pair| self.rank(p) < self.rank(pair);
         let instead = |p: &Pair| p.is_up() || self.is_selected(p) && self.may_rise(p);
         let mut others =
-            self.indices(|p| NetworkPair::of(p) == networks && instead(p) && comes_first(p));
+            self.indices(|p| are_alternatives(p, pair) && instead(p) && comes_first(p));
         others.next().is_some()
     }
 
-    /// Priority: the selected pair first, then the fastest.
-    fn rank(&self, pair: &Pair) -> (bool, Option<Duration>, PathId) {
-        (!self.is_selected(pair), pair.path.rtt, pair.path.id)
+    /// Priority: the selected pair first, then UDP, then the fastest.
+    fn rank(&self, pair: &Pair) -> (bool, bool, Option<Duration>, PathId) {
+        let path = &pair.path;
+        (!self.is_selected(pair), pair.is_tcp(), path.rtt, path.id)
     }
 
     /// Whether the pair may become active. Under suspicion, only if it has
@@ -97,10 +103,10 @@ impl Agent {
         pair.is_valid() && (!self.is_suspicious() || pair.cleared.is_some())
     }
 
-    /// Activates the best pair between the same networks as this one.
+    /// Activates the best of this pair and its alternatives.
     fn promote(&mut self, index: usize) {
-        let networks = NetworkPair::of(&self.pairs[index]);
-        let candidates = self.indices(|p| NetworkPair::of(p) == networks && self.may_rise(p));
+        let pair = &self.pairs[index];
+        let candidates = self.indices(|p| are_alternatives(p, pair) && self.may_rise(p));
         if let Some(best) = candidates.min_by_key(|&i| self.rank(&self.pairs[i])) {
             let pair = &mut self.pairs[best];
             pair.path.state = PathState::Up;

@@ -56,12 +56,20 @@ impl Agent {
         self.send_check(now, index);
     }
 
-    /// Nominates a pair that has become valid, if the selection is moving there.
+    /// Nominates a pair that has become valid, if the selection is moving there, or
+    /// from TCP to UDP.
     pub(super) fn nominate_successor(&mut self, now: Instant, index: usize) {
         let pair = self.pairs[index].addresses();
-        if self.selection.moving.end(pair) && self.role == IceRole::Controlling {
+        let moves = self.selection.moving.end(pair) || self.leaves_tcp(index);
+        if moves && self.role == IceRole::Controlling {
             self.nominate(now, index);
         }
+    }
+
+    /// Whether the selected pair is a TCP connection, and this one is not.
+    fn leaves_tcp(&self, index: usize) -> bool {
+        let selected = self.selection.path.and_then(|id| self.by_id(id));
+        selected.is_some_and(|i| self.pairs[i].is_tcp()) && !self.pairs[index].is_tcp()
     }
 
     fn mark_selected(&mut self, path: PathId) {

@@ -1,6 +1,6 @@
 use super::sent::SentChecks;
 use crate::output::{Event, Outbox};
-use crate::types::{DownReason, LocalAddress, Path, PathState};
+use crate::types::{DownReason, LocalAddress, Path, PathState, is_tcp};
 use std::net::SocketAddr;
 use weft_units::{Duration, Instant, PathId};
 
@@ -89,6 +89,11 @@ impl Pair {
     /// Whether it may carry media.
     pub fn is_up(&self) -> bool {
         self.path.state == PathState::Up
+    }
+
+    /// Whether it is a TCP connection.
+    pub fn is_tcp(&self) -> bool {
+        is_tcp(self.path.local)
     }
 
     pub fn has_id(&self, id: PathId) -> bool {

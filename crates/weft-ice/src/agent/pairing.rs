@@ -2,7 +2,7 @@
 
 use super::pair::Pair;
 use super::{Agent, Checks, MAX_PAIRS, MAX_REMOTES, liveness, schedule};
-use crate::types::{DownReason, PathState, RemoteCandidate, can_pair, is_answerable};
+use crate::types::{DownReason, PathState, RemoteCandidate, can_pair, is_answerable, is_tcp};
 use std::net::SocketAddr;
 use weft_units::{Instant, PathId};
 
@@ -33,7 +33,10 @@ impl Agent {
             for local in 0..self.locals.len() {
                 let remote = self.remotes[remote].addr;
                 let address = &self.locals[local];
-                let may = can_pair(address.addr, remote) && address.remotes.allows(remote);
+                // The peer opens TCP connections, and its candidates are for UDP.
+                let may = !is_tcp(address.addr)
+                    && can_pair(address.addr, remote)
+                    && address.remotes.allows(remote);
                 if may && self.find(address.addr, remote).is_none() {
                     self.make_pair(now, local, remote);
                 }

@@ -7,6 +7,7 @@ mod nominate;
 mod pairing;
 mod reflection;
 mod restart;
+mod tcp;
 mod wired;
 
 use crate as ice;

@@ -1,6 +1,7 @@
 //! Our side of a description: transport, codecs, sources.
 
 use std::net::{IpAddr, SocketAddr};
+use weft_ice::is_tcp;
 use weft_units::{Codec, MediaKind, Rng, Ssrc};
 use weft_wire::flexfec;
 use weft_wire::payload::format_of;
@@ -81,23 +82,27 @@ impl Transported<'_> {
 
     /// Our candidates.
     pub fn candidates(&self) -> Vec<Candidate> {
-        let offered = self.offered().into_iter().enumerate();
-        offered
-            .map(|(index, addr)| candidate(index, addr))
-            .collect()
+        let udp = self.offered().into_iter();
+        let udp = udp.enumerate().map(|(index, addr)| candidate(index, addr));
+        let tcp = self.config.tcp.iter().enumerate();
+        let tcp = tcp.map(|(index, addr)| passive_candidate(index, *addr));
+        udp.chain(tcp).collect()
     }
 
-    /// Our addresses as others see them.
+    /// Our addresses as others see them, over UDP.
     fn offered(&self) -> Vec<SocketAddr> {
         let PeerConfig { locals, public, .. } = self.config;
+        let locals = || {
+            let addresses = locals.iter().map(|local| local.addr);
+            addresses.filter(|addr| !is_tcp(*addr))
+        };
         let hidden = |ip: IpAddr| public.iter().any(|p| p.is_ipv4() == ip.is_ipv4());
         let seen = public.iter().filter_map(|ip| {
-            let mut own = locals.iter().map(|local| local.addr);
-            let own = own.find(|own| own.is_ipv4() == ip.is_ipv4())?;
+            let own = locals().find(|own| own.is_ipv4() == ip.is_ipv4())?;
             Some(SocketAddr::new(*ip, own.port()))
         });
-        let kept = locals.iter().map(|local| local.addr);
-        seen.chain(kept.filter(|own| !hidden(own.ip()))).collect()
+        seen.chain(locals().filter(|own| !hidden(own.ip())))
+            .collect()
     }
 }
 
@@ -125,6 +130,23 @@ fn candidate(index: usize, addr: SocketAddr) -> Candidate {
         kind: CandidateKind::Host,
         related: None,
         extensions: Vec::new(),
+    }
+}
+
+/// Candidate for TCP connections of the peer, with the priority of RFC 6544 section 4.2.
+/// The type preference is below that of every host candidate over UDP, and above those
+/// of relayed ones.
+fn passive_candidate(index: usize, addr: SocketAddr) -> Candidate {
+    const TCP_PREFERENCE: u32 = 80;
+    const PASSIVE: u32 = 4;
+    let other_preference = 8_191_u32.saturating_sub(index as u32);
+    let local_preference = (PASSIVE << 13) | other_preference;
+    Candidate {
+        foundation: format!("tcp{}", index + 1),
+        transport: Transport::Tcp,
+        priority: (TCP_PREFERENCE << 24) | (local_preference << 8) | 255,
+        extensions: vec![("tcptype".to_owned(), "passive".to_owned())],
+        ..candidate(index, addr)
     }
 }
 

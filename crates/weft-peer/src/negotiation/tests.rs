@@ -51,6 +51,7 @@ pub(crate) fn config(role: IceRole, seed: u64, local: &str) -> PeerConfig {
             remotes: RemoteFilter::Any,
         }],
         public: Vec::new(),
+        tcp: Vec::new(),
         rng: rng.stream("session"),
     }
 }

@@ -168,6 +168,7 @@ pub fn config(role: IceRole, epoch: std::time::Instant, rng: &Rng) -> PeerConfig
         session,
         locals: Vec::new(),
         public: Vec::new(),
+        tcp: Vec::new(),
         codecs: Codec::ALL.to_vec(),
         data_channels: false,
         rng: rng.stream("session"),

@@ -1,6 +1,6 @@
 //! Links of a plane to the other planes of the server.
 
-use crate::media_plane::Request;
+use crate::media_plane::{MediaStream, Request};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,6 +15,8 @@ const MOST_WAITING: usize = 16_384;
 /// Command for a plane from another thread.
 pub(super) enum Order {
     Serve(Request),
+    /// TCP connection of a peer.
+    Take(MediaStream),
     /// Messages of another plane.
     Relayed(Batch),
     /// There is another plane.

@@ -3,15 +3,20 @@
 //! its port. A plane whose thread fails is replaced, and only its own connections end.
 
 mod links;
+mod peer_streams;
 mod placement;
 mod plane_node;
 mod sockets;
+mod tcp;
 
 use crate::config::ServerConfig;
 use crate::error::ServerError;
-use crate::media_plane::{Destination, Event, EventSender, MediaPlane, Request, ResourceId, Sound};
+use crate::media_plane::{
+    Destination, Event, EventSender, MediaPlane, MediaStream, Request, ResourceId, Sound,
+};
 use crate::recorder::Recorder;
 use links::{Link, Links, Order};
+use peer_streams::PeerStreams;
 use placement::{Loads, Placement};
 use plane_node::PlaneNode;
 use std::collections::BTreeMap;
@@ -42,9 +47,11 @@ pub(crate) struct Forwarding {
 }
 
 impl Forwarding {
-    /// Opens the media sockets and starts the planes, which report to `events`.
+    /// Opens the media sockets and starts the planes, which report to `events`. HTTP
+    /// listens on `http`.
     pub(crate) fn start(
         config: &ServerConfig,
+        http: SocketAddr,
         events: EventSender,
     ) -> Result<Forwarding, ServerError> {
         let threads = config.threads.get();
@@ -59,6 +66,7 @@ impl Forwarding {
             clock: Clock::start(),
             certificate: Certificate::generate().map_err(|e| system(&e))?,
             addresses: addresses.clone(),
+            tcp: tcp::addresses(http, &addresses, &config.media.public),
             public: config.media.public.clone(),
             publisher: config.limits.media.publisher,
             egress: config.limits.media.egress,
@@ -196,6 +204,8 @@ struct Maker {
     certificate: Certificate,
     addresses: Vec<SocketAddr>,
     public: Vec<IpAddr>,
+    /// Addresses for TCP connections.
+    tcp: Vec<SocketAddr>,
     publisher: Rate,
     egress: Option<Rate>,
     loads: Arc<Loads>,
@@ -218,6 +228,7 @@ impl Maker {
         );
         let settings = settings
             .announcing(&self.public)
+            .accepting_tcp_at(&self.tcp)
             .taking(self.publisher)
             .sending(self.egress);
         let settings = match self.is_alone {
@@ -233,6 +244,7 @@ impl Maker {
             },
             loads: Arc::clone(&self.loads),
             links: Links::default(),
+            streams: PeerStreams::default(),
             sink: self.recorder.as_ref().map(|r| r.sink(id.number())),
             addresses: self.addresses.clone(),
             pulled: BTreeMap::new(),
@@ -296,6 +308,16 @@ impl MediaPlane for Planes {
         // After the end, the request and its reply channel are dropped.
         if let Some(plane) = plane {
             self.order(plane, Order::Serve(request));
+        }
+    }
+
+    fn takes_streams(&self) -> bool {
+        true
+    }
+
+    fn take_stream(&self, stream: MediaStream) {
+        if let Some(plane) = PlaneId::of_check(&stream.check, self.ids.len()) {
+            self.order(plane.number(), Order::Take(stream));
         }
     }
 
@@ -427,7 +449,7 @@ mod tests {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             ..ServerConfig::default()
         };
-        let forwarding = Forwarding::start(&config, events).unwrap();
+        let forwarding = Forwarding::start(&config, config.listen, events).unwrap();
         let plane = forwarding.plane();
         let broken = plane.ask(Destination::Plane(0), |_| -> () {
             panic!("as a defect would")

@@ -1,6 +1,7 @@
 //! Plane as the application of a network driver.
 
 use super::links::{Links, Order};
+use super::peer_streams::PeerStreams;
 use super::placement::Loads;
 use crate::media_plane::{EventSender, ForwardingMedia, Request, ResourceId};
 use crate::recorder::Sink;
@@ -29,6 +30,7 @@ pub(super) struct PlaneNode {
     pub(super) addresses: Vec<SocketAddr>,
     /// Connections to other servers, with the addresses of their own sockets.
     pub(super) pulled: BTreeMap<ResourceId, Vec<SocketAddr>>,
+    pub(super) streams: PeerStreams,
     /// When the load is next told, unless the plane was idle.
     pub(super) look: Option<Instant>,
 }
@@ -78,6 +80,7 @@ impl Node for PlaneNode {
         let now = network.clock.now();
         match order {
             Order::Serve(request) => self.serve(network, request),
+            Order::Take(stream) => self.streams.take(network, stream),
             Order::Relayed(mut batch) => {
                 for message in batch.take() {
                     self.plane.handle_relayed(now, batch.from, message);
@@ -102,11 +105,13 @@ impl Node for PlaneNode {
 
     fn poll_timeout(&self) -> Option<Deadline> {
         let look = self.look.map(|at| Deadline { at, reason: "load" });
-        Deadline::earlier(look, self.plane.poll_timeout())
+        let own = Deadline::earlier(look, self.streams.poll_timeout());
+        Deadline::earlier(own, self.plane.poll_timeout())
     }
 
     fn handle_timeout(&mut self, network: &mut Network<'_>) {
         self.plane.handle_timeout(network.clock.now());
+        self.streams.handle_timeout(network, &self.plane);
         self.tell_load(network);
     }
 

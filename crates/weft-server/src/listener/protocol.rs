@@ -12,49 +12,73 @@ use tokio_rustls::server::TlsStream;
 
 /// Longest TLS handshake. Chosen by us: many round trips over a bad link.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+/// Longest wait for the first octets where HTTP is not the only protocol. Chosen by us: as
+/// for a silent HTTP connection.
+const FIRST_OCTETS: Duration = Duration::from_secs(30);
+/// Pause before more octets are looked at. Chosen by us: the first ones come together,
+/// unless somebody divides them.
+const MORE_OCTETS: Duration = Duration::from_millis(20);
+/// Octets that tell the protocols apart: the length of a check and all of it. The first
+/// octet of the length is one of STUN, so it has less than 1,024.
+const MOST_OPENING: usize = 2 + 1023;
+/// Magic cookie of STUN (RFC 8489 section 5), after type and length.
+const STUN_COOKIE: [u8; 4] = [0x21, 0x12, 0xa4, 0x42];
 /// First octet of every TLS connection: record type handshake (RFC 8446
 /// section 5.1).
 const TLS_HANDSHAKE: u8 = 22;
 const NOT_TLS: &[u8] = b"HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\n\
 Connection: close\r\n\r\n{\"error\":\"This server speaks HTTPS.\",\"remedy\":\"Use https:// in the address.\"}";
 
-/// Octets of a TURN connection that the system holds before it sends them. The
+/// Octets of a connection for media that the system holds before it sends them. The
 /// default is megabytes, seconds of media on a slow link, of which its congestion
 /// control would learn too late. Chosen by us: 100 ms at 2.5 Mbit/s.
 const UNSENT: u32 = 32 * 1024;
 
-/// Accepted connection, by what its first octets are.
+/// Accepted connection, by its first octets.
 pub(super) enum Accepted {
     Http(Stream),
     Turn(Stream),
+    /// Connection for media, and the check that was not read from it.
+    Media(std::net::TcpStream, Vec<u8>),
 }
 
-/// Makes the TLS handshake, and tells TURN from HTTP if `turn` says how long to
-/// wait for the first octet.
+/// Protocols that are served beside HTTP.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Protocols {
+    pub(super) turn: bool,
+    pub(super) media: bool,
+}
+
+/// Identifies the protocol of a connection, after the TLS handshake if there is one.
 pub(super) async fn identified(
     stream: TcpStream,
     tls: Option<TlsAcceptor>,
-    turn: Option<Duration>,
+    beside: Protocols,
 ) -> io::Result<Accepted> {
     let secured = match tls {
-        None => Secured::Not(stream),
-        Some(tls) => timely(HANDSHAKE_TIMEOUT, secured(stream, tls, turn.is_some())).await?,
+        None if beside == Protocols::default() => Secured::Not(stream, Opening::Other(None)),
+        None => {
+            let opening = timely(FIRST_OCTETS, opening(&stream, beside)).await?;
+            Secured::Not(stream, opening)
+        }
+        Some(tls) => timely(HANDSHAKE_TIMEOUT, secured(stream, tls, beside)).await?,
     };
-    match (secured, turn) {
-        (Secured::Not(stream), None) => Ok(Accepted::Http(Box::pin(stream))),
-        (Secured::Tls(stream), None) => Ok(Accepted::Http(Box::pin(stream))),
-        (Secured::Not(stream), Some(wait)) => {
-            if !is_stun(timely(wait, first_octet(&stream)).await?) {
-                return Ok(Accepted::Http(Box::pin(stream)));
-            }
+    match secured {
+        Secured::Not(stream, Opening::Other(_)) => Ok(Accepted::Http(Box::pin(stream))),
+        Secured::Not(stream, Opening::Turn) => {
             prepare_for_media(&stream);
             Ok(Accepted::Turn(Box::pin(stream)))
         }
-        (Secured::Tls(stream), Some(wait)) => {
+        Secured::Not(stream, Opening::Check(check)) => {
+            prepare_for_media(&stream);
+            Ok(Accepted::Media(stream.into_std()?, check))
+        }
+        Secured::Tls(stream) if !beside.turn => Ok(Accepted::Http(Box::pin(stream))),
+        Secured::Tls(stream) => {
             // A buffer of one octet, because it is only for the first.
             let mut stream = BufReader::with_capacity(1, stream);
-            let first = timely(wait, stream.fill_buf()).await?.first().copied();
-            if !is_stun(first) {
+            let first = timely(FIRST_OCTETS, stream.fill_buf()).await?;
+            if !is_stun(first.first().copied()) {
                 return Ok(Accepted::Http(Box::pin(stream)));
             }
             prepare_for_media(stream.get_ref().get_ref().0);
@@ -65,16 +89,20 @@ pub(super) async fn identified(
 
 enum Secured {
     Tls(Box<TlsStream<TcpStream>>),
-    /// Plain HTTP, or TURN without TLS, which clients use where they do not trust
+    /// Plain HTTP; media; or TURN without TLS, which clients use where they do not trust
     /// the certificate.
-    Not(TcpStream),
+    Not(TcpStream, Opening),
 }
 
-async fn secured(mut stream: TcpStream, tls: TlsAcceptor, turn: bool) -> io::Result<Secured> {
-    let first = first_octet(&stream).await?;
-    if turn && is_stun(first) {
-        return Ok(Secured::Not(stream));
-    }
+async fn secured(
+    mut stream: TcpStream,
+    tls: TlsAcceptor,
+    beside: Protocols,
+) -> io::Result<Secured> {
+    let opening = opening(&stream, beside).await?;
+    let Opening::Other(first) = opening else {
+        return Ok(Secured::Not(stream, opening));
+    };
     if first.is_some_and(|first| first != TLS_HANDSHAKE) {
         stream.write_all(NOT_TLS).await?;
         stream.shutdown().await?;
@@ -83,11 +111,49 @@ async fn secured(mut stream: TcpStream, tls: TlsAcceptor, turn: bool) -> io::Res
     Ok(Secured::Tls(Box::new(tls.accept(stream).await?)))
 }
 
-/// Returns the first octet without reading it; `None` at the end.
-async fn first_octet(stream: &TcpStream) -> io::Result<Option<u8>> {
-    let mut first = [0; 1];
-    let length = stream.peek(&mut first).await?;
-    Ok(first[..length].first().copied())
+/// First octets of a connection.
+#[derive(Debug, PartialEq, Eq)]
+enum Opening {
+    /// STUN message.
+    Turn,
+    /// STUN message behind its length (RFC 4571).
+    Check(Vec<u8>),
+    /// Another protocol that begins with this octet; `None` at the end.
+    Other(Option<u8>),
+}
+
+/// Returns the first octets without reading them.
+async fn opening(stream: &TcpStream, beside: Protocols) -> io::Result<Opening> {
+    let mut octets = [0; MOST_OPENING];
+    loop {
+        let length = stream.peek(&mut octets).await?;
+        if let Some(opening) = Opening::of(&octets[..length], beside) {
+            return Ok(opening);
+        }
+        // The system does not say when more octets have come than these.
+        tokio::time::sleep(MORE_OCTETS).await;
+    }
+}
+
+impl Opening {
+    /// Opening of a connection that begins with these octets; `None` if it takes more of
+    /// them to know.
+    fn of(octets: &[u8], beside: Protocols) -> Option<Opening> {
+        let first = octets.first().copied();
+        if !is_stun(first) || beside == Protocols::default() {
+            return Some(Opening::Other(first));
+        }
+        let is_check = octets.get(6..10)? == STUN_COOKIE;
+        if !(is_check && beside.media) {
+            return Some(match beside.turn {
+                true => Opening::Turn,
+                false => Opening::Other(first),
+            });
+        }
+        let (length, rest) = octets.split_first_chunk()?;
+        let check = rest.get(..usize::from(u16::from_be_bytes(*length)))?;
+        Some(Opening::Check(check.to_vec()))
+    }
 }
 
 fn is_stun(first: Option<u8>) -> bool {
@@ -102,4 +168,69 @@ async fn timely<T>(limit: Duration, work: impl Future<Output = io::Result<T>>) -
 fn prepare_for_media(stream: &TcpStream) {
     #[cfg(target_os = "linux")]
     let _ = SockRef::from(stream).set_tcp_notsent_lowat(UNSENT);
+}
+
+/// Identifies a protocol: none is certain before it is with all octets.
+#[cfg(any(test, fuzzing))]
+pub(crate) fn fuzz_opening(octets: &[u8]) {
+    let (turn, media) = (true, true);
+    let all = Opening::of(octets, Protocols { turn, media });
+    for length in 1..octets.len() {
+        let early = Opening::of(&octets[..length], Protocols { turn, media });
+        assert!(early.is_none() || early == all);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BOTH: Protocols = Protocols {
+        turn: true,
+        media: true,
+    };
+
+    /// Binding request without attributes.
+    fn check() -> Vec<u8> {
+        let mut check = vec![0, 1, 0, 0];
+        check.extend(STUN_COOKIE);
+        check.extend([7; 12]);
+        check
+    }
+
+    #[test]
+    fn protocols_differ_in_their_first_octets_however_these_are_divided() {
+        let framed = [&[0, 20][..], &check()].concat();
+        let media = Opening::Check(check());
+        for (stream, opening) in [
+            (&framed[..], media),
+            (&check(), Opening::Turn),
+            (b"GET /", Opening::Other(Some(b'G'))),
+            (&[TLS_HANDSHAKE, 3, 1], Opening::Other(Some(TLS_HANDSHAKE))),
+        ] {
+            assert_eq!(Opening::of(stream, BOTH), Some(opening));
+            for cut in 1..stream.len() {
+                let early = Opening::of(&stream[..cut], BOTH);
+                assert!(
+                    early.is_none() || early == Opening::of(stream, BOTH),
+                    "{cut} octets of {stream:x?}"
+                );
+            }
+        }
+        assert_eq!(Opening::of(&[], BOTH), Some(Opening::Other(None)));
+    }
+
+    #[test]
+    fn a_protocol_that_is_not_served_is_no_other_one() {
+        let framed = [&[0, 20][..], &check()].concat();
+        let only = |turn, media| Protocols { turn, media };
+        let other = Some(Opening::Other(Some(0)));
+        assert_eq!(Opening::of(&check(), only(false, true)), other);
+        assert_eq!(Opening::of(&framed, only(false, false)), other);
+        assert_eq!(
+            Opening::of(&framed, only(true, false)),
+            Some(Opening::Turn),
+            "which refuses it"
+        );
+    }
 }

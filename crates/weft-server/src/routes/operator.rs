@@ -123,6 +123,11 @@ async fn metrics(State(app): State<App>) -> Result<Response, Problem> {
             "Media connections that play.",
             media.playbacks,
         ),
+        (
+            "weft_tcp_connections",
+            "TCP connections that carry media.",
+            media.tcp_connections,
+        ),
     ];
     let counters = [
         (
@@ -149,6 +154,11 @@ async fn metrics(State(app): State<App>) -> Result<Response, Problem> {
             "weft_datagrams_unsent_total",
             "Datagrams that the system did not send: no room, no route.",
             media.datagrams_unsent,
+        ),
+        (
+            "weft_tcp_datagrams_dropped_total",
+            "Datagrams for which TCP connections were too slow.",
+            media.tcp_dropped,
         ),
         (
             "weft_keyframe_requests_total",

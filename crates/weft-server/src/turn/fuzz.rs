@@ -18,7 +18,7 @@ use turn_types::stun::message::{
     BINDING, IntegrityAlgorithm, LongTermKeyCredentials, Message, MessageClass, MessageType,
     MessageWrite as _, MessageWriteExt as _, MessageWriteVec, Method,
 };
-use weft_net::TurnFraming;
+use weft_net::{DatagramFraming, TurnFraming};
 
 const SECRET: &str = "north";
 const CLIENT: &str = "198.51.100.1:40000";
@@ -56,12 +56,14 @@ impl RelaySocket for Port {
 
 /// Passes a client's stream, its signed requests and a peer's datagrams to the TURN server.
 /// The byte 255 ends each part, whose first byte selects the kind. Nothing goes to another
-/// address than the media side's. Returns the number of parts, and of their octets by a
+/// address than the media side's. The input is also a connection of its own, whose protocol
+/// its first octets tell. Returns the number of parts, and of their octets by a
 /// hundred.
 ///
 /// # Panics
 /// If there is a defect.
 pub fn fuzz_turn(data: &[u8]) -> usize {
+    fuzz_connection(data);
     let media = MEDIA.map(|text| text.parse::<SocketAddr>().expect("an address"));
     let peers = MediaPeers::new(&media, &["192.0.2.1".parse().expect("an address")]);
     let refusals = Arc::new(Refusals::new(Log::default()));
@@ -120,6 +122,31 @@ pub fn fuzz_turn(data: &[u8]) -> usize {
         }
     }
     count + data.len() / 100
+}
+
+/// Identifies the protocol of a connection, and takes datagrams from it: the same ones
+/// however it is divided.
+fn fuzz_connection(data: &[u8]) {
+    crate::listener::fuzz_opening(data);
+    let taken = |pieces: &[&[u8]]| {
+        let (mut framing, mut all) = (DatagramFraming::default(), Vec::new());
+        for piece in pieces {
+            framing.extend(piece);
+            loop {
+                match framing.next_datagram() {
+                    Ok(Some(datagram)) => all.push(datagram.to_vec()),
+                    Ok(None) => break,
+                    Err(_) => return all,
+                }
+            }
+        }
+        all
+    };
+    let whole = taken(&[data]);
+    let octets: usize = whole.iter().map(|datagram| datagram.len() + 2).sum();
+    assert!(octets <= data.len() && whole.iter().all(|datagram| !datagram.is_empty()));
+    let (first, second) = data.split_at(data.len() / 3);
+    assert_eq!(taken(&[first, second]), whole);
 }
 
 /// Makes requests with the attributes of an input.

@@ -13,6 +13,7 @@ mod nats;
 mod planes;
 mod relay;
 mod room;
+mod tcp;
 
 use endpoint::{Endpoint, Source};
 use relay::Relay;

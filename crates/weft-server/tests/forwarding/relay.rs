@@ -2,7 +2,8 @@
 //! From the endpoint's side it forwards everything, or loses packets regularly.
 
 use std::collections::VecDeque;
-use std::net::{SocketAddr, UdpSocket};
+use std::io::{BufReader, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -70,6 +71,52 @@ impl Relay {
                     if let Ok(len) = to_server.recv(&mut buffer) {
                         queue.push(&buffer[..len]);
                     }
+                }
+            }
+        };
+        let threads = vec![std::thread::spawn(up), std::thread::spawn(down)];
+        Relay {
+            address,
+            stop,
+            threads,
+        }
+    }
+
+    /// Carries the endpoint's datagrams over a TCP connection to the server, each behind its
+    /// length (RFC 4571), as a browser does whose network blocks UDP.
+    pub(crate) fn over_tcp(server: SocketAddr) -> Relay {
+        let socket = Arc::new(UdpSocket::bind("127.0.0.1:0").unwrap());
+        let stream = TcpStream::connect(server).unwrap();
+        let patience = Some(Duration::from_millis(5));
+        socket.set_read_timeout(patience).unwrap();
+        let stop = Arc::new(AtomicBool::new(false));
+        let address = socket.local_addr().unwrap();
+        let (endpoint, announced) = std::sync::mpsc::channel();
+        let up = {
+            let (socket, stop, mut stream) =
+                (socket.clone(), stop.clone(), stream.try_clone().unwrap());
+            move || {
+                let mut buffer = [0; 2000];
+                while !stop.load(Ordering::Relaxed) {
+                    if let Ok((len, from)) = socket.recv_from(&mut buffer) {
+                        let _ = endpoint.send(from);
+                        let length = (len as u16).to_be_bytes();
+                        let _ = stream.write_all(&[&length, &buffer[..len]].concat());
+                    }
+                }
+                let _ = stream.shutdown(Shutdown::Both);
+            }
+        };
+        let down = move || {
+            let Ok(endpoint) = announced.recv() else {
+                return;
+            };
+            let mut stream = BufReader::new(stream);
+            let mut length = [0; 2];
+            while stream.read_exact(&mut length).is_ok() {
+                let mut datagram = vec![0; usize::from(u16::from_be_bytes(length))];
+                if stream.read_exact(&mut datagram).is_ok() {
+                    let _ = socket.send_to(&datagram, endpoint);
                 }
             }
         };

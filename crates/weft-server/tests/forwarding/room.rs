@@ -76,6 +76,10 @@ impl Room {
         self.0.local_addr.port()
     }
 
+    pub(crate) fn http(&self) -> SocketAddr {
+        self.0.local_addr
+    }
+
     pub(crate) fn media(&self) -> SocketAddr {
         self.0.media_addresses()[0]
     }

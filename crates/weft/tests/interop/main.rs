@@ -37,7 +37,11 @@ const H264: &str = "h264";
 
 /// Publishes with a client from `clients/`, and counts in the room.
 fn publishes(client: &[&str], sound: bool) {
-    let Some(room) = Room::open() else {
+    publishes_to(Room::open(), client, sound);
+}
+
+fn publishes_to(room: Option<Room>, client: &[&str], sound: bool) {
+    let Some(room) = room else {
         return;
     };
     let watcher = room.watch();
@@ -52,7 +56,11 @@ fn publishes(client: &[&str], sound: bool) {
 /// Plays the publication of `weft join` in this codec, and counts in the
 /// client.
 fn plays(client: &[&str], codec: &str, sound: bool) {
-    let Some(room) = Room::open() else {
+    plays_from(Room::open(), client, codec, sound);
+}
+
+fn plays_from(room: Option<Room>, client: &[&str], codec: &str, sound: bool) {
+    let Some(room) = room else {
         return;
     };
     let _publisher = room.publish(codec);

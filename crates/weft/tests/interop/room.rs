@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::fixture::{self, Namespace, Program, cable};
+use super::has;
 
 const SERVER: &str = "10.77.0.1";
 const GUEST: &str = "10.77.0.2";
@@ -26,8 +27,10 @@ pub(crate) const FRAMES_TAKE: Duration = Duration::from_secs(6);
 pub(crate) struct Room {
     // Programs end before the namespaces.
     _server: Program,
-    _serving: Namespace,
+    serving: Namespace,
     guests: Namespace,
+    /// Whether the guests' network passes only TCP.
+    only_tcp: bool,
 }
 
 /// An HTTP response.
@@ -46,8 +49,25 @@ impl Room {
         guests.ip(&format!("route add default via {SERVER}"));
         Some(Room {
             _server: fixture::serve(&serving),
-            _serving: serving,
+            serving,
             guests,
+            only_tcp: false,
+        })
+    }
+
+    /// The same with guests whose network passes only TCP. `weft join` is beside the server.
+    pub(crate) fn with_tcp_only() -> Option<Room> {
+        if !has("nftables", &["sh", "-c", "command -v nft"]) {
+            return None;
+        }
+        let room = Room::open()?;
+        let rule = "chain out { type filter hook output priority 0; meta l4proto udp drop; }";
+        let table = format!("table inet firewall {{ {rule}; }}");
+        let status = room.command("nft").arg(table).status();
+        assert!(status.expect("nft runs").success());
+        Some(Room {
+            only_tcp: true,
+            ..room
         })
     }
 
@@ -62,8 +82,12 @@ impl Room {
     }
 
     fn join(&self, arguments: &[&str]) -> Program {
-        let mut join = self.command(env!("CARGO_BIN_EXE_weft"));
-        join.args(["join", URL, "--room", "matrix", "--link", LINK]);
+        let (place, link) = match self.only_tcp {
+            true => (&self.serving, SERVER),
+            false => (&self.guests, LINK),
+        };
+        let mut join = place.command(env!("CARGO_BIN_EXE_weft"));
+        join.args(["join", URL, "--room", "matrix", "--link", link]);
         join.args(["--stats", "/dev/stdout"]).args(arguments);
         Program::start(&mut join)
     }

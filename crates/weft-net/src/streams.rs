@@ -1,0 +1,194 @@
+//! TCP connections of ICE (RFC 6544), whose datagrams have their length in front.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream as StdTcpStream};
+
+use mio::net::TcpStream;
+use mio::{Interest, Registry, Token};
+use weft_ice::tcp_local;
+use weft_units::Instant;
+
+use crate::datagram_framing::{DatagramFraming, TooLong};
+
+/// Octets that wait in this process when a connection is slower than its media; further
+/// datagrams are dropped whole, as on a link of that rate. Chosen by us: half a second
+/// at 1 Mbit/s, and more than a peer sends in one turn.
+const MOST_WAITING: usize = 64 * 1024;
+/// Capacity that an empty queue keeps. Chosen by us: what a turn usually sends.
+const KEPT: usize = 8 * 1024;
+/// Octets read by one system call. Chosen by us.
+const CHUNK: usize = 16 * 1024;
+
+/// Local and remote address.
+type Way = (SocketAddr, SocketAddr);
+
+struct Stream {
+    io: TcpStream,
+    way: Way,
+    framing: DatagramFraming,
+    /// Octets for the peer.
+    waiting: VecDeque<u8>,
+    /// Time of the last octets from the peer.
+    heard: Instant,
+}
+
+impl Stream {
+    /// Writes as much as the system takes.
+    fn write(&mut self) -> io::Result<()> {
+        while !self.waiting.is_empty() {
+            match self.io.write(self.waiting.as_slices().0) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(written) => drop(self.waiting.drain(..written)),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.waiting.shrink_to(KEPT);
+        Ok(())
+    }
+}
+
+/// TCP connections of a driver.
+#[derive(Default)]
+pub(crate) struct Streams {
+    by_token: BTreeMap<Token, Stream>,
+    tokens: BTreeMap<Way, Token>,
+    /// Connections with octets that the next flush writes.
+    pending: BTreeSet<Token>,
+    dropped: u64,
+    chunk: Vec<u8>,
+}
+
+impl Streams {
+    /// Adds a connection, which must be non-blocking; returns its addresses. Fails if there
+    /// is one with the same.
+    pub(crate) fn add(
+        &mut self,
+        registry: &Registry,
+        token: Token,
+        stream: StdTcpStream,
+        now: Instant,
+    ) -> io::Result<Way> {
+        let remote = stream.peer_addr()?;
+        // A socket for both families has IPv4 addresses in IPv6 form.
+        let remote = SocketAddr::new(remote.ip().to_canonical(), remote.port());
+        let way = (tcp_local(remote.is_ipv4()), remote);
+        if self.tokens.contains_key(&way) {
+            return Err(io::ErrorKind::AddrInUse.into());
+        }
+        let mut io = TcpStream::from_std(stream);
+        registry.register(&mut io, token, Interest::READABLE | Interest::WRITABLE)?;
+        self.chunk.resize(CHUNK, 0);
+        self.tokens.insert(way, token);
+        let stream = Stream {
+            io,
+            way,
+            framing: DatagramFraming::default(),
+            waiting: VecDeque::new(),
+            heard: now,
+        };
+        self.by_token.insert(token, stream);
+        Ok(way)
+    }
+
+    pub(crate) fn has(&self, token: Token) -> bool {
+        self.by_token.contains_key(&token)
+    }
+
+    /// Closes a connection; ignores unknown ones.
+    pub(crate) fn close(&mut self, token: Token) {
+        self.pending.remove(&token);
+        // Closing the descriptor deregisters it.
+        if let Some(stream) = self.by_token.remove(&token) {
+            self.tokens.remove(&stream.way);
+        }
+    }
+
+    /// Closes the connection between two addresses.
+    pub(crate) fn close_way(&mut self, way: Way) {
+        if let Some(&token) = self.tokens.get(&way) {
+            self.close(token);
+        }
+    }
+
+    /// Time of the last octets that came over the connection between two addresses;
+    /// `None` if it was closed.
+    pub(crate) fn heard(&self, way: Way) -> Option<Instant> {
+        let stream = self.by_token.get(self.tokens.get(&way)?)?;
+        Some(stream.heard)
+    }
+
+    /// Number of open connections.
+    pub(crate) fn len(&self) -> usize {
+        self.by_token.len()
+    }
+
+    /// Number of datagrams for which connections were too slow, or had ended.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// Queues a datagram, which the next flush writes.
+    pub(crate) fn send(&mut self, way: Way, datagram: &[u8]) {
+        let token = self.tokens.get(&way);
+        let stream = token.and_then(|token| self.by_token.get_mut(token));
+        let (Some(token), Some(stream), Ok(length)) =
+            (token, stream, u16::try_from(datagram.len()))
+        else {
+            self.dropped += 1;
+            return;
+        };
+        let header = length.to_be_bytes();
+        if stream.waiting.len() + header.len() + datagram.len() > MOST_WAITING {
+            self.dropped += 1;
+            return;
+        }
+        stream.waiting.extend(header);
+        stream.waiting.extend(datagram);
+        self.pending.insert(*token);
+    }
+
+    /// Writes the queued datagrams.
+    pub(crate) fn flush(&mut self) {
+        for token in std::mem::take(&mut self.pending) {
+            self.write(token);
+        }
+    }
+
+    /// Writes what waits on a connection that takes octets again.
+    pub(crate) fn write(&mut self, token: Token) {
+        let stream = self.by_token.get_mut(&token);
+        if stream.is_some_and(|stream| stream.write().is_err()) {
+            self.close(token);
+        }
+    }
+
+    /// Reads octets from a connection.
+    pub(crate) fn read(&mut self, token: Token, now: Instant) -> io::Result<()> {
+        let stream = self.by_token.get_mut(&token);
+        let stream = stream.ok_or(io::ErrorKind::NotConnected)?;
+        match stream.io.read(&mut self.chunk)? {
+            0 => Err(io::ErrorKind::UnexpectedEof.into()),
+            length => {
+                stream.heard = now;
+                stream.framing.extend(&self.chunk[..length]);
+                Ok(())
+            }
+        }
+    }
+
+    /// Returns the next datagram that was read, with its addresses.
+    pub(crate) fn next_datagram(&mut self, token: Token) -> Result<Option<(Way, &[u8])>, TooLong> {
+        let Some(stream) = self.by_token.get_mut(&token) else {
+            return Ok(None);
+        };
+        let way = stream.way;
+        let datagram = stream.framing.next_datagram()?;
+        Ok(datagram.map(|datagram| (way, datagram)))
+    }
+}
+
+#[cfg(test)]
+mod tests;
