@@ -198,3 +198,14 @@ export async function watchFrames(page: Page, label: string): Promise<() => Prom
       return seen;
     });
 }
+
+/** The codecs of the pictures that a page with `keepPeers` decodes. */
+export function decoded(page: Page): Promise<string[]> {
+  return page.evaluate(async () => {
+    const { peers } = globalThis as unknown as { peers: RTCPeerConnection[] };
+    const reports = await Promise.all(peers.map((each) => each.getStats()));
+    const all = reports.flatMap((report) => [...report.values()] as Record<string, unknown>[]);
+    const pictures = all.filter((each) => each['type'] === 'inbound-rtp' && each['kind'] === 'video' && Number(each['framesDecoded']) > 0);
+    return pictures.map((each) => String(all.find((other) => other['id'] === each['codecId'])?.['mimeType']));
+  });
+}

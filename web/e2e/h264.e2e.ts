@@ -2,9 +2,9 @@
 // and one without a decoder says what is missing. WEFT_CHROMIUM may name a
 // build without H.264; Debian's has it.
 
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { brightness, framesShown, keepPeers, openPage, startChromium } from './chromium';
+import { brightness, decoded, framesShown, keepPeers, openPage, startChromium } from './chromium';
 import { whereTheMachineKeepsUp } from './machine';
 import { startWeft, type Program } from './program';
 import { frameNumber } from './stamp';
@@ -28,17 +28,6 @@ afterAll(async () => {
   await native.close();
   await server.close();
 });
-
-/** The codecs of the pictures that the page decodes. */
-function decoded(page: Page): Promise<string[]> {
-  return page.evaluate(async () => {
-    const { peers } = globalThis as unknown as { peers: RTCPeerConnection[] };
-    const reports = await Promise.all(peers.map((each) => each.getStats()));
-    const all = reports.flatMap((report) => [...report.values()] as Record<string, unknown>[]);
-    const pictures = all.filter((each) => each['type'] === 'inbound-rtp' && each['kind'] === 'video' && Number(each['framesDecoded']) > 0);
-    return pictures.map((each) => String(all.find((other) => other['id'] === each['codecId'])?.['mimeType']));
-  });
-}
 
 it('a browser decodes H.264 and shows the numbered pictures', whereTheMachineKeepsUp(async () => {
   const { page, complaints, context } = await openPage(browser, `${room}?name=Kim`, { before: [keepPeers] });

@@ -4,7 +4,7 @@ use weft_ice::{Checks, IceRole, LinkId, LocalAddress, RemoteFilter, tcp_local};
 use weft_peer::{Entropy, PeerConfig, TimeOrigin};
 use weft_secure::Certificate;
 use weft_session::{Ablation, Backlog};
-use weft_units::Rate;
+use weft_units::{Codec, Rate};
 
 /// Assumed rate of a player's link when nothing is known of it: a sharp
 /// picture whole, since thinning it out on a guess shows, and a link that is
@@ -166,6 +166,7 @@ impl Settings {
         config.session.backlog = Backlog::Waits { known: Rate::ZERO };
         config.session.max_rate = max_rate;
         config.public.clone_from(&self.public);
+        config.codecs = Codec::ALL.to_vec();
         config.tcp.clone_from(&self.tcp);
         config
     }

@@ -31,7 +31,7 @@ const STOP: u8 = 0x80;
 fn prefix(codec: Codec) -> Vec<u8> {
     match codec {
         // A VP8 decoder does not read behind the last partition (RFC 6386 section 9.5).
-        Codec::Vp8 | Codec::Opus => Vec::new(),
+        Codec::Vp8 | Codec::Vp9 | Codec::Av1 | Codec::Opus => Vec::new(),
         Codec::H264 => {
             let mut sei = vec![0, 0, 0, 1, 6, 5, (16 + LEN) as u8];
             sei.extend_from_slice(b"weft-load-stamp\x01");
@@ -62,7 +62,7 @@ impl Stamp {
     pub fn read(codec: Codec, data: &[u8]) -> Option<Stamp> {
         let data = match codec {
             Codec::H264 => data.strip_suffix(&[STOP])?,
-            Codec::Vp8 | Codec::Opus => data,
+            Codec::Vp8 | Codec::Vp9 | Codec::Av1 | Codec::Opus => data,
         };
         let stamp = data.get(data.len().checked_sub(LEN)?..)?;
         let halves = stamp.strip_prefix(MAGIC)?;

@@ -51,6 +51,9 @@ pub enum VideoError {
     /// The codec does not compress pictures.
     #[error("{codec} is an audio codec: choose a video codec", codec = .0.encoding())]
     Sound(Codec),
+    /// weft has no encoder and no decoder for it.
+    #[error("weft neither encodes nor decodes {codec}: choose vp8 or h264", codec = .0.encoding())]
+    NotCoded(Codec),
     /// The picture's planes do not match its dimensions.
     #[error("the picture says {width}x{height}, but its planes have another size")]
     PictureSize {

@@ -37,6 +37,7 @@ impl VideoEncoder {
         Ok(match codec {
             Codec::Vp8 => VideoEncoder::Vp8(Vp8Encoder::new(config)?),
             Codec::H264 => VideoEncoder::H264(H264Encoder::new(config)?),
+            Codec::Vp9 | Codec::Av1 => return Err(VideoError::NotCoded(codec)),
             Codec::Opus => return Err(VideoError::Sound(codec)),
         })
     }
@@ -107,6 +108,7 @@ impl VideoDecoder {
         Ok(match codec {
             Codec::Vp8 => VideoDecoder::Vp8(Vp8Decoder::new()?),
             Codec::H264 => VideoDecoder::H264(H264Decoder::new()?),
+            Codec::Vp9 | Codec::Av1 => return Err(VideoError::NotCoded(codec)),
             Codec::Opus => return Err(VideoError::Sound(codec)),
         })
     }

@@ -147,7 +147,7 @@ fn config(role: IceRole, addresses: &[SocketAddr], case: &Case, seed: u64) -> Pe
         locals: (0..).zip(addresses).map(local).collect(),
         public: Vec::new(),
         tcp: Vec::new(),
-        codecs: Codec::ALL.to_vec(),
+        codecs: Codec::CODED.to_vec(),
         data_channels: false,
         rng: rng.stream("session"),
     }

@@ -24,7 +24,7 @@ pub struct PeerConfig {
     pub tcp: Vec<SocketAddr>,
     /// Codecs that may be agreed on. An offer lists them in this order, which
     /// is the order of preference; an answer takes the first of the offer's
-    /// that is one of them.
+    /// that is one of them. Default: those that weft encodes and decodes.
     pub codecs: Vec<Codec>,
     /// Whether data channels are offered, and accepted where the other side offers them
     /// beside media. Default false.
@@ -103,7 +103,7 @@ impl PeerConfig {
             locals,
             public: Vec::new(),
             tcp: Vec::new(),
-            codecs: Codec::ALL.to_vec(),
+            codecs: Codec::CODED.to_vec(),
             data_channels: false,
             rng,
         }

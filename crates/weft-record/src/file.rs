@@ -7,6 +7,12 @@ use std::path::Path;
 use weft_session::ReceivedFrame;
 use weft_units::{Codec, Instant, MediaKind};
 
+/// Whether a track of this codec can be recorded.
+#[must_use]
+pub fn can_record(codec: Codec) -> bool {
+    Codec::CODED.contains(&codec)
+}
+
 /// File with one track.
 pub(crate) enum TrackFile {
     WebM(Box<Recorder>),
@@ -18,12 +24,12 @@ impl TrackFile {
     pub(crate) fn extension(codec: Codec) -> &'static str {
         match codec {
             Codec::H264 => "mp4",
-            Codec::Vp8 | Codec::Opus => "webm",
+            Codec::Vp8 | Codec::Vp9 | Codec::Av1 | Codec::Opus => "webm",
         }
     }
 
     /// Creates a file that only this user can read. `None` if the parameters do not
-    /// describe H.264 yet.
+    /// describe H.264 yet, or the codec cannot be recorded.
     ///
     /// # Errors
     /// [`RecorderError::Create`] if the file exists or cannot be created.
@@ -37,6 +43,7 @@ impl TrackFile {
                 let file = Mp4::create_new(path, parameters)?;
                 file.map(|file| TrackFile::Mp4(Box::new(file)))
             }
+            Codec::Vp9 | Codec::Av1 => None,
             Codec::Vp8 | Codec::Opus => {
                 let tracks = match codec.kind() {
                     MediaKind::Audio => Tracks::Audio,

@@ -16,6 +16,7 @@ mod track;
 mod webm;
 
 pub use error::RecorderError;
+pub use file::can_record;
 pub use index::{Index, IndexError, TrackEntry, TrackKind};
 pub use recording::{Recording, TrackKey, TrackSource};
 pub use webm::{Recorder, Tracks};

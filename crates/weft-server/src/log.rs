@@ -164,6 +164,13 @@ pub enum ServerEvent {
         /// Reason in words.
         error: String,
     },
+    /// A participant's pictures have a codec that cannot be recorded.
+    NotRecorded {
+        /// Name of the room as in its URL.
+        room: String,
+        /// Name of the codec.
+        codec: &'static str,
+    },
     /// The disk was too slow: packets are missing in the recording of a room.
     RecordingSlow {
         /// Name of the room as in its URL.
@@ -176,8 +183,7 @@ pub enum ServerEvent {
         /// Reason in words.
         error: String,
     },
-    /// Events for the target of the webhooks are lost. Logged once until it
-    /// takes an event; the metrics count them.
+    /// Events for the target of the webhooks are lost. Logged once until it takes one.
     WebhookDropped {
         /// Reason in words.
         error: String,
@@ -315,6 +321,7 @@ impl ServerEvent {
             ServerEvent::MediaEnded
             | ServerEvent::RecordingFailed { .. }
             | ServerEvent::RecordingSlow { .. }
+            | ServerEvent::NotRecorded { .. }
             | ServerEvent::NoAdmin { .. }
             | ServerEvent::ConfigurationNotRead { .. }
             | ServerEvent::WebhookDropped { .. }
@@ -439,6 +446,9 @@ impl fmt::Display for ServerEvent {
                     f,
                     "{room}: the recording stopped, its files are kept: {error}"
                 )
+            }
+            ServerEvent::NotRecorded { room, codec } => {
+                write!(f, "{room}: pictures in {codec} are not recorded")
             }
             ServerEvent::RecordingSlow { room, packets } => write!(
                 f,

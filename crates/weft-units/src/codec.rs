@@ -17,23 +17,29 @@ pub enum Codec {
     /// Video codec of ITU-T H.264. Our encoder and decoder support constrained
     /// baseline.
     H264,
+    /// Video codec of RFC 9628, which weft forwards and neither encodes nor decodes.
+    Vp9,
+    /// Video codec of the Alliance for Open Media, likewise.
+    Av1,
     /// Audio codec of RFC 6716.
     Opus,
 }
 
 impl Codec {
     /// All variants, in order of preference within each kind.
-    pub const ALL: [Codec; 3] = [Codec::Vp8, Codec::H264, Codec::Opus];
+    pub const ALL: [Codec; 5] = [Codec::Vp8, Codec::H264, Codec::Vp9, Codec::Av1, Codec::Opus];
+    /// Codecs that weft encodes and decodes, in order of preference within each kind.
+    pub const CODED: [Codec; 3] = [Codec::Vp8, Codec::H264, Codec::Opus];
 
-    /// Codecs of one kind, in order of preference.
+    /// Codecs of one kind that weft encodes and decodes, in order of preference.
     pub fn of_kind(kind: MediaKind) -> impl Iterator<Item = Codec> {
-        Codec::ALL.into_iter().filter(move |c| c.kind() == kind)
+        Codec::CODED.into_iter().filter(move |c| c.kind() == kind)
     }
 
-    /// Codec with this [`Codec::name`].
+    /// Codec with this [`Codec::name`] that weft encodes and decodes.
     #[must_use]
     pub fn named(name: &str) -> Option<Codec> {
-        Codec::ALL.into_iter().find(|c| c.name() == name)
+        Codec::CODED.into_iter().find(|c| c.name() == name)
     }
 
     /// Name on the command line and in files.
@@ -64,7 +70,8 @@ impl Codec {
     }
 
     /// Coarsest quantizer index (RFC 6386 section 9.6, ITU-T H.264 section
-    /// 7.4.2.2); the finest is zero. `None` for sound.
+    /// 7.4.2.2); the finest is zero. `None` for sound, and for codecs that weft does not
+    /// encode.
     #[must_use]
     pub const fn coarsest_quantizer(self) -> Option<u8> {
         match self.properties().quantizers {
@@ -73,7 +80,7 @@ impl Codec {
         }
     }
 
-    /// Quantizers between which a picture size is right. `None` for sound.
+    /// Quantizers between which a picture size is right. `None` as for [`Codec::coarsest_quantizer`].
     #[must_use]
     pub const fn quantizer_bounds(self) -> Option<QuantizerBounds> {
         match self.properties().quantizers {
@@ -105,6 +112,22 @@ impl Codec {
                 kind: MediaKind::Video,
                 temporal_layers: 1,
                 quantizers: Some((51, QuantizerBounds::H264)),
+                clock_rate: 90_000,
+            },
+            Codec::Vp9 => Properties {
+                name: "vp9",
+                encoding: "VP9",
+                kind: MediaKind::Video,
+                temporal_layers: 4,
+                quantizers: None,
+                clock_rate: 90_000,
+            },
+            Codec::Av1 => Properties {
+                name: "av1",
+                encoding: "AV1",
+                kind: MediaKind::Video,
+                temporal_layers: 4,
+                quantizers: None,
                 clock_rate: 90_000,
             },
             Codec::Opus => Properties {

@@ -48,7 +48,7 @@ const noLocation: Problem = {
 export function withoutDecoder(offer: string, answer: string): string | null {
   const answered = sections(answer);
   const rejected = sections(offer).find((section, place) => section.startsWith('video ') && answered[place]?.startsWith('video 0 '));
-  return /^a=rtpmap:\d+ (VP8|H264)\//m.exec(rejected ?? '')?.[1] ?? null;
+  return /^a=rtpmap:\d+ (VP8|H264|VP9|AV1)\//m.exec(rejected ?? '')?.[1] ?? null;
 }
 
 /** Media sections of a description, each from its kind on. */

@@ -1,15 +1,19 @@
 use crate::routing::layers::{LAYERS, LayerChoice};
 use crate::routing::offset_map::{OffsetMap, Place, Seen};
+use layered::LayeredPictures;
 use pictures::{Pictures, Verdict};
 use std::collections::VecDeque;
+use timestamps::Timestamps;
 use weft_units::{Codec, Duration, Instant, MediaKind, Rate};
 use weft_wire::media::{ForwardedPacket, ForwardedPayload, MediaPacket};
 use weft_wire::payload::{Content, FirstPacket, PieceInfo, Start, format_of};
 
 mod late;
+mod layered;
 mod pictures;
 #[cfg(test)]
 mod tests;
+mod timestamps;
 
 /// A jump of the incoming sequence number beyond this is an interruption and
 /// not loss: libwebrtc gives up its list of missing packets at the same length
@@ -81,9 +85,10 @@ pub(crate) struct Stats {
 /// and picture ids of its own, so that the receiver sees one stream without
 /// gaps across dropped layers, pauses and changes of the source.
 ///
-/// VP8 starts at keyframes, and temporal layers are dropped to fit. H.264
-/// starts at parameter sets and has no layers, so what does not fit makes a
-/// pause until the next keyframe. Of Opus every packet stands for itself.
+/// VP8, VP9 and AV1 start at keyframes, and temporal layers are dropped to fit;
+/// spatial layers stay together. H.264 starts at parameter sets and has no layers,
+/// so what does not fit makes a pause until the next keyframe. Of Opus every
+/// packet stands for itself.
 ///
 /// Feed [`handle_packet`](Forwarder::handle_packet), then drain
 /// [`poll_output`](Forwarder::poll_output) to `None`.
@@ -94,6 +99,8 @@ pub(crate) struct Forwarder {
     choice: LayerChoice,
     downlink: Downlink,
     pictures: Pictures,
+    /// In place of `pictures` where packets do not name their picture.
+    layered: LayeredPictures,
     timestamps: Timestamps,
     seen: Seen,
     next_out: u64,
@@ -136,15 +143,6 @@ pub(crate) struct Parsed {
     pub(crate) info: PieceInfo,
 }
 
-/// Outgoing timestamps: those of the source, moved so that they go on where
-/// the source before ended.
-#[derive(Debug, Default)]
-struct Timestamps {
-    /// `None` until the source's first packet is sent.
-    shift: Option<u32>,
-    last: Option<(u32, Instant)>,
-}
-
 impl Parsed {
     /// `None` if this is no payload of the codec.
     pub(crate) fn new(codec: Codec, packet: MediaPacket) -> Option<Parsed> {
@@ -165,7 +163,8 @@ impl Forwarder {
                 target: None,
                 queued: Duration::ZERO,
             },
-            pictures: Pictures::default(),
+            pictures: Pictures::new(format_of(codec).closes_gaps()),
+            layered: LayeredPictures::default(),
             timestamps: Timestamps::default(),
             seen: Seen::new(),
             next_out: 1,
@@ -319,6 +318,7 @@ impl Forwarder {
             .start(now, packet.timestamp, self.codec.clock_rate());
         self.seen = Seen::new();
         self.pictures.start(&parsed.info.numbers);
+        self.layered.start();
         self.state = State::Running(Running {
             map: OffsetMap::new(packet.sequence, self.next_out),
             newest: Newest {
@@ -365,18 +365,17 @@ impl Forwarder {
             self.stats.congested += 1;
             return;
         }
-        let verdict = match marks_first {
-            true => {
-                let wanted = match queued > QUEUE_LONG || self.is_late {
-                    true => 0,
-                    false => self.choice.wanted(),
-                };
-                self.pictures.decide(&parsed.info, newest, wanted)
+        let wanted = match queued > QUEUE_LONG || self.is_late {
+            true => 0,
+            false => self.choice.wanted(),
+        };
+        let verdict = match (self.codec.kind(), marks_first) {
+            (_, true) => self.pictures.decide(&parsed.info, newest, wanted),
+            (MediaKind::Video, false) => {
+                let picture = (packet.timestamp, &parsed.info);
+                self.layered.decide(picture, newest, wanted)
             }
-            false => Verdict {
-                keyframe: parsed.info.is_of_keyframe(),
-                ..Verdict::untouched()
-            },
+            (MediaKind::Audio, false) => Verdict::untouched(),
         };
         if newest {
             running.place(parsed, &verdict);
@@ -452,31 +451,6 @@ impl Running {
             marker: parsed.packet.marker,
             dropped: !verdict.forward,
         };
-    }
-}
-
-impl Timestamps {
-    fn source_ended(&mut self) {
-        self.shift = None;
-    }
-
-    fn start(&mut self, now: Instant, timestamp: u32, clock_rate: u32) {
-        if self.shift.is_some() {
-            return;
-        }
-        self.shift = Some(self.last.map_or(0, |(last, at)| {
-            let passed = now.saturating_since(at).as_secs_f64() * f64::from(clock_rate);
-            let next = last.wrapping_add((passed.round() as u32).max(1));
-            next.wrapping_sub(timestamp)
-        }));
-    }
-
-    fn shifted(&mut self, now: Instant, timestamp: u32, newest: bool) -> u32 {
-        let out = timestamp.wrapping_add(self.shift.unwrap_or(0));
-        if newest {
-            self.last = Some((out, now));
-        }
-        out
     }
 }
 

@@ -19,7 +19,7 @@ pub enum NegotiationError {
     #[error("{0}")]
     Fingerprint(#[from] weft_secure::FingerprintError),
     /// No section of an answer can be used.
-    #[error("no media section can be used: weft needs {}", payload::wanted(&Codec::ALL))]
+    #[error("no media section can be used: weft needs {}", payload::wanted(&Codec::CODED))]
     NoCommonCodec,
     /// A section of an offer has no codec that we take, or that we send.
     #[error("the offer's {} lists {offered}; it needs {wanted}", section_name(*.kind))]

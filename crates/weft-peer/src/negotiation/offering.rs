@@ -12,7 +12,7 @@ use crate::stream::{NegotiatedStream, StreamDirection};
 
 /// The payload type of repair packets in our offers, whatever they repair, the
 /// one that Chromium uses; those of codecs say their formats.
-const FEC: u8 = 98;
+pub(super) const FEC: u8 = 98;
 
 /// Extension ids of our offers (RFC 8285: 1 to 14).
 const EXTENSIONS: [(u8, &str); 6] = [

@@ -42,7 +42,7 @@ pub(crate) fn config(role: IceRole, seed: u64, local: &str) -> PeerConfig {
             handshake_seed: None,
         },
         session: weft_session::Config::new(ExtensionMap::default(), Ssrc(1)),
-        codecs: Codec::ALL.to_vec(),
+        codecs: Codec::CODED.to_vec(),
         data_channels: false,
         locals: vec![LocalAddress {
             addr: local.parse::<SocketAddr>().expect("an address"),

@@ -169,7 +169,7 @@ pub fn config(role: IceRole, epoch: std::time::Instant, rng: &Rng) -> PeerConfig
         locals: Vec::new(),
         public: Vec::new(),
         tcp: Vec::new(),
-        codecs: Codec::ALL.to_vec(),
+        codecs: Codec::CODED.to_vec(),
         data_channels: false,
         rng: rng.stream("session"),
     }

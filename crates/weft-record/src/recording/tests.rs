@@ -82,7 +82,7 @@ impl Sender {
             kind: match self.codec {
                 Codec::Opus => TrackKind::Microphone,
                 Codec::H264 => TrackKind::Screen,
-                Codec::Vp8 => TrackKind::Camera,
+                _ => TrackKind::Camera,
             },
             codec: self.codec,
         }
@@ -106,7 +106,7 @@ fn begin(root: &Path) -> Recording {
 fn send(recording: &mut Recording, sender: &mut Sender, from: u64, to: u64, size: (usize, usize)) {
     let every = match sender.codec {
         Codec::Opus => 20,
-        Codec::Vp8 | Codec::H264 => 1000 / FPS,
+        _ => 1000 / FPS,
     };
     for ms in (from..to).step_by(every as usize) {
         for packet in sender.frame(ms, size, Keyframe::Auto) {

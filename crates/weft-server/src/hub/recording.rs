@@ -97,6 +97,13 @@ impl Hub {
         let mut state = self.lock();
         match event {
             RecordingEvent::Ready { .. } => {}
+            RecordingEvent::NotRecorded { room, codec } => {
+                let codec = codec.encoding();
+                let error = format!("Pictures in {codec} are not recorded, only VP8 and H264.");
+                let told = json!({ "error": error });
+                state.notify_moderators_of(&room, &message("recording", &told));
+                self.log.emit(|| ServerEvent::NotRecorded { room, codec });
+            }
             RecordingEvent::Failed { room, error } => {
                 state.recorded.remove(&room);
                 self.media.set_recorded(&room, false);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::oneshot;
 use weft_forwarding::{Recorded, RecordedTrack};
 use weft_record::RecorderError;
-use weft_units::Instant;
+use weft_units::{Codec, Instant};
 
 /// Event of a recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub(crate) enum RecordingEvent {
     Failed { room: String, error: String },
     /// The files of a recording are complete, as far as the disk took them.
     Ready { room: String, folder: PathBuf },
+    /// Somebody's pictures have a codec that cannot be recorded.
+    NotRecorded { room: String, codec: Codec },
     /// The disk was too slow: packets are missing in the recording of a room.
     Slow { room: String, packets: u64 },
 }

@@ -157,6 +157,12 @@ impl Writer {
                     let Some(open) = self.rooms.get_mut(&publisher.room) else {
                         continue;
                     };
+                    if !weft_record::can_record(codec) {
+                        let room = publisher.room;
+                        let event = RecordingEvent::NotRecorded { room, codec };
+                        let _ = self.events.send(event);
+                        continue;
+                    }
                     let key = key(plane, track);
                     let source = TrackSource {
                         participant: publisher.participant,

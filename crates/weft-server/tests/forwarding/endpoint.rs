@@ -91,7 +91,7 @@ impl Source {
         };
         Source {
             next: Some(0),
-            codecs: Codec::ALL.to_vec(),
+            codecs: Codec::CODED.to_vec(),
             titles: titles.to_vec(),
             cameras: vec![camera; titles.len()],
             protection: ProtectionKind::default(),

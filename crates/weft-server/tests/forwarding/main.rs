@@ -247,8 +247,8 @@ fn what_cannot_be_used_is_refused_with_a_reason() {
     let endpoint = Endpoint::start(&["127.0.0.1"], Source::new(0));
     let offer = endpoint.offer_to_send();
     let others = offer
-        .replace("H264/90000", "AV1/90000")
-        .replace("VP8/90000", "AV1/90000")
+        .replace("H264/90000", "H265/90000")
+        .replace("VP8/90000", "H265/90000")
         .replace("opus/48000", "G722/8000");
     let no_codec = room.request("POST /whip/r?name=eve", &others);
     assert_eq!(no_codec.status, 422, "{}", no_codec.body);

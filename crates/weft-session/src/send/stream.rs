@@ -181,6 +181,7 @@ impl SendStream {
             tl0_picture_index: frame.temporal_layer.map(|_| self.tl0_picture_index),
             temporal_layer: frame.temporal_layer,
             layer_sync: frame.layer_sync,
+            switching_up: false,
             non_reference: frame.non_reference,
         }
     }

@@ -37,13 +37,14 @@ const H264: Table = Table {
 };
 
 /// Returns the score, 0 best and 100 worst, of a picture with this quantizer and share of
-/// the captured lines; linear between measurements. `None` for a codec without pictures.
+/// the captured lines; linear between measurements. `None` for a codec
+/// that was not measured.
 #[must_use]
 pub fn brisque(codec: Codec, quantizer: f64, share: f64) -> Option<f64> {
     match codec {
         Codec::Vp8 => Some(VP8.at(quantizer, share)),
         Codec::H264 => Some(H264.at(quantizer, share)),
-        Codec::Opus => None,
+        Codec::Vp9 | Codec::Av1 | Codec::Opus => None,
     }
 }
 

@@ -4,9 +4,11 @@
 //! and describes the codec in session descriptions. Sessions, forwarders and
 //! negotiation use the format of a codec ([`format_of`]) and depend on none.
 
+pub mod av1;
 pub mod h264;
 mod opus;
 pub mod vp8;
+mod vp9;
 
 use std::fmt;
 
@@ -20,6 +22,8 @@ pub fn format_of(codec: Codec) -> &'static dyn PayloadFormat {
     match codec {
         Codec::Vp8 => &vp8::Format,
         Codec::H264 => &h264::Format,
+        Codec::Vp9 => &vp9::Format,
+        Codec::Av1 => &av1::Format,
         Codec::Opus => &opus::Format,
     }
 }
@@ -32,6 +36,13 @@ pub enum Form {
     Plain(Codec),
     /// H.264, which has profiles and modes of packetization.
     H264(h264::Form),
+    /// VP9 with this profile (RFC 9628 section 6).
+    Vp9 {
+        /// `profile-id`.
+        profile: u8,
+    },
+    /// AV1, which has profiles, levels and tiers.
+    Av1(av1::Form),
 }
 
 impl Form {
@@ -42,11 +53,13 @@ impl Form {
         all.find_map(|codec| format_of(codec).form(offered))
     }
 
-    /// Form of our encoders' streams.
+    /// Form of our encoders' streams, or the one that all receivers of a codec decode.
     #[must_use]
     pub const fn ours(codec: Codec) -> Form {
         match codec {
             Codec::H264 => Form::H264(h264::Form::OURS),
+            Codec::Vp9 => Form::Vp9 { profile: 0 },
+            Codec::Av1 => Form::Av1(av1::Form::DEFAULT),
             Codec::Vp8 | Codec::Opus => Form::Plain(codec),
         }
     }
@@ -57,6 +70,8 @@ impl Form {
         match self {
             Form::Plain(codec) => codec,
             Form::H264(_) => Codec::H264,
+            Form::Vp9 { .. } => Codec::Vp9,
+            Form::Av1(_) => Codec::Av1,
         }
     }
 
@@ -66,6 +81,7 @@ impl Form {
     pub fn decodes(self, stream: Form) -> bool {
         match (self, stream) {
             (Form::H264(own), Form::H264(stream)) => own.decodes(stream),
+            (Form::Av1(own), Form::Av1(stream)) => own.decodes(stream),
             (own, stream) => own == stream,
         }
     }
@@ -84,6 +100,8 @@ impl Form {
         match self {
             Form::Plain(_) => 0,
             Form::H264(form) => form.preference(),
+            // Most receivers decode the lowest profile.
+            Form::Vp9 { profile } | Form::Av1(av1::Form { profile, .. }) => u8::MAX - profile,
         }
     }
 
@@ -93,6 +111,8 @@ impl Form {
         match self {
             Form::Plain(codec) => format_of(codec).description().parameters.to_owned(),
             Form::H264(form) => form.parameters(),
+            Form::Vp9 { profile } => format!("profile-id={profile}"),
+            Form::Av1(form) => form.parameters(),
         }
     }
 }
@@ -102,7 +122,10 @@ impl fmt::Display for Form {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(format_of(self.codec()).description().wanted)?;
         match self {
-            Form::Plain(_) => Ok(()),
+            Form::Plain(_) | Form::Vp9 { profile: 0 } => Ok(()),
+            Form::Av1(av1::Form { profile: 0, .. }) => Ok(()),
+            Form::Vp9 { profile } => write!(f, " (profile {profile})"),
+            Form::Av1(form) => write!(f, " ({form})"),
             Form::H264(form) => write!(f, " ({form})"),
         }
     }
@@ -126,13 +149,17 @@ pub trait PayloadFormat: Sync + fmt::Debug {
     fn read<'a>(&self, payload: &'a [u8]) -> Result<Piece<'a>, ParseError>;
 
     /// Splits a frame from the encoder into parts with at most `max_payload`
-    /// octets, plus a prefix of at most [`Prefix::MAX`]. Sound is not split.
+    /// octets, plus a prefix of at most [`Prefix::MAX`]. Sound is not split. Default: no
+    /// parts, for codecs without an encoder.
     fn cut<'a>(
         &self,
         frame: &'a [u8],
         numbers: PictureNumbers,
         max_payload: usize,
-    ) -> Vec<Part<'a>>;
+    ) -> Vec<Part<'a>> {
+        let _ = (frame, numbers, max_payload);
+        Vec::new()
+    }
 
     /// Returns the payload's descriptor with another picture id and its index of
     /// base layer pictures moved by `tl0_shift`, for forwarders that drop
@@ -146,6 +173,12 @@ pub trait PayloadFormat: Sync + fmt::Debug {
     ) -> Option<(Prefix, usize)> {
         let _ = (payload, picture_id, tl0_shift);
         None
+    }
+
+    /// Whether pictures behind a dropped one get its id, so that receivers see no gap in the
+    /// ids. Default true.
+    fn closes_gaps(&self) -> bool {
+        true
     }
 
     /// Codec in our session descriptions.
@@ -198,7 +231,7 @@ pub struct PieceInfo {
     pub picture_parameters: bool,
     /// Numbers of its picture.
     pub numbers: PictureNumbers,
-    /// Width and height in pixels, where a keyframe of VP8 begins.
+    /// Width and height in pixels, where a keyframe of VP8 or VP9 begins.
     pub size: Option<(u16, u16)>,
 }
 
@@ -228,6 +261,9 @@ pub struct PictureNumbers {
     /// Whether it refers to the base layer only, so that a receiver can switch
     /// up to its layer.
     pub layer_sync: bool,
+    /// Whether later pictures of higher layers refer to no earlier picture above its layer,
+    /// so that a receiver can switch up to any layer from here on.
+    pub switching_up: bool,
     /// Whether no later picture refers to it.
     pub non_reference: bool,
 }
@@ -301,6 +337,7 @@ impl PieceInfo {
             tl0_picture_index: None,
             temporal_layer: None,
             layer_sync: false,
+            switching_up: false,
             non_reference: false,
         },
         size: None,

@@ -39,7 +39,7 @@ fn what_we_offer_is_taken_for_the_codec_that_it_is() {
 #[test]
 fn people_read_what_is_missing() {
     let wanted = wanted(&Codec::ALL);
-    assert_eq!(wanted, "VP8, H.264 or Opus (audio/48000/2)");
+    assert_eq!(wanted, "VP8, H.264, VP9, AV1 or Opus (audio/48000/2)");
     let named = |codec: &str| sdp::Payload {
         codec: codec.to_owned(),
         ..sdp::Payload::default()

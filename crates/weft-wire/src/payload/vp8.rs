@@ -261,6 +261,7 @@ impl Descriptor {
             tl0_picture_index: self.tl0_picture_index,
             temporal_layer: self.temporal_layer,
             layer_sync: self.layer_sync,
+            switching_up: false,
             non_reference: self.non_reference,
         }
     }

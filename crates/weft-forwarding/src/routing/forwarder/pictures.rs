@@ -31,6 +31,8 @@ pub(super) struct Rewrite {
 #[derive(Debug)]
 pub(super) struct Pictures {
     ids: Option<OffsetMap>,
+    /// Whether the ids of dropped pictures are given to later ones.
+    closes_gaps: bool,
     decided: [Option<Decided>; REMEMBERED],
     /// Layers up to this one go through.
     level: u8,
@@ -61,10 +63,11 @@ impl Verdict {
     }
 }
 
-impl Default for Pictures {
-    fn default() -> Pictures {
+impl Pictures {
+    pub(super) fn new(closes_gaps: bool) -> Pictures {
         Pictures {
             ids: None,
+            closes_gaps,
             decided: [None; REMEMBERED],
             level: LAYERS as u8 - 1,
             raised: None,
@@ -73,9 +76,7 @@ impl Default for Pictures {
             keyframe: false,
         }
     }
-}
 
-impl Pictures {
     /// Restarts with this picture, its numbers joined to those given away
     /// before.
     pub(super) fn start(&mut self, numbers: &PictureNumbers) {
@@ -151,7 +152,13 @@ impl Pictures {
                     self.level = layer;
                 }
                 let forward = layer <= self.level || packet.intra;
-                if forward {
+                // Any layer can follow a picture above which no later one looks back
+                // (RFC 9628 section 4.2, U).
+                if forward && packet.numbers.switching_up && self.level < wanted {
+                    self.raised = Some((id, self.level));
+                    self.level = wanted;
+                }
+                if forward || !self.closes_gaps {
                     ids.keep_to(id);
                 } else {
                     ids.drop_range(id, id);

@@ -1,4 +1,5 @@
 mod h264;
+mod layers;
 mod order;
 
 use super::*;

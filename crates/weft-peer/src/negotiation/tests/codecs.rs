@@ -166,3 +166,15 @@ fn a_player_gets_the_profiles_that_its_own_decodes() {
     let text = refusal(BASELINE, &[SINGLE]);
     assert!(text.contains("packetization-mode=0); it needs"), "{text}");
 }
+
+#[test]
+fn repair_packets_share_their_payload_type_with_no_codec() {
+    for codec in Codec::ALL {
+        let description = weft_wire::payload::format_of(codec).description();
+        let both = [Some(description.payload_type), description.rtx];
+        assert!(
+            !both.contains(&Some(super::super::offering::FEC)),
+            "{codec}"
+        );
+    }
+}

@@ -335,6 +335,7 @@ fn a_damaged_layer_heals_at_its_sync_frame() {
         tl0_picture_index: Some(tl0),
         temporal_layer: Some(layer),
         layer_sync,
+        switching_up: false,
         non_reference: false,
     };
     let whole = Hole::default();
