@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use weft_forwarding::{Output as PlaneOutput, Plane, Publisher, ResourceId, Settings};
 use weft_ice::{IceRole, LinkId, LocalAddress, RemoteFilter};
 use weft_peer::{Entropy, Offer, Output, PeerConfig, Section, StreamDirection, TimeOrigin};
-use weft_secure::Certificate;
+use weft_secure::{Certificate, Keying};
 use weft_session::Delivery;
 use weft_testing::processor_time;
 use weft_units::{Duration, Ecn, Instant, MediaKind, Rng};
@@ -139,7 +139,7 @@ impl House {
 
 fn entropy(seed: u64) -> Entropy {
     Entropy {
-        handshake_seed: None,
+        keying: Keying::Dtls { seed: None },
         ..Entropy::repeating(Rng::new(seed))
     }
 }

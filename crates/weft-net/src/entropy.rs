@@ -1,6 +1,6 @@
 use weft_ice::{IceRole, LocalAddress};
 use weft_peer::{Entropy, PeerConfig};
-use weft_secure::Certificate;
+use weft_secure::{Certificate, Keying};
 use weft_units::Rng;
 
 use crate::Clock;
@@ -44,7 +44,7 @@ pub fn entropy() -> Result<Entropy, EntropyError> {
         credentials,
         tie_breaker: word()?,
         seed: word()?,
-        handshake_seed: None,
+        keying: Keying::Dtls { seed: None },
     })
 }
 

@@ -15,7 +15,7 @@ use weft_ice::{Credentials, IceRole, LinkId, LocalAddress, RemoteFilter};
 use weft_peer::{
     AnswerPolicy, Event, Offer, Output, Peer, PeerConfig, Section, StreamDirection, answer,
 };
-use weft_secure::{Certificate, Config as AssociationConfig};
+use weft_secure::{Certificate, Config as AssociationConfig, Keying};
 use weft_session::{Config as SessionConfig, Delivery, Frame, ProtectionKind, SchedulerKind};
 use weft_testing::pictures::FRAME_INTERVAL;
 use weft_units::{Codec, Duration, Ecn, Instant, MediaKind, Rate, Rng, Ssrc, StreamId};
@@ -141,7 +141,7 @@ fn config(role: IceRole, addresses: &[SocketAddr], case: &Case, seed: u64) -> Pe
             },
             certificate: Certificate::generate().expect("the system has randomness"),
             epoch,
-            handshake_seed: None,
+            keying: Keying::Dtls { seed: None },
         },
         session,
         locals: (0..).zip(addresses).map(local).collect(),

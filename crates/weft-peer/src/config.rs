@@ -2,7 +2,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::Instant as StdInstant;
 
 use weft_ice::{Checks, Credentials, IceRole, LocalAddress};
-use weft_secure::{Certificate, Config as AssociationConfig};
+use weft_secure::{Certificate, Config as AssociationConfig, Keying};
 use weft_units::{Codec, MediaKind, Rng, Ssrc};
 
 /// Parts of a peer that stand before anything is negotiated.
@@ -52,8 +52,8 @@ pub struct Entropy {
     pub tie_breaker: u64,
     /// Seed of everything that is not secret.
     pub seed: u64,
-    /// See [`weft_secure::Config::handshake_seed`].
-    pub handshake_seed: Option<u64>,
+    /// Source of the keys.
+    pub keying: Keying,
 }
 
 impl Entropy {
@@ -67,7 +67,36 @@ impl Entropy {
             credentials,
             tie_breaker: rng.next_u64(),
             seed: rng.next_u64(),
-            handshake_seed: Some(rng.next_u64()),
+            keying: Keying::Dtls {
+                seed: Some(rng.next_u64()),
+            },
+        }
+    }
+
+    /// Draws for a peer of a simulated network, which has no handshake
+    /// ([`Keying::Known`]).
+    #[cfg(feature = "simulation")]
+    #[must_use]
+    pub fn simulated(rng: Rng) -> Entropy {
+        Entropy {
+            keying: Keying::Known,
+            ..Entropy::repeating(rng)
+        }
+    }
+}
+
+impl TimeOrigin {
+    /// Origin for peers without a handshake, which never look at the system's clock.
+    #[cfg(feature = "simulation")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "`std::time` has no other way to make a value; none is compared with the clock"
+    )]
+    #[must_use]
+    pub fn simulated() -> TimeOrigin {
+        TimeOrigin {
+            std: StdInstant::now(),
+            ntp: 0,
         }
     }
 }
@@ -97,7 +126,7 @@ impl PeerConfig {
                 },
                 certificate,
                 epoch: origin.std,
-                handshake_seed: entropy.handshake_seed,
+                keying: entropy.keying,
             },
             session,
             locals,

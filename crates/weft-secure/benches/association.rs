@@ -6,7 +6,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
 use std::net::SocketAddr;
 use weft_ice::{Credentials, IceRole, LinkId, LocalAddress, RemoteCandidate, RemoteFilter};
-use weft_secure::{Association, Certificate, Config, DtlsRole, Output, Received, Remote};
+use weft_secure::{Association, Certificate, Config, DtlsRole, Keying, Output, Received, Remote};
 use weft_units::{Duration, Instant, Rng};
 
 /// Payload that leaves room for headers and tag in 1,200 bytes.
@@ -46,7 +46,7 @@ fn association(role: IceRole, seed: u64, addresses: &[SocketAddr]) -> Associatio
         },
         certificate: Certificate::generate().expect("certificate"),
         epoch,
-        handshake_seed: None,
+        keying: Keying::Dtls { seed: None },
     };
     let mut association = Association::new(Instant::ZERO, config);
     for (link, &addr) in (0..).zip(addresses) {

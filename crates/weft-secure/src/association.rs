@@ -47,7 +47,7 @@ impl Association {
     pub fn new(now: Instant, config: Config) -> Association {
         Association {
             fingerprint: config.certificate.fingerprint(),
-            dtls: Handshake::new(now, config.epoch, config.certificate, config.handshake_seed),
+            dtls: Handshake::new(now, config.epoch, config.certificate, config.keying),
             ice: Agent::new(weft_ice::Config {
                 rng: config.ice.rng.stream("ice"),
                 ..config.ice

@@ -37,8 +37,17 @@ impl Certificate {
             .map_err(CertificateError::Generation)
     }
 
+    /// Placeholder for associations that have no handshake ([`Keying::Known`]).
+    ///
+    /// [`Keying::Known`]: crate::Keying::Known
+    #[cfg(feature = "simulation")]
+    #[must_use]
+    pub fn unused() -> Certificate {
+        Certificate::fixed(&[])
+    }
+
     /// These bytes in place of a certificate, for handshakes that prove nothing.
-    #[cfg(feature = "testing")]
+    #[cfg(feature = "simulation")]
     pub(crate) fn fixed(certificate: &[u8]) -> Certificate {
         Certificate::new(dimpl::DtlsCertificate {
             certificate: certificate.to_vec(),

@@ -1,5 +1,6 @@
 use crate::certificate::{Certificate, Fingerprint};
 use crate::failure::FailReason;
+use crate::keying::Keying;
 use crate::role::DtlsRole;
 use crate::rsa;
 use crate::srtp::{Profile, Srtp};
@@ -20,7 +21,7 @@ const SPACING: Duration = Duration::from_millis(20);
 /// The DTLS association: makes the keys, then stays for the closing alert.
 pub(crate) struct Handshake {
     certificate: Certificate,
-    seed: Option<u64>,
+    keying: Keying,
     /// None until the peer's description is known: role and configuration depend on it.
     dtls: Option<Dtls>,
     epoch: StdInstant,
@@ -44,7 +45,7 @@ struct Progress {
 
 struct Finished;
 
-#[cfg(feature = "testing")]
+#[cfg(feature = "simulation")]
 impl Progress {
     /// All of it, with keys that everybody knows.
     fn without_handshake(role: DtlsRole, peer: Fingerprint) -> Progress {
@@ -81,11 +82,11 @@ impl Handshake {
         now: Instant,
         epoch: StdInstant,
         certificate: Certificate,
-        seed: Option<u64>,
+        keying: Keying,
     ) -> Handshake {
         Handshake {
             certificate,
-            seed,
+            keying,
             dtls: None,
             epoch,
             state: State::Idle,
@@ -101,11 +102,18 @@ impl Handshake {
     pub fn start(&mut self, now: Instant, role: DtlsRole, expected: Fingerprint) {
         #[cfg(feature = "testing")]
         if crate::testing::leaves_out_handshakes() {
-            self.state = State::Running(role, expected);
-            self.progress = Progress::without_handshake(role, expected);
-            return;
+            self.keying = Keying::Known;
         }
-        let config = self.certificate.handshake_config(role, self.seed);
+        let seed = match self.keying {
+            Keying::Dtls { seed } => seed,
+            #[cfg(feature = "simulation")]
+            Keying::Known => {
+                self.state = State::Running(role, expected);
+                self.progress = Progress::without_handshake(role, expected);
+                return;
+            }
+        };
+        let config = self.certificate.handshake_config(role, seed);
         let own = self.certificate.for_library();
         let mut dtls = Dtls::new_auto(config, own, at(self.epoch, now));
         dtls.set_active(role == DtlsRole::Client);

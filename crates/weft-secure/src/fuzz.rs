@@ -1,6 +1,6 @@
 //! Bodies of the fuzz targets in `fuzz/`, which property tests run as well.
 
-use crate::{Association, Certificate, Config, DtlsRole, Received, Remote};
+use crate::{Association, Certificate, Config, DtlsRole, Keying, Received, Remote};
 use std::net::SocketAddr;
 use std::sync::OnceLock;
 use weft_ice::{Credentials, IceRole, LinkId, LocalAddress, RemoteCandidate, RemoteFilter};
@@ -56,7 +56,7 @@ fn association() -> Association {
         },
         certificate: certificate.clone(),
         epoch: *epoch,
-        handshake_seed: None,
+        keying: Keying::Dtls { seed: None },
     };
     let mut association = Association::new(Instant::ZERO, config);
     association.add_local(

@@ -16,6 +16,7 @@ mod flights;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
 mod handshake;
+mod keying;
 mod record;
 mod role;
 mod rsa;
@@ -28,5 +29,6 @@ pub use association::{Association, Config, Event, Output, Received, Remote};
 pub use certificate::{Certificate, CertificateError, Fingerprint, FingerprintError};
 pub use counters::{Counters, DropReason};
 pub use failure::FailReason;
+pub use keying::Keying;
 pub use role::DtlsRole;
 pub use srtp::{Profile, ProtectError};

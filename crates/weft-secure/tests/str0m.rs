@@ -14,7 +14,8 @@ use weft_ice::{
     Credentials, IceRole, LinkId, LocalAddress, PathState, RemoteCandidate, RemoteFilter,
 };
 use weft_secure::{
-    Association, Certificate, Config, DtlsRole, Event, Fingerprint, Output, Received, Remote,
+    Association, Certificate, Config, DtlsRole, Event, Fingerprint, Keying, Output, Received,
+    Remote,
 };
 use weft_units::{Duration, Instant, Rng};
 
@@ -69,7 +70,7 @@ impl Call {
                 },
                 certificate: Certificate::generate().expect("certificate"),
                 epoch,
-                handshake_seed: None,
+                keying: Keying::Dtls { seed: None },
             },
         );
         for link in [1, 2] {

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
 use weft_ice::{Credentials, IceRole, LinkId, LocalAddress, RemoteFilter};
-use weft_secure::{Certificate, Config as AssociationConfig};
+use weft_secure::{Certificate, Config as AssociationConfig, Keying};
 use weft_session::{Delivery, FeedbackFormat, Frame, Input, Level, Output};
 use weft_units::{Codec, Duration, Instant, MediaKind, PathId, Rng, Ssrc};
 use weft_wire::rtp::ExtensionMap;
@@ -39,7 +39,7 @@ pub(crate) fn config(role: IceRole, seed: u64, local: &str) -> PeerConfig {
             },
             certificate: Certificate::generate().expect("the system has randomness"),
             epoch: std::time::Instant::now(),
-            handshake_seed: None,
+            keying: Keying::Dtls { seed: None },
         },
         session: weft_session::Config::new(ExtensionMap::default(), Ssrc(1)),
         codecs: Codec::CODED.to_vec(),

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use weft_ice::{Credentials, IceRole, LinkId, LocalAddress, RemoteFilter};
 use weft_peer::{Event, PeerConfig};
-use weft_secure::{Certificate, Config as AssociationConfig};
+use weft_secure::{Certificate, Config as AssociationConfig, Keying};
 use weft_session::{Config as SessionConfig, Frame};
 pub use weft_testing::pictures::{FRAME_INTERVAL, Source};
 use weft_testing::pictures::{Picture, Stamp};
@@ -163,7 +163,7 @@ pub fn config(role: IceRole, epoch: std::time::Instant, rng: &Rng) -> PeerConfig
             },
             certificate: Certificate::generate().expect("the system has randomness"),
             epoch,
-            handshake_seed: None,
+            keying: Keying::Dtls { seed: None },
         },
         session,
         locals: Vec::new(),

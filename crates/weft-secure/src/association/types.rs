@@ -1,6 +1,7 @@
 use crate::certificate::{Certificate, Fingerprint};
 use crate::counters::DropReason;
 use crate::failure::FailReason;
+use crate::keying::Keying;
 use crate::role::DtlsRole;
 use crate::srtp::Profile;
 use weft_ice::{Credentials, RemoteCandidate};
@@ -17,10 +18,8 @@ pub struct Config {
     /// Time of [`weft_units::Instant::ZERO`] on the system's clock, for the
     /// DTLS library. Any value will do as long as it does not change.
     pub epoch: std::time::Instant,
-    /// Seed of what the DTLS library draws besides its keys (random fields,
-    /// jitter of timers), for runs that are to repeat byte by byte. None where
-    /// the network is real: the library draws from the system then.
-    pub handshake_seed: Option<u64>,
+    /// Source of the keys.
+    pub keying: Keying,
 }
 
 /// Values of the peer's session description.

@@ -2,6 +2,7 @@
 //! offer is the DTLS server.
 
 use super::*;
+use crate::keying::Keying;
 pub use wired::*;
 
 use weft_ice as ice;
@@ -35,7 +36,7 @@ pub fn association(role: IceRole, tie_breaker: u64, seed: u64) -> Association {
             },
             certificate: Certificate::generate().expect("certificate"),
             epoch: epoch(),
-            handshake_seed: None,
+            keying: Keying::Dtls { seed: None },
         },
     )
 }

@@ -4,7 +4,7 @@
 #![allow(clippy::disallowed_methods)]
 
 use crate::dtls::{Handshake, Wanted};
-use crate::{Certificate, DtlsRole, FailReason, Fingerprint};
+use crate::{Certificate, DtlsRole, FailReason, Fingerprint, Keying};
 use std::net::{SocketAddr, UdpSocket};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -99,7 +99,7 @@ fn run(
     let own = Certificate::generate().expect("certificate");
     let epoch = StdInstant::now();
     let now = || Instant::ZERO + Duration::from(epoch.elapsed());
-    let mut ours = Handshake::new(now(), epoch, own, None);
+    let mut ours = Handshake::new(now(), epoch, own, Keying::Dtls { seed: None });
     ours.start(now(), role, expected);
     let mut buffer = [0; 2048];
     loop {
