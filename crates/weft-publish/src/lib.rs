@@ -16,6 +16,9 @@
 //! A [`FrameRequest`] asks an encoder for a picture; the numbers by
 //! which encoders keep within its budget are in [`fitting`].
 //!
+//! Where a camera has several encodings at once, [`simulcast_rates`] divides its rate
+//! among them.
+//!
 //! Where somebody else controls the encoder, a [`FrameDropper`] takes the second place: it
 //! leaves out the frames for which there is no room.
 //!
@@ -51,6 +54,7 @@ mod dropping;
 pub mod fitting;
 mod publisher;
 mod request;
+mod simulcast;
 
 pub use adaptation::{Adaptation, Verdict};
 pub use adaptation::{AdaptationSetup, Degradation, Form};
@@ -58,4 +62,5 @@ pub use control::{Allowance, EncoderControl, Encoding, Start};
 pub use dropping::{EncoderPace, FrameDropper, OfferedFrame};
 pub use publisher::Publisher;
 pub use request::{FrameRequest, Keyframe};
+pub use simulcast::{SimulcastEncoding, simulcast_rates};
 pub use weft_units::QuantizerBounds;
