@@ -120,6 +120,17 @@ impl Setup {
         }
     }
 
+    /// Whether the link is that of one person in a group of several. Results do not name
+    /// such links, because there may be hundreds.
+    #[must_use]
+    pub fn is_personal(&self, link: usize) -> bool {
+        self.flows.iter().any(|flow| {
+            let is_group = matches!(&flow.kind, FlowKind::Conference(group) if group.people > 1);
+            let mut hops = flow.routes.iter().flat_map(|route| &route.hops);
+            is_group && hops.any(|hop| hop.link == link)
+        })
+    }
+
     /// Returns the beginning of the first period that is measured as a whole.
     #[must_use]
     pub fn first_measured_period(&self) -> Duration {

@@ -8,7 +8,7 @@ use weft_units::{Instant, Rng};
 
 use crate::delays::Measured;
 use crate::network::{Ended, Fate, Network, Owner};
-use crate::traffic::Running;
+use crate::traffic::Flows;
 
 /// Observer of a run.
 pub trait Observer {
@@ -38,7 +38,7 @@ pub fn run(setup: &Setup, seed: u64, observer: &mut dyn Observer) -> Result<Reco
 pub struct Simulation<'a> {
     setup: Cow<'a, Setup>,
     network: Network,
-    flows: Vec<Running>,
+    flows: Flows,
     now: Instant,
     events: u64,
     has_ended: bool,
@@ -60,8 +60,7 @@ impl<'a> Simulation<'a> {
         let rng = Rng::new(seed);
         let mut network = Network::new(&setup.links, &rng.stream("links"));
         let flows_rng = rng.stream("flows");
-        let flow = |(index, flow)| Running::new(index, flow, &flows_rng, &mut network);
-        let flows = setup.flows.iter().enumerate().map(flow).collect();
+        let flows = Flows::new(&setup.flows, &flows_rng, &mut network);
         let sampler = network.add_slot(Owner::Sample);
         let first = setup.sample_every.min(setup.duration);
         network.set_timer(sampler, Some(Instant::ZERO + first));
@@ -105,7 +104,9 @@ impl<'a> Simulation<'a> {
                 Owner::Flow(flow, key) => {
                     // The flow sets the slot again.
                     self.network.set_timer(slot, None);
-                    self.flows[flow].flow.on_timer(at, key, &mut self.network);
+                    self.flows
+                        .running(flow)
+                        .on_timer(at, key, &mut self.network);
                 }
                 Owner::Sample => {
                     self.sample(at);
@@ -123,7 +124,7 @@ impl<'a> Simulation<'a> {
     }
 
     fn dispatch(&mut self, ended: &Ended) {
-        let flow = &mut self.flows[ended.flow].flow;
+        let flow = self.flows.running(ended.flow);
         match ended.fate {
             Fate::Delivered => flow.on_packet(self.now, &ended.packet, &mut self.network),
             Fate::Dropped => flow.on_dropped(&ended.packet),
@@ -138,21 +139,18 @@ impl<'a> Simulation<'a> {
             false => Measured::No,
         };
         self.network.sample(at, measured);
-        for running in &mut self.flows {
-            running.flow.sample(at);
-        }
+        self.flows.sample(at);
     }
 
     /// Returns the record of the run so far.
     #[must_use]
     pub fn finish(mut self) -> Record {
         let links = self.network.link_records(self.now, &self.setup.links);
-        let flows = self.flows.into_iter();
         Record {
             ended_at: self.now,
             sample_every: self.setup.sample_every,
             links,
-            flows: flows.map(|f| f.into_record(&mut self.network)).collect(),
+            flows: self.flows.into_records(&mut self.network),
             events: self.events,
         }
     }

@@ -5,6 +5,7 @@
 
 mod app;
 mod call;
+mod conference;
 mod floor;
 mod tcp;
 mod udp;
@@ -16,6 +17,10 @@ pub use call::{
     CallRecord, CallSample, CallSetup, CameraSetup, FrameLog, FrameRecord, FrameShown,
     MicrophoneSetup, ModelError, ModelSetup, PathChange, PathSample, Quality, SideRecord,
     SideSetup, SourceKind, StreamRecord, SyntheticSetup,
+};
+pub use conference::{
+    ConferenceRecord, ConferenceSetup, PersonRecord, Screen, SimulcastSetup, TilePicture,
+    TileRecord, TileSizes,
 };
 pub use floor::{FloorRecord, FloorSetup, ShownPicture};
 pub use tcp::{Application, CongestionKind, EcnMode, TcpRecord, TcpSample, TcpSetup, Transfer};
@@ -33,6 +38,8 @@ pub enum FlowKind {
     Udp(UdpSetup),
     /// A weft call, one path for each route.
     Call(Box<CallSetup>),
+    /// A group of people in a conference over one server.
+    Conference(Box<ConferenceSetup>),
     /// A call of a closed application, by its model.
     App(Box<AppSetup>),
     /// Lower bound that no call can beat.
@@ -46,6 +53,8 @@ pub enum FlowDetail {
     Tcp(TcpRecord),
     /// Application: a call, frame by frame.
     Call(Box<CallRecord>),
+    /// Application: the pictures that people in a conference saw.
+    Conference(ConferenceRecord),
     /// Application: the pictures of an oracle.
     Floor(FloorRecord),
     /// Application: counters that the programs at its ends reported, one entry for each
@@ -108,6 +117,7 @@ impl FlowKind {
             FlowKind::Tcp(tcp) => tcp,
             FlowKind::Udp(udp) => udp,
             FlowKind::Call(call) => call.as_ref(),
+            FlowKind::Conference(group) => group.as_ref(),
             FlowKind::App(app) => app.as_ref(),
             FlowKind::Floor(floor) => floor,
         }

@@ -24,8 +24,9 @@ pub(crate) trait Flow: Send {
     /// Ends a sampling period.
     fn sample(&mut self, at: Instant);
 
-    /// Returns the details of this kind of flow.
-    fn detail(&mut self) -> FlowDetail;
+    /// Returns the details of this kind of flow. `share` counts the flows of the setup that
+    /// are one here, from 0.
+    fn detail(&mut self, share: usize) -> FlowDetail;
 }
 
 /// The two legs of one of a flow's routes.

@@ -2,74 +2,144 @@
 
 mod app;
 mod call;
+mod conference;
 mod floor;
 mod flow;
 mod tcp;
 mod udp;
 
 use weft_experiment::{FlowKind, FlowRecord, FlowSetup, Route, RouteRecord};
-use weft_units::Rng;
+use weft_units::{Instant, Rng};
 
 use crate::network::Network;
 use app::AppFlow;
 use call::CallFlow;
 pub use call::{Camera, EncodedFrame, End, FrameEncoder, Model, Synthetic};
+use conference::{ConferenceFlow, Group};
 use floor::FloorFlow;
 use flow::{Flow, Legs, Span};
 use tcp::TcpFlow;
 use udp::UdpFlow;
 
-/// A flow with its name and its legs in the network.
-pub(crate) struct Running {
-    name: String,
-    legs: Vec<Legs>,
-    pub flow: Box<dyn Flow>,
+/// All flows of a run.
+pub(crate) struct Flows {
+    /// Flows, and the conference, which all its groups share.
+    running: Vec<Box<dyn Flow>>,
+    /// One for each flow of the setup.
+    parts: Vec<Part>,
 }
 
-impl Running {
-    pub fn new(index: usize, setup: &FlowSetup, rng: &Rng, network: &mut Network) -> Running {
-        let rng = rng.stream(&setup.name);
-        let add = |(number, route): (usize, &Route)| {
-            let rng = rng.stream(&format!("route {number}"));
-            let (there, back) = network.add_route(index, setup.class, route, &rng);
-            Legs { there, back }
+/// A flow of the setup with its name and its legs in the network.
+struct Part {
+    name: String,
+    legs: Vec<Legs>,
+    /// Position among those that run.
+    running: usize,
+    /// Number among the flows that share it.
+    share: usize,
+}
+
+impl Flows {
+    pub fn new(setups: &[FlowSetup], rng: &Rng, network: &mut Network) -> Flows {
+        let mut flows = Flows {
+            running: Vec::new(),
+            parts: Vec::new(),
         };
-        let legs: Vec<Legs> = setup.routes.iter().enumerate().map(add).collect();
-        let span = Span::of(setup);
-        let flow: Box<dyn Flow> = match &setup.kind {
-            FlowKind::Tcp(tcp) => Box::new(TcpFlow::new(index, tcp, span, legs[0], &rng, network)),
-            FlowKind::Call(call) => {
-                let paths = setup
-                    .routes
-                    .iter()
-                    .map(|r| (network.empty_rtt(r), r.policy));
-                let paths = paths.collect();
-                Box::new(CallFlow::new(
-                    index, call, span, &legs, paths, &rng, network,
-                ))
+        let mut groups = Vec::new();
+        let is_single = |setup: &&FlowSetup| !matches!(setup.kind, FlowKind::Conference(_));
+        let singles = setups.iter().filter(is_single).count();
+        for setup in setups {
+            let rng = rng.stream(&setup.name);
+            // The conference comes last.
+            let (running, share) = match &setup.kind {
+                FlowKind::Conference(_) => (singles, groups.len()),
+                _ => (flows.running.len(), 0),
+            };
+            let legs = add_legs(running, setup, &rng, network);
+            match &setup.kind {
+                FlowKind::Conference(group) => groups.push(Group {
+                    setup: group,
+                    flow: setup,
+                    legs: legs.clone(),
+                    rng,
+                }),
+                _ => flows
+                    .running
+                    .push(single(running, setup, &legs, &rng, network)),
             }
-            FlowKind::App(app) => Box::new(AppFlow::new(index, app, span, legs[0], &rng, network)),
-            FlowKind::Floor(floor) => {
-                Box::new(FloorFlow::new(*floor, span, &setup.routes, network))
-            }
-            FlowKind::Udp(udp) => Box::new(UdpFlow::new(index, udp, span, legs[0], network)),
-        };
-        Running {
-            name: setup.name.clone(),
-            legs,
-            flow,
+            flows.parts.push(Part {
+                name: setup.name.clone(),
+                legs,
+                running,
+                share,
+            });
         }
+        if !groups.is_empty() {
+            let rng = rng.stream("conference");
+            let conference = ConferenceFlow::new(singles, &groups, &rng, network);
+            flows.running.push(Box::new(conference));
+        }
+        flows
     }
 
-    pub fn into_record(mut self, network: &mut Network) -> FlowRecord {
-        let route = |legs: &Legs| RouteRecord {
-            there: network.leg_record(legs.there),
-            back: network.leg_record(legs.back),
+    /// Returns what runs at this position.
+    pub fn running(&mut self, index: usize) -> &mut dyn Flow {
+        self.running[index].as_mut()
+    }
+
+    /// Ends a sampling period.
+    pub fn sample(&mut self, at: Instant) {
+        self.running.iter_mut().for_each(|flow| flow.sample(at));
+    }
+
+    pub fn into_records(mut self, network: &mut Network) -> Vec<FlowRecord> {
+        let record = |part: Part| FlowRecord {
+            routes: part
+                .legs
+                .iter()
+                .map(|legs| RouteRecord {
+                    there: network.leg_record(legs.there),
+                    back: network.leg_record(legs.back),
+                })
+                .collect(),
+            name: part.name,
+            detail: self.running[part.running].detail(part.share),
         };
-        FlowRecord {
-            name: self.name,
-            routes: self.legs.iter().map(route).collect(),
-            detail: self.flow.detail(),
+        self.parts.into_iter().map(record).collect()
+    }
+}
+
+fn add_legs(index: usize, setup: &FlowSetup, rng: &Rng, network: &mut Network) -> Vec<Legs> {
+    let add = |(number, route): (usize, &Route)| {
+        let rng = rng.stream(&format!("route {number}"));
+        let (there, back) = network.add_route(index, setup.class, route, &rng);
+        Legs { there, back }
+    };
+    setup.routes.iter().enumerate().map(add).collect()
+}
+
+/// Creates a flow that shares nothing with others.
+fn single(
+    index: usize,
+    setup: &FlowSetup,
+    legs: &[Legs],
+    rng: &Rng,
+    network: &mut Network,
+) -> Box<dyn Flow> {
+    let span = Span::of(setup);
+    match &setup.kind {
+        FlowKind::Tcp(tcp) => Box::new(TcpFlow::new(index, tcp, span, legs[0], rng, network)),
+        FlowKind::Call(call) => {
+            let paths = setup
+                .routes
+                .iter()
+                .map(|r| (network.empty_rtt(r), r.policy));
+            let paths = paths.collect();
+            Box::new(CallFlow::new(index, call, span, legs, paths, rng, network))
         }
+        FlowKind::App(app) => Box::new(AppFlow::new(index, app, span, legs[0], rng, network)),
+        FlowKind::Floor(floor) => Box::new(FloorFlow::new(*floor, span, &setup.routes, network)),
+        FlowKind::Udp(udp) => Box::new(UdpFlow::new(index, udp, span, legs[0], network)),
+        FlowKind::Conference(_) => unreachable!("its groups share one"),
     }
 }

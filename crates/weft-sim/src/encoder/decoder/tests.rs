@@ -34,7 +34,7 @@ fn frozen(frames: &[ModelFrame], lost: &[u64]) -> Vec<u64> {
 #[test]
 fn one_lost_frame_without_layers_freezes_until_the_keyframe() {
     let frames = frames(1, 20, 12);
-    assert_eq!(frozen(&frames, &[]), []);
+    assert_eq!(frozen(&frames, &[]), [0_u64; 0]);
     assert_eq!(frozen(&frames, &[4]), (5..12).collect::<Vec<u64>>());
     // The keyframe is lost, too: the freeze does not end.
     assert_eq!(
@@ -48,7 +48,7 @@ fn one_lost_frame_without_layers_freezes_until_the_keyframe() {
 fn only_a_lost_base_frame_needs_a_keyframe_with_layers() {
     let frames = frames(3, 20, 12);
     // No frame refers to the highest layer.
-    assert_eq!(frozen(&frames, &[1, 3, 5]), []);
+    assert_eq!(frozen(&frames, &[1, 3, 5]), [0_u64; 0]);
     // The next frame of the highest layer refers to the middle one.
     assert_eq!(frozen(&frames, &[6]), [7]);
     assert_eq!(frozen(&frames, &[4]), (5..12).collect::<Vec<u64>>());

@@ -111,7 +111,7 @@ impl Flow for AppFlow {
 
     fn sample(&mut self, _at: Instant) {}
 
-    fn detail(&mut self) -> FlowDetail {
+    fn detail(&mut self, _share: usize) -> FlowDetail {
         FlowDetail::Packets
     }
 }

@@ -253,7 +253,7 @@ impl Flow for CallFlow {
         }
     }
 
-    fn detail(&mut self) -> FlowDetail {
+    fn detail(&mut self, _share: usize) -> FlowDetail {
         let [of_caller, of_callee] = &mut self.frames;
         let record = self.sides.as_mut().map(|sides| {
             let [caller, callee] = sides.as_mut();

@@ -3,7 +3,7 @@
 mod model;
 mod synthetic;
 
-use weft_experiment::{CameraSetup, Quality, SourceKind};
+use weft_experiment::{CameraSetup, ModelSetup, Quality, SourceKind};
 use weft_publish::{
     AdaptationSetup, Allowance, Degradation, EncoderControl, Encoding, QuantizerBounds,
 };
@@ -65,6 +65,32 @@ impl Camera {
             encoder,
             start,
             fps: adaptation.fps,
+            pictures: 0,
+        }
+    }
+
+    /// Creates a camera whose pictures are scaled to this size before they are encoded, as
+    /// one of several encodings. Panics for a setup that does not validate, and for
+    /// pictures smaller than 320x180.
+    #[must_use]
+    pub fn scaled(
+        setup: &ModelSetup,
+        (width, height): (u32, u32),
+        start: Instant,
+        rng: Rng,
+    ) -> Camera {
+        let adaptation = AdaptationSetup {
+            width,
+            height,
+            fps: setup.fps,
+            degradation: Degradation::Off,
+            quantizers: (setup.codec.quantizer_bounds()).expect("a setup that was validated"),
+        };
+        Camera {
+            control: EncoderControl::new(&adaptation),
+            encoder: Box::new(Model::new(*setup, rng)),
+            start,
+            fps: setup.fps,
             pictures: 0,
         }
     }

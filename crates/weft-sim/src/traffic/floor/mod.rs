@@ -84,7 +84,7 @@ impl Flow for FloorFlow {
         self.until = at;
     }
 
-    fn detail(&mut self) -> FlowDetail {
+    fn detail(&mut self, _share: usize) -> FlowDetail {
         let until = self.until;
         let captured = self.captured(self.setup.frame_rate);
         let seen = cross(&mut self.pictures, &captured, self.setup.picture(), until);

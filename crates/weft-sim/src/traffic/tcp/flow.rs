@@ -126,7 +126,7 @@ impl Flow for TcpFlow {
         self.retransmissions_before = retransmissions;
     }
 
-    fn detail(&mut self) -> FlowDetail {
+    fn detail(&mut self, _share: usize) -> FlowDetail {
         FlowDetail::Tcp(TcpRecord {
             delivered: self.delivered(),
             retransmissions: self.sum(|c| c.counters().retransmissions),

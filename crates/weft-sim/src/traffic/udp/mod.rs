@@ -61,7 +61,7 @@ impl Flow for UdpFlow {
 
     fn sample(&mut self, _at: Instant) {}
 
-    fn detail(&mut self) -> FlowDetail {
+    fn detail(&mut self, _share: usize) -> FlowDetail {
         FlowDetail::Packets
     }
 }

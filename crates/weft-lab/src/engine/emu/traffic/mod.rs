@@ -68,6 +68,9 @@ pub fn lacking(kind: &FlowKind) -> Option<&'static str> {
         FlowKind::Floor(_) => {
             Some("is the floor, an oracle that knows its links beforehand and sends no packets")
         }
+        FlowKind::Conference(_) => {
+            Some("is a conference, which only the simulator has: use `--engine sim`")
+        }
         FlowKind::App(_) => None,
         FlowKind::Call(_) => Some("is of a kind that has no program"),
     }

@@ -1,0 +1,121 @@
+//! People in a conference over one server.
+
+mod record;
+mod view;
+
+use std::ops::RangeInclusive;
+
+pub use record::{ConferenceRecord, PersonRecord, TilePicture, TileRecord};
+pub use view::{Screen, TileSizes};
+use weft_session::Level;
+use weft_units::{Duration, Rate};
+
+use super::{MicrophoneSetup, ModelSetup, SideSetup, Traffic};
+
+/// A group of people in the run's conference: all flows of this kind meet in one room of
+/// one server. The routes lead from the server to the people, those of the first person
+/// first.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ConferenceSetup {
+    /// Number of people in the group.
+    pub people: usize,
+    /// Number of routes that each of them has.
+    pub routes_each: usize,
+    /// Time over which the people of the group join, spread by chance. Default zero.
+    pub joining: Duration,
+    /// Their cameras; `None` for people who only watch.
+    pub camera: Option<SimulcastSetup>,
+    /// Their microphones. Default none.
+    pub microphone: Option<MicrophoneSetup>,
+    /// Arrangement of the others on their screens.
+    pub screen: Screen,
+    /// Protocol level that they negotiate with the server. Browsers have `SenderSide`.
+    pub level: Level,
+    /// Settings of their sessions; its cameras and microphones are not used.
+    pub side: SideSetup,
+}
+
+/// A camera in several encodings.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SimulcastSetup {
+    /// Encoder of the largest encoding.
+    pub encoder: ModelSetup,
+    /// Highest rate of each encoding, the smallest first. The pictures of each have half
+    /// the width and height of the next one's.
+    pub rates: Vec<Rate>,
+}
+
+/// Most encodings of a camera: simulcast in browsers has three.
+const MOST_ENCODINGS: usize = 3;
+/// Smallest pictures to which the encoder's model was fitted.
+const SMALLEST: (u32, u32) = (320, 180);
+/// Most people of a group; chosen by us: a run of more takes hours.
+const MOST_PEOPLE: usize = 2_000;
+/// Most routes of one person; path identifiers end soon after.
+const MOST_ROUTES: usize = 15;
+
+impl SimulcastSetup {
+    /// Returns the highest rate of all encodings together.
+    #[must_use]
+    pub fn max_rate(&self) -> Rate {
+        self.rates.iter().copied().sum()
+    }
+
+    /// Returns width and height of the encoding at this place.
+    #[must_use]
+    pub fn size(&self, place: usize) -> (u32, u32) {
+        let halved = self.rates.len().saturating_sub(place + 1);
+        (self.encoder.width >> halved, self.encoder.height >> halved)
+    }
+
+    fn wrong(&self) -> Option<&'static str> {
+        if !(1..=MOST_ENCODINGS).contains(&self.rates.len()) {
+            return Some("a camera has 1 to 3 encodings");
+        }
+        if self.rates.contains(&Rate::ZERO) {
+            return Some("an encoding needs a rate above zero");
+        }
+        let (width, height) = self.size(0);
+        let is_small = width < SMALLEST.0 || height < SMALLEST.1;
+        if is_small || self.encoder.validate().is_err() {
+            return Some("the encoder's model begins at 320x180 for the smallest encoding");
+        }
+        None
+    }
+}
+
+impl Traffic for ConferenceSetup {
+    fn wrong(&self) -> Option<&'static str> {
+        if !(1..=MOST_PEOPLE).contains(&self.people) {
+            return Some("a group has 1 to 2000 people");
+        }
+        if !(1..=MOST_ROUTES).contains(&self.routes_each) {
+            return Some("each person of a conference has 1 to 15 links");
+        }
+        let camera = self.camera.as_ref().and_then(SimulcastSetup::wrong);
+        camera.or(self.microphone.as_ref().and_then(MicrophoneSetup::wrong))
+    }
+
+    fn routes(&self) -> (RangeInclusive<usize>, &'static str) {
+        let all = self.people * self.routes_each;
+        (all..=all, "the links of each of its people")
+    }
+
+    fn words(&self) -> String {
+        let people = match self.people {
+            1 => "one person".to_owned(),
+            many => format!("{many} people"),
+        };
+        match &self.camera {
+            Some(camera) => {
+                let encodings = camera.rates.len();
+                format!("{people} in a conference, {encodings} encodings each")
+            }
+            None => format!("{people} who watch a conference"),
+        }
+    }
+
+    fn is_call(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,485 @@
+//! A conference: people as whole peers, and the server between them as the product has it.
+//!
+//! All groups of a run meet in one room, so they are one flow here. Datagrams are whole
+//! and encrypted. Only the handshake is left out ([`weft_secure::Keying::Known`]), and
+//! requests to the server take no time.
+
+mod camera;
+mod in_flight;
+mod person;
+mod server;
+mod stamp;
+mod tiles;
+mod viewer;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
+use std::sync::Arc;
+
+use weft_experiment::{ConferenceRecord, ConferenceSetup, FlowDetail, FlowSetup};
+use weft_forwarding::{Event as PlaneEvent, Line, Output as PlaneOutput, ResourceId, View};
+use weft_peer::Output as PeerOutput;
+use weft_units::{Duration, Ecn, Instant, Rng};
+
+use super::call::UDP_IP;
+use super::flow::{Flow, Legs, Span};
+use crate::event_queue::Slot;
+use crate::network::{Network, Owner};
+use crate::packet::{Body, Packet};
+use in_flight::{Datagram, InFlight, Sender};
+use person::{Connected, Connection, Person, Seat, route_to};
+use server::{SERVER, Server};
+
+/// Length of a turn: then somebody else speaks. Chosen by us.
+const TURN: Duration = Duration::from_secs(10);
+
+/// Timers: of the server, of the turns, and from there on of each person.
+const SERVER_TIMER: u32 = 0;
+const TURN_TIMER: u32 = 1;
+const FIRST_PERSON: u32 = 2;
+
+/// A group of the conference, for its construction.
+pub(crate) struct Group<'a> {
+    pub setup: &'a ConferenceSetup,
+    pub flow: &'a FlowSetup,
+    pub legs: Vec<Legs>,
+    pub rng: Rng,
+}
+
+pub(crate) struct ConferenceFlow {
+    /// Routes of all people: from the server to a person, and back.
+    legs: Vec<Legs>,
+    in_flight: InFlight,
+    server: Server,
+    people: Vec<Person>,
+    /// Numbers of people by name.
+    numbers: BTreeMap<String, usize>,
+    /// People of each group.
+    groups: Vec<Range<usize>>,
+    /// People who may have output.
+    touched: VecDeque<usize>,
+    slots: Vec<Slot>,
+    /// The person who speaks, and the one before: that picture is large on the speaker's
+    /// own screen.
+    speakers: [Option<usize>; 2],
+    turns: Rng,
+    /// Whether people have come or gone, or somebody else speaks.
+    is_changed: bool,
+}
+
+impl ConferenceFlow {
+    /// Creates the conference of these groups; `index` is the number of its timers' owner.
+    pub fn new(
+        index: usize,
+        groups: &[Group<'_>],
+        rng: &Rng,
+        network: &mut Network,
+    ) -> ConferenceFlow {
+        let mut conference = ConferenceFlow {
+            legs: Vec::new(),
+            in_flight: InFlight::default(),
+            server: Server::new(rng.stream("server")),
+            people: Vec::new(),
+            numbers: BTreeMap::new(),
+            groups: Vec::new(),
+            touched: VecDeque::new(),
+            slots: Vec::new(),
+            speakers: [None; 2],
+            turns: rng.stream("turns"),
+            is_changed: false,
+        };
+        for group in groups {
+            conference.add(group);
+        }
+        let timers = FIRST_PERSON + conference.people.len() as u32;
+        let slot = |key| network.add_slot(Owner::Flow(index, key));
+        conference.slots = (0..timers).map(slot).collect();
+        network.set_timer(
+            conference.slots[TURN_TIMER as usize],
+            Some(Instant::ZERO + TURN),
+        );
+        for number in 0..conference.people.len() {
+            conference.set_person_timer(Instant::ZERO, number, network);
+        }
+        conference
+    }
+
+    fn add(&mut self, group: &Group<'_>) {
+        let setup = Arc::new(group.setup.clone());
+        let (first, span) = (self.people.len(), Span::of(group.flow));
+        for place in 0..setup.people {
+            let name = match setup.people {
+                1 => group.flow.name.clone(),
+                _ => format!("{}-{}", group.flow.name, place + 1),
+            };
+            let mut rng = group.rng.stream(&format!("person {place}"));
+            let own = place * setup.routes_each..(place + 1) * setup.routes_each;
+            let routes = self.legs.len() + own.start..self.legs.len() + own.end;
+            let number = self.people.len();
+            let policies = group.flow.routes[own].iter().map(|route| route.policy);
+            let seat = Seat {
+                name: name.clone(),
+                number,
+                routes,
+                policies: policies.collect(),
+                joins_at: span.start + setup.joining.mul_f64(rng.unit()),
+                leaves_at: span.stop,
+                rng,
+            };
+            self.people.push(Person::new(seat, &setup));
+            self.numbers.insert(name, number);
+        }
+        self.legs.extend(&group.legs);
+        self.groups.push(first..self.people.len());
+    }
+
+    /// Joins, or connects again whatever has ended.
+    fn join(&mut self, now: Instant, number: usize) {
+        let person = &mut self.people[number];
+        person.joins_at = None;
+        for of in Connection::BOTH {
+            let person = &self.people[number];
+            if !person.lacks(of) {
+                continue;
+            }
+            let connected = match of {
+                Connection::Publication => self.server.publish(now, person),
+                Connection::Reception => self.server.receive(now, person),
+            };
+            let person = &mut self.people[number];
+            match connected {
+                Some((resource, peer)) => {
+                    person.connect(now, of, Connected { resource, peer });
+                }
+                // The server refused.
+                None => drop(person.disconnect(now, of)),
+            }
+        }
+        self.arrange(now, number);
+        self.touched.push_back(number);
+    }
+
+    /// Ends a connection on both sides.
+    fn disconnect(&mut self, now: Instant, number: usize, of: Connection) {
+        if let Some(connected) = self.people[number].disconnect(now, of) {
+            self.server.plane.close(now, &connected.resource);
+        }
+        self.is_changed = true;
+        self.touched.push_back(number);
+    }
+
+    fn leave(&mut self, now: Instant, number: usize, network: &mut Network) {
+        for mut connected in self.people[number].leave() {
+            connected.peer.close(now);
+            while let Some(output) = connected.peer.poll_output() {
+                if let PeerOutput::Transmit {
+                    local,
+                    remote,
+                    ecn,
+                    datagram,
+                } = output
+                {
+                    let sender = Sender::Gone;
+                    let datagram = Datagram {
+                        from: local,
+                        to: remote,
+                        bytes: datagram,
+                        sender,
+                    };
+                    self.send(now, datagram, ecn, network);
+                }
+            }
+            self.server.plane.close(now, &connected.resource);
+        }
+        self.people[number].viewer.arrange(now, std::iter::empty());
+        self.is_changed = true;
+    }
+
+    /// Lets somebody else speak, of those who are there and publish.
+    fn take_turns(&mut self, now: Instant, network: &mut Network) {
+        network.set_timer(self.slots[TURN_TIMER as usize], Some(now + TURN));
+        let present = |(_, person): &(usize, &Person)| person.is_seen();
+        let people = self.people.iter().enumerate().filter(present);
+        let others = people
+            .map(|(number, _)| number)
+            .filter(|n| Some(*n) != self.speakers[0]);
+        let others: Vec<usize> = others.collect();
+        if !others.is_empty() {
+            let next = others[self.turns.below(others.len() as u64) as usize];
+            self.speakers = [Some(next), self.speakers[0]];
+            self.is_changed = true;
+        }
+    }
+
+    /// Tells the server what is on everybody's screen.
+    fn arrange_all(&mut self, now: Instant) {
+        self.is_changed = false;
+        for viewer in 0..self.people.len() {
+            self.arrange(now, viewer);
+        }
+    }
+
+    /// Tells the server what is on one person's screen.
+    fn arrange(&mut self, now: Instant, viewer: usize) {
+        let Some(reception) = self.people[viewer].connection(Connection::Reception) else {
+            return;
+        };
+        let resource = reception.resource.clone();
+        let (others, cameras) = tiles::on_screen(&self.people, viewer, self.speakers);
+        let names = cameras.iter().map(|camera| camera.participant.as_str());
+        let shown = others.iter().map(|other| *other as u32).zip(names);
+        self.people[viewer].viewer.arrange(now, shown);
+        self.server.set_view(now, &resource, View { cameras });
+    }
+
+    /// Carries out what server and people request, until nothing is left.
+    fn settle(&mut self, now: Instant, network: &mut Network) {
+        loop {
+            if self.is_changed {
+                self.arrange_all(now);
+            }
+            while let Some(output) = self.server.plane.poll_output() {
+                match output {
+                    PlaneOutput::Transmit {
+                        peer,
+                        local,
+                        remote,
+                        ecn,
+                        datagram,
+                    } => {
+                        let sender = Sender::Server(peer);
+                        let datagram = Datagram {
+                            from: local,
+                            to: remote,
+                            bytes: datagram,
+                            sender,
+                        };
+                        self.send(now, datagram, ecn, network);
+                    }
+                    PlaneOutput::Event(event) => self.on_plane_event(now, event),
+                    // There is one plane, and nothing is recorded.
+                    PlaneOutput::Relay { .. } | PlaneOutput::Record(_) => {}
+                }
+            }
+            let Some(number) = self.touched.pop_front() else {
+                if self.is_changed {
+                    continue;
+                }
+                break;
+            };
+            self.drain(now, number, network);
+        }
+        let due = self
+            .server
+            .plane
+            .poll_timeout()
+            .map(|deadline| deadline.at.max(now));
+        network.set_timer(self.slots[SERVER_TIMER as usize], due);
+    }
+
+    /// Carries out the requests of a person's peers, and sets the time of the next call.
+    fn drain(&mut self, now: Instant, number: usize, network: &mut Network) {
+        for of in Connection::BOTH {
+            let mut has_failed = false;
+            while let Some(connected) = self.people[number].connection_mut(of)
+                && let Some(output) = connected.peer.poll_output()
+            {
+                match output {
+                    PeerOutput::Transmit {
+                        local,
+                        remote,
+                        ecn,
+                        datagram,
+                    } => {
+                        let sender = Sender::Person(number, of);
+                        let datagram = Datagram {
+                            from: local,
+                            to: remote,
+                            bytes: datagram,
+                            sender,
+                        };
+                        self.send(now, datagram, ecn, network);
+                    }
+                    PeerOutput::Event(event) => {
+                        let was_seen = self.people[number].is_seen();
+                        has_failed |= self.people[number].on_event(now, of, event);
+                        self.is_changed |= was_seen != self.people[number].is_seen();
+                    }
+                }
+            }
+            if has_failed {
+                self.disconnect(now, number, of);
+            }
+        }
+        self.set_person_timer(now, number, network);
+    }
+
+    fn set_person_timer(&mut self, now: Instant, number: usize, network: &mut Network) {
+        let due = self.people[number].poll_timeout().map(|at| at.max(now));
+        network.set_timer(self.slots[FIRST_PERSON as usize + number], due);
+    }
+
+    fn on_plane_event(&mut self, now: Instant, event: PlaneEvent) {
+        match event {
+            PlaneEvent::Connected { .. } => {}
+            PlaneEvent::Ended { resource, .. } => {
+                if let Some((number, of)) = self.owner(&resource) {
+                    self.disconnect(now, number, of);
+                }
+            }
+            PlaneEvent::LinesChanged { resource, lines } => self.on_lines(now, &resource, &lines),
+            PlaneEvent::Offered { resource, sdp } => self.on_offer(now, &resource, &sdp),
+            PlaneEvent::WantedChanged { resource, cameras } => {
+                if let Some((number, _)) = self.owner(&resource) {
+                    self.people[number].set_wanted(&cameras);
+                }
+            }
+        }
+    }
+
+    fn on_lines(&mut self, now: Instant, resource: &ResourceId, lines: &[Line]) {
+        if let Some((number, _)) = self.owner(resource) {
+            self.people[number].viewer.set_lines(now, lines);
+        }
+    }
+
+    /// Answers an offer of more lines.
+    fn on_offer(&mut self, now: Instant, resource: &ResourceId, offer: &str) {
+        let Some((number, of)) = self.owner(resource) else {
+            return;
+        };
+        let person = &mut self.people[number];
+        let offer = server::as_known(person.setup.level, offer.to_owned());
+        let connected = person.connection_mut(of);
+        let answer = connected.and_then(|c| c.peer.answer(now, &offer).ok());
+        if let Some(answer) = answer {
+            // A connection that has just ended has no answer to take.
+            let _ = self.server.plane.accept(now, resource.clone(), &answer);
+        }
+        self.touched.push_back(number);
+    }
+
+    /// Returns the person and the connection with this name.
+    fn owner(&self, resource: &ResourceId) -> Option<(usize, Connection)> {
+        let (name, _) = resource.0.rsplit_once(' ')?;
+        let (name, _) = name.rsplit_once(' ')?;
+        let number = *self.numbers.get(name)?;
+        let is = |of: &Connection| {
+            let connected = self.people[number].connection(*of);
+            connected.is_some_and(|connected| connected.resource == *resource)
+        };
+        Some((number, Connection::BOTH.into_iter().find(is)?))
+    }
+
+    /// Sends a datagram over the route to the person at one of its ends.
+    fn send(&mut self, now: Instant, datagram: Datagram, ecn: Ecn, network: &mut Network) {
+        let (far, is_from_server) = match datagram.to == SERVER {
+            true => (datagram.from, false),
+            false => (datagram.to, true),
+        };
+        let Some(legs) = self.legs.get(route_to(far)) else {
+            return;
+        };
+        let leg = if is_from_server {
+            legs.there
+        } else {
+            legs.back
+        };
+        let size = datagram.bytes.len() + UDP_IP;
+        let size = u16::try_from(size).unwrap_or(u16::MAX);
+        let body = Body::Datagram(self.in_flight.keep(datagram));
+        network.send(now, leg, 0, size, ecn, body);
+    }
+
+    /// Returns a datagram's memory to its sender.
+    fn recycle(&mut self, datagram: Datagram) {
+        match datagram.sender {
+            Sender::Server(peer) => self.server.plane.recycle(peer, datagram.bytes),
+            Sender::Person(number, of) => {
+                if let Some(connected) = self.people[number].connection_mut(of) {
+                    connected.peer.recycle(datagram.bytes);
+                }
+            }
+            Sender::Gone => {}
+        }
+    }
+}
+
+impl Flow for ConferenceFlow {
+    fn on_timer(&mut self, now: Instant, key: u32, network: &mut Network) {
+        match key {
+            SERVER_TIMER => self.server.plane.handle_timeout(now),
+            TURN_TIMER => self.take_turns(now, network),
+            _ => {
+                let number = (key - FIRST_PERSON) as usize;
+                if self.people[number].leaves(now) {
+                    self.leave(now, number, network);
+                }
+                if self.people[number].joins_at.is_some_and(|at| at <= now) {
+                    self.join(now, number);
+                }
+                let speaks = self.speakers[0] == Some(number);
+                self.people[number].on_time(now, speaks);
+                self.touched.push_back(number);
+            }
+        }
+        self.settle(now, network);
+    }
+
+    fn on_packet(&mut self, now: Instant, packet: &Packet, network: &mut Network) {
+        let Body::Datagram(key) = packet.body else {
+            return;
+        };
+        let datagram = self.in_flight.take(key);
+        let Datagram {
+            from, to, bytes, ..
+        } = &datagram;
+        let (from, to) = (*from, *to);
+        if to == SERVER {
+            let plane = &mut self.server.plane;
+            plane.handle_datagram(now, to, from, packet.ecn, bytes);
+        } else if let Some(number) = self.person_at(route_to(to)) {
+            let of = Connection::of_port(to.port());
+            if let Some(connected) = self.people[number].connection_mut(of) {
+                let peer = &mut connected.peer;
+                peer.handle_datagram(now, to, from, packet.ecn, bytes);
+                self.touched.push_back(number);
+            }
+        }
+        self.recycle(datagram);
+        self.settle(now, network);
+    }
+
+    fn on_dropped(&mut self, packet: &Packet) {
+        if let Body::Datagram(key) = packet.body {
+            let datagram = self.in_flight.take(key);
+            self.recycle(datagram);
+        }
+    }
+
+    fn sample(&mut self, _at: Instant) {}
+
+    fn detail(&mut self, share: usize) -> FlowDetail {
+        let people = self.people[self.groups[share].clone()].iter_mut();
+        FlowDetail::Conference(ConferenceRecord {
+            people: people.map(Person::take_record).collect(),
+        })
+    }
+}
+
+impl ConferenceFlow {
+    /// Returns the person whose route this is.
+    fn person_at(&self, route: usize) -> Option<usize> {
+        let after = self
+            .people
+            .partition_point(|person| person.routes().start <= route);
+        let number = after.checked_sub(1)?;
+        self.people[number]
+            .routes()
+            .contains(&route)
+            .then_some(number)
+    }
+}
+
+#[cfg(test)]
+mod tests;
