@@ -11,7 +11,7 @@ use super::{Folder, OutputError, failed};
 use crate::measure::check::Check;
 use crate::measure::percentiles::RunPercentiles;
 use crate::measure::run::Value;
-use crate::measure::series::{Column, Frozen, Series};
+use crate::measure::series::{Column, Frozen, Series, Tile};
 use crate::names::{file_name, interned};
 use crate::run::{Participants, Run, Task};
 use crate::scenario::Scenario;
@@ -37,6 +37,8 @@ struct Kept {
     columns: Vec<KeptColumn>,
     #[serde(default)]
     freezes: Vec<Frozen>,
+    #[serde(default)]
+    tiles: Vec<Tile>,
     #[serde(default)]
     percentiles: RunPercentiles,
     checks: Vec<KeptCheck>,
@@ -218,6 +220,7 @@ impl Kept {
             t: run.series.t.clone(),
             columns: run.series.columns.iter().map(column).collect(),
             freezes: run.series.freezes.clone(),
+            tiles: run.series.tiles.clone(),
             percentiles: run.percentiles.clone(),
             checks: run.checks.iter().map(check).collect(),
             events: run.events,
@@ -252,6 +255,7 @@ impl Kept {
                 t: self.t,
                 columns: self.columns.into_iter().map(column).collect(),
                 freezes: self.freezes,
+                tiles: self.tiles,
             },
             percentiles: self.percentiles,
             checks: self.checks.into_iter().map(check).collect(),

@@ -13,6 +13,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use crate::measure::series::Tile;
 use crate::names::file_name;
 use crate::outcome::Outcome;
 use crate::run::Run;
@@ -124,7 +125,7 @@ impl Folder {
         // A name that we would not write is not ours, even if it is listed.
         let plain = |name: &&str| *name == file_name(name) && name.contains(".seed");
         for name in names.lines().filter(plain) {
-            for kind in ["csv", "parquet"] {
+            for kind in ["csv", "parquet", "tiles.csv"] {
                 let _ = fs::remove_file(self.path.join(format!("series/{name}.{kind}")));
             }
         }
@@ -145,7 +146,7 @@ impl Folder {
         &self.path
     }
 
-    /// Writes the time series of one run.
+    /// Writes the time series of one run, and the tiles of a conference.
     ///
     /// # Errors
     /// For example if the disk is full.
@@ -160,7 +161,12 @@ impl Folder {
         self.write(
             &format!("{name}.parquet"),
             &tables::series_parquet(&run.series),
-        )
+        )?;
+        if !run.series.tiles.is_empty() {
+            let tiles = Tile::table(&run.series.tiles);
+            self.write(&format!("{name}.tiles.csv"), tiles.as_bytes())?;
+        }
+        Ok(())
     }
 
     /// Writes all files about all runs together.

@@ -17,6 +17,7 @@ mod media;
 mod named;
 mod names;
 mod notes;
+mod people;
 mod place;
 mod published;
 mod quantity;
@@ -326,9 +327,11 @@ fn variant(
     setup.sample_every = sample_period(&setup);
     setup.measure_from = measure_from(file);
     let Wiring {
-        setups: links,
+        setups: mut links,
         hops,
     } = wiring::wiring(source, file)?;
+    setup.flows = read_flows(source, file, &system, &hops)?;
+    people::spread(source, file, &mut links, &mut setup.flows)?;
     let traces = Traces::pair(&links);
     let traces = traces.map_err(|message| source.error(file.links.span(), message))?;
     // A link always has at least one setup.
@@ -337,7 +340,6 @@ fn variant(
         .flat_map(|link| link.into_iter().next())
         .map(|(_, setup)| setup)
         .collect();
-    setup.flows = read_flows(source, file, &system, &hops)?;
     let checked = setup.check();
     checked.map_err(|error| source.error(guilty(&error, file), error.to_string()))?;
     let flows = file.flows.get_ref().0.iter().enumerate();
@@ -345,6 +347,11 @@ fn variant(
         .filter(|(_, (_, f))| f.get_ref().is_compared())
         .map(|(i, _)| i)
         .collect();
+    if focus.is_empty() {
+        let flows = file.flows.get_ref().0.iter().enumerate();
+        let groups = flows.filter(|(_, (_, f))| f.get_ref().is_conference());
+        focus = groups.map(|(i, _)| i).collect();
+    }
     if focus.is_empty() {
         focus = (0..setup.flows.len()).collect();
     }
@@ -380,11 +387,11 @@ fn read_flows(
     let flows = file.flows.get_ref().0.iter();
     let read = flows.map(|(name, written)| {
         let own = match written.get_ref().ways() {
-            Ways::Own(name) => {
+            Ways::Own(name) | Ways::Each(Some(name)) => {
                 let name = systems::full_name(file, name);
                 Some(systems::system(source, file, &name)?)
             }
-            Ways::One | Ways::Compared => None,
+            Ways::One | Ways::Compared | Ways::Each(None) => None,
         };
         let conditions = Conditions {
             source,

@@ -1,4 +1,5 @@
 mod cells;
+mod conference;
 mod messages;
 mod policies;
 mod published;

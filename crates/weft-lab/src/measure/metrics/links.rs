@@ -24,7 +24,7 @@ pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
             };
             carried += bits;
             could += possible;
-            if possible > 0.0 {
+            if possible > 0.0 && !run.setup.is_personal(index) {
                 single.push((format!("utilisation.{}", link.name), bits / possible));
             }
         }

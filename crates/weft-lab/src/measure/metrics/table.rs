@@ -110,6 +110,15 @@ metrics! {
     freeze_s "Frozen" ["s"] Lower:
         "sum of the intervals between two pictures that are at least max(3 d, d + 150 ms), d being the mean of the last 30 intervals, within the measured time; mean of the cameras; includes a picture frozen at the end, and the time before a call's first picture if it exceeds 1 s; a call without pictures is one freeze",
         "W3C webrtc-stats, totalFreezesDuration; the beginning of a call chosen by us";
+    freeze_s_worst "Frozen, worst tile" ["s"] Lower:
+        "the time frozen of the tile that froze longest, of all people of a conference",
+        "chosen by us";
+    paused_s "Paused" ["s"] Lower:
+        "time for which the server paused a tile because the viewer's paths had no room for it; it does not count as frozen; mean of the tiles",
+        "chosen by us";
+    first_picture_ms "First picture" ["ms"] Lower:
+        "from the time at which a tile appeared on the viewer's screen to its first picture; mean of the tiles that have one",
+        "chosen by us";
     freeze_count "Freezes" ["1"] Lower:
         "number of these intervals; mean of the cameras",
         "W3C webrtc-stats, freezeCount";

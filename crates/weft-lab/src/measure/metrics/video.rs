@@ -15,6 +15,8 @@ const METRICS: &[(&str, Of)] = &[
     ("fps_seen", |v| Some(v.seen? / v.seconds)),
     ("freeze_s", |v| Some(v.frozen()?.seconds)),
     ("freeze_count", |v| Some(v.frozen()?.count)),
+    ("paused_s", |v| v.paused),
+    ("first_picture_ms", |v| v.first_picture_ms),
     ("freeze_ms_mean", |v| {
         let frozen = v.frozen().filter(|frozen| frozen.count > 0.0)?;
         Some(frozen.seconds * 1e3 / frozen.count)
@@ -58,6 +60,16 @@ pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
         let whole = mean(run.focus.iter().filter_map(|&flow| of(flow)));
         run.for_each_flow(name, values, whole, of);
     }
+    let worst = |views: &[View]| {
+        // Elsewhere the views are the cameras of one call.
+        let tiles = views.iter().filter(|view| view.paused.is_some());
+        tiles
+            .filter_map(|v| Some(v.frozen()?.seconds))
+            .max_by(f64::total_cmp)
+    };
+    run.for_each_flow("freeze_s_worst", values, worst(&focus), |flow| {
+        worst(of_flow(flow))
+    });
     for (name, share) in [("e2e_ms_p95", 0.95), ("e2e_ms_p99", 0.99)] {
         let of = |views: &[View]| {
             let mut all: Vec<f64> = views.iter().flat_map(|v| v.latency.clone()).collect();

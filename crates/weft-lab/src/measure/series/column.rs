@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use super::frozen::Frozen;
+use super::tiles::Tile;
 
 /// A column: a quantity of one flow or link over time.
 #[derive(Clone, Debug, Serialize)]
@@ -31,6 +32,9 @@ pub struct Series {
     pub columns: Vec<Column>,
     /// Freezes of each flow that shows pictures.
     pub freezes: Vec<Frozen>,
+    /// Tiles of a conference; none in a report.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tiles: Vec<Tile>,
 }
 
 impl Column {
@@ -93,6 +97,7 @@ impl Series {
                 .collect(),
             columns: columns.collect(),
             freezes: self.freezes.clone(),
+            tiles: Vec::new(),
         }
     }
 }

@@ -4,6 +4,7 @@ mod column;
 mod controllers;
 mod counters;
 mod frozen;
+mod tiles;
 
 use weft_experiment::{
     CallRecord, DelaySample, FlowDetail, FlowRecord, LegSample, ShownPicture, StationRecord,
@@ -12,11 +13,12 @@ use weft_links::StationId;
 use weft_units::{Duration, Instant};
 
 use super::run::Run;
-use super::view::{shown, streams};
+use super::view::{shown, shown_on_tiles, streams};
 
 pub(crate) use column::to_four_digits;
 pub use column::{Column, Series};
 pub use frozen::Frozen;
+pub use tiles::Tile;
 
 /// Station whose capacity is shown: on a wired link, the forward direction.
 const FIRST: StationId = StationId(0);
@@ -31,12 +33,14 @@ impl Series {
             t: ends.iter().map(|at| at.as_secs_f64()).collect(),
             columns: Vec::new(),
             freezes: Frozen::of(run),
+            tiles: Tile::of(run),
         };
         let periods = periods(&ends);
         for flow in 0..run.setup.flows.len() {
             series.add_flow(run, flow, &periods);
         }
-        for link in 0..run.setup.links.len() {
+        let links = 0..run.setup.links.len();
+        for link in links.filter(|link| !run.setup.is_personal(*link)) {
             series.add_link(run, link, &periods);
         }
         series.add_counters(run);
@@ -55,6 +59,10 @@ impl Series {
                 self.add("window", name, "segments", windows.collect());
             }
             FlowDetail::Call(call) => self.add_call(run, flow, call, periods),
+            FlowDetail::Conference(_) => {
+                let (tiles, pictures) = shown_on_tiles(run, flow);
+                self.add_pictures(run, flow, tiles, pictures, periods);
+            }
             FlowDetail::Floor(floor) => {
                 self.add_pictures(run, flow, 1, floor.pictures.iter().copied(), periods);
             }

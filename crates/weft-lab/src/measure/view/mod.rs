@@ -2,11 +2,13 @@
 //! oracle's pictures, or by the counters of a client. Metrics and time series use a
 //! [`View`], so there is one computation of each.
 
+mod conference;
 mod counters;
 mod floor;
 mod frames;
 mod pictures;
 
+pub use conference::{people, shown as shown_on_tiles, view as view_of_tile};
 pub use counters::logs;
 pub use frames::{TAIL, shown, streams};
 pub use pictures::SETUP;
@@ -27,6 +29,10 @@ pub struct View {
     pub seen: Option<f64>,
     /// Freezes of the picture, in order.
     pub freezes: Option<Vec<Freeze>>,
+    /// Time in seconds for which a server sent no pictures because there was no room.
+    pub paused: Option<f64>,
+    /// Time until the first picture, milliseconds.
+    pub first_picture_ms: Option<f64>,
     /// Frames that were never shown.
     pub dropped: Option<f64>,
     /// Keyframes that were requested.
@@ -139,6 +145,7 @@ pub struct ClientView {
 pub fn views(run: &Run<'_>, flows: &[usize]) -> Vec<View> {
     let of = |&flow: &usize| {
         let mut views = frames::views(run, flow);
+        views.extend(conference::views(run, flow));
         views.extend(floor::view(run, flow));
         views.extend(counters::views(run, flow));
         let devices = run.setup.flows[flow].traffic().device_delay();

@@ -39,7 +39,12 @@ pub fn view(pictures: &[ShownPicture], (from, end): (Instant, Instant)) -> View 
 
 /// Returns the freezes. Pictures shown before the window set the threshold, and a freeze
 /// that began with one of them counts with its part inside.
-fn freezes(pictures: &[ShownPicture], from: Instant, end: Instant) -> Vec<Freeze> {
+pub(super) fn freezes(pictures: &[ShownPicture], from: Instant, end: Instant) -> Vec<Freeze> {
+    if pictures.is_empty() {
+        // Nothing is not less than one late picture.
+        let is_long = end.saturating_since(from) > SETUP;
+        return Vec::from_iter(is_long.then(|| Freeze::one(from, end)));
+    }
     let taken = pictures.iter().filter(|p| p.captured_at < end);
     let mut pictures: Vec<Instant> = taken.map(|p| p.shown_at).collect();
     pictures.sort();

@@ -286,7 +286,7 @@ impl Call {
     }
 }
 
-fn microphone(source: &Source, sound: &Spanned<Speed>) -> Result<MicrophoneSetup> {
+pub(super) fn microphone(source: &Source, sound: &Spanned<Speed>) -> Result<MicrophoneSetup> {
     let rate = sound.get_ref().0;
     if !SOUND_RATES.contains(&rate) {
         let message = "a microphone sends 6 to 480 kbit/s: write for example sound = \"32kbit\"";
@@ -306,7 +306,7 @@ fn checked_weight(source: &Source, weight: &Spanned<f64>) -> Result<f64> {
     Ok(*weight.get_ref())
 }
 
-fn resolution(source: &Source, text: &Text) -> Result<(u32, u32)> {
+pub(super) fn resolution(source: &Source, text: &Text) -> Result<(u32, u32)> {
     let named = NAMED_SIZES
         .into_iter()
         .find(|(name, _)| name == text.get_ref());

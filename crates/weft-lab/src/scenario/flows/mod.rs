@@ -3,6 +3,7 @@
 
 mod app;
 mod call;
+mod conference;
 mod tcp;
 mod udp;
 
@@ -48,15 +49,17 @@ pub struct Flow {
 #[serde(rename_all = "kebab-case")]
 enum Kind {
     Call(Box<call::Call>),
+    Conference(Box<conference::Conference>),
     Tcp(Box<tcp::Tcp>),
     Udp(Box<udp::Udp>),
 }
 
 impl Kind {
     /// Returns every kind by its name in files, and the names of its fields.
-    fn all() -> [(&'static str, &'static [&'static str]); 3] {
+    fn all() -> [(&'static str, &'static [&'static str]); 4] {
         [
             ("call", fields::<call::Call>()),
+            ("conference", fields::<conference::Conference>()),
             ("tcp", fields::<tcp::Tcp>()),
             ("udp", fields::<udp::Udp>()),
         ]
@@ -65,6 +68,7 @@ impl Kind {
     fn fields(&self) -> &dyn Fields {
         match self {
             Kind::Call(call) => call.as_ref(),
+            Kind::Conference(group) => group.as_ref(),
             Kind::Tcp(tcp) => tcp.as_ref(),
             Kind::Udp(udp) => udp.as_ref(),
         }
@@ -90,6 +94,8 @@ pub enum Ways<'a> {
     Compared,
     /// A path over each that this system uses.
     Own(&'a Text),
+    /// A path of each person over each, with this system or else the compared one.
+    Each(Option<&'a Text>),
 }
 
 /// Conditions for reading a flow.
@@ -185,6 +191,11 @@ impl Flow {
         matches!(self.ways(), Ways::Compared)
     }
 
+    /// Whether it is a group of people in a conference.
+    pub fn is_conference(&self) -> bool {
+        matches!(self.ways(), Ways::Each(_))
+    }
+
     /// Iterates over the access delay and its jitter, if they are given.
     pub fn access_times(&self) -> impl Iterator<Item = &Spanned<Time>> {
         self.access_delay.iter().chain(&self.access_jitter)
@@ -267,6 +278,13 @@ impl Flow {
     /// Returns a route for each path of a flow with paths, and one for any other flow.
     fn routes(&self, name: &Text, conditions: &Conditions<'_>) -> Result<Vec<Route>> {
         let (source, links) = (conditions.source, conditions.links);
+        if self.is_conference() && self.direction.is_some() {
+            let message = format!(
+                "the people of group `{}` send and receive over their links: remove `direction`",
+                name.get_ref()
+            );
+            return Err(source.error(name.span(), message));
+        }
         let all: Vec<usize> = (0..links.0.len()).collect();
         if let Some(via) = self.via.as_ref().filter(|via| via.get_ref().is_empty()) {
             let message = "`via` is empty: name at least one link, or remove it";
@@ -277,7 +295,15 @@ impl Flow {
         let named = named.transpose()?;
         let beside = conditions.topology == Topology::Parallel;
         let lists = match self.ways() {
-            Ways::Compared | Ways::Own(_) if beside => {
+            Ways::Each(_) if beside && named.is_none() && all.len() > 1 => {
+                let first = links.names().next().unwrap_or_default();
+                let message = format!(
+                    "the links are parallel, and group `{}` does not say which its people have: add via = [\"{first}\"]",
+                    name.get_ref()
+                );
+                return Err(source.error(name.span(), message));
+            }
+            Ways::Compared | Ways::Own(_) | Ways::Each(_) if beside => {
                 let chosen = named.or_else(|| conditions.system.links.clone());
                 let chosen = chosen.unwrap_or(all);
                 chosen.into_iter().map(|link| vec![link]).collect()
@@ -327,7 +353,7 @@ impl Flow {
     fn policy(&self, name: &Text, links: &[usize], conditions: &Conditions<'_>) -> Result<Policy> {
         let policies = links.iter().map(|&link| conditions.hops[link].1);
         let mut told = policies.filter(|policy| *policy != Policy::default());
-        let is_call = matches!(self.ways(), Ways::Compared | Ways::Own(_));
+        let is_call = !matches!(self.ways(), Ways::One);
         let Some(policy) = told.next().filter(|_| is_call) else {
             return Ok(Policy::default());
         };

@@ -1,0 +1,155 @@
+//! Groups of people in a conference.
+
+use super::{forward, parse};
+use weft_experiment::{FlowKind, Setup};
+use weft_units::Rate;
+
+const ROOM: &str = r#"
+title = "A room"
+duration = "30s"
+
+[links.cable]
+spec = "rate=20mbit,delay=10ms"
+back = "rate=50mbit"
+
+[links.modem]
+spec = "rate=2mbit,delay=40ms"
+
+[flows.office]
+kind = "conference"
+people = 3
+via = ["cable"]
+
+[flows.vehicle]
+kind = "conference"
+via = ["modem", "cable"]
+sound = "32kbit"
+arrangement = "speaker"
+
+[flows.audience]
+kind = "conference"
+people = 2
+publishes = false
+via = ["modem"]
+"#;
+
+fn room(set: &[&str]) -> Result<Setup, String> {
+    Ok(parse(ROOM, set)?.variants[0].setup.clone())
+}
+
+/// Returns the error of the file with this line in place of another.
+fn error(line: &str, with: &str) -> String {
+    assert!(ROOM.contains(line), "{line}");
+    let read = parse(&ROOM.replacen(line, with, 1), &[]);
+    read.map(drop).expect_err(with)
+}
+
+#[test]
+fn every_person_has_links_of_their_own() {
+    let setup = room(&[]).expect("a room");
+    let names: Vec<&str> = setup.links.iter().map(|link| link.name.as_str()).collect();
+    let expected = [
+        "cable",
+        "modem",
+        "cable-office-2",
+        "cable-office-3",
+        "cable-vehicle-1",
+        "modem-audience-1",
+        "modem-audience-2",
+    ];
+    assert_eq!(names, expected);
+    assert_eq!(forward(&setup.links[0]), forward(&setup.links[2]));
+    let mut taken = Vec::new();
+    for (flow, count) in setup.flows.iter().zip([3, 2, 2]) {
+        assert_eq!(flow.routes.len(), count);
+        for hop in flow.routes.iter().flat_map(|route| &route.hops) {
+            assert!(!taken.contains(&hop.link), "{}", flow.name);
+            taken.push(hop.link);
+            // From the server to the person: against the direction of the file.
+            assert!(hop.from.0 > hop.to.0);
+        }
+    }
+    let personal: Vec<bool> = (0..7).map(|link| setup.is_personal(link)).collect();
+    assert_eq!(personal, [true, false, true, true, false, true, true]);
+    let FlowKind::Conference(vehicle) = &setup.flows[1].kind else {
+        panic!("{:?}", setup.flows[1]);
+    };
+    assert_eq!((vehicle.people, vehicle.routes_each), (1, 2));
+    let camera = vehicle.camera.as_ref().expect("it publishes");
+    assert_eq!(camera.max_rate(), Rate::from_kbps(3_150));
+    assert_eq!(
+        [0, 1, 2].map(|place| camera.size(place).0),
+        [320, 640, 1280]
+    );
+    assert_eq!(setup.check(), Ok(()));
+}
+
+#[test]
+fn the_results_are_about_the_conference() {
+    let with_tcp = format!("{ROOM}\n[flows.tcp]\nkind = \"tcp\"\nvia = [\"cable\"]\n");
+    let scenario = parse(&with_tcp, &[]).expect("a room with a download");
+    assert_eq!(scenario.variants.len(), 1);
+    assert_eq!(scenario.variants[0].focus, [0, 1, 2]);
+    let more = parse(ROOM, &["flows.office.people=7"]).expect("a larger room");
+    assert_eq!(more.variants[0].setup.flows[0].routes.len(), 7);
+}
+
+#[test]
+fn what_is_wrong_with_a_group_is_said_with_its_remedy() {
+    let wrong = [
+        (
+            "via = [\"cable\"]\n",
+            "",
+            "does not say which its people have: add via = [\"cable\"]",
+        ),
+        ("people = 3", "people = 0", "at least one person"),
+        (
+            "people = 3",
+            "people = 3000",
+            "a group has 1 to 2000 people",
+        ),
+        (
+            "people = 3",
+            "people = 3\ndirection = \"backward\"",
+            "remove `direction`",
+        ),
+        ("people = 3", "peopel = 3", "people"),
+        (
+            "people = 3",
+            "people = 3\nstreams = 2",
+            "belongs to a flow of kind \"call\"",
+        ),
+        ("people = 3", "people = 3\nsystem = \"floor\"", "no floor"),
+        (
+            "people = 3",
+            "people = 3\nencodings = [\"500kbit\", \"150kbit\"]",
+            "sort them",
+        ),
+        (
+            "people = 3",
+            "people = 3\nencodings = []",
+            "1 to 3 encodings",
+        ),
+        (
+            "people = 3",
+            "people = 3\nresolution = \"360p\"",
+            "320x180 for the smallest",
+        ),
+        (
+            "publishes = false",
+            "publishes = false\nsound = \"32kbit\"",
+            "remove `sound`",
+        ),
+        (
+            "spec = \"rate=2mbit,delay=40ms\"",
+            "medium = \"home\"\nrate = \"mcs4\"\n[links.other]\nmedium = \"home\"\nrate = \"mcs4\"\n\
+             [media.home]\nkind = \"wifi\"",
+            "belongs to one person",
+        ),
+    ];
+    for (line, with, words) in wrong {
+        let message = error(line, with);
+        assert!(message.contains(words), "{with}: {message}");
+        assert!(message.starts_with("t.toml:"), "{message}");
+    }
+}
