@@ -2,7 +2,7 @@
 //! it has its answer, and repeats them only later.
 
 use crate::connection::ResourceId;
-use crate::handshakes::Waiting;
+use crate::waiting::Waiting;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use weft_peer::{MAX_DATAGRAM, stun_user_name};

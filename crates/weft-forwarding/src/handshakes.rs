@@ -3,6 +3,7 @@
 //! connections come in turns.
 
 use crate::early::EarlyChecks;
+use crate::waiting::Waiting;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 use std::ops::Bound;
@@ -16,14 +17,6 @@ const TURN: usize = 8;
 /// them (RFC 9147 section 5.8). Chosen by us: two flights with a chain of
 /// certificates.
 const MOST: usize = 16;
-
-/// A datagram that came.
-pub(crate) struct Waiting {
-    pub(crate) local: SocketAddr,
-    pub(crate) remote: SocketAddr,
-    pub(crate) ecn: Ecn,
-    pub(crate) datagram: Vec<u8>,
-}
 
 /// Those of handshakes that wait.
 #[derive(Default)]

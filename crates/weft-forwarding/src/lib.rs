@@ -52,6 +52,7 @@ mod taps;
 mod topics;
 mod traffic;
 mod trickle;
+mod waiting;
 mod wanted;
 mod watched;
 

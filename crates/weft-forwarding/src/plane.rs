@@ -1,7 +1,7 @@
 use crate::connection::{Connected, Connection, ResourceId, Role, SETUP, Sender, UNHEARD};
 use crate::ended;
 use crate::event::{Event, Output};
-use crate::handshakes::{Handshakes, Waiting};
+use crate::handshakes::Handshakes;
 use crate::publication::{Origin, Publication, places_of};
 use crate::publisher::{Places, Publisher};
 use crate::settings::Settings;
@@ -9,6 +9,7 @@ use crate::steering::Steering;
 use crate::taps::Recordings;
 use crate::topics::Topics;
 use crate::traffic::Traffic;
+use crate::waiting::Waiting;
 use crate::wanted::Wanted;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::SocketAddr;
