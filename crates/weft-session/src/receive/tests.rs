@@ -1,3 +1,4 @@
+mod dead_path;
 mod h264;
 mod profile;
 mod properties;
