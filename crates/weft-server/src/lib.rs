@@ -21,6 +21,7 @@ mod forwarding;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
 mod http_slots;
+mod http_socket;
 mod hub;
 mod ice_servers;
 mod ids;

@@ -6,6 +6,7 @@ use crate::cluster::Membership;
 use crate::config::{Limits, Reconfiguration, Security, ServerConfig};
 use crate::error::ServerError;
 use crate::forwarding::Forwarding;
+use crate::http_socket::HttpSocket;
 use crate::hub::{Arrival, Hub};
 use crate::ice_servers::{IceServers, OwnTurn};
 use crate::ids::Ids;
@@ -92,7 +93,7 @@ impl Server {
     /// See [`ServerError`].
     pub fn start(config: ServerConfig) -> Result<ServerHandle, ServerError> {
         let (events, receiver) = media_plane::events();
-        let http = Http::bind(config.listen)?;
+        let http = HttpSocket::bind(config.listen)?;
         let forwarding = Forwarding::start(&config, http.address, events)?;
         let sources = (Clock::machine(), Ids::random());
         let mut handle = Server::start_on(config, http, forwarding.plane(), receiver, sources)?;
@@ -119,13 +120,13 @@ impl Server {
         events: EventReceiver,
         sources: (Clock, Ids),
     ) -> Result<ServerHandle, ServerError> {
-        let http = Http::bind(config.listen)?;
+        let http = HttpSocket::bind(config.listen)?;
         Server::start_on(config, http, media, events, sources)
     }
 
     fn start_on(
         config: ServerConfig,
-        http: Http,
+        http: HttpSocket,
         media: Arc<dyn MediaPlane>,
         events: EventReceiver,
         (clock, ids): (Clock, Ids),
@@ -143,7 +144,7 @@ impl Server {
         let source = Source::new(config.security.clone(), address.ip(), config.state.clone());
         let certificate = Certificate::read(source, config.log.clone())?;
         let local_addr = http.address;
-        let metrics = config.operator.metrics.map(Http::bind).transpose()?;
+        let metrics = config.operator.metrics.map(HttpSocket::bind).transpose()?;
         let metrics_addr = metrics.as_ref().map(|metrics| metrics.address);
 
         let recordings = media.recorder().and_then(Recorder::take_events);
@@ -371,22 +372,6 @@ impl ServerHandle {
 impl Drop for ServerHandle {
     fn drop(&mut self) {
         self.stop();
-    }
-}
-
-/// Socket on which HTTP listens.
-struct Http {
-    listener: TcpListener,
-    address: SocketAddr,
-}
-
-impl Http {
-    fn bind(address: SocketAddr) -> Result<Http, ServerError> {
-        let fail = |error| ServerError::listen(address, error);
-        let listener = TcpListener::bind(address).map_err(fail)?;
-        listener.set_nonblocking(true).map_err(fail)?;
-        let address = listener.local_addr().map_err(fail)?;
-        Ok(Http { listener, address })
     }
 }
 

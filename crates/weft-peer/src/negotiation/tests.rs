@@ -25,8 +25,7 @@ mod samples;
 
 #[allow(clippy::disallowed_methods)]
 pub(crate) fn config(role: IceRole, seed: u64, local: &str) -> PeerConfig {
-    let rng = Rng::new(seed);
-    let mut entropy = [0; 32];
+    let (rng, mut entropy) = (Rng::new(seed), [0; 32]);
     rng.stream("credentials").fill(&mut entropy);
     PeerConfig {
         association: AssociationConfig {

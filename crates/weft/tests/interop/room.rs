@@ -55,7 +55,7 @@ impl Room {
         })
     }
 
-    /// The same with guests whose network passes only TCP. `weft join` is beside the server.
+    /// Opens the room for guests whose network passes only TCP. `weft join` is beside the server.
     pub(crate) fn with_tcp_only() -> Option<Room> {
         if !has("nftables", &["sh", "-c", "command -v nft"]) {
             return None;
