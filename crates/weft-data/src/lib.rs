@@ -10,6 +10,8 @@
 
 mod channels;
 mod clock;
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
 mod message;
 mod opening;
 mod packet;

@@ -44,6 +44,9 @@ impl Target {
     pub const SESSION: Target = Target::new("session", (1_024, 5_000), (40, 60));
     /// Datagrams to peers that share a socket.
     pub const PEERS: Target = Target::new("peers", (512, 5_000), (32, 100));
+    /// SCTP packets into data channels. A message of 64 KB, which is put together, copied
+    /// and answered, comes in one step.
+    pub const DATA: Target = Target::new("data", (1_024, 5_000), (512, 500));
     /// Packets to subscribers.
     pub const ROUTER: Target = Target::new("router", (64, 2_000), (16, 50));
     /// Arrivals and departures.
