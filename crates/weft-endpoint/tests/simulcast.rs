@@ -7,12 +7,12 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use weft_endpoint::caller::{self, Command, News, Sending, Track};
-use weft_endpoint::connect::connect;
+use weft_endpoint::connect::{Connection, connect};
 use weft_endpoint::links::{Links, Scope};
 use weft_endpoint::signalling::{self, Room};
 use weft_endpoint::{Call, CallConfig, Event, Notices, SendConfig};
 use weft_net::{Clock, Driver};
-use weft_peer::{PeerKey, Section, StreamDirection};
+use weft_peer::{Section, StreamDirection};
 use weft_server::ServerHandle;
 use weft_session::ReceivedFrame;
 use weft_testing::where_the_machine_keeps_up;
@@ -72,7 +72,8 @@ impl Seen {
 /// Viewer of one participant that lets the server send it no more than a rate.
 struct Weak {
     driver: Driver<Command>,
-    peer: PeerKey,
+    room: Room,
+    connection: Connection,
     news: Receiver<News>,
 }
 
@@ -94,9 +95,15 @@ impl Weak {
         let made = connect(&driver.remote, vec![section], listener, |offer| {
             room.play(participant, offer)
         });
-        let peer = made.expect("a connection").peer;
-        driver.remote.send(Command::LimitPeer(peer, most));
-        Weak { driver, peer, news }
+        let connection = made.expect("a connection");
+        let limit = Command::LimitPeer(connection.peer, most);
+        driver.remote.send(limit);
+        Weak {
+            driver,
+            room,
+            connection,
+            news,
+        }
     }
 
     fn seen(&self, time: Duration) -> Seen {
@@ -111,7 +118,11 @@ impl Weak {
     }
 
     fn leave(self) {
-        self.driver.remote.send(Command::Close(self.peer));
+        let deleted = self.room.delete(&self.connection.location);
+        deleted.expect("the server knows the connection");
+        self.driver
+            .remote
+            .send(Command::Close(self.connection.peer));
         self.driver.remote.send(Command::Stop);
         self.driver.join().expect("it does not panic");
     }
