@@ -19,7 +19,7 @@ pub struct Tile {
     pub viewer: String,
     /// Person whom the tile shows.
     pub shows: String,
-    /// Values in the order of [`HEADS`].
+    /// Values in the order of the table's columns.
     pub values: [Option<f64>; HEADS.len()],
 }
 
