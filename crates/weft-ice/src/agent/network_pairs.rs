@@ -54,8 +54,8 @@ impl Agent {
         self.reselect(now);
     }
 
-    /// Activates one pair for each pair of networks, over UDP if there is one. Reports the new one first:
-    /// it takes over the packets of the previous one.
+    /// Activates one pair for each pair of networks, over UDP if there is one. Reports the
+    /// new one first: it takes over the packets of the previous one.
     pub(super) fn fill_network_pairs(&mut self) {
         let surplus = |i: &usize| self.pairs[*i].is_up() && self.is_surplus(*i);
         let surplus: Vec<usize> = (0..self.pairs.len()).filter(surplus).collect();

@@ -103,6 +103,9 @@ fn tcp_carries_only_without_udp() {
     assert_eq!(state(&agent, udp), Some(PathState::Up));
     assert_eq!(state(&agent, tcp), Some(PathState::Spare));
     agent.remove_local(at(20), udp);
+    // It could be as dead, until it answers.
+    assert_eq!(state(&agent, tcp), Some(PathState::Spare));
+    answer(&mut agent, at(21), tcp);
     assert_eq!(state(&agent, tcp), Some(PathState::Up));
 }
 
