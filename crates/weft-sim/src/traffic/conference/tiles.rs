@@ -4,8 +4,8 @@ use weft_forwarding::ViewedCamera;
 
 use super::person::Person;
 
-/// Returns the numbers of all others whose camera is on, and their tiles: first the one of
-/// these speakers who comes first and is somebody else.
+/// Returns the numbers of all others whose camera is on, and their tiles. The first of
+/// `speakers` who is among them has the first tile.
 pub(super) fn on_screen(
     people: &[Person],
     viewer: usize,
