@@ -1,6 +1,7 @@
 //! Systems: how a call uses its links, and the known names.
 
 use weft_cc::ControllerKind;
+use weft_experiment::SideSetup;
 use weft_session::{
     Ablations, Level, Preference, ProtectionKind, ReceiverProfile, Reporting, SchedulerKind,
 };
@@ -68,6 +69,16 @@ pub struct SessionSpec {
 }
 
 impl SessionSpec {
+    /// Writes the settings that every kind of session takes into those of one end.
+    pub(super) fn configure(&self, side: &mut SideSetup) {
+        side.scheduler = self.scheduler;
+        side.preference = self.preference;
+        side.ablations = self.ablations;
+        side.receiver = self.receiver;
+        side.protection = self.protection;
+        side.controller = self.controller.unwrap_or_default();
+    }
+
     /// Sets the scheduler by its name, or by that of a published system; returns `false`
     /// if it is unknown.
     pub(super) fn set_scheduler(&mut self, name: &str, custom: &Custom) -> bool {

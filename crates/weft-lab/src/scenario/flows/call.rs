@@ -115,15 +115,10 @@ impl Fields for Call {
                 return Ok(FlowKind::Floor(self.floor(*rate, sound)));
             }
         };
-        side.scheduler = session.scheduler;
-        side.preference = session.preference;
-        side.ablations = session.ablations;
-        side.receiver = session.receiver;
+        session.configure(&mut side);
         if let Some(time) = session.repair_decoding {
             side.repair_decoding = time;
         }
-        side.protection = session.protection;
-        side.controller = session.controller.unwrap_or_default();
         let mut call = match self.media.unwrap_or_default() {
             Media::OneWay => CallSetup::one_way(side),
             Media::BothWays => CallSetup::both_ways(side),

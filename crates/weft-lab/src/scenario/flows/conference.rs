@@ -69,13 +69,8 @@ impl Fields for Conference {
             return Err(source.error(none.span(), message));
         }
         let mut side = SideSetup::filming(Vec::new());
-        side.scheduler = session.scheduler;
-        side.preference = session.preference;
-        side.ablations = session.ablations;
-        side.receiver = session.receiver;
+        session.configure(&mut side);
         side.reporting = session.reporting;
-        side.protection = session.protection;
-        side.controller = session.controller.unwrap_or_default();
         let sound = self.sound.as_ref();
         let sound = sound.map(|sound| microphone(source, sound)).transpose()?;
         let width_and_height = |text: &Option<Text>| match text {
