@@ -1,7 +1,7 @@
 // Panel beside the tiles: chat or people.
 
 import type { ComponentChildren } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { Close } from '../view/icons';
 
 export type PanelKind = 'chat' | 'people';
@@ -15,7 +15,8 @@ interface PanelProps {
 
 /** Closes on Escape; the focus returns to the button that opened it. */
 export function Panel({ kind, title, onClose, children }: PanelProps) {
-  useEffect(() => () => document.getElementById(`${kind}-button`)?.focus(), [kind]);
+  // While the panel still has the focus, not after the next paint.
+  useLayoutEffect(() => () => document.getElementById(`${kind}-button`)?.focus(), [kind]);
   return (
     <aside
       class="panel card"
