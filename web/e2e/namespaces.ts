@@ -13,7 +13,7 @@ import { skipped } from './skipped';
 
 export const TWO = { a: '10.77.1.2', b: '10.77.2.2' } as const;
 export const ONE = '10.77.3.2';
-/** Second address of `one`, which is public: Chromium opens no connection for media to port 443 of a private one. */
+/** A public address for `one`: Chromium opens no connection for media to port 443 of a private one. */
 export const PUBLIC = '203.0.113.2';
 
 export type Side = keyof typeof TWO;
@@ -74,8 +74,6 @@ export class TwoLinks {
     this.#cable('one', 'c0', `${ONE}/24`, 'router', 'c1', '10.77.3.1/24');
     run('ip', 'netns', 'exec', this.#name('router'), 'sysctl', '-qw', 'net.ipv4.ip_forward=1');
     this.#ip('one', 'route', 'add', 'default', 'via', '10.77.3.1');
-    this.#ip('one', 'address', 'add', `${PUBLIC}/32`, 'dev', 'c0');
-    this.#ip('router', 'route', 'add', PUBLIC, 'via', ONE);
     // What is sent from the second address leaves by its interface, also where no socket is tied to it.
     this.#ip('two', 'rule', 'add', 'from', TWO.b, 'table', '2');
     for (const side of ['a', 'b'] as const) this.#route(side);
@@ -97,6 +95,12 @@ export class TwoLinks {
   /** A path for a file that goes with the network. */
   file(name: string): string {
     return join(this.#directory, name);
+  }
+
+  /** Gives `one` its public address as a second one. */
+  addPublicAddress(): void {
+    this.#ip('one', 'address', 'add', `${PUBLIC}/32`, 'dev', 'c0');
+    this.#ip('router', 'route', 'add', PUBLIC, 'via', ONE);
   }
 
   /** Makes the router a firewall that passes only this port of the other side, and answers to it. */

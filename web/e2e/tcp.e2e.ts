@@ -20,6 +20,7 @@ let server: Program;
 beforeAll(async () => {
   if (!permitted) return;
   network = new TwoLinks();
+  network.addPublicAddress();
   network.passOnly('tcp', 443);
   server = startWeft(['serve', '--listen', `${PUBLIC}:443`, '--threads', '2'], [...ENDS, ...network.enter('one')]);
   browser = await startChromium({ program: network.wrap('two', chromiumPath()) });
