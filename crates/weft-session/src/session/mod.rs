@@ -280,8 +280,9 @@ impl Session {
             }
             Input::Timeout => {}
         }
-        if is_rtp && !self.is_due(now) {
-            // What came changes nothing of what is sent.
+        // Within a bound, time alone makes room for a probe, and reports on what came take
+        // some; otherwise what came changes nothing of what is sent.
+        if is_rtp && self.limit.is_none() && !self.is_due(now) {
             self.poll_receivers(now);
             return;
         }

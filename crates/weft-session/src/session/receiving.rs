@@ -215,6 +215,7 @@ impl Session {
         if let Some(media) = media {
             let sender = self.rtcp_ssrc();
             self.send_rtcp(&[Packet::PictureLoss { sender, media }]);
+            self.refresh_paths_due();
         }
     }
 

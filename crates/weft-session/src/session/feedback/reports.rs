@@ -61,6 +61,7 @@ impl Session {
         if rate.as_bps().abs_diff(told.as_bps()) * NEWS > told.as_bps() {
             self.feedback.told_limit = Some(rate);
             self.tell_limit();
+            self.refresh_paths_due();
         }
     }
 
