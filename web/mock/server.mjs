@@ -67,7 +67,7 @@ async function answer(request, response, { demo, mode, token }) {
   }
   if (pathname === '/api/call') {
     if (mode !== 'call') return json(response, { mode });
-    return json(response, { mode: 'call', name: 'Rover 7', links: roverLinks() });
+    return json(response, { mode: 'call', name: 'Rover 7', links: roverLinks(), hears: true, sees: true });
   }
   if (pathname === '/api/demo/events') return demo.follow(response, !searchParams.has('mock'));
   if (pathname === '/api/demo/restart' && request.method === 'POST') {

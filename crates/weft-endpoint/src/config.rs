@@ -1,6 +1,7 @@
 //! Configuration of a call.
 
 use std::collections::BTreeSet;
+use std::net::IpAddr;
 
 use weft_cc::ControllerKind;
 use weft_media::{Camera, Microphone, MicrophoneSpec, Speaker, SpeakerError};
@@ -38,6 +39,33 @@ pub struct CallConfig {
     pub speaker: Option<OpenSpeaker>,
     /// Echo cancellation between loudspeaker and microphone. Default: on.
     pub echo: EchoCancellation,
+}
+
+/// Configuration of a sender with direct viewers. [`DirectConfig::new`] has the defaults.
+pub struct DirectConfig {
+    /// Sources, links and sending parameters.
+    pub send: SendConfig,
+    /// Address of this machine, if viewers come only from there. Without configured links,
+    /// the call uses this address alone. Default: none, which means every interface.
+    pub here: Option<IpAddr>,
+    /// Opens the loudspeaker that plays all viewers, mixed; called again while it fails
+    /// during the call. Default: none; the offers then take no sound.
+    pub speaker: Option<OpenSpeaker>,
+    /// Echo cancellation between loudspeaker and microphone. Default: on.
+    pub echo: EchoCancellation,
+    /// Whether the offers take pictures. Default: they do not.
+    pub viewer_cameras: ViewerCameras,
+}
+
+/// Whether viewers may send pictures of a camera.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ViewerCameras {
+    /// They may not.
+    #[default]
+    Refused,
+    /// Each may send those of one camera, in the codec of the sender's cameras:
+    /// [`DirectEvent::Frame`](crate::DirectEvent::Frame).
+    Received,
 }
 
 /// Opens the loudspeaker, for the first time or after it failed.
@@ -146,6 +174,20 @@ impl CallConfig {
             channels: Vec::new(),
             speaker: None,
             echo: EchoCancellation::default(),
+        }
+    }
+}
+
+impl DirectConfig {
+    /// Sender of these sources that receives nothing from its viewers.
+    #[must_use]
+    pub fn new(send: SendConfig) -> DirectConfig {
+        DirectConfig {
+            send,
+            here: None,
+            speaker: None,
+            echo: EchoCancellation::default(),
+            viewer_cameras: ViewerCameras::default(),
         }
     }
 }

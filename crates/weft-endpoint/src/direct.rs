@@ -1,70 +1,46 @@
 //! Sender with direct connections to its viewers: the embedding program carries
 //! offers and answers, without a media server.
 
-use std::collections::BTreeMap;
-use std::net::IpAddr;
-use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Arc, Mutex, MutexGuard};
+mod event;
+mod viewers;
+
+use std::sync::mpsc::channel;
+use std::sync::{Mutex, MutexGuard};
 use std::thread;
 use std::time::Instant;
 
-use weft_net::{Clock, Driver, Remote};
-use weft_peer::{PeerKey, Section};
+use weft_net::{Clock, Driver};
+use weft_peer::{Section, StreamDirection};
 use weft_rooms::Publishing;
+use weft_units::MediaKind;
 
 use crate::call::Statistics;
-use crate::caller::{CallError, Command, News, OfferId, Wait, ask};
-use crate::config::SendConfig;
+use crate::caller::{CallError, Command, Muting, Wait, ask};
+use crate::config::{DirectConfig, ViewerCameras};
 use crate::error::StartError;
-use crate::links::{self, LinkChange, LinkStates, Links};
+use crate::links::{self, LinkUse, Links};
 use crate::notice::Notices;
+use crate::playout::{Playout, cancel_echo};
 use crate::signalling::{Trust, turn_connector};
+use crate::sources::feed::Preview;
 use crate::start::{Forwarding, Started, start};
+use crate::switches::{Switch, Switches};
+pub use event::DirectEvent;
+use viewers::{Viewer, Viewers};
 
 /// Sender and its viewers. A viewer requests an [offer](Direct::offer); its
-/// [answer](Direct::accept) creates the connection.
+/// [answer](Direct::accept) creates the connection. With a loudspeaker, viewers may
+/// talk back over the same connection.
 pub struct Direct {
     /// Driver to join at the end.
     driver: Mutex<Option<Driver<Command>>>,
     sections: Vec<Section>,
     publishing: Publishing,
+    previews: Vec<Preview>,
+    switches: Mutex<Switches>,
     viewers: Viewers,
     clock: Clock,
     began: Instant,
-}
-
-/// Event between the sender and a viewer, whom the name given to
-/// [`Direct::offer`] identifies.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum DirectEvent {
-    /// A viewer sees the pictures.
-    Connected {
-        /// Name of the viewer's offer.
-        viewer: String,
-    },
-    /// A viewer has answered the offer, but for some seconds nothing has come
-    /// back over UDP on any link. Attempts continue.
-    Unanswered {
-        /// Name of the viewer's offer.
-        viewer: String,
-    },
-    /// A viewer has left, or never connected.
-    Ended {
-        /// Name of the viewer's offer.
-        viewer: String,
-        /// Reason for people, a sentence without its full stop.
-        reason: String,
-    },
-    /// A link to a viewer came up, went down, or became suspect.
-    Link {
-        /// Name of the viewer's offer.
-        viewer: String,
-        /// Configured name of the link, or name of its interface.
-        link: String,
-        /// Change of the link for this viewer.
-        change: LinkChange,
-    },
 }
 
 /// Answer of a viewer that cannot be used.
@@ -81,23 +57,8 @@ pub enum AnswerError {
     Call(#[from] CallError),
 }
 
-/// Viewers and the callback for their events.
-#[derive(Clone)]
-struct Viewers {
-    all: Arc<Mutex<BTreeMap<String, Viewer>>>,
-    hear: Arc<dyn Fn(DirectEvent) + Send + Sync>,
-    remote: Remote<Command>,
-}
-
-enum Viewer {
-    Offered(OfferId, Wait),
-    Up(PeerKey),
-}
-
 impl Direct {
-    /// Opens links, cameras and microphone, and starts sending. Without
-    /// configured links it uses every interface, or the address `here` of this
-    /// machine if viewers come only from there.
+    /// Opens links, cameras, microphone and loudspeaker, and starts sending.
     ///
     /// `hear` receives the events, on threads of the sender; it must not block.
     ///
@@ -105,49 +66,104 @@ impl Direct {
     /// If the configuration is wrong, or the machine lacks something that it
     /// names.
     pub fn start(
-        config: SendConfig,
-        here: Option<IpAddr>,
+        config: DirectConfig,
         notices: Notices,
         hear: impl Fn(DirectEvent) + Send + Sync + 'static,
     ) -> Result<Direct, StartError> {
-        if !config.publishes() {
+        let DirectConfig { mut send, here, .. } = config;
+        if !send.publishes() {
             return Err(StartError::NothingToDo);
         }
         let clock = Clock::start();
-        let (specs, scope) = links::links_or_all(&config.links, here)?;
+        let (specs, scope) = links::links_or_all(&send.links, here)?;
         let links = Links::check(specs, scope, &notices)?;
-        let turn_servers = config.turn_servers.clone();
+        let turn_servers = send.turn_servers.clone();
         let connector = turn_connector(&Trust::Public)?;
+        let playout = match config.speaker {
+            Some(open) => {
+                let reference = cancel_echo(&mut send, config.echo)?;
+                Some(Playout::start(open, reference, clock, notices.clone())?)
+            }
+            None => None,
+        };
         let Started {
             driver,
-            sections,
+            mut sections,
+            previews,
             publishing,
-            ..
-        } = start(clock, links, config, Forwarding::Whole, notices)?;
+        } = start(clock, links, send, Forwarding::Whole, notices)?;
+        let sound = playout.as_ref().map(|_| MediaKind::Audio);
+        let pictures = match config.viewer_cameras {
+            ViewerCameras::Received => Some(MediaKind::Video),
+            ViewerCameras::Refused => None,
+        };
+        let received = sound.into_iter().chain(pictures);
+        sections.extend(received.map(|kind| Section::new(kind, StreamDirection::Receive)));
         driver.remote.send(Command::UseTurn {
             servers: turn_servers,
             connector,
             remote: driver.remote.clone(),
         });
-        let viewers = Viewers {
-            all: Arc::default(),
-            hear: Arc::new(hear),
-            remote: driver.remote.clone(),
-        };
+        let viewers = Viewers::new(driver.remote.clone(), playout, hear);
         Ok(Direct {
             driver: Mutex::new(Some(driver)),
             sections,
             publishing,
+            previews,
+            switches: Mutex::default(),
             viewers,
             clock,
             began: Instant::now(),
         })
     }
 
-    /// Tracks of the sender, as others see them.
+    /// Tracks of the sender, as others see them now.
     #[must_use]
-    pub fn publishing(&self) -> &Publishing {
-        &self.publishing
+    pub fn publishing(&self) -> Publishing {
+        let Switches {
+            microphone,
+            cameras,
+        } = *self.switches();
+        let mut publishing = self.publishing.clone();
+        publishing.audio &= microphone == Switch::On;
+        for camera in &mut publishing.cameras {
+            camera.off = cameras == Switch::Off;
+        }
+        publishing
+    }
+
+    /// Latest picture of each of our cameras, in order, as it was taken.
+    #[must_use]
+    pub fn previews(&self) -> &[Preview] {
+        &self.previews
+    }
+
+    /// Sends the microphone's sound, or not.
+    pub fn switch_microphone(&self, switch: Switch) {
+        self.switches().microphone = switch;
+        let muting = match switch {
+            Switch::On => Muting::Off,
+            Switch::Off => Muting::On,
+        };
+        self.viewers.remote().send(Command::Mute(muting));
+    }
+
+    /// Sends the cameras' pictures, or not.
+    pub fn switch_cameras(&self, switch: Switch) {
+        self.switches().cameras = switch;
+        self.viewers.remote().send(Command::Film(switch));
+    }
+
+    /// Changes the use of the link with this name, now and later in the call. A name
+    /// that no link has does nothing.
+    pub fn use_link(&self, link: &str, usage: LinkUse) {
+        let link = link.to_owned();
+        self.viewers.remote().send(Command::UseLink(link, usage));
+    }
+
+    fn switches(&self) -> MutexGuard<'_, Switches> {
+        let switches = self.switches.lock();
+        switches.expect("nothing panics while it holds the switches")
     }
 
     /// Creates an offer in SDP for a new viewer with this name. It waits for
@@ -158,7 +174,7 @@ impl Direct {
     pub fn offer(&self, viewer: &str) -> Result<String, CallError> {
         self.viewers.forget_unanswered(self.clock);
         let sections = self.sections.clone();
-        let offered = ask(&self.viewers.remote, |reply| Command::Offer {
+        let offered = ask(self.viewers.remote(), |reply| Command::Offer {
             sections,
             reply,
         });
@@ -179,7 +195,7 @@ impl Direct {
             None => return Err(AnswerError::UnknownViewer),
         };
         let (news, incoming) = channel();
-        let accepted = ask(&self.viewers.remote, |reply| Command::Accept {
+        let accepted = ask(self.viewers.remote(), |reply| Command::Accept {
             offer,
             answer,
             more: Vec::new(),
@@ -191,7 +207,7 @@ impl Direct {
             Some(entry) => *entry = Viewer::Up(peer),
             None => {
                 // The viewer was closed in the meantime.
-                self.viewers.remote.send(Command::Close(peer));
+                self.viewers.remote().send(Command::Close(peer));
                 return Err(AnswerError::UnknownViewer);
             }
         }
@@ -207,7 +223,7 @@ impl Direct {
             Some(Viewer::Offered(offer, _)) => Command::Withdraw(offer),
             None => return,
         };
-        self.viewers.remote.send(command);
+        self.viewers.remote().send(command);
     }
 
     /// Number of viewers, including those without an answer so far.
@@ -222,86 +238,27 @@ impl Direct {
     pub fn statistics(&self) -> Option<Statistics> {
         Some(Statistics {
             elapsed: self.began.elapsed(),
-            peers: ask(&self.viewers.remote, Command::Report).ok()?,
+            peers: ask(self.viewers.remote(), Command::Report).ok()?,
+            switches: *self.switches(),
             ..Statistics::default()
         })
     }
 
-    /// Closes all viewers and ends, waiting for the threads. Dropping it also
+    /// Closes all viewers and the loudspeaker and ends, waiting for the threads. Dropping it also
     /// ends it, without waiting.
     pub fn leave(&self) {
-        self.viewers.remote.send(Command::Stop);
+        self.viewers.remote().send(Command::Stop);
         let driver = self.driver.lock().map(|mut driver| driver.take());
         if let Ok(Some(driver)) = driver {
             // The panic hook has already reported a panic of the driver.
             let _ = driver.join();
         }
+        self.viewers.end_playout();
     }
 }
 
 impl Drop for Direct {
     fn drop(&mut self) {
-        self.viewers.remote.send(Command::Stop);
-    }
-}
-
-impl Viewers {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Viewer>> {
-        self.all
-            .lock()
-            .expect("nothing panics while it holds the viewers")
-    }
-
-    fn emit(&self, event: DirectEvent) {
-        (self.hear)(event);
-    }
-
-    /// Removes viewers that never answered their offer.
-    fn forget_unanswered(&self, clock: Clock) {
-        let now = clock.now();
-        let mut gone = Vec::new();
-        self.lock().retain(|viewer, state| {
-            let overdue = matches!(state, Viewer::Offered(_, p) if p.is_over(now));
-            if overdue {
-                gone.push(viewer.clone());
-            }
-            !overdue
-        });
-        for viewer in gone {
-            let reason = "the offer was not answered".to_owned();
-            self.emit(DirectEvent::Ended { viewer, reason });
-        }
-    }
-
-    /// Reports the events of a viewer until it ends.
-    fn follow(&self, viewer: &str, peer: PeerKey, incoming: &Receiver<News>) {
-        let name = || viewer.to_owned();
-        let mut link_states = LinkStates::default();
-        while let Ok(news) = incoming.recv() {
-            match news {
-                News::Connected => self.emit(DirectEvent::Connected { viewer: name() }),
-                News::Failed(reason) => {
-                    self.remote.send(Command::Close(peer));
-                    self.lock().remove(viewer);
-                    let viewer = name();
-                    return self.emit(DirectEvent::Ended { viewer, reason });
-                }
-                News::Path { path, link, state } => {
-                    let change = link_states.on_path(Instant::now(), path, &link, state);
-                    if let Some(change) = change {
-                        let viewer = name();
-                        self.emit(DirectEvent::Link {
-                            viewer,
-                            link,
-                            change,
-                        });
-                    }
-                }
-                News::Unanswered => self.emit(DirectEvent::Unanswered { viewer: name() }),
-                News::Frame { .. } | News::Ended => {}
-                // It has no data channels.
-                News::ChannelOpened(_) | News::ChannelClosed(_) | News::Message(..) => {}
-            }
-        }
+        self.viewers.remote().send(Command::Stop);
     }
 }

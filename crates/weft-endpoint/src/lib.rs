@@ -41,7 +41,7 @@
 //!
 //! [`WhipClient`] publishes to any WHIP server, and [`Relay`] does so with what another
 //! program encodes. [`WhepClient`] plays a stream of any WHEP server. [`Direct`] sends without a room: viewers connect directly, with offers and
-//! answers that the program carries.
+//! answers that the program carries, and may send sound and pictures back.
 //!
 //! # Below a call
 //!
@@ -81,7 +81,10 @@ mod whip;
 
 pub use call::{Call, NoEvent, Statistics, Stopper};
 pub use caller::ChannelError;
-pub use config::{CallConfig, EchoCancellation, OpenSpeaker, OwnSources, Receiving, SendConfig};
+pub use config::{
+    CallConfig, DirectConfig, EchoCancellation, OpenSpeaker, OwnSources, Receiving, SendConfig,
+    ViewerCameras,
+};
 pub use direct::{AnswerError, Direct, DirectEvent};
 pub use error::{Blame, StartError};
 pub use event::{Event, PlayedFrame};

@@ -13,6 +13,7 @@ use crate::notice::{Notice, Notices};
 
 mod change;
 mod choice;
+mod delivering;
 mod states;
 #[cfg(test)]
 mod tests;
@@ -21,6 +22,7 @@ mod usage;
 
 pub use change::LinkChange;
 pub use choice::{ChoiceError, Scope, links_or_all, loopback};
+pub(crate) use delivering::PathLinks;
 pub use states::LinkStates;
 pub use trouble::LinkTrouble;
 pub use usage::LinkUse;

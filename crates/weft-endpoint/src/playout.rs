@@ -1,4 +1,4 @@
-//! Sound of the room on a loudspeaker, on its own thread.
+//! Received sound on a loudspeaker, on its own thread.
 
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::thread::{self, JoinHandle};

@@ -1,24 +1,23 @@
-//! `weft call`: a direct call to a browser. The page and the signalling come
+//! `weft call`: a direct call to browsers. The page and the signalling come
 //! from a server in this process whose media plane is this one sender; no media
 //! server forwards packets.
 
+mod browsers;
+mod plane;
+
 use std::net::IpAddr;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use weft_endpoint::caller::CallError;
 use weft_endpoint::signalling::with_remedy;
-use weft_endpoint::{AnswerError, Direct, DirectEvent, Event};
+use weft_endpoint::{Direct, DirectConfig, DirectEvent, Event, LinkUse, Switch, ViewerCameras};
 use weft_server::axum::routing::get;
 use weft_server::axum::{Extension, Json, Router};
-use weft_server::media_plane::{
-    self, Destination, Event as MediaEvent, EventSender, Media, MediaError, MediaPlane, Negotiated,
-    Play, Request, ResourceId, Stats,
-};
+use weft_server::media_plane::{self, Event as MediaEvent, EventReceiver, EventSender, ResourceId};
 use weft_server::{
-    Admitted, LinkReport, ParticipantKind, Publishing, Resident, Security, Server, unguessable,
+    Admitted, LinkReport, ParticipantKind, Resident, Security, Server, ServerHandle, unguessable,
 };
 
 use crate::cli::CallArgs;
@@ -26,6 +25,9 @@ use crate::exit::{self, Failure};
 use crate::interrupt;
 use crate::serve;
 use crate::statistics::StatsFile;
+use crate::vehicle::{Controls, Facts, Figures, VehiclePage};
+use browsers::Browsers;
+use plane::DirectPlane;
 
 /// The page plays `/whep/call/sender`.
 const ROOM: &str = "call";
@@ -40,15 +42,76 @@ pub fn run(args: CallArgs) -> Result<(), Failure> {
         ));
     }
     let loopback = Some(args.page.listen.ip()).filter(IpAddr::is_loopback);
-    let mut stats = send.stats.as_deref().map(StatsFile::create).transpose()?;
+    let stats = send.stats.as_deref().map(StatsFile::create).transpose()?;
     let (events, incoming) = media_plane::events();
-    let hear = move |event| on_event(&events, event);
-    let direct = Direct::start(send.config(), loopback, exit::notices(), hear)?;
-    let publishing = direct.publishing().clone();
+    let browsers = Browsers::default();
+    let present = browsers.clone();
+    let hear = move |event| {
+        present.on_event(&event);
+        on_event(&events, event);
+    };
+    let direct = Direct::start(config(&args, loopback), exit::notices(), hear)?;
     let direct = Arc::new(direct);
-    let shared_links = Arc::default();
-    let plane = Arc::new(DirectPlane(Arc::clone(&direct)));
-    let mut config = serve::config(args.page, router(&send.name, &publishing, &shared_links));
+    let links = Links::default();
+    let server = serve(&args, (loopback, incoming), &direct, &links)?;
+    let (stop, stopped) = channel();
+    let page = args.vehicle.page.map(|listen| {
+        let facts = Facts {
+            command: "call",
+            title: "Call".to_owned(),
+            name: send.name.clone(),
+            previews: direct.previews().to_vec(),
+            microphone: send.media.mic.is_some(),
+        };
+        let controls = DirectControls {
+            direct: Arc::clone(&direct),
+            stop: stop.clone(),
+        };
+        browsers.with_pictures(|pictures| VehiclePage::start(listen, facts, pictures, controls))
+    });
+    let page = page.transpose()?;
+    interrupt::on_ctrl_c(move || {
+        interrupt::end_after(Duration::ZERO, 0);
+        let _ = stop.send(());
+    });
+    let mut outputs = Outputs {
+        links,
+        browsers,
+        page,
+        stats,
+    };
+    let limit = send.seconds.map(Duration::from_secs);
+    outputs.follow(&direct, &stopped, limit);
+    if let Some(page) = outputs.page {
+        page.end();
+    }
+    server.shutdown();
+    direct.leave();
+    outputs.stats.map_or(Ok(()), StatsFile::finish)
+}
+
+fn config(args: &CallArgs, loopback: Option<IpAddr>) -> DirectConfig {
+    DirectConfig {
+        here: loopback,
+        speaker: args.vehicle.speaker(),
+        echo: args.vehicle.echo(),
+        viewer_cameras: match args.vehicle.page {
+            Some(_) => ViewerCameras::Received,
+            None => ViewerCameras::Refused,
+        },
+        ..DirectConfig::new(args.send.config())
+    }
+}
+
+/// Starts the server of the page and prints its addresses.
+fn serve(
+    args: &CallArgs,
+    (loopback, incoming): (Option<IpAddr>, EventReceiver),
+    direct: &Arc<Direct>,
+    links: &Links,
+) -> Result<ServerHandle, Failure> {
+    let plane = Arc::new(DirectPlane(Arc::clone(direct)));
+    let mut config = serve::config(args.page.clone(), router(args, direct, links));
     let own_certificate = config.security == Security::Auto;
     // Other users of the network may find the port, but must not see the call.
     let made = (loopback.is_none() && config.token.is_none()).then(unguessable);
@@ -58,7 +121,7 @@ pub fn run(args: CallArgs) -> Result<(), Failure> {
         room: ROOM,
         name: SENDER,
         kind: ParticipantKind::Native,
-        publishing,
+        publishing: direct.publishing(),
     };
     server
         .add_resident(&resident)
@@ -67,49 +130,36 @@ pub fn run(args: CallArgs) -> Result<(), Failure> {
     if own_certificate {
         serve::tell_certificate(&server);
     }
-    let (stop, stopped) = channel();
-    interrupt::on_ctrl_c(move || {
-        interrupt::end_after(Duration::ZERO, 0);
-        let _ = stop.send(());
-    });
-    let end = send
-        .seconds
-        .map(|s| Instant::now() + Duration::from_secs(s));
-    while stopped.recv_timeout(FIGURES).is_err() {
-        if end.is_some_and(|end| Instant::now() >= end) {
-            break;
-        }
-        let Some(figures) = direct.statistics() else {
-            break;
-        };
-        // The latest viewer: earlier ones may have vanished without closing.
-        if let Some(report) = figures.peers.iter().rfind(|r| r.connected) {
-            let links = report.link_reports();
-            *shared_links
-                .lock()
-                .expect("nothing panics while it holds the links") = links;
-        }
-        if let Some(stats) = &mut stats {
-            stats.write(&figures);
-        }
-    }
-    server.shutdown();
-    direct.leave();
-    stats.map_or(Ok(()), StatsFile::finish)
+    Ok(server)
 }
 
-fn router(name: &str, publishing: &Publishing, links: &Arc<Mutex<Vec<LinkReport>>>) -> Router {
-    let (name, links) = (name.to_owned(), Arc::clone(links));
-    let publishing = publishing.clone();
+/// Links of the latest connection, as the browsers' page shows them.
+#[derive(Clone, Default)]
+struct Links(Arc<Mutex<Vec<LinkReport>>>);
+
+impl Links {
+    fn set(&self, links: Vec<LinkReport>) {
+        let held = self.0.lock();
+        *held.expect("nothing panics while it holds the links") = links;
+    }
+
+    fn get(&self) -> Vec<LinkReport> {
+        let held = self.0.lock();
+        held.expect("nothing panics while it holds the links")
+            .clone()
+    }
+}
+
+fn router(args: &CallArgs, direct: &Arc<Direct>, links: &Links) -> Router {
+    let (name, links, direct) = (args.send.name.clone(), links.clone(), Arc::clone(direct));
+    let hears = args.vehicle.speaker.is_some();
+    let sees = args.vehicle.page.is_some();
     // Without the token, a request learns only that there is a call.
     let call = move |Extension(Admitted(admitted)): Extension<Admitted>| {
-        let links = links
-            .lock()
-            .expect("nothing panics while it holds the links")
-            .clone();
         let answer = match admitted {
             true => json!({
-                "mode": "call", "name": name, "publishing": publishing, "links": links
+                "mode": "call", "name": name, "publishing": direct.publishing(),
+                "links": links.get(), "hears": hears, "sees": sees
             }),
             false => json!({ "mode": "call" }),
         };
@@ -118,54 +168,68 @@ fn router(name: &str, publishing: &Publishing, links: &Arc<Mutex<Vec<LinkReport>
     Router::new().route("/api/call", get(call))
 }
 
-/// Media plane with one publisher: this endpoint. The resource ids identify the
-/// viewers.
-struct DirectPlane(Arc<Direct>);
+/// Outputs of the call's figures.
+struct Outputs {
+    links: Links,
+    browsers: Browsers,
+    page: Option<VehiclePage>,
+    stats: Option<StatsFile>,
+}
 
-impl MediaPlane for DirectPlane {
-    fn send(&self, _: Destination<'_>, request: Request) {
-        let mut plane = self;
-        request(&mut plane);
+impl Outputs {
+    /// Writes the figures until the call ends or its time is over.
+    fn follow(&mut self, direct: &Direct, stopped: &Receiver<()>, limit: Option<Duration>) {
+        let end = limit.map(|limit| Instant::now() + limit);
+        while stopped.recv_timeout(FIGURES).is_err() {
+            if end.is_some_and(|end| Instant::now() >= end) {
+                break;
+            }
+            let Some(figures) = direct.statistics() else {
+                break;
+            };
+            // The latest viewer: earlier ones may have vanished without closing.
+            let report = figures.peers.iter().rfind(|r| r.connected);
+            if let Some(report) = report {
+                self.links.set(report.link_reports());
+            }
+            if let Some(page) = &self.page {
+                page.show(&Figures {
+                    elapsed: figures.elapsed,
+                    report,
+                    others: self.browsers.names(),
+                    muted: false,
+                    switches: figures.switches,
+                });
+            }
+            if let Some(stats) = &mut self.stats {
+                stats.write(&figures);
+            }
+        }
     }
 }
 
-impl Media for &DirectPlane {
-    fn play(&mut self, play: Play) -> Result<Negotiated, MediaError> {
-        if play.offer.is_some() {
-            let reason = "the sender makes the offer: POST without a body".to_owned();
-            return Err(MediaError::WrongState { reason });
-        }
-        let sdp = self.0.offer(&play.resource.0).map_err(describe)?;
-        let streams = self.0.publishing().clone();
-        Ok(Negotiated {
-            sdp,
-            streams,
-            ice_session: None,
-        })
+/// Controls of the page in the vehicle.
+struct DirectControls {
+    direct: Arc<Direct>,
+    stop: Sender<()>,
+}
+
+impl Controls for DirectControls {
+    fn use_link(&self, name: &str, usage: LinkUse) {
+        self.direct.use_link(name, usage);
     }
 
-    fn answer(&mut self, resource: ResourceId, sdp: String) -> Result<(), MediaError> {
-        self.0
-            .accept(&resource.0, sdp)
-            .map_err(|error| match error {
-                AnswerError::UnknownViewer => MediaError::UnknownResource,
-                AnswerError::Answered => MediaError::WrongState {
-                    reason: error.to_string(),
-                },
-                AnswerError::Call(error) => describe(error),
-            })
+    fn switch_microphone(&self, switch: Switch) {
+        self.direct.switch_microphone(switch);
     }
 
-    fn close(&mut self, resource: &ResourceId) {
-        self.0.close(&resource.0);
+    fn switch_cameras(&self, switch: Switch) {
+        self.direct.switch_cameras(switch);
     }
 
-    fn stats(&mut self) -> Stats {
-        Stats {
-            publications: 1,
-            playbacks: self.0.viewers() as u64,
-            ..Stats::default()
-        }
+    fn leave(&self) {
+        // The call has ended if nobody receives it.
+        let _ = self.stop.send(());
     }
 }
 
@@ -197,13 +261,4 @@ fn on_event(server: &EventSender, event: DirectEvent) {
     };
     // The receiver is gone while the server shuts down.
     let _ = server.send(event);
-}
-
-fn describe(error: CallError) -> MediaError {
-    match error {
-        CallError::Ended => MediaError::Gone,
-        error => MediaError::BadDescription {
-            reason: error.to_string(),
-        },
-    }
 }

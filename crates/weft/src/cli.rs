@@ -4,7 +4,6 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use weft_media::SpeakerSpec;
 use weft_units::Codec;
 
 use crate::access::ServerArgs;
@@ -15,6 +14,7 @@ use crate::sending::{
 use crate::serve::args::{PageArgs, ServeArgs};
 use crate::token::TokenArgs;
 use crate::values::{listen, seconds, token};
+use crate::vehicle::args::{RECEIVING, VehicleArgs};
 
 /// A video call over every link a machine has at once.
 #[derive(Debug, Parser)]
@@ -47,7 +47,7 @@ pub enum Command {
     /// Publish over all links what another program on this machine encodes, such as OBS,
     /// GStreamer or ffmpeg: it publishes here by WHIP, and this command to any WHIP server
     Relay(RelayArgs),
-    /// Call a browser directly: serves its own page, without a media server
+    /// Call browsers directly: serves its own page, without a media server
     Call(CallArgs),
     /// Measure a server under load: publishers and viewers as WebRTC clients, join storms,
     /// weak viewers
@@ -64,8 +64,6 @@ pub enum Command {
     /// Write manual pages, one for each command
     Manual(crate::manual::ManualArgs),
 }
-
-const RECEIVING: &str = "Receiving";
 
 #[derive(Debug, Args)]
 pub struct DemoArgs {
@@ -114,30 +112,8 @@ pub struct JoinArgs {
     /// senders of H.264, which WebM cannot hold
     #[arg(help_heading = RECEIVING, long, value_name = "FILE")]
     pub record: Option<PathBuf>,
-    #[arg(
-        help_heading = RECEIVING,
-        help = "Play the others: alsa[:DEVICE], or FILE.wav to write the mix to a new file",
-        long,
-        value_name = "OUT",
-        conflicts_with = "send_only"
-    )]
-    pub speaker: Option<SpeakerSpec>,
-    /// Send the microphone as it is; without this option, the sound of --speaker is removed
-    /// from --mic
-    #[arg(help_heading = RECEIVING, long, requires = "speaker")]
-    pub no_echo_cancellation: bool,
-    #[arg(
-        help = "Serve a page for a tablet or phone in the vehicle: links and their figures, use \
-                of each link, microphone, cameras; prints its address with a token. Other \
-                addresses than loopback use https",
-        long,
-        value_name = "ADDR",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "127.0.0.1:8090",
-        value_parser = listen
-    )]
-    pub page: Option<SocketAddr>,
+    #[command(flatten)]
+    pub vehicle: VehicleArgs,
     #[command(flatten)]
     pub server: ServerArgs,
     /// Decode the received pictures (up to 1920x1080), and add their size,
@@ -152,7 +128,7 @@ pub struct JoinArgs {
     )]
     pub watch: bool,
     /// Only publish; receive no participant
-    #[arg(help_heading = RECEIVING, long, conflicts_with = "record")]
+    #[arg(help_heading = RECEIVING, long, conflicts_with_all = ["record", "speaker"])]
     pub send_only: bool,
 }
 
@@ -221,6 +197,8 @@ pub struct CallArgs {
     pub page: PageArgs,
     #[command(flatten)]
     pub send: SendArgs,
+    #[command(flatten)]
+    pub vehicle: VehicleArgs,
 }
 
 #[cfg(test)]

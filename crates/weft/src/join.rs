@@ -1,12 +1,11 @@
 //! `weft join`: publishes over all links and receives the other participants.
 
-mod page;
-mod pictures;
-
 use std::time::Duration;
 
 use weft_endpoint::signalling::Invitation;
-use weft_endpoint::{Call, CallConfig, EchoCancellation, Event, OpenSpeaker, Receiving, Recording};
+use weft_endpoint::{
+    Call, CallConfig, Event, LinkUse, Receiving, Recording, Statistics, Stopper, Switch,
+};
 
 use crate::cli::JoinArgs;
 use crate::console::Console;
@@ -15,7 +14,7 @@ use crate::follow::{Output, follow};
 use crate::interrupt;
 use crate::options;
 use crate::statistics::StatsFile;
-use page::{Facts, JoinPage};
+use crate::vehicle::{Controls, Facts, Figures, Pictures, VehiclePage};
 
 pub fn run(args: JoinArgs) -> Result<(), Failure> {
     let config = config(&args, &place(&args)?);
@@ -39,17 +38,20 @@ pub fn run(args: JoinArgs) -> Result<(), Failure> {
             .transpose()?,
         console: Console::default(),
         page: None,
+        pictures: Pictures::default(),
     };
     let microphone = config.send.microphone.is_some();
     let call = Call::start(config)?;
-    if let Some(listen) = args.page {
+    if let Some(listen) = args.vehicle.page {
         let facts = Facts {
-            room: place(&args)?.room,
+            command: "join",
+            title: place(&args)?.room,
             name: outputs.name.clone(),
             previews: call.previews().to_vec(),
             microphone,
         };
-        outputs.page = Some(JoinPage::start(listen, facts, call.stopper())?);
+        let page = VehiclePage::start(listen, facts, &outputs.pictures, call.stopper())?;
+        outputs.page = Some(page);
     }
     if let Some(stats) = outputs.stats.as_mut().filter(|_| args.watch) {
         stats.watch(call.clock());
@@ -105,14 +107,8 @@ fn config(args: &JoinArgs, place: &Invitation) -> CallConfig {
             true => Receiving::Nobody,
             false => Receiving::Everybody,
         },
-        speaker: args.speaker.clone().map(|speaker| {
-            let open: OpenSpeaker = Box::new(move || speaker.open());
-            open
-        }),
-        echo: match args.no_echo_cancellation {
-            true => EchoCancellation::Off,
-            false => EchoCancellation::On,
-        },
+        speaker: args.vehicle.speaker(),
+        echo: args.vehicle.echo(),
         ..CallConfig::new(&place.server, &place.room)
     }
 }
@@ -124,7 +120,8 @@ struct Outputs {
     stats: Option<StatsFile>,
     recording: Option<Recording>,
     console: Console,
-    page: Option<JoinPage>,
+    page: Option<VehiclePage>,
+    pictures: Pictures,
 }
 
 impl Outputs {
@@ -146,7 +143,7 @@ impl Outputs {
                         stats.write(&figures);
                     }
                     if let Some(page) = &self.page {
-                        page.show(&figures);
+                        page.show(&shown(&figures));
                     }
                 }
             },
@@ -160,10 +157,9 @@ impl Outputs {
         if let Some(stats) = &mut self.stats {
             stats.on_event(event);
         }
-        if let Some(page) = &mut self.page {
-            page.on_event(event);
-        }
         match event {
+            Event::Frame(played) if self.page.is_some() => self.pictures.on_frame(played),
+            Event::PlayingEnded { id } => self.pictures.end(id),
             Event::Joined { .. } if !self.publishes => complain!(
                 "weft: connected as `{}`, receives only; --camera and --mic publish",
                 self.name
@@ -189,6 +185,39 @@ impl Outputs {
         let recording = self.recording.map_or(Ok(()), Recording::finish);
         let stats = self.stats.map_or(Ok(()), StatsFile::finish);
         recording.map_err(Failure::from).and(stats)
+    }
+}
+
+impl Controls for Stopper {
+    fn use_link(&self, name: &str, usage: LinkUse) {
+        Stopper::use_link(self, name, usage);
+    }
+
+    fn switch_microphone(&self, switch: Switch) {
+        Stopper::switch_microphone(self, switch);
+    }
+
+    fn switch_cameras(&self, switch: Switch) {
+        Stopper::switch_cameras(self, switch);
+    }
+
+    fn leave(&self) {
+        self.stop();
+    }
+}
+
+/// Figures on the page: links of the publishing connection or, without one, of the
+/// receiving one.
+fn shown(figures: &Statistics) -> Figures<'_> {
+    let reception = figures.reception;
+    let reception = figures.peers.iter().find(|p| Some(p.peer) == reception);
+    let others = figures.participants.iter();
+    Figures {
+        elapsed: figures.elapsed,
+        report: figures.published().or(reception),
+        others: others.map(|p| (p.id.clone(), p.name.clone())).collect(),
+        muted: figures.muted,
+        switches: figures.switches,
     }
 }
 

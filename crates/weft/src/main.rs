@@ -30,6 +30,7 @@ mod state;
 mod statistics;
 mod token;
 mod values;
+mod vehicle;
 
 use std::process::ExitCode;
 

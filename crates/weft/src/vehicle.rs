@@ -1,13 +1,18 @@
-//! Local page of `weft join`: its links and switches, for the tablet or phone in the
-//! vehicle. The server in this process has no rooms and no media.
+//! Local page of `weft join` and `weft call`: its links and switches, for the tablet or
+//! phone in the vehicle. The server in this process has no rooms and no media.
+
+pub mod args;
+mod pictures;
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use weft_endpoint::caller::PeerReport;
 use weft_endpoint::sources::feed::Preview;
-use weft_endpoint::{Event, LinkUse, Statistics, Stopper, Switch};
+use weft_endpoint::{LinkUse, Switch, Switches};
 use weft_server::axum::extract::Path;
 use weft_server::axum::http::StatusCode;
 use weft_server::axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
@@ -20,15 +25,18 @@ use weft_server::media_plane::{
 };
 use weft_server::{Admitted, Security, Server, ServerConfig, ServerHandle, unguessable};
 
-use super::pictures::{CameraId, Gallery, Pictures, jpeg};
 use crate::exit::Failure;
 use crate::serve;
 use crate::state::state_folder;
+pub use pictures::Pictures;
+use pictures::{CameraId, Gallery, jpeg};
 
 /// Facts of the call that do not change.
 pub struct Facts {
-    /// Room of the call.
-    pub room: String,
+    /// Command that runs the call: `join` or `call`.
+    pub command: &'static str,
+    /// Title of the page, such as the room.
+    pub title: String,
     /// Name that the others see.
     pub name: String,
     /// Latest picture of each camera.
@@ -37,12 +45,39 @@ pub struct Facts {
     pub microphone: bool,
 }
 
+/// State of the call that changes.
+#[derive(Default)]
+pub struct Figures<'a> {
+    /// Time since the call began.
+    pub elapsed: Duration,
+    /// Connection whose links are shown.
+    pub report: Option<&'a PeerReport>,
+    /// Ids and names of the others.
+    pub others: Vec<(String, String)>,
+    /// Whether a moderator has muted us.
+    pub muted: bool,
+    /// Sources that the user has switched off.
+    pub switches: Switches,
+}
+
+/// Controls of a call that the page offers.
+pub trait Controls: Send + Sync + 'static {
+    /// Changes the use of a link.
+    fn use_link(&self, name: &str, usage: LinkUse);
+    /// Sends the microphone's sound, or not.
+    fn switch_microphone(&self, switch: Switch);
+    /// Sends the cameras' pictures, or not.
+    fn switch_cameras(&self, switch: Switch);
+    /// Ends the call.
+    fn leave(&self);
+}
+
 /// Running page.
-pub struct JoinPage {
+pub struct VehiclePage {
     server: ServerHandle,
     facts: Facts,
     shown: Shown,
-    pictures: Pictures,
+    gallery: Gallery,
     /// Never used: without it, the server takes its media side for dead.
     _events: EventSender,
 }
@@ -76,16 +111,21 @@ enum Order {
     Leave,
 }
 
-impl JoinPage {
+impl VehiclePage {
     /// Serves the page and prints its addresses. They contain a token, because other
     /// users of this machine or its networks may find the port.
-    pub fn start(listen: SocketAddr, facts: Facts, stopper: Stopper) -> Result<JoinPage, Failure> {
+    pub fn start(
+        listen: SocketAddr,
+        facts: Facts,
+        pictures: &Pictures,
+        controls: impl Controls,
+    ) -> Result<VehiclePage, Failure> {
         let shown = Shown(Arc::new(Mutex::new(state(
             &facts,
-            &Statistics::default(),
+            &Figures::default(),
             &[],
         ))));
-        let pictures = Pictures::default();
+        let gallery = pictures.gallery();
         let token = unguessable();
         let (events, incoming) = media_plane::events();
         let config = ServerConfig {
@@ -94,7 +134,7 @@ impl JoinPage {
             state: state_folder(),
             token: Some(token.clone()),
             extra: Some(
-                router(shown.clone(), stopper).merge(images(&facts.previews, pictures.gallery())),
+                router(shown.clone(), controls).merge(images(&facts.previews, gallery.clone())),
             ),
             ..ServerConfig::default()
         };
@@ -102,18 +142,18 @@ impl JoinPage {
         serve::tell_urls(&server, Some(&token))?;
         complain!("weft: the page for this call; anyone with its address controls the call");
         serve::tell_certificate(&server);
-        Ok(JoinPage {
+        Ok(VehiclePage {
             server,
             facts,
             shown,
-            pictures,
+            gallery,
             _events: events,
         })
     }
 
     /// Shows these figures.
-    pub fn show(&self, figures: &Statistics) {
-        let cameras = self.pictures.gallery().cameras();
+    pub fn show(&self, figures: &Figures<'_>) {
+        let cameras = self.gallery.cameras();
         let mut next = state(&self.facts, figures, &cameras);
         let mut shown = self.shown.lock();
         // Without a connection there are no figures, but all links may be off.
@@ -123,21 +163,13 @@ impl JoinPage {
         *shown = next;
     }
 
-    /// Takes in pictures.
-    pub fn on_event(&mut self, event: &Event) {
-        self.pictures.on_event(event);
-    }
-
     pub fn end(self) {
         self.server.shutdown();
     }
 }
 
-fn state(facts: &Facts, figures: &Statistics, cameras: &[CameraId]) -> Value {
-    let own = figures.published();
-    let key = figures.reception;
-    let reception = figures.peers.iter().find(|p| Some(p.peer) == key);
-    let report = own.or(reception);
+fn state(facts: &Facts, figures: &Figures<'_>, cameras: &[CameraId]) -> Value {
+    let report = figures.report;
     let links = report.map(|report| {
         let all = report.link_reports().into_iter().zip(&report.all_links);
         let links = all.map(|(shown, own)| {
@@ -148,10 +180,9 @@ fn state(facts: &Facts, figures: &Statistics, cameras: &[CameraId]) -> Value {
         });
         links.collect::<Vec<Value>>()
     });
-    let others = figures.participants.iter();
-    let name = |id: &String| figures.participants.iter().find(|p| p.id == *id);
+    let others = figures.others.iter();
     let pictures = cameras.iter().filter_map(|(id, camera)| {
-        let name = &name(id)?.name;
+        let (_, name) = figures.others.iter().find(|(other, _)| other == id)?;
         Some(json!({ "participant": id, "camera": camera, "name": name }))
     });
     let switch = |there: bool, switch| match (there, switch) {
@@ -165,7 +196,8 @@ fn state(facts: &Facts, figures: &Statistics, cameras: &[CameraId]) -> Value {
     };
     json!({
         "mode": "join",
-        "room": facts.room,
+        "command": facts.command,
+        "title": facts.title,
         "name": facts.name,
         "seconds": figures.elapsed.as_secs(),
         "connected": report.is_some_and(|report| report.connected),
@@ -173,12 +205,13 @@ fn state(facts: &Facts, figures: &Statistics, cameras: &[CameraId]) -> Value {
         "microphone": microphone,
         "cameras": switch(!facts.previews.is_empty(), figures.switches.cameras),
         "previews": facts.previews.len(),
-        "others": others.map(|p| p.name.clone()).collect::<Vec<String>>(),
+        "others": others.map(|(_, name)| name.clone()).collect::<Vec<String>>(),
         "pictures": pictures.collect::<Vec<Value>>(),
     })
 }
 
-fn router(shown: Shown, stopper: Stopper) -> Router {
+fn router(shown: Shown, controls: impl Controls) -> Router {
+    let controls = Arc::new(controls);
     let present = shown.clone();
     let call = move |Extension(Admitted(admitted)): Extension<Admitted>| async move {
         match admitted {
@@ -188,7 +221,7 @@ fn router(shown: Shown, stopper: Stopper) -> Router {
     };
     let order = move |Extension(Admitted(admitted)): Extension<Admitted>, order: Json<Order>| {
         let answer = match admitted {
-            true => obey(order.0, &shown, &stopper),
+            true => obey(order.0, &shown, &*controls),
             false => StatusCode::UNAUTHORIZED,
         };
         async move { answer }
@@ -198,7 +231,7 @@ fn router(shown: Shown, stopper: Stopper) -> Router {
         .route("/api/join", post(order))
 }
 
-fn obey(order: Order, shown: &Shown, stopper: &Stopper) -> StatusCode {
+fn obey(order: Order, shown: &Shown, controls: &impl Controls) -> StatusCode {
     let switch = |on| if on { Switch::On } else { Switch::Off };
     match order {
         Order::Link { name, usage } => {
@@ -209,11 +242,11 @@ fn obey(order: Order, shown: &Shown, stopper: &Stopper) -> StatusCode {
             };
             // The next figures confirm it.
             link["use"] = json!(usage);
-            stopper.use_link(&name, usage);
+            controls.use_link(&name, usage);
         }
-        Order::Microphone { on } => stopper.switch_microphone(switch(on)),
-        Order::Cameras { on } => stopper.switch_cameras(switch(on)),
-        Order::Leave => stopper.stop(),
+        Order::Microphone { on } => controls.switch_microphone(switch(on)),
+        Order::Cameras { on } => controls.switch_cameras(switch(on)),
+        Order::Leave => controls.leave(),
     }
     StatusCode::NO_CONTENT
 }

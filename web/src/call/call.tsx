@@ -1,15 +1,17 @@
-// `weft call`: one native sender, directly connected to this page.
+// `weft call`: one native sender, directly connected to this page, which may talk back.
 
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { nothing, readLinks, readPublishing, type Link, type Publishing } from '../model/types';
+import { CameraToggle, MicrophoneToggle } from '../room/controls';
 import { tileWidth } from '../room/layout';
 import { browserEnv } from '../signal/env';
 import { Player } from '../signal/whep';
 import { CameraView, cameraNames, pictureLabel } from '../view/camera';
-import { useSize, useStore } from '../view/hooks';
+import { useShortcuts, useSize, useStore } from '../view/hooks';
 import { Sound } from '../view/icons';
 import { LinkBadge } from '../view/links';
-import { Announcer, Brand, peerWords, soundBlocked } from '../view/parts';
+import { Announcer, Brand, Notice, peerWords, Picture, soundBlocked } from '../view/parts';
+import { useTalk } from './talk';
 
 /** Polling interval of the sender's links, ms. */
 const LINKS_EVERY_MS = 1_000;
@@ -24,6 +26,10 @@ export interface Call {
   readonly name: string;
   readonly publishing: Publishing;
   readonly links: readonly Link[];
+  /** Whether the sender plays our sound. */
+  readonly hears: boolean;
+  /** Whether the sender shows our picture. */
+  readonly sees: boolean;
 }
 
 /** Mode of this server: rooms, the demo with rooms beside it, a relay, the page of a sender, or a single call. */
@@ -33,11 +39,18 @@ export type Served = 'rooms' | 'demo' | 'relay' | 'join' | Call;
 export async function fetchServed(): Promise<Served> {
   const response = await fetch('/api/call', { cache: 'no-store' });
   if (!response.ok || !(response.headers.get('content-type') ?? '').includes('json')) return 'rooms';
-  const body = (await response.json()) as { mode?: unknown; name?: unknown; publishing?: unknown; links?: unknown };
-  if (body.mode === 'demo' || body.mode === 'relay' || body.mode === 'join') return body.mode;
-  if (body.mode !== 'call') return 'rooms';
-  const publishing = body.publishing === undefined ? nothing : readPublishing(body.publishing);
-  return { name: typeof body.name === 'string' ? body.name : 'the sender', publishing, links: readLinks(body.links) };
+  const body = (await response.json()) as Record<string, unknown>;
+  const mode = body['mode'];
+  if (mode === 'demo' || mode === 'relay' || mode === 'join') return mode;
+  if (mode !== 'call') return 'rooms';
+  const name = body['name'];
+  return {
+    name: typeof name === 'string' ? name : 'the sender',
+    publishing: body['publishing'] === undefined ? nothing : readPublishing(body['publishing']),
+    links: readLinks(body['links']),
+    hears: body['hears'] === true,
+    sees: body['sees'] === true,
+  };
 }
 
 export function WatchCall({ first }: { readonly first: Call }) {
@@ -47,6 +60,8 @@ export function WatchCall({ first }: { readonly first: Call }) {
   const blocked = useStore(soundBlocked);
   const { call, old } = useCall(first);
   const [setGrid, size] = useSize();
+  const talk = useTalk(player);
+  useShortcuts({ m: call.hears ? talk.toggleSound : null, v: call.sees ? talk.toggleCamera : null });
 
   useEffect(() => {
     player.start();
@@ -61,7 +76,7 @@ export function WatchCall({ first }: { readonly first: Call }) {
   const words = peerWords(state);
   const named = cameraNames(call.publishing.cameras);
   const cameras = named.length > 0 ? named : [null];
-  const tile = tileWidth(cameras.length, size.width, size.height, GAP);
+  const tile = tileWidth(cameras.length + (talk.preview === null ? 0 : 1), size.width, size.height, GAP);
   return (
     <div class="room watch">
       <header class="bar-top">
@@ -75,7 +90,7 @@ export function WatchCall({ first }: { readonly first: Call }) {
         <ul class="tiles" aria-label="Cameras" style={{ gap: `${GAP}px`, '--tile': `${tile}px` }}>
           {cameras.map((camera, place) => (
             <li key={place} class="tile">
-              <CameraView stream={streams[place] ?? null} source={streams[place] ?? null} label={pictureLabel(call.name, camera)} words={words} on={true} />
+              <CameraView stream={streams[place] ?? null} source={streams[place] ?? null} label={pictureLabel(call.name, camera)} words={words ?? (call.publishing.cameras[place]?.off === true ? 'The camera is off.' : null)} on={true} />
               <div class="tile-foot">
                 <span class="nameplate">
                   <span class="name">{call.name}</span>
@@ -85,8 +100,24 @@ export function WatchCall({ first }: { readonly first: Call }) {
               </div>
             </li>
           ))}
+          {talk.preview !== null && (
+            <li class="tile">
+              <Picture stream={talk.preview} label="Your own picture" muted mirrored />
+              <div class="tile-foot">
+                <span class="nameplate">
+                  <span class="name">You</span>
+                </span>
+              </div>
+            </li>
+          )}
         </ul>
       </main>
+      <footer class="controls">
+        {talk.problem !== null && <Notice problem={talk.problem} action={{ label: 'Try again', run: talk.again }} onDismiss={talk.dismiss} />}
+        {call.hears && <MicrophoneToggle own={talk} />}
+        {call.sees && <CameraToggle own={talk} />}
+        {!call.hears && <p class="quiet">Nobody hears you: the sender has no loudspeaker.</p>}
+      </footer>
       <Announcer>{words ?? 'The picture plays.'}</Announcer>
     </div>
   );

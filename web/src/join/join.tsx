@@ -1,4 +1,4 @@
-// `weft join --page`: links and switches of a sender, for a tablet or phone beside it.
+// `weft join --page` and `weft call --page`: pictures, links and switches of a sender, for a tablet or phone beside it.
 
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { clock, mbps, megabytes, ms, percent } from '../view/format';
@@ -39,12 +39,12 @@ export function JoinPage() {
       .then(refresh);
     if (order.do === 'leave') setLeft(true);
   };
-  if (left) return <ProblemPage problem={{ error: 'You have left the call.', remedy: 'Start weft join again to return.', temporary: false }} />;
+  if (left) return <ProblemPage problem={{ error: 'You have left the call.', remedy: 'Start weft again to return.', temporary: false }} />;
   if (state === null) {
     if (!seen && misses < MOST_MISSES) return null;
     return (
       <ProblemPage
-        problem={{ error: 'This page needs its whole address.', remedy: 'Open the address that weft join has printed; it contains a token.', temporary: false }}
+        problem={{ error: 'This page needs its whole address.', remedy: 'Open the address that weft has printed; it contains a token.', temporary: false }}
       />
     );
   }
@@ -53,13 +53,13 @@ export function JoinPage() {
     <main class="page join">
       <header class="join-head">
         <Brand />
-        <h1 class="join-title">{state.room}</h1>
+        <h1 class="join-title">{state.title}</h1>
         <p class="quiet">
           {state.name} · {clock(state.seconds)} · {others(state.others)}
         </p>
       </header>
-      {gone && <Notice problem={{ error: 'weft join does not answer.', remedy: 'The figures are old; the call may have ended.', temporary: true }} />}
-      {!gone && !state.connected && <Notice problem={{ error: 'Not connected to the server.', remedy: 'weft keeps trying over every link that is on.', temporary: true }} />}
+      {gone && <Notice problem={{ error: `weft ${state.command} does not answer.`, remedy: 'The figures are old; the call may have ended.', temporary: true }} />}
+      {!gone && !state.connected && <Notice problem={ABSENT[state.command]} />}
       {refused && <Notice problem={{ error: 'The change was refused.', remedy: 'Reload the page and try again.', temporary: true }} onDismiss={() => setRefused(false)} />}
       <ul class="join-pictures" aria-label="Cameras">
         {state.pictures.map(({ participant, camera, name }) => (
@@ -109,6 +109,12 @@ function LivePicture({ path, label }: { readonly path: string; readonly label: s
   const source = `/api/join/${path}?n=${number}`;
   return <img src={source} alt={label} onLoad={next(PICTURE_MS)} onError={next(EVERY_MS)} />;
 }
+
+/** Words without a connection. */
+const ABSENT = {
+  join: { error: 'Not connected to the server.', remedy: 'weft keeps trying over every link that is on.', temporary: true },
+  call: { error: 'No browser is connected.', remedy: 'Open the first address that weft call has printed.', temporary: true },
+} as const;
 
 const MICROPHONE = { on: 'Mute microphone', off: 'Unmute microphone', muted: 'A moderator muted you: unmute' } as const;
 

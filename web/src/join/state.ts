@@ -1,4 +1,4 @@
-// State of `weft join`, as its page shows it.
+// State of `weft join` or `weft call`, as the page beside the sender shows it.
 
 import { readLinks, type Link } from '../model/types';
 
@@ -14,7 +14,9 @@ export interface JoinedLink {
 }
 
 export interface JoinState {
-  readonly room: string;
+  /** Command that runs the call. */
+  readonly command: 'join' | 'call';
+  readonly title: string;
   readonly name: string;
   readonly seconds: number;
   readonly connected: boolean;
@@ -43,7 +45,7 @@ function readPicture(value: unknown): JoinPicture[] {
 /** Reads the state; null without a valid token. */
 export function readJoinState(value: unknown): JoinState | null {
   const from = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
-  if (typeof from['room'] !== 'string') return null;
+  if (typeof from['title'] !== 'string') return null;
   const raw = Array.isArray(from['links']) ? (from['links'] as unknown[]) : [];
   const links = readLinks(raw).map((link, place): JoinedLink => {
     const own = raw[place] as Record<string, unknown>;
@@ -58,7 +60,8 @@ export function readJoinState(value: unknown): JoinState | null {
   const microphone = from['microphone'];
   const cameras = from['cameras'];
   return {
-    room: from['room'],
+    command: from['command'] === 'call' ? 'call' : 'join',
+    title: from['title'],
     name: typeof from['name'] === 'string' ? from['name'] : '',
     seconds: typeof from['seconds'] === 'number' ? from['seconds'] : 0,
     connected: from['connected'] === true,

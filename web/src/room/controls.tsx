@@ -1,11 +1,11 @@
-// Buttons of our own camera and microphone, before and in a room, and of the view.
+// Buttons of our own camera and microphone, before and in a room or call, and of the view.
 
 import type { ComponentChildren } from 'preact';
 import { Camera, Microphone, Screen, View } from '../view/icons';
 import type { OwnMedia } from './media';
 import type { PanelKind } from './panel';
 
-export function MicrophoneToggle({ own }: { readonly own: OwnMedia }) {
+export function MicrophoneToggle({ own }: { readonly own: Pick<OwnMedia, 'soundOn' | 'toggleSound'> }) {
   return (
     <Toggle on={own.soundOn} label={own.soundOn ? 'Mute microphone' : 'Unmute microphone'} shortcut="M" run={own.toggleSound}>
       <Microphone off={!own.soundOn} />
@@ -13,7 +13,7 @@ export function MicrophoneToggle({ own }: { readonly own: OwnMedia }) {
   );
 }
 
-export function CameraToggle({ own }: { readonly own: OwnMedia }) {
+export function CameraToggle({ own }: { readonly own: Pick<OwnMedia, 'cameraOn' | 'toggleCamera'> }) {
   return (
     <Toggle on={own.cameraOn} label={own.cameraOn ? 'Turn camera off' : 'Turn camera on'} shortcut="V" run={own.toggleCamera}>
       <Camera off={!own.cameraOn} />

@@ -5,7 +5,7 @@ import { invitation, type May } from '../signal/access';
 import { browserEnv } from '../signal/env';
 import { others, type Presence } from '../signal/presence';
 import { RoomSession } from '../signal/session';
-import { useSize, useStore } from '../view/hooks';
+import { useShortcuts, useSize, useStore } from '../view/hooks';
 import { Chat as ChatIcon, Copy, Leave, Lock, People as PeopleIcon, Sound } from '../view/icons';
 import { Announcer, Brand, Notice, soundBlocked } from '../view/parts';
 import { Chat } from './chat';
@@ -354,23 +354,4 @@ function useUnread({ chat, self }: Presence, open: boolean): { readonly count: n
   const unread = chat.slice(since).filter(({ from }) => from !== self);
   const latest = unread.at(-1);
   return { count: unread.length, latest: latest === undefined ? '' : `Message from ${latest.name}: ${latest.text}` };
-}
-
-/** Handles the keys of the controls, unless a text field or a modifier key is in use. */
-function useShortcuts(keys: Readonly<Record<string, (() => void) | null>>): void {
-  const latest = useRef(keys);
-  latest.current = keys;
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent): void => {
-      if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
-      if (event.target instanceof Element && event.target.closest('input, textarea, select') !== null) return;
-      const run = latest.current[event.key.toLowerCase()];
-      if (run == null) return;
-      // A field that this opens does not get the letter.
-      event.preventDefault();
-      run();
-    };
-    addEventListener('keydown', onKey);
-    return () => removeEventListener('keydown', onKey);
-  }, []);
 }

@@ -51,6 +51,13 @@ export function withoutDecoder(offer: string, answer: string): string | null {
   return /^a=rtpmap:\d+ (VP8|H264|VP9|AV1)\//m.exec(rejected ?? '')?.[1] ?? null;
 }
 
+/** Sections of an offer that take media from us: their kinds, by id. */
+export function takers(offer: string): Map<string, 'audio' | 'video'> {
+  const taking = sections(offer).filter((section) => /^a=recvonly\r?$/m.test(section));
+  const named = taking.map((section) => [/^a=mid:(\S+)/m.exec(section)?.[1] ?? '', section.startsWith('video ') ? 'video' : 'audio'] as const);
+  return new Map(named);
+}
+
 /** Media sections of a description, each from its kind on. */
 function sections(sdp: string): string[] {
   return sdp.split(/^m=/m).slice(1);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { created, FakeEnv, refused, settle } from '../testing/fakes';
+import { created, FakeEnv, refused, settle, track } from '../testing/fakes';
 import { Player } from './whep';
 
 function playing(env = new FakeEnv()) {
@@ -121,4 +121,27 @@ it('ends at the server when closed, and stays closed', async () => {
   expect(env.requests.at(-1)).toBe('DELETE /whep/r/ada/1');
   expect(env.peers).toHaveLength(1);
   expect(player.state.value.kind).toBe('closed');
+});
+
+it('sends back what the offer takes, from whenever it is given, over every connection', async () => {
+  const env = new FakeEnv();
+  env.answer(({ method }) => {
+    if (method !== 'POST') return new Response(null, { status: 204 });
+    return created('/whep/r/ada/1', 's=-\nm=video 9 x 96\na=mid:0\na=sendonly\nm=audio 9 x 96\na=mid:1\na=recvonly\n');
+  });
+  const player = new Player(env, '/whep/r/ada');
+  player.start();
+  await settle();
+  const [picture, sound] = env.peer.lines;
+  expect([picture?.direction, sound?.direction]).toEqual(['recvonly', 'sendonly']);
+  const microphone = track('audio');
+  await player.send('audio', microphone);
+  await player.send('video', track('video'));
+  expect([picture?.sender.track, sound?.sender.track]).toEqual([null, microphone]);
+  env.peer.become('failed');
+  await env.pass(500);
+  expect(env.peers).toHaveLength(2);
+  expect(env.peer.lines[1]?.sender.track).toBe(microphone);
+  await player.send('audio', null);
+  expect(env.peer.lines[1]?.sender.track).toBeNull();
 });

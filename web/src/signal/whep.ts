@@ -3,10 +3,12 @@
 import { ProblemError } from '../model/problem';
 import { Store } from '../model/store';
 import type { Env } from './env';
-import { noDecoder, requestOffer, sendAnswer, withoutDecoder } from './offers';
+import type { Kind } from '../media/devices';
+import { noDecoder, requestOffer, sendAnswer, takers, withoutDecoder } from './offers';
 import { gathered, PeerSession, type Attempt, type PeerState } from './peer';
 
-/** Plays one sender, such as that of `weft call`, and reconnects after failures. */
+/** Plays one sender, such as that of `weft call`, sends back what its offer takes, and
+ *  reconnects after failures. */
 export class Player {
   /** Received media, a stream for each camera in order, the first with the sound; keeps
    *  the last ones while new ones connect. */
@@ -15,6 +17,8 @@ export class Player {
   readonly #url: string;
   readonly #session: PeerSession;
   #incoming: readonly MediaStream[] = [];
+  readonly #own: Record<Kind, MediaStreamTrack | null> = { audio: null, video: null };
+  #senders: Partial<Record<Kind, RTCRtpSender>> = {};
 
   constructor(env: Env, url: string) {
     this.#env = env;
@@ -37,6 +41,25 @@ export class Player {
     this.#session.close();
   }
 
+  /** Sends this track from now on, or none, if the offer takes its kind. */
+  async send(kind: Kind, track: MediaStreamTrack | null): Promise<void> {
+    this.#own[kind] = track;
+    await this.#senders[kind]?.replaceTrack(track);
+  }
+
+  /** Takes up the sections of the offer for our own tracks. */
+  async #sendBack(peer: RTCPeerConnection, offer: string): Promise<void> {
+    const taking = takers(offer);
+    this.#senders = {};
+    for (const transceiver of peer.getTransceivers()) {
+      const kind = taking.get(transceiver.mid ?? '');
+      if (kind === undefined) continue;
+      transceiver.direction = 'sendonly';
+      this.#senders[kind] = transceiver.sender;
+      await transceiver.sender.replaceTrack(this.#own[kind]);
+    }
+  }
+
   /** Groups the tracks, which have the order of the offer: cameras in order. */
   #inStreams(tracks: readonly MediaStreamTrack[]): MediaStream[] {
     const pictures = tracks.filter((track) => track.kind === 'video');
@@ -57,6 +80,7 @@ export class Player {
     const tracks: MediaStreamTrack[] = [];
     peer.ontrack = (event) => tracks.push(event.track);
     await peer.setRemoteDescription({ type: 'offer', sdp });
+    await this.#sendBack(peer, sdp);
     const answer = await peer.createAnswer();
     const codec = withoutDecoder(sdp, answer.sdp ?? '');
     if (codec !== null) throw new ProblemError(noDecoder(codec));

@@ -56,10 +56,23 @@ export class FakeTransceiver {
   }
 }
 
-/** Media section that a `FakePeer` receives. */
+/** Media section of an offer to a `FakePeer`. */
 export interface FakeLine {
   readonly mid: string;
+  direction: RTCRtpTransceiverDirection;
+  readonly sender: Pick<FakeSender, 'track' | 'replaceTrack'>;
   readonly receiver: { readonly track: { readonly kind: string; readonly id: string } };
+}
+
+function fakeLine(kind: string, mid: string): FakeLine {
+  const sender = {
+    track: null as unknown,
+    replaceTrack: (next: unknown) => {
+      sender.track = next;
+      return Promise.resolve();
+    },
+  };
+  return { mid, direction: 'recvonly', sender, receiver: { track: { kind, id: mid } } };
 }
 
 /** Description with these media sections, as far as a `FakePeer` reads it. */
@@ -94,7 +107,7 @@ export class FakePeer {
     if (description.type === 'offer') {
       for (const kind of this.offered) this.ontrack?.({ track: { kind } });
       for (const [, kind = '', mid = ''] of description.sdp.matchAll(/^m=(\w+) .*\na=mid:(\w+)$/gm)) {
-        if (!this.lines.some((line) => line.mid === mid)) this.lines.push({ mid, receiver: { track: { kind, id: mid } } });
+        if (!this.lines.some((line) => line.mid === mid)) this.lines.push(fakeLine(kind, mid));
       }
     }
     return Promise.resolve();

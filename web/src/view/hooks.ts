@@ -124,3 +124,22 @@ export function useSpeaking(sound: RTCRtpReceiver | null, sends: boolean): boole
   }, [sound, sends]);
   return speaks;
 }
+
+/** Handles the keys of the controls, unless a text field or a modifier key is in use. */
+export function useShortcuts(keys: Readonly<Record<string, (() => void) | null>>): void {
+  const latest = useRef(keys);
+  latest.current = keys;
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+      if (event.target instanceof Element && event.target.closest('input, textarea, select') !== null) return;
+      const run = latest.current[event.key.toLowerCase()];
+      if (run == null) return;
+      // A field that this opens does not get the letter.
+      event.preventDefault();
+      run();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+}

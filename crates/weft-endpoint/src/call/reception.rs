@@ -11,6 +11,7 @@ use super::fault::OngoingFault;
 use super::inbox::Ticket;
 use crate::caller::Track;
 use crate::connect::Connection;
+use crate::links::PathLinks;
 use crate::signalling::{Line, ViewedCamera};
 
 /// Pause between two requests for the keyframe that a line begins with. Chosen by
@@ -26,8 +27,7 @@ pub(super) struct Reception {
     pub fault: OngoingFault,
     /// Whether media can flow.
     pub connected: bool,
-    /// Link of every path so far.
-    links: BTreeMap<PathId, String>,
+    links: PathLinks,
 }
 
 /// Progress of the connection.
@@ -115,20 +115,12 @@ impl Reception {
     }
 
     pub fn on_path(&mut self, path: PathId, link: String) {
-        self.links.insert(path, link);
+        self.links.insert(path, &link);
     }
 
     /// Links that delivered the frame, without repetition.
     pub fn links_of(&self, frame: &ReceivedFrame) -> Vec<String> {
-        let mut links: Vec<String> = Vec::new();
-        for share in &frame.paths {
-            if let Some(link) = self.links.get(&share.path)
-                && !links.contains(link)
-            {
-                links.push(link.clone());
-            }
-        }
-        links
+        self.links.of(frame)
     }
 
     pub fn made(&self) -> Option<&Receiving> {

@@ -1,6 +1,5 @@
 //! Stream that a connection plays: its frames, and whether any arrive.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -14,6 +13,7 @@ use crate::call::event_sender::CallEventSender;
 use crate::call::inbox::Frames;
 use crate::caller::{PeerReport, Track};
 use crate::event::{Event, PlayedFrame};
+use crate::links::PathLinks;
 use crate::received::Received;
 use crate::signalling::Participant;
 
@@ -34,8 +34,7 @@ pub(super) fn sections() -> Vec<Section> {
 /// Stream of the present connection, and totals over all of them.
 pub(super) struct Playback {
     frames: Arc<Frames>,
-    /// Link of every path.
-    links: BTreeMap<PathId, String>,
+    links: PathLinks,
     received: Received,
     /// Time of the last frame, or of the connection; `None` without one.
     heard: Option<Instant>,
@@ -46,7 +45,7 @@ impl Playback {
     pub fn new(frames: Arc<Frames>) -> Playback {
         Playback {
             frames,
-            links: BTreeMap::new(),
+            links: PathLinks::default(),
             received: Received::default(),
             heard: None,
             is_silent: false,
@@ -59,7 +58,7 @@ impl Playback {
     }
 
     pub fn on_path(&mut self, path: PathId, link: &str) {
-        self.links.insert(path, link.to_owned());
+        self.links.insert(path, link);
     }
 
     /// Begins the stream of a new connection.
@@ -111,14 +110,7 @@ impl Playback {
         self.heard = Some(Instant::now());
         self.is_silent = false;
         self.received.on_frame(track, at, &frame);
-        let mut links: Vec<String> = Vec::new();
-        for share in &frame.paths {
-            if let Some(link) = self.links.get(&share.path)
-                && !links.contains(link)
-            {
-                links.push(link.clone());
-            }
-        }
+        let links = self.links.of(&frame);
         let is_sent = events.send(Event::Frame(PlayedFrame {
             from: STREAM.to_owned(),
             track,

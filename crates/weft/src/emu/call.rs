@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::{Value, json};
 use weft_endpoint::sources::cameras::NamedCamera;
-use weft_endpoint::{Direct, DirectEvent, OwnSources, SendConfig, Statistics};
+use weft_endpoint::{Direct, DirectConfig, DirectEvent, OwnSources, SendConfig, Statistics};
 use weft_lab::engine::emu::Shortage;
 use weft_media::{Camera, CameraError, CameraSpec, Captured, Format, Pace, stamp};
 use weft_net::Clock;
@@ -36,7 +36,7 @@ pub fn call(args: &MediaArgs) -> Result<(), Failure> {
     let hear = move |event| {
         let _ = tell.send(event);
     };
-    let direct = Direct::start(config, None, exit::notices(), hear)?;
+    let direct = Direct::start(DirectConfig::new(config), exit::notices(), hear)?;
     let version = format!("weft {}", weft_lab::VERSION);
     say_json(json!({ "about": { "client": "weft-call", "version": version, "role": "caller" } }))?;
     say_json(json!({ "ready": true }))?;

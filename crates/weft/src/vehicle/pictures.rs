@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use jpeg_encoder::{ColorType, Encoder};
+use weft_endpoint::PlayedFrame;
 use weft_endpoint::caller::Track;
-use weft_endpoint::{Event, PlayedFrame};
 use weft_media::{Picture, VideoDecoder};
 use weft_units::Codec;
 
@@ -21,8 +22,27 @@ const WIDTH: usize = 640;
 /// Quality of the JPEGs, 1 to 100: artefacts are hardly visible. Chosen by us.
 const QUALITY: u8 = 70;
 
+/// Age of a picture from which the page no longer shows it: its camera is off, or lost.
+/// Chosen by us.
+const STALE: Duration = Duration::from_secs(5);
+
 /// Place of a camera's latest picture.
-type Slot = Arc<Mutex<Option<Arc<Picture>>>>;
+type Slot = Arc<Mutex<Latest>>;
+
+/// Latest picture of a camera; `None` before the first one.
+struct Latest {
+    since: Instant,
+    picture: Option<Arc<Picture>>,
+}
+
+impl Latest {
+    fn of(picture: Option<Picture>) -> Latest {
+        Latest {
+            since: Instant::now(),
+            picture: picture.map(Arc::new),
+        }
+    }
+}
 
 /// Latest pictures, for the page.
 #[derive(Clone, Default)]
@@ -31,13 +51,16 @@ pub struct Gallery(Arc<Mutex<BTreeMap<CameraId, Slot>>>);
 impl Gallery {
     /// Cameras whose pictures come.
     pub fn cameras(&self) -> Vec<CameraId> {
-        lock(&self.0).keys().cloned().collect()
+        let slots = lock(&self.0);
+        let comes = |slot: &Slot| lock(slot).since.elapsed() < STALE;
+        let present = slots.iter().filter(|(_, slot)| comes(slot));
+        present.map(|(camera, _)| camera.clone()).collect()
     }
 
     /// Latest picture of a camera; `None` before the first one.
     pub fn jpeg(&self, camera: &CameraId) -> Option<Vec<u8>> {
         let slot = Arc::clone(lock(&self.0).get(camera)?);
-        let picture = lock(&slot).clone()?;
+        let picture = lock(&slot).picture.clone()?;
         jpeg(&picture)
     }
 }
@@ -85,22 +108,18 @@ impl Pictures {
         self.gallery.clone()
     }
 
-    pub fn on_event(&mut self, event: &Event) {
-        match event {
-            Event::Frame(played) => {
-                if let Track::Camera(place) = played.track {
-                    self.on_frame((played.from.clone(), place), played);
-                }
-            }
-            Event::PlayingEnded { id } => {
-                self.decoders.retain(|(from, _), _| from != id);
-                lock(&self.gallery.0).retain(|(from, _), _| from != id);
-            }
-            _ => {}
-        }
+    /// Ends the pictures of a participant.
+    pub fn end(&mut self, participant: &str) {
+        self.decoders.retain(|(from, _), _| from != participant);
+        lock(&self.gallery.0).retain(|(from, _), _| from != participant);
     }
 
-    fn on_frame(&mut self, camera: CameraId, played: &PlayedFrame) {
+    /// Decodes a frame, if it is a picture.
+    pub fn on_frame(&mut self, played: &PlayedFrame) {
+        let Track::Camera(place) = played.track else {
+            return;
+        };
+        let camera = (played.from.clone(), place);
         let frame = &played.frame;
         let known = self.decoders.get(&camera);
         if known.is_none_or(|decoder| decoder.codec != frame.codec) {
@@ -122,7 +141,7 @@ impl Pictures {
     /// Starts a decoder; `None` if the codec has none.
     fn start(&self, camera: &CameraId, codec: Codec) -> Option<Decoder> {
         let mut decoder = VideoDecoder::new(codec).ok()?;
-        let slot = Slot::default();
+        let slot = Arc::new(Mutex::new(Latest::of(None)));
         lock(&self.gallery.0).insert(camera.clone(), Arc::clone(&slot));
         let (frames, incoming) = sync_channel::<Vec<u8>>(WAITING_FRAMES);
         thread::Builder::new()
@@ -130,7 +149,7 @@ impl Pictures {
             .spawn(move || {
                 for frame in incoming {
                     if let Ok(Some(picture)) = decoder.decode(&frame) {
-                        *lock(&slot) = Some(Arc::new(picture));
+                        *lock(&slot) = Latest::of(Some(picture));
                     }
                 }
             })

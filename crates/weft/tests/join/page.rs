@@ -84,7 +84,10 @@ fn the_page_switches_links_and_sources_for_those_with_its_token() {
         let state = page.shows("both links", |s| {
             link(s, 0)["state"] == "up" && link(s, 1)["state"] == "up"
         });
-        assert_eq!(state["room"], "ride");
+        assert_eq!(
+            (&state["title"], &state["command"]),
+            (&json!("ride"), &json!("join"))
+        );
         assert_eq!(
             (&state["microphone"], &state["cameras"]),
             (&json!("on"), &json!("none"))
