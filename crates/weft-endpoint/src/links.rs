@@ -7,7 +7,7 @@ use weft_ice::{LinkId, LocalAddress, RemoteFilter};
 use weft_net::{Attachment, Binding, Link, LinkChoice, Target};
 use weft_rooms::MAX_LINKS;
 use weft_session::{Metering, Policy, Standing};
-use weft_units::Bytes;
+use weft_units::{Bytes, Transport};
 
 use crate::notice::{Notice, Notices};
 
@@ -196,6 +196,7 @@ impl Links {
             None => RemoteFilter::Any,
         };
         let local = LocalAddress {
+            transport: Transport::Udp,
             addr: socket.local_addr().ok()?,
             link,
             cost: cost(link, spec.policy),
@@ -221,6 +222,7 @@ impl Links {
     #[must_use]
     pub fn relayed(&self, link: LinkId, addr: SocketAddr) -> LocalAddress {
         LocalAddress {
+            transport: Transport::Udp,
             addr,
             link,
             cost: cost(link, self.policy(link)) + RELAY_COST,

@@ -11,7 +11,7 @@ use weft_peer::{Entropy, Offer, Output, PeerConfig, Section, StreamDirection, Ti
 use weft_secure::{Certificate, Keying};
 use weft_session::Delivery;
 use weft_testing::processor_time;
-use weft_units::{Duration, Ecn, Instant, MediaKind, Rng};
+use weft_units::{Duration, Ecn, FiveTuple, Instant, MediaKind, Rng, Transport};
 
 fn main() {
     let asked = std::env::args().find_map(|arg| arg.parse().ok());
@@ -69,6 +69,7 @@ impl House {
     fn join(&mut self, number: u16) -> (std::time::Duration, Vec<std::time::Duration>) {
         let addr = SocketAddr::from(([10, 0, 0, 9], 1_000 + number));
         let local = LocalAddress {
+            transport: Transport::Udp,
             addr,
             link: LinkId(0),
             cost: 0,
@@ -104,18 +105,28 @@ impl House {
                 let begun = processor_time();
                 let (now, ecn) = (self.now, Ecn::NotEct);
                 self.plane
-                    .handle_datagram(now, self.server, addr, ecn, &datagram);
+                    .handle_datagram(now, FiveTuple::udp(self.server, addr), ecn, &datagram);
                 let sent = self.drain(None);
                 handshake.push(processor_time() - begun);
                 for datagram in sent {
-                    client.handle_datagram(self.now, addr, self.server, ecn, &datagram);
+                    client.handle_datagram(
+                        self.now,
+                        FiveTuple::udp(addr, self.server),
+                        ecn,
+                        &datagram,
+                    );
                 }
             }
             self.now += Duration::from_millis(1);
             client.handle_timeout(self.now);
             self.plane.handle_timeout(self.now);
             for datagram in self.drain(Some(addr)) {
-                client.handle_datagram(self.now, addr, self.server, Ecn::NotEct, &datagram);
+                client.handle_datagram(
+                    self.now,
+                    FiveTuple::udp(addr, self.server),
+                    Ecn::NotEct,
+                    &datagram,
+                );
             }
         }
         panic!("the connection was not established");
@@ -126,9 +137,9 @@ impl House {
         let mut sent = Vec::new();
         while let Some(output) = self.plane.poll_output() {
             if let PlaneOutput::Transmit {
-                remote, datagram, ..
+                tuple, datagram, ..
             } = output
-                && to.is_none_or(|to| to == remote)
+                && to.is_none_or(|to| to == tuple.remote)
             {
                 sent.push(datagram);
             }

@@ -4,9 +4,8 @@
 use crate::connection::ResourceId;
 use crate::waiting::Waiting;
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use weft_peer::{MAX_DATAGRAM, stun_user_name};
-use weft_units::Ecn;
+use weft_units::{Ecn, FiveTuple};
 
 /// Most checks that wait for one answer. Chosen by us: one from each address of a client,
 /// or a few of one.
@@ -25,12 +24,7 @@ impl EarlyChecks {
     }
 
     /// Keeps a datagram if it is a check for an offer; returns whether it is one.
-    pub(crate) fn keep(
-        &mut self,
-        (local, remote): (SocketAddr, SocketAddr),
-        ecn: Ecn,
-        datagram: &[u8],
-    ) -> bool {
+    pub(crate) fn keep(&mut self, tuple: FiveTuple, ecn: Ecn, datagram: &[u8]) -> bool {
         if self.offers.is_empty() || datagram.len() > MAX_DATAGRAM {
             return false;
         }
@@ -40,8 +34,7 @@ impl EarlyChecks {
         };
         if waiting.len() < MOST {
             waiting.push(Waiting {
-                local,
-                remote,
+                tuple,
                 ecn,
                 datagram: datagram.to_vec(),
             });

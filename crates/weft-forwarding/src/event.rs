@@ -2,9 +2,8 @@ use crate::connection::ResourceId;
 use crate::reception::Line;
 use crate::relay::{PlaneId, Relayed};
 use crate::taps::Recorded;
-use std::net::SocketAddr;
 use weft_peer::PeerKey;
-use weft_units::Ecn;
+use weft_units::{Ecn, FiveTuple};
 
 /// Request of a plane to its owner.
 #[derive(Debug)]
@@ -14,10 +13,8 @@ pub enum Output {
         /// Peer that owns the datagram; return the buffer with
         /// [`Plane::recycle`](crate::Plane::recycle).
         peer: PeerKey,
-        /// From this local address.
-        local: SocketAddr,
-        /// To this remote address.
-        remote: SocketAddr,
+        /// From this local address to this remote one.
+        tuple: FiveTuple,
         /// The ECN field of its IP header.
         ecn: Ecn,
         /// Protected and complete.

@@ -11,7 +11,7 @@ use weft_peer::{Entropy, Offer, PeerConfig, Section, StreamDirection, TimeOrigin
 use weft_secure::{Association, Certificate, Output as LineOutput};
 use weft_session::Delivery;
 use weft_units::fuzz::records;
-use weft_units::{Codec, Duration, Ecn, Instant, MediaKind, Rng, Ssrc};
+use weft_units::{Codec, Duration, Ecn, FiveTuple, Instant, MediaKind, Rng, Ssrc, Transport};
 use weft_wire::payload::Form;
 use weft_wire::rtp::ExtensionMap;
 use weft_wire::sdp::SessionDescription;
@@ -145,6 +145,7 @@ impl Room {
     /// Returns the settings of the other end of a connection, always the same.
     fn config(&self, number: usize) -> PeerConfig {
         let local = LocalAddress {
+            transport: Transport::Udp,
             addr: place(number),
             link: LinkId(0),
             cost: 0,
@@ -340,7 +341,12 @@ impl Room {
     fn arrive(&mut self, plane: usize, from: SocketAddr, datagram: &[u8]) {
         self.inputs += 1;
         let place = plane % self.planes.len();
-        self.planes[place].handle_datagram(self.now, server(), from, Ecn::NotEct, datagram);
+        self.planes[place].handle_datagram(
+            self.now,
+            FiveTuple::udp(server(), from),
+            Ecn::NotEct,
+            datagram,
+        );
     }
 
     /// Does what is due until nobody has anything to send.
@@ -383,16 +389,16 @@ impl Room {
                 }
                 Output::Transmit {
                     peer,
-                    remote,
+                    tuple,
                     datagram,
                     ..
                 } => {
-                    let number = usize::from(remote.port()).wrapping_sub(1);
+                    let number = usize::from(tuple.remote.port()).wrapping_sub(1);
                     if let Some(line) = self.lines.get_mut(number) {
                         moved = true;
                         self.inputs += 1;
                         let line = &mut line.association;
-                        let _ = line.handle_datagram(now, remote, server(), &datagram);
+                        let _ = line.handle_datagram(now, tuple.reversed(), &datagram);
                     }
                     self.planes[place].recycle(peer, datagram);
                 }

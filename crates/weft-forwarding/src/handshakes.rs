@@ -5,11 +5,10 @@
 use crate::early::EarlyChecks;
 use crate::waiting::Waiting;
 use std::collections::{BTreeMap, VecDeque};
-use std::net::SocketAddr;
 use std::ops::Bound;
 
 use weft_peer::{MAX_DATAGRAM, PeerKey};
-use weft_units::Ecn;
+use weft_units::{Ecn, FiveTuple};
 
 /// So many between two looks at the clock. Chosen by us: two milliseconds' worth.
 const TURN: usize = 8;
@@ -42,7 +41,7 @@ impl Handshakes {
     pub(crate) fn admits(
         &mut self,
         owner: PeerKey,
-        (local, remote): (SocketAddr, SocketAddr),
+        tuple: FiveTuple,
         ecn: Ecn,
         datagram: &[u8],
     ) -> bool {
@@ -53,8 +52,7 @@ impl Handshakes {
         let row = self.waiting.entry(owner).or_default();
         if row.len() < MOST {
             row.push_back(Waiting {
-                local,
-                remote,
+                tuple,
                 ecn,
                 datagram: datagram.to_vec(),
             });
@@ -95,16 +93,17 @@ impl Handshakes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::net::SocketAddr;
 
     const FLOODS: PeerKey = PeerKey(7);
     const JOINS: PeerKey = PeerKey(9);
 
     fn admits(handshakes: &mut Handshakes, owner: PeerKey) -> bool {
-        let way = (
+        let tuple = FiveTuple::udp(
             SocketAddr::from(([10, 0, 0, 1], 1)),
             SocketAddr::from(([10, 0, 0, 9], owner.0 as u16)),
         );
-        handshakes.admits(owner, way, Ecn::NotEct, &[22, 1])
+        handshakes.admits(owner, tuple, Ecn::NotEct, &[22, 1])
     }
 
     #[test]
@@ -131,7 +130,9 @@ mod tests {
             assert!(!admits(&mut handshakes, JOINS));
         }
         let turn = handshakes.next_turn();
-        let joins = turn.iter().filter(|waiting| waiting.remote.port() == 9);
+        let joins = turn
+            .iter()
+            .filter(|waiting| waiting.tuple.remote.port() == 9);
         assert_eq!((turn.len(), joins.count()), (TURN, 4));
     }
 }

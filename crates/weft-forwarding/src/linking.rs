@@ -5,10 +5,8 @@ use crate::plane::Plane;
 use crate::publication::Origin;
 use crate::publisher::Publisher;
 use crate::relay::{Announced, Message, PlaneId, Relayed};
-use crate::steering::Way;
-use std::net::SocketAddr;
 use weft_peer::{is_stun, stun_user_name};
-use weft_units::{Ecn, Instant};
+use weft_units::{Ecn, FiveTuple, Instant};
 
 impl Plane {
     /// Joins this plane and another one of its server, which must do the same. Each has
@@ -35,10 +33,8 @@ impl Plane {
         for (_, peer) in self.peers.iter() {
             let routes = peer.association().routes();
             for route in routes.filter(|route| route.is_valid) {
-                let (local, remote) = route.addresses();
                 let message = Message::Claimed {
-                    local,
-                    remote,
+                    tuple: route.tuple,
                     proved: true,
                 };
                 self.traffic.relays.send(plane, message);
@@ -69,18 +65,11 @@ impl Plane {
             Message::Packet { track, packet } => {
                 traffic.on_relayed(now, peers, (from, track), packet);
             }
-            Message::Datagram {
-                local,
-                remote,
-                ecn,
-                octets,
-            } => self.take_foreign(now, from, (local, remote), ecn, &octets),
-            Message::Claimed {
-                local,
-                remote,
-                proved,
-            } => {
-                self.steering.claim(now, (local, remote), from, proved);
+            Message::Datagram { tuple, ecn, octets } => {
+                self.take_foreign(now, from, tuple, ecn, &octets);
+            }
+            Message::Claimed { tuple, proved } => {
+                self.steering.claim(now, tuple, from, proved);
                 self.run_maintenance(now);
             }
             Message::Published {
@@ -143,38 +132,29 @@ impl Plane {
         }
     }
 
-    /// A datagram came to a local address with this ECN field.
-    pub fn handle_datagram(
-        &mut self,
-        now: Instant,
-        local: SocketAddr,
-        remote: SocketAddr,
-        ecn: Ecn,
-        datagram: &[u8],
-    ) {
+    /// A datagram came between these addresses with this ECN field.
+    pub fn handle_datagram(&mut self, now: Instant, tuple: FiveTuple, ecn: Ecn, datagram: &[u8]) {
         self.now = now;
         match self.steering.is_alone() {
-            true => self.take_datagram(now, (local, remote), ecn, datagram),
-            false => self.steer(now, (local, remote), ecn, datagram),
+            true => self.take_datagram(now, tuple, ecn, datagram),
+            false => self.steer(now, tuple, ecn, datagram),
         }
     }
 
     /// Hands a datagram that came to this plane's socket to its peer, or to the plane of
     /// its peer.
-    fn steer(&mut self, now: Instant, way: Way, ecn: Ecn, datagram: &[u8]) {
-        let (local, remote) = way;
+    fn steer(&mut self, now: Instant, tuple: FiveTuple, ecn: Ecn, datagram: &[u8]) {
         let name = stun_user_name(datagram);
-        let is_own = self.peers.owner(local, remote).is_some();
+        let is_own = self.peers.owner(tuple).is_some();
         let to = match name {
             Some(name) => self.steering.named(name),
             // A proof is newer than a route of this plane, which ends it otherwise.
-            None if is_own && !self.steering.is_proved(now, way) => None,
-            None => self.steering.claimed(now, way),
+            None if is_own && !self.steering.is_proved(now, tuple) => None,
+            None => self.steering.claimed(now, tuple),
         };
         if let Some(to) = to {
             let message = Message::Datagram {
-                local,
-                remote,
+                tuple,
                 ecn,
                 octets: datagram.to_vec(),
             };
@@ -185,37 +165,38 @@ impl Plane {
                 return;
             }
         }
-        self.take_datagram(now, way, ecn, datagram);
-        if name.is_some_and(|name| self.heard(way, name) == Some(true)) {
-            self.steering.release(way);
+        self.take_datagram(now, tuple, ecn, datagram);
+        if name.is_some_and(|name| self.heard(tuple, name) == Some(true)) {
+            self.steering.release(tuple);
         }
     }
 
     /// Handles a datagram that came to another plane's socket, and tells that plane whose
     /// addresses these are.
-    fn take_foreign(&mut self, now: Instant, from: PlaneId, way: Way, ecn: Ecn, datagram: &[u8]) {
-        self.take_datagram(now, way, ecn, datagram);
+    fn take_foreign(
+        &mut self,
+        now: Instant,
+        from: PlaneId,
+        tuple: FiveTuple,
+        ecn: Ecn,
+        datagram: &[u8],
+    ) {
+        self.take_datagram(now, tuple, ecn, datagram);
         let name = stun_user_name(datagram);
-        if let Some(proved) = name.and_then(|name| self.heard(way, name)) {
-            let (local, remote) = way;
-            let message = Message::Claimed {
-                local,
-                remote,
-                proved,
-            };
+        if let Some(proved) = name.and_then(|name| self.heard(tuple, name)) {
+            let message = Message::Claimed { tuple, proved };
             self.traffic.relays.send(from, message);
         }
     }
 
     /// Whether the peer with this user name, which has sent an authenticated check by
     /// these addresses, has answered one there, too. `None` if there is no such peer.
-    fn heard(&self, way: Way, name: &str) -> Option<bool> {
-        let (local, remote) = way;
-        let peer = self.peers.get(self.peers.owner(local, remote)?)?;
+    fn heard(&self, tuple: FiveTuple, name: &str) -> Option<bool> {
+        let peer = self.peers.get(self.peers.owner(tuple)?)?;
         let association = peer.association();
         let is_named = association.credentials().ufrag == name;
         let mut routes = association.routes().filter(|_| is_named);
-        let route = routes.find(|route| route.addresses() == way)?;
+        let route = routes.find(|route| route.tuple == tuple)?;
         Some(route.is_valid)
     }
 }

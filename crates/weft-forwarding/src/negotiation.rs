@@ -262,8 +262,7 @@ impl Plane {
                 let (participant, role) = (connection.participant, connection.role);
                 self.add_peer(now, resource, participant, role, peer);
                 for check in early {
-                    let way = (check.local, check.remote);
-                    self.take_datagram(now, way, check.ecn, &check.datagram);
+                    self.take_datagram(now, check.tuple, check.ecn, &check.datagram);
                 }
                 Ok(())
             }

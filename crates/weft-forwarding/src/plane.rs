@@ -12,12 +12,11 @@ use crate::traffic::Traffic;
 use crate::waiting::Waiting;
 use crate::wanted::Wanted;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::net::SocketAddr;
 use weft_ice::Event as IceEvent;
 use weft_peer::{Event as PeerEvent, Output as PeerOutput, PeerKey, PeerSet, RECONNECT_GRACE};
 use weft_secure::{Event as AssociationEvent, FailReason};
 use weft_session::{Event as SessionEvent, Level};
-use weft_units::{Deadline, Duration, Ecn, Instant, StreamId};
+use weft_units::{Deadline, Duration, Ecn, FiveTuple, Instant, StreamId};
 
 /// How often connections are looked at whether they are over, and rates
 /// whether they fit what is published.
@@ -82,21 +81,19 @@ impl Plane {
     pub(crate) fn take_datagram(
         &mut self,
         now: Instant,
-        way: (SocketAddr, SocketAddr),
+        tuple: FiveTuple,
         ecn: Ecn,
         datagram: &[u8],
     ) {
-        let (local, remote) = way;
         let admitted = match Handshakes::concern(datagram) {
             true => {
-                let owner = self.peers.owner(local, remote);
-                owner.is_none_or(|owner| self.handshakes.admits(owner, way, ecn, datagram))
+                let owner = self.peers.owner(tuple);
+                owner.is_none_or(|owner| self.handshakes.admits(owner, tuple, ecn, datagram))
             }
-            false => !self.handshakes.early.keep(way, ecn, datagram),
+            false => !self.handshakes.early.keep(tuple, ecn, datagram),
         };
         if admitted {
-            self.peers
-                .handle_datagram(now, local, remote, ecn, datagram);
+            self.peers.handle_datagram(now, tuple, ecn, datagram);
         }
     }
 
@@ -156,10 +153,10 @@ impl Plane {
         }
     }
 
-    /// Whether a peer has sent an authenticated check from a remote to a local address.
+    /// Whether a peer has sent an authenticated check between these addresses.
     #[must_use]
-    pub fn is_known(&self, local: SocketAddr, remote: SocketAddr) -> bool {
-        self.peers.owner(local, remote).is_some()
+    pub fn is_known(&self, tuple: FiveTuple) -> bool {
+        self.peers.owner(tuple).is_some()
     }
 
     /// Takes all connections down.
@@ -186,16 +183,14 @@ impl Plane {
                 (
                     peer,
                     PeerOutput::Transmit {
-                        local,
-                        remote,
+                        tuple,
                         ecn,
                         datagram,
                     },
                 ) => {
                     return Some(Output::Transmit {
                         peer,
-                        local,
-                        remote,
+                        tuple,
                         ecn,
                         datagram,
                     });
@@ -231,13 +226,11 @@ impl Plane {
         self.now = now;
         for next in self.handshakes.next_turn() {
             let Waiting {
-                local,
-                remote,
+                tuple,
                 ecn,
                 datagram,
             } = next;
-            self.peers
-                .handle_datagram(now, local, remote, ecn, &datagram);
+            self.peers.handle_datagram(now, tuple, ecn, &datagram);
         }
         self.peers.handle_timeout(now);
         if self.next_housekeeping.is_some_and(|at| at <= now) {

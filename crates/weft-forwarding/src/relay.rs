@@ -7,10 +7,9 @@
 use crate::publisher::{Places, Publisher, Slot};
 use crate::routing::TrackId;
 use crate::topics::Topic;
-use std::net::SocketAddr;
 use weft_peer::stun_user_name;
 use weft_rooms::Publishing;
-use weft_units::{Ecn, Rate};
+use weft_units::{Ecn, FiveTuple, Rate};
 use weft_wire::media::MediaPacket;
 use weft_wire::payload::Form;
 
@@ -85,15 +84,13 @@ impl Relayed {
 pub(crate) enum Message {
     /// Datagram that the system gave to another plane's socket.
     Datagram {
-        local: SocketAddr,
-        remote: SocketAddr,
+        tuple: FiveTuple,
         ecn: Ecn,
         octets: Vec<u8>,
     },
     /// A peer of the sender has sent an authenticated check by these addresses.
     Claimed {
-        local: SocketAddr,
-        remote: SocketAddr,
+        tuple: FiveTuple,
         /// Whether it has answered a check there, too: nobody forged its address.
         proved: bool,
     },

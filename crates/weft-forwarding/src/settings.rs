@@ -1,10 +1,10 @@
 use crate::relay::PlaneId;
-use std::net::{IpAddr, SocketAddr};
-use weft_ice::{Checks, IceRole, LinkId, LocalAddress, RemoteFilter, tcp_local};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use weft_ice::{Checks, IceRole, LinkId, LocalAddress, RemoteFilter};
 use weft_peer::{Entropy, PeerConfig, TimeOrigin};
 use weft_secure::Certificate;
 use weft_session::{Ablation, Backlog};
-use weft_units::{Codec, Rate};
+use weft_units::{Codec, Rate, Transport};
 
 /// Assumed rate of a player's link when nothing is known of it: a sharp
 /// picture whole, since thinning it out on a guess shows, and a link that is
@@ -101,7 +101,7 @@ impl Settings {
     pub fn accepting_tcp_at(mut self, addresses: &[SocketAddr]) -> Settings {
         self.tcp = addresses.to_vec();
         if !addresses.is_empty() {
-            self.locals.extend(locals_at(&[true, false].map(tcp_local)));
+            self.locals.extend(any_tcp());
         }
         self
     }
@@ -172,10 +172,20 @@ impl Settings {
     }
 }
 
-/// Returns local addresses of peers. One link: what is short is the peer's, and a second
+/// Returns local addresses that all TCP connections of peers belong to.
+fn any_tcp() -> impl Iterator<Item = LocalAddress> {
+    let transport = Transport::Tcp;
+    let both: [IpAddr; 2] = [Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into()];
+    let both = locals_at(&both.map(|ip| SocketAddr::new(ip, 0)));
+    let tcp = move |local| LocalAddress { transport, ..local };
+    both.into_iter().map(tcp)
+}
+
+/// Returns local UDP addresses of peers. One link: what is short is the peer's, and a second
 /// way over that to another address of ours would be a second congestion controller.
 pub(crate) fn locals_at(addresses: &[SocketAddr]) -> Vec<LocalAddress> {
     let local = |addr: &SocketAddr| LocalAddress {
+        transport: Transport::Udp,
         addr: *addr,
         link: LinkId(0),
         cost: 0,

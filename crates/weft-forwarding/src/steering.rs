@@ -4,8 +4,7 @@
 
 use crate::relay::PlaneId;
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::SocketAddr;
-use weft_units::{Duration, Instant};
+use weft_units::{Duration, FiveTuple, Instant};
 
 /// How long a claim lasts without another check: as long as consent (RFC 7675
 /// section 5.1).
@@ -14,15 +13,12 @@ const LASTS: Duration = Duration::from_secs(30);
 /// connections that a server has by default.
 const MOST: usize = 60_000;
 
-/// Local address and remote address.
-pub(crate) type Way = (SocketAddr, SocketAddr);
-
 /// Addresses of other planes' peers whose datagrams come here.
 #[derive(Debug, Default)]
 pub(crate) struct Steering {
     /// Other planes.
     linked: BTreeSet<PlaneId>,
-    claims: BTreeMap<Way, Claim>,
+    claims: BTreeMap<FiveTuple, Claim>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -63,18 +59,18 @@ impl Steering {
     }
 
     /// Returns the plane that claims these addresses.
-    pub(crate) fn claimed(&self, now: Instant, way: Way) -> Option<PlaneId> {
-        let claim = self.claims.get(&way)?;
+    pub(crate) fn claimed(&self, now: Instant, tuple: FiveTuple) -> Option<PlaneId> {
+        let claim = self.claims.get(&tuple)?;
         (claim.until > now).then_some(claim.plane)
     }
 
     /// A peer of another plane has sent an authenticated check by these addresses. Only
     /// one that has `proved` to be there takes them from another plane: sources can be
     /// forged.
-    pub(crate) fn claim(&mut self, now: Instant, way: Way, plane: PlaneId, proved: bool) {
-        let known = self.claims.get(&way).filter(|claim| claim.until > now);
+    pub(crate) fn claim(&mut self, now: Instant, tuple: FiveTuple, plane: PlaneId, proved: bool) {
+        let known = self.claims.get(&tuple).filter(|claim| claim.until > now);
         let is_others = known.is_some_and(|claim| claim.plane != plane);
-        let is_new = !self.claims.contains_key(&way);
+        let is_new = !self.claims.contains_key(&tuple);
         if is_others && !proved || is_new && self.claims.len() >= MOST {
             return;
         }
@@ -83,18 +79,18 @@ impl Steering {
             proved: proved || known.is_some_and(|claim| claim.proved && claim.plane == plane),
             until: now + LASTS,
         };
-        self.claims.insert(way, claim);
+        self.claims.insert(tuple, claim);
     }
 
     /// Whether the plane that claims these addresses has proved to be there.
-    pub(crate) fn is_proved(&self, now: Instant, way: Way) -> bool {
-        let claim = self.claims.get(&way);
+    pub(crate) fn is_proved(&self, now: Instant, tuple: FiveTuple) -> bool {
+        let claim = self.claims.get(&tuple);
         claim.is_some_and(|claim| claim.proved && claim.until > now)
     }
 
     /// A peer of this plane has proved to be there.
-    pub(crate) fn release(&mut self, way: Way) {
-        self.claims.remove(&way);
+    pub(crate) fn release(&mut self, tuple: FiveTuple) {
+        self.claims.remove(&tuple);
     }
 
     /// Forgets claims that have ended; returns whether there are others.
@@ -107,6 +103,7 @@ impl Steering {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::net::SocketAddr;
 
     const LOCAL: SocketAddr =
         SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 1);
@@ -115,8 +112,8 @@ mod tests {
         PlaneId::new(number).expect("there are so many")
     }
 
-    fn way(number: u32) -> Way {
-        (LOCAL, SocketAddr::from((number.to_be_bytes(), 9)))
+    fn tuple(number: u32) -> FiveTuple {
+        FiveTuple::udp(LOCAL, SocketAddr::from((number.to_be_bytes(), 9)))
     }
 
     fn at(seconds: u64) -> Instant {
@@ -144,7 +141,7 @@ mod tests {
     #[test]
     fn a_forged_source_takes_an_address_from_nobody() {
         let mut steering = steering();
-        let victim = way(7);
+        let victim = tuple(7);
         steering.claim(at(0), victim, plane(1), false);
         steering.claim(at(1), victim, plane(2), false);
         assert_eq!(steering.claimed(at(1), victim), Some(plane(1)));
@@ -163,13 +160,13 @@ mod tests {
     #[test]
     fn claims_end_with_consent_and_with_their_plane() {
         let mut steering = steering();
-        steering.claim(at(0), way(1), plane(1), true);
-        steering.claim(at(10), way(2), plane(2), true);
-        assert_eq!(steering.claimed(at(29), way(1)), Some(plane(1)));
-        assert_eq!(steering.claimed(at(30), way(1)), None);
+        steering.claim(at(0), tuple(1), plane(1), true);
+        steering.claim(at(10), tuple(2), plane(2), true);
+        assert_eq!(steering.claimed(at(29), tuple(1)), Some(plane(1)));
+        assert_eq!(steering.claimed(at(30), tuple(1)), None);
         assert!(steering.sweep(at(30)));
         steering.unlink(plane(2));
-        assert_eq!(steering.claimed(at(30), way(2)), None);
+        assert_eq!(steering.claimed(at(30), tuple(2)), None);
         assert!(!steering.sweep(at(30)));
     }
 
@@ -177,11 +174,11 @@ mod tests {
     fn claims_have_a_bound() {
         let mut steering = steering();
         for number in 0..=MOST as u32 {
-            steering.claim(at(0), way(number), plane(1), true);
+            steering.claim(at(0), tuple(number), plane(1), true);
         }
         assert_eq!(steering.claims.len(), MOST);
         // Those that there are stay in use.
-        steering.claim(at(20), way(0), plane(1), true);
-        assert_eq!(steering.claimed(at(40), way(0)), Some(plane(1)));
+        steering.claim(at(20), tuple(0), plane(1), true);
+        assert_eq!(steering.claimed(at(40), tuple(0)), Some(plane(1)));
     }
 }

@@ -1,10 +1,8 @@
-use std::net::SocketAddr;
-use weft_units::Ecn;
+use weft_units::{Ecn, FiveTuple};
 
 /// Datagram that came and waits.
 pub(crate) struct Waiting {
-    pub(crate) local: SocketAddr,
-    pub(crate) remote: SocketAddr,
+    pub(crate) tuple: FiveTuple,
     pub(crate) ecn: Ecn,
     pub(crate) datagram: Vec<u8>,
 }

@@ -31,7 +31,7 @@ use pair::Pair;
 use probes::Probes;
 use std::net::SocketAddr;
 use stun_types::message::IntegrityKey;
-use weft_units::{Deadline, Instant, PathId, Rng};
+use weft_units::{Deadline, FiveTuple, Instant, PathId, Rng, Transport};
 
 /// Limits on the state that a peer or a caller can create. RFC 8445 section
 /// 6.1.2.5 suggests at most 100 pairs.
@@ -61,7 +61,7 @@ pub struct Agent {
     /// Latest check of each pair of addresses that arrived before the remote
     /// description. It may not be answered yet; answering it later saves the
     /// peer a repetition.
-    early: Vec<(SocketAddr, SocketAddr, stun::Request)>,
+    early: Vec<(FiveTuple, stun::Request)>,
     pacing: Pacing,
     suspicion: Option<Suspicion>,
     selection: Selection,
@@ -96,7 +96,7 @@ struct Selection {
     confirmed: bool,
     moving: Moving,
     /// Controlled side: the peer's selection, with its value.
-    wanted: Option<((SocketAddr, SocketAddr), u32)>,
+    wanted: Option<(FiveTuple, u32)>,
 }
 
 /// Our identities in the ICE session.
@@ -196,9 +196,9 @@ impl Agent {
         for candidate in candidates {
             self.add_remote(now, candidate);
         }
-        for (local, remote, request) in std::mem::take(&mut self.early) {
+        for (tuple, request) in std::mem::take(&mut self.early) {
             let key = self.local.current.key.clone();
-            if let Err(reason) = self.on_request(now, (local, remote), &request, &key) {
+            if let Err(reason) = self.on_request(now, tuple, &request, &key) {
                 self.out.counters.count_drop(reason);
             }
         }
@@ -209,13 +209,14 @@ impl Agent {
     /// existing address gets the new link, cost and filter. Addresses beyond
     /// the limit are refused and counted.
     pub fn add_local(&mut self, now: Instant, local: LocalAddress) {
-        match self.locals.iter().position(|l| l.addr == local.addr) {
+        match self.locals.iter().position(|l| l.is_same(&local)) {
             Some(i) => {
-                let excluded =
-                    |p: &Pair| p.path.local == local.addr && !local.remotes.allows(p.path.remote);
+                let excluded = |p: &Pair| {
+                    local.has(p.path.tuple) && !local.remotes.allows(p.path.tuple.remote)
+                };
                 self.remove_pairs(now, excluded);
                 for pair in &mut self.pairs {
-                    if pair.path.local == local.addr {
+                    if local.has(pair.path.tuple) {
                         pair.link_cost = local.cost;
                         pair.path.link = local.link;
                     }
@@ -242,34 +243,36 @@ impl Agent {
         let (Some(path), IceRole::Controlling) = (selected, self.role) else {
             return self.add_local(now, local);
         };
-        let remote = path.remote;
-        self.selection.moving.begin((local.addr, remote));
+        let remote = path.tuple.remote;
+        self.selection
+            .moving
+            .begin(FiveTuple::udp(local.addr, remote));
         let remotes = RemoteFilter::Only(vec![remote]);
         self.add_local(now, LocalAddress { remotes, ..local });
     }
 
-    /// Removes a local address; its paths go down for good.
+    /// Removes a local UDP address; its paths go down for good.
     pub fn remove_local(&mut self, now: Instant, addr: SocketAddr) {
-        self.locals.retain(|l| l.addr != addr);
-        self.early.retain(|(local, ..)| *local != addr);
+        let is_its = |tuple: FiveTuple| FiveTuple::udp(addr, tuple.remote) == tuple;
+        self.locals
+            .retain(|l| (l.transport, l.addr) != (Transport::Udp, addr));
+        self.early.retain(|(tuple, _)| !is_its(*tuple));
         self.selection.moving.remove(addr);
-        self.remove_pairs(now, |p| p.path.local == addr);
+        self.remove_pairs(now, |p| is_its(p.path.tuple));
         self.handle_timeout(now);
     }
 
-    /// Handles a STUN message that arrived on the socket of `local` from
-    /// `remote`.
+    /// Handles a STUN message that arrived between these addresses.
     ///
     /// # Errors
     /// The reason of the drop, which is counted.
     pub fn handle_datagram(
         &mut self,
         now: Instant,
-        local: SocketAddr,
-        remote: SocketAddr,
+        tuple: FiveTuple,
         datagram: &[u8],
     ) -> Result<(), DropReason> {
-        let handled = self.handle_stun(now, local, remote, datagram);
+        let handled = self.handle_stun(now, tuple, datagram);
         handled.inspect_err(|reason| self.out.counters.count_drop(*reason))
     }
 
@@ -318,8 +321,7 @@ impl Agent {
     /// by the limit on pairs.
     pub fn routes(&self) -> impl Iterator<Item = Route> {
         self.pairs.iter().map(|pair| Route {
-            local: pair.path.local,
-            remote: pair.path.remote,
+            tuple: pair.path.tuple,
             is_valid: pair.is_valid(),
         })
     }
@@ -335,14 +337,14 @@ impl Agent {
     /// pairs: with the peer's candidates, or from an address that knows our
     /// password.
     #[must_use]
-    pub fn is_pair(&self, local: SocketAddr, remote: SocketAddr) -> bool {
-        self.find(local, remote).is_some()
+    pub fn is_pair(&self, tuple: FiveTuple) -> bool {
+        self.find(tuple).is_some()
     }
 
     /// Path of a packet other than STUN: the number of its pair, which is
     /// assigned if it has none yet. `None` if the addresses are not a pair.
-    pub fn path_of(&mut self, local: SocketAddr, remote: SocketAddr) -> Option<PathId> {
-        let index = self.find(local, remote)?;
+    pub fn path_of(&mut self, tuple: FiveTuple) -> Option<PathId> {
+        let index = self.find(tuple)?;
         Some(self.number(index))
     }
 
@@ -352,14 +354,14 @@ impl Agent {
         self.selection.path
     }
 
-    /// Addresses of the pairs with answered checks, ours and the peer's: first
+    /// Addresses of the pairs with answered checks: first
     /// the selected one, then others that are up, then spares.
     #[must_use]
-    pub fn valid_routes(&self) -> Vec<(SocketAddr, SocketAddr)> {
+    pub fn valid_routes(&self) -> Vec<FiveTuple> {
         let selected = |p: &Pair| self.selection.path.is_some_and(|id| p.has_id(id));
         let mut valid: Vec<&Pair> = self.pairs.iter().filter(|p| p.is_valid()).collect();
         valid.sort_by_key(|p| (!selected(p), !p.is_up()));
-        valid.into_iter().map(Pair::addresses).collect()
+        valid.into_iter().map(|pair| pair.path.tuple).collect()
     }
 
     /// Whether a pair has been answered, and not failed since.
@@ -377,38 +379,36 @@ impl Agent {
     fn handle_stun(
         &mut self,
         now: Instant,
-        local: SocketAddr,
-        remote: SocketAddr,
+        tuple: FiveTuple,
         datagram: &[u8],
     ) -> Result<(), DropReason> {
         match stun::parse(datagram)? {
             stun::Incoming::Indication => Err(DropReason::Indication),
             stun::Incoming::Request(message) => {
                 let (request, key) = self.read_request(&message)?;
-                if !is_answerable(remote) {
+                if !is_answerable(tuple.remote) {
                     return Err(DropReason::Unanswerable);
                 }
                 if self.remote.is_some() {
-                    self.on_request(now, (local, remote), &request, &key)
+                    self.on_request(now, tuple, &request, &key)
                 } else {
-                    self.keep_for_later(local, remote, request)
+                    self.keep_for_later(tuple, request)
                 }
             }
-            stun::Incoming::Response(response) => self.on_response(now, (local, remote), &response),
+            stun::Incoming::Response(response) => self.on_response(now, tuple, &response),
         }
     }
 
     fn keep_for_later(
         &mut self,
-        local: SocketAddr,
-        remote: SocketAddr,
+        tuple: FiveTuple,
         request: stun::Request,
     ) -> Result<(), DropReason> {
         let mut early = self.early.iter_mut();
-        if let Some(kept) = early.find(|(l, r, _)| (*l, *r) == (local, remote)) {
-            kept.2 = request;
+        if let Some(kept) = early.find(|(kept, _)| *kept == tuple) {
+            kept.1 = request;
         } else if self.early.len() < MAX_EARLY {
-            self.early.push((local, remote, request));
+            self.early.push((tuple, request));
         } else {
             return Err(DropReason::TooManyPairs);
         }

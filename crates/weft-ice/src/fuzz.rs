@@ -5,7 +5,7 @@ use crate::{
     RemoteFilter,
 };
 use std::net::SocketAddr;
-use weft_units::{Duration, Instant, Rng};
+use weft_units::{Duration, FiveTuple, Instant, Rng, Transport};
 
 /// Feeds the bytes to an agent as STUN messages: each is a length byte, a byte
 /// that selects the sender and the time, and the content. Must never panic, and
@@ -20,7 +20,9 @@ pub fn fuzz_datagrams(data: &[u8]) {
         rest = tail;
         let remote = SocketAddr::from(([10, 0, 0, 9], 1 + u16::from(how & 3)));
         now += Duration::from_millis(u64::from(how >> 2));
-        let dropped = agent.handle_datagram(now, local, remote, datagram).is_err();
+        let dropped = agent
+            .handle_datagram(now, FiveTuple::udp(local, remote), datagram)
+            .is_err();
         let counted: u64 = agent.counters().drops().map(|(_, n)| n).sum();
         assert!(!dropped || counted > 0, "a drop that nobody counted");
         agent.handle_timeout(now);
@@ -45,6 +47,7 @@ fn agent() -> Agent {
     agent.add_local(
         Instant::ZERO,
         LocalAddress {
+            transport: Transport::Udp,
             addr: SocketAddr::from(([10, 0, 0, 1], 1)),
             link: LinkId(0),
             cost: 0,

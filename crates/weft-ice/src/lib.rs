@@ -19,7 +19,7 @@
 //!     Agent, Checks, Config, Credentials, Event, IceRole, LinkId, LocalAddress, Output, RemoteCandidate,
 //!     RemoteFilter,
 //! };
-//! use weft_units::{Instant, Rng};
+//! use weft_units::{Instant, Rng, Transport};
 //!
 //! // Two agents with an address each; their datagrams arrive at once.
 //! let addresses = [1, 2].map(|host| SocketAddr::from(([10, 0, 0, host], 5000)));
@@ -30,7 +30,8 @@
 //!     let checks = Checks::All;
 //!     let mut agent = Agent::new(Config { role, credentials, tie_breaker, checks, rng });
 //!     let (addr, link, remotes) = (addresses[i], LinkId(0), RemoteFilter::Any);
-//!     agent.add_local(Instant::ZERO, LocalAddress { addr, link, cost: 0, remotes });
+//!     let transport = Transport::Udp;
+//!     agent.add_local(Instant::ZERO, LocalAddress { transport, addr, link, cost: 0, remotes });
 //!     agent
 //! });
 //! for i in [0, 1] {
@@ -42,9 +43,9 @@
 //! for i in [0, 1, 0, 1, 0] {
 //!     while let Some(output) = agents[i].poll_output() {
 //!         match output {
-//!             Output::Transmit { local, remote, datagram } => {
+//!             Output::Transmit { tuple, datagram } => {
 //!                 let peer = &mut agents[1 - i];
-//!                 let received = peer.handle_datagram(Instant::ZERO, remote, local, &datagram);
+//!                 let received = peer.handle_datagram(Instant::ZERO, tuple.reversed(), &datagram);
 //!                 received.expect("the peer knows its password");
 //!             }
 //!             Output::Event(Event::PathUp { .. }) => up += 1,
@@ -70,5 +71,5 @@ pub use counters::{Counters, DropReason};
 pub use output::{Event, Outbox, Output};
 pub use types::{
     Checks, Config, Credentials, DownReason, IceRole, LinkId, LocalAddress, Path, PathState,
-    RemoteCandidate, RemoteFilter, Route, is_tcp, tcp_local,
+    RemoteCandidate, RemoteFilter, Route,
 };

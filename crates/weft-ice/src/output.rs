@@ -1,19 +1,16 @@
 use crate::counters::Counters;
 use crate::types::{DownReason, LinkId};
 use std::collections::VecDeque;
-use std::net::SocketAddr;
-use weft_units::{Duration, PathId};
+use weft_units::{Duration, FiveTuple, PathId};
 
 /// Output of the agent, or of a layer above it with its own events.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Output<E = Event> {
     /// A datagram to send.
     Transmit {
-        /// Source address, which selects the socket.
-        local: SocketAddr,
-        /// Destination address.
-        remote: SocketAddr,
-        /// UDP payload.
+        /// Source, which selects the socket, and destination.
+        tuple: FiveTuple,
+        /// UDP payload, or a datagram of the TCP connection without its length.
         datagram: Vec<u8>,
     },
     /// Event of a path.
@@ -30,10 +27,8 @@ pub enum Event {
         path: PathId,
         /// Link of our address.
         link: LinkId,
-        /// Address of our socket.
-        local: SocketAddr,
-        /// Address of the peer.
-        remote: SocketAddr,
+        /// Transport protocol and addresses.
+        tuple: FiveTuple,
         /// Smoothed round-trip time.
         rtt: Duration,
     },
@@ -83,13 +78,9 @@ impl<E, C: Default> Default for Outbox<E, C> {
 }
 
 impl<E, C> Outbox<E, C> {
-    /// Adds a datagram from a local address to a remote one.
-    pub fn transmit(&mut self, (local, remote): (SocketAddr, SocketAddr), datagram: Vec<u8>) {
-        self.queue.push_back(Output::Transmit {
-            local,
-            remote,
-            datagram,
-        });
+    /// Adds a datagram.
+    pub fn transmit(&mut self, tuple: FiveTuple, datagram: Vec<u8>) {
+        self.queue.push_back(Output::Transmit { tuple, datagram });
     }
 
     /// Adds an event.

@@ -1,5 +1,5 @@
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use weft_units::{Duration, PathId, Rng};
+use std::net::{IpAddr, SocketAddr};
+use weft_units::{Duration, FiveTuple, PathId, Rng, Transport};
 
 /// libwebrtc, rtc_base/network_constants.h, kNetworkCostMax.
 pub(crate) const MAX_COST: u16 = 999;
@@ -77,10 +77,14 @@ impl Credentials {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct LinkId(pub u8);
 
-/// Local address with its socket.
+/// Local address with its socket, or of the TCP connections that peers open.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LocalAddress {
-    /// Address and port of the socket.
+    /// Transport protocol. A pair over TCP is up only while no pair over UDP is, because
+    /// lost packets of a TCP connection delay all later ones.
+    pub transport: Transport,
+    /// Address and port of the socket; for TCP, every connection of this address family
+    /// belongs to it, whatever its address and port.
     pub addr: SocketAddr,
     /// Link of the socket.
     pub link: LinkId,
@@ -91,24 +95,24 @@ pub struct LocalAddress {
     pub remotes: RemoteFilter,
 }
 
-/// Local address of all TCP connections of one address family (RFC 6544): unspecified and
-/// with port 0, so no UDP socket has it. The remote address identifies the connection.
-///
-/// A pair of it is up only while no pair over UDP is, because lost packets of a TCP
-/// connection delay all later ones.
-#[must_use]
-pub fn tcp_local(is_ipv4: bool) -> SocketAddr {
-    let ip: IpAddr = match is_ipv4 {
-        true => Ipv4Addr::UNSPECIFIED.into(),
-        false => Ipv6Addr::UNSPECIFIED.into(),
-    };
-    SocketAddr::new(ip, 0)
-}
+impl LocalAddress {
+    /// Whether datagrams between these addresses belong to this local address.
+    pub(crate) fn has(&self, tuple: FiveTuple) -> bool {
+        let is_its = match self.transport {
+            Transport::Udp => self.addr == tuple.local,
+            Transport::Tcp => self.addr.is_ipv4() == tuple.local.is_ipv4(),
+        };
+        is_its && self.transport == tuple.transport
+    }
 
-/// Whether a local address is that of TCP connections.
-#[must_use]
-pub fn is_tcp(local: SocketAddr) -> bool {
-    local.port() == 0
+    /// Whether the other one replaces it.
+    pub(crate) fn is_same(&self, other: &LocalAddress) -> bool {
+        self.has(FiveTuple {
+            transport: other.transport,
+            local: other.addr,
+            remote: other.addr,
+        })
+    }
 }
 
 /// Remote addresses that a local address pairs with.
@@ -177,10 +181,8 @@ pub enum DownReason {
 pub struct Path {
     /// Number, unique within the agent.
     pub id: PathId,
-    /// Address of our socket.
-    pub local: SocketAddr,
-    /// Address of the peer.
-    pub remote: SocketAddr,
+    /// Transport protocol and addresses.
+    pub tuple: FiveTuple,
     /// Link of our address.
     pub link: LinkId,
     /// State of the path.
@@ -192,27 +194,11 @@ pub struct Path {
 /// Addresses of a pair, and whether its checks are answered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Route {
-    /// Address of our socket.
-    pub local: SocketAddr,
-    /// Address of the peer.
-    pub remote: SocketAddr,
+    /// Transport protocol and addresses.
+    pub tuple: FiveTuple,
     /// Whether its checks are answered, which proves that the host there has
     /// the peer's password.
     pub is_valid: bool,
-}
-
-impl Route {
-    /// Our address and the peer's.
-    #[must_use]
-    pub fn addresses(&self) -> (SocketAddr, SocketAddr) {
-        (self.local, self.remote)
-    }
-
-    /// Whether both have the same addresses, valid or not.
-    #[must_use]
-    pub fn is_same(&self, other: &Route) -> bool {
-        self.addresses() == other.addresses()
-    }
 }
 
 /// Whether an answer can reach this address: a single host, with a port. For

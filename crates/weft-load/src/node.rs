@@ -14,7 +14,7 @@ use weft_net::{Network, Node};
 use weft_peer::{Event, NegotiationError, Offer, Output, PeerKey, PeerSet};
 use weft_secure::Certificate;
 use weft_session::Event as SessionEvent;
-use weft_units::{Bytes, Deadline, Duration, Ecn, Histogram, Instant, StreamId};
+use weft_units::{Bytes, Deadline, Duration, Ecn, FiveTuple, Histogram, Instant, StreamId};
 
 use crate::clip::Clip;
 use crate::config::Clients;
@@ -176,17 +176,16 @@ impl LoadNode {
     fn poll_weak(&mut self, now: Instant) {
         for key in self.weak.clone() {
             while let Some(connection) = self.connections.get_mut(&key) {
-                let local = connection.local;
                 let Some(datagram) = connection.weak.as_mut().and_then(|weak| weak.poll(now))
                 else {
                     break;
                 };
                 let Datagram {
-                    remote,
+                    tuple,
                     ecn,
                     content,
                 } = datagram;
-                self.deliver(now, key, (local, remote, ecn), &content);
+                self.deliver(now, key, (tuple, ecn), &content);
             }
         }
     }
@@ -196,15 +195,14 @@ impl LoadNode {
         &mut self,
         now: Instant,
         key: PeerKey,
-        (local, remote, ecn): (SocketAddr, SocketAddr, Ecn),
+        (tuple, ecn): (FiveTuple, Ecn),
         datagram: &[u8],
     ) {
         let measured = self.is_measured(now);
         if let Some(connection) = self.connections.get_mut(&key) {
-            connection.on_datagram(now, measured, remote, datagram);
+            connection.on_datagram(now, measured, tuple.remote, datagram);
         }
-        self.peers
-            .handle_datagram(now, local, remote, ecn, datagram);
+        self.peers.handle_datagram(now, tuple, ecn, datagram);
     }
 
     fn on_event(&mut self, now: Instant, key: PeerKey, event: Event) {
@@ -268,33 +266,26 @@ impl LoadNode {
 impl Node for LoadNode {
     type Command = Command;
 
-    fn handle_datagram(
-        &mut self,
-        now: Instant,
-        local: SocketAddr,
-        remote: SocketAddr,
-        ecn: Ecn,
-        datagram: &[u8],
-    ) {
-        let Some(key) = self.by_local.get(&local).copied() else {
+    fn handle_datagram(&mut self, now: Instant, tuple: FiveTuple, ecn: Ecn, datagram: &[u8]) {
+        let Some(key) = self.by_local.get(&tuple.local).copied() else {
             return;
         };
         let weak = self.connections.get_mut(&key);
         if let Some(weak) = weak.and_then(|connection| connection.weak.as_mut()) {
-            let size = Bytes(datagram.len() as u64 + connection::headers(remote));
+            let size = Bytes(datagram.len() as u64 + connection::headers(tuple.remote));
             let content = datagram.to_vec();
             weak.enqueue(
                 now,
                 size,
                 Datagram {
-                    remote,
+                    tuple,
                     ecn,
                     content,
                 },
             );
             return self.poll_weak(now);
         }
-        self.deliver(now, key, (local, remote, ecn), datagram);
+        self.deliver(now, key, (tuple, ecn), datagram);
     }
 
     fn handle_command(&mut self, network: &mut Network<'_>, command: Command) {
@@ -366,20 +357,19 @@ impl Node for LoadNode {
         while let Some((key, output)) = self.peers.poll_output() {
             match output {
                 Output::Transmit {
-                    local,
-                    remote,
+                    tuple,
                     ecn,
                     datagram,
                 } => {
                     if measured && let Some(connection) = self.connections.get_mut(&key) {
-                        connection.sent.count(remote, datagram.len());
+                        connection.sent.count(tuple.remote, datagram.len());
                         if let Role::Publisher(publisher) = &mut connection.role
                             && let Some(time) = publisher.leaving.on_datagram(now, &datagram)
                         {
                             self.load.leaving.add(time);
                         }
                     }
-                    network.send(local, remote, ecn, &datagram);
+                    network.send(tuple, ecn, &datagram);
                     self.peers.recycle(key, datagram);
                 }
                 Output::Event(event) => self.on_event(network.clock.now(), key, event),

@@ -1,16 +1,14 @@
 //! Slow link towards a viewer.
 
-use std::net::SocketAddr;
-
 use weft_links::{Capacity, Departure, Link, LinkSpec, PacketInfo};
-use weft_units::{Bytes, Deadline, Duration, Ecn, Instant, Rate, Rng};
+use weft_units::{Bytes, Deadline, Duration, Ecn, FiveTuple, Instant, Rate, Rng};
 
 /// Delay of the link. Chosen by us: a subscriber line.
 const DELAY: Duration = Duration::from_millis(10);
 
 /// Datagram on the link.
 pub(crate) struct Datagram {
-    pub remote: SocketAddr,
+    pub tuple: FiveTuple,
     pub ecn: Ecn,
     pub content: Vec<u8>,
 }
@@ -69,8 +67,9 @@ mod tests {
         let at = |ms| Instant::ZERO + Duration::from_millis(ms);
         // 1,000 bytes take 10 ms: half a second's worth at once.
         for number in 0..50 {
+            let address = "192.0.2.1:1".parse().expect("an address");
             let datagram = Datagram {
-                remote: "192.0.2.1:1".parse().expect("an address"),
+                tuple: FiveTuple::udp(address, address),
                 ecn: Ecn::NotEct,
                 content: vec![number],
             };

@@ -2,7 +2,7 @@ use std::io;
 use std::net::{SocketAddr, UdpSocket as StdUdpSocket};
 
 use weft_peer::{Event, Output, Peer, PeerKey, PeerSet};
-use weft_units::{Bytes, Deadline, Ecn, Instant};
+use weft_units::{Bytes, Deadline, Ecn, FiveTuple, Instant};
 
 use crate::Clock;
 use crate::driver::{Driver, DriverError, Network, Node};
@@ -83,9 +83,9 @@ impl Context<'_> {
     /// pass it on.
     pub fn handle_relayed(&mut self, local: SocketAddr, remote: SocketAddr, datagram: &[u8]) {
         if self.sockets.count_relayed(local, remote, datagram.len()) {
-            let (now, ecn) = (self.now, Ecn::NotEct);
+            let tuple = FiveTuple::udp(local, remote);
             self.peers
-                .handle_datagram(now, local, remote, ecn, datagram);
+                .handle_datagram(self.now, tuple, Ecn::NotEct, datagram);
         }
     }
 
@@ -157,16 +157,8 @@ impl<A: Application> Hosted<A> {
 impl<A: Application> Node for Hosted<A> {
     type Command = A::Command;
 
-    fn handle_datagram(
-        &mut self,
-        now: Instant,
-        local: SocketAddr,
-        remote: SocketAddr,
-        ecn: Ecn,
-        datagram: &[u8],
-    ) {
-        self.peers
-            .handle_datagram(now, local, remote, ecn, datagram);
+    fn handle_datagram(&mut self, now: Instant, tuple: FiveTuple, ecn: Ecn, datagram: &[u8]) {
+        self.peers.handle_datagram(now, tuple, ecn, datagram);
     }
 
     fn handle_command(&mut self, network: &mut Network<'_>, command: A::Command) {
@@ -191,12 +183,11 @@ impl<A: Application> Node for Hosted<A> {
         while let Some((key, output)) = self.peers.poll_output() {
             match output {
                 Output::Transmit {
-                    local,
-                    remote,
+                    tuple,
                     ecn,
                     datagram,
                 } => {
-                    network.send(local, remote, ecn, &datagram);
+                    network.send(tuple, ecn, &datagram);
                     self.peers.recycle(key, datagram);
                 }
                 Output::Event(event) => self.call(network, |application, context| {

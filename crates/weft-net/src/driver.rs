@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 
 use mio::{Events, Poll, Token, Waker};
-use weft_units::{Deadline, Ecn, Instant};
+use weft_units::{Deadline, Ecn, FiveTuple, Instant};
 
 use crate::Clock;
 use crate::load::{Load, Meter, processor_time};
@@ -22,15 +22,8 @@ pub trait Node {
     /// Command from other threads.
     type Command: Send + 'static;
 
-    /// Handles a datagram that arrived on the socket of `local`.
-    fn handle_datagram(
-        &mut self,
-        now: Instant,
-        local: SocketAddr,
-        remote: SocketAddr,
-        ecn: Ecn,
-        datagram: &[u8],
-    );
+    /// Handles a datagram that arrived between these addresses.
+    fn handle_datagram(&mut self, now: Instant, tuple: FiveTuple, ecn: Ecn, datagram: &[u8]);
 
     /// Handles a command from another thread.
     fn handle_command(&mut self, network: &mut Network<'_>, command: Self::Command);
@@ -55,10 +48,10 @@ pub struct Network<'a> {
 }
 
 impl Network<'_> {
-    /// Sends a datagram from a local address with this ECN field.
-    pub fn send(&mut self, local: SocketAddr, remote: SocketAddr, ecn: Ecn, datagram: &[u8]) {
+    /// Sends a datagram between these addresses with this ECN field.
+    pub fn send(&mut self, tuple: FiveTuple, ecn: Ecn, datagram: &[u8]) {
         self.meter.on_sent(datagram.len());
-        self.sockets.send(local, remote, ecn, datagram);
+        self.sockets.send(tuple, ecn, datagram);
     }
 
     /// Adds a socket for receiving and sending; returns its address.
@@ -75,24 +68,23 @@ impl Network<'_> {
     }
 
     /// Adds a non-blocking TCP connection, whose datagrams have their length in front (RFC
-    /// 4571). Returns its local address for peers ([`weft_ice::tcp_local`]) and its remote
-    /// address.
+    /// 4571). Returns its addresses.
     ///
     /// # Errors
     /// If the system refuses to watch it, or there is one with these addresses.
-    pub fn add_stream(&mut self, stream: StdTcpStream) -> io::Result<(SocketAddr, SocketAddr)> {
+    pub fn add_stream(&mut self, stream: StdTcpStream) -> io::Result<FiveTuple> {
         self.sockets.add_stream(stream, self.clock.now())
     }
 
     /// Closes the TCP connection between two addresses.
-    pub fn remove_stream(&mut self, local: SocketAddr, remote: SocketAddr) {
-        self.sockets.streams.close_way((local, remote));
+    pub fn remove_stream(&mut self, tuple: FiveTuple) {
+        self.sockets.streams.close_tuple(tuple);
     }
 
     /// Time of the last octets that came over a TCP connection; `None` after its end.
     #[must_use]
-    pub fn stream_heard(&self, local: SocketAddr, remote: SocketAddr) -> Option<Instant> {
-        self.sockets.streams.heard((local, remote))
+    pub fn stream_heard(&self, tuple: FiveTuple) -> Option<Instant> {
+        self.sockets.streams.heard(tuple)
     }
 
     /// Number of TCP connections, and of datagrams for which they were too slow.
@@ -383,9 +375,8 @@ impl<N: Node> EventLoop<N> {
             }
             loop {
                 match self.sockets.streams.next_datagram(token) {
-                    Ok(Some(((local, remote), datagram))) => {
-                        let ecn = Ecn::NotEct;
-                        self.node.handle_datagram(now, local, remote, ecn, datagram);
+                    Ok(Some((tuple, datagram))) => {
+                        self.node.handle_datagram(now, tuple, Ecn::NotEct, datagram);
                     }
                     Ok(None) => break,
                     Err(_) => {
@@ -412,7 +403,8 @@ impl<N: Node> EventLoop<N> {
                     // Empty datagrams are not included, but cost time, too.
                     taken += 1;
                     for (remote, ecn, datagram) in datagrams {
-                        self.node.handle_datagram(now, local, remote, ecn, datagram);
+                        let tuple = FiveTuple::udp(local, remote);
+                        self.node.handle_datagram(now, tuple, ecn, datagram);
                         taken += 1;
                     }
                     self.flush();

@@ -17,8 +17,7 @@ use nix::sys::socket::{
 };
 use quinn_udp::{RecvMeta, UdpSockRef, UdpSocketState};
 use singly::Singly;
-use weft_ice::is_tcp;
-use weft_units::{Bytes, Ecn, Instant};
+use weft_units::{Bytes, Ecn, FiveTuple, Instant, Transport};
 
 use crate::streams::Streams;
 
@@ -211,7 +210,7 @@ impl Sockets {
         &mut self,
         stream: StdTcpStream,
         now: Instant,
-    ) -> io::Result<(SocketAddr, SocketAddr)> {
+    ) -> io::Result<FiveTuple> {
         let token = self.next_token();
         self.streams.add(&self.registry, token, stream, now)
     }
@@ -266,16 +265,11 @@ impl Sockets {
     }
 
     /// Queues a datagram, sent by [`Sockets::flush`] at the latest.
-    pub(crate) fn send(
-        &mut self,
-        local: SocketAddr,
-        remote: SocketAddr,
-        ecn: Ecn,
-        datagram: &[u8],
-    ) {
-        if is_tcp(local) {
-            return self.streams.send((local, remote), datagram);
+    pub(crate) fn send(&mut self, tuple: FiveTuple, ecn: Ecn, datagram: &[u8]) {
+        if tuple.transport == Transport::Tcp {
+            return self.streams.send(tuple, datagram);
         }
+        let FiveTuple { local, remote, .. } = tuple;
         if let Some(relayed) = self.relayed.get_mut(&local) {
             relayed.carried += datagram.len() as u64 + headers(remote);
             return (relayed.send)(remote, datagram);

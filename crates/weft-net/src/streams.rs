@@ -6,8 +6,7 @@ use std::net::{SocketAddr, TcpStream as StdTcpStream};
 
 use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
-use weft_ice::tcp_local;
-use weft_units::Instant;
+use weft_units::{FiveTuple, Instant};
 
 use crate::datagram_framing::{DatagramFraming, TooLong};
 
@@ -20,12 +19,9 @@ const KEPT: usize = 8 * 1024;
 /// Octets read by one system call. Chosen by us.
 const CHUNK: usize = 16 * 1024;
 
-/// Local and remote address.
-type Way = (SocketAddr, SocketAddr);
-
 struct Stream {
     io: TcpStream,
-    way: Way,
+    tuple: FiveTuple,
     framing: DatagramFraming,
     /// Octets for the peer.
     waiting: VecDeque<u8>,
@@ -54,7 +50,7 @@ impl Stream {
 #[derive(Default)]
 pub(crate) struct Streams {
     by_token: BTreeMap<Token, Stream>,
-    tokens: BTreeMap<Way, Token>,
+    tokens: BTreeMap<FiveTuple, Token>,
     /// Connections with octets that the next flush writes.
     pending: BTreeSet<Token>,
     dropped: u64,
@@ -70,27 +66,27 @@ impl Streams {
         token: Token,
         stream: StdTcpStream,
         now: Instant,
-    ) -> io::Result<Way> {
+    ) -> io::Result<FiveTuple> {
         let remote = stream.peer_addr()?;
         // A socket for both families has IPv4 addresses in IPv6 form.
-        let remote = SocketAddr::new(remote.ip().to_canonical(), remote.port());
-        let way = (tcp_local(remote.is_ipv4()), remote);
-        if self.tokens.contains_key(&way) {
+        let canonical = |addr: SocketAddr| SocketAddr::new(addr.ip().to_canonical(), addr.port());
+        let tuple = FiveTuple::tcp(canonical(stream.local_addr()?), canonical(remote));
+        if self.tokens.contains_key(&tuple) {
             return Err(io::ErrorKind::AddrInUse.into());
         }
         let mut io = TcpStream::from_std(stream);
         registry.register(&mut io, token, Interest::READABLE | Interest::WRITABLE)?;
         self.chunk.resize(CHUNK, 0);
-        self.tokens.insert(way, token);
+        self.tokens.insert(tuple, token);
         let stream = Stream {
             io,
-            way,
+            tuple,
             framing: DatagramFraming::default(),
             waiting: VecDeque::new(),
             heard: now,
         };
         self.by_token.insert(token, stream);
-        Ok(way)
+        Ok(tuple)
     }
 
     pub(crate) fn has(&self, token: Token) -> bool {
@@ -102,21 +98,21 @@ impl Streams {
         self.pending.remove(&token);
         // Closing the descriptor deregisters it.
         if let Some(stream) = self.by_token.remove(&token) {
-            self.tokens.remove(&stream.way);
+            self.tokens.remove(&stream.tuple);
         }
     }
 
     /// Closes the connection between two addresses.
-    pub(crate) fn close_way(&mut self, way: Way) {
-        if let Some(&token) = self.tokens.get(&way) {
+    pub(crate) fn close_tuple(&mut self, tuple: FiveTuple) {
+        if let Some(&token) = self.tokens.get(&tuple) {
             self.close(token);
         }
     }
 
     /// Time of the last octets that came over the connection between two addresses;
     /// `None` if it was closed.
-    pub(crate) fn heard(&self, way: Way) -> Option<Instant> {
-        let stream = self.by_token.get(self.tokens.get(&way)?)?;
+    pub(crate) fn heard(&self, tuple: FiveTuple) -> Option<Instant> {
+        let stream = self.by_token.get(self.tokens.get(&tuple)?)?;
         Some(stream.heard)
     }
 
@@ -131,8 +127,8 @@ impl Streams {
     }
 
     /// Queues a datagram, which the next flush writes.
-    pub(crate) fn send(&mut self, way: Way, datagram: &[u8]) {
-        let token = self.tokens.get(&way);
+    pub(crate) fn send(&mut self, tuple: FiveTuple, datagram: &[u8]) {
+        let token = self.tokens.get(&tuple);
         let stream = token.and_then(|token| self.by_token.get_mut(token));
         let (Some(token), Some(stream), Ok(length)) =
             (token, stream, u16::try_from(datagram.len()))
@@ -180,13 +176,16 @@ impl Streams {
     }
 
     /// Returns the next datagram that was read, with its addresses.
-    pub(crate) fn next_datagram(&mut self, token: Token) -> Result<Option<(Way, &[u8])>, TooLong> {
+    pub(crate) fn next_datagram(
+        &mut self,
+        token: Token,
+    ) -> Result<Option<(FiveTuple, &[u8])>, TooLong> {
         let Some(stream) = self.by_token.get_mut(&token) else {
             return Ok(None);
         };
-        let way = stream.way;
+        let tuple = stream.tuple;
         let datagram = stream.framing.next_datagram()?;
-        Ok(datagram.map(|datagram| (way, datagram)))
+        Ok(datagram.map(|datagram| (tuple, datagram)))
     }
 }
 

@@ -16,7 +16,7 @@ use weft_net::{Application, Clock, Context, Driver, Remote};
 use weft_peer::{AnswerPolicy, Event, Offer, Peer, PeerKey, Section, StreamDirection, answer};
 use weft_session::{Delivery, EcnState, PathStats};
 use weft_testing::where_the_machine_keeps_up;
-use weft_units::{Deadline, Duration, Instant, MediaKind, Rng, StreamId};
+use weft_units::{Deadline, Duration, FiveTuple, Instant, MediaKind, Rng, StreamId};
 
 /// Command from the test.
 enum Command {
@@ -304,15 +304,7 @@ enum Blow {
 impl weft_net::Node for Fragile {
     type Command = Blow;
 
-    fn handle_datagram(
-        &mut self,
-        _: Instant,
-        _: SocketAddr,
-        _: SocketAddr,
-        _: weft_units::Ecn,
-        _: &[u8],
-    ) {
-    }
+    fn handle_datagram(&mut self, _: Instant, _: FiveTuple, _: weft_units::Ecn, _: &[u8]) {}
 
     fn handle_command(&mut self, _: &mut weft_net::Network<'_>, blow: Blow) {
         assert!(matches!(blow, Blow::Light), "as a defect would");

@@ -18,7 +18,9 @@ use weft_peer::{
 use weft_secure::{Certificate, Config as AssociationConfig, Keying};
 use weft_session::{Config as SessionConfig, Delivery, Frame, ProtectionKind, SchedulerKind};
 use weft_testing::pictures::FRAME_INTERVAL;
-use weft_units::{Codec, Duration, Ecn, Instant, MediaKind, Rate, Rng, Ssrc, StreamId};
+use weft_units::{
+    Codec, Duration, Ecn, FiveTuple, Instant, MediaKind, Rate, Rng, Ssrc, StreamId, Transport,
+};
 use weft_wire::rtp::ExtensionMap;
 
 const DELAY: Duration = Duration::from_millis(10);
@@ -125,6 +127,7 @@ fn config(role: IceRole, addresses: &[SocketAddr], case: &Case, seed: u64) -> Pe
     #[allow(clippy::disallowed_methods)]
     let epoch = std::time::Instant::now();
     let local = |(link, addr): (u8, &SocketAddr)| LocalAddress {
+        transport: Transport::Udp,
         addr: *addr,
         link: LinkId(link),
         cost: 10,
@@ -210,8 +213,7 @@ impl Call {
             };
             peer.handle_datagram(
                 now,
-                datagram.to,
-                datagram.from,
+                FiveTuple::udp(datagram.to, datagram.from),
                 Ecn::NotEct,
                 &datagram.bytes,
             );
@@ -258,14 +260,11 @@ impl Call {
                         peer.recycle(datagram);
                     }
                     Output::Transmit {
-                        local,
-                        remote,
-                        datagram,
-                        ..
+                        tuple, datagram, ..
                     } => self.flights.push_back(Datagram {
                         at: self.now + DELAY,
-                        from: local,
-                        to: remote,
+                        from: tuple.local,
+                        to: tuple.remote,
                         bytes: datagram,
                     }),
                     Output::Event(Event::Session(event)) => match event {

@@ -19,7 +19,7 @@ pub struct PeerConfig {
     /// Default none.
     pub public: Vec<IpAddr>,
     /// Addresses to offer for TCP connections, which only the peer opens (RFC 6544,
-    /// passive). `locals` has the local addresses of these ([`weft_ice::tcp_local`]).
+    /// passive). `locals` has an address of this transport for each address family.
     /// Default none.
     pub tcp: Vec<SocketAddr>,
     /// Codecs that may be agreed on. An offer lists them in this order, which

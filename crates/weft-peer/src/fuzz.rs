@@ -8,7 +8,7 @@ use weft_ice::{Checks, IceRole, LinkId, LocalAddress, RemoteFilter};
 use weft_secure::Certificate;
 use weft_session::{Delivery, Frame};
 use weft_units::fuzz::records;
-use weft_units::{Duration, Ecn, Instant, MediaKind, Rng};
+use weft_units::{Duration, Ecn, FiveTuple, Instant, MediaKind, Rng, Transport};
 
 use crate::{
     AnswerPolicy, Entropy, Offer, Output, Peer, PeerConfig, PeerKey, PeerSet, Section,
@@ -81,6 +81,7 @@ struct House {
 impl House {
     fn config(&self, role: IceRole, number: u64, addr: SocketAddr) -> PeerConfig {
         let local = LocalAddress {
+            transport: Transport::Udp,
             addr,
             link: LinkId(0),
             cost: 0,
@@ -178,8 +179,12 @@ impl House {
 
     fn arrive(&mut self, from: SocketAddr, datagram: &[u8]) {
         self.inputs += 1;
-        self.set
-            .handle_datagram(self.now, server(), from, Ecn::NotEct, datagram);
+        self.set.handle_datagram(
+            self.now,
+            FiveTuple::udp(server(), from),
+            Ecn::NotEct,
+            datagram,
+        );
     }
 
     /// Does what is due; what the peers send comes to the client that is there.
@@ -193,16 +198,16 @@ impl House {
             }
             while let Some((key, output)) = self.set.poll_output() {
                 let Output::Transmit {
-                    remote, datagram, ..
+                    tuple, datagram, ..
                 } = output
                 else {
                     continue;
                 };
                 let mut clients = (0..).zip(&mut self.clients);
-                if let Some((_, (_, client))) = clients.find(|(n, _)| place(*n) == remote) {
+                if let Some((_, (_, client))) = clients.find(|(n, _)| place(*n) == tuple.remote) {
                     self.inputs += 1;
                     moved = true;
-                    client.handle_datagram(self.now, remote, server(), Ecn::NotEct, &datagram);
+                    client.handle_datagram(self.now, tuple.reversed(), Ecn::NotEct, &datagram);
                 }
                 self.set.recycle(key, datagram);
             }

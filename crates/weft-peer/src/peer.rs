@@ -15,7 +15,7 @@ use std::net::SocketAddr;
 use weft_ice::{Credentials, IceRole, LocalAddress, PathState, RemoteCandidate};
 use weft_secure::{Association, DropReason, Received};
 use weft_session::{Frame, Input, Output as SessionOutput, RepeatStore, Session};
-use weft_units::{Bytes, Deadline, Duration, Ecn, Instant, PathId, StreamId};
+use weft_units::{Bytes, Deadline, Duration, Ecn, FiveTuple, Instant, PathId, StreamId, Transport};
 use weft_wire::media::ForwardedPacket;
 
 use crate::negotiation::Offering;
@@ -30,10 +30,8 @@ use moving::Moving;
 pub enum Output {
     /// Send this datagram.
     Transmit {
-        /// From this local address.
-        local: SocketAddr,
-        /// To this remote address.
-        remote: SocketAddr,
+        /// From this local address to this remote one.
+        tuple: FiveTuple,
         /// The ECN field of its IP header.
         ecn: Ecn,
         /// Protected and complete.
@@ -72,8 +70,8 @@ const UNKNOWN_RTT: Duration = Duration::from_millis(100);
 pub const MAX_DATAGRAM: usize = 2_048;
 
 /// UDP header and that of IPv4 or IPv6 (RFC 8200), in bytes.
-fn headers(local: SocketAddr) -> u64 {
-    match local {
+fn headers(tuple: FiveTuple) -> u64 {
+    match tuple.local {
         SocketAddr::V4(_) => 28,
         SocketAddr::V6(_) => 48,
     }
@@ -180,8 +178,7 @@ impl Peer {
     pub fn handle_datagram(
         &mut self,
         now: Instant,
-        local: SocketAddr,
-        remote: SocketAddr,
+        tuple: FiveTuple,
         ecn: Ecn,
         datagram: &[u8],
     ) -> bool {
@@ -192,10 +189,7 @@ impl Peer {
             return false;
         }
         self.pass_signs_of_life();
-        let genuine = match self
-            .association
-            .handle_datagram(now, local, remote, datagram)
-        {
+        let genuine = match self.association.handle_datagram(now, tuple, datagram) {
             Received::Rtp { path, packet } => {
                 let input = Input::Rtp { path, ecn, packet };
                 self.session.handle_input(now, input);
@@ -248,7 +242,7 @@ impl Peer {
         let selected = selected.and_then(|id| self.association.path(id));
         if let Some(path) = selected.filter(|path| path.state == PathState::Up) {
             self.moving.begin(now);
-            let beside = path.local;
+            let beside = path.tuple.local;
             let wanted = Event::AddressWanted { beside };
             self.outputs.push_back(Output::Event(wanted));
         }
@@ -335,9 +329,10 @@ impl Peer {
         self.pump(now);
     }
 
-    /// A local address is gone, its paths with it.
+    /// A local UDP address is gone, its paths with it.
     pub fn remove_local(&mut self, now: Instant, addr: SocketAddr) {
-        self.locals.retain(|l| l.addr != addr);
+        self.locals
+            .retain(|l| (l.transport, l.addr) != (Transport::Udp, addr));
         self.association.remove_local(now, addr);
         self.pump(now);
     }
@@ -375,16 +370,11 @@ impl Peer {
             while let Some(output) = self.association.poll_output() {
                 progressed = true;
                 match output {
-                    weft_secure::Output::Transmit {
-                        local,
-                        remote,
-                        datagram,
-                    } => {
-                        let size = datagram.len() as u64 + headers(local);
+                    weft_secure::Output::Transmit { tuple, datagram } => {
+                        let size = datagram.len() as u64 + headers(tuple);
                         self.session.charge(now, Bytes(size));
                         self.outputs.push_back(Output::Transmit {
-                            local,
-                            remote,
+                            tuple,
                             ecn: Ecn::NotEct,
                             datagram,
                         });

@@ -3,12 +3,11 @@ mod key;
 mod routes;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use weft_ice::{Credentials, Route};
 use weft_secure::{Event as AssociationEvent, FailReason};
-use weft_units::{Deadline, Ecn, Instant, Rate};
+use weft_units::{Deadline, Ecn, FiveTuple, Instant, Rate};
 
 use crate::{Event, Fragment, Output, Peer};
 use ingress::Ingress;
@@ -219,8 +218,8 @@ impl PeerSet {
 
     /// The peer that these addresses lead to, whatever comes by them.
     #[must_use]
-    pub fn owner(&self, local: SocketAddr, remote: SocketAddr) -> Option<PeerKey> {
-        self.routes.of(local, remote).first().copied()
+    pub fn owner(&self, tuple: FiveTuple) -> Option<PeerKey> {
+        self.routes.of(tuple).first().copied()
     }
 
     /// Restarts ICE of a peer with the credentials of its fragment and these of
@@ -247,8 +246,7 @@ impl PeerSet {
     pub fn handle_datagram(
         &mut self,
         now: Instant,
-        local: SocketAddr,
-        remote: SocketAddr,
+        tuple: FiveTuple,
         ecn: Ecn,
         datagram: &[u8],
     ) -> Option<PeerKey> {
@@ -256,7 +254,7 @@ impl PeerSet {
         // A name overrules a route: a browser may reuse its port for a new call.
         let claimants = match named {
             Some(key) => std::slice::from_ref(key),
-            None => self.routes.of(local, remote),
+            None => self.routes.of(tuple),
         };
         let Some(&owner) = claimants.first() else {
             self.unroutable += 1;
@@ -268,7 +266,7 @@ impl PeerSet {
             false => Vec::new(),
         };
         for key in std::iter::once(owner).chain(others) {
-            if self.handle_datagram_of(now, key, (local, remote), ecn, datagram) {
+            if self.handle_datagram_of(now, key, tuple, ecn, datagram) {
                 return Some(key);
             }
         }
@@ -281,7 +279,7 @@ impl PeerSet {
         &mut self,
         now: Instant,
         key: PeerKey,
-        (local, remote): (SocketAddr, SocketAddr),
+        tuple: FiveTuple,
         ecn: Ecn,
         datagram: &[u8],
     ) -> bool {
@@ -296,7 +294,7 @@ impl PeerSet {
         member.touch(key, &mut self.touched);
         let handled = member.attempt(|peer| {
             let before = peer.discarded();
-            let genuine = peer.handle_datagram(now, local, remote, ecn, datagram);
+            let genuine = peer.handle_datagram(now, tuple, ecn, datagram);
             (genuine, peer.discarded() - before)
         });
         let Ok((genuine, discarded)) = handled else {

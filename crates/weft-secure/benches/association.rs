@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::net::SocketAddr;
 use weft_ice::{Credentials, IceRole, LinkId, LocalAddress, RemoteCandidate, RemoteFilter};
 use weft_secure::{Association, Certificate, Config, DtlsRole, Keying, Output, Received, Remote};
-use weft_units::{Duration, Instant, Rng};
+use weft_units::{Duration, FiveTuple, Instant, Rng, Transport};
 
 /// Payload that leaves room for headers and tag in 1,200 bytes.
 const PAYLOAD: usize = 1172;
@@ -51,6 +51,7 @@ fn association(role: IceRole, seed: u64, addresses: &[SocketAddr]) -> Associatio
     let mut association = Association::new(Instant::ZERO, config);
     for (link, &addr) in (0..).zip(addresses) {
         let address = LocalAddress {
+            transport: Transport::Udp,
             addr,
             link: LinkId(link),
             cost: 0,
@@ -93,13 +94,8 @@ fn connected() -> (Association, Association) {
 fn pass(now: Instant, from: &mut Association, to: &mut Association) -> usize {
     let mut passed = 0;
     while let Some(output) = from.poll_output() {
-        if let Output::Transmit {
-            local,
-            remote,
-            datagram,
-        } = output
-        {
-            to.handle_datagram(now, remote, local, &datagram);
+        if let Output::Transmit { tuple, datagram } = output {
+            to.handle_datagram(now, tuple.reversed(), &datagram);
             passed += 1;
         }
     }
@@ -120,7 +116,7 @@ fn call(c: &mut Criterion) {
             write(&mut packet, sequence);
             a.protect_rtp(&mut packet, &[]).expect("protects");
             let client = clients[usize::from(sequence & 1)];
-            let received = b.handle_datagram(now, server(), client, &packet);
+            let received = b.handle_datagram(now, FiveTuple::udp(server(), client), &packet);
             assert!(matches!(black_box(received), Received::Rtp { .. }));
         });
     });

@@ -8,13 +8,13 @@ use crate::certificate::Fingerprint;
 use crate::counters::{Counters, DropReason};
 use crate::dtls::{Handshake, Wanted};
 use crate::failure::FailReason;
-use crate::flights::{Addresses, Flights};
+use crate::flights::Flights;
 use crate::srtp::{ProtectError, Srtp, Unprotected};
 use std::net::SocketAddr;
 use weft_ice::{
     Agent, Credentials, IceRole, LocalAddress, Outbox, Path, Phase, RemoteCandidate, Route,
 };
-use weft_units::{Deadline, Duration, Instant, PathId};
+use weft_units::{Deadline, Duration, FiveTuple, Instant, PathId};
 
 /// One ICE session with many valid pairs, one DTLS association, one SRTP
 /// context per direction.
@@ -135,12 +135,11 @@ impl Association {
         self.settle(now);
     }
 
-    /// Takes a datagram that arrived on the socket of `local` from `remote`.
+    /// Takes a datagram that arrived between these addresses.
     pub fn handle_datagram<'a>(
         &'a mut self,
         now: Instant,
-        local: SocketAddr,
-        remote: SocketAddr,
+        tuple: FiveTuple,
         datagram: &[u8],
     ) -> Received<'a> {
         let Some(protocol) = Protocol::of(datagram) else {
@@ -148,17 +147,15 @@ impl Association {
         };
         match protocol {
             Protocol::Stun => {
-                let handled = self.ice.handle_datagram(now, local, remote, datagram);
+                let handled = self.ice.handle_datagram(now, tuple, datagram);
                 self.settle(now);
                 handled.map_or_else(
                     |reason| Received::Dropped(DropReason::Ice(reason)),
                     |()| Received::Handled,
                 )
             }
-            Protocol::Dtls => self.handle_dtls(now, (local, remote), datagram),
-            Protocol::Rtp | Protocol::Rtcp => {
-                self.handle_media(protocol, (local, remote), datagram)
-            }
+            Protocol::Dtls => self.handle_dtls(now, tuple, datagram),
+            Protocol::Rtp | Protocol::Rtcp => self.handle_media(protocol, tuple, datagram),
         }
     }
 
@@ -192,7 +189,7 @@ impl Association {
             return;
         };
         for path in paths.iter().filter_map(|id| self.ice.path(*id)) {
-            self.out.transmit((path.local, path.remote), record.clone());
+            self.out.transmit(path.tuple, record.clone());
         }
         self.settle(now);
     }
@@ -299,15 +296,15 @@ impl Association {
     fn handle_dtls(
         &mut self,
         now: Instant,
-        (local, remote): Addresses,
+        tuple: FiveTuple,
         datagram: &[u8],
     ) -> Received<'static> {
         // An address that answers our checks or sends its own may speak; any other
         // may not even make us spend time on it.
-        if !self.ice.is_pair(local, remote) {
+        if !self.ice.is_pair(tuple) {
             return self.dropped(DropReason::UnknownPath);
         }
-        self.flights.on_datagram((local, remote), datagram);
+        self.flights.on_datagram(tuple, datagram);
         if !self.dtls.handle_packet(now, datagram) {
             self.settle(now);
             return self.dropped(DropReason::DtlsRefused);
@@ -319,10 +316,10 @@ impl Association {
     fn handle_media<'a>(
         &'a mut self,
         protocol: Protocol,
-        (local, remote): Addresses,
+        tuple: FiveTuple,
         datagram: &[u8],
     ) -> Received<'a> {
-        let Some(path) = self.ice.path_of(local, remote) else {
+        let Some(path) = self.ice.path_of(tuple) else {
             return self.dropped(DropReason::UnknownPath);
         };
         let counters = &mut self.out.counters;
@@ -359,11 +356,9 @@ impl Association {
     fn settle(&mut self, now: Instant) {
         while let Some(output) = self.ice.poll_output() {
             match output {
-                weft_ice::Output::Transmit {
-                    local,
-                    remote,
-                    datagram,
-                } => self.out.transmit((local, remote), datagram),
+                weft_ice::Output::Transmit { tuple, datagram } => {
+                    self.out.transmit(tuple, datagram);
+                }
                 weft_ice::Output::Event(event) => self.out.event(Event::Ice(event)),
             }
         }

@@ -2,10 +2,7 @@
 mod tests;
 
 use crate::record::{self, Position};
-use std::net::SocketAddr;
-
-/// Our address and the peer's.
-pub(crate) type Addresses = (SocketAddr, SocketAddr);
+use weft_units::FiveTuple;
 
 /// Chooses the path of each DTLS flight among those where checks are answered.
 ///
@@ -17,7 +14,7 @@ pub(crate) type Addresses = (SocketAddr, SocketAddr);
 #[derive(Default)]
 pub(crate) struct Flights {
     /// Paths that flights went to, the latest last.
-    used: Vec<Addresses>,
+    used: Vec<FiveTuple>,
     next: Next,
     /// Newest piece of the peer's side of the handshake.
     newest: Option<Position>,
@@ -30,7 +27,7 @@ enum Next {
     #[default]
     First,
     /// It answers a record that arrived here.
-    Reply(Addresses),
+    Reply(FiveTuple),
     /// The last flight did not arrive.
     Another,
     /// It belongs to the last one's flight.
@@ -39,7 +36,7 @@ enum Next {
 
 impl Flights {
     /// Takes a datagram of the peer's, before it is handled.
-    pub fn on_datagram(&mut self, path: Addresses, datagram: &[u8]) {
+    pub fn on_datagram(&mut self, path: FiveTuple, datagram: &[u8]) {
         let position = record::position(datagram);
         let repeats = position.is_some() && position <= self.newest;
         self.newest = self.newest.max(position);
@@ -56,8 +53,8 @@ impl Flights {
 
     /// Returns the path of the next datagram; none if none is valid. `valid` has the
     /// preferred path first.
-    pub fn route(&mut self, valid: &[Addresses]) -> Option<Addresses> {
-        let is_valid = |path: &Addresses| valid.contains(path);
+    pub fn route(&mut self, valid: &[FiveTuple]) -> Option<FiveTuple> {
+        let is_valid = |path: &FiveTuple| valid.contains(path);
         let last = self.used.last().copied();
         let chosen = match self.next {
             Next::First => None,
@@ -73,8 +70,8 @@ impl Flights {
     }
 
     /// Returns the path whose last flight was earliest, one without any before all others.
-    fn least_used(&self, valid: &[Addresses]) -> Option<Addresses> {
-        let turn = |path: &&Addresses| self.used.iter().position(|used| used == *path);
+    fn least_used(&self, valid: &[FiveTuple]) -> Option<FiveTuple> {
+        let turn = |path: &&FiveTuple| self.used.iter().position(|used| used == *path);
         valid.iter().min_by_key(turn).copied()
     }
 }

@@ -4,7 +4,7 @@ use crate::{Association, Certificate, Config, DtlsRole, Keying, Received, Remote
 use std::net::SocketAddr;
 use std::sync::OnceLock;
 use weft_ice::{Credentials, IceRole, LinkId, LocalAddress, RemoteCandidate, RemoteFilter};
-use weft_units::{Duration, Instant, Rng};
+use weft_units::{Duration, FiveTuple, Instant, Rng, Transport};
 
 /// Feeds the bytes to an association as datagrams: each is a byte of length,
 /// a byte that chooses the sender and the time, and the content. Must never
@@ -19,7 +19,7 @@ pub fn fuzz_datagrams(data: &[u8]) {
         rest = tail;
         let remote = SocketAddr::from(([10, 0, 0, 9], 1 + u16::from(how & 3)));
         now += Duration::from_millis(u64::from(how >> 2));
-        let received = association.handle_datagram(now, local, remote, datagram);
+        let received = association.handle_datagram(now, FiveTuple::udp(local, remote), datagram);
         assert!(
             matches!(
                 received,
@@ -62,6 +62,7 @@ fn association() -> Association {
     association.add_local(
         Instant::ZERO,
         LocalAddress {
+            transport: Transport::Udp,
             addr: SocketAddr::from(([10, 0, 0, 1], 1)),
             link: LinkId(0),
             cost: 0,

@@ -17,7 +17,7 @@ use weft_secure::{
     Association, Certificate, Config, DtlsRole, Event, Fingerprint, Keying, Output, Received,
     Remote,
 };
-use weft_units::{Duration, Instant, Rng};
+use weft_units::{Duration, FiveTuple, Instant, Rng, Transport};
 
 const STEP: Duration = Duration::from_millis(5);
 const OURS: u32 = 1111;
@@ -75,6 +75,7 @@ impl Call {
         );
         for link in [1, 2] {
             let address = LocalAddress {
+                transport: Transport::Udp,
                 addr: weft(link),
                 link: LinkId(link),
                 cost: 0,
@@ -162,10 +163,8 @@ impl Call {
         let mut passed = 0;
         while let Some(output) = self.weft.poll_output() {
             match output {
-                Output::Transmit {
-                    local, datagram, ..
-                } => {
-                    self.deliver(local, &datagram);
+                Output::Transmit { tuple, datagram } => {
+                    self.deliver(tuple.local, &datagram);
                     while self.pass_theirs() > 0 {}
                     passed += 1;
                 }
@@ -184,7 +183,9 @@ impl Call {
                     passed += 1;
                     let to = transmit.destination;
                     let bytes: &[u8] = &transmit.contents;
-                    let received = self.weft.handle_datagram(self.now, to, str0m(), bytes);
+                    let received =
+                        self.weft
+                            .handle_datagram(self.now, FiveTuple::udp(to, str0m()), bytes);
                     if let Received::Rtp { .. } = received {
                         *self.received.entry(to).or_default() += 1;
                     }
@@ -266,7 +267,7 @@ fn str0m_controls_and_is_the_server() {
     assert_eq!(call.received.values().sum::<usize>(), 100);
     // We follow its nomination: what it sends comes on the selected path.
     let selected = call.weft.selected().and_then(|id| call.weft.path(id));
-    let selected = selected.expect("selected").local;
+    let selected = selected.expect("selected").tuple.local;
     assert_eq!(call.received.keys().collect::<Vec<_>>(), [&selected]);
 }
 
@@ -275,7 +276,7 @@ fn the_selected_path_dies_and_str0m_moves_on() {
     let mut call = Call::new(IceRole::Controlling, DtlsRole::Server);
     call.connect();
     let selected = call.weft.selected().and_then(|id| call.weft.path(id));
-    let dead = selected.expect("selected").local;
+    let dead = selected.expect("selected").tuple.local;
     call.weft.remove_local(call.now, dead);
     // It does not follow a later nomination, but finds out by itself that its
     // pair is dead, after some 21.5 s.

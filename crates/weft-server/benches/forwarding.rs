@@ -21,7 +21,7 @@ use weft_secure::{Certificate, Event as AssociationEvent};
 use weft_server::{Limits, Server, ServerConfig, ServerHandle};
 use weft_session::{Delivery, Event as SessionEvent, Frame};
 use weft_testing::pictures::FRAME_INTERVAL;
-use weft_units::{Deadline, Instant, MediaKind, Rate};
+use weft_units::{Deadline, Instant, MediaKind, Rate, Transport};
 
 /// Published rate: below the server's initial rate of a path, so that nothing
 /// is thinned.
@@ -213,6 +213,7 @@ struct Clients {
 impl Clients {
     fn config(&self, address: SocketAddr) -> PeerConfig {
         let local = LocalAddress {
+            transport: Transport::Udp,
             addr: address,
             link: LinkId(0),
             cost: 0,

@@ -10,7 +10,7 @@ use weft_peer::{
 use weft_secure::{Certificate, Event as AssociationEvent};
 use weft_session::{Delivery, Event as SessionEvent, Frame};
 use weft_testing::pictures::{FRAME_INTERVAL, Layers, Source, Stamp};
-use weft_units::{Codec, Duration, Ecn, Instant, MediaKind, Rate, Rng};
+use weft_units::{Codec, Duration, Ecn, FiveTuple, Instant, MediaKind, Rate, Rng, Transport};
 use weft_wire::payload::Form;
 
 use crate::h264;
@@ -39,6 +39,7 @@ impl Kit {
     pub fn config(&self, name: &str, role: IceRole, ports: &[SocketAddr]) -> PeerConfig {
         let links = (0..).zip(ports);
         let locals = links.map(|(link, addr)| LocalAddress {
+            transport: Transport::Udp,
             addr: *addr,
             link: LinkId(link),
             cost: 10 * u16::from(link),
@@ -328,7 +329,7 @@ impl Member {
         let Datagram { from, to, bytes } = datagram;
         if let Some(call) = self.calls_mut().find(|call| call.ports.contains(to)) {
             call.peer
-                .handle_datagram(now, *to, *from, Ecn::NotEct, bytes);
+                .handle_datagram(now, FiveTuple::udp(*to, *from), Ecn::NotEct, bytes);
         }
     }
 
@@ -418,13 +419,10 @@ impl Member {
 fn datagram(output: Output) -> Option<Datagram> {
     match output {
         Output::Transmit {
-            local,
-            remote,
-            datagram,
-            ..
+            tuple, datagram, ..
         } => Some(Datagram {
-            from: local,
-            to: remote,
+            from: tuple.local,
+            to: tuple.remote,
             bytes: datagram,
         }),
         Output::Event(_) => None,

@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use weft_forwarding::{Event, MediaError, Output, Plane, Publisher, ResourceId, Settings};
 use weft_peer::{Entropy, PeerKey};
 use weft_rooms::{Change, Join, Joined, ParticipantKind, Proof, Publishing, Registry, Standing};
-use weft_units::{Duration, Ecn, Instant};
+use weft_units::{Duration, Ecn, FiveTuple, Instant};
 use weft_wire::rtcp;
 
 use crate::network::{Datagram, SERVER};
@@ -125,7 +125,7 @@ impl Server {
             let by = datagram.from.ip();
             self.work(now, Load::Datagram(by), |plane| {
                 let Datagram { from, to, bytes } = &datagram;
-                plane.handle_datagram(now, *to, *from, Ecn::NotEct, bytes);
+                plane.handle_datagram(now, FiveTuple::udp(*to, *from), Ecn::NotEct, bytes);
             });
         }
         if self.processor.free_at <= now && self.plane.poll_timeout().is_some_and(|d| d.at <= now) {
@@ -281,16 +281,15 @@ impl Server {
                 Output::Record(_) => {}
                 Output::Transmit {
                     peer,
-                    local,
-                    remote,
+                    tuple,
                     datagram,
                     ..
                 } => {
-                    debug_assert_eq!(local, SERVER);
+                    debug_assert_eq!(tuple.local, SERVER);
                     work.sent(datagram.len());
                     let copy = Datagram {
-                        from: local,
-                        to: remote,
+                        from: tuple.local,
+                        to: tuple.remote,
                         bytes: datagram.clone(),
                     };
                     work.part(|| self.plane.recycle(peer, datagram));

@@ -1,5 +1,5 @@
 //! Types and functions shared by every weft crate: time, rates, sizes and their
-//! text form, ids, codecs, seeded randomness, the freeze counter, a histogram of
+//! text form, ids, addresses, codecs, seeded randomness, the freeze counter, a histogram of
 //! durations and the fair division of a rate.
 //!
 //! This crate reads no clock and no global random generator: [`Instant`] is a
@@ -11,6 +11,7 @@ mod audio_level;
 mod codec;
 mod ecn;
 mod fair;
+mod five_tuple;
 mod freezes;
 pub mod fuzz;
 mod histogram;
@@ -25,6 +26,7 @@ mod time;
 pub use audio_level::AudioLevel;
 pub use codec::{Codec, MediaKind, QuantizerBounds};
 pub use ecn::Ecn;
+pub use five_tuple::{FiveTuple, Transport};
 pub use freezes::Freezes;
 pub use histogram::Histogram;
 pub use id::{PathId, Ssrc, StreamId};

@@ -13,7 +13,7 @@ mod parse;
 mod simulcast;
 
 pub use attribute::{Direction, Fingerprint, Msid, Setup, SsrcAttribute, SsrcGroup};
-pub use candidate::{Candidate, CandidateKind, Transport};
+pub use candidate::{Candidate, CandidateKind};
 pub use media::{
     CONGESTION_FEEDBACK, LOSS_FEEDBACK, Media, Payload, RATE_FEEDBACK, SectionKind,
     TRANSPORT_FEEDBACK,

@@ -215,7 +215,7 @@ impl Caller {
         let is_spare = |relay: &LinkRelay, address: SocketAddr| {
             let peer = context.peers().get(relay.peer);
             let mut paths = peer.into_iter().flat_map(|peer| peer.association().paths());
-            paths.any(|p| p.link == relay.link && p.local != address && p.state.is_valid())
+            paths.any(|p| p.link == relay.link && p.tuple.local != address && p.state.is_valid())
         };
         let relays = self.relaying.relays.iter();
         let spare = relays.filter(|(_, r)| r.up.is_some_and(|held| is_spare(r, held.addr)));

@@ -12,7 +12,7 @@ use weft_peer::{Entropy, Output, Peer, PeerConfig, TimeOrigin};
 use weft_secure::{Certificate, testing};
 use weft_testing::allocation::measure;
 use weft_testing::pictures::Layers;
-use weft_units::{Bytes, Duration, Ecn, Instant, Rate, Rng};
+use weft_units::{Bytes, Duration, Ecn, FiveTuple, Instant, Rate, Rng};
 
 use crate::client::{Camera, Client};
 use crate::common::{FRAME_INTERVAL, Record};
@@ -264,17 +264,21 @@ impl Room {
                 for port in 1..=self.strangers {
                     let stranger = SocketAddr::from(([203, 0, 113, 9], port));
                     // As much as makes it look like a handshake.
-                    self.plane
-                        .handle_datagram(now, to, stranger, Ecn::NotEct, &[22]);
+                    self.plane.handle_datagram(
+                        now,
+                        FiveTuple::udp(to, stranger),
+                        Ecn::NotEct,
+                        &[22],
+                    );
                 }
                 let socket = self.socket_of(from);
                 self.count(socket, |plane| {
-                    plane.handle_datagram(now, to, from, Ecn::NotEct, bytes);
+                    plane.handle_datagram(now, FiveTuple::udp(to, from), Ecn::NotEct, bytes);
                 });
             } else if let Some(client) = self.client_at(to).filter(|client| !client.is_gone) {
                 client
                     .peer
-                    .handle_datagram(now, to, from, Ecn::NotEct, bytes);
+                    .handle_datagram(now, FiveTuple::udp(to, from), Ecn::NotEct, bytes);
             }
         }
         for place in 0..=self.others.len() {
@@ -320,11 +324,8 @@ impl Room {
                 match output {
                     Output::Event(event) => self.clients[place].on_event(self.now, &event),
                     Output::Transmit {
-                        local,
-                        remote,
-                        datagram,
-                        ..
-                    } => self.send(local, remote, &datagram),
+                        tuple, datagram, ..
+                    } => self.send(tuple.local, tuple.remote, &datagram),
                 }
             }
         }
@@ -347,13 +348,12 @@ impl Room {
                     }
                     PlaneOutput::Transmit {
                         peer,
-                        local,
-                        remote,
+                        tuple,
                         datagram,
                         ..
                     } => {
                         self.sent += Bytes(datagram.len() as u64);
-                        self.send(local, remote, &datagram);
+                        self.send(tuple.local, tuple.remote, &datagram);
                         self.count(place, |plane| plane.recycle(peer, datagram));
                     }
                 }

@@ -23,7 +23,7 @@ impl Agent {
             IceRole::Controlling => pair.wire_cost,
             IceRole::Controlled => pair.link_cost.min(MAX_COST),
         };
-        let raised = self.selection.moving.priority(pair.path.local);
+        let raised = self.selection.moving.priority(pair.path.tuple.local);
         let check = stun::Check {
             transaction: random,
             username: &peer.username,
@@ -33,7 +33,7 @@ impl Agent {
             network: (u16::from(pair.path.link.0) + 1, cost),
             nomination,
         };
-        self.out.transmit(pair.addresses(), check.write(&peer.key));
+        self.out.transmit(pair.path.tuple, check.write(&peer.key));
         self.out.counters.checks_sent += 1;
         let pair = &mut self.pairs[index];
         pair.sent.push(Sent {

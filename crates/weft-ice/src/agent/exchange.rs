@@ -4,45 +4,44 @@ use super::sent::Sent;
 use super::{Agent, Identity, schedule};
 use crate::counters::DropReason;
 use crate::stun;
-use crate::types::{IceRole, PathState, RemoteCandidate, is_tcp};
-use std::net::SocketAddr;
+use crate::types::{IceRole, PathState, RemoteCandidate};
 use stun_types::message::IntegrityKey;
-use weft_units::Instant;
+use weft_units::{FiveTuple, Instant, Transport};
 
 impl Agent {
     /// Handles a check of the peer, who knew the password of this key.
     pub(super) fn on_request(
         &mut self,
         now: Instant,
-        (local, remote): (SocketAddr, SocketAddr),
+        tuple: FiveTuple,
         request: &stun::Request,
         key: &IntegrityKey,
     ) -> Result<(), DropReason> {
-        let at = self.locals.iter().position(|l| l.addr == local);
+        let at = self.locals.iter().position(|l| l.has(tuple));
         let at = at.ok_or(DropReason::UnknownLocal)?;
-        if !self.locals[at].remotes.allows(remote) {
+        if !self.locals[at].remotes.allows(tuple.remote) {
             return Err(DropReason::Filtered);
         }
         if let Some((role, tie_breaker)) = request.role.filter(|(role, _)| *role == self.role) {
             if self.keeps_role(role, tie_breaker) {
                 let refusal = stun::role_conflict(request.transaction, key);
-                self.out.transmit((local, remote), refusal);
+                self.out.transmit(tuple, refusal);
                 return Ok(());
             }
             self.switch_role(now, other(role));
         }
-        if self.find(local, remote).is_none() {
-            self.make_pair(now, at, remote);
+        if self.find(tuple).is_none() {
+            self.make_pair(now, at, tuple);
             // Peer-reflexive address: our other addresses may reach it, too, unless it
             // is the end of one TCP connection.
-            let (addr, priority) = (remote, request.priority);
-            if !is_tcp(local) {
+            let (addr, priority) = (tuple.remote, request.priority);
+            if tuple.transport != Transport::Tcp {
                 self.add_remote(now, RemoteCandidate { addr, priority });
             }
         }
-        let index = self.find(local, remote).ok_or(DropReason::TooManyPairs)?;
-        let answer = stun::success(request.transaction, remote, key);
-        self.out.transmit((local, remote), answer);
+        let index = self.find(tuple).ok_or(DropReason::TooManyPairs)?;
+        let answer = stun::success(request.transaction, tuple.remote, key);
+        self.out.transmit(tuple, answer);
         self.on_use_candidate(now, index, request);
         self.set_network(now, index, request.network);
         self.owe_checks(index);
@@ -68,10 +67,10 @@ impl Agent {
     pub(super) fn on_response(
         &mut self,
         now: Instant,
-        (local, remote): (SocketAddr, SocketAddr),
+        tuple: FiveTuple,
         response: &stun::Response<'_>,
     ) -> Result<(), DropReason> {
-        let (Some(index), Some(peer)) = (self.find(local, remote), &self.remote) else {
+        let (Some(index), Some(peer)) = (self.find(tuple), &self.remote) else {
             return Err(DropReason::Unexpected);
         };
         let transaction = response.transaction;
@@ -134,7 +133,7 @@ impl Agent {
             Some((_, last)) => value > last || value == last && newly,
         };
         if follow {
-            self.selection.wanted = Some((self.pairs[index].addresses(), value));
+            self.selection.wanted = Some((self.pairs[index].path.tuple, value));
             self.follow();
             self.settle(now);
         }

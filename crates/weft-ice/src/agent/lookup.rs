@@ -3,8 +3,7 @@
 use super::Agent;
 use super::pair::Pair;
 use crate::types::IceRole;
-use std::net::SocketAddr;
-use weft_units::PathId;
+use weft_units::{FiveTuple, PathId};
 
 impl Agent {
     pub(super) fn indices(&self, which: impl Fn(&Pair) -> bool) -> impl Iterator<Item = usize> {
@@ -12,8 +11,8 @@ impl Agent {
         pairs.filter(move |(_, p)| which(p)).map(|(i, _)| i)
     }
 
-    pub(super) fn find(&self, local: SocketAddr, remote: SocketAddr) -> Option<usize> {
-        self.pairs.iter().position(|p| p.is(local, remote))
+    pub(super) fn find(&self, tuple: FiveTuple) -> Option<usize> {
+        self.pairs.iter().position(|p| p.path.tuple == tuple)
     }
 
     pub(super) fn by_id(&self, id: PathId) -> Option<usize> {

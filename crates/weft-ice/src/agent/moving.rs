@@ -6,6 +6,7 @@
 //! needs a new address, whose first check carries a priority above all others.
 
 use std::net::SocketAddr;
+use weft_units::FiveTuple;
 
 /// Priority above those of our other candidates, which have a type preference of 110
 /// (RFC 8445 section 5.1.2.1), and below those of libnice's own (120): the lower
@@ -20,14 +21,14 @@ pub(super) struct Moving {
     /// Priorities of the local addresses that the selection moved to.
     raised: Vec<(SocketAddr, u32)>,
     /// Pair to select once it is valid.
-    successor: Option<(SocketAddr, SocketAddr)>,
+    successor: Option<FiveTuple>,
 }
 
 impl Moving {
     /// Begins a move to this pair.
-    pub fn begin(&mut self, pair: (SocketAddr, SocketAddr)) {
+    pub fn begin(&mut self, pair: FiveTuple) {
         self.count += 1;
-        self.raised.push((pair.0, RAISED + self.count));
+        self.raised.push((pair.local, RAISED + self.count));
         self.successor = Some(pair);
     }
 
@@ -38,7 +39,7 @@ impl Moving {
     }
 
     /// Ends the move if this pair is its aim; says whether it is.
-    pub fn end(&mut self, pair: (SocketAddr, SocketAddr)) -> bool {
+    pub fn end(&mut self, pair: FiveTuple) -> bool {
         let is_aim = self.successor == Some(pair);
         if is_aim {
             self.successor = None;

@@ -25,7 +25,7 @@ enum Far {
 
 impl NetworkPair {
     fn of(pair: &Pair) -> NetworkPair {
-        let address = Far::Address(pair.path.remote.ip());
+        let address = Far::Address(pair.path.tuple.remote.ip());
         NetworkPair(pair.path.link, pair.network.map_or(address, Far::Network))
     }
 }

@@ -59,7 +59,7 @@ impl Agent {
     /// Nominates a pair that has become valid, if the selection is moving there, or
     /// from TCP to UDP.
     pub(super) fn nominate_successor(&mut self, now: Instant, index: usize) {
-        let pair = self.pairs[index].addresses();
+        let pair = self.pairs[index].path.tuple;
         let moves = self.selection.moving.end(pair) || self.leaves_tcp(index);
         if moves && self.role == IceRole::Controlling {
             self.nominate(now, index);
@@ -81,7 +81,7 @@ impl Agent {
 
     pub(super) fn follow(&mut self) {
         let wanted = self.selection.wanted;
-        let wanted = wanted.and_then(|((local, remote), _)| self.find(local, remote));
+        let wanted = wanted.and_then(|(tuple, _)| self.find(tuple));
         if let Some(pair) = wanted.map(|i| &self.pairs[i]).filter(|p| p.is_valid()) {
             self.mark_selected(pair.path.id);
         }

@@ -1,8 +1,7 @@
 use super::sent::SentChecks;
 use crate::output::{Event, Outbox};
-use crate::types::{DownReason, LocalAddress, Path, PathState, is_tcp};
-use std::net::SocketAddr;
-use weft_units::{Duration, Instant, PathId};
+use crate::types::{DownReason, LocalAddress, Path, PathState};
+use weft_units::{Duration, FiveTuple, Instant, PathId, Transport};
 
 /// Last event that the owner got of a pair's number.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -46,12 +45,11 @@ pub(super) struct Pair {
 }
 
 impl Pair {
-    pub fn new(now: Instant, local: &LocalAddress, remote: SocketAddr) -> Pair {
+    pub fn new(now: Instant, local: &LocalAddress, tuple: FiveTuple) -> Pair {
         Pair {
             path: Path {
                 id: PathId(0),
-                local: local.addr,
-                remote,
+                tuple,
                 link: local.link,
                 state: PathState::Probing,
                 rtt: None,
@@ -73,14 +71,6 @@ impl Pair {
         }
     }
 
-    pub fn addresses(&self) -> (SocketAddr, SocketAddr) {
-        (self.path.local, self.path.remote)
-    }
-
-    pub fn is(&self, local: SocketAddr, remote: SocketAddr) -> bool {
-        self.path.remote == remote && self.path.local == local
-    }
-
     /// Whether its checks are answered.
     pub fn is_valid(&self) -> bool {
         self.path.state.is_valid()
@@ -93,7 +83,7 @@ impl Pair {
 
     /// Whether it is a TCP connection.
     pub fn is_tcp(&self) -> bool {
-        is_tcp(self.path.local)
+        self.path.tuple.transport == Transport::Tcp
     }
 
     pub fn has_id(&self, id: PathId) -> bool {
@@ -117,8 +107,7 @@ impl Pair {
         Event::PathUp {
             path: path.id,
             link: path.link,
-            local: path.local,
-            remote: path.remote,
+            tuple: path.tuple,
             rtt: path.rtt.unwrap_or_default(),
         }
     }

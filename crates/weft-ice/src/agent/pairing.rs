@@ -2,9 +2,8 @@
 
 use super::pair::Pair;
 use super::{Agent, Checks, MAX_PAIRS, MAX_REMOTES, liveness, schedule};
-use crate::types::{DownReason, PathState, RemoteCandidate, can_pair, is_answerable, is_tcp};
-use std::net::SocketAddr;
-use weft_units::{Instant, PathId};
+use crate::types::{DownReason, PathState, RemoteCandidate, can_pair, is_answerable};
+use weft_units::{FiveTuple, Instant, PathId, Transport};
 
 impl Agent {
     /// Assigns a number to the pair if it has none yet. A number is reused only
@@ -34,17 +33,18 @@ impl Agent {
                 let remote = self.remotes[remote].addr;
                 let address = &self.locals[local];
                 // The peer opens TCP connections, and its candidates are for UDP.
-                let may = !is_tcp(address.addr)
+                let may = address.transport != Transport::Tcp
                     && can_pair(address.addr, remote)
                     && address.remotes.allows(remote);
-                if may && self.find(address.addr, remote).is_none() {
-                    self.make_pair(now, local, remote);
+                let tuple = FiveTuple::udp(address.addr, remote);
+                if may && self.find(tuple).is_none() {
+                    self.make_pair(now, local, tuple);
                 }
             }
         }
     }
 
-    pub(super) fn make_pair(&mut self, now: Instant, local: usize, remote: SocketAddr) {
+    pub(super) fn make_pair(&mut self, now: Instant, local: usize, tuple: FiveTuple) {
         if self.pairs.len() == MAX_PAIRS {
             let Some(least_useful) = self.least_useful(now) else {
                 self.out.counters.pairs_refused += 1;
@@ -53,7 +53,7 @@ impl Agent {
             let mut least_useful = self.pairs.remove(least_useful);
             least_useful.end_number(&mut self.out);
         }
-        let mut pair = Pair::new(now, &self.locals[local], remote);
+        let mut pair = Pair::new(now, &self.locals[local], tuple);
         pair.next_check = self.pacing.next_first.max(now);
         self.pacing.next_first = pair.next_check + schedule::STAGGER;
         self.pairs.push(pair);

@@ -14,7 +14,7 @@ use crate as ice;
 use crate::*;
 use net::*;
 use std::net::SocketAddr;
-use weft_units::{Duration, Instant, PathId, Rng};
+use weft_units::{Duration, FiveTuple, Instant, PathId, Rng, Transport};
 
 const SERVER: &str = "10.0.0.9:1";
 const WIFI: &str = "10.0.0.1:1";

@@ -6,7 +6,7 @@ use weft_ice::{IceRole, LinkId, LocalAddress, RemoteCandidate, RemoteFilter};
 use weft_net::Network;
 use weft_peer::{AnswerPolicy, Offer, Peer, PeerConfig, PeerKey, Section, StreamDirection, answer};
 use weft_session::{Delivery, Reporting};
-use weft_units::{Codec, Duration, Instant, MediaKind, Rate};
+use weft_units::{Codec, Duration, Instant, MediaKind, Rate, Transport};
 use weft_wire::rtp::Rid;
 
 use super::connection::{Connection, Publisher};
@@ -92,6 +92,7 @@ impl LoadNode {
         let socket = weft_net::open_address(SocketAddr::new(self.common.local, 0))?;
         let addr = network.add_socket(socket)?;
         let local = LocalAddress {
+            transport: Transport::Udp,
             addr,
             link: LinkId(0),
             cost: 0,
@@ -197,7 +198,7 @@ impl LoadNode {
         if new.weak.is_some() {
             self.weak.push(key);
         }
-        let connection = Connection::new(now, new, local, role);
+        let connection = Connection::new(now, new, role);
         self.connections.insert(key, connection);
         self.by_local.insert(local, key);
         key

@@ -47,7 +47,6 @@ impl Traffic {
 /// Connection of a client.
 pub(super) struct Connection {
     pub new: NewClient,
-    pub local: SocketAddr,
     pub role: Role,
     pub weak: Option<WeakLink>,
     pub answered_at: Instant,
@@ -134,13 +133,12 @@ fn is_rtp(datagram: &[u8]) -> bool {
 }
 
 impl Connection {
-    pub fn new(now: Instant, new: NewClient, local: SocketAddr, role: Role) -> Connection {
+    pub fn new(now: Instant, new: NewClient, role: Role) -> Connection {
         let rng = Rng::new(u64::from(new.member));
         Connection {
             weak: new.weak.map(|rate| WeakLink::new(rate, rng)),
             answered_at: now,
             new,
-            local,
             role,
             connected_at: None,
             first_rtp_at: None,

@@ -1,5 +1,6 @@
 use super::*;
 use std::time::Duration as StdDuration;
+use weft_units::FiveTuple;
 
 enum Order {
     /// Blocks the thread, without using its processor, until the other end of
@@ -20,7 +21,7 @@ struct Worker {
 impl Node for Worker {
     type Command = Order;
 
-    fn handle_datagram(&mut self, _: Instant, _: SocketAddr, _: SocketAddr, _: Ecn, _: &[u8]) {}
+    fn handle_datagram(&mut self, _: Instant, _: FiveTuple, _: Ecn, _: &[u8]) {}
 
     fn handle_command(&mut self, network: &mut Network<'_>, order: Order) {
         match order {

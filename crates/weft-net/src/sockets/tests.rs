@@ -1,5 +1,6 @@
 use super::*;
 use std::net::Ipv4Addr;
+use weft_units::FiveTuple;
 
 fn sockets(count: usize) -> (mio::Poll, Sockets, Vec<SocketAddr>) {
     let poll = mio::Poll::new().unwrap();
@@ -34,9 +35,9 @@ fn runs_arrive_as_the_datagrams_that_were_sent_in_order() {
     let sizes = sizes.into_iter().chain([100; 200]);
     let sent: Vec<Vec<u8>> = sizes.zip(0..).map(|(size, n)| vec![n; size]).collect();
     for datagram in &sent {
-        sockets.send(at[0], at[1], Ecn::NotEct, datagram);
+        sockets.send(FiveTuple::udp(at[0], at[1]), Ecn::NotEct, datagram);
     }
-    sockets.send(at[0], at[2], Ecn::NotEct, b"elsewhere");
+    sockets.send(FiveTuple::udp(at[0], at[2]), Ecn::NotEct, b"elsewhere");
     sockets.flush();
     let expected: Vec<_> = sent.into_iter().map(|bytes| (at[0], bytes)).collect();
     assert_eq!(received(&mut sockets, at[1]), expected);
@@ -54,12 +55,16 @@ fn what_the_system_refuses_is_counted_and_the_rest_goes_out() {
     // 192.0.2.0/24 is for documentation (RFC 5737).
     let away = SocketAddr::from(([192, 0, 2, 1], 9));
     for _ in 0..3 {
-        sockets.send(at[0], away, Ecn::NotEct, &[1; 100]);
+        sockets.send(FiveTuple::udp(at[0], away), Ecn::NotEct, &[1; 100]);
     }
     let unknown = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
-    sockets.send(unknown, at[1], Ecn::NotEct, b"of no socket of ours");
+    sockets.send(
+        FiveTuple::udp(unknown, at[1]),
+        Ecn::NotEct,
+        b"of no socket of ours",
+    );
     for n in 0..3 {
-        sockets.send(at[0], at[1], Ecn::NotEct, &[n; 100]);
+        sockets.send(FiveTuple::udp(at[0], at[1]), Ecn::NotEct, &[n; 100]);
     }
     sockets.flush();
     assert_eq!(sockets.unsent(), 4);
@@ -70,7 +75,7 @@ fn what_the_system_refuses_is_counted_and_the_rest_goes_out() {
 #[test]
 fn what_waits_is_sent_before_its_socket_closes() {
     let (_poll, mut sockets, at) = sockets(2);
-    sockets.send(at[0], at[1], Ecn::NotEct, b"last words");
+    sockets.send(FiveTuple::udp(at[0], at[1]), Ecn::NotEct, b"last words");
     sockets.remove(at[0]);
     assert_eq!(
         received(&mut sockets, at[1]),
@@ -83,7 +88,7 @@ fn what_waits_is_sent_before_its_socket_closes() {
 fn a_socket_counts_both_ways_with_the_headers_of_its_family() {
     let (_poll, mut sockets, at) = sockets(2);
     for size in [1000, 1000, 500] {
-        sockets.send(at[0], at[1], Ecn::NotEct, &vec![7; size]);
+        sockets.send(FiveTuple::udp(at[0], at[1]), Ecn::NotEct, &vec![7; size]);
     }
     sockets.flush();
     assert_eq!(received(&mut sockets, at[1]).len(), 3);
@@ -108,7 +113,7 @@ fn the_ecn_field_is_sent_and_read_over_both_families() {
         let sent = fields.iter().flat_map(|field| [*field; 3]);
         let sent: Vec<Ecn> = sent.collect();
         for field in &sent {
-            sockets.send(from, to, *field, &[7; 500]);
+            sockets.send(FiveTuple::udp(from, to), *field, &[7; 500]);
         }
         sockets.flush();
         let mut buffers = Buffers::new();
@@ -143,10 +148,14 @@ fn a_destination_that_cannot_be_sent_to_costs_the_others_nothing() {
     let (_poll, mut sockets, at) = sockets(2);
     let nowhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     for _ in 0..2 {
-        sockets.send(at[0], nowhere, Ecn::Ect1, b"a check's answer");
+        sockets.send(
+            FiveTuple::udp(at[0], nowhere),
+            Ecn::Ect1,
+            b"a check's answer",
+        );
     }
     for n in 0..10 {
-        sockets.send(at[0], at[1], Ecn::Ect1, &[n; 500]);
+        sockets.send(FiveTuple::udp(at[0], at[1]), Ecn::Ect1, &[n; 500]);
     }
     sockets.flush();
     assert_eq!(sockets.unsent(), 2);
@@ -179,7 +188,7 @@ fn a_second_socket_of_one_address_and_port_does_not_replace_the_first() {
     let refused = sockets.add(open(first)).unwrap_err();
     assert_eq!(refused.kind(), io::ErrorKind::AddrInUse);
     // The first socket works.
-    sockets.send(first, at[1], Ecn::NotEct, b"here");
+    sockets.send(FiveTuple::udp(first, at[1]), Ecn::NotEct, b"here");
     sockets.flush();
     assert_eq!(received(&mut sockets, at[1]), [(first, b"here".to_vec())]);
 }
@@ -192,13 +201,13 @@ fn a_relayed_address_sends_through_its_relay_until_it_is_removed() {
     let send = move |to: SocketAddr, data: &[u8]| sent.send((to, data.to_vec())).unwrap();
     assert!(sockets.add_relayed(own, send));
     assert!(!sockets.add_relayed(own, |_, _| {}), "it is taken");
-    sockets.send(own, peer, Ecn::NotEct, b"abc");
+    sockets.send(FiveTuple::udp(own, peer), Ecn::NotEct, b"abc");
     assert_eq!(taken.recv(), Ok((peer, b"abc".to_vec())));
     assert!(sockets.count_relayed(own, peer, 5));
     assert_eq!(sockets.carried(own), Bytes(3 + 28 + 5 + 28));
     sockets.remove(own);
     assert!(!sockets.has(own) && !sockets.count_relayed(own, peer, 5));
-    sockets.send(own, peer, Ecn::NotEct, b"abc");
+    sockets.send(FiveTuple::udp(own, peer), Ecn::NotEct, b"abc");
     sockets.flush();
     assert!(taken.recv().is_err(), "nothing more is sent");
 }

@@ -16,33 +16,26 @@ enum Order {
 
 /// Sends every datagram back, and hands it to the test.
 struct Echo {
-    way: Option<Way>,
-    back: Vec<(Way, Vec<u8>)>,
+    tuple: Option<FiveTuple>,
+    back: Vec<(FiveTuple, Vec<u8>)>,
     received: Sender<Vec<u8>>,
 }
 
 impl Node for Echo {
     type Command = Order;
 
-    fn handle_datagram(
-        &mut self,
-        _: Instant,
-        local: SocketAddr,
-        remote: SocketAddr,
-        _: Ecn,
-        datagram: &[u8],
-    ) {
-        self.back.push(((local, remote), datagram.to_vec()));
+    fn handle_datagram(&mut self, _: Instant, tuple: FiveTuple, _: Ecn, datagram: &[u8]) {
+        self.back.push((tuple, datagram.to_vec()));
         let _ = self.received.send(datagram.to_vec());
     }
 
     fn handle_command(&mut self, network: &mut Network<'_>, order: Order) {
         match order {
-            Order::Take(stream) => self.way = network.add_stream(stream).ok(),
+            Order::Take(stream) => self.tuple = network.add_stream(stream).ok(),
             Order::Send(count, length) => {
-                let (local, remote) = self.way.expect("a connection");
+                let tuple = self.tuple.expect("a connection");
                 for _ in 0..count {
-                    network.send(local, remote, Ecn::NotEct, &vec![7; length]);
+                    network.send(tuple, Ecn::NotEct, &vec![7; length]);
                 }
             }
             Order::Tell(asker) => asker.send(network.streams()).expect("the test waits"),
@@ -56,8 +49,8 @@ impl Node for Echo {
     fn handle_timeout(&mut self, _: &mut Network<'_>) {}
 
     fn send(&mut self, network: &mut Network<'_>) {
-        for ((local, remote), datagram) in self.back.drain(..) {
-            network.send(local, remote, Ecn::NotEct, &datagram);
+        for (tuple, datagram) in self.back.drain(..) {
+            network.send(tuple, Ecn::NotEct, &datagram);
         }
     }
 }
@@ -72,7 +65,7 @@ impl Rig {
     fn start() -> Rig {
         let (sender, received) = channel();
         let node = Echo {
-            way: None,
+            tuple: None,
             back: Vec::new(),
             received: sender,
         };

@@ -1,14 +1,14 @@
 //! Our side of a description: transport, codecs, sources.
 
 use std::net::{IpAddr, SocketAddr};
-use weft_ice::is_tcp;
-use weft_units::{Codec, MediaKind, Rng, Ssrc};
+use weft_ice::LocalAddress;
+use weft_units::{Codec, MediaKind, Rng, Ssrc, Transport};
 use weft_wire::flexfec;
 use weft_wire::payload::format_of;
 use weft_wire::rtp::Mid;
 use weft_wire::sdp::{
     self, Candidate, CandidateKind, Media, Msid, Payload, SessionDescription, Setup, SsrcAttribute,
-    SsrcGroup, Transport,
+    SsrcGroup,
 };
 
 use super::PayloadTypes;
@@ -93,8 +93,8 @@ impl Transported<'_> {
     fn offered(&self) -> Vec<SocketAddr> {
         let PeerConfig { locals, public, .. } = self.config;
         let locals = || {
-            let addresses = locals.iter().map(|local| local.addr);
-            addresses.filter(|addr| !is_tcp(*addr))
+            let udp = |local: &&LocalAddress| local.transport == Transport::Udp;
+            locals.iter().filter(udp).map(|local| local.addr)
         };
         let hidden = |ip: IpAddr| public.iter().any(|p| p.is_ipv4() == ip.is_ipv4());
         let seen = public.iter().filter_map(|ip| {

@@ -18,7 +18,7 @@ pub use plan::{AnswerPolicy, Outgoing};
 use weft_ice::RemoteCandidate;
 use weft_secure::{DtlsRole, Fingerprint, Remote};
 use weft_session::{Feedback, FeedbackFormat, Level};
-use weft_units::{Codec, MediaKind};
+use weft_units::{Codec, MediaKind, Transport};
 use weft_wire::payload::Form;
 use weft_wire::rtp::{self, ExtensionMap, Rid};
 use weft_wire::sdp::{self, Media, SectionKind, SessionDescription, Setup};
@@ -245,7 +245,7 @@ pub(crate) fn remote_transport(
 /// own checks instead.
 pub(crate) fn remote_candidate(candidate: &sdp::Candidate) -> Option<RemoteCandidate> {
     let addr = candidate.socket_addr()?;
-    let usable = candidate.transport == sdp::Transport::Udp && candidate.component == 1;
+    let usable = candidate.transport == Transport::Udp && candidate.component == 1;
     usable.then_some(RemoteCandidate {
         addr,
         priority: candidate.priority,

@@ -8,12 +8,11 @@ mod simulcast;
 mod subset;
 
 use std::collections::BTreeSet;
-use std::net::SocketAddr;
 
 use weft_ice::{Credentials, IceRole, LinkId, LocalAddress, RemoteFilter};
 use weft_secure::{Certificate, Config as AssociationConfig, Keying};
 use weft_session::{Delivery, FeedbackFormat, Frame, Input, Level, Output};
-use weft_units::{Codec, Duration, Instant, MediaKind, PathId, Rng, Ssrc};
+use weft_units::{Codec, Duration, Instant, MediaKind, PathId, Rng, Ssrc, Transport};
 use weft_wire::rtp::ExtensionMap;
 use weft_wire::sdp::{SessionDescription, Setup};
 
@@ -44,7 +43,8 @@ pub(crate) fn config(role: IceRole, seed: u64, local: &str) -> PeerConfig {
         codecs: Codec::CODED.to_vec(),
         data_channels: false,
         locals: vec![LocalAddress {
-            addr: local.parse::<SocketAddr>().expect("an address"),
+            transport: Transport::Udp,
+            addr: local.parse().expect("an address"),
             link: LinkId(0),
             cost: 10,
             remotes: RemoteFilter::Any,

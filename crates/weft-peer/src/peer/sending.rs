@@ -100,10 +100,9 @@ impl Peer {
 
     fn push_on(&mut self, path: PathId, ecn: Ecn, datagram: Vec<u8>) {
         if let Some(path) = self.association.path(path) {
-            let (local, remote) = (path.local, path.remote);
+            let tuple = path.tuple;
             self.outputs.push_back(Output::Transmit {
-                local,
-                remote,
+                tuple,
                 ecn,
                 datagram,
             });

@@ -1,7 +1,7 @@
 //! Table from pairs of addresses to peers.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use weft_units::FiveTuple;
 
 use weft_ice::Route;
 
@@ -11,15 +11,15 @@ use super::key::PeerKey;
 /// by its agent.
 #[derive(Default, Debug)]
 pub(super) struct Routes {
-    /// Claimants by remote and local address, which is the same for most. The owner comes
-    /// first: the peer that proved last to be there, or else the first that claimed it.
-    claims: BTreeMap<(SocketAddr, SocketAddr), Vec<PeerKey>>,
+    /// Claimants of each pair. The owner comes first: the peer that proved last to be there,
+    /// or else the first that claimed it.
+    claims: BTreeMap<FiveTuple, Vec<PeerKey>>,
 }
 
 impl Routes {
     /// Returns the peers that claim these addresses, their owner first.
-    pub fn of(&self, local: SocketAddr, remote: SocketAddr) -> &[PeerKey] {
-        self.claims.get(&(remote, local)).map_or(&[], Vec::as_slice)
+    pub fn of(&self, tuple: FiveTuple) -> &[PeerKey] {
+        self.claims.get(&tuple).map_or(&[], Vec::as_slice)
     }
 
     /// A peer's pairs are others than before. One that has become valid is its
@@ -28,17 +28,17 @@ impl Routes {
     /// from there is not enough: sources can be forged.
     pub fn update(&mut self, key: PeerKey, before: &[Route], after: &[Route]) {
         for route in before {
-            if !after.iter().any(|r| r.is_same(route)) {
+            if !after.iter().any(|r| r.tuple == route.tuple) {
                 self.release(key, route);
             }
         }
         for route in after {
-            let known = before.iter().find(|r| r.is_same(route));
+            let known = before.iter().find(|r| r.tuple == route.tuple);
             let is_proved = route.is_valid && !known.is_some_and(|r| r.is_valid);
             if known.is_some() && !is_proved {
                 continue;
             }
-            let claimants = self.claims.entry(key_of(route)).or_default();
+            let claimants = self.claims.entry(route.tuple).or_default();
             claimants.retain(|k| *k != key);
             let place = if is_proved { 0 } else { claimants.len() };
             claimants.insert(place, key);
@@ -46,11 +46,10 @@ impl Routes {
     }
 
     fn release(&mut self, key: PeerKey, route: &Route) {
-        let addresses = key_of(route);
-        if let Some(claimants) = self.claims.get_mut(&addresses) {
+        if let Some(claimants) = self.claims.get_mut(&route.tuple) {
             claimants.retain(|k| *k != key);
             if claimants.is_empty() {
-                self.claims.remove(&addresses);
+                self.claims.remove(&route.tuple);
             }
         }
     }
@@ -59,9 +58,4 @@ impl Routes {
     pub fn len(&self) -> usize {
         self.claims.values().map(Vec::len).sum()
     }
-}
-
-fn key_of(route: &Route) -> (SocketAddr, SocketAddr) {
-    let (local, remote) = route.addresses();
-    (remote, local)
 }

@@ -2,7 +2,7 @@ use std::net::SocketAddr;
 
 use weft_ice::{IceRole, PathState};
 use weft_session::Delivery;
-use weft_units::{Duration, Ecn, Instant, MediaKind};
+use weft_units::{Duration, Ecn, FiveTuple, Instant, MediaKind};
 
 use super::*;
 use crate::negotiation::tests::config;
@@ -62,10 +62,7 @@ impl House {
         for client in &mut self.clients {
             while let Some(output) = client.poll_output() {
                 if let Output::Transmit {
-                    local,
-                    remote,
-                    datagram,
-                    ..
+                    tuple, datagram, ..
                 } = output
                 {
                     moved = true;
@@ -73,22 +70,19 @@ impl House {
                         self.last_check.clone_from(&datagram);
                     }
                     self.set
-                        .handle_datagram(self.now, remote, local, Ecn::NotEct, &datagram);
+                        .handle_datagram(self.now, tuple.reversed(), Ecn::NotEct, &datagram);
                 }
             }
         }
         while let Some((_, output)) = self.set.poll_output() {
             if let Output::Transmit {
-                local,
-                remote,
-                datagram,
-                ..
+                tuple, datagram, ..
             } = output
             {
                 moved = true;
-                let at = |c: &&mut Peer| c.locals.iter().any(|l| l.addr == remote);
+                let at = |c: &&mut Peer| c.locals.iter().any(|l| l.addr == tuple.remote);
                 if let Some(client) = self.clients.iter_mut().find(at) {
-                    client.handle_datagram(self.now, remote, local, Ecn::NotEct, &datagram);
+                    client.handle_datagram(self.now, tuple.reversed(), Ecn::NotEct, &datagram);
                 }
             }
         }
@@ -124,9 +118,12 @@ fn what_belongs_to_nobody_is_a_counted_stray() {
     let (server, stranger) = (addr(SERVER), addr("203.0.113.9:9"));
     let media = [0x80, 96, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 2, 3];
     for nonsense in [&media[..], &[], &[0; 3], &[0, 1, 0xff, 0xff]] {
-        let found = house
-            .set
-            .handle_datagram(house.now, server, stranger, Ecn::NotEct, nonsense);
+        let found = house.set.handle_datagram(
+            house.now,
+            FiveTuple::udp(server, stranger),
+            Ecn::NotEct,
+            nonsense,
+        );
         assert_eq!(found, None);
     }
     assert_eq!(house.set.unroutable(), 4);
@@ -147,13 +144,19 @@ fn a_forged_check_with_a_known_name_takes_no_route_over() {
     let names = |peer: &Peer| peer.association().credentials().ufrag.clone();
     let named = stun_user_name(&forged).map(str::to_owned);
     assert_eq!(named, house.set.get(attacker).map(names));
-    house
-        .set
-        .handle_datagram(house.now, server, client, Ecn::NotEct, &forged);
+    house.set.handle_datagram(
+        house.now,
+        FiveTuple::udp(server, client),
+        Ecn::NotEct,
+        &forged,
+    );
     let nonsense = [0x80; 40];
-    let routed = house
-        .set
-        .handle_datagram(house.now, server, client, Ecn::NotEct, &nonsense);
+    let routed = house.set.handle_datagram(
+        house.now,
+        FiveTuple::udp(server, client),
+        Ecn::NotEct,
+        &nonsense,
+    );
     assert_eq!(routed, Some(victim));
     let peer = house.set.get(attacker).expect("there");
     let counters = peer.association().counters();
@@ -185,9 +188,12 @@ fn a_removed_peer_leaves_neither_name_nor_route() {
     let before = house.set.unroutable();
     let (server, client) = (addr(SERVER), addr("198.51.100.1:1000"));
     let check = house.last_check.clone();
-    let found = house
-        .set
-        .handle_datagram(house.now, server, client, Ecn::NotEct, &check);
+    let found = house.set.handle_datagram(
+        house.now,
+        FiveTuple::udp(server, client),
+        Ecn::NotEct,
+        &check,
+    );
     assert_eq!(found, None);
     assert_eq!(house.set.unroutable(), before + 1);
     assert_eq!(house.set.poll_timeout(), None);
@@ -200,8 +206,7 @@ fn with_outputs_under_way() -> (House, PeerKey) {
     let key = house.admit(pair(1, "198.51.100.1:1000"));
     house.run(500);
     let datagram = |octet| Output::Transmit {
-        local: addr(SERVER),
-        remote: addr("198.51.100.1:1000"),
+        tuple: FiveTuple::udp(addr(SERVER), addr("198.51.100.1:1000")),
         ecn: Ecn::NotEct,
         datagram: vec![octet],
     };
@@ -266,9 +271,12 @@ fn checks_from_everywhere_make_no_routes_beyond_the_pairs_of_their_peer() {
     let check = house.last_check.clone();
     for port in 1..5000 {
         let source = SocketAddr::from(([203, 0, 113, 9], port));
-        house
-            .set
-            .handle_datagram(house.now, addr(SERVER), source, Ecn::NotEct, &check);
+        house.set.handle_datagram(
+            house.now,
+            FiveTuple::udp(addr(SERVER), source),
+            Ecn::NotEct,
+            &check,
+        );
         while house.set.poll_output().is_some() {}
     }
     let (kept, pairs) = routes(&house.set);
@@ -289,14 +297,20 @@ fn a_signed_check_from_a_forged_source_does_not_move_a_route() {
     let name = &name.association().credentials().ufrag;
     assert_eq!(stun_user_name(&check), Some(name.as_str()));
     let (server, client) = (addr(SERVER), addr("198.51.100.1:1000"));
-    house
-        .set
-        .handle_datagram(house.now, server, client, Ecn::NotEct, &check);
+    house.set.handle_datagram(
+        house.now,
+        FiveTuple::udp(server, client),
+        Ecn::NotEct,
+        &check,
+    );
     house.run(500);
     let nonsense = [0x80; 40];
-    let routed = house
-        .set
-        .handle_datagram(house.now, server, client, Ecn::NotEct, &nonsense);
+    let routed = house.set.handle_datagram(
+        house.now,
+        FiveTuple::udp(server, client),
+        Ecn::NotEct,
+        &nonsense,
+    );
     assert_eq!(routed, Some(victim));
     let (kept, pairs) = routes(&house.set);
     assert_eq!(kept, pairs);
@@ -319,9 +333,12 @@ fn a_defect_in_the_handling_of_one_peer_ends_that_one_alone() {
         if deed == "datagram" {
             let (server, client) = (addr(SERVER), addr("198.51.100.1:1000"));
             let datagram = [0x80; 40];
-            house
-                .set
-                .handle_datagram(house.now, server, client, Ecn::NotEct, &datagram);
+            house.set.handle_datagram(
+                house.now,
+                FiveTuple::udp(server, client),
+                Ecn::NotEct,
+                &datagram,
+            );
         } else {
             house.now += Duration::from_secs(10);
             house.set.handle_timeout(house.now);
@@ -350,9 +367,12 @@ fn a_datagram_that_is_too_long_is_not_looked_at() {
     let (server, client) = (addr(SERVER), addr("198.51.100.1:1000"));
     let send = |house: &mut House, length| {
         let datagram = vec![0x80; length];
-        house
-            .set
-            .handle_datagram(house.now, server, client, Ecn::NotEct, &datagram);
+        house.set.handle_datagram(
+            house.now,
+            FiveTuple::udp(server, client),
+            Ecn::NotEct,
+            &datagram,
+        );
         let peer = house.set.get(key).expect("there");
         let counters = peer.association().counters();
         (
@@ -374,9 +394,12 @@ fn what_a_peer_sends_beyond_its_bound_is_dropped_unseen() {
     let answers = |house: &mut House, datagram: &[u8], times: usize| {
         let mut answers = 0;
         for _ in 0..times {
-            house
-                .set
-                .handle_datagram(house.now, server, client, Ecn::NotEct, datagram);
+            house.set.handle_datagram(
+                house.now,
+                FiveTuple::udp(server, client),
+                Ecn::NotEct,
+                datagram,
+            );
             answers += std::iter::from_fn(|| house.set.poll_output()).count();
         }
         answers

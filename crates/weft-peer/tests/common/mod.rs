@@ -9,7 +9,7 @@ use weft_secure::{Certificate, Config as AssociationConfig, Keying};
 use weft_session::{Config as SessionConfig, Frame};
 pub use weft_testing::pictures::{FRAME_INTERVAL, Source};
 use weft_testing::pictures::{Picture, Stamp};
-use weft_units::{Codec, Duration, Instant, Rate, Rng, Ssrc};
+use weft_units::{Codec, Duration, Instant, Rate, Rng, Ssrc, Transport};
 use weft_wire::rtp::ExtensionMap;
 
 /// End of the call.
@@ -177,6 +177,7 @@ pub fn config(role: IceRole, epoch: std::time::Instant, rng: &Rng) -> PeerConfig
 
 pub fn local(addr: SocketAddr, link: u8) -> LocalAddress {
     LocalAddress {
+        transport: Transport::Udp,
         addr,
         link: LinkId(link),
         cost: 10,

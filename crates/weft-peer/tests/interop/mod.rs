@@ -14,7 +14,7 @@ use str0m::{Candidate, Rtc, RtcConfig};
 use weft_ice::IceRole;
 use weft_peer::{AnswerPolicy, Offer, Output, Peer, Section, StreamDirection, answer};
 use weft_session::{Delivery, Level};
-use weft_units::{Duration, Ecn, Instant, MediaKind, Rng};
+use weft_units::{Duration, Ecn, FiveTuple, Instant, MediaKind, Rng};
 
 use crate::common::{FRAME_INTERVAL, Record, Side, Source, config, frame, heed, source};
 use crate::wires::{Family, Wires, any_epoch};
@@ -111,8 +111,7 @@ impl Call {
             } else {
                 self.peer.handle_datagram(
                     now,
-                    datagram.to,
-                    datagram.from,
+                    FiveTuple::udp(datagram.to, datagram.from),
                     Ecn::NotEct,
                     &datagram.bytes,
                 );
@@ -158,11 +157,10 @@ impl Call {
         while let Some(output) = self.peer.poll_output() {
             match output {
                 Output::Transmit {
-                    local,
-                    remote,
-                    datagram,
-                    ..
-                } => self.wires.send(self.now, local, remote, datagram),
+                    tuple, datagram, ..
+                } => self
+                    .wires
+                    .send(self.now, tuple.local, tuple.remote, datagram),
                 Output::Event(event) => {
                     let side = match self.sender {
                         Who::Weft => Side::Sender,

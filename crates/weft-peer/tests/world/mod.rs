@@ -7,7 +7,7 @@ use weft_peer::{
     AnswerPolicy, Event, Offer, Output, Peer, PeerConfig, Section, StreamDirection, answer,
 };
 use weft_session::{Delivery, SchedulerKind};
-use weft_units::{Duration, Ecn, Instant, MediaKind, Rate, Rng, StreamId};
+use weft_units::{Duration, Ecn, FiveTuple, Instant, MediaKind, Rate, Rng, StreamId};
 
 use crate::common::{
     FRAME_INTERVAL, Record, Side, Source, TestCall, config, frame, heed, local, source,
@@ -135,8 +135,7 @@ impl World {
             };
             peer.handle_datagram(
                 now,
-                datagram.to,
-                datagram.from,
+                FiveTuple::udp(datagram.to, datagram.from),
                 Ecn::NotEct,
                 &datagram.bytes,
             );
@@ -162,11 +161,10 @@ impl World {
                 match output {
                     Output::Event(event) => self.on_event(side, &event),
                     Output::Transmit {
-                        local,
-                        remote,
-                        datagram,
-                        ..
-                    } => self.wires.send(self.now, local, remote, datagram),
+                        tuple, datagram, ..
+                    } => self
+                        .wires
+                        .send(self.now, tuple.local, tuple.remote, datagram),
                 }
             }
         }

@@ -6,4 +6,4 @@ mod net;
 use super::*;
 use crate::{Certificate, DtlsRole};
 use weft_ice::IceRole;
-use weft_units::Rng;
+use weft_units::{FiveTuple, Rng};

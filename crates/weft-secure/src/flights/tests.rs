@@ -1,8 +1,9 @@
 use super::*;
+use std::net::SocketAddr;
 
-fn path(n: u8) -> Addresses {
+fn path(n: u8) -> FiveTuple {
     let at = |host| SocketAddr::from(([10, 0, n, host], 1));
-    (at(1), at(9))
+    FiveTuple::udp(at(1), at(9))
 }
 
 /// A handshake record with this message number.
@@ -18,7 +19,7 @@ fn each_retransmission_goes_to_the_next_path() {
     assert_eq!(flights.route(&[a]), Some(a));
     // The rest of the flight stays together.
     assert_eq!(flights.route(&[b, a, c]), Some(a));
-    let mut next = |valid: &[Addresses]| {
+    let mut next = |valid: &[FiveTuple]| {
         flights.on_timeout();
         flights.route(valid)
     };

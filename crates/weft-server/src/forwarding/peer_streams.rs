@@ -3,11 +3,10 @@
 use crate::http_slots::HttpSlot;
 use crate::media_plane::MediaStream;
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use tokio::sync::oneshot::error::TryRecvError::Empty;
 use weft_forwarding::Plane;
 use weft_net::Network;
-use weft_units::{Deadline, Duration, Instant};
+use weft_units::{Deadline, Duration, FiveTuple, Instant};
 
 /// Time for an authenticated check. A browser's first one may come before its answer to
 /// our offer, without which nobody knows its user name. Chosen by us: several repetitions.
@@ -18,10 +17,10 @@ const SILENCE: Duration = Duration::from_secs(30);
 /// of its connection.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Open connections by their local and remote address.
+/// Open connections by their addresses.
 #[derive(Default)]
 pub(super) struct PeerStreams {
-    all: BTreeMap<(SocketAddr, SocketAddr), PeerStream>,
+    all: BTreeMap<FiveTuple, PeerStream>,
     next_look: Option<Instant>,
 }
 
@@ -35,9 +34,9 @@ impl PeerStreams {
     pub(super) fn take(&mut self, network: &mut Network<'_>, stream: MediaStream) {
         let since = network.clock.now();
         // A failure is that of the connection, which is closed.
-        if let Ok(way) = network.add_stream(stream.socket) {
+        if let Ok(tuple) = network.add_stream(stream.socket) {
             let slot = stream.slot;
-            self.all.insert(way, PeerStream { since, slot });
+            self.all.insert(tuple, PeerStream { since, slot });
             self.next_look.get_or_insert(since + LOOK);
         }
     }
@@ -53,11 +52,11 @@ impl PeerStreams {
         if self.next_look.is_none_or(|at| at > now) {
             return;
         }
-        self.all.retain(|&(local, remote), stream| {
-            let Some(heard) = network.stream_heard(local, remote) else {
+        self.all.retain(|&tuple, stream| {
+            let Some(heard) = network.stream_heard(tuple) else {
                 return false;
             };
-            let is_known = plane.is_known(local, remote);
+            let is_known = plane.is_known(tuple);
             if is_known {
                 stream.slot.known.set();
             }
@@ -65,7 +64,7 @@ impl PeerStreams {
                 && now.saturating_since(heard) < SILENCE
                 && stream.slot.ends.try_recv().is_err_and(|e| e == Empty);
             if !stays {
-                network.remove_stream(local, remote);
+                network.remove_stream(tuple);
             }
             stays
         });

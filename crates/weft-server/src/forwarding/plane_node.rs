@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use weft_forwarding::{Capacity, Output, Plane, PlaneId};
 use weft_net::{Load, Network, Node};
-use weft_units::{Deadline, Duration, Ecn, Instant};
+use weft_units::{Deadline, Duration, Ecn, FiveTuple, Instant};
 
 /// How often a plane says how busy it is, if it was busy last. Chosen by us.
 const LOOK: Duration = Duration::from_secs(1);
@@ -64,16 +64,8 @@ impl PlaneNode {
 impl Node for PlaneNode {
     type Command = Order;
 
-    fn handle_datagram(
-        &mut self,
-        now: Instant,
-        local: SocketAddr,
-        remote: SocketAddr,
-        ecn: Ecn,
-        datagram: &[u8],
-    ) {
-        self.plane
-            .handle_datagram(now, local, remote, ecn, datagram);
+    fn handle_datagram(&mut self, now: Instant, tuple: FiveTuple, ecn: Ecn, datagram: &[u8]) {
+        self.plane.handle_datagram(now, tuple, ecn, datagram);
     }
 
     fn handle_command(&mut self, network: &mut Network<'_>, order: Order) {
@@ -120,12 +112,11 @@ impl Node for PlaneNode {
             match output {
                 Output::Transmit {
                     peer,
-                    local,
-                    remote,
+                    tuple,
                     ecn,
                     datagram,
                 } => {
-                    network.send(local, remote, ecn, &datagram);
+                    network.send(tuple, ecn, &datagram);
                     self.plane.recycle(peer, datagram);
                 }
                 Output::Relay { to, message } => self.links.push(to, message),

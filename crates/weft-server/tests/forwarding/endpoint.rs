@@ -12,7 +12,7 @@ use weft_peer::{
 use weft_secure::{Certificate, Event as AssociationEvent};
 use weft_session::receive::ReceivedFrame;
 use weft_session::{Delivery, Event as SessionEvent, Frame, PathStats, ProtectionKind, Stats};
-use weft_units::{Codec, Deadline, Duration, Instant, MediaKind, Rate, StreamId};
+use weft_units::{Codec, Deadline, Duration, Instant, MediaKind, Rate, StreamId, Transport};
 
 const FRAME_INTERVAL: Duration = Duration::from_millis(33);
 const SOUND_INTERVAL: Duration = Duration::from_millis(20);
@@ -232,6 +232,7 @@ struct Node {
 impl Node {
     fn config(&self, role: IceRole, relay: Option<SocketAddr>) -> PeerConfig {
         let local = |(addr, link): (&SocketAddr, u8)| LocalAddress {
+            transport: Transport::Udp,
             addr: *addr,
             link: LinkId(link),
             cost: 0,

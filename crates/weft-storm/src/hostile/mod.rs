@@ -10,7 +10,7 @@ use weft_ice::{IceRole, RemoteCandidate};
 use weft_peer::{Offer, Section, StreamDirection};
 use weft_secure::{Association, DtlsRole, Event, Output, Remote};
 use weft_session::Delivery;
-use weft_units::{Codec, Duration, Instant, MediaKind, Rate, Rng, Ssrc};
+use weft_units::{Codec, Duration, FiveTuple, Instant, MediaKind, Rate, Rng, Ssrc};
 use weft_wire::payload::Form;
 use weft_wire::rtp::ExtensionMap;
 use weft_wire::sdp::{SessionDescription, Setup};
@@ -118,7 +118,9 @@ impl Intruder {
         if let Some(line) = &mut self.line {
             let Datagram { from, to, bytes } = datagram;
             // What is sent to it does not interest it.
-            let _ = line.association.handle_datagram(now, *to, *from, bytes);
+            let _ = line
+                .association
+                .handle_datagram(now, FiveTuple::udp(*to, *from), bytes);
         }
     }
 
@@ -160,17 +162,13 @@ impl Intruder {
         };
         while let Some(output) = line.association.poll_output() {
             match output {
-                Output::Transmit {
-                    local,
-                    remote,
-                    datagram,
-                } => {
+                Output::Transmit { tuple, datagram } => {
                     if matches!(datagram[..], [0, 1, ..]) && line.checks.len() < 16 {
                         line.checks.push(datagram.clone());
                     }
                     out.push(Datagram {
-                        from: local,
-                        to: remote,
+                        from: tuple.local,
+                        to: tuple.remote,
                         bytes: datagram,
                     });
                 }
@@ -298,7 +296,7 @@ impl Intruder {
     fn packet(&mut self) -> Option<Datagram> {
         let (kind, rng) = (self.attack.kind, &mut self.rng);
         let line = self.line.as_mut()?;
-        let from = line.association.paths().next()?.local;
+        let from = line.association.paths().next()?.tuple.local;
         let datagram = |bytes| Datagram {
             from,
             to: SERVER,

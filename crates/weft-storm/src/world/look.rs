@@ -72,7 +72,7 @@ impl World {
             };
             let stats = call.peer.session().stats();
             for path in call.peer.association().paths() {
-                let link = self.network.link_of(path.local.ip());
+                let link = self.network.link_of(path.tuple.local.ip());
                 let Some(link) = link.map(|link| &self.links[link]) else {
                     continue;
                 };

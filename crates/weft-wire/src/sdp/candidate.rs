@@ -1,6 +1,7 @@
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
+use weft_units::Transport;
 
 /// Address that may reach the describing side (RFC 8839 section 5.1). Text
 /// form: `candidate:...`, as in SDP after `a=` and in browsers' events.
@@ -24,15 +25,6 @@ pub struct Candidate {
     pub related: Option<(String, u16)>,
     /// Further name and value pairs, such as `generation` or `tcptype`.
     pub extensions: Vec<(String, String)>,
-}
-
-/// Transport protocol of a candidate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Transport {
-    /// UDP.
-    Udp,
-    /// TCP (RFC 6544).
-    Tcp,
 }
 
 /// Type of a candidate (RFC 8445 section 5.1.1).

@@ -1,7 +1,7 @@
 use super::*;
 use crate::rtp::{ExtensionMap, MID_URI, TRANSPORT_SEQUENCE_URI};
 use proptest::prelude::*;
-use weft_units::{MediaKind, Ssrc};
+use weft_units::{MediaKind, Ssrc, Transport};
 
 mod samples;
 

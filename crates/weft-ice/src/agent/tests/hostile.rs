@@ -13,7 +13,7 @@ fn reason(net: &mut Net, datagram: &[u8]) -> Option<DropReason> {
     let before = net.b.counters().clone();
     let received = net
         .b
-        .handle_datagram(now, addr(SERVER), addr(WIFI), datagram);
+        .handle_datagram(now, FiveTuple::udp(addr(SERVER), addr(WIFI)), datagram);
     let counted = net.b.counters().drops().zip(before.drops());
     let counted: Vec<_> = counted
         .filter(|(n, o)| n.1 != o.1)
@@ -42,7 +42,7 @@ fn each_kind_of_nonsense_has_its_counter() {
     let elsewhere = addr("10.0.0.77:1");
     let received = net
         .b
-        .handle_datagram(net.now, elsewhere, addr(WIFI), &check);
+        .handle_datagram(net.now, FiveTuple::udp(elsewhere, addr(WIFI)), &check);
     assert_eq!(received, Err(DropReason::UnknownLocal));
 }
 
@@ -62,9 +62,9 @@ fn an_address_that_cannot_be_answered_gets_no_pair_and_no_answer() {
         "[::ffff:10.0.0.1]:7",
     ];
     for remote in unanswerable {
-        let received = net
-            .b
-            .handle_datagram(net.now, addr(SERVER), addr(remote), &check);
+        let received =
+            net.b
+                .handle_datagram(net.now, FiveTuple::udp(addr(SERVER), addr(remote)), &check);
         assert_eq!(received, Err(DropReason::Unanswerable), "{remote}");
         assert!(net.b.poll_output().is_none(), "{remote}");
     }
@@ -137,7 +137,7 @@ fn checks_that_come_before_the_description_are_kept_of_a_few() {
     };
     let comes = |n: u16| {
         let from = SocketAddr::from(([10, 9, 0, 1], n));
-        early.handle_datagram(now, addr(SERVER), from, &datagram)
+        early.handle_datagram(now, FiveTuple::udp(addr(SERVER), from), &datagram)
     };
     let taken = (1..=1_000).map(comes).filter(Result::is_ok).count();
     assert_eq!((taken, early.early.len()), (16, 16));

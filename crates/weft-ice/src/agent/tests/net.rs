@@ -3,7 +3,7 @@
 pub use super::wired::*;
 use crate::*;
 use std::net::SocketAddr;
-use weft_units::{Deadline, Instant, PathId, Rng};
+use weft_units::{Deadline, FiveTuple, Instant, PathId, Rng};
 
 pub type Net = Wired<Agent>;
 
@@ -44,7 +44,7 @@ impl End for Agent {
     fn path_between(&self, local: SocketAddr, remote: SocketAddr) -> Option<PathId> {
         let path = self
             .paths()
-            .find(|p| p.local == local && p.remote == remote);
+            .find(|p| p.tuple == FiveTuple::udp(local, remote));
         path.map(|p| p.id)
     }
 
@@ -62,7 +62,7 @@ impl End for Agent {
 
     fn deliver(&mut self, now: Instant, came: Came<'_>, (): &mut ()) {
         // Refusals are counted; the tests check the counters.
-        let _ = self.handle_datagram(now, came.local, came.remote, came.datagram);
+        let _ = self.handle_datagram(now, came.tuple(), came.datagram);
     }
 }
 

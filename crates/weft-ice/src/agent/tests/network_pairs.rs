@@ -46,7 +46,7 @@ fn one_pair_between_two_networks_carries_and_the_others_wait() {
     assert_eq!(told(&net.events_since(Side::A, Instant::ZERO)), 1);
 
     let at = net.now;
-    let dead = (up.local, up.remote);
+    let dead = (up.tuple.local, up.tuple.remote);
     net.wires.get_mut(&dead).expect("wire").up = false;
     net.a.suspect(at, up.id);
     net.run_for(1000);
@@ -60,7 +60,7 @@ fn one_pair_between_two_networks_carries_and_the_others_wait() {
     assert!(matches!(first, Some(Event::PathUp { .. })), "{events:?}");
     assert_eq!(net.a.selected(), Some(next));
     let next = net.a.path(next).expect("it is up");
-    assert_ne!((next.local, next.remote), dead);
+    assert_ne!((next.tuple.local, next.tuple.remote), dead);
 }
 
 #[test]
@@ -70,7 +70,11 @@ fn each_network_of_the_peers_has_a_pair_that_carries() {
     for agent in [&net.a, &net.b] {
         assert_eq!(states(agent), [Up, Up, Spare, Spare]);
     }
-    let remotes = net.a.paths().filter(|p| p.state == Up).map(|p| p.remote);
+    let remotes = net
+        .a
+        .paths()
+        .filter(|p| p.state == Up)
+        .map(|p| p.tuple.remote);
     let mut remotes: Vec<SocketAddr> = remotes.collect();
     remotes.sort();
     assert_eq!(remotes, [addr(SERVER_TOO), addr(SERVER)]);

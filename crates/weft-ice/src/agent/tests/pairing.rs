@@ -70,9 +70,10 @@ fn ipv4_and_ipv6_pair_with_their_own_kind() {
     net.wire(six, server_six, 7);
     net.introduce(&[SERVER, server_six], &[]);
     net.connect();
-    let mut pairs: Vec<_> = net.a.paths().map(|p| (p.local, p.remote)).collect();
+    let mut pairs: Vec<_> = net.a.paths().map(|p| p.tuple).collect();
     pairs.sort_unstable();
-    let expected = [(addr(WIFI), addr(SERVER)), (addr(six), addr(server_six))];
+    let expected = [(WIFI, SERVER), (six, server_six)];
+    let expected = expected.map(|(a, b)| FiveTuple::udp(addr(a), addr(b)));
     assert_eq!(pairs, expected);
     let crossed = net.sent.iter().filter(|(_, _, local, remote, _)| {
         local.is_ipv4() != remote.is_ipv4() || *local == addr(link_local)

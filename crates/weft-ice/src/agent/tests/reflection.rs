@@ -39,8 +39,8 @@ fn sent(agent: &mut Agent, from: Instant, seconds: u64) -> Vec<SocketAddr> {
     let mut sent = Vec::new();
     loop {
         while let Some(output) = agent.poll_output() {
-            if let Output::Transmit { remote, .. } = output {
-                sent.push(remote);
+            if let Output::Transmit { tuple, .. } = output {
+                sent.push(tuple.remote);
             }
         }
         let Some(next) = agent.poll_timeout().filter(|d| d.at <= end) else {
@@ -91,7 +91,11 @@ fn a_check_is_answered_and_returned_a_few_times_there_and_nowhere_else() {
     let mut agent = agent_with(Checks::Answering);
     agent.set_remote(Instant::ZERO, &peer(), &somebody_elses());
     let check = check(&agent, 1);
-    let handled = agent.handle_datagram(Instant::ZERO, addr(SERVER), addr(CLIENT), &check);
+    let handled = agent.handle_datagram(
+        Instant::ZERO,
+        FiveTuple::udp(addr(SERVER), addr(CLIENT)),
+        &check,
+    );
     assert_eq!(handled, Ok(()));
     let sent = sent(&mut agent, Instant::ZERO, 60);
     assert!(sent.iter().all(|to| *to == addr(CLIENT)));
@@ -121,7 +125,7 @@ fn many_forged_sources_share_the_budget_of_one() {
         let check = check(&agent, round.into());
         let source = SocketAddr::from((Ipv4Addr::new(192, 168, 9, (round % 64) as u8), 80));
         // A check beyond the limit is refused and counted.
-        let _ = agent.handle_datagram(now, addr(SERVER), source, &check);
+        let _ = agent.handle_datagram(now, FiveTuple::udp(addr(SERVER), source), &check);
         while agent.poll_output().is_some() {
             total += 1;
         }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::stun;
+use weft_units::Transport::{Tcp, Udp};
 
 const UDP_CLIENT: &str = "10.0.0.1:1";
 const TCP_CLIENT: &str = "10.0.0.1:2";
@@ -22,13 +23,12 @@ fn server(role: IceRole, checks: Checks) -> Agent {
         checks,
         rng: Rng::new(1),
     });
-    agent.add_local(Instant::ZERO, local(SERVER, 0));
-    for is_ipv4 in [true, false] {
-        let addr = tcp_local(is_ipv4);
+    let transports = [Udp, Tcp];
+    for transport in transports {
         agent.add_local(
             Instant::ZERO,
             LocalAddress {
-                addr,
+                transport,
                 ..local(SERVER, 0)
             },
         );
@@ -37,8 +37,17 @@ fn server(role: IceRole, checks: Checks) -> Agent {
     agent
 }
 
+/// Addresses of the server and a client.
+fn tuple(transport: Transport, client: &str) -> FiveTuple {
+    FiveTuple {
+        transport,
+        local: addr(SERVER),
+        remote: addr(client),
+    }
+}
+
 /// The peer checks a pair and answers the checks of the agent there.
-fn connect(agent: &mut Agent, now: Instant, from: &str, local: SocketAddr, value: Option<u32>) {
+fn connect(agent: &mut Agent, now: Instant, tuple: FiveTuple, value: Option<u32>) {
     let ours = agent.credentials().clone();
     let role = match agent.role() {
         IceRole::Controlling => IceRole::Controlled,
@@ -54,38 +63,33 @@ fn connect(agent: &mut Agent, now: Instant, from: &str, local: SocketAddr, value
         nomination: value,
     };
     let check = check.write(&stun::key(&ours.pwd));
-    let handled = agent.handle_datagram(now, local, addr(from), &check);
+    let handled = agent.handle_datagram(now, tuple, &check);
     assert_eq!(handled, Ok(()));
-    answer(agent, now, local);
+    answer(agent, now, tuple.transport);
 }
 
-/// The peer answers all checks from this address; returns the addresses of all datagrams.
-fn answer(agent: &mut Agent, now: Instant, at: SocketAddr) -> Vec<(SocketAddr, SocketAddr)> {
+/// The peer answers all checks over this transport; returns the addresses of all datagrams.
+fn answer(agent: &mut Agent, now: Instant, over: Transport) -> Vec<FiveTuple> {
     let mut sent = Vec::new();
     while let Some(output) = agent.poll_output() {
-        let Output::Transmit {
-            local,
-            remote,
-            datagram,
-        } = output
-        else {
+        let Output::Transmit { tuple, datagram } = output else {
             continue;
         };
-        sent.push((local, remote));
+        sent.push(tuple);
         if let Ok(stun::Incoming::Request(message)) = stun::parse(&datagram)
-            && local == at
+            && tuple.transport == over
         {
             let transaction = message.transaction_id().into();
-            let answer = stun::success(transaction, local, &stun::key(&peer().pwd));
-            let handled = agent.handle_datagram(now, local, remote, &answer);
+            let answer = stun::success(transaction, tuple.local, &stun::key(&peer().pwd));
+            let handled = agent.handle_datagram(now, tuple, &answer);
             assert_eq!(handled, Ok(()));
         }
     }
     sent
 }
 
-fn state(agent: &Agent, local: SocketAddr) -> Option<PathState> {
-    let found = agent.paths().find(|path| path.local == local);
+fn state(agent: &Agent, over: Transport) -> Option<PathState> {
+    let found = agent.paths().find(|path| path.tuple.transport == over);
     found.map(|path| path.state)
 }
 
@@ -95,61 +99,56 @@ fn at(ms: u64) -> Instant {
 
 #[test]
 fn tcp_carries_only_without_udp() {
-    let (tcp, udp) = (tcp_local(true), addr(SERVER));
     let mut agent = server(IceRole::Controlled, Checks::Answering);
-    connect(&mut agent, at(0), TCP_CLIENT, tcp, Some(1));
-    assert_eq!(state(&agent, tcp), Some(PathState::Up));
-    connect(&mut agent, at(10), UDP_CLIENT, udp, Some(2));
-    assert_eq!(state(&agent, udp), Some(PathState::Up));
-    assert_eq!(state(&agent, tcp), Some(PathState::Spare));
-    agent.remove_local(at(20), udp);
+    connect(&mut agent, at(0), tuple(Tcp, TCP_CLIENT), Some(1));
+    assert_eq!(state(&agent, Tcp), Some(PathState::Up));
+    connect(&mut agent, at(10), tuple(Udp, UDP_CLIENT), Some(2));
+    assert_eq!(state(&agent, Udp), Some(PathState::Up));
+    assert_eq!(state(&agent, Tcp), Some(PathState::Spare));
+    agent.remove_local(at(20), addr(SERVER));
     // It could be as dead, until it answers.
-    assert_eq!(state(&agent, tcp), Some(PathState::Spare));
-    answer(&mut agent, at(21), tcp);
-    assert_eq!(state(&agent, tcp), Some(PathState::Up));
+    assert_eq!(state(&agent, Tcp), Some(PathState::Spare));
+    answer(&mut agent, at(21), Tcp);
+    assert_eq!(state(&agent, Tcp), Some(PathState::Up));
 }
 
 #[test]
 fn tcp_that_comes_later_waits_even_if_it_is_quicker() {
-    let (tcp, udp) = (tcp_local(true), addr(SERVER));
     let mut agent = server(IceRole::Controlled, Checks::Answering);
-    connect(&mut agent, at(0), UDP_CLIENT, udp, None);
+    connect(&mut agent, at(0), tuple(Udp, UDP_CLIENT), None);
     // From another address of the peer, which could be another network.
-    connect(&mut agent, at(10), "10.0.7.7:2", tcp, None);
-    assert_eq!(state(&agent, udp), Some(PathState::Up));
-    assert_eq!(state(&agent, tcp), Some(PathState::Spare));
+    connect(&mut agent, at(10), tuple(Tcp, "10.0.7.7:2"), None);
+    assert_eq!(state(&agent, Udp), Some(PathState::Up));
+    assert_eq!(state(&agent, Tcp), Some(PathState::Spare));
 }
 
 #[test]
 fn an_agent_that_nominates_leaves_tcp_for_udp() {
-    let (tcp, udp) = (tcp_local(true), addr(SERVER));
     let mut agent = server(IceRole::Controlling, Checks::Answering);
     let selected = |agent: &Agent| {
         let path = agent.selected().and_then(|id| agent.path(id));
-        path.map(|path| path.local)
+        path.map(|path| path.tuple.transport)
     };
-    connect(&mut agent, at(0), TCP_CLIENT, tcp, None);
-    assert_eq!(selected(&agent), Some(tcp));
-    connect(&mut agent, at(10), UDP_CLIENT, udp, None);
-    assert_eq!(selected(&agent), Some(udp));
-    assert_eq!(state(&agent, udp), Some(PathState::Up));
+    connect(&mut agent, at(0), tuple(Tcp, TCP_CLIENT), None);
+    assert_eq!(selected(&agent), Some(Tcp));
+    connect(&mut agent, at(10), tuple(Udp, UDP_CLIENT), None);
+    assert_eq!(selected(&agent), Some(Udp));
+    assert_eq!(state(&agent, Udp), Some(PathState::Up));
     // But not the other way round.
-    connect(&mut agent, at(20), "10.0.0.1:3", tcp, None);
-    assert_eq!(selected(&agent), Some(udp));
+    connect(&mut agent, at(20), tuple(Tcp, "10.0.0.1:3"), None);
+    assert_eq!(selected(&agent), Some(Udp));
 }
 
 #[test]
 fn addresses_of_different_transports_are_no_pair() {
-    let tcp = tcp_local(true);
     let mut agent = server(IceRole::Controlled, Checks::All);
-    connect(&mut agent, at(0), TCP_CLIENT, tcp, None);
+    connect(&mut agent, at(0), tuple(Tcp, TCP_CLIENT), None);
     let mut sent = Vec::new();
     while let Some(next) = agent.poll_timeout().filter(|next| next.at < at(2_000)) {
         agent.handle_timeout(next.at);
-        sent.extend(answer(&mut agent, next.at, tcp));
+        sent.extend(answer(&mut agent, next.at, Tcp));
     }
     sent.sort_unstable();
     sent.dedup();
-    let pairs = [(tcp, addr(TCP_CLIENT)), (addr(SERVER), addr(UDP_CLIENT))];
-    assert_eq!(sent, pairs);
+    assert_eq!(sent, [tuple(Udp, UDP_CLIENT), tuple(Tcp, TCP_CLIENT)]);
 }

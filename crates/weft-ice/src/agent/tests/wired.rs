@@ -5,7 +5,7 @@ use super::ice::{LinkId, LocalAddress, Output, RemoteCandidate, RemoteFilter};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::net::SocketAddr;
-use weft_units::{Deadline, Duration, Instant, PathId, Rng};
+use weft_units::{Deadline, Duration, FiveTuple, Instant, PathId, Rng, Transport};
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Side {
@@ -61,6 +61,12 @@ pub struct Came<'a> {
     pub datagram: &'a [u8],
 }
 
+impl Came<'_> {
+    pub fn tuple(&self) -> FiveTuple {
+        FiveTuple::udp(self.local, self.remote)
+    }
+}
+
 /// Arrival time, sequence number, receiving side, destination, source, content.
 type Flight = Reverse<(Instant, u64, Side, SocketAddr, SocketAddr, Vec<u8>)>;
 
@@ -88,6 +94,7 @@ pub fn addr(text: &str) -> SocketAddr {
 
 pub fn local(text: &str, link: u8) -> LocalAddress {
     LocalAddress {
+        transport: Transport::Udp,
         addr: addr(text),
         link: LinkId(link),
         cost: 10,
@@ -212,11 +219,9 @@ impl<E: End> Wired<E> {
             while let Some(output) = self.side(side).poll_output() {
                 match output {
                     Output::Event(event) => self.events.push((self.now, side, event)),
-                    Output::Transmit {
-                        local,
-                        remote,
-                        datagram,
-                    } => self.send(side, local, remote, datagram),
+                    Output::Transmit { tuple, datagram } => {
+                        self.send(side, tuple.local, tuple.remote, datagram);
+                    }
                 }
             }
         }

@@ -17,7 +17,10 @@ fn reason(net: &mut Net, datagram: &[u8]) -> Option<DropReason> {
     let now = net.now;
     let (server, client) = (addr(SERVER), addr(CLIENT));
     let before = net.b.counters();
-    let dropped = match net.b.handle_datagram(now, server, client, datagram) {
+    let dropped = match net
+        .b
+        .handle_datagram(now, FiveTuple::udp(server, client), datagram)
+    {
         Received::Dropped(reason) => Some(reason),
         _ => None,
     };
@@ -68,14 +71,14 @@ fn each_kind_of_nonsense_has_its_counter() {
     answer[0] = 1;
     let received = net
         .b
-        .handle_datagram(net.now, addr(SERVER), stranger, &rtp(1));
+        .handle_datagram(net.now, FiveTuple::udp(addr(SERVER), stranger), &rtp(1));
     assert!(matches!(
         received,
         Received::Dropped(DropReason::UnknownPath)
     ));
-    let received = net
-        .b
-        .handle_datagram(net.now, addr(SERVER), stranger, &[22; 40]);
+    let received =
+        net.b
+            .handle_datagram(net.now, FiveTuple::udp(addr(SERVER), stranger), &[22; 40]);
     assert!(matches!(
         received,
         Received::Dropped(DropReason::UnknownPath)
@@ -112,7 +115,8 @@ fn a_peer_cannot_make_us_remember_without_bound() {
     let now = net.now;
     for port in 1..2000 {
         let source = SocketAddr::new(addr("10.5.5.5:1").ip(), port);
-        net.b.handle_datagram(now, addr(SERVER), source, &check);
+        net.b
+            .handle_datagram(now, FiveTuple::udp(addr(SERVER), source), &check);
     }
     assert!(
         net.b
@@ -155,10 +159,10 @@ proptest! {
             if cut == 0 {
                 datagram.truncate(at);
             }
-            net.b.handle_datagram(now, addr(SERVER), addr(CLIENT), &datagram);
+            net.b.handle_datagram(now, FiveTuple::udp(addr(SERVER), addr(CLIENT)), &datagram);
         }
         for datagram in noise {
-            net.b.handle_datagram(now, addr(SERVER), addr(CLIENT), &datagram);
+            net.b.handle_datagram(now, FiveTuple::udp(addr(SERVER), addr(CLIENT)), &datagram);
         }
         net.run_for(1000);
         let path = net.path_to(Side::A, CLIENT, SERVER);

@@ -97,7 +97,7 @@ fn rtcp_goes_both_ways() {
         let association = net.side(side);
         association.protect_rtcp(&mut report).expect("protects");
         let path = *association.paths().next().expect("path");
-        net.send(side, path.local, path.remote, report);
+        net.send(side, path.tuple.local, path.tuple.remote, report);
     }
     net.run_for(100);
     let plain = vec![0x80, 201, 0, 1, 0, 0, 0, 7];

@@ -85,7 +85,7 @@ impl End for Association {
     fn path_between(&self, local: SocketAddr, remote: SocketAddr) -> Option<PathId> {
         let path = self
             .paths()
-            .find(|p| p.local == local && p.remote == remote);
+            .find(|p| p.tuple == FiveTuple::udp(local, remote));
         path.map(|p| p.id)
     }
 
@@ -103,7 +103,7 @@ impl End for Association {
 
     fn deliver(&mut self, now: Instant, came: Came<'_>, got: &mut Got) {
         let to = came.to;
-        match self.handle_datagram(now, came.local, came.remote, came.datagram) {
+        match self.handle_datagram(now, came.tuple(), came.datagram) {
             Received::Rtp { path, packet } => got.rtp.push((to, path, packet.to_vec())),
             Received::RtpAgain { path, packet } => got.rtp_again.push((to, path, packet.to_vec())),
             Received::Rtcp { path, packet } => got.rtcp.push((to, path, packet.to_vec())),
@@ -156,6 +156,6 @@ impl Net {
         let association = self.side(from);
         association.protect_rtp(&mut packet, &[]).expect("protects");
         let path = *association.path(path).expect("path");
-        self.send(from, path.local, path.remote, packet);
+        self.send(from, path.tuple.local, path.tuple.remote, packet);
     }
 }

@@ -4,19 +4,17 @@
 
 mod connect;
 
-use std::net::SocketAddr;
-
 use weft_ice::{Agent, Event, Output, PathState};
 use weft_session::Input;
-use weft_units::{Duration, Instant, PathId, Rng};
+use weft_units::{Duration, FiveTuple, Instant, PathId, Rng};
 
 use super::End;
 
 /// One end's view of the paths, which have the numbers of their routes.
 pub(super) struct Association {
     agent: Agent,
-    /// Addresses of the routes, in their order: this end, the other end.
-    routes: Vec<(SocketAddr, SocketAddr)>,
+    /// Addresses of the routes, in their order.
+    routes: Vec<FiveTuple>,
     /// Lead of the agent's clock over the run's.
     ahead: Duration,
     /// Result of [`Association::due`], until something changes.
@@ -51,7 +49,7 @@ impl Association {
     pub fn paths_up(&self) -> Vec<(PathId, Duration)> {
         let up = self.agent.paths().filter(|p| p.state == PathState::Up);
         let mut up: Vec<_> = up
-            .filter_map(|p| Some((self.route(p.local), p.rtt?)))
+            .filter_map(|p| Some((self.route(p.tuple), p.rtt?)))
             .collect();
         up.sort_unstable();
         up
@@ -60,10 +58,10 @@ impl Association {
     /// Takes a STUN message that arrived on this path.
     pub fn on_datagram(&mut self, now: Instant, path: PathId, datagram: &[u8]) {
         self.due = None;
-        let (local, remote) = self.routes[usize::from(path.0)];
+        let tuple = self.routes[usize::from(path.0)];
         let now = now + self.ahead;
         // The agent counts messages that it refuses, such as a late answer.
-        let _ = self.agent.handle_datagram(now, local, remote, datagram);
+        let _ = self.agent.handle_datagram(now, tuple, datagram);
     }
 
     /// Runs the due timers.
@@ -98,9 +96,9 @@ impl Association {
     pub fn poll_action(&mut self) -> Option<Action> {
         loop {
             match self.agent.poll_output()? {
-                Output::Transmit {
-                    local, datagram, ..
-                } => return Some(Action::Transmit(self.route(local), datagram)),
+                Output::Transmit { tuple, datagram } => {
+                    return Some(Action::Transmit(self.route(tuple), datagram));
+                }
                 Output::Event(event) => {
                     if let Some(input) = self.input(&event) {
                         return Some(Action::Tell(input));
@@ -118,10 +116,10 @@ impl Association {
     }
 
     fn input(&self, event: &Event) -> Option<Input<'static>> {
-        let of = |id| self.agent.path(id).map(|p| self.route(p.local));
+        let of = |id| self.agent.path(id).map(|p| self.route(p.tuple));
         match *event {
-            Event::PathUp { local, rtt, .. } => {
-                let path = self.route(local);
+            Event::PathUp { tuple, rtt, .. } => {
+                let path = self.route(tuple);
                 Some(Input::PathUp { path, rtt })
             }
             Event::PathDown { path, .. } => of(path).map(|path| Input::PathDown { path }),
@@ -131,16 +129,16 @@ impl Association {
         }
     }
 
-    /// Returns the path from one of our addresses: the agent numbers paths in the order
+    /// Returns the path between two addresses: the agent numbers paths in the order
     /// of their first answers.
-    fn route(&self, local: SocketAddr) -> PathId {
-        let index = self.routes.iter().position(|(own, _)| *own == local);
+    fn route(&self, tuple: FiveTuple) -> PathId {
+        let index = self.routes.iter().position(|route| *route == tuple);
         PathId(index.expect("the agent has no other addresses") as u8)
     }
 
     fn id(&self, path: PathId) -> Option<PathId> {
-        let (local, _) = self.routes[usize::from(path.0)];
-        let found = self.agent.paths().find(|p| p.local == local);
+        let tuple = self.routes[usize::from(path.0)];
+        let found = self.agent.paths().find(|p| p.tuple == tuple);
         found.map(|p| p.id)
     }
 }

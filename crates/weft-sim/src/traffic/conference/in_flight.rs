@@ -1,6 +1,7 @@
 //! Datagrams in flight, by the number in their packet.
 
 use std::net::SocketAddr;
+use weft_units::FiveTuple;
 
 use weft_peer::PeerKey;
 
@@ -12,6 +13,17 @@ pub(super) struct Datagram {
     pub to: SocketAddr,
     pub bytes: Vec<u8>,
     pub sender: Sender,
+}
+
+impl Datagram {
+    pub fn new(sender: Sender, tuple: FiveTuple, bytes: Vec<u8>) -> Datagram {
+        Datagram {
+            from: tuple.local,
+            to: tuple.remote,
+            bytes,
+            sender,
+        }
+    }
 }
 
 /// Owner of a datagram's memory.

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use weft_experiment::{ConferenceRecord, ConferenceSetup, FlowDetail, FlowSetup};
 use weft_forwarding::{Event as PlaneEvent, Line, Output as PlaneOutput, ResourceId, View};
 use weft_peer::Output as PeerOutput;
-use weft_units::{Duration, Ecn, Instant, Rng};
+use weft_units::{Duration, Ecn, FiveTuple, Instant, Rng};
 
 use super::call::UDP_IP;
 use super::flow::{Flow, Legs, Span};
@@ -173,19 +173,13 @@ impl ConferenceFlow {
             connected.peer.close(now);
             while let Some(output) = connected.peer.poll_output() {
                 if let PeerOutput::Transmit {
-                    local,
-                    remote,
+                    tuple,
                     ecn,
                     datagram,
                 } = output
                 {
                     let sender = Sender::Gone;
-                    let datagram = Datagram {
-                        from: local,
-                        to: remote,
-                        bytes: datagram,
-                        sender,
-                    };
+                    let datagram = Datagram::new(sender, tuple, datagram);
                     self.send(now, datagram, ecn, network);
                 }
             }
@@ -242,18 +236,12 @@ impl ConferenceFlow {
                 match output {
                     PlaneOutput::Transmit {
                         peer,
-                        local,
-                        remote,
+                        tuple,
                         ecn,
                         datagram,
                     } => {
                         let sender = Sender::Server(peer);
-                        let datagram = Datagram {
-                            from: local,
-                            to: remote,
-                            bytes: datagram,
-                            sender,
-                        };
+                        let datagram = Datagram::new(sender, tuple, datagram);
                         self.send(now, datagram, ecn, network);
                     }
                     PlaneOutput::Event(event) => self.on_plane_event(now, event),
@@ -286,18 +274,12 @@ impl ConferenceFlow {
             {
                 match output {
                     PeerOutput::Transmit {
-                        local,
-                        remote,
+                        tuple,
                         ecn,
                         datagram,
                     } => {
                         let sender = Sender::Person(number, of);
-                        let datagram = Datagram {
-                            from: local,
-                            to: remote,
-                            bytes: datagram,
-                            sender,
-                        };
+                        let datagram = Datagram::new(sender, tuple, datagram);
                         self.send(now, datagram, ecn, network);
                     }
                     PeerOutput::Event(event) => {
@@ -435,14 +417,15 @@ impl Flow for ConferenceFlow {
             from, to, bytes, ..
         } = &datagram;
         let (from, to) = (*from, *to);
+        let tuple = FiveTuple::udp(to, from);
         if to == SERVER {
             let plane = &mut self.server.plane;
-            plane.handle_datagram(now, to, from, packet.ecn, bytes);
+            plane.handle_datagram(now, tuple, packet.ecn, bytes);
         } else if let Some(number) = self.person_at(route_to(to)) {
             let of = Connection::of_port(to.port());
             if let Some(connected) = self.people[number].connection_mut(of) {
                 let peer = &mut connected.peer;
-                peer.handle_datagram(now, to, from, packet.ecn, bytes);
+                peer.handle_datagram(now, tuple, packet.ecn, bytes);
                 self.touched.push_back(number);
             }
         }

@@ -12,7 +12,7 @@ use weft_peer::{
 };
 use weft_secure::{Certificate, Event as AssociationEvent};
 use weft_session::{Delivery, Event as SessionEvent, Policy};
-use weft_units::{Codec, Duration, Instant, MediaKind, Rate, Rng, StreamId};
+use weft_units::{Codec, Duration, Instant, MediaKind, Rate, Rng, StreamId, Transport};
 use weft_wire::payload::Form;
 use weft_wire::rtp::Rid;
 
@@ -150,6 +150,7 @@ impl Person {
     pub fn config(&self, of: Connection, role: IceRole, entropy: &Entropy) -> PeerConfig {
         let links = (0..).zip(self.routes.clone());
         let locals = links.map(|(link, route)| LocalAddress {
+            transport: Transport::Udp,
             addr: address(route, of.port()),
             link: LinkId(link),
             cost: 10 * u16::from(link),

@@ -13,7 +13,7 @@ use weft_publish::Publisher;
 use weft_secure::Certificate;
 use weft_session::{Delivery, Event as SessionEvent, Frame};
 use weft_sim::Camera;
-use weft_units::{Deadline, Instant, MediaKind, Rate, Rng, StreamId};
+use weft_units::{Deadline, Instant, MediaKind, Rate, Rng, StreamId, Transport};
 
 use super::super::relay::{Relay, RelayHandle};
 use super::{Case, ShownPicture};
@@ -39,6 +39,7 @@ pub(super) fn run(case: &Case, seed: u64) -> Vec<ShownPicture> {
         .collect();
     let near: Vec<(UdpSocket, SocketAddr)> = relays.iter().map(|_| bind()).collect();
     let local = |addr, link, remotes| LocalAddress {
+        transport: Transport::Udp,
         addr,
         link: LinkId(link),
         cost: 0,

@@ -8,7 +8,7 @@ use weft_ice::{
     Agent, Checks, Config, Credentials, IceRole, LinkId, LocalAddress, Output, PathState, Phase,
     RemoteCandidate, RemoteFilter,
 };
-use weft_units::{Duration, Instant, Rng};
+use weft_units::{Duration, FiveTuple, Instant, Rng, Transport};
 
 use super::End;
 
@@ -16,14 +16,14 @@ use super::End;
 /// s after the check.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Returns the addresses of the routes, this end's and the other's: a network for each
-/// route. Packets count as UDP over IPv4.
-pub fn routes(end: End, count: usize) -> impl Iterator<Item = (SocketAddr, SocketAddr)> {
+/// Returns the addresses of the routes: a network for each route. Packets count as UDP over
+/// IPv4.
+pub fn routes(end: End, count: usize) -> impl Iterator<Item = FiveTuple> {
     let address = |route: usize, end: End| {
         let ip = [10, 0, route as u8, 1 + end as u8];
         SocketAddr::from((ip, 5000))
     };
-    (0..count).map(move |route| (address(route, end), address(route, end.other())))
+    (0..count).map(move |route| FiveTuple::udp(address(route, end), address(route, end.other())))
 }
 
 /// Creates an agent with an address for each route, which reaches only that route's
@@ -42,12 +42,13 @@ pub fn agent(now: Instant, end: End, count: usize, rng: &Rng) -> Agent {
         checks: Checks::All,
         rng,
     });
-    for (index, (addr, remote)) in (0..).zip(routes(end, count)) {
+    for (index, route) in (0..).zip(routes(end, count)) {
         let local = LocalAddress {
-            addr,
+            transport: Transport::Udp,
+            addr: route.local,
             link: LinkId(index),
             cost: 0,
-            remotes: RemoteFilter::Only(vec![remote]),
+            remotes: RemoteFilter::Only(vec![route.remote]),
         };
         agent.add_local(now, local);
     }
@@ -58,7 +59,10 @@ pub fn agent(now: Instant, end: End, count: usize, rng: &Rng) -> Agent {
 pub fn introduce(now: Instant, count: usize, agents: &mut [Agent; 2]) {
     for end in End::BOTH {
         let credentials = agents[end.other() as usize].credentials().clone();
-        let candidate = |(_, addr)| RemoteCandidate { addr, priority: 1 };
+        let candidate = |route: FiveTuple| RemoteCandidate {
+            addr: route.remote,
+            priority: 1,
+        };
         let candidates: Vec<_> = routes(end, count).map(candidate).collect();
         agents[end as usize].set_remote(now, &credentials, &candidates);
     }
@@ -98,7 +102,7 @@ fn up(agent: &Agent) -> usize {
 }
 
 /// A datagram in flight: its receiver, destination address and source address.
-type Flight = (End, SocketAddr, SocketAddr, Vec<u8>);
+type Flight = (End, FiveTuple, Vec<u8>);
 
 struct Wires<'a> {
     rtts: &'a [Duration],
@@ -119,16 +123,11 @@ impl Wires<'_> {
     /// Sends this end's messages. Its events are read from the paths' states.
     fn send(&mut self, now: Instant, from: End, agent: &mut Agent) {
         while let Some(output) = agent.poll_output() {
-            let Output::Transmit {
-                local,
-                remote,
-                datagram,
-            } = output
-            else {
+            let Output::Transmit { tuple, datagram } = output else {
                 continue;
             };
             let mut ends = routes(from, self.rtts.len());
-            let Some(route) = ends.position(|ends| ends == (local, remote)) else {
+            let Some(route) = ends.position(|ends| ends == tuple) else {
                 continue;
             };
             let there = self.rtts[route] / 2;
@@ -137,7 +136,7 @@ impl Wires<'_> {
                 End::Callee => self.rtts[route] - there,
             };
             self.sent += 1;
-            let flight = (from.other(), remote, local, datagram);
+            let flight = (from.other(), tuple.reversed(), datagram);
             self.flights.insert((now + delay, self.sent), flight);
         }
     }
@@ -148,9 +147,9 @@ impl Wires<'_> {
 
     fn deliver(&mut self, now: Instant, agents: &mut [Agent; 2]) {
         while let Some(entry) = self.flights.first_entry().filter(|e| e.key().0 <= now) {
-            let (to, local, remote, datagram) = entry.remove();
+            let (to, tuple, datagram) = entry.remove();
             // The agent counts messages that it refuses.
-            let _ = agents[to as usize].handle_datagram(now, local, remote, &datagram);
+            let _ = agents[to as usize].handle_datagram(now, tuple, &datagram);
         }
     }
 }
