@@ -1,6 +1,9 @@
 // The local page of `weft join` in a browser beside the sender: it switches links and
 // sources, and the room sees that.
 
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openPage, startChromium, type Opened } from './chromium';
@@ -12,13 +15,15 @@ let server: Program;
 let native: Program;
 let kim: Program;
 let tablet: Opened;
+let folder: string;
 
 beforeAll(async () => {
   browser = await startChromium();
+  folder = mkdtempSync(join(tmpdir(), 'weft-'));
   server = startWeft(['serve', '--listen', '127.0.0.1:0']);
   const { origin } = new URL(await server.url());
   const links = ['--link', 'wifi=127.0.0.1', '--link', 'lte=127.0.0.2'];
-  native = startWeft(['join', origin, '--room', 'ride', '--name', 'Van', ...links, '--camera', 'clip:360p', '--mic', 'tone', '--page=127.0.0.1:0']);
+  native = startWeft(['join', origin, '--room', 'ride', '--name', 'Van', ...links, '--camera', 'clip:360p', '--mic', 'tone', '--page=127.0.0.1:0', '--record', join(folder, 'ride.webm')]);
   kim = startWeft(['join', origin, '--room', 'ride', '--name', 'Kim', '--link', '127.0.0.1', '--camera', 'clip:360p']);
   tablet = await openPage(browser, await native.url());
 });
@@ -27,6 +32,7 @@ afterAll(async () => {
   await native.close();
   await kim.close();
   await server.close();
+  rmSync(folder, { recursive: true });
 });
 
 it('the others and the own camera are seen', whereTheMachineKeepsUp(async () => {
@@ -38,6 +44,17 @@ it('the others and the own camera are seen', whereTheMachineKeepsUp(async () => 
   // It is a new picture each time.
   const first = await picture.getAttribute('src');
   await expect.poll(() => picture.getAttribute('src')).not.toBe(first);
+}));
+
+it('the recording is stopped, and started again in a new file', whereTheMachineKeepsUp(async () => {
+  const { page } = tablet;
+  const files = (): string[] => readdirSync(folder).sort();
+  await expect.poll(files).toContain('ride.webm');
+  const before = files().length;
+  await page.getByRole('button', { name: 'Stop recording' }).click();
+  await page.getByRole('button', { name: 'Start recording' }).click();
+  await page.getByRole('button', { name: 'Stop recording' }).waitFor();
+  await expect.poll(() => files().length).toBeGreaterThan(before);
 }));
 
 it('a link is switched off and made a backup, the microphone is muted, and the call is left', whereTheMachineKeepsUp(async () => {

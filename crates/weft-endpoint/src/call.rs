@@ -103,6 +103,12 @@ impl Stopper {
         self.0.send(CallMessage::Unmute);
     }
 
+    /// Requests a keyframe of every camera that is received: a recording or a decoder that
+    /// starts needs one.
+    pub fn request_keyframes(&self) {
+        self.0.send(CallMessage::RequestKeyframes);
+    }
+
     /// Sends the microphone's sound, or not; the room sees it. Switching it on also ends
     /// a moderator's mute.
     pub fn switch_microphone(&self, switch: Switch) {

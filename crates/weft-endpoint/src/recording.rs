@@ -16,13 +16,18 @@ use crate::event::{Event, PlayedFrame};
 use crate::notice::{Notice, Notices};
 use crate::signalling::Participant;
 
-/// Recorder of a call. The first participant's first camera goes to the given
-/// file, everything else to files beside it with the participant's name.
-/// Existing files are left untouched, so a restarted call keeps its earlier
-/// recordings.
+/// Recorder of a call, which can [pause](Recording::pause). The first
+/// participant's first camera goes to the given file, everything else to files
+/// beside it with the participant's name. Existing files are left untouched, so
+/// a restarted call keeps its earlier recordings.
 pub struct Recording {
     path: PathBuf,
     used: BTreeSet<PathBuf>,
+    /// Whether the next file is the first one since the start or [`Recording::resume`].
+    is_first: bool,
+    is_paused: bool,
+    /// Participants who are received.
+    playing: BTreeMap<String, Participant>,
     /// Whether the limit of files was reported.
     is_full: bool,
     /// Files by participant and camera index.
@@ -31,6 +36,8 @@ pub struct Recording {
     without_pictures: BTreeSet<(String, usize)>,
     /// Error of the first recording that failed.
     failed: Option<RecorderError>,
+    /// Error of the last recording that failed since the start or [`Recording::resume`].
+    error: Option<String>,
     notices: Notices,
 }
 
@@ -74,10 +81,14 @@ impl Recording {
         Ok(Recording {
             path: path.to_owned(),
             used: BTreeSet::new(),
+            is_first: true,
+            is_paused: false,
+            playing: BTreeMap::new(),
             is_full: false,
             files: BTreeMap::new(),
             without_pictures: BTreeSet::new(),
             failed: None,
+            error: None,
             notices,
         })
     }
@@ -85,17 +96,59 @@ impl Recording {
     /// Records the media of an event, if it has any.
     pub fn on_event(&mut self, event: &Event) {
         match event {
-            Event::Playing(participant) => self.begin(participant),
+            Event::Playing(participant) => {
+                let id = participant.id.clone();
+                self.playing.insert(id, participant.clone());
+                if !self.is_paused {
+                    self.begin(participant);
+                }
+            }
             Event::Frame(PlayedFrame {
                 from,
                 track,
                 at,
                 frame,
                 ..
-            }) => self.take(from, *track, *at, frame),
-            Event::PlayingEnded { id } => self.end(id),
+            }) if !self.is_paused => self.take(from, *track, *at, frame),
+            Event::PlayingEnded { id } => {
+                self.playing.remove(id);
+                self.end(id);
+            }
             _ => {}
         }
+    }
+
+    /// Closes all files and records nothing until [`Recording::resume`].
+    pub fn pause(&mut self) {
+        self.is_paused = true;
+        for id in self.playing.keys().cloned().collect::<Vec<_>>() {
+            self.end(&id);
+        }
+    }
+
+    /// Continues in new files. Pictures begin with a keyframe:
+    /// [`Stopper::request_keyframes`](crate::Stopper::request_keyframes).
+    pub fn resume(&mut self) {
+        if !std::mem::replace(&mut self.is_paused, false) {
+            return;
+        }
+        self.is_first = true;
+        self.error = None;
+        for participant in self.playing.values().cloned().collect::<Vec<_>>() {
+            self.begin(&participant);
+        }
+    }
+
+    /// Whether it records nothing until [`Recording::resume`].
+    #[must_use]
+    pub fn is_paused(&self) -> bool {
+        self.is_paused
+    }
+
+    /// Error of the last file that failed since the start or [`Recording::resume`].
+    #[must_use]
+    pub fn error(&self) -> Option<&str> {
+        self.error.as_deref()
     }
 
     fn begin(&mut self, participant: &Participant) {
@@ -115,7 +168,7 @@ impl Recording {
             }
             match self.create(&title(participant, place), tracks) {
                 Ok((path, recorder)) => {
-                    if self.used.is_empty() && path != self.path {
+                    if std::mem::replace(&mut self.is_first, false) && path != self.path {
                         self.notices.send(Notice::RecordingElsewhere {
                             taken: self.path.clone(),
                             path: path.clone(),
@@ -158,7 +211,7 @@ impl Recording {
                 '_'
             }
         };
-        let title = if self.used.is_empty() {
+        let title = if self.is_first {
             stem
         } else {
             stem + "-" + &name.chars().map(safe).take(MAX_TITLE).collect::<String>()
@@ -238,6 +291,7 @@ impl Recording {
 
     /// Reports the failure once; the call itself continues.
     fn on_failure(&mut self, error: RecorderError) {
+        self.error = Some(error.to_string());
         self.notices
             .send(Notice::RecordingFailed(error.to_string()));
         self.failed.get_or_insert(error);
@@ -253,7 +307,7 @@ impl Recording {
                 self.on_failure(error);
             }
         }
-        if self.used.is_empty() && self.failed.is_none() {
+        if self.used.is_empty() && self.failed.is_none() && !self.is_paused {
             let path = self.path.clone();
             self.notices.send(Notice::NothingRecorded { path });
         }

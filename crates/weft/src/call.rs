@@ -197,8 +197,8 @@ impl Outputs {
                     elapsed: figures.elapsed,
                     report,
                     others: self.browsers.names(),
-                    muted: false,
                     switches: figures.switches,
+                    ..Figures::default()
                 });
             }
             if let Some(stats) = &mut self.stats {

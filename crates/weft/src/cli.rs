@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use weft_endpoint::Switch;
 use weft_units::Codec;
 
 use crate::access::ServerArgs;
@@ -112,6 +113,9 @@ pub struct JoinArgs {
     /// senders of H.264, which WebM cannot hold
     #[arg(help_heading = RECEIVING, long, value_name = "FILE")]
     pub record: Option<PathBuf>,
+    /// Start the recording with the page's switch (--page), not with the call
+    #[arg(help_heading = RECEIVING, long, requires_all = ["record", "page"])]
+    pub record_on_demand: bool,
     #[command(flatten)]
     pub vehicle: VehicleArgs,
     #[command(flatten)]
@@ -130,6 +134,16 @@ pub struct JoinArgs {
     /// Only publish; receive no participant
     #[arg(help_heading = RECEIVING, long, conflicts_with_all = ["record", "speaker"])]
     pub send_only: bool,
+}
+
+impl JoinArgs {
+    /// State of the recording at the start.
+    pub fn recording(&self) -> Switch {
+        match self.record_on_demand {
+            true => Switch::Off,
+            false => Switch::On,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

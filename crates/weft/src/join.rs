@@ -1,20 +1,21 @@
 //! `weft join`: publishes over all links and receives the other participants.
 
+mod recording;
+
 use std::time::Duration;
 
 use weft_endpoint::signalling::Invitation;
-use weft_endpoint::{
-    Call, CallConfig, Event, LinkUse, Receiving, Recording, Statistics, Stopper, Switch,
-};
+use weft_endpoint::{Call, CallConfig, Event, LinkUse, Receiving, Statistics, Stopper, Switch};
 
 use crate::cli::JoinArgs;
 use crate::console::Console;
-use crate::exit::{self, Failure};
+use crate::exit::Failure;
 use crate::follow::{Output, follow};
 use crate::interrupt;
 use crate::options;
 use crate::statistics::StatsFile;
-use crate::vehicle::{Controls, Facts, Figures, Pictures, VehiclePage};
+use crate::vehicle::{Controls, Facts, Figures, Pictures, Recorded, VehiclePage};
+use recording::SharedRecording;
 
 pub fn run(args: JoinArgs) -> Result<(), Failure> {
     let config = config(&args, &place(&args)?);
@@ -34,8 +35,9 @@ pub fn run(args: JoinArgs) -> Result<(), Failure> {
         recording: args
             .record
             .as_deref()
-            .map(|file| Recording::new(file, exit::notices()))
-            .transpose()?,
+            .map(|file| SharedRecording::new(file, args.recording()))
+            .transpose()?
+            .unwrap_or_default(),
         console: Console::default(),
         page: None,
         pictures: Pictures::default(),
@@ -50,7 +52,7 @@ pub fn run(args: JoinArgs) -> Result<(), Failure> {
             previews: call.previews().to_vec(),
             microphone,
         };
-        let page = VehiclePage::start(listen, facts, &outputs.pictures, call.stopper())?;
+        let page = VehiclePage::start(listen, facts, &outputs.pictures, outputs.controls(&call))?;
         outputs.page = Some(page);
     }
     if let Some(stats) = outputs.stats.as_mut().filter(|_| args.watch) {
@@ -118,13 +120,20 @@ struct Outputs {
     name: String,
     publishes: bool,
     stats: Option<StatsFile>,
-    recording: Option<Recording>,
+    recording: SharedRecording,
     console: Console,
     page: Option<VehiclePage>,
     pictures: Pictures,
 }
 
 impl Outputs {
+    fn controls(&self, call: &Call) -> CallControls {
+        CallControls {
+            call: call.stopper(),
+            recording: self.recording.clone(),
+        }
+    }
+
     /// Writes the call's output until it ends or its time is over.
     fn follow(&mut self, call: &Call, limit: Option<Duration>) {
         follow(
@@ -143,7 +152,7 @@ impl Outputs {
                         stats.write(&figures);
                     }
                     if let Some(page) = &self.page {
-                        page.show(&shown(&figures));
+                        page.show(&shown(&figures, self.recording.state()));
                     }
                 }
             },
@@ -151,9 +160,7 @@ impl Outputs {
     }
 
     fn on_event(&mut self, event: &Event) {
-        if let Some(recording) = &mut self.recording {
-            recording.on_event(event);
-        }
+        self.recording.on_event(event);
         if let Some(stats) = &mut self.stats {
             stats.on_event(event);
         }
@@ -182,33 +189,47 @@ impl Outputs {
         if let Some(page) = self.page {
             page.end();
         }
-        let recording = self.recording.map_or(Ok(()), Recording::finish);
+        let recording = self.recording.finish();
         let stats = self.stats.map_or(Ok(()), StatsFile::finish);
         recording.map_err(Failure::from).and(stats)
     }
 }
 
-impl Controls for Stopper {
+/// Controls of the page in the vehicle.
+struct CallControls {
+    call: Stopper,
+    recording: SharedRecording,
+}
+
+impl Controls for CallControls {
     fn use_link(&self, name: &str, usage: LinkUse) {
-        Stopper::use_link(self, name, usage);
+        self.call.use_link(name, usage);
     }
 
     fn switch_microphone(&self, switch: Switch) {
-        Stopper::switch_microphone(self, switch);
+        self.call.switch_microphone(switch);
     }
 
     fn switch_cameras(&self, switch: Switch) {
-        Stopper::switch_cameras(self, switch);
+        self.call.switch_cameras(switch);
+    }
+
+    fn record(&self, switch: Switch) -> bool {
+        let is_there = self.recording.switch(switch);
+        if is_there && switch == Switch::On {
+            self.call.request_keyframes();
+        }
+        is_there
     }
 
     fn leave(&self) {
-        self.stop();
+        self.call.stop();
     }
 }
 
 /// Figures on the page: links of the publishing connection or, without one, of the
 /// receiving one.
-fn shown(figures: &Statistics) -> Figures<'_> {
+fn shown(figures: &Statistics, recorded: Recorded) -> Figures<'_> {
     let reception = figures.reception;
     let reception = figures.peers.iter().find(|p| Some(p.peer) == reception);
     let others = figures.participants.iter();
@@ -218,6 +239,7 @@ fn shown(figures: &Statistics) -> Figures<'_> {
         others: others.map(|p| (p.id.clone(), p.name.clone())).collect(),
         muted: figures.muted,
         switches: figures.switches,
+        recorded,
     }
 }
 

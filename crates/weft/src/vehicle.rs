@@ -58,6 +58,23 @@ pub struct Figures<'a> {
     pub muted: bool,
     /// Sources that the user has switched off.
     pub switches: Switches,
+    /// Recording of the others.
+    pub recorded: Recorded,
+}
+
+/// State of a recording.
+#[derive(Clone, Debug, Default)]
+pub enum Recorded {
+    /// There is none to switch.
+    #[default]
+    Never,
+    /// It is stopped.
+    Off,
+    /// It runs, perhaps with a fault.
+    On {
+        /// Error of a file.
+        error: Option<String>,
+    },
 }
 
 /// Controls of a call that the page offers.
@@ -68,6 +85,10 @@ pub trait Controls: Send + Sync + 'static {
     fn switch_microphone(&self, switch: Switch);
     /// Sends the cameras' pictures, or not.
     fn switch_cameras(&self, switch: Switch);
+    /// Records the others, or not; false if nothing can be recorded.
+    fn record(&self, _: Switch) -> bool {
+        false
+    }
     /// Ends the call.
     fn leave(&self);
 }
@@ -107,6 +128,8 @@ enum Order {
     Microphone { on: bool },
     /// Switch all cameras.
     Cameras { on: bool },
+    /// Start or stop the recording.
+    Recording { on: bool },
     /// End the call.
     Leave,
 }
@@ -194,6 +217,11 @@ fn state(facts: &Facts, figures: &Figures<'_>, cameras: &[CameraId]) -> Value {
         "on" if figures.muted => "muted",
         state => state,
     };
+    let (recording, recording_error) = match &figures.recorded {
+        Recorded::Never => ("none", None),
+        Recorded::Off => ("off", None),
+        Recorded::On { error } => ("on", error.as_ref()),
+    };
     json!({
         "mode": "join",
         "command": facts.command,
@@ -204,6 +232,8 @@ fn state(facts: &Facts, figures: &Figures<'_>, cameras: &[CameraId]) -> Value {
         "links": links.unwrap_or_default(),
         "microphone": microphone,
         "cameras": switch(!facts.previews.is_empty(), figures.switches.cameras),
+        "recording": recording,
+        "recording_error": recording_error,
         "previews": facts.previews.len(),
         "others": others.map(|(_, name)| name.clone()).collect::<Vec<String>>(),
         "pictures": pictures.collect::<Vec<Value>>(),
@@ -246,6 +276,11 @@ fn obey(order: Order, shown: &Shown, controls: &impl Controls) -> StatusCode {
         }
         Order::Microphone { on } => controls.switch_microphone(switch(on)),
         Order::Cameras { on } => controls.switch_cameras(switch(on)),
+        Order::Recording { on } => {
+            if !controls.record(switch(on)) {
+                return StatusCode::NOT_FOUND;
+            }
+        }
         Order::Leave => controls.leave(),
     }
     StatusCode::NO_CONTENT

@@ -23,7 +23,7 @@ const USES: readonly (readonly [LinkUse, string])[] = [
 
 type Order =
   | { readonly do: 'link'; readonly name: string; readonly use: LinkUse }
-  | { readonly do: 'microphone' | 'cameras'; readonly on: boolean }
+  | { readonly do: 'microphone' | 'cameras' | 'recording'; readonly on: boolean }
   | { readonly do: 'leave' };
 
 export function JoinPage() {
@@ -60,6 +60,9 @@ export function JoinPage() {
       </header>
       {gone && <Notice problem={{ error: `weft ${state.command} does not answer.`, remedy: 'The figures are old; the call may have ended.', temporary: true }} />}
       {!gone && !state.connected && <Notice problem={ABSENT[state.command]} />}
+      {state.recordingError !== null && (
+        <Notice problem={{ error: `The recording is incomplete: ${state.recordingError}.`, remedy: 'Remove the cause, then stop and start the recording.', temporary: false }} />
+      )}
       {refused && <Notice problem={{ error: 'The change was refused.', remedy: 'Reload the page and try again.', temporary: true }} onDismiss={() => setRefused(false)} />}
       <ul class="join-pictures" aria-label="Cameras">
         {state.pictures.map(({ participant, camera, name }) => (
@@ -85,6 +88,11 @@ export function JoinPage() {
         {state.cameras !== 'none' && (
           <button type="button" class="button" aria-pressed={state.cameras === 'on'} onClick={() => order({ do: 'cameras', on: state.cameras !== 'on' })}>
             {state.cameras === 'on' ? 'Turn cameras off' : 'Turn cameras on'}
+          </button>
+        )}
+        {state.recording !== 'none' && (
+          <button type="button" class="button" aria-pressed={state.recording === 'on'} onClick={() => order({ do: 'recording', on: state.recording !== 'on' })}>
+            {state.recording === 'on' ? 'Stop recording' : 'Start recording'}
           </button>
         )}
         <button type="button" class="button" onClick={() => confirm('Leave the call?') && order({ do: 'leave' })}>

@@ -4,7 +4,7 @@ import { readLinks, type Link } from '../model/types';
 
 export type LinkUse = 'use' | 'backup' | 'off';
 export type MicrophoneState = 'none' | 'on' | 'off' | 'muted';
-export type CameraState = 'none' | 'on' | 'off';
+export type SwitchState = 'none' | 'on' | 'off';
 
 export interface JoinedLink {
   readonly link: Link;
@@ -22,7 +22,11 @@ export interface JoinState {
   readonly connected: boolean;
   readonly links: readonly JoinedLink[];
   readonly microphone: MicrophoneState;
-  readonly cameras: CameraState;
+  readonly cameras: SwitchState;
+  /** Recording of the others. */
+  readonly recording: SwitchState;
+  /** Fault of the recording; null if there is none. */
+  readonly recordingError: string | null;
   readonly others: readonly string[];
   /** Number of own cameras. */
   readonly previews: number;
@@ -42,6 +46,10 @@ function readPicture(value: unknown): JoinPicture[] {
   return typeof participant === 'string' && typeof camera === 'number' && typeof name === 'string' ? [{ participant, camera, name }] : [];
 }
 
+function readSwitch(value: unknown): SwitchState {
+  return value === 'on' || value === 'off' ? value : 'none';
+}
+
 /** Reads the state; null without a valid token. */
 export function readJoinState(value: unknown): JoinState | null {
   const from = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
@@ -58,7 +66,6 @@ export function readJoinState(value: unknown): JoinState | null {
     };
   });
   const microphone = from['microphone'];
-  const cameras = from['cameras'];
   return {
     command: from['command'] === 'call' ? 'call' : 'join',
     title: from['title'],
@@ -67,7 +74,9 @@ export function readJoinState(value: unknown): JoinState | null {
     connected: from['connected'] === true,
     links,
     microphone: microphone === 'on' || microphone === 'off' || microphone === 'muted' ? microphone : 'none',
-    cameras: cameras === 'on' || cameras === 'off' ? cameras : 'none',
+    cameras: readSwitch(from['cameras']),
+    recording: readSwitch(from['recording']),
+    recordingError: typeof from['recording_error'] === 'string' ? from['recording_error'] : null,
     previews: typeof from['previews'] === 'number' ? from['previews'] : 0,
     pictures: Array.isArray(from['pictures']) ? (from['pictures'] as unknown[]).flatMap(readPicture) : [],
     others: Array.isArray(from['others']) ? from['others'].filter((name) => typeof name === 'string') : [],

@@ -39,6 +39,8 @@ pub enum CallMessage {
     Cameras(Switch),
     /// The user's choice for a link.
     UseLink(String, LinkUse),
+    /// Request for a keyframe of every camera that is received.
+    RequestKeyframes,
     /// Request to end a moderator's mute.
     Unmute,
     /// Refusal of that request.

@@ -277,6 +277,19 @@ impl CallLoop {
         }
     }
 
+    /// Requests a keyframe of every camera that is received.
+    pub(super) fn request_keyframes(&self) {
+        let Some(made) = self.reception.made() else {
+            return;
+        };
+        for (section, line) in &made.lines {
+            if line.track != Track::Sound {
+                let peer = made.connection.peer;
+                self.remote.send(Command::RequestKeyframe(peer, *section));
+            }
+        }
+    }
+
     fn on_frame(&mut self, section: Mid, frame: ReceivedFrame, at: weft_units::Instant) {
         let links = self.reception.links_of(&frame);
         let Some(made) = self.reception.made_mut() else {

@@ -90,6 +90,10 @@ impl CallLoop {
                 self.remote.send(Command::UseLink(link, usage));
                 Ok(())
             }
+            CallMessage::RequestKeyframes => {
+                self.request_keyframes();
+                Ok(())
+            }
             CallMessage::Unmute => {
                 self.unmute();
                 Ok(())

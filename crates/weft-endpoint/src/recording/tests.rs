@@ -153,3 +153,62 @@ fn no_name_leads_elsewhere_or_is_too_long_for_a_file() {
     let expected = ["room-______etc_x_.webm", &long, "room.webm"];
     assert!(sizes(directory.path()).keys().eq(expected.iter()));
 }
+
+#[test]
+fn a_paused_recording_continues_in_new_files_for_those_who_are_received() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("room.webm");
+    let (told, notices) = std::sync::mpsc::channel();
+    let notices_of = Notices::new(move |notice| told.send(notice.to_string()).unwrap());
+    let mut recording = Recording::new(&path, notices_of).unwrap();
+    let frame = |from: &str| {
+        Event::Frame(PlayedFrame {
+            from: from.to_owned(),
+            track: Track::Camera(0),
+            at: Instant::from_nanos(1_000_000_000),
+            frame: keyframe(64),
+            links: Vec::new(),
+        })
+    };
+    let tell = |recording: &mut Recording, events: &[Event]| {
+        events.iter().for_each(|event| recording.on_event(event));
+        sizes(directory.path())
+    };
+    let [van, kim, ear] = [("p1", "Van"), ("p2", "Kim"), ("p3", "Ear")]
+        .map(|(id, name)| Event::Playing(participant(id, name, &[None])));
+    tell(&mut recording, &[van, kim, frame("p1"), frame("p2")]);
+    recording.pause();
+    recording.pause();
+    let gone = Event::PlayingEnded {
+        id: "p1".to_owned(),
+    };
+    let first = tell(&mut recording, &[frame("p1"), frame("p2"), ear, gone]);
+    assert!(first.keys().eq(["room-Kim.webm", "room.webm"].iter()));
+    assert!(first.values().all(|size| *size > 0), "{first:?}");
+    recording.resume();
+    recording.resume();
+    tell(&mut recording, &[frame("p2"), frame("p3")]);
+    recording.pause();
+    let second = sizes(directory.path());
+    let names = ["room-2.webm", "room-Ear.webm", "room-Kim.webm", "room.webm"];
+    assert!(second.keys().eq(names.iter()), "{second:?}");
+    assert!(second.values().all(|size| *size > 0), "{second:?}");
+    assert_eq!(second["room-Kim.webm"], first["room-Kim.webm"]);
+    recording.finish().unwrap();
+    let told: Vec<String> = notices.try_iter().collect();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains("room-2.webm"), "{told:?}");
+}
+
+#[test]
+fn a_recording_that_never_starts_writes_and_reports_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let (told, notices) = std::sync::mpsc::channel();
+    let notices_of = Notices::new(move |notice| told.send(notice.to_string()).unwrap());
+    let mut recording = Recording::new(&directory.path().join("room.webm"), notices_of).unwrap();
+    recording.pause();
+    recording.on_event(&Event::Playing(participant("p1", "Van", &[None])));
+    recording.finish().unwrap();
+    assert!(sizes(directory.path()).is_empty());
+    assert_eq!(notices.try_iter().count(), 0);
+}

@@ -1,5 +1,6 @@
 //! `weft join --page`: what it shows, what it switches, and who may use it.
 
+use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::thread;
@@ -143,5 +144,60 @@ fn the_page_switches_links_and_sources_for_those_with_its_token() {
 
         assert_eq!(page.order(&json!({ "do": "leave" })), 204);
         assert_eq!(program.status(), Some(0));
+    });
+}
+
+#[test]
+fn the_page_starts_and_stops_the_recording() {
+    where_the_machine_keeps_up(|| {
+        let (http, media) = free_ports();
+        let folder = tempfile::tempdir().expect("a folder");
+        let _server = server_at((http, media), &folder.path().join("none"));
+        let url = format!("http://127.0.0.1:{http}");
+        let join = ["join", &url, "--room", "ride", "--link", "127.0.0.1"];
+        let kim = ["--name", "Kim", "--camera", "clip:360p", "--mic", "tone"];
+        let _kim = weft(&[&join[..], &kim].concat());
+        let file = folder.path().join("ride.webm");
+        let record = ["--record", file.to_str().expect("a name")];
+        let demand = ["--record-on-demand", "--page=127.0.0.1:0"];
+        let mut program = weft(&[&join[..], &record, &demand].concat());
+        let page = Page::of(&program);
+        let record = |on: bool| page.order(&json!({ "do": "recording", "on": on }));
+        let size = |name: &str| fs::metadata(folder.path().join(name)).map_or(0, |m| m.len());
+        let grows = |name: &str| {
+            let (began, before) = (Instant::now(), size(name));
+            while size(name) < before + 50_000 {
+                assert!(
+                    began.elapsed() < PATIENCE,
+                    "{name} has {} bytes",
+                    size(name)
+                );
+                thread::sleep(Duration::from_millis(100));
+            }
+        };
+        page.shows("Kim", |s| {
+            !s["pictures"].as_array().is_none_or(Vec::is_empty)
+        });
+        assert!(!file.exists());
+        assert_eq!(record(true), 204);
+        // There was no keyframe for a while: the switch asks for one.
+        grows("ride.webm");
+        page.shows("a recording", |s| {
+            s["recording"] == "on" && s["recording_error"].is_null()
+        });
+        assert_eq!(record(false), 204);
+        page.shows("no recording", |s| s["recording"] == "off");
+        let first = size("ride.webm");
+        assert_eq!(record(true), 204);
+        grows("ride-2.webm");
+        assert_eq!(size("ride.webm"), first);
+        assert_eq!(page.order(&json!({ "do": "leave" })), 204);
+        assert_eq!(program.status(), Some(0));
+        program.says("ride-2.webm");
+
+        let without = weft(&[&join[..], &["--page=127.0.0.1:0"]].concat());
+        let page = Page::of(&without);
+        page.shows("nothing to record to", |s| s["recording"] == "none");
+        assert_eq!(page.order(&json!({ "do": "recording", "on": true })), 404);
     });
 }
