@@ -67,6 +67,8 @@ export class TwoLinks {
   constructor() {
     for (const place of ['two', 'router', 'one'] as const) {
       run('ip', 'netns', 'add', this.#name(place));
+      // Link-local addresses would appear a second later, at which Chromium gives up its requests (ERR_NETWORK_CHANGED).
+      run('ip', 'netns', 'exec', this.#name(place), 'sysctl', '-qw', 'net.ipv6.conf.all.disable_ipv6=1', 'net.ipv6.conf.default.disable_ipv6=1');
       this.#ip(place, 'link', 'set', 'lo', 'up');
     }
     this.#cable('two', 'a0', `${TWO.a}/24`, 'router', 'a1', `${GATEWAY.a}/24`);
