@@ -1,7 +1,11 @@
 // `weft call` to a browser that knows nothing of paths, where one of the two
 // has two real interfaces: pins that Chromium merges the paths (its ICE rules
-// stand in weft-secure), and that neither death of a link is seen.
+// stand in weft-secure), and that neither death of a link is seen, or heard for long by the
+// sender.
 
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { brightness, chromiumPath, framesShown, keepPeers, openPage, startChromium, watchFrames } from './chromium';
@@ -40,11 +44,18 @@ afterEach(async () => {
 });
 afterAll(() => network?.close());
 
+/** Files of the sound that comes back. */
+interface Back {
+  readonly microphone: string;
+  readonly speaker: string;
+}
+
 /** A call from one host of the network to a browser on the other. */
-async function call(from: Place, listen: string, links: readonly string[], to: Place): Promise<Page> {
+async function call(from: Place, listen: string, links: readonly string[], to: Place, back?: Back): Promise<Page> {
   const args = links.flatMap((each) => ['--link', each]);
+  if (back !== undefined) args.push('--speaker', back.speaker);
   sender = startWeft(['call', '--listen', listen, ...args, '--camera', 'clip:360p', '--max-rate', '2mbit'], network.enter(from));
-  browser = await startChromium({ program: network.wrap(to, chromiumPath()) });
+  browser = await startChromium({ program: network.wrap(to, chromiumPath()), ...(back === undefined ? {} : { sound: back.microphone }) });
   const { page } = await openPage(browser, await sender.url(), { before: [keepPeers] });
   await framesShown(page, PICTURE, 30);
   expect((await brightness(page, PICTURE)).spread).toBeGreaterThan(15);
@@ -199,4 +210,75 @@ it.skipIf(!permitted)('keeps a pair by checks alone for longer than Chromium wai
     expect((await pairWith(each, TWO.b)).id, 'the pair that was kept').toBe(id);
     expect((await statistics(each)).pairChanges, 'and moved once').toBeLessThanOrEqual(4);
   }
+}));
+
+/** Samples per second of a WAV file, and octets per sample of both channels. */
+const SAMPLES = 48_000;
+const STEREO = 4;
+/** What the sender plays is looked at in windows of this length. */
+const WINDOW_MS = 50;
+/** A burst of noise begins this often: suppressors of noise pass it, unlike a tone. */
+const BURST_MS = 200;
+
+/** Ten seconds of bursts of noise, 16 bits mono. */
+function bursts(): Buffer {
+  const samples = 10 * SAMPLES;
+  const bytes = Buffer.alloc(44 + 2 * samples);
+  bytes.write('RIFF', 0);
+  bytes.writeUInt32LE(36 + 2 * samples, 4);
+  bytes.write('WAVEfmt ', 8);
+  bytes.writeUInt32LE(16, 16);
+  bytes.writeUInt16LE(1, 20);
+  bytes.writeUInt16LE(1, 22);
+  bytes.writeUInt32LE(SAMPLES, 24);
+  bytes.writeUInt32LE(2 * SAMPLES, 28);
+  bytes.writeUInt16LE(2, 32);
+  bytes.writeUInt16LE(16, 34);
+  bytes.write('data', 36);
+  bytes.writeUInt32LE(2 * samples, 40);
+  for (let at = 0; at < samples; at += 1) {
+    const isLoud = ((at * 1_000) / SAMPLES) % BURST_MS < 80;
+    if (isLoud) bytes.writeInt16LE(Math.round((Math.random() - 0.5) * 40_000), 44 + 2 * at);
+  }
+  return bytes;
+}
+
+/** The longest time without a loud window in what was played from an offset of the file on, ms. */
+function largestSilence(file: string, from: number): number {
+  const bytes = readFileSync(file).subarray(from);
+  const length = (SAMPLES * STEREO * WINDOW_MS) / 1_000;
+  let [silence, largest] = [0, 0];
+  for (let window = 0; (window + 1) * length <= bytes.length; window += 1) {
+    let peak = 0;
+    for (let at = window * length; at < (window + 1) * length; at += 2) peak = Math.max(peak, Math.abs(bytes.readInt16LE(at)));
+    silence = peak > 500 ? 0 : silence + WINDOW_MS;
+    largest = Math.max(largest, silence);
+  }
+  return largest;
+}
+
+it.skipIf(!permitted)('the sound that comes back continues when either link dies', whereTheMachineKeepsUp(async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'weft-'));
+  const [microphone, speaker] = [join(folder, 'bursts.wav'), join(folder, `heard-${Date.now()}.wav`)];
+  writeFileSync(microphone, bursts());
+  const page = await call('two', `${TWO.b}:8443`, ['wifi=a0', 'lte=b0'], 'one', { microphone, speaker });
+  await bothCarry();
+  await page.getByRole('button', { name: 'Unmute microphone' }).click();
+  const end = (): number => statSync(speaker).size & ~3;
+  const heardFor = async (ms: number): Promise<number> => {
+    const from = end();
+    await sleep(ms);
+    return largestSilence(speaker, Math.max(from, 44));
+  };
+  await expect.poll(() => heardFor(1_000), { timeout: 15_000 }).toBeLessThan(BURST_MS * 2);
+  for (const side of ['a', 'b'] as const) {
+    network.cut(side, 'far');
+    const silence = await heardFor(5_000);
+    console.log(`link ${side} cut: ${silence} ms without sound from the browser`);
+    expect(silence, `silence after link ${side} was cut`).toBeLessThan(LARGEST_GAP_MS);
+    network.restore(side, 'far');
+    await bothCarry();
+  }
+  expect((await statistics(page)).connections, 'nothing was negotiated again').toBe(1);
+  rmSync(folder, { recursive: true });
 }));
