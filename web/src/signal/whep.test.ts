@@ -142,6 +142,10 @@ it('sends back what the offer takes, from whenever it is given, over every conne
   await env.pass(500);
   expect(env.peers).toHaveLength(2);
   expect(env.peer.lines[1]?.sender.track).toBe(microphone);
+  const sent = () => env.peer.lines[1]?.sender.getParameters().encodings;
   await player.send('audio', null);
   expect(env.peer.lines[1]?.sender.track).toBeNull();
+  expect(sent()).toEqual([{ active: false }]);
+  await player.send('audio', microphone);
+  expect(sent()).toEqual([{ active: true }]);
 });

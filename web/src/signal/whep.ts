@@ -6,6 +6,7 @@ import type { Env } from './env';
 import type { Kind } from '../media/devices';
 import { noDecoder, requestOffer, sendAnswer, takers, withoutDecoder } from './offers';
 import { gathered, PeerSession, type Attempt, type PeerState } from './peer';
+import { setActive } from './whip';
 
 /** Plays one sender, such as that of `weft call`, sends back what its offer takes, and
  *  reconnects after failures. */
@@ -44,7 +45,10 @@ export class Player {
   /** Sends this track from now on, or none, if the offer takes its kind. */
   async send(kind: Kind, track: MediaStreamTrack | null): Promise<void> {
     this.#own[kind] = track;
-    await this.#senders[kind]?.replaceTrack(track);
+    const sender = this.#senders[kind];
+    await sender?.replaceTrack(track);
+    // Without a track, Firefox repeats the last picture.
+    await setActive(sender, [track !== null]);
   }
 
   /** Takes up the sections of the offer for our own tracks. */

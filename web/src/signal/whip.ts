@@ -158,7 +158,8 @@ export class Publisher {
   }
 }
 
-async function setActive(sender: RTCRtpSender | undefined, wanted: readonly boolean[]): Promise<void> {
+/** Sends these encodings, the first ones of the sender, or not. */
+export async function setActive(sender: RTCRtpSender | undefined, wanted: readonly boolean[]): Promise<void> {
   const parameters = sender?.getParameters();
   if (sender === undefined || parameters === undefined) return;
   const active = (place: number): boolean => wanted[place] ?? true;

@@ -22,6 +22,25 @@ interface FakeSender {
   setParameters: (parameters: { transactionId: string; encodings: { active: boolean }[] }) => Promise<void>;
 }
 
+function fakeSender(track: unknown, count: number): FakeSender {
+  let encodings = Array.from({ length: count }, () => ({ active: true }));
+  let version = 0;
+  const sender: FakeSender = {
+    getParameters: () => ({ transactionId: `${++version}`, encodings: encodings.map((encoding) => ({ ...encoding })) }),
+    setParameters: async (parameters) => {
+      await Promise.resolve();
+      if (parameters.transactionId !== `${version}`) throw new Error('InvalidStateError');
+      encodings = parameters.encodings;
+    },
+    track,
+    replaceTrack: (next) => {
+      sender.track = next;
+      return Promise.resolve();
+    },
+  };
+  return sender;
+}
+
 export class FakeTransceiver {
   readonly sender: FakeSender;
   codecs: readonly { mimeType: string }[] | null = null;
@@ -34,21 +53,7 @@ export class FakeTransceiver {
     readonly init: RTCRtpTransceiverInit,
   ) {
     this.track = typeof of === 'string' ? null : of;
-    let encodings = (init.sendEncodings ?? []).map(() => ({ active: true }));
-    let version = 0;
-    this.sender = {
-      getParameters: () => ({ transactionId: `${++version}`, encodings: encodings.map((encoding) => ({ ...encoding })) }),
-      setParameters: async (parameters) => {
-        await Promise.resolve();
-        if (parameters.transactionId !== `${version}`) throw new Error('InvalidStateError');
-        encodings = parameters.encodings;
-      },
-      track: this.track,
-      replaceTrack: (next) => {
-        this.sender.track = next;
-        return Promise.resolve();
-      },
-    };
+    this.sender = fakeSender(this.track, (init.sendEncodings ?? []).length);
   }
 
   setCodecPreferences(codecs: { mimeType: string }[]): void {
@@ -60,19 +65,12 @@ export class FakeTransceiver {
 export interface FakeLine {
   readonly mid: string;
   direction: RTCRtpTransceiverDirection;
-  readonly sender: Pick<FakeSender, 'track' | 'replaceTrack'>;
+  readonly sender: FakeSender;
   readonly receiver: { readonly track: { readonly kind: string; readonly id: string } };
 }
 
 function fakeLine(kind: string, mid: string): FakeLine {
-  const sender = {
-    track: null as unknown,
-    replaceTrack: (next: unknown) => {
-      sender.track = next;
-      return Promise.resolve();
-    },
-  };
-  return { mid, direction: 'recvonly', sender, receiver: { track: { kind, id: mid } } };
+  return { mid, direction: 'recvonly', sender: fakeSender(null, 1), receiver: { track: { kind, id: mid } } };
 }
 
 /** Description with these media sections, as far as a `FakePeer` reads it. */
