@@ -10,6 +10,10 @@ pub(crate) const PACING_FACTOR: f64 = 2.5;
 /// `kProbeClusterTimeout` (`bitrate_prober.cc`).
 const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// Longest time that unreported packets delay others. Chosen by us: three pictures. Without
+/// a bound, a path whose target is below the rate of its copies is blocked for seconds.
+const MOST_BEHIND: Duration = Duration::from_millis(100);
+
 /// Most waiting clusters; further ones replace the oldest. A controller requests at most
 /// two at once.
 const MAX_PROBES: usize = 4;
@@ -129,6 +133,26 @@ impl Pacer {
             probe.packets_left = probe.packets_left.saturating_sub(1);
             probe.bytes_left = probe.bytes_left.saturating_sub(size);
         }
+        self.end_probes(now);
+        self.rescale(now, before);
+    }
+
+    /// Reports that a packet left which feedback does not name as this path's, such as a
+    /// copy of another path's. It is none of a probe's packets: a probe that lost its
+    /// packets to copies would have no result. It delays others for a short time at most,
+    /// since nobody asks the pacer before a copy leaves.
+    pub fn on_unreported(&mut self, now: Instant, size: Bytes) {
+        let before = self.rate();
+        self.end_probes(now);
+        self.rescale(now, before);
+        if self.probes.is_empty() {
+            let time = self.rate.time_for(size).unwrap_or(Duration::ZERO);
+            let most = self.drained_at.max(now + MOST_BEHIND);
+            self.drained_at = (self.drained_at.max(now) + time).min(most);
+        }
+    }
+
+    fn end_probes(&mut self, now: Instant) {
         while let Some(probe) = self.probes.front() {
             let done = probe.packets_left == 0 && probe.bytes_left == Bytes::ZERO;
             if !done && now < probe.expires_at {
@@ -136,7 +160,6 @@ impl Pacer {
             }
             self.probes.pop_front();
         }
-        self.rescale(now, before);
     }
 
     /// Clears debt and probes, for a path that failed.

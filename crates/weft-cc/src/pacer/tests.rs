@@ -96,6 +96,38 @@ fn a_probe_keeps_its_rate_with_a_coarse_timer() {
     assert_eq!(times, [0, 2, 4, 5, 7, 8, 10, 12, 13, 15, 16]);
 }
 
+/// A path whose target is 100 kbit/s carries copies of another path at 500 kbit/s.
+#[test]
+fn copies_take_no_packets_from_a_probe_and_block_nothing_for_long() {
+    let mut pacer = Pacer::new(Rate::from_kbps(100));
+    for now in (0..2_000).step_by(20) {
+        pacer.on_unreported(ms(now), PACKET);
+    }
+    assert_eq!(
+        pacer.next_send(ms(1_980)),
+        (ms(1_980) + MOST_BEHIND).saturating_sub(Pacer::BURST)
+    );
+    let cluster = ProbeCluster {
+        id: ProbeId(1),
+        rate: Rate::from_kbps(200),
+        packets: 5,
+        bytes: Bytes(0),
+    };
+    pacer.add_probe(ms(2_000), &cluster);
+    let mut times = Vec::new();
+    for now in 2_000..2_400 {
+        if now % 20 == 0 {
+            pacer.on_unreported(ms(now), PACKET);
+        }
+        if pacer.probe().is_some() && pacer.next_send(ms(now)) == ms(now) {
+            pacer.on_sent(ms(now), PACKET);
+            times.push(now);
+        }
+    }
+    // 50 ms apart, after half of what was owed at half of the rate.
+    assert_eq!(times, [2_040, 2_090, 2_140, 2_190, 2_240]);
+}
+
 #[test]
 fn a_probe_without_packets_is_given_up() {
     let mut pacer = Pacer::new(Rate::from_mbps(1));

@@ -319,6 +319,7 @@ impl Path {
         let unmeasured = std::mem::take(&mut self.sending.unmeasured);
         let ecn = self.marking.next();
         self.history.push(sent, ecn, carried, unmeasured);
+        self.sending.pacer.on_sent(now, size);
         self.account(now, size);
         self.sending.last_measured = Some(now);
         if self.life.waiting_since.is_none() {
@@ -337,11 +338,11 @@ impl Path {
     /// A copy of another path's packet leaves here.
     pub fn on_copy_sent(&mut self, now: Instant, size: Bytes) {
         self.sending.unmeasured += size;
+        self.sending.pacer.on_unreported(now, size);
         self.account(now, size);
     }
 
     fn account(&mut self, now: Instant, size: Bytes) {
-        self.sending.pacer.on_sent(now, size);
         self.counters.sent_packets += 1;
         self.counters.sent_bytes += size;
         self.sending.last_sent = Some(now);
