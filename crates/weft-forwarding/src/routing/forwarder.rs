@@ -382,7 +382,7 @@ impl Forwarder {
         }
         match (running.map.place(packet.sequence), verdict.forward) {
             (Place::Out(sequence), true) => {
-                let timestamp = self.timestamps.shifted(now, packet.timestamp, newest);
+                let timestamp = self.timestamps.shifted(now, packet.timestamp);
                 self.stats.forwarded += 1;
                 self.emit(ForwardedPacket {
                     sequence,
@@ -405,7 +405,7 @@ impl Forwarder {
 
     /// An empty packet, so that the receiver does not wait for the number.
     fn fill(&mut self, now: Instant, sequence: u64, timestamp: u32) {
-        let timestamp = self.timestamps.shifted(now, timestamp, false);
+        let timestamp = self.timestamps.shifted(now, timestamp);
         self.stats.fillers += 1;
         self.emit(ForwardedPacket {
             sequence,

@@ -8,6 +8,8 @@ use weft_units::Instant;
 pub(super) struct Timestamps {
     /// `None` until the source's first packet is sent.
     pub shift: Option<u32>,
+    /// The highest one, which need not be the last: receivers drop what is older than
+    /// what they have shown.
     pub last: Option<(u32, Instant)>,
 }
 
@@ -27,11 +29,31 @@ impl Timestamps {
         }));
     }
 
-    pub fn shifted(&mut self, now: Instant, timestamp: u32, newest: bool) -> u32 {
+    pub fn shifted(&mut self, now: Instant, timestamp: u32) -> u32 {
         let out = timestamp.wrapping_add(self.shift.unwrap_or(0));
-        if newest {
+        let is_behind = |(last, _): (u32, Instant)| (out.wrapping_sub(last) as i32) < 0;
+        if !self.last.is_some_and(is_behind) {
             self.last = Some((out, now));
         }
         out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_continues_after_the_highest_timestamp_of_the_one_before() {
+        let mut timestamps = Timestamps::default();
+        let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
+        timestamps.start(at(0), 5_000, 90_000);
+        assert_eq!(timestamps.shifted(at(0), 5_000), 5_000);
+        // Packets of a source that does not count upwards, two seconds apart.
+        assert_eq!(timestamps.shifted(at(10), 185_000), 185_000);
+        assert_eq!(timestamps.shifted(at(20), 5_900), 5_900);
+        timestamps.source_ended();
+        timestamps.start(at(110), 77, 90_000);
+        assert_eq!(timestamps.shifted(at(110), 77), 185_000 + 9_000);
     }
 }
