@@ -36,6 +36,14 @@ pub(crate) struct Want {
 }
 
 impl Want {
+    /// Returns the rate of its smallest encoding, which may be the only one.
+    fn kept(&self) -> Rate {
+        match self.smallest {
+            Rate::ZERO => self.demand.unwrap_or_default(),
+            smallest => smallest,
+        }
+    }
+
     fn least(&self) -> Rate {
         let margin = if self.paused { RESUME_MARGIN } else { 1.0 };
         self.smallest.mul_f64(MOVES * margin)
@@ -76,7 +84,7 @@ pub(crate) fn shares(total: Rate, wants: &[Want]) -> Vec<Rate> {
         let size = rest.iter().take_while(alike).count();
         let (group, smaller) = rest.split_at(size);
         let smallest = |places: &[usize]| -> Rate {
-            let each = places.iter().map(|place| wants[*place].smallest);
+            let each = places.iter().map(|place| wants[*place].kept());
             each.sum()
         };
         let kept = left.saturating_sub(smallest(smaller));
@@ -179,6 +187,22 @@ mod tests {
         let wants = [want(100), want(1_000), want(100)];
         let shares = shares(kbps(200), &wants);
         assert_eq!(shares, [kbps(25), kbps(150), kbps(25)]);
+    }
+
+    #[test]
+    fn a_camera_with_one_encoding_takes_nothing_from_those_with_several() {
+        let large = Want {
+            demand: None,
+            ..want(1_000)
+        };
+        let only = Want {
+            smallest: Rate::ZERO,
+            demand: Some(kbps(200)),
+            ..want(100)
+        };
+        let shares = shares(kbps(1_200), &[large, want(100), only]);
+        assert!(shares[1] >= kbps(150), "{shares:?}");
+        assert_eq!(shares[0], kbps(850));
     }
 
     #[test]
