@@ -30,6 +30,10 @@ pub struct Census {
     pub sources: [usize; 2],
     /// Tracks of other planes: by their names here and there.
     pub imports: [usize; 2],
+    /// Open data channels: by their connection, and by the label that they distribute.
+    pub channels: [usize; 2],
+    /// Participants whose sound is not forwarded.
+    pub muted: usize,
 }
 
 impl Census {
@@ -46,6 +50,7 @@ impl Census {
             && same(self.subscriptions)
             && same(self.sources)
             && same(self.imports)
+            && same(self.channels)
     }
 }
 
@@ -83,6 +88,8 @@ impl Plane {
             subscriptions: self.traffic.subscriptions(),
             sources: self.traffic.sources(),
             imports: self.traffic.relays.count(),
+            channels: self.topics.count(),
+            muted: self.muted.len(),
         }
     }
 

@@ -59,6 +59,12 @@ impl Topics {
         }
     }
 
+    /// Number of open channels: by connection, and by topic.
+    pub(crate) fn count(&self) -> [usize; 2] {
+        let by_topic = self.channels.values().map(BTreeSet::len);
+        [self.open.len(), by_topic.sum()]
+    }
+
     /// Forgets a connection.
     pub(crate) fn remove(&mut self, key: PeerKey) {
         let first = (key, ChannelId(0));

@@ -7,8 +7,9 @@ use weft_units::{Duration, Instant, Rate};
 use crate::hostile::{Attack, Kind};
 use crate::member::{Member, Part, Speech};
 use crate::network::SERVER;
-use crate::plan::{Budgets, Deed, MemberPlan, Plan, link_of};
+use crate::plan::{Deed, MemberPlan, Plan, link_of};
 use crate::processor::{Load, Pace, Spent};
+use crate::server::Budgets;
 use crate::world::World;
 
 /// Viewers of the publisher.
@@ -81,7 +82,8 @@ pub fn forward(length: Duration, budgets: Budgets) -> u64 {
     };
     let mut world = World::new(&plan, Pace::Counted);
     world.run_until(Instant::ZERO + length);
-    world.server.plane.stats().packets_forwarded
+    let planes = world.server.planes.iter();
+    planes.map(|plane| plane.stats().packets_forwarded).sum()
 }
 
 /// Members who play the publisher.
@@ -167,6 +169,8 @@ fn plan(kind: Option<Kind>) -> Plan {
         seed: 1,
         calm: true,
         budgets: Budgets::Kept,
+        planes: 1,
+        people: Vec::new(),
         deeds: joins.collect(),
         members,
         attacks: attacks

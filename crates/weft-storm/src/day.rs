@@ -6,8 +6,9 @@ use weft_testing::pictures::Layers;
 use weft_units::{Duration, Instant};
 
 use crate::member::{Part, Speech};
-use crate::plan::{Budgets, Deed, MemberPlan, Plan, link_of};
+use crate::plan::{Deed, MemberPlan, Plan, link_of};
 use crate::processor::Pace;
+use crate::server::Budgets;
 use crate::world::World;
 
 /// Length of a call between a publisher and a viewer.
@@ -81,6 +82,8 @@ fn plan(hours: u64) -> Plan {
         seed: 1,
         calm: true,
         budgets: Budgets::Kept,
+        planes: 1,
+        people: Vec::new(),
         members: vec![
             member("publisher", Part::Publishes),
             member("viewer", Part::Plays("publisher".to_owned())),

@@ -14,12 +14,15 @@ pub mod attacks;
 pub mod day;
 mod h264;
 pub mod hostile;
+pub mod kit;
 pub mod member;
 pub mod network;
+pub mod person;
 pub mod plan;
 pub mod processor;
 pub mod screen;
 pub mod server;
+mod tape;
 pub mod watch;
 pub mod world;
 
@@ -27,7 +30,7 @@ use member::Part;
 use plan::Plan;
 use processor::Pace;
 use screen::{Screen, Shown};
-use watch::Extremes;
+use watch::{Extremes, Meetings};
 use world::{Counts, World};
 
 /// Result of a run.
@@ -40,6 +43,7 @@ pub struct Outcome {
     pub counts: Counts,
     /// Distance to the bounds.
     pub extremes: Extremes,
+    pub meetings: Meetings,
     /// Largest share of a viewer's pictures that attacks took away.
     pub most_taken_away: f64,
     /// Most pictures of a viewer that attacks took away.
@@ -62,6 +66,7 @@ pub fn run(seed: u64, tells: bool) -> Outcome {
         digest: world.watch.digest(),
         counts: world.counts,
         extremes: world.watch.extremes,
+        meetings: world.watch.meetings.clone(),
         most_taken_away: 0.0,
         most_pictures_taken: 0,
     };

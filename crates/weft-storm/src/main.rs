@@ -10,9 +10,9 @@ use std::thread;
 use clap::{Parser, Subcommand};
 use weft_storm::attacks::{Effect, forward, under};
 use weft_storm::hostile::Kind;
-use weft_storm::plan::Budgets;
 use weft_storm::processor::Pace;
-use weft_storm::watch::Extremes;
+use weft_storm::server::Budgets;
+use weft_storm::watch::{Extremes, Meetings};
 use weft_storm::{Outcome, day, run};
 use weft_testing::allocation::Counting;
 use weft_units::Duration;
@@ -110,6 +110,7 @@ fn seeds(from: u64, count: u64, jobs: u64, verbose: bool) -> bool {
     let (sender, outcomes) = mpsc::channel::<Outcome>();
     let (mut failed, mut pictures, mut datagrams) = (0, 0, 0);
     let mut extremes = Extremes::default();
+    let mut meetings = Meetings::default();
     let (mut share, mut taken, mut defects) = (0.0_f64, 0, 0);
     // Defects on request are not to be told of.
     std::panic::set_hook(Box::new(|panic| {
@@ -135,6 +136,7 @@ fn seeds(from: u64, count: u64, jobs: u64, verbose: bool) -> bool {
             pictures += outcome.counts.pictures;
             datagrams += outcome.counts.datagrams;
             extremes = extremes.worst(outcome.extremes);
+            meetings.worsen(&outcome.meetings);
             share = share.max(outcome.most_taken_away);
             taken = taken.max(outcome.most_pictures_taken);
             defects += outcome.counts.defects;
@@ -171,6 +173,15 @@ fn seeds(from: u64, count: u64, jobs: u64, verbose: bool) -> bool {
     println!(
         "{defects} defects on request; attacks took at most {:.1} % of a viewer's pictures, and {taken}",
         share * 100.0
+    );
+    let longest = meetings.longest.iter();
+    let longest =
+        longest.map(|(bound, longest)| format!("{bound:?} {:.2} s", longest.as_secs_f64()));
+    let longest: Vec<String> = longest.collect();
+    let fewest = meetings.fewest.unwrap_or_default();
+    println!(
+        "in meetings at most: {}; at least {fewest} pictures of a tile in a second",
+        longest.join(", ")
     );
     println!("{passed} passed, {failed} failed");
     failed == 0

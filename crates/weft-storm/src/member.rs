@@ -3,56 +3,26 @@
 use std::net::SocketAddr;
 
 use weft_forwarding::ResourceId;
-use weft_ice::{IceRole, LinkId, LocalAddress, RemoteFilter};
-use weft_peer::{
-    Entropy, Event, Offer, Output, Peer, PeerConfig, Section, StreamDirection, TimeOrigin,
-};
-use weft_secure::{Certificate, Event as AssociationEvent};
+use weft_ice::IceRole;
+use weft_peer::{Event, Offer, Output, Peer, Section, StreamDirection};
+use weft_secure::Event as AssociationEvent;
 use weft_session::{Delivery, Event as SessionEvent, Frame};
 use weft_testing::pictures::{FRAME_INTERVAL, Layers, Source, Stamp};
-use weft_units::{Codec, Duration, Ecn, FiveTuple, Instant, MediaKind, Rate, Rng, Transport};
+use weft_units::{Codec, Duration, Ecn, FiveTuple, Instant, MediaKind, Rate, Rng};
 use weft_wire::payload::Form;
 
 use crate::h264;
+use crate::kit::Kit;
 use crate::network::Datagram;
 use crate::screen::Screen;
-use crate::server::Server;
+use crate::server::{Asking, Server};
 
 /// Rate of a camera at first.
 const BEGINNING: Rate = Rate::from_kbps(300);
 /// Most that a member publishes.
 const PUBLISHED: Rate = Rate::from_kbps(500);
 /// Time before a member tries again.
-const AGAIN: Duration = Duration::from_millis(300);
-
-/// Ingredients of everybody's associations.
-#[derive(Clone)]
-pub struct Kit {
-    pub origin: TimeOrigin,
-    pub certificate: Certificate,
-    pub rng: Rng,
-}
-
-impl Kit {
-    /// Returns the settings of a new peer on these addresses, with the randomness of
-    /// `name`, which nobody else has.
-    pub fn config(&self, name: &str, role: IceRole, ports: &[SocketAddr]) -> PeerConfig {
-        let links = (0..).zip(ports);
-        let locals = links.map(|(link, addr)| LocalAddress {
-            transport: Transport::Udp,
-            addr: *addr,
-            link: LinkId(link),
-            cost: 10 * u16::from(link),
-            remotes: RemoteFilter::Any,
-        });
-        let (certificate, entropy) = (self.certificate.clone(), self.entropy(name));
-        PeerConfig::new(role, self.origin, certificate, locals.collect(), &entropy)
-    }
-
-    pub fn entropy(&self, name: &str) -> Entropy {
-        Entropy::repeating(self.rng.stream(name))
-    }
-}
+pub const AGAIN: Duration = Duration::from_millis(300);
 
 /// Role of a member in the room.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -181,7 +151,10 @@ impl Member {
             return;
         };
         let agreed = match &self.part {
-            Part::Publishes => server.publish(now, by, &publisher, &text, &entropy),
+            Part::Publishes => {
+                let who = Asking::plain(by, &publisher);
+                server.publish(now, who, &text, &entropy)
+            }
             Part::Plays(_) => server.play(now, by, &publisher, &text, &entropy),
         };
         let accepted = agreed.ok().and_then(|(resource, answer)| {
@@ -416,7 +389,8 @@ impl Member {
     }
 }
 
-fn datagram(output: Output) -> Option<Datagram> {
+/// Returns the datagram of an output.
+pub fn datagram(output: Output) -> Option<Datagram> {
     match output {
         Output::Transmit {
             tuple, datagram, ..

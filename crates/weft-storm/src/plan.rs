@@ -1,6 +1,8 @@
 //! Plan of a run, drawn from its seed: members and their links, what happens to them, and
 //! attacks.
 
+mod people;
+
 use weft_links::LinkSpec;
 use weft_testing::pictures::Layers;
 use weft_units::{Duration, Instant, Rate, Rng};
@@ -8,6 +10,8 @@ use weft_units::{Duration, Instant, Rate, Rng};
 use crate::hostile::{Attack, Kind};
 use crate::member::{Part, Speech};
 use crate::network::Mangling;
+use crate::person::{Profile, Showing};
+use crate::server::Budgets;
 
 /// Link of a member.
 #[derive(Clone, Debug)]
@@ -28,6 +32,47 @@ pub struct MemberPlan {
     pub links: Vec<LinkPlan>,
 }
 
+/// Person of a meeting.
+#[derive(Clone, Debug)]
+pub struct PersonPlan {
+    pub profile: Profile,
+    pub links: Vec<LinkPlan>,
+}
+
+/// Act of a person, or event that happens to one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Act {
+    Joins,
+    Leaves,
+    /// Crashes: sends no farewell.
+    Crashes,
+    /// Publishes over another connection, which takes over.
+    Republishes,
+    /// Begins or ends to share the screen.
+    Shares(bool),
+    /// Shows the others at other sizes.
+    Shows(Showing),
+    /// Cuts the link with this place in the person's list.
+    Cut(usize),
+    Restored(usize),
+    /// The server's work for a connection of the person fails by a defect.
+    Defect,
+}
+
+/// Order of the moderators.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Order {
+    Mute(usize),
+    Unmute(usize),
+    Remove(usize),
+    Lock(bool),
+    /// Makes newcomers wait.
+    Wait(bool),
+    /// Lets everybody in who waits.
+    Admit,
+    Record(bool),
+}
+
 /// Event that happens to a member, named by its place, or to the server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Deed {
@@ -45,17 +90,13 @@ pub enum Deed {
     /// Gives the member's link with this place more capacity than it needs.
     SpeedsUp(usize, usize),
     ServerCrashes,
+    /// The server's plane with this number fails; an empty one replaces it.
+    PlaneFails(usize),
     /// The server's work for this member fails by a defect.
     Defect(usize),
-}
-
-/// Bounds on the cost of a peer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Budgets {
-    /// In force, as in a product.
-    Kept,
-    /// Removed, to measure their effect and their cost.
-    LeftOut,
+    /// The person with this number acts.
+    Does(usize, Act),
+    Moderates(Order),
 }
 
 /// Plan of a run.
@@ -66,13 +107,20 @@ pub struct Plan {
     /// be missing at the end.
     pub calm: bool,
     pub budgets: Budgets,
+    /// Number of the server's planes.
+    pub planes: usize,
     pub members: Vec<MemberPlan>,
+    /// People of a meeting, which has no other members.
+    pub people: Vec<PersonPlan>,
     pub attacks: Vec<(Attack, LinkPlan)>,
     /// Deeds in order of time.
     pub deeds: Vec<(Instant, Deed)>,
     /// Time until everybody leaves.
     pub length: Duration,
 }
+
+/// Share of the runs that are meetings.
+const MEETINGS: f64 = 0.4;
 
 fn at(seconds: f64) -> Instant {
     Instant::ZERO + Duration::from_secs_f64(seconds)
@@ -91,43 +139,71 @@ impl Plan {
             seed,
             calm: root.stream("calm").chance(0.25),
             budgets: Budgets::Kept,
+            planes: 1,
             members: Vec::new(),
+            people: Vec::new(),
             attacks: Vec::new(),
             deeds: Vec::new(),
             length: Duration::from_secs_f64(between(&mut rng, 7.0, 11.0)),
         };
-        let publishers = 1 + rng.below(2) as usize;
-        for n in 0..publishers {
-            plan.add_member(&root, &format!("publisher {n}"), Part::Publishes);
-        }
-        for n in 0..1 + rng.below(3) {
-            let whom = format!("publisher {}", rng.below(publishers as u64));
-            plan.add_member(&root, &format!("viewer {n}"), Part::Plays(whom));
-        }
-        if rng.chance(0.3) {
-            plan.add_slow_viewer(&root);
-        }
-        if rng.chance(0.2) {
-            for n in 0..4 + rng.below(8) {
-                plan.add_visitor(&root, &format!("visitor {n}"));
-            }
+        match root.stream("people").chance(MEETINGS) {
+            true => plan.gather(&root),
+            false => plan.add_members(&root, &mut rng),
         }
         if rng.chance(0.15) {
             let when = between(&mut rng, 3.0, plan.length.as_secs_f64() - 3.5);
             plan.deeds.push((at(when), Deed::ServerCrashes));
         }
+        let whom = match plan.people.is_empty() {
+            true => "publisher 0",
+            false => "person 0",
+        };
         for n in 0..rng.below(4) {
-            plan.add_attack(&root, n);
+            plan.add_attack(&root, whom, n);
         }
         let rng = &mut root.stream("defects");
-        if rng.chance(0.1) {
+        if !plan.members.is_empty() && rng.chance(0.1) {
             let place = rng.below(plan.members.len() as u64) as usize;
             let when = between(rng, 1.0, plan.length.as_secs_f64() - 1.0);
             plan.deeds.push((at(when), Deed::Defect(place)));
         }
+        plan.spread(&root);
         // Those at one time happen in the order in which they were drawn.
         plan.deeds.sort_by_key(|(at, _)| *at);
         plan
+    }
+
+    /// Adds publishers and their viewers.
+    fn add_members(&mut self, root: &Rng, rng: &mut Rng) {
+        let publishers = 1 + rng.below(2) as usize;
+        for n in 0..publishers {
+            self.add_member(root, &format!("publisher {n}"), Part::Publishes);
+        }
+        for n in 0..1 + rng.below(3) {
+            let whom = format!("publisher {}", rng.below(publishers as u64));
+            self.add_member(root, &format!("viewer {n}"), Part::Plays(whom));
+        }
+        if rng.chance(0.3) {
+            self.add_slow_viewer(root);
+        }
+        if rng.chance(0.2) {
+            for n in 0..4 + rng.below(8) {
+                self.add_visitor(root, &format!("visitor {n}"));
+            }
+        }
+    }
+
+    /// Gives the server several planes in half of the runs; some of them fail.
+    fn spread(&mut self, root: &Rng) {
+        let rng = &mut root.stream("planes");
+        if rng.chance(0.5) {
+            self.planes = 2 + rng.below(2) as usize;
+            if rng.chance(0.4) {
+                let when = between(rng, 2.5, self.length.as_secs_f64() - 3.5);
+                let place = rng.below(self.planes as u64) as usize;
+                self.deeds.push((at(when), Deed::PlaneFails(place)));
+            }
+        }
     }
 
     /// Returns the plan without attacks.
@@ -259,10 +335,10 @@ impl Plan {
         }
     }
 
-    fn add_attack(&mut self, root: &Rng, number: u64) {
+    fn add_attack(&mut self, root: &Rng, whom: &str, number: u64) {
         let rng = &mut root.stream(&format!("attack {number}"));
         let kind = Kind::ALL[rng.below(Kind::ALL.len() as u64) as usize];
-        let parts = kind.parts("publisher 0");
+        let parts = kind.parts(whom);
         let part = match parts.is_empty() {
             true => None,
             false => Some(parts[rng.below(parts.len() as u64) as usize].clone()),

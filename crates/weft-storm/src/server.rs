@@ -1,17 +1,21 @@
-//! The server without sockets: its media plane, its rooms, and a processor that takes
+//! The server without sockets: its media planes, its rooms, and a processor that takes
 //! time for each input.
 
-use std::collections::{BTreeMap, VecDeque};
+mod moderation;
+mod planes;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::IpAddr;
 
-use weft_forwarding::{Event, MediaError, Output, Plane, Publisher, ResourceId, Settings};
-use weft_peer::{Entropy, PeerKey};
+use weft_forwarding::{Event, MediaError, Plane, Publisher, ResourceId, Sound};
+use weft_peer::Entropy;
 use weft_rooms::{Change, Join, Joined, ParticipantKind, Proof, Publishing, Registry, Standing};
 use weft_units::{Duration, Ecn, FiveTuple, Instant};
 use weft_wire::rtcp;
 
-use crate::network::{Datagram, SERVER};
+use crate::network::Datagram;
 use crate::processor::{Load, Processor, Work};
+pub use planes::{Budgets, Planes, Sent};
 
 /// Room of a run.
 pub const ROOM: &str = "storm";
@@ -27,17 +31,44 @@ pub const MOST_CONNECTIONS: usize = 2_000;
 pub enum Role {
     Publish,
     Play,
+    /// Receives the whole room.
+    Receive,
 }
 
 /// Media connection as signalling knows it.
 #[derive(Clone, Debug)]
 pub struct Resource {
     pub role: Role,
-    /// Participant who publishes, also for a player.
+    /// Participant who publishes, also for a player; the receiver of a room.
     pub publisher: String,
+    /// Place of its plane.
+    plane: usize,
     published: Publishing,
     number: u64,
     connected: bool,
+}
+
+impl Resource {
+    fn is_published_by(&self, participant: &str) -> bool {
+        self.role == Role::Publish && self.publisher == participant
+    }
+}
+
+/// Participant who asks for a connection.
+#[derive(Clone, Copy, Debug)]
+pub struct Asking<'a> {
+    pub by: IpAddr,
+    /// Id in the room.
+    pub id: &'a str,
+    pub proof: Proof,
+}
+
+impl<'a> Asking<'a> {
+    /// Participant without a secret of its own.
+    pub fn plain(by: IpAddr, id: &'a str) -> Asking<'a> {
+        let proof = Proof([0; 32]);
+        Asking { by, id, proof }
+    }
 }
 
 /// Reason of a refusal.
@@ -51,19 +82,13 @@ pub enum Refusal {
     Room,
 }
 
-/// Datagram to send, and the peer that it is for.
-pub struct Sent {
-    pub peer: PeerKey,
-    pub datagram: Datagram,
-}
-
 /// Running server.
 ///
-/// Rooms and plane are real. `weft-server`'s hub joins them in the product; its names
+/// Rooms and planes are real. `weft-server`'s hub joins them in the product; its names
 /// come from the system's randomness and its requests over HTTP, so its steps are
 /// repeated here.
 pub struct Server {
-    pub plane: Plane,
+    pub planes: Planes,
     pub rooms: Registry,
     pub resources: BTreeMap<ResourceId, Resource>,
     opened: u64,
@@ -74,14 +99,20 @@ pub struct Server {
     pub outbox: VecDeque<Sent>,
     /// Connections that ended by themselves since the last look.
     pub ended: Vec<(ResourceId, String)>,
+    /// Events of receptions and publications since the last look.
+    pub told: Vec<Event>,
+    /// Participants whom a moderator has muted, and those who were removed.
+    muted: BTreeSet<String>,
+    removed: BTreeSet<String>,
+    is_recording: bool,
     /// Number of datagrams that found the socket's buffer full.
     pub overrun: u64,
 }
 
 impl Server {
-    pub fn new(settings: Settings, processor: Processor) -> Server {
+    pub fn new(planes: Planes, processor: Processor) -> Server {
         Server {
-            plane: Plane::new(settings),
+            planes,
             rooms: Registry::new(Default::default()),
             resources: BTreeMap::new(),
             opened: 0,
@@ -90,6 +121,10 @@ impl Server {
             processor,
             outbox: VecDeque::new(),
             ended: Vec::new(),
+            told: Vec::new(),
+            muted: BTreeSet::new(),
+            removed: BTreeSet::new(),
+            is_recording: false,
             overrun: 0,
         }
     }
@@ -110,7 +145,7 @@ impl Server {
         let free = self.processor.free_at;
         let next = match self.inbox.is_empty() {
             false => Some(Instant::ZERO),
-            true => self.plane.poll_timeout().map(|d| d.at),
+            true => self.planes.poll_timeout(),
         };
         let rooms = self.rooms.poll_timeout().map(|d| d.at);
         next.into_iter().chain(rooms).min().map(|at| at.max(free))
@@ -123,13 +158,16 @@ impl Server {
         {
             self.inbox_bytes -= datagram.bytes.len();
             let by = datagram.from.ip();
-            self.work(now, Load::Datagram(by), |plane| {
+            let at = self.planes.socket_of(datagram.from);
+            self.work(now, Load::Datagram(by), at, |plane| {
                 let Datagram { from, to, bytes } = &datagram;
                 plane.handle_datagram(now, FiveTuple::udp(*to, *from), Ecn::NotEct, bytes);
             });
         }
-        if self.processor.free_at <= now && self.plane.poll_timeout().is_some_and(|d| d.at <= now) {
-            self.work(now, Load::Timeout, |plane| plane.handle_timeout(now));
+        for at in 0..self.planes.count() {
+            if self.processor.free_at <= now && self.planes.is_due(now, at) {
+                self.work(now, Load::Timeout, at, |plane| plane.handle_timeout(now));
+            }
         }
         self.rooms.handle_timeout(now);
         self.tell_rooms(now);
@@ -164,15 +202,18 @@ impl Server {
     pub fn publish(
         &mut self,
         now: Instant,
-        by: IpAddr,
-        participant: &str,
+        who: Asking<'_>,
         offer: &str,
         entropy: &Entropy,
     ) -> Result<(ResourceId, String), Refusal> {
-        let held = self.rooms.hold(ROOM, participant, Some(Proof([0; 32])));
+        let (by, participant) = (who.by, who.id);
+        let proof = Some(who.proof);
+        let inside = self.rooms.check_inside(ROOM, participant, proof);
+        inside.map_err(|_| Refusal::Room)?;
+        let held = self.rooms.hold(ROOM, participant, proof);
         held.map_err(|_| Refusal::Room)?;
-        let resource = self.open(Role::Publish, participant)?;
-        let agreed = self.work(now, Load::Request(by), |plane| {
+        let (resource, at) = self.open(Role::Publish, participant)?;
+        let agreed = self.work(now, Load::Request(by), at, |plane| {
             let who = publisher(participant);
             plane.publish(now, resource.clone(), who, offer, entropy)
         });
@@ -207,8 +248,8 @@ impl Server {
         if found.publishing.is_nothing() {
             return Err(nothing);
         }
-        let resource = self.open(Role::Play, participant)?;
-        let agreed = self.work(now, Load::Request(by), |plane| {
+        let (resource, at) = self.open(Role::Play, participant)?;
+        let agreed = self.work(now, Load::Request(by), at, |plane| {
             let who = publisher(participant);
             plane.play(now, resource.clone(), who, Some(offer), entropy)
         });
@@ -223,10 +264,13 @@ impl Server {
 
     /// Ends a connection on request.
     pub fn close(&mut self, now: Instant, resource: &ResourceId) {
-        self.work(now, Load::Timeout, |plane| plane.close(now, resource));
-        if let Some(gone) = self.resources.remove(resource)
-            && gone.role == Role::Publish
-        {
+        let Some(gone) = self.resources.remove(resource) else {
+            return;
+        };
+        self.work(now, Load::Timeout, gone.plane, |plane| {
+            plane.close(now, resource);
+        });
+        if gone.role == Role::Publish {
             self.show_publishing(&gone.publisher);
             self.rooms.finish(now, ROOM, &gone.publisher);
         }
@@ -235,12 +279,16 @@ impl Server {
 
     /// Causes a defect in the plane's work for this connection.
     pub fn fail(&mut self, now: Instant, resource: &ResourceId) {
-        self.work(now, Load::Timeout, |plane| plane.fail(now, resource));
+        if let Some(at) = self.resources.get(resource).map(|r| r.plane) {
+            self.work(now, Load::Timeout, at, |plane| plane.fail(now, resource));
+        }
     }
 
     /// Answers a request for the server's figures.
     pub fn ask_for_figures(&mut self, now: Instant, by: IpAddr) {
-        self.work(now, Load::Request(by), |plane| plane.stats());
+        for at in 0..self.planes.count() {
+            self.work(now, Load::Request(by), at, |plane| plane.stats());
+        }
     }
 
     /// Returns the participant of this name if it publishes now.
@@ -250,56 +298,42 @@ impl Server {
         found.map(|p| p.id.clone())
     }
 
-    fn open(&mut self, role: Role, participant: &str) -> Result<ResourceId, Refusal> {
+    /// Names a connection and chooses its plane: that of the participant's others, or the
+    /// next one.
+    fn open(&mut self, role: Role, participant: &str) -> Result<(ResourceId, usize), Refusal> {
         if self.resources.len() >= MOST_CONNECTIONS {
             return Err(Refusal::Full);
         }
         self.opened += 1;
         let id = ResourceId(format!("resource {:06}", self.opened));
+        let own = |r: &&Resource| {
+            r.publisher == participant && role != Role::Play && r.role != Role::Play
+        };
+        let own = self.resources.values().find(own).map(|r| r.plane);
+        let plane = own.unwrap_or(self.opened as usize % self.planes.count());
         let resource = Resource {
             role,
             publisher: participant.to_owned(),
+            plane,
             published: Publishing::default(),
             number: self.opened,
             connected: false,
         };
         self.resources.insert(id.clone(), resource);
-        Ok(id)
+        Ok((id, plane))
     }
 
-    /// Drives the plane and takes its outputs, at the processor's expense.
-    fn work<R>(&mut self, now: Instant, load: Load, call: impl FnOnce(&mut Plane) -> R) -> R {
+    /// Drives a plane, and takes the outputs of all, at the processor's expense.
+    fn work<R>(
+        &mut self,
+        now: Instant,
+        load: Load,
+        at: usize,
+        call: impl FnOnce(&mut Plane) -> R,
+    ) -> R {
         let mut work = Work::begin(load, self.processor.pace);
-        let done = work.part(|| call(&mut self.plane));
-        let mut events = Vec::new();
-        while let Some(output) = work.part(|| self.plane.poll_output()) {
-            match output {
-                Output::Event(event) => events.push(event),
-                // The server has one plane.
-                Output::Relay { .. } => {}
-                // Nothing is recorded.
-                Output::Record(_) => {}
-                Output::Transmit {
-                    peer,
-                    tuple,
-                    datagram,
-                    ..
-                } => {
-                    debug_assert_eq!(tuple.local, SERVER);
-                    work.sent(datagram.len());
-                    let copy = Datagram {
-                        from: tuple.local,
-                        to: tuple.remote,
-                        bytes: datagram.clone(),
-                    };
-                    work.part(|| self.plane.recycle(peer, datagram));
-                    self.outbox.push_back(Sent {
-                        peer,
-                        datagram: copy,
-                    });
-                }
-            }
-        }
+        let done = self.planes.drive(at, &mut work, call);
+        let events = self.planes.settle(now, at, &mut work, &mut self.outbox);
         self.processor.account(now, &work);
         for event in events {
             self.on_event(now, event);
@@ -307,28 +341,44 @@ impl Server {
         done
     }
 
+    /// Replaces a plane that has failed: its connections have ended.
+    fn lose_plane(&mut self, now: Instant, at: usize) {
+        let mut work = Work::begin(Load::Timeout, self.processor.pace);
+        let outbox = &mut self.outbox;
+        let mut events = self.planes.replace(now, at, &mut work, outbox);
+        self.processor.account(now, &work);
+        let lost = self.resources.iter().filter(|(_, r)| r.plane == at);
+        events.extend(lost.map(|(resource, _)| Event::Ended {
+            resource: resource.clone(),
+            reason: "its plane has failed".to_owned(),
+        }));
+        for event in events {
+            self.on_event(now, event);
+        }
+    }
+
     fn on_event(&mut self, now: Instant, event: Event) {
         match event {
-            // Nobody receives a whole room here.
-            Event::LinesChanged { .. } | Event::Offered { .. } | Event::WantedChanged { .. } => {}
+            told @ (Event::LinesChanged { .. }
+            | Event::Offered { .. }
+            | Event::WantedChanged { .. }) => self.told.push(told),
             Event::Connected { resource } => {
                 let Some(found) = self.resources.get_mut(&resource) else {
                     return;
                 };
                 found.connected = true;
                 let new = found.clone();
-                if new.role == Role::Play {
+                if new.role != Role::Publish {
                     return;
                 }
                 let earlier = self.resources.iter().filter(|(_, old)| {
-                    old.role == Role::Publish
-                        && old.publisher == new.publisher
-                        && old.number < new.number
+                    old.is_published_by(&new.publisher) && old.number < new.number
                 });
-                for old in earlier.map(|(id, _)| id.clone()).collect::<Vec<_>>() {
+                let earlier = earlier.map(|(id, old)| (id.clone(), old.plane));
+                for (old, at) in earlier.collect::<Vec<_>>() {
                     self.resources.remove(&old);
                     self.rooms.release(now, ROOM, &new.publisher);
-                    self.work(now, Load::Timeout, |plane| plane.close(now, &old));
+                    self.work(now, Load::Timeout, at, |plane| plane.close(now, &old));
                 }
                 self.show_publishing(&new.publisher);
             }
@@ -345,10 +395,18 @@ impl Server {
         self.tell_rooms(now);
     }
 
+    /// Mutes a participant on all planes, or ends that.
+    fn set_sound(&mut self, now: Instant, id: &str, sound: Sound) {
+        for at in 0..self.planes.count() {
+            self.work(now, Load::Timeout, at, |plane| {
+                plane.set_sound(now, &publisher(id), sound);
+            });
+        }
+    }
+
     fn show_publishing(&mut self, participant: &str) {
         let all = self.resources.values();
-        let mut connected =
-            all.filter(|r| r.role == Role::Publish && r.publisher == participant && r.connected);
+        let mut connected = all.filter(|r| r.is_published_by(participant) && r.connected);
         let shown = connected.next_back().map(|r| r.published.clone());
         // Somebody who is gone publishes nothing: no error.
         let _ = self
@@ -359,13 +417,17 @@ impl Server {
     /// Closes the connections of participants who left, and those of their players.
     fn tell_rooms(&mut self, now: Instant) {
         while let Some(event) = self.rooms.poll_output() {
-            let Change::Left { id } = event.change else {
+            let (Change::Left { id } | Change::Withdrawn { id }) = event.change else {
                 continue;
             };
+            if self.muted.remove(&id) {
+                self.set_sound(now, &id, Sound::Forwarded);
+            }
             let gone = self.resources.iter().filter(|(_, r)| r.publisher == id);
-            for resource in gone.map(|(id, _)| id.clone()).collect::<Vec<_>>() {
+            let gone = gone.map(|(id, r)| (id.clone(), r.plane));
+            for (resource, at) in gone.collect::<Vec<_>>() {
                 self.resources.remove(&resource);
-                self.work(now, Load::Timeout, |plane| plane.close(now, &resource));
+                self.work(now, Load::Timeout, at, |plane| plane.close(now, &resource));
             }
         }
     }

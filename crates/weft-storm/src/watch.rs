@@ -23,7 +23,7 @@ const MOST_UNHEARD: Duration = Duration::from_secs(5);
 /// path is known within 200 ms; lost packets have to come again, or a keyframe.
 pub const MOST_STILL: Duration = Duration::from_millis(400);
 /// Longest freeze of a call over any links that stay up, however bad.
-pub const MOST_STILL_ANYWHERE: Duration = Duration::from_millis(5_000);
+pub const MOST_STILL_ANYWHERE: Duration = Duration::from_millis(6_000);
 /// Longest time without an acknowledgement on a path over a good link: an idle path is
 /// measured four times a second.
 pub const MOST_UNACKNOWLEDGED: Duration = Duration::from_millis(1_500);
@@ -53,6 +53,48 @@ const HELD_BY_ITSELF: i64 = 4 << 20;
 /// check and four checks of our own, each a little longer than what it answers.
 const MOST_REFLECTED: u64 = 8;
 
+/// Longest time that something in a meeting may take or be missing, over good links that
+/// stay up. A moving call has [`MOST_STILL`]; in a meeting encodings change, too.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Bound {
+    /// Somebody inside is not connected.
+    Unconnected,
+    /// A tile is frozen.
+    Still,
+    /// A shared screen of ten pictures a second is frozen.
+    ScreenStill,
+    /// A picture is as old when it is shown.
+    Age,
+    /// A tile that is large shows a smaller encoding, or the other way round: the
+    /// publisher resumes encodings with a keyframe, and rates have to be found.
+    Small,
+    Large,
+    /// Somebody is not heard.
+    Silent,
+    /// No message of somebody comes.
+    Unsaid,
+    /// Nothing of somebody is recorded.
+    Unrecorded,
+}
+
+impl Bound {
+    fn most(self) -> Duration {
+        Duration::from_millis(match self {
+            Bound::Unconnected => 3_000,
+            Bound::Still => 600,
+            Bound::ScreenStill => 800,
+            Bound::Age => 600,
+            Bound::Small | Bound::Large => 8_000,
+            Bound::Silent => 600,
+            Bound::Unsaid => 5_000,
+            Bound::Unrecorded => 1_000,
+        })
+    }
+}
+
+/// Fewest pictures of a tile in a meeting: while encodings change some come late.
+const FEWEST_IN_MEETINGS: usize = 15;
+
 /// SRTP context that an index belongs to: number of the association in the run.
 type Context = u64;
 
@@ -78,6 +120,28 @@ pub struct Watch {
     pub acknowledged: BTreeMap<(usize, u64, PathId), (u64, Instant)>,
     /// Connections of browsers that are gone, with the time of their end.
     gone: Vec<(Instant, ResourceId)>,
+    /// Addresses of connections that the server has ended on request.
+    closed: BTreeMap<SocketAddr, Instant>,
+    /// Longest of each [`Bound`], and fewest pictures of a tile in a second.
+    pub meetings: Meetings,
+}
+
+/// Distance of meetings to their bounds.
+#[derive(Clone, Default, Debug)]
+pub struct Meetings {
+    pub longest: BTreeMap<Bound, Duration>,
+    pub fewest: Option<usize>,
+}
+
+impl Meetings {
+    /// Takes the worse of both.
+    pub fn worsen(&mut self, other: &Meetings) {
+        for (bound, longest) in &other.longest {
+            let known = self.longest.entry(*bound).or_default();
+            *known = (*known).max(*longest);
+        }
+        self.fewest = self.fewest.into_iter().chain(other.fewest).min();
+    }
 }
 
 /// Distance of a run to its bounds.
@@ -154,7 +218,11 @@ impl Watch {
 
     fn note(&mut self, now: Instant, datagram: &Datagram) -> u64 {
         let mut hasher = DefaultHasher::new();
-        hasher.write(&datagram.bytes);
+        match datagram.bytes.first() {
+            // SCTP behind DTLS draws its numbers from the system.
+            Some(20..=63) => hasher.write_usize(datagram.bytes.len()),
+            _ => hasher.write(&datagram.bytes),
+        }
         let hash = hasher.finish();
         self.digest.write_u64(now.as_nanos());
         self.digest.write_u16(datagram.from.port());
@@ -173,9 +241,9 @@ impl Watch {
 
     /// Records a datagram that the server sends in this `incarnation`.
     pub fn on_sent(&mut self, now: Instant, incarnation: u64, sent: &Sent) {
-        let Sent { peer, datagram } = sent;
+        let Sent { context, datagram } = sent;
         let hash = self.note(now, datagram);
-        let context = incarnation << 32 | peer.0;
+        let context = incarnation << 48 | context;
         self.on_protected(now, context, datagram, hash);
         self.on_media(now, context, datagram);
         let heard = self.heard.entry(datagram.to).or_default();
@@ -185,6 +253,11 @@ impl Watch {
             return self.complain(now, format!("sent to {to}, which never sent anything"));
         };
         let silence = now.saturating_since(at);
+        let closed = self.closed.get(&datagram.to).copied();
+        if is_media(&datagram.bytes) && closed.is_some_and(|closed| closed < now) {
+            let to = datagram.to;
+            self.complain(now, format!("media to {to}, whose connection is closed"));
+        }
         if is_media(&datagram.bytes) && silence > MOST_SILENCE {
             let to = datagram.to;
             self.complain(now, format!("media to {to}, silent for {silence:?}"));
@@ -258,11 +331,18 @@ impl Watch {
             self.gone.clear();
             self.complain(now, what);
         }
-        let census = server.plane.census();
-        if !census.agrees() {
-            self.complain(now, format!("the plane's counts differ: {census:?}"));
+        for census in server.planes.iter().map(|plane| plane.census()) {
+            if !census.agrees() {
+                self.complain(now, format!("a plane's counts differ: {census:?}"));
+            }
         }
-        if !server.plane.connections().eq(server.resources.keys()) {
+        let mut connections: Vec<&ResourceId> = server
+            .planes
+            .iter()
+            .flat_map(|plane| plane.connections())
+            .collect();
+        connections.sort();
+        if !connections.into_iter().eq(server.resources.keys()) {
             self.complain(now, "signalling and plane know other connections");
         }
         let rooms = &server.rooms;
@@ -358,6 +438,30 @@ impl Watch {
         }
     }
 
+    /// Records that the server has ended the connection of these addresses.
+    pub fn on_closed(&mut self, now: Instant, ports: impl IntoIterator<Item = SocketAddr>) {
+        self.closed
+            .extend(ports.into_iter().map(|port| (port, now)));
+    }
+
+    /// Checks a time of a meeting.
+    pub fn on_bound(&mut self, now: Instant, bound: Bound, name: &str, length: Duration) {
+        let known = self.meetings.longest.entry(bound).or_default();
+        let before = std::mem::replace(known, (*known).max(length));
+        if length > bound.most() && before <= bound.most() {
+            self.complain(now, format!("{bound:?} for {length:?}: {name}"));
+        }
+    }
+
+    /// Checks the pictures of a tile in the last second.
+    pub fn on_few(&mut self, now: Instant, name: &str, count: usize) {
+        let before = self.meetings.fewest.unwrap_or(usize::MAX);
+        self.meetings.fewest = Some(before.min(count));
+        if count < FEWEST_IN_MEETINGS && before >= FEWEST_IN_MEETINGS {
+            self.complain(now, format!("{count} pictures in a second: {name}"));
+        }
+    }
+
     /// Records that a browser has crashed.
     pub fn on_gone(&mut self, now: Instant, resource: &ResourceId) {
         self.gone.push((now, resource.clone()));
@@ -366,6 +470,7 @@ impl Watch {
     /// Forgets the connections of a server that has crashed.
     pub fn on_server_crash(&mut self) {
         self.gone.clear();
+        self.closed.clear();
     }
 
     /// Checks what was sent to forged addresses.

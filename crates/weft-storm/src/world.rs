@@ -3,21 +3,28 @@
 use std::net::{IpAddr, SocketAddr};
 use std::time::Instant as StdInstant;
 
-use weft_forwarding::Settings;
 use weft_peer::TimeOrigin;
 use weft_secure::testing;
-use weft_units::{Duration, Instant, Rate, Rng};
+use weft_units::{Duration, Instant, Rng};
 
 use crate::hostile::Intruder;
-use crate::member::{Kit, Member, Speech};
+use crate::kit::Kit;
+use crate::member::Member;
 use crate::network::{Mangling, Network, SERVER};
-use crate::plan::{Budgets, Deed, LinkPlan, MemberPlan, Plan};
-use crate::processor::{Pace, Processor};
+use crate::person::Person;
+use crate::plan::{LinkPlan, MemberPlan, Plan};
+use crate::processor::Pace;
 use crate::screen::Screen;
 use crate::server::Server;
 use crate::watch::Watch;
+use meeting::Meeting;
 
+mod deeds;
 mod look;
+mod look_at_meeting;
+mod meeting;
+mod people;
+mod tell;
 
 /// Interval of the checks.
 const LOOK: Duration = Duration::from_millis(100);
@@ -29,6 +36,7 @@ const AFTERMATH: Duration = Duration::from_secs(240);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Owner {
     Member(usize),
+    Person(usize),
     Intruder(usize),
 }
 
@@ -40,11 +48,18 @@ struct LinkState {
     up_since: Option<Instant>,
 }
 
+/// Next deed and next look.
+struct Schedule {
+    deeds_done: usize,
+    next_look: Instant,
+}
+
 /// State of a run.
 pub struct World {
     pub now: Instant,
     pub server: Server,
     pub members: Vec<Member>,
+    pub meeting: Meeting,
     pub intruders: Vec<Intruder>,
     pub watch: Watch,
     pub counts: Counts,
@@ -53,8 +68,7 @@ pub struct World {
     kit: Kit,
     network: Network,
     links: Vec<LinkState>,
-    deeds_done: usize,
-    next_look: Instant,
+    schedule: Schedule,
     /// Start of the server.
     server_since: Instant,
     /// Whether to print what happens.
@@ -68,7 +82,10 @@ pub struct Counts {
     pub departures: u64,
     pub crashes: u64,
     pub server_crashes: u64,
+    pub plane_failures: u64,
     pub defects: u64,
+    /// Acts of people and orders of moderators.
+    pub acts: u64,
     pub cuts: u64,
     pub takeovers: u64,
     pub attacks: u64,
@@ -91,8 +108,9 @@ impl World {
         };
         let mut world = World {
             now: Instant::ZERO,
-            server: server(&kit, plan.budgets, pace),
+            server: deeds::server(&kit, plan, pace),
             members: Vec::new(),
+            meeting: Meeting::default(),
             intruders: Vec::new(),
             watch: Watch::default(),
             counts: Counts {
@@ -104,8 +122,10 @@ impl World {
             kit,
             network: Network::new(&rng),
             links: Vec::new(),
-            deeds_done: 0,
-            next_look: Instant::ZERO + LOOK,
+            schedule: Schedule {
+                deeds_done: 0,
+                next_look: Instant::ZERO + LOOK,
+            },
             server_since: Instant::ZERO,
             tells: false,
         };
@@ -122,6 +142,13 @@ impl World {
             } = member;
             let member = Member::new(name, part.clone(), *speech, *layers, links, &rng);
             world.members.push(member);
+        }
+        for (place, person) in plan.people.iter().enumerate() {
+            let links = person.links.iter();
+            let links = links.map(|link| world.add_link(Owner::Person(place), link));
+            let (links, ips) = links.unzip();
+            let person = Person::new(place, &person.profile, links, ips, &rng);
+            world.meeting.add(person);
         }
         for (place, (attack, link)) in plan.attacks.iter().enumerate() {
             let (link, ip) = world.add_link(Owner::Intruder(place), link);
@@ -168,12 +195,16 @@ impl World {
                 _ => self.crash(place),
             }
         }
+        self.end_meeting();
+        self.drain();
         self.run_until(end + AFTERMATH);
         self.end_server();
-        let census = self.server.plane.census();
-        if census != Default::default() {
-            self.watch
-                .complain(self.now, format!("left behind: {census:?}"));
+        for plane in self.server.planes.iter() {
+            let census = plane.census();
+            if census != Default::default() {
+                let left = format!("left behind: {census:?}");
+                self.watch.complain(self.now, left);
+            }
         }
         let (rooms, there) = self.server.rooms.count();
         if (rooms, there) != (0, 0) {
@@ -184,6 +215,9 @@ impl World {
             self.watch.forged.extend(&intruder.forged);
         }
         self.watch.on_end(self.now);
+        for person in &self.meeting.people {
+            self.counts.pictures += person.viewer.pictures;
+        }
         for member in &self.members {
             self.counts.pictures += member.screen.shown.len() as u64;
             if let Some(wrong) = &member.screen.wrong {
@@ -215,12 +249,17 @@ impl World {
     fn next_event(&self) -> Option<Instant> {
         let members = self.members.iter().filter_map(Member::poll_timeout);
         let intruders = self.intruders.iter().filter_map(Intruder::poll_timeout);
-        let deed = self.plan.deeds.get(self.deeds_done).map(|(at, _)| *at);
+        let deed = self
+            .plan
+            .deeds
+            .get(self.schedule.deeds_done)
+            .map(|(at, _)| *at);
         let others = [
             deed,
+            self.meeting.poll_timeout(),
             self.network.poll_timeout(),
             self.server.poll_timeout(),
-            Some(self.next_look),
+            Some(self.schedule.next_look),
         ];
         members
             .chain(intruders)
@@ -232,18 +271,19 @@ impl World {
         let due = |at: Option<Instant>| at.is_some_and(|at| at <= self.now);
         let members = self.members.iter().filter(|m| due(m.poll_timeout()));
         let members = members.map(|m| (m.name.as_str(), m.reason()));
-        let plane = self.server.plane.poll_timeout();
+        let planes = self.server.planes.iter().map(|p| p.poll_timeout());
+        let planes: Vec<_> = planes.collect();
         let network = due(self.network.poll_timeout());
         let members: Vec<_> = members.collect();
-        format!("members {members:?}, plane {plane:?}, network {network}")
+        format!("members {members:?}, planes {planes:?}, network {network}")
     }
 
     fn step(&mut self) {
         let now = self.now;
-        while let Some((at, deed)) = self.plan.deeds.get(self.deeds_done).copied()
+        while let Some((at, deed)) = self.plan.deeds.get(self.schedule.deeds_done).copied()
             && at <= now
         {
-            self.deeds_done += 1;
+            self.schedule.deeds_done += 1;
             self.commit(deed);
         }
         while let Some(datagram) = self.network.poll(now) {
@@ -255,6 +295,9 @@ impl World {
             let owner = self.network.link_of(datagram.to.ip());
             match owner.map(|link| self.links[link].owner) {
                 Some(Owner::Member(place)) => self.members[place].handle_datagram(now, &datagram),
+                Some(Owner::Person(place)) => {
+                    self.meeting.people[place].handle_datagram(now, &datagram);
+                }
                 Some(Owner::Intruder(place)) => {
                     self.intruders[place].handle_datagram(now, &datagram);
                 }
@@ -268,12 +311,15 @@ impl World {
             }
             self.members[place].handle_timeout(now);
         }
+        self.run_people();
         self.attack();
         self.drain();
-        if self.next_look <= now {
-            self.next_look = now + LOOK;
+        self.drain_people();
+        if self.schedule.next_look <= now {
+            self.schedule.next_look = now + LOOK;
             self.tell(World::state);
             self.look();
+            self.look_at_meeting();
         }
     }
 
@@ -323,160 +369,20 @@ impl World {
                     intruder.lose_line();
                 }
             }
+            for person in &mut self.meeting.people {
+                person.lose(now, &resource);
+            }
         }
     }
 
     /// Returns the addresses that members send from.
     fn ports(&self) -> Vec<SocketAddr> {
         let calls = self.members.iter().flat_map(Member::calls);
-        calls.flat_map(|call| call.ports.iter().copied()).collect()
+        let calls = calls.map(|call| &call.ports);
+        let people = self.meeting.people.iter().flat_map(Person::connections);
+        let all = calls.chain(people.map(|connection| &connection.ports));
+        all.flatten().copied().collect()
     }
-
-    fn commit(&mut self, deed: Deed) {
-        let now = self.now;
-        self.tell(|world| format!("{deed:?}: {}", world.state()));
-        match deed {
-            Deed::Joins(place) => {
-                if self.members[place].stay.is_none() {
-                    self.counts.joins += 1;
-                    self.go_on(place);
-                }
-            }
-            Deed::TakesOver(place) | Deed::ChangesCodec(place) => {
-                self.counts.takeovers += 1;
-                if matches!(deed, Deed::ChangesCodec(_)) {
-                    self.members[place].change_codec();
-                }
-                let ports = self.new_ports(place);
-                let member = &mut self.members[place];
-                member.take_over(now, &mut self.server, &self.kit, ports);
-            }
-            Deed::Leaves(place) => self.leave(place),
-            Deed::Crashes(place) => self.crash(place),
-            Deed::Cut(place, link) => {
-                let link = self.members[place].links[link];
-                self.counts.cuts += 1;
-                self.network.cut(now, link);
-                self.links[link].up_since = None;
-            }
-            Deed::Restored(place, link) => {
-                let link = self.members[place].links[link];
-                self.network.restore(now, link);
-                self.links[link].up_since = Some(now);
-            }
-            Deed::SpeedsUp(place, link) => {
-                let link = self.members[place].links[link];
-                self.network.set_capacity(now, link, Rate::from_mbps(5));
-            }
-            Deed::Defect(place) => {
-                if let Some(call) = self.members[place].call() {
-                    let resource = call.resource.clone();
-                    self.counts.defects += 1;
-                    self.server.fail(now, &resource);
-                }
-            }
-            Deed::ServerCrashes => {
-                self.counts.server_crashes += 1;
-                self.end_server();
-                self.server = server(&self.kit, self.plan.budgets, self.pace);
-                self.server.processor.free_at = now;
-                self.server_since = now;
-                self.watch.on_server_crash();
-                let mut rng = self.kit.rng.stream("server crash");
-                for member in &mut self.members {
-                    // They are told by their event streams, which break.
-                    let later = Duration::from_secs_f64(0.2 + rng.unit());
-                    member.forget_server(now + later);
-                }
-                self.intruders.iter_mut().for_each(Intruder::forget_server);
-            }
-        }
-    }
-
-    fn end_server(&mut self) {
-        self.watch.on_spent(self.now, &self.server.processor.spent);
-    }
-
-    /// Returns the addresses of a new socket on each link.
-    fn new_ports(&mut self, place: usize) -> Vec<SocketAddr> {
-        let member = &self.members[place];
-        let port = 4_000 + (member.connections % 1_000) as u16;
-        let ips = member.links.iter().map(|link| self.network.ip(*link));
-        let ports: Vec<SocketAddr> = ips.map(|ip| SocketAddr::new(ip, port)).collect();
-        self.watch.ports.extend(&ports);
-        ports
-    }
-
-    fn go_on(&mut self, place: usize) {
-        let ports = self.new_ports(place);
-        let member = &mut self.members[place];
-        member.go_on(self.now, &mut self.server, &self.kit, ports);
-    }
-
-    fn leave(&mut self, place: usize) {
-        let member = &mut self.members[place];
-        self.counts.departures += u64::from(member.stay.is_some());
-        for datagram in member.leave(self.now, &mut self.server) {
-            self.network.send(self.now, datagram);
-        }
-    }
-
-    fn crash(&mut self, place: usize) {
-        let member = &mut self.members[place];
-        self.counts.crashes += u64::from(member.stay.is_some());
-        if let (Speech::Browser, Some(call)) = (member.speech, member.call())
-            && call.up.is_some()
-        {
-            self.watch.on_gone(self.now, &call.resource);
-        }
-        member.crash(self.now, &mut self.server);
-    }
-
-    /// Prints what happens, for a replay of the run.
-    fn tell(&self, what: impl FnOnce(&World) -> String) {
-        if self.tells {
-            println!("{:9.3} {}", self.now.as_secs_f64(), what(self));
-        }
-    }
-
-    /// Describes each member's picture and connection.
-    fn state(&self) -> String {
-        let of = |member: &Member| {
-            let up = |link: &usize| {
-                if self.links[*link].up_since.is_some() {
-                    '+'
-                } else {
-                    '-'
-                }
-            };
-            let links: String = member.links.iter().map(up).collect();
-            let shown = member.screen.shown.len();
-            let call = match member.call() {
-                None => "out".to_owned(),
-                Some(call) => {
-                    let session = call.peer.session();
-                    let paths = call.peer.association().paths();
-                    let paths: Vec<_> = paths.map(|p| (p.id.0, p.state)).collect();
-                    let since = call.up.map(Instant::as_secs_f64);
-                    format!("up {since:?} {paths:?} queue {:?}", session.queue_time())
-                }
-            };
-            format!(
-                "\n            {} {links} {shown} shown, {call}",
-                member.name
-            )
-        };
-        self.members.iter().map(of).collect()
-    }
-}
-
-fn server(kit: &Kit, budgets: Budgets, pace: Pace) -> Server {
-    let settings = Settings::new(kit.origin, kit.certificate.clone(), &[SERVER]);
-    let settings = match budgets {
-        Budgets::Kept => settings,
-        Budgets::LeftOut => settings.without_budgets(),
-    };
-    Server::new(settings, Processor::new(pace))
 }
 
 /// Returns an epoch; any value will do where time is virtual.

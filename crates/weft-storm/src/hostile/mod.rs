@@ -15,9 +15,10 @@ use weft_wire::payload::Form;
 use weft_wire::rtp::ExtensionMap;
 use weft_wire::sdp::{SessionDescription, Setup};
 
-use crate::member::{Kit, Part, Speech};
+use crate::kit::Kit;
+use crate::member::{Part, Speech};
 use crate::network::{Datagram, SERVER};
-use crate::server::Server;
+use crate::server::{Asking, Server};
 
 pub use kind::Kind;
 use packets::{Numbers, Streams};
@@ -209,7 +210,7 @@ impl Intruder {
         let text = self.attack.speech.said(&offer.sdp());
         let entropy = kit.entropy(&format!("server for {name}"));
         let agreed = match part {
-            Part::Publishes => server.publish(now, self.ip, &id, &text, &entropy),
+            Part::Publishes => server.publish(now, Asking::plain(self.ip, &id), &text, &entropy),
             Part::Plays(whom) => match server.published_by(&whom) {
                 Some(publisher) => server.play(now, self.ip, &publisher, &text, &entropy),
                 None => return,
@@ -393,7 +394,7 @@ impl Intruder {
         };
         let offer = Offer::new(now, config, &[section], Delivery::Packets);
         let entropy = kit.entropy(&format!("server for {name}"));
-        let agreed = server.publish(now, self.ip, &id, &offer.sdp(), &entropy);
+        let agreed = server.publish(now, Asking::plain(self.ip, &id), &offer.sdp(), &entropy);
         self.refused += u64::from(agreed.is_err());
     }
 }
