@@ -1,5 +1,6 @@
 //! Client for WHIP, WHEP, the reception of a room and its list of participants.
 
+mod base;
 mod error;
 mod exchange;
 mod invitation;

@@ -114,6 +114,21 @@ impl Gate {
         }
     }
 
+    /// Returns the token in the cookie of a request if it is valid.
+    pub(crate) async fn valid_cookie<'a>(
+        &self,
+        asker: (Instant, Option<IpAddr>),
+        headers: &'a HeaderMap,
+        required: RequiredAccess<'_>,
+    ) -> Option<&'a str> {
+        let given = cookie(headers).filter(|_| !self.is_open())?;
+        let mut alone = HeaderMap::new();
+        let value = headers.get(header::COOKIE)?;
+        alone.insert(header::COOKIE, value.clone());
+        let checked = self.check(asker, &alone, required).await;
+        checked.is_ok().then_some(given)
+    }
+
     /// Signs a token for a guest of an admitted participant, with at most the
     /// participant's permission and time. `None` where no token is needed.
     pub(crate) fn invite(&self, host: &Access, wanted: Grant) -> Result<Option<String>, Problem> {

@@ -1,5 +1,6 @@
 //! Address of a cluster of servers, as its operator writes it.
 
+use axum::http::Uri;
 use percent_encoding::percent_decode_str;
 use std::fmt;
 use std::str::FromStr;
@@ -20,6 +21,11 @@ pub struct ClusterConfig {
     pub address: ClusterAddress,
     /// Name of this server, unique in the cluster.
     pub node: NodeName,
+    /// Address under which clients reach this server alone. Default none: other servers
+    /// send nobody here.
+    pub public_url: Option<PublicUrl>,
+    /// Region of this server: newcomers stay in theirs if it has room. Default none.
+    pub region: Option<NodeName>,
 }
 
 /// NATS server and cluster: `nats://[USER:PASSWORD@]HOST[:PORT][/NAME]`.
@@ -39,7 +45,11 @@ pub(crate) enum NatsLogin {
     Token(String),
 }
 
-/// Name of a server in its cluster: letters, digits, `-`, `_`, and dots between them.
+/// Address of a server for clients: `https://HOST[:PORT]`, or `http://`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PublicUrl(String);
+
+/// Name of a server or region in its cluster: letters, digits, `-`, `_`, and dots between them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeName(String);
 
@@ -57,10 +67,13 @@ pub enum ClusterAddressError {
     BadPort,
     /// The name has other characters, or is too long.
     #[error(
-        "a cluster or server has 1 to 63 letters, digits, '-', '_', and dots between them as \
+        "a cluster, server or region has 1 to 63 letters, digits, '-', '_', and dots between them as \
          its name, not '{0}'"
     )]
     BadName(String),
+    /// The address for clients has another form.
+    #[error("write the address of this server for clients as https://HOST[:PORT], without a path")]
+    BadPublicUrl,
     /// The credentials have no text.
     #[error("the login for NATS is a line USER:PASSWORD, or a token")]
     NoLogin,
@@ -160,6 +173,32 @@ impl NodeName {
     }
 }
 
+impl FromStr for PublicUrl {
+    type Err = ClusterAddressError;
+
+    fn from_str(text: &str) -> Result<PublicUrl, ClusterAddressError> {
+        let uri: Uri = text
+            .parse()
+            .map_err(|_| ClusterAddressError::BadPublicUrl)?;
+        let is_http = matches!(uri.scheme_str(), Some("http" | "https"));
+        let is_origin = uri.path() == "/" && uri.query().is_none() && !text.contains(['@', '#']);
+        match uri.host() {
+            Some(host) if is_http && is_origin && !host.is_empty() => {
+                Ok(PublicUrl(text.trim_end_matches('/').to_owned()))
+            }
+            _ => Err(ClusterAddressError::BadPublicUrl),
+        }
+    }
+}
+
+impl PublicUrl {
+    /// The address without a slash at its end.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
 /// Without the login.
 impl fmt::Debug for ClusterAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -187,6 +226,25 @@ mod tests {
         assert!(plain.clone().with_login("ada:p@ss\n").unwrap().login == Some(login));
         let token = plain.with_login("s3cret").unwrap().login;
         assert!(token == Some(NatsLogin::Token("s3cret".to_owned())));
+    }
+
+    #[test]
+    fn a_public_url_is_an_origin() {
+        let url = |text: &str| text.parse::<PublicUrl>().map(|url| url.0);
+        let own = Ok("https://one.example:8443".to_owned());
+        assert_eq!(url("https://one.example:8443/"), own);
+        assert_eq!(url("http://[::1]:80"), Ok("http://[::1]:80".to_owned()));
+        for bad in [
+            "one.example",
+            "ftp://one.example",
+            "https://",
+            "https://one.example/weft",
+            "https://one.example/?a",
+            "https://one.example#a",
+            "https://ada:pw@one.example",
+        ] {
+            assert_eq!(url(bad), Err(ClusterAddressError::BadPublicUrl), "{bad}");
+        }
     }
 
     #[test]

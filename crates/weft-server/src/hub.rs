@@ -14,6 +14,7 @@ mod recording;
 mod resources;
 mod state;
 mod talk;
+mod vacancies;
 
 use crate::auth::Revoked;
 use crate::clock::Clock;
@@ -37,6 +38,7 @@ pub(crate) use state::{Message, described};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, mpsc, watch};
+pub(crate) use vacancies::{Target, Vacancies, Vacancy, is_full};
 use weft_rooms::{Enabled, LinkReport, ParticipantKind, Publishing, Registry, Upload};
 use weft_units::{Deadline, Instant};
 

@@ -54,7 +54,9 @@ pub use admin::{Answer, Order, admin_ask, admin_sockets};
 pub use allowed_origin::{AllowedOrigin, OriginError};
 pub use auth::{Grant, May, TokenId, TokenKey};
 pub use axum;
-pub use cluster_address::{ClusterAddress, ClusterAddressError, ClusterConfig, NodeName};
+pub use cluster_address::{
+    ClusterAddress, ClusterAddressError, ClusterConfig, NodeName, PublicUrl,
+};
 pub use config::{
     Limits, MAX_THREADS, MediaConfig, MediaLimits, OperatorConfig, Reconfiguration, Security,
     ServerConfig, TurnConfig,

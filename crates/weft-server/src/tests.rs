@@ -17,6 +17,7 @@ mod quotas;
 mod reception;
 mod reconfiguration;
 mod recordings;
+mod redirects;
 mod roles;
 mod security;
 mod stub;

@@ -287,7 +287,7 @@ impl ConnectionLoop {
                 self.missing = None;
                 self.attempts.pause = RETRY;
                 let report = self.report();
-                let url = self.endpoint.shown_url().to_owned();
+                let url = self.endpoint.shown_url();
                 match &mut self.playback {
                     None => {
                         let level = report.map(|report| report.level);

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use weft_units::printable;
+
 /// Request that the server refused or did not answer.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -137,6 +139,18 @@ pub enum SignallingError {
         url: String,
         /// URL of the resource.
         location: String,
+    },
+    /// The server redirects the request to another server of its cluster, to which weft
+    /// does not follow.
+    #[error(
+        "{url} redirects to `{}`, another server of its cluster; weft follows only one such \
+         redirect, and none from https to http", printable(to.get(..300).unwrap_or(to))
+    )]
+    OtherServer {
+        /// URL of the request.
+        url: String,
+        /// Target of the redirect.
+        to: String,
     },
     /// The server redirects the request.
     #[error(

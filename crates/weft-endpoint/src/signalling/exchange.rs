@@ -9,6 +9,7 @@ use ureq::http::{Response, Uri};
 use ureq::{Agent, Body, RequestBuilder};
 use weft_units::printable;
 
+use super::base::Base;
 use super::error::{CertificateFault, SignallingError, Stall};
 use super::links::{LinkConnector, LinkFault, OpenError, Unresolved, Used, take_used};
 
@@ -21,6 +22,9 @@ pub(super) const SDP: &str = "application/sdp";
 
 /// Request to play, as part of an error.
 pub(super) const PLAY: &str = "to play";
+
+/// Header of a redirect to another server of the cluster, with its name.
+const NODE: &str = "weft-node";
 
 /// Longest answer but a session description: refusals of weft's server are far
 /// shorter. Chosen by us.
@@ -73,7 +77,8 @@ impl AttemptTimeouts {
 /// Kind of server, by which answers are read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ServerKind {
-    /// A weft server never redirects: a captive portal does.
+    /// A weft server redirects only to servers of its cluster, and says so: otherwise it is
+    /// a captive portal.
     Weft,
     /// A WHIP or WHEP endpoint may redirect to another server (RFC 9725 section 4.5), and
     /// a WHEP endpoint may refuse an offer by making its own.
@@ -85,8 +90,8 @@ pub(super) enum ServerKind {
 pub(super) struct Exchange {
     pub agent: Agent,
     pub links: LinkConnector,
-    /// Root URL of the server.
-    pub base: String,
+    /// URL of the server.
+    pub base: Base,
     pub kind: ServerKind,
 }
 
@@ -112,7 +117,7 @@ impl Exchange {
         Exchange {
             agent: Agent::with_parts(config, links.clone(), Unresolved),
             links,
-            base,
+            base: Base::new(base),
             kind,
         }
     }
@@ -204,20 +209,28 @@ impl Exchange {
             let fault = LinkFault::Portal {
                 answer: answer.clone(),
             };
-            let (url, link) = (self.base.clone(), link.map(str::to_owned));
+            let (url, link) = (self.base.url(), link.map(str::to_owned));
             let error = SignallingError::CaptivePortal { url, link, answer };
             Failure::Foreign(fault, Box::new(error))
         };
+        if status == 307
+            && let Some(to) = header(LOCATION)
+            && response.headers().contains_key(NODE)
+        {
+            let (url, to) = (self.base.url(), to.to_owned());
+            let error = SignallingError::OtherServer { url, to };
+            return Err(Failure::Final(Box::new(error)));
+        }
         if response.status().is_redirection() {
             let to = shortened(header(LOCATION).unwrap_or("nowhere"));
             if matches!(status, 307 | 308) && self.kind == ServerKind::Any {
-                let url = self.base.clone();
+                let url = self.base.url();
                 let error = SignallingError::Redirected { url, to };
                 return Err(Failure::Final(Box::new(error)));
             }
-            if host(&to) == host(&self.base) {
+            if host(&to) == host(&self.base.url()) {
                 let fault = LinkFault::Broken(format!("a redirect to {to}"));
-                let url = self.base.clone();
+                let url = self.base.url();
                 let error = SignallingError::Redirected { url, to };
                 return Err(Failure::Foreign(fault, Box::new(error)));
             }
@@ -279,7 +292,7 @@ impl Exchange {
     }
 
     pub fn unreachable(&self, error: &ureq::Error) -> SignallingError {
-        let (url, words) = (self.base.clone(), words(error));
+        let (url, words) = (self.base.url(), words(error));
         let opening = match error {
             ureq::Error::Other(error) => error.downcast_ref::<OpenError>(),
             _ => None,

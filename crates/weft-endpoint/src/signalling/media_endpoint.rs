@@ -54,8 +54,8 @@ impl MediaEndpoint {
 
     /// Address without its query, for messages.
     #[must_use]
-    pub fn shown_url(&self) -> &str {
-        &self.resources.exchange.base
+    pub fn shown_url(&self) -> String {
+        self.resources.exchange.base.url()
     }
 
     /// Connector to TURN servers, which trusts the same certificates.
@@ -64,8 +64,8 @@ impl MediaEndpoint {
         Arc::new(LinkTurnConnector(self.resources.exchange.links.tls()))
     }
 
-    /// Publishes an offer. Redirects are followed on the same server only: the token is
-    /// for no other.
+    /// Publishes an offer. Redirects are followed on the same server, and one to another
+    /// server of a weft cluster: the token is for no others.
     ///
     /// # Errors
     /// If the server refuses or cannot be reached.
@@ -97,11 +97,17 @@ impl MediaEndpoint {
 
     fn create(&self, what: &'static str, offer: &str) -> Result<Created, SignallingError> {
         let mut url = self.url.clone();
+        let base = &self.resources.exchange.base;
+        base.reset();
         for _ in 0..MAX_REDIRECTS {
             match self.resources.create(what, &url, None, offer) {
                 Err(SignallingError::Redirected { url: from, to }) => {
                     let own = self.resources.resolve(&url, &to).ok();
                     url = own.ok_or(SignallingError::Redirected { url: from, to })?;
+                }
+                Err(SignallingError::OtherServer { to, .. }) => {
+                    base.follow(&to)?;
+                    return self.resources.create(what, &to, None, offer);
                 }
                 done => return done,
             }

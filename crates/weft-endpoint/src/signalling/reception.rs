@@ -38,7 +38,7 @@ impl Room {
         cameras: &[ViewedCamera],
     ) -> Result<Viewing, SignallingError> {
         let view = serde_json::json!({ "cameras": cameras }).to_string();
-        let url = format!("{}/view", self.resources.resolve(self.base(), location)?);
+        let url = format!("{}/view", self.resources.resolve(&self.base(), location)?);
         let send = |timeouts: AttemptTimeouts| {
             let request = timeouts.apply(self.exchange().agent.put(&url));
             let request = request.header("Content-Type", "application/json");

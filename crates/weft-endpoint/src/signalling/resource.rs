@@ -4,6 +4,7 @@ use ureq::http::header::{LINK, LOCATION};
 use ureq::http::{Response, Uri};
 use ureq::{Body, RequestBuilder};
 
+use super::base::origin;
 use super::error::SignallingError;
 use super::exchange::{AttemptTimeouts, Exchange, MAX_DESCRIPTION, SDP, shortened};
 use super::links::{LinkFault, Used};
@@ -23,8 +24,8 @@ impl Resources {
         Resources { exchange, token }
     }
 
-    fn base(&self) -> &str {
-        &self.exchange.base
+    fn base(&self) -> String {
+        self.exchange.base.url()
     }
 
     /// Adds the bearer token, if there is one.
@@ -75,7 +76,7 @@ impl Resources {
         let location = location.ok_or_else(|| SignallingError::NoLocation {
             what,
             status: status.as_u16(),
-            url: self.base().to_owned(),
+            url: self.base(),
         })?;
         let role = match status.is_success() && !sdp.is_empty() {
             true => SdpRole::Answer,
@@ -95,7 +96,7 @@ impl Resources {
     /// # Errors
     /// If the server refuses or cannot be reached.
     pub fn answer(&self, location: &str, answer: &str) -> Result<(), SignallingError> {
-        let url = self.resolve(self.base(), location)?;
+        let url = self.resolve(&self.base(), location)?;
         let send = |timeouts: AttemptTimeouts| {
             let request = timeouts.apply(self.exchange.agent.patch(&url));
             let request = request.header("Content-Type", SDP);
@@ -110,7 +111,7 @@ impl Resources {
     /// # Errors
     /// If the server refuses or cannot be reached.
     pub fn delete(&self, location: &str) -> Result<(), SignallingError> {
-        let url = self.resolve(self.base(), location)?;
+        let url = self.resolve(&self.base(), location)?;
         let send = |timeouts: AttemptTimeouts| {
             self.authorized(timeouts.apply(self.exchange.agent.delete(&url)))
                 .call()
@@ -133,7 +134,7 @@ impl Resources {
         if let Some(fault) = fault {
             return LinkTrouble::Route(fault);
         }
-        let alone = Exchange::new(alone, self.base().to_owned(), self.exchange.kind);
+        let alone = Exchange::new(alone, self.base(), self.exchange.kind);
         let send = |timeouts: AttemptTimeouts| {
             self.authorized(timeouts.apply(alone.agent.get(url))).call()
         };
@@ -154,7 +155,7 @@ impl Resources {
     /// carry the token, so it must be on the same server.
     pub fn resolve(&self, url: &str, location: &str) -> Result<String, SignallingError> {
         let foreign = || SignallingError::ForeignLocation {
-            url: self.base().to_owned(),
+            url: self.base(),
             location: shortened(location),
         };
         let own = origin(url);
@@ -182,13 +183,6 @@ impl Resources {
         let folder = if folder.is_empty() { "/" } else { folder };
         Ok(format!("{own}{folder}{location}"))
     }
-}
-
-/// Scheme, host and port, as written in a URL with a scheme.
-fn origin(url: &str) -> &str {
-    let host = url.find("://").map_or(0, |i| i + 3);
-    let path = url[host..].find(['/', '?', '#']);
-    &url[..path.map_or(url.len(), |i| host + i)]
 }
 
 /// Scheme, host and port for comparison (RFC 6454 section 4); `None` if

@@ -23,6 +23,9 @@ use super::{Created, Identity, RoomEvent, SECRET, SILENCE, Server};
 use crate::links::LinkTrouble;
 use crate::turn::TurnConnector;
 
+/// Parameter of a request that another server of the cluster has redirected.
+const STAY: &str = "&stay";
+
 /// Client of one room on a server.
 #[derive(Clone)]
 pub struct Room {
@@ -77,8 +80,23 @@ impl Room {
         &self.resources.exchange
     }
 
-    pub(super) fn base(&self) -> &str {
-        &self.exchange().base
+    pub(super) fn base(&self) -> String {
+        self.exchange().base.url()
+    }
+
+    /// Sends a request of a newcomer, and again if the server redirects it to another one
+    /// of its cluster. `ask` appends its argument to the query.
+    fn following<T>(
+        &self,
+        ask: impl Fn(&str) -> Result<T, SignallingError>,
+    ) -> Result<T, SignallingError> {
+        match ask("") {
+            Err(SignallingError::OtherServer { to, .. }) => {
+                self.exchange().base.follow_to_root(&to)?;
+                ask(STAY)
+            }
+            done => done,
+        }
     }
 
     /// Publishes this offer under a name, or as our own participant.
@@ -91,9 +109,11 @@ impl Room {
         own: Option<&Identity>,
         offer: &str,
     ) -> Result<Created, SignallingError> {
-        let url = format!("{}/whip/{}?{query}", self.base(), self.room);
-        self.resources
-            .create("to publish", &url, secret(own), offer)
+        self.following(|stay| {
+            let url = format!("{}/whip/{}?{query}{stay}", self.base(), self.room);
+            let secret = secret(own);
+            self.resources.create("to publish", &url, secret, offer)
+        })
     }
 
     /// Plays a participant's publication as a new participant, which is listed
@@ -103,8 +123,11 @@ impl Room {
     /// If the server refuses or cannot be reached.
     pub fn play(&self, participant: &str, offer: &str) -> Result<Created, SignallingError> {
         let participant = escaped(participant);
-        let url = format!("{}/whep/{}/{participant}", self.base(), self.room);
-        self.resources.create("to play", &url, None, offer)
+        self.following(|stay| {
+            let stay = stay.replacen('&', "?", 1);
+            let url = format!("{}/whep/{}/{participant}{stay}", self.base(), self.room);
+            self.resources.create("to play", &url, None, offer)
+        })
     }
 
     /// Ends a publication, playback or reception.
@@ -169,7 +192,7 @@ impl Room {
         part: &str,
         body: &str,
     ) -> Result<(), SignallingError> {
-        let url = format!("{}/{part}", self.resources.resolve(self.base(), location)?);
+        let url = format!("{}/{part}", self.resources.resolve(&self.base(), location)?);
         let send = |timeouts: AttemptTimeouts| {
             let request = timeouts.apply(self.exchange().agent.put(&url));
             let request = request.header("Content-Type", "application/json");
@@ -189,6 +212,24 @@ impl Room {
         own: Option<&Identity>,
         take: impl FnMut(RoomEvent) -> bool,
     ) -> Result<(), SignallingError> {
+        let stream = self.following(|stay| self.listen(&format!("{query}{stay}"), own));
+        let is_lost = stream.as_ref().is_err_and(SignallingError::is_passing);
+        self.exchange().base.answered(!is_lost);
+        read_events(stream?, take).map_err(|error| match error.kind() {
+            ErrorKind::InvalidData => SignallingError::Events {
+                url: self.base(),
+                error: error.to_string(),
+            },
+            _ => self.exchange().unreachable(&ureq::Error::Io(error)),
+        })
+    }
+
+    /// Opens the room's event stream.
+    fn listen(
+        &self,
+        query: &str,
+        own: Option<&Identity>,
+    ) -> Result<BufReader<BodyReader<'static>>, SignallingError> {
         let url = format!("{}/api/rooms/{}/events?{query}", self.base(), self.room);
         let send = |timeouts: AttemptTimeouts| {
             let request = timeouts
@@ -208,16 +249,8 @@ impl Room {
             }
             Ok(begun)
         };
-        let stream = self
-            .exchange()
-            .ask("to join", Some("text/event-stream"), send, listen)?;
-        read_events(stream, take).map_err(|error| match error.kind() {
-            ErrorKind::InvalidData => SignallingError::Events {
-                url: self.base().to_owned(),
-                error: error.to_string(),
-            },
-            _ => self.exchange().unreachable(&ureq::Error::Io(error)),
-        })
+        self.exchange()
+            .ask("to join", Some("text/event-stream"), send, listen)
     }
 }
 

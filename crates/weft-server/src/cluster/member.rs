@@ -1,7 +1,7 @@
 //! Effects of the messages of other servers.
 
 use super::fetch::{Fetch, Fetched, Outcome};
-use super::message::{Envelope, Page, Place};
+use super::message::{Content, Envelope, Page, Place};
 use super::roster::{Mismatch, Roster, Step};
 use crate::auth::{Gate, TokenId};
 use crate::hub::{ActionWanted, ClusterEvent, Hub};
@@ -27,8 +27,17 @@ pub(super) struct Member {
 impl Member {
     /// Handles a message to all servers; returns whether this one stays in the cluster.
     pub(super) fn handle(&mut self, age: u64, message: Envelope) -> bool {
+        let told = match &message.content {
+            Content::Beat(beat) => Some((message.node.clone(), beat.vacancy.clone())),
+            Content::Event(_) | Content::Bye => None,
+        };
         let steps = self.roster.handle(self.hub.now(), age, message);
         let stays = steps.into_iter().all(|step| self.carry_out(step));
+        if let Some((node, vacancy)) = told
+            && self.roster.has(&node)
+        {
+            self.hub.set_vacancy(&node, vacancy);
+        }
         if let Some(counts) = self.hub.cluster_counts() {
             let servers = if stays {
                 self.roster.nodes().count()
@@ -47,6 +56,7 @@ impl Member {
             Step::Found { node, version } => self.log(ClusterChange::Found { node, version }),
             Step::Forget { node } => {
                 self.hub.forget_elsewhere(&node, &[]);
+                self.hub.set_vacancy(&node, None);
                 self.log(ClusterChange::Lost { node });
             }
             Step::Refuse { node, reason } => self.log(match reason {

@@ -2,7 +2,7 @@
 //! that servers with the same [`PROTOCOL`] can differ in version.
 
 use crate::auth::TokenId;
-use crate::hub::{Bar, ClusterEvent};
+use crate::hub::{Bar, ClusterEvent, Vacancy};
 use serde::{Deserialize, Serialize};
 use weft_rooms::RoomState;
 
@@ -41,6 +41,9 @@ pub(super) struct Beat {
     /// Milliseconds since the start of the process: of two servers with one name the
     /// older one stays.
     pub(super) age: u64,
+    /// Room for newcomers.
+    #[serde(default)]
+    pub(super) vacancy: Option<Vacancy>,
 }
 
 /// Request for a part of a server's state: tokens first, then rooms.

@@ -4,6 +4,7 @@
 //! moderators, and `pull` and `accept` for the descriptions of a media connection. Media never goes over NATS.
 
 mod fetch;
+mod load;
 mod member;
 mod message;
 mod pulls;
@@ -12,7 +13,7 @@ mod roster;
 use crate::auth::{Gate, TokenId};
 use crate::cluster_address::{ClusterConfig, NatsLogin};
 use crate::error::ClusterError;
-use crate::hub::{ActionWanted, Cluster, ClusterEvent, ClusterNotice, Hub};
+use crate::hub::{ActionWanted, Cluster, ClusterEvent, ClusterNotice, Hub, Vacancies};
 use crate::secret::unguessable;
 use async_nats::connection::State;
 use async_nats::{Client, ConnectErrorKind, ConnectOptions, Subject, Subscriber};
@@ -28,6 +29,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
 /// Time for which a server listens for the others before it joins them: two signs of life
@@ -94,7 +96,12 @@ impl Membership {
         let looked = timeout(LOOK, look_around(&mut messages, &own)).await;
         looked.unwrap_or(Ok(()))?;
         let (sender, notices) = mpsc::unbounded_channel();
-        let cluster = Cluster::new(own.node.clone(), sender);
+        let (url, region) = (config.public_url.as_ref(), config.region.as_ref());
+        let vacancies = Vacancies::new(
+            url.map(|url| url.as_str().to_owned()),
+            region.map(|region| region.as_str().to_owned()),
+        );
+        let cluster = Cluster::new(own.node.clone(), vacancies, sender);
         let membership = Membership {
             client,
             messages,
@@ -125,6 +132,8 @@ impl Membership {
             all: BTreeMap::new(),
             outcomes,
         };
+        let mut measures = JoinSet::new();
+        measures.spawn(load::measure(Arc::clone(&hub)));
         let mut member = Member {
             roster: Roster::new(self.own.clone(), hub.now()),
             is_reachable: true,
@@ -141,7 +150,7 @@ impl Membership {
         loop {
             tokio::select! {
                 _ = beats.tick() => {
-                    self.send(Content::Beat(self.beat())).await;
+                    self.send(Content::Beat(self.beat(&member.hub))).await;
                     member.check_reachable();
                     pulls.look();
                 }
@@ -193,12 +202,13 @@ impl Membership {
         u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    fn beat(&self) -> Beat {
+    fn beat(&self, hub: &Hub) -> Beat {
         Beat {
             protocol: PROTOCOL,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             keys: self.own.keys.clone(),
             age: self.age(),
+            vacancy: hub.vacancy(),
         }
     }
 

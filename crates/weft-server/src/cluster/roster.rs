@@ -115,6 +115,11 @@ impl Roster {
         now.saturating_since(self.echo) < AWAY
     }
 
+    /// Whether another server of this name is known.
+    pub(super) fn has(&self, node: &str) -> bool {
+        self.others.contains_key(node)
+    }
+
     /// Names of the other servers.
     pub(super) fn nodes(&self) -> impl Iterator<Item = String> {
         self.others.keys().cloned()

@@ -133,7 +133,7 @@ impl Hub {
 }
 
 /// Whether the arrival proves to be a present participant.
-fn is_inside(state: &State, who: &Arrival<'_>) -> bool {
+pub(super) fn is_inside(state: &State, who: &Arrival<'_>) -> bool {
     let proof = who.secret.map(proof_of);
     who.id
         .is_some_and(|id| state.registry.knows(who.room, id, proof))

@@ -3,6 +3,7 @@
 
 use super::bars::Bar;
 use super::state::State;
+use super::vacancies::Vacancies;
 use super::{Hub, Message};
 use crate::auth::TokenId;
 use crate::cluster_counts::ClusterCounts;
@@ -113,16 +114,22 @@ pub(crate) struct Cluster {
     /// Whether the others can be heard.
     pub(super) is_reachable: AtomicBool,
     counts: ClusterCounts,
+    pub(super) vacancies: Vacancies,
 }
 
 impl Cluster {
-    pub(crate) fn new(node: String, notices: mpsc::UnboundedSender<ClusterNotice>) -> Cluster {
+    pub(crate) fn new(
+        node: String,
+        vacancies: Vacancies,
+        notices: mpsc::UnboundedSender<ClusterNotice>,
+    ) -> Cluster {
         Cluster {
             node,
             notices,
             is_noticed: AtomicBool::new(false),
             is_reachable: AtomicBool::new(true),
             counts: ClusterCounts::default(),
+            vacancies,
         }
     }
 

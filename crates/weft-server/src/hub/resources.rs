@@ -110,6 +110,11 @@ impl Resources {
         Ok(())
     }
 
+    /// Whether a newcomer gets a connection on a server with these limits.
+    pub(super) fn has_place(&self, limits: &MediaLimits) -> bool {
+        self.all.len() < limits.all - limits.all / 10
+    }
+
     /// Checks the limit on another connection of a participant.
     pub(super) fn check_participant(
         &self,

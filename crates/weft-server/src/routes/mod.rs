@@ -1,5 +1,6 @@
 mod admin;
 mod cors;
+mod elsewhere;
 mod existing;
 mod guard;
 mod invitations;
@@ -36,7 +37,7 @@ use axum::http::header::{
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Redirect, Response};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde::Deserialize;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -239,6 +240,14 @@ async fn page_or_problem(
         && let Some(file) = page::file(wanted)
     {
         return file;
+    }
+    if let Some(room) = wanted
+        .strip_prefix("r/")
+        .map(|rest| rest.trim_end_matches('/'))
+        && let Ok(room) = percent_decode_str(room).decode_utf8()
+        && let Some(redirect) = elsewhere::redirect_page(&app, &peer, (&room, &uri), &headers).await
+    {
+        return redirect;
     }
     let segments: Vec<&str> = wanted.trim_end_matches('/').split('/').collect();
     match segments[..] {

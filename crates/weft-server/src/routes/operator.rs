@@ -4,7 +4,7 @@ use super::room_metrics::write_rooms;
 use super::{App, answer, refused};
 use crate::auth::RequiredAccess;
 use crate::cluster_counts::{ClusterCounts, Count};
-use crate::hub::Hub;
+use crate::hub::{Hub, is_full};
 use crate::media_plane::{Destination, Stats};
 use crate::origin::Peer;
 use crate::problem::Problem;
@@ -85,16 +85,13 @@ async fn health(State(app): State<App>) -> Result<&'static str, Problem> {
     Ok("ok\n")
 }
 
-/// Share of a processor, in thousandths, from which on a media thread takes no newcomers.
-const FULL: u64 = 900;
-
 /// Ready if newcomers are welcome: for load balancers, which then choose another server.
 async fn ready(State(app): State<App>) -> Result<&'static str, Problem> {
     if !app.hub.admits_newcomers() {
         return Err(Problem::overloaded("new participants: it is about to stop"));
     }
     let planes = figures(&app).await?;
-    match planes.iter().all(|plane| plane.busy >= FULL) {
+    match is_full(planes.iter().map(|plane| plane.busy)) {
         true => Err(Problem::overloaded("another media connection")),
         false => Ok("ready\n"),
     }

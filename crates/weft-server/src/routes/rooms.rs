@@ -1,4 +1,4 @@
-use super::{App, RoomName};
+use super::{App, RoomName, elsewhere};
 use crate::hub::{Arrival, Hub, Message};
 use crate::ice_servers::{IceServers, RENEWAL, client_of, host_of};
 use crate::origin::Origin;
@@ -7,7 +7,7 @@ use crate::secret::secret_of;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::header::CACHE_CONTROL;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -47,7 +47,7 @@ async fn events(
     Path(RoomName(room)): Path<RoomName>,
     who: Result<Query<Who>, QueryRejection>,
     Extension(origin): Extension<Origin>,
-    headers: HeaderMap,
+    (uri, headers): (Uri, HeaderMap),
 ) -> Result<Response, Problem> {
     let Query(who) = who.map_err(|_| {
         Problem::new(
@@ -65,6 +65,12 @@ async fn events(
         secret: secret_of(&headers),
         origin: &origin,
     };
+    // Scripts of the page cannot follow one to another origin: the page itself is redirected.
+    if arrival.kind != ParticipantKind::Browser
+        && let Some(redirect) = elsewhere::redirect(&app, &arrival, &uri)
+    {
+        return Ok(redirect);
+    }
     let ice_servers = Issuing {
         servers: app.ice_servers.get(),
         host: host_of(&headers).map(str::to_owned),

@@ -3,8 +3,8 @@
 
 use super::existing::Playback;
 use super::{
-    App, Body, FRAGMENT, Pending, RoomName, SDP, Who, ask, body_of, created, escaped, ice_links,
-    is_type, options, text_body,
+    App, Body, FRAGMENT, Pending, RoomName, SDP, Who, ask, body_of, created, elsewhere, escaped,
+    ice_links, is_type, options, text_body,
 };
 use crate::hub::Hub;
 use crate::media_plane::{MediaError, Negotiated, Play};
@@ -12,7 +12,7 @@ use crate::origin::Origin;
 use crate::problem::Problem;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, post};
 use axum::{Extension, Router};
@@ -34,7 +34,7 @@ async fn play(
     Path((RoomName(room), participant)): Path<(RoomName, String)>,
     who: Result<Query<Who>, QueryRejection>,
     Extension(origin): Extension<Origin>,
-    headers: HeaderMap,
+    (uri, headers): (Uri, HeaderMap),
     body: Body,
 ) -> Result<Response, Problem> {
     let who = Who::of(who, "plays")?;
@@ -44,6 +44,9 @@ async fn play(
         false => Some(text_body(&headers, Ok(body), SDP)?),
     };
     let viewer = who.arrival(&room, "WHEP", &headers, &origin);
+    if let Some(redirect) = elsewhere::redirect(&app, &viewer, &uri) {
+        return Ok(redirect);
+    }
     let (resource, publisher) = app.hub.open_playback(&viewer, &participant)?;
     let pending = Pending::new(&app.hub, resource.clone());
     let location = format!(

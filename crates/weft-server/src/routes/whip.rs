@@ -2,15 +2,15 @@
 
 use super::existing::Publication;
 use super::{
-    App, Body, Pending, RoomName, SDP, Who, ask, created, escaped, ice_links, json_body, options,
-    text_body,
+    App, Body, Pending, RoomName, SDP, Who, ask, created, elsewhere, escaped, ice_links, json_body,
+    options, text_body,
 };
 use crate::media_plane::Publish;
 use crate::origin::Origin;
 use crate::problem::Problem;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, post, put};
 use axum::{Extension, Router};
@@ -29,12 +29,15 @@ async fn publish(
     Path(RoomName(room)): Path<RoomName>,
     who: Result<Query<Who>, QueryRejection>,
     Extension(origin): Extension<Origin>,
-    headers: HeaderMap,
+    (uri, headers): (Uri, HeaderMap),
     body: Body,
 ) -> Result<Response, Problem> {
     let who = Who::of(who, "publishes")?;
     let offer = text_body(&headers, body, SDP)?;
     let publisher = who.arrival(&room, "WHIP", &headers, &origin);
+    if let Some(redirect) = elsewhere::redirect(&app, &publisher, &uri) {
+        return Ok(redirect);
+    }
     let (resource, participant) = app.hub.open_publication(&publisher)?;
     let pending = Pending::new(&app.hub, resource.clone());
     let location = format!("/whip/{}/{}", escaped(&room), resource.0);

@@ -18,22 +18,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 /// Server of a cluster, whose media side only answers.
-struct Node {
-    handle: ServerHandle,
+pub(super) struct Node {
+    pub(super) handle: ServerHandle,
     _events: EventSender,
 }
 
-fn in_cluster(url: &str, name: &str) -> ServerConfig {
+pub(super) fn in_cluster(url: &str, name: &str) -> ServerConfig {
     ServerConfig {
         cluster: Some(ClusterConfig {
             address: url.parse().unwrap(),
             node: name.parse().unwrap(),
+            public_url: None,
+            region: None,
         }),
         ..config()
     }
 }
 
-fn try_start(config: ServerConfig) -> Result<Node, ServerError> {
+pub(super) fn try_start(config: ServerConfig) -> Result<Node, ServerError> {
     let plane = Arc::new(Stub::default()) as Arc<dyn MediaPlane>;
     let (sender, receiver) = events();
     let sources = (Clock::machine(), Ids::random());
@@ -49,11 +51,11 @@ fn start(url: &str, name: &str) -> Node {
 }
 
 impl Node {
-    fn address(&self) -> SocketAddr {
+    pub(super) fn address(&self) -> SocketAddr {
         self.handle.local_addr
     }
 
-    fn join(&self, name: &str) -> Person {
+    pub(super) fn join(&self, name: &str) -> Person {
         self.join_with(name, &[])
     }
 
@@ -81,15 +83,15 @@ impl Node {
         names
     }
 
-    fn sees(&self, names: &[&str]) {
+    pub(super) fn sees(&self, names: &[&str]) {
         wait_for(&format!("the room has {names:?}"), || self.names() == names);
     }
 }
 
 /// Participant with an open event stream.
-struct Person {
-    id: String,
-    secret: String,
+pub(super) struct Person {
+    pub(super) id: String,
+    pub(super) secret: String,
     token: Option<String>,
     welcome: Value,
     server: SocketAddr,

@@ -42,6 +42,8 @@ impl Room {
             cluster: Some(ClusterConfig {
                 address: nats.url().parse().unwrap(),
                 node: node.parse().unwrap(),
+                public_url: None,
+                region: None,
             }),
             ..ServerConfig::default()
         };

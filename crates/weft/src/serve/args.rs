@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use weft_server::{
     AllowedOrigin, ClusterAddress, ClusterConfig, IceServer, Limits, MAX_THREADS, MediaConfig,
-    MediaLimits, NodeName, TurnName, WebhookUrl,
+    MediaLimits, NodeName, PublicUrl, TurnName, WebhookUrl,
 };
 
 use weft_units::Rate;
@@ -162,6 +162,14 @@ pub struct ClusterArgs {
     /// Name of this server, unique in the cluster (default: the host name)
     #[arg(long, value_name = "NAME", requires = "cluster")]
     pub node: Option<NodeName>,
+    /// Address of this server alone, to which servers that have no room send newcomers:
+    /// https://HOST[:PORT] (default: they send nobody here)
+    #[arg(long, value_name = "URL", requires = "cluster")]
+    pub public_url: Option<PublicUrl>,
+    /// Region of this server: newcomers who are sent away stay in theirs if it has room
+    /// (default: none)
+    #[arg(long, value_name = "NAME", requires = "cluster")]
+    pub region: Option<NodeName>,
 }
 
 impl ClusterArgs {
@@ -181,7 +189,12 @@ impl ClusterArgs {
                 Failure::usage("this machine has no host name: name this server with --node NAME")
             })?,
         };
-        Ok(Some(ClusterConfig { address, node }))
+        Ok(Some(ClusterConfig {
+            address,
+            node,
+            public_url: self.public_url.clone(),
+            region: self.region.clone(),
+        }))
     }
 }
 

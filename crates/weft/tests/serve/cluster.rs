@@ -92,6 +92,69 @@ fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
+/// Free port of loopback, which a server must know before it starts.
+fn free_port() -> u16 {
+    let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+    free.local_addr().expect("it has one").port()
+}
+
+#[test]
+fn newcomers_to_a_draining_server_are_sent_to_another_with_their_token() {
+    where_the_machine_keeps_up(|| {
+        let Some(nats) = Nats::start() else { return };
+        let states = [(); 3].map(|()| TempDir::new().expect("a folder"));
+        let key = states[2].path().join("token.key");
+        let serve = |place: usize, name: &str| {
+            let at = format!("127.0.0.1:{}", free_port());
+            let mut command = weft(states[place].path());
+            command.env("WEFT_TOKEN", "s3cret");
+            command.arg("serve").arg("--token-key").arg(&key);
+            command.args(["--listen", &at, "--threads", "1", "--drain", "50"]);
+            command.args(["--public-url", &format!("http://{at}")]);
+            Server::start(command.args(["--cluster", &nats.url(), "--node", name]))
+        };
+        let (one, two) = (serve(0, "one"), serve(1, "two"));
+        let figures = |server: &Server| server.get_with("/metrics", "s3cret");
+        let has = |server: &Server, line: &str| figures(server).contains(line).then_some(());
+        wait_for("the servers know each other", || {
+            has(&one, "weft_cluster_servers 1\n")?;
+            has(&two, "weft_cluster_servers 1\n")
+        });
+        let state = states[2].path();
+        let file = state.join("bob.jsonl");
+        let stats = file.to_str().expect("a name");
+        let client = |command: &str, path: &str, options: &[&str]| {
+            let mut weft = weft(state);
+            weft.args([command, &format!("http://{}{path}", one.address)]);
+            weft.args(options).env("WEFT_TOKEN", "s3cret");
+            weft.stdout(Stdio::null()).stderr(Stdio::null());
+            Joined(weft.spawn().expect("it starts"))
+        };
+        let in_room = ["--room", "r", "--name"];
+        let _bob = client(
+            "join",
+            "",
+            &[&in_room[..], &["Bob", "--stats", stats]].concat(),
+        );
+        wait_for("Bob is inside", || has(&one, "weft_event_streams 1\n"));
+
+        let id = one.child.id().to_string();
+        let sent = Command::new("kill").arg(&id).status();
+        assert!(sent.expect("kill").success());
+        wait_for("it drains", || {
+            one.get("/readyz").contains(" 503 ").then_some(())
+        });
+        let camera = ["--camera", "clip:320x180@15"];
+        let join = [&in_room[..], &["Cyd", "--send-only"], &camera].concat();
+        let _cyd = client("join", "", &join);
+        let _obs = client("publish", "/whip/r?name=OBS", &camera);
+        wait_for("Bob sees both", || (seen(&file).len() == 2).then_some(()));
+        has(&one, "weft_cluster_pulls 2\n").expect("both are on the other server");
+        has(&one, "weft_event_streams 1\n").expect("Bob stays");
+        has(&two, "weft_event_streams 1\n").expect("Cyd is there");
+    });
+}
+
 #[test]
 fn participants_of_a_killed_server_are_back_on_another_and_the_others_notice_nothing() {
     where_the_machine_keeps_up(|| {

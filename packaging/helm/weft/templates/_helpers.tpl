@@ -46,6 +46,12 @@ node = {{ include "weft.name" . | quote }}
 {{- with .Values.cluster.login }}
 cluster-login = "/etc/weft/secrets/{{ . }}"
 {{- end }}
+{{- with .Values.cluster.publicUrl }}
+public-url = {{ . | quote }}
+{{- end }}
+{{- with .Values.cluster.region }}
+region = {{ . | quote }}
+{{- end }}
 {{- end }}
 {{- range $name, $value := .Values.options }}
 {{ $name }} = {{ $value | toJson }}

@@ -136,3 +136,42 @@ fn a_server_without_a_stream_says_when_to_ask_again() {
     );
     assert_eq!(error.retry_after(), Some(Duration::from_secs(7)));
 }
+
+#[test]
+fn a_redirect_within_a_cluster_is_followed_once_with_the_token() {
+    let to_other = |to: &str| {
+        let head = redirect(to);
+        head.replace("content-length", "weft-node: two\r\ncontent-length")
+    };
+    let (other, asked) = serving(answering(CREATED.to_owned()));
+    let (url, _) = serving(answering(to_other(&format!("{other}/whip/r?stay"))));
+    let endpoint = endpoint_at(&format!("{url}/whip/r"));
+    let created = endpoint.publish("v=0\r\n").expect("followed");
+    assert_eq!(created.location, format!("{other}/whip/session/1"));
+    let request = asked.recv().expect("asked").to_lowercase();
+    assert!(
+        request.starts_with("post /whip/r?stay http/1.1"),
+        "{request}"
+    );
+    assert!(
+        request.contains("authorization: bearer token-of-ours"),
+        "{request}"
+    );
+    endpoint
+        .delete(&created.location)
+        .expect("its own resource");
+    let request = asked.recv().expect("asked");
+    assert!(request.starts_with("DELETE /whip/session/1 "), "{request}");
+
+    // The second redirect would be a loop.
+    let (last, reached) = serving(answering(CREATED.to_owned()));
+    let (middle, _) = serving(answering(to_other(&format!("{last}/whip"))));
+    let (first, _) = serving(answering(to_other(&format!("{middle}/whip"))));
+    let refused = endpoint_at(&format!("{first}/whip")).publish("v=0\r\n");
+    let error = refused.err().expect("two redirects");
+    assert!(
+        matches!(error, SignallingError::OtherServer { .. }),
+        "{error}"
+    );
+    assert!(reached.try_recv().is_err());
+}

@@ -14,6 +14,7 @@ fn beat(age: u64) -> Beat {
         version: "1.0".to_owned(),
         keys: "k".to_owned(),
         age,
+        vacancy: None,
     }
 }
 

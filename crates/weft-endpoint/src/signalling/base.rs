@@ -1,0 +1,122 @@
+//! Server of a cluster that requests go to.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::error::SignallingError;
+
+/// Failures in a row of a server to which the named one has redirected, after which
+/// requests return to the named one. Chosen by us: one is a broken connection.
+const FAILURES: u32 = 2;
+
+/// URL of the server that was named, or of another one of its cluster to which it has
+/// redirected.
+#[derive(Clone)]
+pub(super) struct Base {
+    named: String,
+    /// Shared by all clients of the call.
+    other: Arc<Mutex<Option<Other>>>,
+}
+
+struct Other {
+    url: String,
+    failures: u32,
+}
+
+impl Base {
+    pub fn new(named: String) -> Base {
+        Base {
+            named,
+            other: Arc::default(),
+        }
+    }
+
+    fn other(&self) -> MutexGuard<'_, Option<Other>> {
+        self.other.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn url(&self) -> String {
+        let other = self.other();
+        let other = other.as_ref().map(|other| other.url.clone());
+        other.unwrap_or_else(|| self.named.clone())
+    }
+
+    /// Returns to the named server.
+    pub fn reset(&self) {
+        *self.other() = None;
+    }
+
+    /// Sends requests to another server of the cluster from now on. The token goes there,
+    /// so a server reached over TLS may name only servers with TLS.
+    ///
+    /// # Errors
+    /// [`SignallingError::OtherServer`] if the redirect is not followed.
+    pub fn follow(&self, url: &str) -> Result<(), SignallingError> {
+        let is_secure = |url: &str| url.starts_with("https://");
+        let is_http = is_secure(url) || url.starts_with("http://");
+        if !is_http || is_secure(&self.url()) && !is_secure(url) {
+            return Err(SignallingError::OtherServer {
+                url: self.url(),
+                to: url.to_owned(),
+            });
+        }
+        *self.other() = Some(Other {
+            url: url.split(['?', '#']).next().unwrap_or_default().to_owned(),
+            failures: 0,
+        });
+        Ok(())
+    }
+
+    /// Follows a redirect to the root of another server.
+    ///
+    /// # Errors
+    /// As [`Base::follow`].
+    pub fn follow_to_root(&self, url: &str) -> Result<(), SignallingError> {
+        self.follow(origin(url))
+    }
+
+    /// Records whether the server has answered.
+    pub fn answered(&self, does: bool) {
+        let mut other = self.other();
+        if let Some(known) = other.as_mut() {
+            known.failures = if does { 0 } else { known.failures + 1 };
+            if known.failures >= FAILURES {
+                *other = None;
+            }
+        }
+    }
+}
+
+/// Scheme, host and port, as written in a URL with a scheme.
+pub(super) fn origin(url: &str) -> &str {
+    let host = url.find("://").map_or(0, |i| i + 3);
+    let path = url[host..].find(['/', '?', '#']);
+    &url[..path.map_or(url.len(), |i| host + i)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_redirect_never_leaves_tls() {
+        let base = Base::new("https://one.example".to_owned());
+        assert!(base.follow_to_root("http://two.example/whip/r").is_err());
+        assert!(base.follow_to_root("ftp://two.example").is_err());
+        assert_eq!(base.url(), "https://one.example");
+        base.follow_to_root("https://two.example:8443/r?stay")
+            .expect("TLS");
+        assert_eq!(base.url(), "https://two.example:8443");
+    }
+
+    #[test]
+    fn a_server_that_fails_twice_is_left_for_the_named_one() {
+        let base = Base::new("http://one.example".to_owned());
+        base.follow_to_root("http://two.example/").expect("HTTP");
+        base.answered(false);
+        base.answered(true);
+        base.answered(false);
+        assert_eq!(base.url(), "http://two.example");
+        base.answered(false);
+        assert_eq!(base.url(), "http://one.example");
+    }
+}

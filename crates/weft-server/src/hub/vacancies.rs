@@ -1,0 +1,146 @@
+//! Server of the cluster that takes a newcomer (docs/operate/cluster.md).
+
+use super::{AdmissionState, Arrival, Hub, admission};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Share of a processor, in thousandths, from which on a media thread takes no newcomers.
+const FULL: u64 = 900;
+
+/// Whether the media threads, which use these thousandths of a processor, take no newcomers.
+pub(crate) fn is_full(busy: impl IntoIterator<Item = u64>) -> bool {
+    busy.into_iter().all(|busy| busy >= FULL)
+}
+
+/// Address and room of a server for newcomers whom other servers send away.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Vacancy {
+    /// Origin of the server's public URL; without it, nobody is sent there.
+    pub(crate) url: Option<String>,
+    pub(crate) region: Option<String>,
+    /// Whether the server takes newcomers.
+    pub(crate) is_ready: bool,
+    /// Mean load of its media threads, in thousandths of a processor.
+    pub(crate) load: u64,
+}
+
+/// Server that takes a newcomer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Target {
+    pub(crate) node: String,
+    pub(crate) url: String,
+}
+
+/// This server and the others, as far as newcomers are concerned.
+#[derive(Debug, Default)]
+pub(crate) struct Vacancies {
+    url: Option<String>,
+    region: Option<String>,
+    /// Load of the media threads; [`FULL_LOAD`] if they take no newcomers.
+    load: AtomicU64,
+    others: Mutex<BTreeMap<String, Vacancy>>,
+}
+
+const FULL_LOAD: u64 = u64::MAX;
+
+impl Vacancies {
+    pub(crate) fn new(url: Option<String>, region: Option<String>) -> Vacancies {
+        Vacancies {
+            url,
+            region,
+            ..Vacancies::default()
+        }
+    }
+
+    fn others(&self) -> MutexGuard<'_, BTreeMap<String, Vacancy>> {
+        self.others.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the best of the other servers for a newcomer to a room that these servers
+    /// have.
+    fn best(&self, have_room: &BTreeSet<&str>) -> Option<Target> {
+        let others = self.others();
+        let targets = others.iter().filter(|(_, vacancy)| vacancy.is_ready);
+        let targets = targets.filter_map(|(node, vacancy)| {
+            let url = vacancy.url.clone()?;
+            let is_secure = |url: &String| url.starts_with("https:");
+            // A token does not leave TLS.
+            let weakens = !is_secure(&url) && self.url.as_ref().is_some_and(is_secure);
+            let is_far = vacancy.region != self.region;
+            let is_new = !have_room.contains(&**node);
+            let order = (is_far, is_new, vacancy.load, node.clone());
+            let node = node.clone();
+            (!weakens).then_some((order, Target { node, url }))
+        });
+        let best = targets.min_by(|(one, _), (two, _)| one.cmp(two));
+        best.map(|(_, target)| target)
+    }
+}
+
+impl Hub {
+    /// Records the thousandths of a processor that each media thread uses; `None` if they
+    /// do not answer.
+    pub(crate) fn set_load(&self, busy: Option<&[u64]>) {
+        let Some(cluster) = &self.cluster else {
+            return;
+        };
+        let load = match busy {
+            Some(busy) if !is_full(busy.iter().copied()) => {
+                busy.iter().sum::<u64>() / busy.len().max(1) as u64
+            }
+            _ => FULL_LOAD,
+        };
+        cluster.vacancies.load.store(load, Ordering::Relaxed);
+    }
+
+    /// Returns what the others learn of this server.
+    pub(crate) fn vacancy(&self) -> Option<Vacancy> {
+        let vacancies = &self.cluster.as_ref()?.vacancies;
+        let load = vacancies.load.load(Ordering::Relaxed);
+        let state = self.lock();
+        let is_ready = load != FULL_LOAD
+            && state.admission == AdmissionState::Open
+            && state.resources.has_place(&state.limits.media);
+        Some(Vacancy {
+            url: vacancies.url.clone(),
+            region: vacancies.region.clone(),
+            is_ready,
+            load,
+        })
+    }
+
+    /// Records what another server says of itself; `None` if it is gone.
+    pub(crate) fn set_vacancy(&self, node: &str, vacancy: Option<Vacancy>) {
+        if let Some(cluster) = &self.cluster {
+            let mut others = cluster.vacancies.others();
+            match vacancy {
+                Some(vacancy) => others.insert(node.to_owned(), vacancy),
+                None => others.remove(node),
+            };
+        }
+    }
+
+    /// Returns the server for newcomers to a room; `None` if it is this one.
+    pub(crate) fn target_for(&self, room: &str) -> Option<Target> {
+        let cluster = self.cluster.as_ref()?;
+        if !self.hears_others() || self.vacancy()?.is_ready {
+            return None;
+        }
+        let state = self.lock();
+        let elsewhere = state.registry.elsewhere(room);
+        let have_room = elsewhere.map(|(_, node)| node).collect();
+        cluster.vacancies.best(&have_room)
+    }
+
+    /// Returns the server for an arrival; `None` if it is this one, which also holds for
+    /// participants who are already here.
+    pub(crate) fn target_of(&self, who: &Arrival<'_>) -> Option<Target> {
+        let is_newcomer = who.name.is_some() && !admission::is_inside(&self.lock(), who);
+        is_newcomer.then(|| self.target_for(who.room)).flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests;
