@@ -154,7 +154,7 @@ pub enum SignallingError {
     },
     /// The server redirects the request.
     #[error(
-        "{url} redirects to `{to}`; weft does not follow redirects: name that server if you trust it"
+        "{url} redirects to `{to}`; weft does not follow this redirect: name that server if you trust it"
     )]
     Redirected {
         /// URL of the request.
@@ -310,7 +310,9 @@ impl SignallingError {
             SignallingError::Refused { status, kind, .. } => {
                 // 403: a restarted server has not admitted us yet. With a kind,
                 // it concerns the token, and a retry cannot help.
-                (*status == 403 && kind.is_none()) || matches!(status, 404 | 409) || *status >= 500
+                (*status == 403 && kind.is_none())
+                    || matches!(status, 404 | 409 | 429)
+                    || *status >= 500
             }
             _ => false,
         }

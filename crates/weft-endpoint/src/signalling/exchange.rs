@@ -363,6 +363,9 @@ fn refusal(
         error: format!("HTTP status {status}"),
         remedy: match (what, status) {
             (PLAY, 404 | 409) => "is the address right, and does anybody publish there?",
+            (_, 403) => "does the token allow it?",
+            (_, 429) => "the server limits the number of requests",
+            (_, 500..) => "the fault is at the server, whose log may say more",
             _ => "is the address right?",
         }
         .to_owned(),

@@ -271,7 +271,7 @@ fn a_web_page_and_a_missing_stream_are_asked_again() {
         ("404 Not Found", "does anybody publish there?; retrying"),
         (
             "503 Busy",
-            "HTTP status 503; is the address right?; retrying",
+            "HTTP status 503; the fault is at the server, whose log may say more; retrying",
         ),
     ] {
         let mut eve = play(&answering(head, "<p>"), &["--seconds", "2"]);

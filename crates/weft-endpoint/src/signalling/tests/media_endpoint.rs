@@ -175,3 +175,25 @@ fn a_redirect_within_a_cluster_is_followed_once_with_the_token() {
     );
     assert!(reached.try_recv().is_err());
 }
+
+#[test]
+fn a_request_beyond_a_limit_is_repeated_and_a_refusal_names_its_remedy() {
+    for (status, remedy, is_passing) in [
+        ("429 Too Many Requests", "the server limits", true),
+        (
+            "503 Service Unavailable",
+            "the fault is at the server",
+            true,
+        ),
+        ("403 Forbidden", "does the token allow it?", true),
+        ("405 Method Not Allowed", "is the address right?", false),
+    ] {
+        let (url, _) = serving(answering(format!(
+            "HTTP/1.1 {status}\r\nretry-after: 3\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+        )));
+        let error = endpoint_at(&url).publish("v=0\r\n").err().expect("refused");
+        assert!(error.to_string().contains(remedy), "{status}: {error}");
+        assert_eq!(error.is_passing(), is_passing, "{status}");
+        assert_eq!(error.retry_after(), Some(Duration::from_secs(3)));
+    }
+}
