@@ -162,8 +162,8 @@ pub struct ClusterArgs {
     /// Name of this server, unique in the cluster (default: the host name)
     #[arg(long, value_name = "NAME", requires = "cluster")]
     pub node: Option<NodeName>,
-    /// Address of this server alone, to which servers that have no room send newcomers, such
-    /// as https://media1.example.org (default: they send nobody here)
+    /// Address of this server alone, such as https://HOST:PORT: servers that have no room
+    /// send newcomers there (default: they send nobody here)
     #[arg(long, value_name = "URL", requires = "cluster")]
     pub public_url: Option<PublicUrl>,
     /// Region of this server: newcomers who are sent away stay in theirs if it has room
