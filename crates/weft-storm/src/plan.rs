@@ -227,6 +227,24 @@ impl Plan {
         !up.contains(&true)
     }
 
+    /// Draws one or two links; in a calm run they are of this specification instead.
+    fn draw_links(
+        &self,
+        rng: &mut Rng,
+        speech: Speech,
+        draw: fn(&mut Rng) -> LinkPlan,
+        calm: &str,
+    ) -> Vec<LinkPlan> {
+        let links = match speech {
+            Speech::Native if rng.chance(0.6) => vec![draw(rng), draw(rng)],
+            _ => vec![draw(rng)],
+        };
+        match self.calm {
+            true => links.iter().map(|_| link_of(calm, true)).collect(),
+            false => links,
+        }
+    }
+
     fn add_member(&mut self, root: &Rng, name: &str, part: Part) {
         let rng = &mut root.stream(name);
         let publishes = part == Part::Publishes;
@@ -234,15 +252,7 @@ impl Plan {
             true => Speech::Browser,
             false => Speech::Native,
         };
-        let links = match speech {
-            Speech::Native if rng.chance(0.6) => vec![any_link(rng), any_link(rng)],
-            _ => vec![any_link(rng)],
-        };
-        let calmed = |_| link_of("rate=6mbit,delay=15ms", true);
-        let links: Vec<LinkPlan> = match self.calm {
-            true => links.iter().map(calmed).collect(),
-            false => links,
-        };
+        let links = self.draw_links(rng, speech, any_link, "rate=6mbit,delay=15ms");
         let (count, place) = (links.len(), self.members.len());
         self.members.push(MemberPlan {
             name: name.to_owned(),

@@ -5,11 +5,11 @@ mod moderation;
 mod planes;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 
 use weft_forwarding::{Event, MediaError, Plane, Publisher, ResourceId, Sound};
 use weft_peer::Entropy;
-use weft_rooms::{Change, Join, Joined, ParticipantKind, Proof, Publishing, Registry, Standing};
+use weft_rooms::{Change, Proof, Publishing, Registry, Standing};
 use weft_units::{Duration, Ecn, FiveTuple, Instant};
 use weft_wire::rtcp;
 
@@ -175,21 +175,8 @@ impl Server {
 
     /// Joins the room; returns the id of the participant.
     pub fn join(&mut self, now: Instant, name: &str) -> Result<String, Refusal> {
-        self.opened += 1;
-        let fresh_id = format!("participant {:06}", self.opened);
-        let joined = self.rooms.join(Join {
-            room: ROOM,
-            name,
-            kind: ParticipantKind::Native,
-            standing: Standing::Host,
-            id: None,
-            proof: None,
-            fresh: Proof([0; 32]),
-            fresh_id: &fresh_id,
-        });
-        let id = joined.map(Joined::into_id).map_err(|_| Refusal::Room)?;
-        self.tell_rooms(now);
-        Ok(id)
+        let newcomer = Asking::plain(Ipv4Addr::UNSPECIFIED.into(), "");
+        self.enter(now, name, newcomer, Standing::Host)
     }
 
     /// Ends the event stream of a participant.

@@ -3,7 +3,7 @@
 use weft_testing::pictures::Layers;
 use weft_units::{Duration, Rate, Rng};
 
-use super::{Act, Deed, LinkPlan, Order, PersonPlan, Plan, any_link, at, between, link_of};
+use super::{Act, Deed, LinkPlan, Order, PersonPlan, Plan, any_link, at, between};
 use crate::member::Speech;
 use crate::person::{Profile, Showing};
 
@@ -31,15 +31,7 @@ impl Plan {
             true => Speech::Browser,
             false => Speech::Native,
         };
-        let links = match speech {
-            Speech::Native if rng.chance(0.6) => vec![wide_link(rng), wide_link(rng)],
-            _ => vec![wide_link(rng)],
-        };
-        let calmed = |_| link_of("rate=8mbit,delay=15ms", true);
-        let links: Vec<LinkPlan> = match self.calm {
-            true => links.iter().map(calmed).collect(),
-            false => links,
-        };
+        let links = self.draw_links(rng, speech, wide_link, "rate=8mbit,delay=15ms");
         let count = links.len() as u64;
         self.people.push(PersonPlan {
             profile: Profile {
