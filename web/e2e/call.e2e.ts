@@ -215,7 +215,7 @@ it.skipIf(!permitted)('keeps a pair by checks alone for longer than Chromium wai
 /** Samples per second of a WAV file, and octets per sample of both channels. */
 const SAMPLES = 48_000;
 const STEREO = 4;
-/** What the sender plays is looked at in windows of this length. */
+/** Length of the windows in which the sound that the sender plays is measured. */
 const WINDOW_MS = 50;
 /** A burst of noise begins this often: suppressors of noise pass it, unlike a tone. */
 const BURST_MS = 200;

@@ -15,7 +15,7 @@ use weft_peer::{
 };
 use weft_rooms::{Camera, MAX_CAMERAS, Publishing};
 use weft_session::Delivery;
-use weft_units::{Instant, MediaKind};
+use weft_units::{Instant, MediaKind, Transport};
 use weft_wire::payload::Form;
 
 /// A description of ours, and what was agreed on.
@@ -65,7 +65,7 @@ impl Plane {
     ) -> Result<Negotiated, MediaError> {
         let mut config = self.publisher_config(&publisher, entropy);
         config.association.ice.checks = Checks::All;
-        config.locals = locals_at(locals);
+        config.locals = locals_at(Transport::Udp, locals);
         config.tcp.clear();
         self.take_publication(now, resource, publisher, offer, config)
     }

@@ -49,7 +49,7 @@ impl Settings {
         Settings {
             origin,
             certificate,
-            locals: locals_at(addresses),
+            locals: locals_at(Transport::Udp, addresses),
             public: Vec::new(),
             tcp: Vec::new(),
             most_of_a_publisher: MOST_OF_A_PUBLISHER,
@@ -101,7 +101,10 @@ impl Settings {
     pub fn accepting_tcp_at(mut self, addresses: &[SocketAddr]) -> Settings {
         self.tcp = addresses.to_vec();
         if !addresses.is_empty() {
-            self.locals.extend(any_tcp());
+            // Those that all connections of a family belong to.
+            let both: [IpAddr; 2] = [Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into()];
+            let both = both.map(|ip| SocketAddr::new(ip, 0));
+            self.locals.extend(locals_at(Transport::Tcp, &both));
         }
         self
     }
@@ -172,20 +175,11 @@ impl Settings {
     }
 }
 
-/// Returns local addresses that all TCP connections of peers belong to.
-fn any_tcp() -> impl Iterator<Item = LocalAddress> {
-    let transport = Transport::Tcp;
-    let both: [IpAddr; 2] = [Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into()];
-    let both = locals_at(&both.map(|ip| SocketAddr::new(ip, 0)));
-    let tcp = move |local| LocalAddress { transport, ..local };
-    both.into_iter().map(tcp)
-}
-
-/// Returns local UDP addresses of peers. One link: what is short is the peer's, and a second
+/// Returns local addresses of peers. One link: what is short is the peer's, and a second
 /// way over that to another address of ours would be a second congestion controller.
-pub(crate) fn locals_at(addresses: &[SocketAddr]) -> Vec<LocalAddress> {
+pub(crate) fn locals_at(transport: Transport, addresses: &[SocketAddr]) -> Vec<LocalAddress> {
     let local = |addr: &SocketAddr| LocalAddress {
-        transport: Transport::Udp,
+        transport,
         addr: *addr,
         link: LinkId(0),
         cost: 0,

@@ -253,7 +253,7 @@ impl Agent {
 
     /// Removes a local UDP address; its paths go down for good.
     pub fn remove_local(&mut self, now: Instant, addr: SocketAddr) {
-        let is_its = |tuple: FiveTuple| FiveTuple::udp(addr, tuple.remote) == tuple;
+        let is_its = |tuple: FiveTuple| (tuple.transport, tuple.local) == (Transport::Udp, addr);
         self.locals
             .retain(|l| (l.transport, l.addr) != (Transport::Udp, addr));
         self.early.retain(|(tuple, _)| !is_its(*tuple));

@@ -98,20 +98,20 @@ pub struct LocalAddress {
 impl LocalAddress {
     /// Whether datagrams between these addresses belong to this local address.
     pub(crate) fn has(&self, tuple: FiveTuple) -> bool {
-        let is_its = match self.transport {
-            Transport::Udp => self.addr == tuple.local,
-            Transport::Tcp => self.addr.is_ipv4() == tuple.local.is_ipv4(),
-        };
-        is_its && self.transport == tuple.transport
+        self.covers(tuple.transport, tuple.local)
     }
 
     /// Whether the other one replaces it.
     pub(crate) fn is_same(&self, other: &LocalAddress) -> bool {
-        self.has(FiveTuple {
-            transport: other.transport,
-            local: other.addr,
-            remote: other.addr,
-        })
+        self.covers(other.transport, other.addr)
+    }
+
+    fn covers(&self, transport: Transport, addr: SocketAddr) -> bool {
+        let is_its = match self.transport {
+            Transport::Udp => self.addr == addr,
+            Transport::Tcp => self.addr.is_ipv4() == addr.is_ipv4(),
+        };
+        is_its && self.transport == transport
     }
 }
 
