@@ -5,11 +5,11 @@ mod moderation;
 mod planes;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 
 use weft_forwarding::{Event, MediaError, Plane, Publisher, ResourceId, Sound};
 use weft_peer::Entropy;
-use weft_rooms::{Change, Proof, Publishing, Registry, Standing};
+use weft_rooms::{Change, Proof, Publishing, Registry};
 use weft_units::{Duration, Ecn, FiveTuple, Instant};
 use weft_wire::rtcp;
 
@@ -171,12 +171,6 @@ impl Server {
         }
         self.rooms.handle_timeout(now);
         self.tell_rooms(now);
-    }
-
-    /// Joins the room; returns the id of the participant.
-    pub fn join(&mut self, now: Instant, name: &str) -> Result<String, Refusal> {
-        let newcomer = Asking::plain(Ipv4Addr::UNSPECIFIED.into(), "");
-        self.enter(now, name, newcomer, Standing::Host)
     }
 
     /// Ends the event stream of a participant.
