@@ -41,10 +41,16 @@ impl Traffic {
         self.demand_of(now, subscribed, &self.choices(now, subscribed))
     }
 
+    /// Returns what a stream can use; `None` before any of its encodings was measured.
     fn demand_of(&self, now: Instant, of: &Subscribed, choices: &[Encoding]) -> Option<Rate> {
-        match of.carried.encodings.len() {
-            0 | 1 => self.router.demand(now, of.id),
-            _ => choices.last().map(|encoding| encoding.rate),
+        let encodings = &of.carried.encodings;
+        match (encodings.len(), choices.last()) {
+            (0 | 1, _) => self.router.demand(now, of.id),
+            (_, Some(largest)) => Some(largest.rate),
+            // A camera that has stopped takes nothing from the others.
+            (_, None) => encodings
+                .iter()
+                .find_map(|track| self.router.rate(now, *track)),
         }
     }
 

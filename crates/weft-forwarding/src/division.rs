@@ -1,6 +1,6 @@
 //! Division of the rate that a viewer's paths carry among the cameras on the screen.
 
-use crate::routing::fair_shares;
+use crate::routing::{ROOM, fair_shares};
 use weft_units::{Duration, Instant, Rate};
 
 /// Part of its smallest encoding that a camera needs: below it, the lowest temporal
@@ -71,8 +71,8 @@ pub(crate) fn fitting(total: Rate, wants: &[Want]) -> Vec<bool> {
 }
 
 /// Returns the share of each camera that is not paused. Every one has its smallest
-/// encoding; the rest is for the larger tiles first, and divided evenly among tiles of
-/// one size.
+/// encoding, with [`ROOM`] where the larger tiles have theirs already; the rest is for the
+/// larger tiles first, and divided evenly among tiles of one size.
 pub(crate) fn shares(total: Rate, wants: &[Want]) -> Vec<Rate> {
     let order = by_size(wants).into_iter();
     let order: Vec<usize> = order.filter(|place| !wants[*place].paused).collect();
@@ -87,7 +87,7 @@ pub(crate) fn shares(total: Rate, wants: &[Want]) -> Vec<Rate> {
             let each = places.iter().map(|place| wants[*place].kept());
             each.sum()
         };
-        let kept = left.saturating_sub(smallest(smaller));
+        let kept = left.saturating_sub(smallest(smaller).mul_f64(ROOM));
         let part = kept.max(left.min(smallest(group)));
         let demands: Vec<Option<Rate>> = group.iter().map(|p| wants[*p].demand).collect();
         let given = fair_shares(part, &demands);
@@ -178,8 +178,11 @@ mod tests {
     #[test]
     fn large_tiles_are_filled_before_small_ones_get_more_than_the_smallest() {
         let wants = [want(100), want(1_000), want(90)];
+        // A small tile has more than its encoding takes: without that, the first swing of
+        // the encoder would cost it a layer, and the layer would never come back.
         let shares = shares(kbps(1_200), &wants);
-        assert_eq!(shares, [kbps(150), kbps(900), kbps(150)]);
+        let small = Rate::from_bps(187_500);
+        assert_eq!(shares, [small, kbps(825), small]);
     }
 
     #[test]
@@ -202,7 +205,7 @@ mod tests {
         };
         let shares = shares(kbps(1_200), &[large, want(100), only]);
         assert!(shares[1] >= kbps(150), "{shares:?}");
-        assert_eq!(shares[0], kbps(850));
+        assert_eq!(shares[0], Rate::from_bps(762_500));
     }
 
     #[test]

@@ -19,4 +19,4 @@ mod share;
 pub(crate) use forwarder::{Downlink, Forwarder, Forwarding, Parsed};
 pub(crate) use id::{SubscriptionId, TrackId};
 pub(crate) use router::{Output, Router};
-pub(crate) use share::fair_shares;
+pub(crate) use share::{ROOM, fair_shares};

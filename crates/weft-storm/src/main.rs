@@ -161,10 +161,13 @@ fn seeds(from: u64, count: u64, jobs: u64, verbose: bool) -> bool {
         oldest,
         together,
     } = extremes;
+    let least = match fewest {
+        usize::MAX => String::new(),
+        _ => format!(", showed {fewest} pictures or {thinnest} bytes in a second"),
+    };
     println!(
         "{datagrams} datagrams, {pictures} pictures; over good links a screen froze for \
-         {still:?}, showed {fewest} pictures or {thinnest} bytes in a second and one {oldest:?} old, and {together} \
-         bytes were sent together"
+         {still:?}{least} and one {oldest:?} old, and {together} bytes were sent together"
     );
     println!(
         "over any links a screen froze for {still_anywhere:?}; a path over a good link got \

@@ -81,7 +81,7 @@ impl Bound {
     fn most(self) -> Duration {
         Duration::from_millis(match self {
             Bound::Unconnected => 3_000,
-            Bound::Still => 1_200,
+            Bound::Still => 600,
             Bound::ScreenStill => 800,
             Bound::Age => 600,
             Bound::Small | Bound::Large => 8_000,

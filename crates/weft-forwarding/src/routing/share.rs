@@ -6,7 +6,7 @@ mod tests;
 /// Factor on a track's own rate that it gets before the others share the rest:
 /// more than the margin at which a layer is added, and room for an encoder
 /// that is over its target for a moment. Chosen by us.
-const ROOM: f64 = 1.25;
+pub(crate) const ROOM: f64 = 1.25;
 
 /// Divides what a subscriber's way carries among its tracks.
 ///

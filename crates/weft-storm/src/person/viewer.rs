@@ -16,6 +16,9 @@ const IN_FLIGHT: Duration = Duration::from_secs(4);
 const REMEMBERED: Duration = Duration::from_secs(2);
 /// Pictures that later ones may refer to.
 const RECENT: usize = 16;
+/// Pictures by which a keyframe may be behind: a viewer that gets an encoding again begins
+/// with its last keyframe, at most 400 ms old.
+const BEHIND: u64 = 12;
 
 /// State of a person as the room should have it.
 #[derive(Clone, Default, Debug)]
@@ -185,7 +188,7 @@ impl Viewer {
             Some(decoder) => {
                 let last = decoder.recent.front().copied();
                 // Where a publication takes over, both send the keyframe.
-                let again = stamp.keyframe && last == Some(number);
+                let again = stamp.keyframe && last <= Some(number + BEHIND);
                 if last >= Some(number) && !again {
                     let what = format!("picture {number} of {mark:?} after {last:?}");
                     self.wrong.push(what);
