@@ -145,9 +145,9 @@ pub fn play(
     let location = created.location.clone();
     let made = match created.role {
         SdpRole::Answer => accept(remote, news, offer, created).map_err(|error| match error {
-            ConnectError::Call(CallError::Negotiation(none @ NegotiationError::NoCommonCodec)) => {
-                ConnectError::NothingToPlay(none)
-            }
+            ConnectError::Call(CallError::Negotiation(
+                none @ NegotiationError::NothingAccepted(_),
+            )) => ConnectError::NothingToPlay(none),
             error => error,
         }),
         SdpRole::Offer => {

@@ -373,7 +373,7 @@ fn sections(published: &Publishing, forms: &[Form]) -> Vec<Section> {
 /// Why the answer of a player to an offer of ours is refused.
 fn refusal(error: NegotiationError, forms: &[Form]) -> MediaError {
     match (error, forms.first()) {
-        (NegotiationError::NoCommonCodec, Some(form)) => MediaError::CodecNotTaken {
+        (NegotiationError::NothingAccepted(_), Some(form)) => MediaError::CodecNotTaken {
             kind: form.codec().kind(),
             sent: form.to_string(),
             listed: "rejected".to_owned(),

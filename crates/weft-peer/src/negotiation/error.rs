@@ -1,6 +1,6 @@
 use weft_units::{Codec, MediaKind};
 use weft_wire::payload;
-use weft_wire::sdp::{Direction, Media, SdpError};
+use weft_wire::sdp::{Direction, Media, SdpError, SectionKind};
 
 use crate::stream::StreamDirection;
 
@@ -18,9 +18,9 @@ pub enum NegotiationError {
     /// The fingerprint cannot be used.
     #[error("{0}")]
     Fingerprint(#[from] weft_secure::FingerprintError),
-    /// No section of an answer can be used.
-    #[error("no media section can be used: weft needs {}", payload::wanted(&Codec::CODED))]
-    NoCommonCodec,
+    /// No section of an answer can be used; says what each of them is instead.
+    #[error("the answer accepts no media: {0}; weft needs {needed}", needed = payload::wanted(&Codec::CODED))]
+    NothingAccepted(String),
     /// A section of an offer has no codec that we take, or that we send.
     #[error("the offer's {} lists {offered}; it needs {wanted}", section_name(*.kind))]
     NoCodec {
@@ -84,6 +84,24 @@ pub enum NegotiationError {
 }
 
 impl NegotiationError {
+    /// No section of this answer can be used.
+    pub(crate) fn nothing_accepted(answer: &[Media]) -> NegotiationError {
+        let sections = answer.iter().filter_map(|media| {
+            let SectionKind::Media(kind) = media.kind else {
+                return None;
+            };
+            let name = section_name(kind);
+            Some(match media.is_rejected() {
+                true => format!("{name} is refused (port 0)"),
+                false => {
+                    let listed = payload::listed(&media.payloads);
+                    format!("{name} is a={} with {listed}", media.direction)
+                }
+            })
+        });
+        NegotiationError::NothingAccepted(sections.collect::<Vec<_>>().join(", "))
+    }
+
     /// Nothing that `offered` lists is one of the `wanted` codecs.
     pub(super) fn no_codec(
         direction: StreamDirection,

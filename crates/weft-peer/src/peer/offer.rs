@@ -63,7 +63,7 @@ impl Offer {
         let used = answer.media.iter().filter(|m| !m.is_rejected());
         let used: Vec<&Media> = used.collect();
         if used.is_empty() {
-            return Err(NegotiationError::NoCommonCodec);
+            return Err(NegotiationError::nothing_accepted(&answer.media));
         }
         let remote = remote_transport(&answer, &used, dtls)?;
         let PeerConfig {
@@ -79,7 +79,7 @@ impl Offer {
         peer.locals = locals;
         peer.streams = offering.apply(&answer, &mut peer.session);
         if peer.streams.is_empty() {
-            return Err(NegotiationError::NoCommonCodec);
+            return Err(NegotiationError::nothing_accepted(&answer.media));
         }
         let data = offering.apply_data(&answer);
         let (is_client, epoch) = (

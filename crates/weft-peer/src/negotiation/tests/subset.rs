@@ -218,3 +218,39 @@ proptest! {
         check(&offer, &AnswerPolicy { receive: RECEIVE.receive, ..send });
     }
 }
+
+#[test]
+fn an_answer_must_fit_the_offer() {
+    let section = Section::new(MediaKind::Video, StreamDirection::Send);
+    let offer = || {
+        let config = config(IceRole::Controlling, 2, "192.0.2.2:5000");
+        Offer::new(
+            Instant::ZERO,
+            config,
+            std::slice::from_ref(&section),
+            Delivery::Frames,
+        )
+    };
+    let accept = |text: &str| {
+        let refused = offer().accept(Instant::ZERO, text).err();
+        refused.expect("the answer is refused").to_string()
+    };
+    let (_, good) = answer_to(&offer().sdp(), &RECEIVE).expect("our offer is usable");
+    let good = good.to_string();
+    assert_eq!(
+        accept(samples::CHROMIUM),
+        "the answer has 3 media sections for 1 offered ones"
+    );
+    let rejected = good.replace("m=video 9 ", "m=video 0 ");
+    assert!(accept(&rejected).contains("accepts no media: video is refused (port 0); weft needs"));
+    for direction in ["sendonly", "inactive"] {
+        let other = good.replace("a=recvonly", &format!("a={direction}"));
+        let refused = accept(&other);
+        assert!(
+            refused.contains(&format!("video is a={direction} with VP8")),
+            "{refused}"
+        );
+    }
+    let peer = offer().accept(Instant::ZERO, &good).expect("it fits");
+    assert_eq!(peer.session().level(), Level::Full);
+}
