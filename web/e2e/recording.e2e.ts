@@ -22,7 +22,7 @@ beforeAll(async () => {
   browser = await startChromium();
   folder = mkdtempSync(join(tmpdir(), 'weft-recording-'));
   mkdirSync(join(folder, 'recordings'));
-  server = await startServer(undefined, ['--token-key', join(folder, 'key'), '--recordings', join(folder, 'recordings')]);
+  server = await startServer(undefined, ['--token-key', join(folder, 'key'), '--recordings', join(folder, 'recordings'), '--compose', 'grid']);
 });
 afterAll(async () => {
   if (weft === undefined) return;
@@ -40,6 +40,11 @@ interface Track {
   readonly name: string;
   readonly kind: string;
   readonly length_ms: number;
+}
+
+interface Recording {
+  readonly id: string;
+  readonly index: { readonly length_ms: number; readonly film?: string; readonly tracks: Track[] };
 }
 
 /** The program that scripts/setup installs; null without it. */
@@ -81,7 +86,7 @@ it.runIf(weft !== undefined)('a moderator records the room, a guest sees it, and
   const url = `${server.url}/api/rooms/r/recordings`;
   const get = (path: string, as: string) => fetch(`${url}${path}`, { headers: { authorization: `Bearer ${as}` } });
   expect((await get('', guest)).status).toBe(403);
-  const { recordings } = (await (await get('', host)).json()) as { recordings: { id: string; index: { length_ms: number; tracks: Track[] } }[] };
+  const { recordings } = (await (await get('', host)).json()) as { recordings: Recording[] };
   expect(recordings.length).toBe(1);
   const { id, index } = recordings[0] ?? { id: '', index: { length_ms: 0, tracks: [] } };
   const all = index.tracks.map(({ name, kind }) => `${name} ${kind}`).sort();
@@ -98,6 +103,21 @@ it.runIf(weft !== undefined)('a moderator records the room, a guest sees it, and
     expect(Math.abs(seconds - length_ms / 1_000)).toBeLessThan(0.5);
     if (name !== 'Late') expect(seconds).toBeGreaterThan(5);
     expect(seconds).toBeLessThan(index.length_ms / 1_000 + 0.1);
+  }
+  const composed = async (): Promise<string | undefined> => {
+    const listed = (await (await get('', host)).json()) as { recordings: Recording[] };
+    return listed.recordings[0]?.index.film;
+  };
+  await expect.poll(composed, { timeout: 60_000, interval: 500 }).toBe('film.webm');
+  expect((await get(`/${id}/film.webm`, guest)).status).toBe(403);
+  const film = new Uint8Array(await (await get(`/${id}/film.webm`, host)).arrayBuffer());
+  expect(film.length).toBeGreaterThan(100_000);
+  if (program !== null) {
+    const path = join(folder, 'recordings', id, 'film.webm');
+    expect(Math.abs(decoded(program, path) - index.length_ms / 1_000)).toBeLessThan(0.3);
+    const { stderr } = spawnSync(program, ['-i', path], { encoding: 'utf8' });
+    expect(stderr).toMatch(/Video: vp8.*1280x720/);
+    expect(stderr).toMatch(/Audio: opus, 48000 Hz, stereo/);
   }
   for (const path of ['/../key', `/${id}/..%2f..%2fkey`, `/..%2f/${id}`]) expect((await get(path, host)).status).toBe(404);
   for (const { context } of [ada, bob, late]) await context.close();

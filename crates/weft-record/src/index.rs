@@ -26,6 +26,9 @@ pub struct Index {
     /// Packets that are missing because the disk was too slow.
     #[serde(default)]
     pub lost_packets: u64,
+    /// Name of the film in the folder, once one is composed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub film: Option<String>,
     /// Files, in order of their beginnings.
     pub tracks: Vec<TrackEntry>,
 }
@@ -81,6 +84,9 @@ pub enum IndexError {
     /// The file is not an index.
     #[error("{0}")]
     Parse(#[from] serde_json::Error),
+    /// The file cannot be replaced.
+    #[error("{0}")]
+    Write(String),
 }
 
 impl Index {
@@ -95,6 +101,17 @@ impl Index {
         let file = std::fs::File::open(folder.join(Index::FILE))?;
         let file = std::io::BufReader::new(std::io::Read::take(file, MAX_INDEX));
         Ok(serde_json::from_reader(file)?)
+    }
+
+    /// Notes the film of the recording in a folder.
+    ///
+    /// # Errors
+    /// If the index cannot be read or written; the old one stays.
+    pub fn add_film(folder: &Path, film: &str) -> Result<(), IndexError> {
+        let mut index = Index::read(folder)?;
+        index.film = Some(film.to_owned());
+        let written = index.write(folder);
+        written.map_err(|error| IndexError::Write(error.to_string()))
     }
 
     /// Replaces the index of the recording in a folder: a reader, or a server that starts

@@ -79,6 +79,7 @@ impl Recording {
             length_ms: None,
             error: None,
             lost_packets: 0,
+            film: None,
             tracks: Vec::new(),
         };
         index.write(&folder)?;

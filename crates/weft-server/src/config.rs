@@ -4,6 +4,7 @@ use crate::cluster_address::ClusterConfig;
 use crate::ice_servers::{IceServer, TurnName};
 use crate::log::Log;
 use crate::webhook::WebhookTarget;
+use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::num::NonZeroUsize;
 use std::ops::RangeInclusive;
@@ -147,6 +148,10 @@ pub struct MediaConfig {
     pub public: Vec<IpAddr>,
     /// Folder of recordings, which must exist. Default none: rooms cannot be recorded.
     pub recordings: Option<PathBuf>,
+    /// Program with its first arguments that composes the film of a complete recording; the
+    /// recording's folder follows. Recordings are composed one after the other. Default
+    /// none.
+    pub compose: Option<Vec<OsString>>,
 }
 
 impl Default for MediaConfig {
@@ -157,6 +162,7 @@ impl Default for MediaConfig {
             ports: 0..=0,
             public: Vec::new(),
             recordings: None,
+            compose: None,
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Events of a server, for its operator. Tokens, secrets and session
 //! descriptions are not among the fields, so they cannot appear in a log.
 
+mod text;
+
 use serde::Serialize;
 use std::fmt;
 use std::net::IpAddr;
@@ -178,6 +180,15 @@ pub enum ServerEvent {
         /// Number of packets since the last such event.
         packets: u64,
     },
+    /// A recording has a film, or cannot be composed.
+    RecordingComposed {
+        /// Name of the room as in its URL.
+        room: String,
+        /// Path of the film.
+        film: Option<String>,
+        /// Reason why there is none, in words.
+        error: Option<String>,
+    },
     /// The target of the webhooks fails. Logged once until it takes an event.
     WebhookFailed {
         /// Reason in words.
@@ -322,6 +333,7 @@ impl ServerEvent {
             | ServerEvent::RecordingFailed { .. }
             | ServerEvent::RecordingSlow { .. }
             | ServerEvent::NotRecorded { .. }
+            | ServerEvent::RecordingComposed { film: None, .. }
             | ServerEvent::NoAdmin { .. }
             | ServerEvent::ConfigurationNotRead { .. }
             | ServerEvent::WebhookDropped { .. }
@@ -334,140 +346,6 @@ impl ServerEvent {
             ServerEvent::Refused { status, .. } if *status >= 500 => Level::Error,
             ServerEvent::Connected { .. } => Level::Debug,
             _ => Level::Info,
-        }
-    }
-}
-
-impl fmt::Display for ServerEvent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let does = |publishes: &bool| if *publishes { "publishing" } else { "playing" };
-        match self {
-            ServerEvent::Joined { room, id, name, .. } => {
-                write!(f, "{room}: {id} joined as {name:?}")
-            }
-            ServerEvent::Left { room, id } => write!(f, "{room}: {id} left"),
-            ServerEvent::Connected {
-                room,
-                id,
-                publishes,
-            } => write!(f, "{room}: {id} began {}", does(publishes)),
-            ServerEvent::Ended {
-                room,
-                id,
-                publishes,
-                reason,
-            } => write!(f, "{room}: {id} ended {}: {reason}", does(publishes)),
-            ServerEvent::Refused {
-                status,
-                error,
-                from,
-            } => {
-                write!(f, "refused with {status}")?;
-                if let Some(from) = from {
-                    write!(f, " to {from}")?;
-                }
-                write!(f, ": {error}")
-            }
-            ServerEvent::RefusedMore {
-                status,
-                kind,
-                times,
-                seconds,
-            } => {
-                write!(f, "refused with {status} ")?;
-                if !kind.is_empty() {
-                    write!(f, "({kind}) ")?;
-                }
-                write!(f, "{times} more times in {seconds} s")
-            }
-            ServerEvent::NotAccepted {
-                reason,
-                times,
-                seconds,
-            } => {
-                match reason {
-                    NotAccepted::Descriptors => f.write_str(
-                        "cannot accept HTTP connections: this process has no file descriptor left \
-                         (raise `ulimit -n` or LimitNOFILE=)",
-                    ),
-                    NotAccepted::Limit => {
-                        f.write_str("the limit of HTTP connections is reached: further ones wait")
-                    }
-                    NotAccepted::Address => f.write_str(
-                        "an HTTP connection was closed: its address has reached its limit",
-                    ),
-                    NotAccepted::Replaced => f.write_str(
-                        "the limit of HTTP connections is reached: silent ones without a token \
-                         are closed for new ones",
-                    ),
-                }?;
-                match seconds {
-                    0 => Ok(()),
-                    _ => write!(f, "; {times} more times in {seconds} s"),
-                }
-            }
-            ServerEvent::Removed { room, id } => write!(f, "{room}: the operator removed {id}"),
-            ServerEvent::Muted { room, id } => write!(f, "{room}: the operator muted {id}"),
-            ServerEvent::Closed { room } => write!(f, "{room}: the operator closed or opened it"),
-            ServerEvent::Revoked { token } => write!(f, "the operator revoked token {token}"),
-            ServerEvent::NoAdmin { error } => {
-                write!(f, "`weft rooms` cannot reach this server: {error}")
-            }
-            ServerEvent::CertificateRead { fingerprint } => {
-                write!(f, "reloaded the certificate; SHA-256 {fingerprint}")
-            }
-            ServerEvent::CertificateNotRead { error } => {
-                write!(
-                    f,
-                    "the new certificate cannot be used, so the old one stays in use: {error}"
-                )
-            }
-            ServerEvent::ConfigurationRead { changed, restart } => {
-                let list = |names: &[String]| match names {
-                    [] => "nothing".to_owned(),
-                    names => names.join(", "),
-                };
-                write!(f, "reloaded the configuration; changed: {}", list(changed))?;
-                match &restart[..] {
-                    [] => Ok(()),
-                    names => write!(f, "; restart the server for: {}", list(names)),
-                }
-            }
-            ServerEvent::ConfigurationNotRead { error } => write!(
-                f,
-                "the new configuration cannot be used, so the old one stays in effect: {error}"
-            ),
-            ServerEvent::RecordingStarted { room, folder } => {
-                write!(f, "{room}: recording into {folder}")
-            }
-            ServerEvent::RecordingStopped { room } => write!(f, "{room}: the recording ended"),
-            ServerEvent::RecordingFailed { room, error } => {
-                write!(
-                    f,
-                    "{room}: the recording stopped, its files are kept: {error}"
-                )
-            }
-            ServerEvent::NotRecorded { room, codec } => {
-                write!(f, "{room}: pictures in {codec} are not recorded")
-            }
-            ServerEvent::RecordingSlow { room, packets } => write!(
-                f,
-                "{room}: the disk is too slow: {packets} packets are missing in the recording"
-            ),
-            ServerEvent::WebhookFailed { error } => {
-                write!(f, "the webhook fails and is tried again: {error}")
-            }
-            ServerEvent::WebhookDropped { error } => {
-                write!(f, "the webhook loses events: {error}")
-            }
-            ServerEvent::Draining { seconds } => {
-                write!(
-                    f,
-                    "admitting no newcomers; waiting up to {seconds} s for participants to leave"
-                )
-            }
-            ServerEvent::MediaEnded => f.write_str("the media side failed because of a bug"),
-            ServerEvent::Cluster { change } => write!(f, "cluster: {change}"),
         }
     }
 }

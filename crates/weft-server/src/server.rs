@@ -7,7 +7,7 @@ use crate::config::{Limits, Reconfiguration, Security, ServerConfig};
 use crate::error::ServerError;
 use crate::forwarding::Forwarding;
 use crate::http_socket::HttpSocket;
-use crate::hub::{Arrival, Hub};
+use crate::hub::{Arrival, Hub, follow_recordings};
 use crate::ice_servers::{IceServers, OwnTurn};
 use crate::ids::Ids;
 use crate::listener::{BesideHttp, Connections};
@@ -28,6 +28,7 @@ use crate::urls::{url_of, urls_elsewhere};
 use crate::webhook::Webhooks;
 use crate::{reload, repeated, runtime};
 use axum::Router;
+use std::ffi::OsString;
 use std::future::IntoFuture;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -229,6 +230,7 @@ impl Server {
             hub,
             events,
             recordings,
+            compose: config.media.compose,
             media_ends,
             stopped,
         };
@@ -387,6 +389,7 @@ struct Run {
     hub: Arc<Hub>,
     events: EventReceiver,
     recordings: Option<UnboundedReceiver<RecordingEvent>>,
+    compose: Option<Vec<OsString>>,
     /// Notified at the end of the events.
     media_ends: watch::Sender<bool>,
     stopped: watch::Receiver<bool>,
@@ -425,13 +428,9 @@ impl Run {
             self.events,
             self.media_ends,
         ));
-        if let Some(mut recordings) = self.recordings {
+        if let Some(recordings) = self.recordings {
             let hub = Arc::clone(&self.hub);
-            tokio::spawn(async move {
-                while let Some(event) = recordings.recv().await {
-                    hub.handle_recording_event(event);
-                }
-            });
+            tokio::spawn(follow_recordings(hub, recordings, self.compose));
         }
         let mut stopped = self.stopped.clone();
         let hub = self.hub;

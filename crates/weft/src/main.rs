@@ -8,6 +8,7 @@ mod exit;
 mod access;
 mod call;
 mod cli;
+mod compose;
 mod console;
 mod demo;
 mod descriptors;
@@ -57,6 +58,7 @@ fn run() -> Result<(), Failure> {
         Command::Demo(args) => demo::run(args),
         Command::Serve(_) => serve::run(),
         Command::Token(args) => token::run(args),
+        Command::Compose(args) => compose::run(&args),
         Command::Rooms(args) => rooms::run(args),
         Command::Join(args) => join::run(args),
         Command::Publish(args) => publish::run(&args),

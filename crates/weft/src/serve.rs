@@ -14,6 +14,7 @@ use weft_server::axum::routing::get;
 use weft_server::axum::{Json, Router};
 use weft_server::{MAX_THREADS, Security, Server, ServerConfig, ServerHandle, TurnConfig};
 
+use crate::compose::Arrangement;
 use crate::descriptors;
 use crate::exit::{Failure, say};
 use crate::interrupt;
@@ -94,6 +95,7 @@ fn server_config(args: &ServeArgs) -> Result<ServerConfig, Failure> {
     config.cluster = args.cluster.config()?;
     config.limits = args.limits.limits();
     config.media.recordings = args.recordings.clone();
+    config.media.compose = args.compose.map(Arrangement::command).transpose()?;
     config.allowed_origins = args.allow_origin.clone();
     config.ice_servers = args.ice_server.clone();
     config.turn = args.turn.clone().map(|name| TurnConfig { name });

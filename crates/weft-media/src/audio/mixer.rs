@@ -61,7 +61,7 @@ impl RoomMixer {
 
 /// Reduces the gain at once where the sum would exceed full scale, and lets it return
 /// slowly. What does not exceed it passes unchanged.
-struct Limiter {
+pub struct Limiter {
     gain: f32,
 }
 
@@ -72,7 +72,8 @@ const FULL: f32 = 32_767.0;
 const RELEASE_SECONDS: f32 = 0.1;
 
 impl Limiter {
-    fn limit(&mut self, sum: &[f32; BLOCK_SAMPLES * CHANNELS]) -> SoundBlock {
+    /// Limits a block, whose sum may exceed full scale.
+    pub fn limit(&mut self, sum: &[f32; BLOCK_SAMPLES * CHANNELS]) -> SoundBlock {
         let release = 1.0 / (RELEASE_SECONDS * SAMPLE_RATE as f32);
         let mut block = [0; BLOCK_SAMPLES * CHANNELS];
         let both = sum

@@ -15,7 +15,7 @@ mod wav;
 
 pub use codec::{OpusDecoder, OpusEncoder, OpusError};
 pub use echo::{EchoCanceller, EchoFreeMicrophone, EchoReference};
-pub use mixer::RoomMixer;
+pub use mixer::{Limiter, RoomMixer};
 pub use speaker::SpeakerSpec;
 pub use spec::MicrophoneSpec;
 pub use voice::PlayedCounts;

@@ -145,6 +145,36 @@ impl Hub {
     }
 }
 
+impl Hub {
+    /// Takes the result of composing a recording: the name of its film, or the reason why
+    /// there is none.
+    pub(crate) fn recording_composed(
+        &self,
+        room: String,
+        folder: &Path,
+        composed: Result<String, String>,
+    ) {
+        self.log.emit(|| {
+            let film = composed.as_ref().ok();
+            ServerEvent::RecordingComposed {
+                room: room.clone(),
+                film: film.map(|film| folder.join(film).display().to_string()),
+                error: composed.as_ref().err().cloned(),
+            }
+        });
+        if let Some(webhooks) = self.webhooks() {
+            let id = folder.file_name().unwrap_or_default();
+            let refused = "the server's log has the reason".to_owned();
+            webhooks.send(WebhookEvent::RecordingComposed {
+                room,
+                id: id.to_string_lossy().into_owned(),
+                error: composed.is_err().then_some(refused),
+                film: composed.ok(),
+            });
+        }
+    }
+}
+
 /// Error of a recording for a moderator, without the paths of the server.
 fn failed(error: &str) -> Problem {
     let reason = error.rsplit("`: ").next().unwrap_or(error);

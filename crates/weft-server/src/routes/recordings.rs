@@ -24,6 +24,8 @@ use std::task::{Context, Poll};
 use tokio::sync::mpsc;
 use weft_record::Index;
 
+/// Name of the film that `weft compose` writes.
+const FILM: &str = "film.webm";
 /// Octets of a file that are read at once, and how often before the client takes them.
 const PIECE: usize = 64 * 1024;
 const AHEAD: usize = 4;
@@ -167,7 +169,9 @@ fn open(folder: &path::Path, wanted: &Wanted) -> io::Result<Option<(File, u64)>>
     else {
         return Ok(None);
     };
-    let is_named = index.tracks.iter().any(|track| track.file == wanted.file);
+    let mut files = index.tracks.iter().map(|track| &track.file);
+    let is_named = files.any(|file| *file == wanted.file)
+        || index.film.as_ref() == Some(&wanted.file) && wanted.file == FILM;
     if !is_named && wanted.file != Index::FILE {
         return Ok(None);
     }

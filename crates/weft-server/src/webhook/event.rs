@@ -62,6 +62,19 @@ pub(crate) enum WebhookEvent {
         error: Option<String>,
         tracks: Vec<TrackEntry>,
     },
+    /// The film of a recording is complete, or cannot be composed.
+    #[serde(rename = "recording.composed")]
+    RecordingComposed {
+        room: String,
+        /// Name of the recording's folder.
+        id: String,
+        /// Name of the film in it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        film: Option<String>,
+        /// Reason why there is none.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<String>,
+    },
 }
 
 /// Event in the queue.

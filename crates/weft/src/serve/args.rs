@@ -14,6 +14,7 @@ use weft_server::{
 
 use weft_units::Rate;
 
+use crate::compose::Arrangement;
 use crate::exit::Failure;
 use crate::token::TokenKeyArgs;
 use crate::values::{self, listen, metrics, public_address, rate, token};
@@ -70,6 +71,10 @@ pub struct ServeArgs {
     /// cannot be recorded)
     #[arg(long, value_name = "FOLDER", conflicts_with = "cluster")]
     pub recordings: Option<PathBuf>,
+    /// Compose one film of each recording when it ends, one after the other and at low
+    /// priority, as `weft compose` does
+    #[arg(long, value_enum, value_name = "LAYOUT", requires = "recordings")]
+    pub compose: Option<Arrangement>,
     #[command(flatten, next_help_heading = "Cluster")]
     pub cluster: ClusterArgs,
     #[command(flatten, next_help_heading = "Limits")]

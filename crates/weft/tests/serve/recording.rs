@@ -184,6 +184,25 @@ fn a_killed_server_leaves_files_that_play() {
         };
         assert!((least..60.0).contains(&seconds), "{file}: {seconds} s");
     }
+
+    // A film of what is left, of both codecs.
+    let compose = || {
+        let mut command = weft(state.path());
+        let output = command.arg("compose").arg(&path).output().expect("it ran");
+        let [said, complained] =
+            [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+        (output.status.code(), said, complained)
+    };
+    let (status, said, complained) = compose();
+    assert_eq!((status, &*complained), (Some(0), ""), "{said}");
+    assert!(said.contains("2 pictures, 2 sounds"), "{said}");
+    let film = decoded(&path.join("film.webm")).expect("ffmpeg is here");
+    assert!((least..60.0).contains(&film), "{film} s");
+    let (_, index) = self::index(folder.path(), |_| true);
+    assert_eq!(index["film"], "film.webm");
+    let (status, _, complained) = compose();
+    assert_eq!(status, Some(2));
+    assert!(complained.contains("--output"), "{complained}");
 }
 
 /// A file system of a megabyte, in a namespace of the server's own.
