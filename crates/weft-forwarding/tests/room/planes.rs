@@ -190,6 +190,35 @@ fn a_moderator_mutes_for_both_planes() {
     agree(&room);
 }
 
+/// A new publication has new tracks.
+#[test]
+fn a_muted_participant_who_publishes_again_stays_muted() {
+    let mut room = room(2);
+    room.publish_with_sound(&ada());
+    for home in [0, 1] {
+        room.home = home;
+        room.receive(&named("viewer"));
+    }
+    room.home = 0;
+    room.run(seconds(2));
+    let now = room.now;
+    for plane in [0, 1] {
+        room.plane_at(plane).set_sound(now, &ada(), Sound::Muted);
+    }
+    room.plane.close(now, &resource(0));
+    room.run(seconds(1));
+    room.publish_with_sound(&ada());
+    let from = room.now;
+    let before = [1, 2].map(|client: usize| room.clients[client].sounds);
+    room.run(seconds(3));
+    for (place, before) in before.into_iter().enumerate() {
+        let client = place + 1;
+        let seen = shown(&room, client, &ada(), from);
+        assert!(seen > 20, "client {client} sees {seen}");
+        assert_eq!(room.clients[client].sounds, before, "client {client} hears");
+    }
+}
+
 /// The publisher hears of the rates that viewers on both planes can use.
 #[test]
 fn a_publisher_sends_what_the_strongest_viewer_of_another_plane_can_use() {
