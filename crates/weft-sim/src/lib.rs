@@ -21,6 +21,7 @@
 
 #![forbid(unsafe_code)]
 
+mod capture;
 mod delays;
 pub mod encoder;
 mod event_queue;
@@ -30,6 +31,7 @@ mod run;
 mod traffic;
 mod workload;
 
+pub use capture::{CapturedPacket, Seen, Way};
 pub use run::{Observer, Simulation, run};
 pub use traffic::{Camera, EncodedFrame, End, FrameEncoder, Model, Synthetic};
 pub use workload::{WORKLOADS, Workload};

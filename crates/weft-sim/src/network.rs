@@ -14,6 +14,7 @@ use weft_links::{
 };
 use weft_units::{Bytes, Duration, Instant, Rng};
 
+use crate::capture::Captured;
 use crate::delays::{Delays, Measured};
 use crate::event_queue::{EventQueue, Slot};
 use crate::packet::{Body, LegId, Packet};
@@ -25,6 +26,8 @@ pub(crate) struct Network {
     owners: Vec<Owner>,
     links: Vec<LinkState>,
     legs: Vec<Leg>,
+    /// Packets for the observer.
+    pub captured: Captured,
 }
 
 /// Component that is called when a slot's time has come.
@@ -112,6 +115,7 @@ impl Network {
             owners: Vec::new(),
             links: Vec::new(),
             legs: Vec::new(),
+            captured: Captured::default(),
         };
         for setup in links {
             let (spec, rng) = (setup.medium.clone(), rng.stream(&setup.name));

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use weft_experiment::{Record, Setup, SetupError};
 use weft_units::{Instant, Rng};
 
+use crate::capture::CapturedPacket;
 use crate::delays::Measured;
 use crate::network::{Ended, Fate, Network, Owner};
 use crate::traffic::Flows;
@@ -15,6 +16,15 @@ pub trait Observer {
     /// Called at the end of a period of the time series. [`ControlFlow::Break`] ends the
     /// run here; its record covers the time until now.
     fn on_sample(&mut self, at: Instant) -> ControlFlow<()>;
+
+    /// Whether it wants the packets of calls. Asked when the run advances.
+    fn wants_packets(&self) -> bool {
+        false
+    }
+
+    /// Called for every RTP and RTCP packet of a call, in the order of time: when it is
+    /// sent on a route and when it arrives. The packets of conferences are not captured.
+    fn on_packet(&mut self, _packet: &CapturedPacket<'_>) {}
 }
 
 /// No observer.
@@ -84,6 +94,7 @@ impl<'a> Simulation<'a> {
     pub fn advance(&mut self, until: Instant, observer: &mut dyn Observer) {
         let end = Instant::ZERO + self.setup.duration;
         let period = self.setup.sample_every;
+        self.network.captured.is_wanted = observer.wants_packets();
         while !self.has_ended
             && let Some((slot, owner, at)) = self.network.next()
             && at <= until
@@ -120,7 +131,25 @@ impl<'a> Simulation<'a> {
                     self.network.set_timer(slot, Some(next));
                 }
             }
+            self.pass_captured(observer);
         }
+    }
+
+    fn pass_captured(&mut self, observer: &mut dyn Observer) {
+        let (flows, at) = (&self.flows, self.now);
+        self.network.captured.drain(|leg, seen, protocol, bytes| {
+            if let Some((flow, route, way)) = flows.place_of(leg) {
+                observer.on_packet(&CapturedPacket {
+                    at,
+                    flow,
+                    route,
+                    way,
+                    seen,
+                    protocol,
+                    bytes,
+                });
+            }
+        });
     }
 
     fn dispatch(&mut self, ended: &Ended) {

@@ -7,6 +7,7 @@ mod error;
 mod kind;
 mod run;
 pub mod sim;
+pub mod tracing;
 
 pub use error::EngineError;
 pub use kind::{EngineKind, Engines};

@@ -20,12 +20,14 @@ pub trait Engine: Sync {
     /// The unsupported property, with the remedy.
     fn check(&self, setup: &Setup) -> Result<(), EngineError>;
 
-    /// Executes one run with this seed; `None` if `halt` ended it.
+    /// Executes one run with this seed; `None` if `halt` ended it. `name` is the one of
+    /// its files.
     ///
     /// # Errors
     /// The failure, or the missing requirement.
     fn run(
         &self,
+        name: &str,
         setup: &Setup,
         seed: u64,
         halt: &Halt<'_>,

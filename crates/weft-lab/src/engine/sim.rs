@@ -28,21 +28,32 @@ impl Engine for Simulator {
 
     fn run(
         &self,
+        _: &str,
         setup: &Setup,
         seed: u64,
         halt: &Halt<'_>,
     ) -> Result<Option<RunOutput>, EngineError> {
-        let record = weft_sim::run(setup, seed, &mut Halting(halt));
-        if halt() {
-            return Ok(None);
-        }
-        let record = record.map_err(|error| EngineError::Run(error.to_string()))?;
-        Ok(Some(RunOutput {
-            record,
-            checks: Vec::new(),
-            notes: Vec::new(),
-        }))
+        simulate(setup, seed, halt, &mut Halting(halt))
     }
+}
+
+/// Executes one run with this observer, which ends it at `halt`.
+pub(super) fn simulate(
+    setup: &Setup,
+    seed: u64,
+    halt: &Halt<'_>,
+    observer: &mut dyn Observer,
+) -> Result<Option<RunOutput>, EngineError> {
+    let record = weft_sim::run(setup, seed, observer);
+    if halt() {
+        return Ok(None);
+    }
+    let record = record.map_err(|error| EngineError::Run(error.to_string()))?;
+    Ok(Some(RunOutput {
+        record,
+        checks: Vec::new(),
+        notes: Vec::new(),
+    }))
 }
 
 /// Ends a run between two samples.

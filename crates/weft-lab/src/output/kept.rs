@@ -12,8 +12,8 @@ use crate::measure::check::Check;
 use crate::measure::percentiles::RunPercentiles;
 use crate::measure::run::Value;
 use crate::measure::series::{Column, Frozen, Series, Tile};
-use crate::names::{file_name, interned};
-use crate::run::{Participants, Run, Task};
+use crate::names::interned;
+use crate::run::{Participants, Run, Task, task_name};
 use crate::scenario::Scenario;
 
 /// Folder of a campaign's tasks.
@@ -178,18 +178,6 @@ pub fn pack(run: &Run) -> String {
 pub fn unpack(text: &[u8]) -> Option<Run> {
     let kept: Kept = serde_json::from_slice(text).ok()?;
     Some(kept.into_run())
-}
-
-/// Returns the name of a task's files.
-pub fn task_name(scenario: &Scenario, task: &Task) -> String {
-    let system = file_name(&scenario.variants[task.variant].name);
-    match &task.participants {
-        Participants::All => format!("{system}.seed{}", task.seed),
-        Participants::Only(flows) => {
-            let flows: Vec<String> = flows.iter().map(ToString::to_string).collect();
-            format!("{system}.alone{}.seed{}", flows.join("-"), task.seed)
-        }
-    }
 }
 
 impl Kept {

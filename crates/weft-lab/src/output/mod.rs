@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use crate::measure::series::Tile;
 use crate::names::file_name;
 use crate::outcome::Outcome;
-use crate::run::Run;
+use crate::run::{Run, task_name};
 use crate::scenario::Scenario;
 
 pub use comparison::{ComparisonError, Side};
@@ -151,7 +151,7 @@ impl Folder {
     /// # Errors
     /// For example if the disk is full.
     pub fn write_series(&self, scenario: &Scenario, run: &Run) -> Result<(), OutputError> {
-        let name = kept::task_name(scenario, &run.task);
+        let name = task_name(scenario, &run.task);
         self.note_written(&name)?;
         let name = format!("series/{name}");
         self.write(

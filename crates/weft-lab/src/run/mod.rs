@@ -25,7 +25,7 @@ use crate::scenario::Scenario;
 #[cfg(feature = "emulator")]
 pub use clients::as_seen_by;
 pub use paused::PausedRun;
-pub use plan::{Participants, Plan, Task, demand, fingerprint, victim};
+pub use plan::{Participants, Plan, Task, demand, fingerprint, task_name, victim};
 
 /// A finished task with its results.
 #[derive(Clone, Debug)]
@@ -144,7 +144,10 @@ fn one(
     let of = &scenario.variants[task.variant];
     let all_flows = seeded(of.traces.of(&of.setup, task.seed), task.seed);
     let (setup, focus) = task.participants.of(&all_flows, &of.focus);
-    let output = catch_unwind(AssertUnwindSafe(|| engine.run(&setup, task.seed, halt)));
+    let name = task_name(scenario, task);
+    let output = catch_unwind(AssertUnwindSafe(|| {
+        engine.run(&name, &setup, task.seed, halt)
+    }));
     let failed = |error| {
         let task = task.clone();
         Err(FailedTask { task, error })

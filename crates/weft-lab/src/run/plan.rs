@@ -5,6 +5,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use crate::measure::metrics::{self, RequiredRuns};
 use crate::measure::run::competition;
+use crate::names::file_name;
 use crate::scenario::{Scenario, Variant};
 use weft_experiment::Setup;
 use weft_units::Rate;
@@ -58,6 +59,19 @@ impl Plan {
         });
         Plan {
             tasks: tasks.collect(),
+        }
+    }
+}
+
+/// Returns the name of a task's files.
+#[must_use]
+pub fn task_name(scenario: &Scenario, task: &Task) -> String {
+    let system = file_name(&scenario.variants[task.variant].name);
+    match &task.participants {
+        Participants::All => format!("{system}.seed{}", task.seed),
+        Participants::Only(flows) => {
+            let flows: Vec<String> = flows.iter().map(ToString::to_string).collect();
+            format!("{system}.alone{}.seed{}", flows.join("-"), task.seed)
         }
     }
 }

@@ -11,7 +11,9 @@ mod udp;
 use weft_experiment::{FlowKind, FlowRecord, FlowSetup, Route, RouteRecord};
 use weft_units::{Instant, Rng};
 
+use crate::capture::Way;
 use crate::network::Network;
+use crate::packet::LegId;
 use app::AppFlow;
 use call::CallFlow;
 pub use call::{Camera, EncodedFrame, End, FrameEncoder, Model, Synthetic};
@@ -85,6 +87,18 @@ impl Flows {
     /// Returns what runs at this position.
     pub fn running(&mut self, index: usize) -> &mut dyn Flow {
         self.running[index].as_mut()
+    }
+
+    /// Returns the positions of a leg's flow and route in the setup, and its direction.
+    pub fn place_of(&self, leg: LegId) -> Option<(usize, usize, Way)> {
+        self.parts.iter().enumerate().find_map(|(flow, part)| {
+            let route = part.legs.iter().position(|legs| legs.has(leg))?;
+            let way = match part.legs[route].there == leg {
+                true => Way::There,
+                false => Way::Back,
+            };
+            Some((flow, route, way))
+        })
     }
 
     /// Ends a sampling period.

@@ -40,6 +40,7 @@ const RUN_EXAMPLES: &str = "Examples:
   weft lab run my.toml --set links.wifi.queue=2bdp --set flows.tcp.algorithm=reno
   weft lab run my.toml --set links.wifi.delay=10ms,50ms --set links.wifi.loss=0%,2%,5%
                                                  a sweep: 2 x 3 runs for each system and seed
+  weft lab run my.toml --seeds 1 --pcap packets   the packets of both ends for Wireshark
   weft lab run my.toml --engine emu --client chromium   two real browsers, real packets
   weft lab run my.toml --engine both --seeds 3   simulator against emulator
   weft lab run campaigns/real-clients.toml --out real   many scenarios and clients; continues
@@ -106,6 +107,11 @@ pub struct Common {
     /// Write summary.json, report.html and tables into this folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Write the RTP and RTCP packets of simulated calls into this folder, without
+    /// encryption, as pcapng for Wireshark: a file for each end of each call,
+    /// with an interface for each path
+    #[arg(long, value_name = "DIR")]
+    pub pcap: Option<PathBuf>,
     /// Print every metric, not only the main ones
     #[arg(long)]
     pub all: bool,

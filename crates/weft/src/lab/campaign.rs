@@ -90,6 +90,11 @@ fn possible(args: &RunArgs) -> Result<&Path, Failure> {
             "{flag}: the campaign file sets this for each run: change it there"
         )));
     }
+    if common.pcap.is_some() {
+        return Err(Failure::usage(
+            "--pcap: the calls of a campaign are not captured: run one of its scenarios with --pcap",
+        ));
+    }
     common
         .out
         .as_deref()

@@ -1,11 +1,12 @@
 //! `weft lab run` and `weft lab compare`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use weft_lab::campaign::Campaign;
 use weft_lab::engine::emu::{Client, Late, Settings};
 use weft_lab::engine::sim::Simulator;
+use weft_lab::engine::tracing::Tracing;
 use weft_lab::engine::{self, Engine, EngineKind, Engines};
 use weft_lab::output;
 use weft_lab::run as runs;
@@ -37,7 +38,8 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
             scenarios.push(read.map_err(|e| Failure::usage(as_flag(e, &args.common)))?);
         }
     }
-    check_folders(&scenarios, args.common.out.as_deref())?;
+    check_folders(&scenarios, args.common.out.as_deref(), "--out")?;
+    check_folders(&scenarios, args.common.pcap.as_deref(), "--pcap")?;
     let command = |scenario: &Scenario| {
         let words = ["weft", "lab", "run", &scenario.source.file].map(str::to_owned);
         let words = words.into_iter().chain(flags(&args.common));
@@ -122,6 +124,12 @@ fn possible(args: &RunArgs) -> Result<(), Failure> {
             "--keep-rejected: no run is rejected in virtual time: remove this option",
         ));
     }
+    if args.engine.run_programs() && args.common.pcap.is_some() {
+        return Err(Failure::usage(
+            "--pcap: only simulated calls are captured: remove --engine, or run tcpdump on an interface \
+             of the emulator",
+        ));
+    }
     let kinds = args.engine.kinds();
     if args.common.jobs.is_some() && kinds.into_iter().all(EngineKind::runs_programs) {
         return Err(Failure::usage(
@@ -192,6 +200,10 @@ fn flags(common: &Common) -> Vec<String> {
     );
     add("--seeds", common.seeds.map(|n| n.to_string()));
     add("--duration", common.duration.map(|s| s.to_string()));
+    // Not a flag that changes results; but only runs of the same command continue, so
+    // that no capture is missing.
+    let pcap = common.pcap.as_ref();
+    add("--pcap", pcap.map(|pcap| pcap.display().to_string()));
     flags
 }
 
@@ -204,6 +216,7 @@ fn all(
     engine: &dyn Engine,
     stop: &AtomicBool,
 ) -> Result<(), Failure> {
+    check_calls(scenarios, common)?;
     let mut bad = Vec::new();
     let mut summaries = Vec::new();
     let mut ended = Vec::new();
@@ -220,6 +233,8 @@ fn all(
             .out
             .as_deref()
             .map(|out| folder(out, scenario, scenarios.len()));
+        let tracing = tracing(common, scenario, scenarios.len())?;
+        let engine = tracing.as_ref().map_or(engine, |tracing| tracing);
         let command = command(scenario);
         let mut work = Work::new(scenario, common, stop, command, place, out.as_deref())?;
         let (outcome, ran) = work.run(engine);
@@ -249,15 +264,33 @@ fn all(
     }
 }
 
-/// Checks that no scenario overwrites the results of another.
-fn check_folders(scenarios: &[Scenario], out: Option<&Path>) -> Result<(), Failure> {
+/// Checks that there is something to trace, if traces are wanted.
+fn check_calls(scenarios: &[Scenario], common: &Common) -> Result<(), Failure> {
+    let variants = || scenarios.iter().flat_map(|scenario| &scenario.variants);
+    if common.pcap.is_some() && !variants().any(|variant| Tracing::covers(&variant.setup)) {
+        return Err(Failure::usage(
+            "--pcap: only flows of the kind \"call\" are captured, and there is none: remove the option",
+        ));
+    }
+    Ok(())
+}
+
+/// Engine that traces the calls of one scenario of `of`, if wanted.
+fn tracing(common: &Common, scenario: &Scenario, of: usize) -> Result<Option<Tracing>, Failure> {
+    let traced = |pcap: &PathBuf| Tracing::new(&folder(pcap, scenario, of));
+    let tracing = common.pcap.as_ref().map(traced).transpose();
+    tracing.map_err(|error| Failure::usage(format!("--pcap: {error}")))
+}
+
+/// Checks that no scenario overwrites the results of another in the folder of `flag`.
+fn check_folders(scenarios: &[Scenario], out: Option<&Path>, flag: &str) -> Result<(), Failure> {
     let Some(out) = out else { return Ok(()) };
     for (index, scenario) in scenarios.iter().enumerate() {
         let path = folder(out, scenario, scenarios.len());
         let mut before = scenarios[..index].iter();
         if let Some(other) = before.find(|other| other.name == scenario.name) {
             return Err(Failure::usage(format!(
-                "{} and {} would both be written to {}: run each with a separate --out",
+                "{} and {} would both be written to {}: run each with a separate {flag}",
                 other.source.file,
                 scenario.source.file,
                 path.display()

@@ -102,6 +102,7 @@ impl Engine for Emulator {
 
     fn run(
         &self,
+        _: &str,
         setup: &Setup,
         seed: u64,
         halt: &Halt<'_>,

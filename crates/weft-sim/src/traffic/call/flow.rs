@@ -11,6 +11,7 @@ use super::side::{Action, Side};
 use super::sink::Frames;
 use super::store::{Content, Store};
 use super::{End, SRTCP_TRAILER, SRTP_TAG, UDP_IP, streams};
+use crate::capture::Seen;
 use crate::event_queue::Slot;
 use crate::network::{Network, Owner};
 use crate::packet::{Body, LegId, Packet};
@@ -162,6 +163,10 @@ impl CallFlow {
             Protocol::Rtp => (Content::Rtp, SRTP_TAG),
             Protocol::Rtcp => (Content::Rtcp, SRTCP_TRAILER),
         };
+        for path in std::iter::once(path).chain(copies.iter().copied()) {
+            let leg = self.leg(end, path);
+            network.captured.add(leg, Seen::AtSender, protocol, &packet);
+        }
         let size = size(&packet, trailer);
         let count = 1 + copies.len() as u32;
         let body = Body::Datagram(self.store.keep(content, packet, count));
@@ -213,12 +218,17 @@ impl Flow for CallFlow {
         let Body::Datagram(key) = packet.body else {
             return;
         };
-        let ecn = packet.ecn;
+        let (ecn, leg) = (packet.ecn, packet.leg);
         let arrived = self.store.arrive(key);
         let packet = arrived.bytes;
         let at = side.clock.at(now);
         if arrived.content == Content::Rtp && streams::is_repair(packet) {
             self.decoders[end as usize].on_repair(now);
+        }
+        if let Some(protocol) = arrived.content.protocol() {
+            network
+                .captured
+                .add(leg, Seen::AtReceiver, protocol, packet);
         }
         side.pass_signs_of_life();
         let input = match (arrived.content, arrived.again) {

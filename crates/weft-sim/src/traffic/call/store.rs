@@ -1,11 +1,24 @@
 //! Datagrams of a call in flight.
 
+use weft_session::Protocol;
+
 /// Contents of a datagram.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Content {
     Rtp,
     Rtcp,
     Stun,
+}
+
+impl Content {
+    /// Returns the protocol of the session's packets.
+    pub fn protocol(self) -> Option<Protocol> {
+        match self {
+            Content::Rtp => Some(Protocol::Rtp),
+            Content::Rtcp => Some(Protocol::Rtcp),
+            Content::Stun => None,
+        }
+    }
 }
 
 /// Holds each datagram once, however many paths it travels on, until its last copy has

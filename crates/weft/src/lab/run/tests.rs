@@ -24,6 +24,18 @@ fn a_flag_of_the_other_engine_is_refused() {
         ("weft lab run demo/aqm --client pion", "--client pion: "),
         ("weft lab run demo/aqm --engine emu --jobs 2", "--jobs: "),
         ("weft lab run demo/aqm --only gcc", "--only: "),
+        (
+            "weft lab run demo/wifi-lte --engine emu --pcap p",
+            "--pcap: only simulated calls are captured",
+        ),
+        (
+            "weft lab run demo/wifi-lte --engine both --pcap p",
+            "--pcap: only simulated calls are captured",
+        ),
+        (
+            "weft lab run demo/aqm --pcap p",
+            "--pcap: only flows of the kind \"call\"",
+        ),
     ] {
         assert!(error_of(line).contains(flag), "{line}");
     }
@@ -217,6 +229,7 @@ fn a_campaign_says_itself_what_flags_would() {
             "--engine: the campaign file sets this",
         ),
         ("--out out --json", "--json: the campaign file sets this"),
+        ("--out out --pcap p", "--pcap: the calls of a campaign"),
         (
             "--out out --only gcc/wired-9",
             "there is no run `gcc/wired-9`",

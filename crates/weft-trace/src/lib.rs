@@ -1,0 +1,8 @@
+//! Traces of calls for other programs: packets as pcapng for Wireshark ([`pcapng`]).
+//!
+//! The writers keep nothing but the block that they write, and read no clock: the same
+//! input gives the same bytes.
+
+#![forbid(unsafe_code)]
+
+pub mod pcapng;
