@@ -34,7 +34,7 @@ fn a_flag_of_the_other_engine_is_refused() {
         ),
         (
             "weft lab run demo/aqm --pcap p",
-            "--pcap: only flows of the kind \"call\"",
+            "--pcap: only flows of the kind",
         ),
     ] {
         assert!(error_of(line).contains(flag), "{line}");
