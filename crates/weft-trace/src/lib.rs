@@ -1,4 +1,5 @@
-//! Traces of calls for other programs: packets as pcapng for Wireshark ([`pcapng`]).
+//! Traces of calls for other programs: packets as pcapng for Wireshark ([`pcapng`]), and
+//! events as qlog ([`qlog`]).
 //!
 //! The writers keep nothing but the block that they write, and read no clock: the same
 //! input gives the same bytes.
@@ -6,3 +7,4 @@
 #![forbid(unsafe_code)]
 
 pub mod pcapng;
+pub mod qlog;

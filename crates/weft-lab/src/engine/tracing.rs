@@ -1,6 +1,8 @@
-//! The simulator with traces of its calls for other programs: packets as pcapng.
+//! The simulator with traces of its calls for other programs: packets as pcapng, events as
+//! qlog.
 
 mod calls;
+mod events;
 mod files;
 mod packets;
 
@@ -20,21 +22,25 @@ use packets::Capture;
 pub use files::TraceError;
 
 /// Runs a setup in virtual time like [`Simulator`], and writes traces of its calls:
-/// `NAME.FLOW.END.pcapng`, where `NAME` is that of the run.
+/// `NAME.FLOW.END.pcapng` and `NAME.FLOW.END.sqlog`, where `NAME` is that of the run.
 #[derive(Clone, Debug)]
 pub struct Tracing {
-    pcap: PathBuf,
+    pcap: Option<PathBuf>,
+    qlog: Option<PathBuf>,
 }
 
 impl Tracing {
-    /// Creates the folder of the packets.
+    /// Creates the folders of the packets and of the events, as far as they are wanted.
     ///
     /// # Errors
-    /// If it cannot be created.
-    pub fn new(pcap: &Path) -> Result<Tracing, TraceError> {
-        files::create_folder(pcap)?;
+    /// If one cannot be created.
+    pub fn new(pcap: Option<&Path>, qlog: Option<&Path>) -> Result<Tracing, TraceError> {
+        for folder in [pcap, qlog].into_iter().flatten() {
+            files::create_folder(folder)?;
+        }
         Ok(Tracing {
-            pcap: pcap.to_owned(),
+            pcap: pcap.map(Path::to_owned),
+            qlog: qlog.map(Path::to_owned),
         })
     }
 
@@ -65,7 +71,11 @@ impl Engine for Tracing {
         seed: u64,
         halt: &Halt<'_>,
     ) -> Result<Option<RunOutput>, EngineError> {
-        let captures = packets::captures(&self.pcap, name, setup).map_err(lacking)?;
+        let captures = self
+            .pcap
+            .as_deref()
+            .map(|pcap| packets::captures(pcap, name, setup));
+        let captures = captures.transpose().map_err(lacking)?.unwrap_or_default();
         let mut observer = Observing {
             halt,
             captures,
@@ -75,15 +85,18 @@ impl Engine for Tracing {
         if let Some(error) = observer.failed {
             return Err(lacking(error));
         }
-        if output.is_none() {
+        let Some(output) = output else {
             // The drafts are removed.
             return Ok(None);
-        }
+        };
         let files = observer.captures.into_iter().map(Capture::finish);
+        let qlog = self.qlog.as_deref();
+        let logs = qlog.map(|qlog| events::logs(qlog, name, setup, &output.record));
+        let files = files.chain(logs.into_iter().flatten());
         let files = files.collect::<Result<Vec<TraceFile>, TraceError>>();
         let kept = files.and_then(|files| files.into_iter().try_for_each(TraceFile::keep));
         kept.map_err(lacking)?;
-        Ok(output)
+        Ok(Some(output))
     }
 }
 

@@ -112,12 +112,26 @@ pub struct Common {
     /// with an interface for each path
     #[arg(long, value_name = "DIR")]
     pub pcap: Option<PathBuf>,
+    /// Write the events of simulated calls into this folder, as qlog: states of the
+    /// paths, values of the controllers, frames that are encoded and shown
+    #[arg(long, value_name = "DIR")]
+    pub qlog: Option<PathBuf>,
     /// Print every metric, not only the main ones
     #[arg(long)]
     pub all: bool,
     /// Print only the summary as JSON; an array for several scenarios
     #[arg(long)]
     pub json: bool,
+}
+
+impl Common {
+    /// Options for traces that are given.
+    pub fn traces(&self) -> impl Iterator<Item = &'static str> {
+        let both = [("--pcap", &self.pcap), ("--qlog", &self.qlog)];
+        both.into_iter()
+            .filter(|(_, folder)| folder.is_some())
+            .map(|(flag, _)| flag)
+    }
 }
 
 #[derive(Debug, Args)]

@@ -90,10 +90,10 @@ fn possible(args: &RunArgs) -> Result<&Path, Failure> {
             "{flag}: the campaign file sets this for each run: change it there"
         )));
     }
-    if common.pcap.is_some() {
-        return Err(Failure::usage(
-            "--pcap: the calls of a campaign are not captured: run one of its scenarios with --pcap",
-        ));
+    if let Some(flag) = common.traces().next() {
+        return Err(Failure::usage(format!(
+            "{flag}: the calls of a campaign are not traced: run one of its scenarios with {flag}"
+        )));
     }
     common
         .out

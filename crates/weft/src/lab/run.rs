@@ -40,6 +40,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     }
     check_folders(&scenarios, args.common.out.as_deref(), "--out")?;
     check_folders(&scenarios, args.common.pcap.as_deref(), "--pcap")?;
+    check_folders(&scenarios, args.common.qlog.as_deref(), "--qlog")?;
     let command = |scenario: &Scenario| {
         let words = ["weft", "lab", "run", &scenario.source.file].map(str::to_owned);
         let words = words.into_iter().chain(flags(&args.common));
@@ -124,11 +125,13 @@ fn possible(args: &RunArgs) -> Result<(), Failure> {
             "--keep-rejected: no run is rejected in virtual time: remove this option",
         ));
     }
-    if args.engine.run_programs() && args.common.pcap.is_some() {
-        return Err(Failure::usage(
-            "--pcap: only simulated calls are captured: remove --engine, or run tcpdump on an interface \
-             of the emulator",
-        ));
+    if let Some(flag) = args.common.traces().next()
+        && args.engine.run_programs()
+    {
+        return Err(Failure::usage(format!(
+            "{flag}: only simulated calls are traced: remove --engine, or run tcpdump on an interface \
+             of the emulator"
+        )));
     }
     let kinds = args.engine.kinds();
     if args.common.jobs.is_some() && kinds.into_iter().all(EngineKind::runs_programs) {
@@ -200,10 +203,14 @@ fn flags(common: &Common) -> Vec<String> {
     );
     add("--seeds", common.seeds.map(|n| n.to_string()));
     add("--duration", common.duration.map(|s| s.to_string()));
-    // Not a flag that changes results; but only runs of the same command continue, so
-    // that no capture is missing.
-    let pcap = common.pcap.as_ref();
-    add("--pcap", pcap.map(|pcap| pcap.display().to_string()));
+    // Not flags that change results; but only runs of the same command continue, so that
+    // no trace is missing.
+    for (flag, folder) in [("--pcap", &common.pcap), ("--qlog", &common.qlog)] {
+        add(
+            flag,
+            folder.as_ref().map(|folder| folder.display().to_string()),
+        );
+    }
     flags
 }
 
@@ -266,20 +273,27 @@ fn all(
 
 /// Checks that there is something to trace, if traces are wanted.
 fn check_calls(scenarios: &[Scenario], common: &Common) -> Result<(), Failure> {
-    let variants = || scenarios.iter().flat_map(|scenario| &scenario.variants);
-    if common.pcap.is_some() && !variants().any(|variant| Tracing::covers(&variant.setup)) {
-        return Err(Failure::usage(
-            "--pcap: only flows of the kind \"call\" are captured, and there is none: remove the option",
-        ));
+    let mut variants = scenarios.iter().flat_map(|scenario| &scenario.variants);
+    match common.traces().next() {
+        Some(flag) if !variants.any(|variant| Tracing::covers(&variant.setup)) => {
+            Err(Failure::usage(format!(
+                "{flag}: only flows of the kind \"call\" are traced, and there is none: remove the option"
+            )))
+        }
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// Engine that traces the calls of one scenario of `of`, if wanted.
 fn tracing(common: &Common, scenario: &Scenario, of: usize) -> Result<Option<Tracing>, Failure> {
-    let traced = |pcap: &PathBuf| Tracing::new(&folder(pcap, scenario, of));
-    let tracing = common.pcap.as_ref().map(traced).transpose();
-    tracing.map_err(|error| Failure::usage(format!("--pcap: {error}")))
+    let Some(flag) = common.traces().next() else {
+        return Ok(None);
+    };
+    let place = |wanted: &Option<PathBuf>| wanted.as_ref().map(|out| folder(out, scenario, of));
+    let [pcap, qlog] = [&common.pcap, &common.qlog].map(place);
+    let tracing = Tracing::new(pcap.as_deref(), qlog.as_deref());
+    let tracing = tracing.map_err(|error| Failure::usage(format!("{flag}: {error}")))?;
+    Ok(Some(tracing))
 }
 
 /// Checks that no scenario overwrites the results of another in the folder of `flag`.

@@ -1,6 +1,6 @@
 //! Calls of a setup, and their ends.
 
-use weft_experiment::{FlowKind, Setup};
+use weft_experiment::{FlowKind, Route, Setup};
 
 /// End of a call, as named in traces.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,4 +24,10 @@ impl CallEnd {
 pub fn calls(setup: &Setup) -> impl Iterator<Item = usize> {
     let flows = setup.flows.iter().enumerate();
     flows.filter_map(|(index, flow)| matches!(flow.kind, FlowKind::Call(_)).then_some(index))
+}
+
+/// Returns the names of a route's links.
+pub fn links(setup: &Setup, route: &Route) -> String {
+    let links = route.hops.iter().map(|hop| setup.link_name(hop));
+    links.collect::<Vec<_>>().join("+")
 }

@@ -8,7 +8,7 @@ use weft_sim::{CapturedPacket, Seen, Way};
 use weft_trace::pcapng::{Datagram, Direction, Interface, PcapngWriter};
 use weft_units::Instant;
 
-use super::calls::{CallEnd, calls};
+use super::calls::{CallEnd, calls, links};
 use super::files::{TraceError, TraceFile};
 
 /// Port of both ends, which RFC 3551 section 8 suggests for RTP.
@@ -42,10 +42,7 @@ impl Capture {
         let flow = &setup.flows[index];
         let file = TraceFile::create(folder, (run, &flow.name, end.name(), "pcapng"))?;
         let path = file.path().to_owned();
-        let links = flow.routes.iter().map(|route| {
-            let links = route.hops.iter().map(|hop| setup.link_name(hop));
-            links.collect::<Vec<_>>().join("+")
-        });
+        let links = flow.routes.iter().map(|route| links(setup, route));
         let begun = PcapngWriter::new(file, &format!("weft {}", crate::VERSION));
         let begun = begun.and_then(|mut writer| {
             let interfaces = links.map(|links| writer.interface(&links));

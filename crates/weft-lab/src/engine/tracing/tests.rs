@@ -4,6 +4,9 @@ use std::os::unix::fs::symlink;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
+use serde_json::Value;
+use weft_experiment::FlowDetail;
+
 use super::*;
 use crate::run;
 use crate::scenario::Scenario;
@@ -35,7 +38,7 @@ fn scenario() -> Scenario {
 
 /// Runs the first seed and returns its output.
 fn traced(folder: &Path) -> RunOutput {
-    let tracing = Tracing::new(folder).unwrap();
+    let tracing = Tracing::new(Some(folder), Some(folder)).unwrap();
     let setup = &scenario().variants[0].setup;
     tracing
         .run("weft.seed1", setup, 1, &|| false)
@@ -65,16 +68,67 @@ fn a_seed_gives_the_same_bytes_and_the_record_of_the_simulator() {
         names,
         [
             "weft.seed1.call.callee.pcapng",
-            "weft.seed1.call.caller.pcapng"
+            "weft.seed1.call.callee.sqlog",
+            "weft.seed1.call.caller.pcapng",
+            "weft.seed1.call.caller.sqlog"
         ]
     );
     assert!(first == second, "the bytes differ");
 }
 
+/// Events of a log, with the time of each.
+fn events(text: &[u8]) -> Vec<(f64, String, Value)> {
+    let text = std::str::from_utf8(text).unwrap();
+    let texts = text.split('\u{1e}').skip(2);
+    let event = |text: &str| {
+        let event: Value = serde_json::from_str(text).unwrap();
+        let name = event["name"].as_str().unwrap().to_owned();
+        (event["time"].as_f64().unwrap(), name, event["data"].clone())
+    };
+    texts.map(event).collect()
+}
+
+#[test]
+fn the_events_of_both_ends_agree_with_the_record() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = traced(folder.path()).record;
+    let FlowDetail::Call(call) = &record.flows[0].detail else {
+        panic!("the first flow is the call");
+    };
+    let files = files(folder.path());
+    let [caller, callee] =
+        ["caller", "callee"].map(|end| events(&files[&format!("weft.seed1.call.{end}.sqlog")]));
+    for log in [&caller, &callee] {
+        assert!(log.is_sorted_by_key(|(at, ..)| *at));
+    }
+    let count = |log: &[(f64, String, Value)], wanted: &str| {
+        let named = log.iter().filter(|(_, name, _)| name == wanted);
+        named.count()
+    };
+    let streams = &call.caller.streams;
+    let encoded: usize = streams.iter().map(|stream| stream.frames.len()).sum();
+    let frames = streams.iter().flat_map(|stream| stream.frames.iter());
+    let shown = frames.filter(|frame| frame.shown.is_some()).count();
+    assert!(shown > 100);
+    assert_eq!(count(&caller, "call:frame_encoded"), encoded);
+    assert_eq!(count(&callee, "call:frame_shown"), shown);
+    assert_eq!(count(&caller, "call:path_assigned"), 2);
+    let states = call.caller.path_changes.len();
+    assert_eq!(count(&caller, "call:path_state_updated"), states);
+    // The rate of the better path is that of the last sample.
+    let last = &call.caller.series.last().unwrap().paths[0];
+    let metrics = caller
+        .iter()
+        .rev()
+        .find(|(_, name, data)| name == "call:path_metrics_updated" && data["path"] == 0);
+    let rate = &metrics.unwrap().2["target_rate"];
+    assert_eq!(rate.as_u64(), Some(last.target_rate.as_bps()));
+}
+
 #[test]
 fn a_full_disk_ends_the_runs_and_keeps_the_finished_ones() {
     let folder = tempfile::tempdir().unwrap();
-    let tracing = Tracing::new(folder.path()).unwrap();
+    let tracing = Tracing::new(Some(folder.path()), None).unwrap();
     let draft = folder.path().join("weft.seed2.call.callee.pcapng.part");
     symlink("/dev/full", &draft).unwrap();
     let mut results = Vec::new();
@@ -107,7 +161,7 @@ fn a_full_disk_ends_the_runs_and_keeps_the_finished_ones() {
 #[test]
 fn a_stopped_run_leaves_no_file() {
     let folder = tempfile::tempdir().unwrap();
-    let tracing = Tracing::new(folder.path()).unwrap();
+    let tracing = Tracing::new(Some(folder.path()), None).unwrap();
     let setup = &scenario().variants[0].setup;
     let output = tracing.run("weft.seed1", setup, 1, &|| true).unwrap();
     assert!(output.is_none() && files(folder.path()).is_empty());
@@ -118,7 +172,9 @@ fn a_folder_that_cannot_be_created_is_an_error_with_its_path() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     std::fs::write(&file, "").unwrap();
-    let error = Tracing::new(&file.join("folder")).unwrap_err().to_string();
+    let error = Tracing::new(None, Some(&file.join("folder")))
+        .unwrap_err()
+        .to_string();
     assert!(
         error.contains("file/folder: ") && error.ends_with("that you may write"),
         "{error}"

@@ -26,11 +26,11 @@ fn a_flag_of_the_other_engine_is_refused() {
         ("weft lab run demo/aqm --only gcc", "--only: "),
         (
             "weft lab run demo/wifi-lte --engine emu --pcap p",
-            "--pcap: only simulated calls are captured",
+            "--pcap: only simulated calls are traced",
         ),
         (
-            "weft lab run demo/wifi-lte --engine both --pcap p",
-            "--pcap: only simulated calls are captured",
+            "weft lab run demo/wifi-lte --engine both --qlog q",
+            "--qlog: only simulated calls are traced",
         ),
         (
             "weft lab run demo/aqm --pcap p",
