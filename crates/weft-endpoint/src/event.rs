@@ -141,6 +141,14 @@ pub enum Event {
     /// A frame is due: pictures are encoded ([`ReceivedFrame::codec`]), sound is
     /// Opus.
     Frame(PlayedFrame),
+    /// The server is about to stop: we move to another one of its cluster, and leave
+    /// it when media flows there.
+    Moving {
+        /// URL of the other server.
+        url: String,
+    },
+    /// We have left the former server.
+    Moved,
     /// The server cannot be reached or misbehaves; requests are retried.
     /// Reported when the fault starts and when its kind changes.
     Fault(SignallingError),
@@ -301,6 +309,8 @@ impl fmt::Display for Event {
             }
             Event::PlayingEnded { id } => write!(f, "stopped receiving participant {id}"),
             Event::Frame(frame) => write!(f, "a frame of {} from {}", frame.track, frame.from),
+            Event::Moving { url } => write!(f, "the server is about to stop; moving to {url}"),
+            Event::Moved => f.write_str("moved to the other server"),
             Event::Fault(error) => write!(f, "{error}; retrying"),
             Event::RoomSilent => f.write_str("no events from the room for a while; reconnecting"),
             Event::FaultEnded { lasted } => {

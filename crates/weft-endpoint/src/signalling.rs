@@ -108,6 +108,8 @@ pub enum RoomEvent {
     TurnServers(Vec<TurnServer>),
     /// The server has ended our connection with this resource.
     ConnectionEnded(String),
+    /// The server is about to stop; another one of its cluster, at this URL, has room.
+    Move(String),
     /// Keep-alive of the stream.
     Alive,
 }

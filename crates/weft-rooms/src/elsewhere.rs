@@ -3,7 +3,7 @@
 
 use crate::name;
 use crate::room::{Member, Room};
-use crate::{Change, ChatMessage, Participant, Registry, RoomSettings};
+use crate::{Change, ChatMessage, Participant, Proof, Registry, RoomSettings};
 use serde::{Deserialize, Serialize};
 use weft_units::Instant;
 
@@ -15,6 +15,9 @@ pub struct Presence {
     /// Whether the participant waits to be admitted; only moderators see one who does.
     #[serde(default)]
     pub waits: bool,
+    /// Proof of the participant's identity, with which they may move to another server.
+    #[serde(default)]
+    pub proof: Option<Proof>,
 }
 
 /// Order of changes of a room's settings: their number, and the server that made the
@@ -93,7 +96,11 @@ impl Registry {
     /// Records the present state of a participant on another server. Ignores ids that
     /// this server or a third one has.
     pub fn place(&mut self, room: &str, server: &str, presence: Presence, epoch: &str) {
-        let Presence { participant, waits } = presence;
+        let Presence {
+            participant,
+            waits,
+            proof,
+        } = presence;
         let id = participant.id.clone();
         let arrival = self.next_arrival();
         let found = self.rooms.entry(room.to_owned());
@@ -106,7 +113,7 @@ impl Registry {
                 asked: participant.name.clone(),
                 participant: participant.clone(),
                 arrival,
-                proof: None,
+                proof,
                 server: Some(server.to_owned()),
                 holds: 0,
                 has_page: false,
@@ -119,11 +126,13 @@ impl Registry {
                 false => Change::Joined(participant.clone()),
             };
             self.tell(room, change);
+            self.leave_after_move(room, &participant);
             return self.yield_name(room, &participant);
         };
         if member.server.as_deref() != Some(server) {
             return;
         }
+        member.proof = proof;
         let was = std::mem::replace(&mut member.participant, participant.clone());
         let waited = std::mem::replace(&mut member.waits, waits);
         member.is_shown = !waits;
@@ -197,14 +206,29 @@ impl Registry {
         found.version.clone()
     }
 
+    /// Removes a participant of this server who has come back on another one, and whom
+    /// nothing holds here.
+    fn leave_after_move(&mut self, room: &str, now_elsewhere: &Participant) {
+        let earlier = now_elsewhere.succeeds.as_deref();
+        let member = earlier.and_then(|id| self.member(room, id));
+        let is_done = member.is_some_and(|member| member.server.is_none() && member.holds == 0);
+        if let Some(id) = earlier.filter(|_| is_done) {
+            self.leave(room, id);
+        }
+    }
+
     /// Gives a participant of this server who has the name of a participant of another
     /// one a number. Both servers see the pair: the participant with the greater id yields.
     fn yield_name(&mut self, room: &str, other: &Participant) {
         let key = name::key(&other.name);
         let found = self.rooms.get(room).into_iter();
-        let mut here = found.flat_map(Room::here).map(|member| &member.participant);
-        let same = here.find(|own| name::key(&own.name) == key && own.id > other.id);
-        let id = same.map(|own| own.id.clone());
+        let mut here = found.flat_map(|room| room.here().map(move |member| (room, member)));
+        let same = here.find(|(room, member)| {
+            let own = &member.participant;
+            let is_equal = name::key(&own.name) == key && own.id > other.id;
+            is_equal && !room.is_same_person(&own.id, &other.id)
+        });
+        let id = same.map(|(_, member)| member.participant.id.clone());
         drop(here);
         if let Some(id) = id {
             self.renumber(room, &id);
@@ -224,6 +248,7 @@ fn presence(member: &Member) -> Option<Presence> {
     (member.is_shown || member.waits).then(|| Presence {
         participant: member.participant.clone(),
         waits: member.waits,
+        proof: member.proof,
     })
 }
 

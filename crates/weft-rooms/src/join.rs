@@ -1,11 +1,12 @@
 //! Admission to a room, and its errors.
 
 use crate::ParticipantKind;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// Proof of a participant's identity: the hash of a secret that only the
 /// participant knows. The caller hashes the secret and makes it unpredictable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proof(pub [u8; 32]);
 
 /// Rights of a newcomer in the room.
@@ -114,4 +115,11 @@ pub enum HoldError {
         /// Id of the request.
         id: String,
     },
+}
+
+pub(crate) fn unknown(room: &str, id: &str) -> UnknownParticipant {
+    UnknownParticipant {
+        room: room.to_owned(),
+        id: id.to_owned(),
+    }
 }

@@ -15,6 +15,7 @@ mod figures;
 pub mod fuzz;
 mod join;
 mod limits;
+mod lookup;
 mod moderation;
 mod name;
 mod participant;

@@ -265,6 +265,10 @@ pub struct Participant {
     /// Place in the order of raised hands, the smallest first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hand: Option<u64>,
+    /// Id of the same person on the server of the cluster that they have moved from. They
+    /// are in the room twice until they have left it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub succeeds: Option<String>,
 }
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use weft_units::{Deadline, Duration, Instant};
 
 use crate::figures::Figures;
+use crate::join::unknown;
 use crate::limits::RegistryLimits;
 use crate::name::{self, is_room_name, participant_name};
-use crate::room::{Member, Room, RoomSettings};
+use crate::room::{Member, Room};
 use crate::{
     Change, HoldError, Join, JoinError, Joined, LinkReport, MAX_LINKS, Participant,
     ParticipantKind, Proof, Publishing, RoomEvent, Standing, UnknownParticipant, Upload,
@@ -87,8 +88,11 @@ impl Registry {
             return Ok(Joined::Back(id.to_owned()));
         }
         let settings = self.settings(join.room);
+        let room = self.rooms.get(join.room);
+        let earlier = room.and_then(|room| room.predecessor(join.id, join.proof));
+        let earlier = earlier.map(|m| (m.participant.clone(), m.waits));
         let is_host = join.standing == Standing::Host;
-        if settings.locked && !is_host {
+        if settings.locked && !is_host && earlier.is_none() {
             return Err(JoinError::Locked);
         }
         let is_open = self.rooms.get(join.room).is_some_and(Room::is_here);
@@ -97,6 +101,8 @@ impl Registry {
         }
         let members = self.rooms.get(join.room);
         let members = members.map_or(0, |room| room.members.len());
+        // A participant who moves here leaves their place on the other server.
+        let members = members - usize::from(earlier.is_some());
         let kept = match join.standing {
             Standing::Host | Standing::Equal => 0,
             Standing::Guest => self.limits.kept_for_hosts,
@@ -105,21 +111,24 @@ impl Registry {
             return Err(JoinError::RoomFull);
         }
         let id = self.free_id(join.room, join.fresh_id);
+        let before = earlier.as_ref().map(|(before, _)| before);
         let participant = Participant {
             id: id.clone(),
-            name: name::unique(&name, &self.names(join.room, None)),
+            name: name::unique(&name, &self.names(join.room, before.map(|p| &*p.id))),
             kind: join.kind,
             publishing: Publishing::default(),
             upload: Upload::None,
             links: Vec::new(),
-            muted: false,
+            muted: before.is_some_and(|before| before.muted),
             moderator: join.standing != Standing::Guest,
-            hand: None,
+            hand: before.and_then(|before| before.hand),
+            succeeds: before.map(|before| before.id.clone()),
         };
+        let was_inside = earlier.as_ref().is_some_and(|(_, waits)| !waits);
         let member = Member {
             participant,
             is_shown: false,
-            waits: settings.waiting_room && !is_host,
+            waits: settings.waiting_room && !is_host && !was_inside,
             asked: name,
             arrival: self.next_arrival(),
             proof: Some(join.fresh),
@@ -173,7 +182,7 @@ impl Registry {
 
     /// Records that the participant's page was left: after the last hold is
     /// released, the participant stays for the time that a page takes to
-    /// reload.
+    /// reload. A participant who has moved to another server leaves at once.
     ///
     /// # Errors
     /// See [`HoldError`].
@@ -185,6 +194,10 @@ impl Registry {
         proof: Option<Proof>,
     ) -> Result<(), HoldError> {
         self.proven(room, id, proof)?;
+        if self.has_moved(room, id) {
+            self.leave(room, id);
+            return Ok(());
+        }
         let member = self.known(room, id)?;
         member.parts = true;
         let soon = now + RELOAD;
@@ -192,18 +205,15 @@ impl Registry {
         Ok(())
     }
 
-    /// Whether the proof is that of a present participant.
-    #[must_use]
-    pub fn knows(&self, room: &str, id: &str, proof: Option<Proof>) -> bool {
-        self.proven(room, id, proof).is_ok()
-    }
-
-    /// Removes a hold; after the last one the grace period starts.
+    /// Removes a hold; after the last one the grace period starts. A participant who has
+    /// moved to another server has none.
     pub fn release(&mut self, now: Instant, room: &str, id: &str) {
+        let has_moved = self.has_moved(room, id);
         if let Some(member) = self.member_mut(room, id) {
             member.holds = member.holds.saturating_sub(1);
             if member.holds == 0 {
                 let grace = if member.parts { RELOAD } else { GRACE };
+                let grace = if has_moved { Duration::ZERO } else { grace };
                 member.leaves_at = Some(now + grace);
             }
         }
@@ -213,10 +223,11 @@ impl Registry {
     /// once, unless it has a page that may be reloading.
     pub fn finish(&mut self, now: Instant, room: &str, id: &str) {
         self.release(now, room, id);
+        let has_moved = self.has_moved(room, id);
         let done = self.member_mut(room, id).is_some_and(|member| {
             let may_load_again =
                 member.has_page && member.participant.kind == ParticipantKind::Browser;
-            member.holds == 0 && !may_load_again
+            member.holds == 0 && (has_moved || !may_load_again)
         });
         if done {
             self.leave(room, id);
@@ -325,46 +336,6 @@ impl Registry {
         }
     }
 
-    /// Visible participants of a room in order of arrival; empty if the room
-    /// does not exist.
-    #[must_use]
-    pub fn participants(&self, room: &str) -> Vec<&Participant> {
-        let members = self.rooms.get(room).into_iter();
-        let members = members.flat_map(|room| room.members.values());
-        let mut members: Vec<&Member> = members.filter(|member| member.is_shown).collect();
-        members.sort_by_key(|member| member.arrival);
-        members.into_iter().map(|m| &m.participant).collect()
-    }
-
-    /// Rooms with participants.
-    pub fn rooms(&self) -> impl Iterator<Item = &str> {
-        self.rooms.keys().map(String::as_str)
-    }
-
-    /// Finds a participant by id, or by display name without regard to case.
-    ///
-    /// # Errors
-    /// If the participant does not exist.
-    pub fn find(&self, room: &str, wanted: &str) -> Result<&Participant, UnknownParticipant> {
-        let by_id = self.member(room, wanted);
-        if let Some(member) = by_id.filter(|member| member.is_shown) {
-            return Ok(&member.participant);
-        }
-        // Keys are unique in a room.
-        let key = participant_name(wanted).map(|name| name::key(&name));
-        let mut all = self.participants(room).into_iter();
-        all.find(|who| key == Ok(name::key(&who.name)))
-            .ok_or_else(|| unknown(room, wanted))
-    }
-
-    /// Number of rooms and of participants on this server, including invisible ones.
-    #[must_use]
-    pub fn count(&self) -> (usize, usize) {
-        let here = self.rooms.values().map(|room| room.here().count());
-        here.filter(|count| *count > 0)
-            .fold((0, 0), |(rooms, all), count| (rooms + 1, all + count))
-    }
-
     /// Removes participants whose grace period has ended, and announces delayed
     /// statistics.
     pub fn handle_timeout(&mut self, now: Instant) {
@@ -399,13 +370,6 @@ impl Registry {
         self.events.pop_front()
     }
 
-    /// Settings of a room.
-    #[must_use]
-    pub fn settings(&self, room: &str) -> RoomSettings {
-        let room = self.rooms.get(room);
-        room.map_or_else(RoomSettings::default, |room| room.settings)
-    }
-
     pub(crate) fn tell(&mut self, room: &str, change: Change) {
         let room = room.to_owned();
         self.events.push_back(RoomEvent { room, change });
@@ -436,16 +400,6 @@ impl Registry {
         self.arrivals
     }
 
-    /// Keys of the names in a room, except that of one participant.
-    fn names(&self, room: &str, without: Option<&str>) -> BTreeSet<String> {
-        let all = self.rooms.get(room).into_iter();
-        let all = all.flat_map(|room| &room.members);
-        let others = all.filter(|(id, _)| Some(id.as_str()) != without);
-        others
-            .map(|(_, member)| name::key(&member.participant.name))
-            .collect()
-    }
-
     /// The wanted id, extended until it is free.
     fn free_id(&mut self, room: &str, wanted: &str) -> String {
         let mut id = wanted.to_owned();
@@ -459,35 +413,7 @@ impl Registry {
         self.rooms.get_mut(room)?.members.get_mut(id)
     }
 
-    pub(crate) fn member(&self, room: &str, id: &str) -> Option<&Member> {
-        self.rooms.get(room)?.members.get(id)
-    }
-
-    /// Member with this id and proof.
-    pub(crate) fn proven(
-        &self,
-        room: &str,
-        id: &str,
-        proof: Option<Proof>,
-    ) -> Result<&Member, HoldError> {
-        let member = self.member(room, id).ok_or_else(|| unknown(room, id))?;
-        match proof.is_some() && proof == member.proof {
-            true => Ok(member),
-            false => Err(HoldError::Stranger {
-                room: room.to_owned(),
-                id: id.to_owned(),
-            }),
-        }
-    }
-
     fn known(&mut self, room: &str, id: &str) -> Result<&mut Member, UnknownParticipant> {
         self.member_mut(room, id).ok_or_else(|| unknown(room, id))
-    }
-}
-
-pub(crate) fn unknown(room: &str, id: &str) -> UnknownParticipant {
-    UnknownParticipant {
-        room: room.to_owned(),
-        id: id.to_owned(),
     }
 }

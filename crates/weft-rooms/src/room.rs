@@ -50,6 +50,26 @@ impl Room {
         all.filter(|member| member.server.is_none())
     }
 
+    /// Member of another server whose id and proof a newcomer shows: they move here.
+    pub(crate) fn predecessor(&self, id: Option<&str>, proof: Option<Proof>) -> Option<&Member> {
+        let member = self.members.get(id?)?;
+        let is_same = member.server.is_some() && proof.is_some() && member.proof == proof;
+        is_same.then_some(member)
+    }
+
+    /// Whether two members are one person who has moved from one server to another, perhaps
+    /// several times.
+    pub(crate) fn is_same_person(&self, one: &str, other: &str) -> bool {
+        self.comes_from(one, other) || self.comes_from(other, one)
+    }
+
+    fn comes_from(&self, id: &str, earlier: &str) -> bool {
+        let before = |id: &&str| self.members.get(*id)?.participant.succeeds.as_deref();
+        // Other servers name the predecessors: a circle ends, too.
+        let mut line = std::iter::successors(Some(id), before).take(self.members.len() + 1);
+        line.any(|id| id == earlier)
+    }
+
     /// Whether it has members on this server.
     pub(crate) fn is_here(&self) -> bool {
         self.here().next().is_some()
@@ -69,7 +89,8 @@ pub(crate) struct Member {
     pub(crate) asked: String,
     /// Number of earlier arrivals.
     pub(crate) arrival: u64,
-    /// `None` for a participant of another server, which alone can prove who they are.
+    /// Proof of the identity: on their own server for requests, on another one for moving
+    /// there. `None` if the other server does not tell it.
     pub(crate) proof: Option<Proof>,
     /// Other server of the cluster that the participant is on.
     pub(crate) server: Option<String>,

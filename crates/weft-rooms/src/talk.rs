@@ -1,8 +1,8 @@
 //! Chat, raised hands, reactions and names of participants in a room.
 
 use crate::chat::{Chat, ChatError, ChatMessage, Saying};
+use crate::join::unknown;
 use crate::name::participant_name;
-use crate::registry::unknown;
 use crate::room::Room;
 use crate::{Change, Hand, HoldError, JoinError, Proof, Reaction, Registry};
 use weft_units::Instant;

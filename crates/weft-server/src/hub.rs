@@ -7,6 +7,7 @@ mod changes;
 mod cluster;
 mod composer;
 mod ending;
+mod handover;
 mod hearing;
 mod moderation;
 mod pace;
@@ -187,12 +188,17 @@ impl Hub {
         self.rescheduled.notify_one();
     }
 
-    /// Handles a page that is being left or reloaded.
+    /// Handles a page that is being left or reloaded, or the end of a move to another
+    /// server.
     pub(crate) fn part(&self, room: &str, id: &str, secret: Option<&str>) -> Result<(), Problem> {
         let proof = secret.map(proof_of);
-        let now = self.clock.now();
-        self.lock().registry.part(now, room, id, proof)?;
-        self.rescheduled.notify_one();
+        let mut state = self.lock();
+        state.registry.part(self.clock.now(), room, id, proof)?;
+        if !state.registry.knows(room, id, proof) {
+            let is_theirs = |feed: &Feed| feed.room == room && feed.participant == id;
+            state.feeds.retain(|feed| !is_theirs(feed));
+        }
+        self.publish_changes(&mut state);
         Ok(())
     }
 

@@ -340,14 +340,13 @@ impl ServerHandle {
         }
     }
 
-    /// Admits no more newcomers, notifies the participants, and waits up to
-    /// `patience` until they have left. Shut the server down afterwards.
+    /// Admits no more newcomers, notifies the participants, hands them over to the other
+    /// servers of the cluster, and waits up to `patience` until they have left. Shut the
+    /// server down afterwards.
     pub fn drain(&self, patience: Duration) {
         let hub = &self.app.hub;
         hub.drain(patience);
-        let _ = self
-            .runtime
-            .block_on(async { tokio::time::timeout(patience, hub.until_empty()).await });
+        self.runtime.block_on(hub.until_drained(patience));
     }
 
     /// Ends the server: closes event streams and lets requests finish.

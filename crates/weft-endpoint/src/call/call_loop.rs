@@ -10,6 +10,7 @@ use weft_rooms::Publishing;
 
 use super::event_sender::CallEventSender;
 use super::fault::OngoingFault;
+use super::handover::Handover;
 use super::inbox::{Mailbox, Ticket};
 use super::listening::Listening;
 use super::publication::Publication;
@@ -90,6 +91,7 @@ pub struct CallLoop {
     pub(super) listening: Listening,
     pub(super) publication: Publication,
     pub(super) reception: Reception,
+    pub(super) handover: Handover,
     /// Participants who are received, with their tracks when that began.
     pub(super) playing: BTreeMap<String, Publishing>,
     /// Whether it was reported that some cameras are not received.
@@ -126,6 +128,7 @@ impl CallLoop {
             listening: Listening::default(),
             publication: Publication::default(),
             reception: Reception::default(),
+            handover: Handover::default(),
             playing: BTreeMap::new(),
             crowded: false,
             others: BTreeMap::new(),

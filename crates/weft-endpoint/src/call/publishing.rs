@@ -67,6 +67,10 @@ impl CallLoop {
 
     /// Pauses encodings that nobody watches.
     pub(super) fn on_wanted(&mut self, wanted: &Wanted) {
+        // Others may still watch on the server that we are leaving.
+        if self.handover.defers(wanted) {
+            return;
+        }
         let Some(connection) = self.publication.connection() else {
             return;
         };
@@ -80,6 +84,7 @@ impl CallLoop {
             News::Unanswered => self.on_unanswered(),
             News::Connected => {
                 self.answer = Answer::Had;
+                self.handover.on_published();
                 let name = self.own.name.clone();
                 self.emit(Event::Publishing { name });
             }

@@ -7,8 +7,9 @@ use weft_session::ReceivedFrame;
 use weft_wire::rtp::Mid;
 
 use super::call_loop::{Answer, CallLoop, RETRY};
+use super::handover::Side;
 use super::inbox::{CallMessage, Ticket};
-use super::reception::{FrameUse, ReceptionState};
+use super::reception::{FrameUse, Reception, ReceptionState};
 use super::room::MAX_KNOWN;
 use crate::caller::{CallError, Command, News, Track, ask};
 use crate::config::Receiving as Wanted;
@@ -258,7 +259,7 @@ impl CallLoop {
         match news {
             News::Frame {
                 section, frame, at, ..
-            } => self.on_frame(section, frame, at),
+            } => self.on_frame(Side::Present, section, frame, at),
             News::Path { path, link, .. } => self.reception.on_path(path, link),
             News::Connected => {
                 self.answer = Answer::Had;
@@ -290,9 +291,20 @@ impl CallLoop {
         }
     }
 
-    fn on_frame(&mut self, section: Mid, frame: ReceivedFrame, at: weft_units::Instant) {
-        let links = self.reception.links_of(&frame);
-        let Some(made) = self.reception.made_mut() else {
+    pub(super) fn on_frame(
+        &mut self,
+        side: Side,
+        section: Mid,
+        frame: ReceivedFrame,
+        at: weft_units::Instant,
+    ) {
+        let reception = match side {
+            Side::Present => Some(&mut self.reception),
+            Side::Former => self.handover.reception_mut(),
+        };
+        let links = reception.as_ref().map(|r| r.links_of(&frame));
+        let links = links.unwrap_or_default();
+        let Some(made) = reception.and_then(Reception::made_mut) else {
             return self.mailbox.frames().release(frame.data.len());
         };
         let peer = made.connection.peer;
@@ -303,6 +315,13 @@ impl CallLoop {
         };
         let treatment = line.on_frame(at, frame.keyframe);
         let (from, track) = (line.participant.clone(), line.track);
+        // While we move, each server has us among the others of the other one.
+        let own = self.own.identity.as_ref();
+        let is_ours = own.is_some_and(|own| own.id == from) || self.handover.is_ours(&from);
+        let plays = !is_ours && self.handover.plays(side, &from, track);
+        if treatment == FrameUse::Play && !plays {
+            return self.mailbox.frames().release(frame.data.len());
+        }
         match treatment {
             FrameUse::Play => {
                 self.count(&from, track, at, &frame);
@@ -336,9 +355,10 @@ impl CallLoop {
 
     /// Reports who is received from now on, and who no longer. A participant who adds
     /// a track ends and begins.
-    fn update_playing(&mut self) {
+    pub(super) fn update_playing(&mut self) {
         let made = self.reception.made().filter(|_| self.reception.connected);
         let lines = made.into_iter().flat_map(|made| made.lines.values());
+        let lines = lines.chain(self.handover.lines());
         let found = lines.filter_map(|line| self.others.get(&line.participant));
         let found = found.filter(|p| self.own.receiving.includes(&p.name));
         let found: Vec<Participant> = found.cloned().collect();

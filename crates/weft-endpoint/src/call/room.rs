@@ -6,12 +6,13 @@ use std::thread;
 use std::time::Instant;
 
 use super::call_loop::{CallLoop, RETRY};
+use super::handover::Handover;
 use super::inbox::CallMessage;
 use super::listening::Listening;
 use crate::caller::Command;
 use crate::connect::ConnectError;
 use crate::event::Event;
-use crate::signalling::{Identity, Participant, RoomEvent, SignallingError, escaped};
+use crate::signalling::{Identity, Participant, Room, RoomEvent, SignallingError, escaped};
 
 /// Maximum number of remembered participants: several full rooms. Chosen by us.
 pub(super) const MAX_KNOWN: usize = 1000;
@@ -21,13 +22,19 @@ impl CallLoop {
     /// an earlier thread, which may hang on a dead link, are ignored from now
     /// on.
     pub(super) fn listen_to_room(&mut self) {
+        let room = self.queues.room.clone();
+        self.listen_at(room);
+    }
+
+    /// As [`CallLoop::listen_to_room`], on the server of this client.
+    pub(super) fn listen_at(&mut self, room: Room) {
         self.listening = Listening {
             number: self.listening.number + 1,
             heard: Instant::now(),
             again: None,
         };
         let stream = self.listening.number;
-        let (room, mailbox) = (self.queues.room.clone(), self.mailbox.clone());
+        let mailbox = self.mailbox.clone();
         let mut query = format!("kind=native&name={}", escaped(&self.own.name));
         let own = self.own.identity.clone();
         if let Some(own) = &own {
@@ -69,6 +76,11 @@ impl CallLoop {
         if stream != self.listening.number {
             return Ok(());
         }
+        if self.handover.cancel() {
+            // The other server does not take us: the present one still does.
+            self.listen_to_room();
+            return Ok(());
+        }
         if !error.is_passing() || self.own.identity.is_none() {
             return Err(error.into());
         }
@@ -106,6 +118,7 @@ impl CallLoop {
             RoomEvent::Wanted(wanted) => self.on_wanted(&wanted),
             RoomEvent::Reception(resource, viewing) => self.on_reception_news(&resource, viewing),
             RoomEvent::ConnectionEnded(resource) => self.on_connection_ended(&resource),
+            RoomEvent::Move(url) => self.on_move(&url),
             RoomEvent::Alive => return Ok(()),
         }
         self.catch_up(now);
@@ -116,6 +129,7 @@ impl CallLoop {
         let all = participants.into_iter().map(|p| (p.id.clone(), p));
         let mut all: BTreeMap<String, Participant> = all.collect();
         let shown = all.remove(&own.id);
+        self.handover.forget_ourselves(&mut all);
         let gone = self.others.keys().filter(|id| !all.contains_key(*id));
         for id in gone.cloned().collect::<Vec<_>>() {
             self.on_left(&id);
@@ -124,8 +138,10 @@ impl CallLoop {
         let admitted = std::mem::take(&mut self.own.waits);
         if self.own.identity.as_ref() != Some(&own) || admitted {
             // The server does not recognise us: it was restarted, or we
-            // were away for long. Our connections are gone.
-            self.end_connections();
+            // were away for long. Our connections are gone, unless we move.
+            if !self.move_in() {
+                self.end_connections();
+            }
             let id = own.id.clone();
             self.own.identity = Some(own);
             if admitted {
@@ -133,6 +149,7 @@ impl CallLoop {
             }
             self.emit(Event::Joined { id });
         } else {
+            self.handover.cancel();
             self.refresh_view();
         }
         if let Some(shown) = shown {
@@ -145,8 +162,48 @@ impl CallLoop {
             self.emit(Event::WaitingForAdmission);
         }
         if self.own.identity.as_ref() != Some(&own) {
-            self.end_connections();
+            if !self.move_in() {
+                self.end_connections();
+            }
             self.own.identity = Some(own);
+        }
+    }
+
+    /// Asks another server for admission, because the present one is about to stop.
+    fn on_move(&mut self, url: &str) {
+        if !matches!(self.handover, Handover::None) || self.own.identity.is_none() {
+            return;
+        }
+        match self.queues.room.elsewhere(url) {
+            Ok(to) => {
+                let stream = self.listening.number;
+                self.emit(Event::Moving {
+                    url: url.to_owned(),
+                });
+                self.listen_at(to.clone());
+                self.handover = Handover::Asked { to, stream };
+            }
+            Err(error) => self.on_fault(error),
+        }
+    }
+
+    /// Makes the other server ours after it has admitted us, and keeps the connections to
+    /// the former one; returns whether we are moving.
+    fn move_in(&mut self) -> bool {
+        match (std::mem::take(&mut self.handover), &self.own.identity) {
+            (Handover::Asked { to, stream }, Some(own)) => {
+                let room = std::mem::replace(&mut self.queues.room, to);
+                let publication = std::mem::take(&mut self.publication);
+                let reception = std::mem::take(&mut self.reception);
+                let connections = (publication, reception);
+                self.handover
+                    .leave(own.clone(), (room, stream), connections);
+                true
+            }
+            (other, _) => {
+                self.handover = other;
+                false
+            }
         }
     }
 
@@ -174,6 +231,9 @@ impl CallLoop {
     /// ignored.
     fn take_in(&mut self, participant: Participant) {
         let id = participant.id.clone();
+        if self.handover.is_ours(&id) {
+            return;
+        }
         if self.others.len() >= MAX_KNOWN && !self.others.contains_key(&id) {
             return;
         }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::call_loop::{Answer, CallLoop};
 use super::inbox::{CallMessage, Inbox, Ticket};
-use crate::caller::{Command, News, PeerReport, ask};
+use crate::caller::{Command, PeerReport, ask};
 use crate::connect::{ConnectError, Connection};
 use crate::event::Event;
 use crate::links::LinkTrouble;
@@ -31,6 +31,7 @@ impl CallLoop {
                 }
                 self.listen_again(now);
                 self.catch_up(now);
+                self.look_at_handover(now);
             }
             match inbox.next(next_figures.saturating_duration_since(now)) {
                 Ok(CallMessage::End) | Err(RecvTimeoutError::Disconnected) => {
@@ -54,12 +55,12 @@ impl CallLoop {
         match message {
             CallMessage::Room(stream, event, heard) => {
                 let is_current = stream == self.listening.number;
-                let done = match is_current {
-                    true => self.on_room(event),
-                    false => Ok(()),
+                let (goes_on, done) = match is_current {
+                    true => (true, self.on_room(event)),
+                    false => (self.handover.on_event(stream, event), Ok(())),
                 };
                 // The thread of an ended stream does not wait for the answer.
-                let _ = heard.send(is_current);
+                let _ = heard.send(goes_on);
                 done
             }
             CallMessage::RoomLost(stream, error) => self.on_room_lost(stream, error),
@@ -73,8 +74,8 @@ impl CallLoop {
                     self.on_publication(news);
                 } else if self.reception.has(ticket) {
                     self.on_reception(news);
-                } else if let News::Frame { frame, .. } = news {
-                    self.mailbox.frames().release(frame.data.len());
+                } else {
+                    self.on_former(ticket, news);
                 }
                 Ok(())
             }
@@ -153,6 +154,7 @@ impl CallLoop {
     /// Closes all connections and waits a limited time for the last requests.
     pub fn leave(mut self) {
         self.end_connections();
+        self.leave_former();
         self.remote.send(Command::Stop);
         self.queues.connections.close(LAST_REQUESTS);
     }

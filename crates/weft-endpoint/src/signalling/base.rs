@@ -40,6 +40,18 @@ impl Base {
         other.unwrap_or_else(|| self.named.clone())
     }
 
+    /// Base of another server of the cluster, at the root of this URL. Requests there return
+    /// to the named one when it fails.
+    ///
+    /// # Errors
+    /// As [`Base::follow`].
+    pub fn elsewhere(&self, url: &str) -> Result<Base, SignallingError> {
+        let base = Base::new(self.url());
+        base.follow_to_root(url)?;
+        let named = self.named.clone();
+        Ok(Base { named, ..base })
+    }
+
     /// Returns to the named server.
     pub fn reset(&self) {
         *self.other() = None;

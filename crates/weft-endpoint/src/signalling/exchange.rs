@@ -122,6 +122,17 @@ impl Exchange {
         }
     }
 
+    /// HTTP with another server of the cluster over the same links.
+    ///
+    /// # Errors
+    /// As [`Base::follow`].
+    pub fn elsewhere(&self, url: &str) -> Result<Exchange, SignallingError> {
+        Ok(Exchange {
+            base: self.base.elsewhere(url)?,
+            ..self.clone()
+        })
+    }
+
     /// Sends a request, and retries it over the next link after a timeout, a
     /// broken connection or a foreign answer. A valid answer with a body has
     /// the media type `kind`; `take` reads it.

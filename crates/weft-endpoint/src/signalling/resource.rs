@@ -24,6 +24,17 @@ impl Resources {
         Resources { exchange, token }
     }
 
+    /// Resources of another server of the cluster, which takes the same token.
+    ///
+    /// # Errors
+    /// [`SignallingError::OtherServer`] if the token may not go there.
+    pub fn elsewhere(&self, url: &str) -> Result<Resources, SignallingError> {
+        Ok(Resources {
+            exchange: self.exchange.elsewhere(url)?,
+            token: self.token.clone(),
+        })
+    }
+
     fn base(&self) -> String {
         self.exchange.base.url()
     }

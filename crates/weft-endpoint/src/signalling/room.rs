@@ -53,6 +53,32 @@ impl Room {
         })
     }
 
+    /// Client of the same room on another server of the cluster.
+    ///
+    /// # Errors
+    /// [`SignallingError::OtherServer`] if the token may not go there.
+    pub fn elsewhere(&self, url: &str) -> Result<Room, SignallingError> {
+        Ok(Room {
+            resources: self.resources.elsewhere(url)?,
+            room: self.room.clone(),
+        })
+    }
+
+    /// Ends our presence on this server after we have moved to another one.
+    ///
+    /// # Errors
+    /// If the server refuses or cannot be reached.
+    pub fn part(&self, own: &Identity) -> Result<(), SignallingError> {
+        let (base, room, id) = (self.base(), &self.room, escaped(&own.id));
+        let url = format!("{base}/api/rooms/{room}/events?id={id}");
+        let send = |timeouts: AttemptTimeouts| {
+            let request = timeouts.apply(self.exchange().agent.delete(&url));
+            let request = request.header(SECRET, &own.secret);
+            self.resources.authorized(request).call()
+        };
+        self.exchange().ask("to leave", None, send, |_, _| Ok(()))
+    }
+
     /// Connector to TURN servers, which trusts the same certificates.
     #[must_use]
     pub fn turn_connector(&self) -> Arc<dyn TurnConnector> {

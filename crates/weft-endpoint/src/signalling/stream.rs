@@ -31,6 +31,9 @@ const LEAST: usize = 1 << 10;
 /// Longest accepted name, in characters: the limit of weft's server.
 const MAX_NAME: usize = 64;
 
+/// Longest accepted URL of another server, in octets. Chosen by us.
+const MAX_URL: usize = 1 << 10;
+
 /// Reads events until the stream ends or `take` returns false.
 ///
 /// # Errors
@@ -157,6 +160,11 @@ struct Ended {
     resource: String,
 }
 
+#[derive(Deserialize)]
+struct Move {
+    url: String,
+}
+
 pub(super) fn room_event(name: &str, data: &str) -> Option<RoomEvent> {
     match name {
         "welcome" => {
@@ -185,6 +193,10 @@ pub(super) fn room_event(name: &str, data: &str) -> Option<RoomEvent> {
         "left" => {
             let left: Left = serde_json::from_str(data).ok()?;
             Some(RoomEvent::Left(valid_id(left.id)?))
+        }
+        "move" => {
+            let asked: Move = serde_json::from_str(data).ok()?;
+            (asked.url.len() <= MAX_URL).then_some(RoomEvent::Move(asked.url))
         }
         "ended" => {
             let ended: Ended = serde_json::from_str(data).ok()?;

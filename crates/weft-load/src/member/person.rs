@@ -106,7 +106,7 @@ impl Person<'_> {
             RoomEvent::Reception(resource, viewing) => self.on_viewing(&resource, viewing)?,
             RoomEvent::Wanted(wanted) => self.on_wanted(&wanted),
             RoomEvent::ConnectionEnded(_) => return Err(JoinError::Ended),
-            RoomEvent::TurnServers(_) | RoomEvent::Alive => return Ok(()),
+            RoomEvent::TurnServers(_) | RoomEvent::Move(_) | RoomEvent::Alive => return Ok(()),
         }
         self.view()
     }

@@ -1,5 +1,7 @@
 use super::*;
-use crate::{Hand, Join, ParticipantKind, Proof, RegistryLimits, Saying, Standing, Upload};
+use crate::{
+    Hand, Join, JoinError, ParticipantKind, Proof, RegistryLimits, Saying, Standing, Upload,
+};
 
 const NOW: Instant = Instant::ZERO;
 
@@ -224,4 +226,90 @@ fn changes_of_a_participant_are_told_as_what_they_are() {
     one.changes();
     one.hear(&mut two);
     assert!(matches!(&one.changes()[..], [Change::Changed(_)]));
+}
+
+/// Join of a participant who shows the id and proof of an earlier visit.
+fn move_to(server: &mut Server, id: &str, proof: u8, fresh_id: &str) -> Result<String, JoinError> {
+    let joined = server.registry.join(Join {
+        room: "r",
+        name: "Ada",
+        kind: ParticipantKind::Browser,
+        standing: Standing::Guest,
+        id: Some(id),
+        proof: Some(Proof([proof; 32])),
+        fresh: Proof([9; 32]),
+        fresh_id,
+    });
+    joined.map(crate::Joined::into_id)
+}
+
+#[test]
+fn a_participant_who_moves_keeps_name_hand_and_mute_and_enters_a_locked_room() {
+    let (mut one, mut two) = two_servers();
+    one.registry.set_hand("r", "a", Hand::Raised);
+    one.registry.set_muted("r", "a", true);
+    two.hear(&mut one);
+    let locked = RoomSettings {
+        locked: true,
+        waiting_room: true,
+        ..RoomSettings::default()
+    };
+    two.registry.set_settings("r", locked);
+    assert_eq!(move_to(&mut two, "a", 2, "x"), Err(JoinError::Locked));
+    assert_eq!(move_to(&mut two, "b", 2, "x"), Err(JoinError::Locked));
+    assert_eq!(move_to(&mut two, "a", 1, "c").as_deref(), Ok("c"));
+    assert_eq!(two.names(), ["Bob", "Ada", "Ada"]);
+    let moved = two.registry.participants("r")[2];
+    assert_eq!(moved.succeeds.as_deref(), Some("a"));
+    assert!(moved.muted && moved.hand.is_some());
+    // Neither server numbers the pair, and the first one lets them finish there.
+    one.hear(&mut two);
+    two.hear(&mut one);
+    assert_eq!(one.names(), ["Ada", "Bob", "Ada"]);
+    assert_eq!(two.names(), ["Bob", "Ada", "Ada"]);
+    one.registry.finish(NOW, "r", "a");
+    assert_eq!(one.names(), ["Bob", "Ada"]);
+}
+
+#[test]
+fn a_participant_who_has_moved_has_no_time_to_come_back() {
+    let (mut one, mut two) = two_servers();
+    one.registry.release(NOW, "r", "a");
+    assert_eq!(move_to(&mut two, "a", 1, "c").as_deref(), Ok("c"));
+    one.hear(&mut two);
+    assert_eq!(one.names(), ["Bob", "Ada"], "nothing held them");
+    // Further on, to a third server, and back before the second one has forgotten them.
+    let mut three = Server::new("three");
+    three.hear(&mut two);
+    assert_eq!(move_to(&mut three, "c", 9, "d").as_deref(), Ok("d"));
+    one.hear(&mut three);
+    assert_eq!(move_to(&mut one, "d", 9, "e").as_deref(), Ok("e"));
+    assert_eq!(one.names(), ["Bob", "Ada", "Ada", "Ada"]);
+}
+
+#[test]
+fn a_name_leads_to_where_a_moving_participant_publishes() {
+    let (mut one, mut two) = two_servers();
+    assert_eq!(move_to(&mut two, "a", 1, "c").as_deref(), Ok("c"));
+    one.hear(&mut two);
+    let found = |server: &Server| server.registry.find("r", "ada").map(|who| who.id.clone());
+    for (place, id) in ["a", "c"].into_iter().enumerate() {
+        let publishing = |audio| crate::Publishing {
+            audio,
+            ..crate::Publishing::default()
+        };
+        let (first, second) = (publishing(place == 0), publishing(place == 1));
+        one.registry
+            .set_upload("r", "a", first, Upload::Connected)
+            .expect("she is there");
+        two.registry
+            .set_upload("r", "c", second, Upload::Connected)
+            .expect("she is there");
+        two.hear(&mut one);
+        one.hear(&mut two);
+        assert_eq!(
+            (found(&one).as_deref(), found(&two).as_deref()),
+            (Ok(id), Ok(id))
+        );
+    }
 }

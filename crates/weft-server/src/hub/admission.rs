@@ -4,7 +4,7 @@ use super::resources::{Claim, Role};
 use super::state::{AdmissionState, Guest, State};
 use super::{Arrival, Hub};
 use crate::auth::May;
-use crate::media_plane::ResourceId;
+use crate::media_plane::{ResourceId, Sound};
 use crate::problem::Problem;
 use crate::secret::{proof_of, unguessable};
 use weft_rooms::{HoldError, Join, Joined, Publishing, Upload};
@@ -58,7 +58,12 @@ impl Hub {
                 let (nothing, upload) = (Publishing::default(), Upload::NotAllowed);
                 state.registry.set_upload(who.room, id, nothing, upload)?;
             }
-            let guest = Guest::from(who.origin.clone(), self.clock.now());
+            let mut guest = Guest::from(who.origin.clone(), self.clock.now());
+            // A participant who moves here stays muted.
+            if state.registry.is_muted(who.room, id) {
+                guest.sound = Sound::Muted;
+                self.media.set_sound(who.room, id, Sound::Muted);
+            }
             state
                 .guests
                 .insert((who.room.to_owned(), id.clone()), guest);

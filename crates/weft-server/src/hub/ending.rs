@@ -32,8 +32,18 @@ impl Hub {
         self.lock().admission == AdmissionState::Open
     }
 
+    /// Hands the participants over to other servers, and waits up to `patience` until they
+    /// have left.
+    pub(crate) async fn until_drained(&self, patience: Duration) {
+        tokio::select! {
+            () = self.until_empty() => {}
+            () = self.hand_over(patience) => {}
+            () = tokio::time::sleep(patience) => {}
+        }
+    }
+
     /// Waits until all participants have left.
-    pub(crate) async fn until_empty(&self) {
+    async fn until_empty(&self) {
         let mut population = self.population.subscribe();
         // The hub itself holds the sender, so this cannot fail.
         let _ = population.wait_for(|count| *count == 0).await;

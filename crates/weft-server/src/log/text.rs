@@ -138,6 +138,19 @@ impl fmt::Display for ServerEvent {
                     "admitting no newcomers; waiting up to {seconds} s for participants to leave"
                 )
             }
+            ServerEvent::HandedOver {
+                room,
+                node,
+                participants,
+            } => write!(
+                f,
+                "{room}: asked {participants} {} to move to server {node}",
+                if *participants == 1 {
+                    "participant"
+                } else {
+                    "participants"
+                }
+            ),
             ServerEvent::MediaEnded => f.write_str("the media side failed because of a bug"),
             ServerEvent::Cluster { change } => write!(f, "cluster: {change}"),
         }

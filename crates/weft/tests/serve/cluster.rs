@@ -53,6 +53,32 @@ impl Drop for Joined {
     }
 }
 
+fn join_with(state: &Path, server: SocketAddr, options: &[&str]) -> Joined {
+    let mut command = weft(state);
+    command.args(["join", &format!("http://{server}"), "--room", "r"]);
+    command.args(options).env("WEFT_TOKEN", "s3cret");
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    Joined(command.spawn().expect("it starts"))
+}
+
+/// Opens an event stream, as a client that does not know how to move.
+fn stay(server: &Server, path: &str, token: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(server.address).expect("it listens");
+    let head =
+        format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n\r\n");
+    stream.write_all(head.as_bytes()).expect("it reads");
+    let mut byte = [0];
+    stream.read_exact(&mut byte).expect("it answers");
+    stream
+}
+
+/// Asks a server to end.
+fn terminate(server: &Server) {
+    let id = server.child.id().to_string();
+    let sent = Command::new("kill").arg(&id).status();
+    assert!(sent.expect("kill").success());
+}
+
 fn join(state: &Path, server: SocketAddr, name: &str, options: &[&str]) -> Joined {
     let mut command = weft(state);
     command.args(["join", &format!("http://{server}"), "--room", "r"]);
@@ -63,14 +89,22 @@ fn join(state: &Path, server: SocketAddr, name: &str, options: &[&str]) -> Joine
 
 /// Pictures and freezes by participant, in the last whole line of a statistics file.
 fn seen(file: &Path) -> BTreeMap<String, (u64, u64)> {
+    history(file).pop().unwrap_or_default()
+}
+
+/// Pictures and freezes by participant, in each whole line of a statistics file: it has one
+/// each second.
+fn history(file: &Path) -> Vec<BTreeMap<String, (u64, u64)>> {
     let text = std::fs::read_to_string(file).unwrap_or_default();
-    let last = text
-        .rsplit_once('\n')
-        .and_then(|(whole, _)| whole.lines().last());
-    let last: Value = last
-        .and_then(|line| serde_json::from_str(line).ok())
-        .unwrap_or_default();
-    let received = last["received"].as_object().cloned().unwrap_or_default();
+    let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
+    let lines = whole
+        .lines()
+        .filter_map(|line| serde_json::from_str(line).ok());
+    lines.map(received).collect()
+}
+
+fn received(line: Value) -> BTreeMap<String, (u64, u64)> {
+    let received = line["received"].as_object().cloned().unwrap_or_default();
     let count = |value: &Value, key: &str| value[key].as_u64().unwrap_or(0);
     let of =
         |(id, value): (String, Value)| (id, (count(&value, "frames"), count(&value, "freezes")));
@@ -131,16 +165,10 @@ fn newcomers_to_a_draining_server_are_sent_to_another_with_their_token() {
             Joined(weft.spawn().expect("it starts"))
         };
         let in_room = ["--room", "r", "--name"];
-        let _bob = client(
-            "join",
-            "",
-            &[&in_room[..], &["Bob", "--stats", stats]].concat(),
-        );
-        wait_for("Bob is inside", || has(&one, "weft_event_streams 1\n"));
+        let _bob = join_with(state, two.address, &["--name", "Bob", "--stats", stats]);
+        let _old = stay(&one, "/api/rooms/r/events?name=Old&kind=native", "s3cret");
 
-        let id = one.child.id().to_string();
-        let sent = Command::new("kill").arg(&id).status();
-        assert!(sent.expect("kill").success());
+        terminate(&one);
         wait_for("it drains", || {
             one.get("/readyz").contains(" 503 ").then_some(())
         });
@@ -149,9 +177,94 @@ fn newcomers_to_a_draining_server_are_sent_to_another_with_their_token() {
         let _cyd = client("join", "", &join);
         let _obs = client("publish", "/whip/r?name=OBS", &camera);
         wait_for("Bob sees both", || (seen(&file).len() == 2).then_some(()));
-        has(&one, "weft_cluster_pulls 2\n").expect("both are on the other server");
-        has(&one, "weft_event_streams 1\n").expect("Bob stays");
-        has(&two, "weft_event_streams 1\n").expect("Cyd is there");
+        has(&two, "weft_participants 3\n").expect("both are on the other server");
+        has(&one, "weft_event_streams 1\n").expect("who does not move may stay");
+        has(&two, "weft_event_streams 2\n").expect("Cyd is there");
+    });
+}
+
+#[test]
+fn participants_of_a_draining_server_move_to_another_without_a_gap() {
+    where_the_machine_keeps_up(|| {
+        let Some(nats) = Nats::start() else { return };
+        let states = [(); 3].map(|()| TempDir::new().expect("a folder"));
+        let serve = |place: usize, name: &str| {
+            let at = format!("127.0.0.1:{}", free_port());
+            let mut command = weft(states[place].path());
+            command.args(["serve", "--listen", &at, "--threads", "1", "--drain", "50"]);
+            command.args(["--public-url", &format!("http://{at}"), "--log", "info"]);
+            Server::start(command.args(["--cluster", &nats.url(), "--node", name]))
+        };
+        let (mut one, two) = (serve(0, "one"), serve(1, "two"));
+        let known = |server: &Server| server.get("/metrics").contains("weft_cluster_servers 1\n");
+        wait_for("the servers know each other", || {
+            (known(&one) && known(&two)).then_some(())
+        });
+        let state = states[2].path();
+        let files = ["ada", "bob"].map(|name| state.join(format!("{name}.jsonl")));
+        let stats = files.each_ref().map(|file| file.to_str().expect("a name"));
+        let camera = ["--camera", "clip:320x180@15"];
+        let call = |server: &Server, name: &str, stats: &str| {
+            let options = [&camera[..], &["--name", name, "--stats", stats]].concat();
+            join_with(state, server.address, &options)
+        };
+        let _ada = call(&one, "Ada", stats[0]);
+        let _bob = call(&two, "Bob", stats[1]);
+        let sees_one = |file| Some(seen(file)).filter(|seen| seen.len() == 1);
+        let before = wait_for("Bob sees Ada", || sees_one(&files[1]));
+        wait_for("Ada sees Bob", || sees_one(&files[0]));
+
+        terminate(&one);
+        let began = Instant::now();
+        one.says("r: asked 1 participant to move to server two");
+        let ended = wait_for("the server ends", || one.child.try_wait().expect("its end"));
+        let took = began.elapsed();
+        assert!(ended.success(), "{ended}");
+        assert!(
+            took < Duration::from_secs(20),
+            "it waits for nobody: {took:?}"
+        );
+        // A second of pictures after the move.
+        let last = history(&files[1]).len();
+        wait_for("Bob continues", || {
+            (history(&files[1]).len() > last + 1).then_some(())
+        });
+
+        let lines = history(&files[1]);
+        let new = lines
+            .last()
+            .and_then(|line| line.keys().find(|id| !before.contains_key(*id)));
+        let (new, old) = (
+            new.expect("Ada is there again"),
+            before.keys().next().expect("Ada"),
+        );
+        let grows = |id: &str| {
+            let frames = |line: &BTreeMap<String, (u64, u64)>| line.get(id).map_or(0, |at| at.0);
+            let steps = lines.windows(2).enumerate();
+            let grown = steps.filter(|(_, pair)| frames(&pair[1]) > frames(&pair[0]));
+            grown.map(|(step, _)| step).collect::<Vec<_>>()
+        };
+        let (of_old, of_new) = (grows(old), grows(new));
+        let first = of_new.first().expect("she sends pictures");
+        assert!(of_old.contains(first), "both send for a while: {lines:#?}");
+        for file in &files {
+            let last = history(file).pop().expect("a line");
+            assert!(last.values().all(|(_, freezes)| *freezes == 0), "{last:?}");
+        }
+        let mut seen_by_ada = history(&files[0]);
+        let herself = seen_by_ada.iter().find(|line| line.len() > 1);
+        assert_eq!(herself, None, "{seen_by_ada:#?}");
+        let (end, start) = (
+            seen_by_ada.pop(),
+            seen_by_ada.drain(..).find(|line| !line.is_empty()),
+        );
+        let frames = |line: Option<BTreeMap<_, (u64, u64)>>| {
+            line.and_then(|line| Some(line.values().next()?.0))
+        };
+        let count = frames(end)
+            .zip(frames(start))
+            .map(|(end, start)| end - start);
+        assert!(count > Some(5 * 15), "Bob's pictures go on: {count:?}");
     });
 }
 
