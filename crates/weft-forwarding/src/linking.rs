@@ -152,18 +152,24 @@ impl Plane {
             None if is_own && !self.steering.is_proved(now, tuple) => None,
             None => self.steering.claimed(now, tuple),
         };
-        if let Some(to) = to {
+        // An answer to a check bears no name: its keys say whose it is. As long as nobody has
+        // proved to be there, a forged check may have been here first, so all planes look.
+        let is_answer = name.is_none() && is_stun(datagram);
+        let is_open = is_answer
+            && (is_own || to.is_some())
+            && !self.steering.is_proved(now, tuple)
+            && !self.proves(tuple);
+        let all = is_open.then(|| self.steering.linked().collect::<Vec<_>>());
+        for plane in all.into_iter().flatten().chain(to.filter(|_| !is_open)) {
             let message = Message::Datagram {
                 tuple,
                 ecn,
                 octets: datagram.to_vec(),
             };
-            self.traffic.relays.send(to, message);
-            // An answer to a check bears no name: its keys say whose it is.
-            let is_answer = name.is_none() && is_stun(datagram);
-            if !(is_own && is_answer) {
-                return;
-            }
+            self.traffic.relays.send(plane, message);
+        }
+        if to.is_some() && !(is_own && is_answer) {
+            return;
         }
         self.take_datagram(now, tuple, ecn, datagram);
         if name.is_some_and(|name| self.heard(tuple, name) == Some(true)) {
@@ -181,12 +187,31 @@ impl Plane {
         ecn: Ecn,
         datagram: &[u8],
     ) {
-        self.take_datagram(now, tuple, ecn, datagram);
         let name = stun_user_name(datagram);
-        if let Some(proved) = name.and_then(|name| self.heard(tuple, name)) {
+        if name.is_none() && self.peers.owner(tuple).is_none() {
+            // An answer that all planes look at, or the claim has ended.
+            return;
+        }
+        self.take_datagram(now, tuple, ecn, datagram);
+        let proved = match name {
+            Some(name) => self.heard(tuple, name),
+            // The answer that was the proof, or a later one.
+            None if is_stun(datagram) => self.proves(tuple).then_some(true),
+            None => None,
+        };
+        if let Some(proved) = proved {
             let message = Message::Claimed { tuple, proved };
             self.traffic.relays.send(from, message);
         }
+    }
+
+    /// Whether a peer of this plane has answered a check from these addresses.
+    fn proves(&self, tuple: FiveTuple) -> bool {
+        let owner = self.peers.owner(tuple).and_then(|key| self.peers.get(key));
+        let mut routes = owner
+            .into_iter()
+            .flat_map(|peer| peer.association().routes());
+        routes.any(|route| route.tuple == tuple && route.is_valid)
     }
 
     /// Whether the peer with this user name, which has sent an authenticated check by

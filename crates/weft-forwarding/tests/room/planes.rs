@@ -3,7 +3,7 @@
 
 use super::{ada, seconds};
 use crate::world::Room;
-use weft_forwarding::{PlaneId, Publisher, Relayed, ResourceId, Sound};
+use weft_forwarding::{Event as PlaneEvent, PlaneId, Publisher, Relayed, ResourceId, Sound};
 use weft_testing::pictures::Layers;
 use weft_units::{Duration, Instant, Rate};
 
@@ -188,6 +188,27 @@ fn a_moderator_mutes_for_both_planes() {
     let again = heard(Some(Sound::Forwarded));
     assert!(again.iter().all(|count| all.contains(count)), "{again:?}");
     agree(&room);
+}
+
+/// The answers of a victim bear no name, and went to the plane of the forger.
+#[test]
+fn a_forged_check_that_comes_first_delays_nobody_on_another_plane() {
+    let mut room = Room::spread(1, &[GOOD; 8], 3, None);
+    room.forged = 1..8;
+    room.home = 1;
+    room.publish(&named("forger"));
+    room.run(seconds(1));
+    room.home = 0;
+    for victim in 1..8 {
+        room.publish(&named(&format!("victim {victim}")));
+    }
+    room.run(seconds(1));
+    let connected = |number: usize| {
+        let is_theirs = |event: &PlaneEvent| matches!(event, PlaneEvent::Connected { resource: of } if *of == resource(number));
+        room.events.iter().any(is_theirs)
+    };
+    let late: Vec<usize> = (1..8).filter(|victim| !connected(*victim)).collect();
+    assert_eq!(late, [0; 0]);
 }
 
 /// A new publication has new tracks.

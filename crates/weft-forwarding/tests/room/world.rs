@@ -72,6 +72,9 @@ pub struct Room {
     pub strangers: u16,
     /// No datagram of a handshake comes to the server (RFC 7983).
     pub without_handshakes: bool,
+    /// Clients whose addresses are forged: who is not on the first plane sends its checks
+    /// from there, too.
+    pub forged: std::ops::Range<usize>,
 }
 
 impl Room {
@@ -134,6 +137,7 @@ impl Room {
             data: false,
             strangers: 0,
             without_handshakes: false,
+            forged: 0..0,
         }
     }
 
@@ -270,6 +274,16 @@ impl Room {
                         Ecn::NotEct,
                         &[22],
                     );
+                }
+                let is_check = matches!(bytes[..], [0, 1, ..]);
+                let forges = is_check && self.client_at(from).is_some_and(|c| c.home != 0);
+                for victim in self.forged.clone().filter(|_| forges) {
+                    let victim = self.wires.locals()[victim].addr;
+                    let socket = self.socket_of(victim);
+                    self.count(socket, |plane| {
+                        let tuple = FiveTuple::udp(to, victim);
+                        plane.handle_datagram(now, tuple, Ecn::NotEct, bytes);
+                    });
                 }
                 let socket = self.socket_of(from);
                 self.count(socket, |plane| {
