@@ -15,8 +15,9 @@ const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Longest wait for the first octets where HTTP is not the only protocol. Chosen by us: as
 /// for a silent HTTP connection.
 const FIRST_OCTETS: Duration = Duration::from_secs(30);
-/// Pause before more octets are looked at. Chosen by us: the first ones come together,
-/// unless somebody divides them.
+/// First pause before more octets are looked at; each further one is twice as long, so that
+/// thousands of connections that begin and stop cost little. Chosen by us: the first octets
+/// come together, unless somebody divides them.
 const MORE_OCTETS: Duration = Duration::from_millis(20);
 /// Octets that tell the protocols apart: the length of a check and all of it. The first
 /// octet of the length is one of STUN, so it has less than 1,024.
@@ -125,14 +126,21 @@ enum Opening {
 /// Returns the first octets without reading them.
 async fn opening(stream: &TcpStream, beside: Protocols) -> io::Result<Opening> {
     let mut octets = [0; MOST_OPENING];
+    let mut pauses = pauses();
     loop {
         let length = stream.peek(&mut octets).await?;
         if let Some(opening) = Opening::of(&octets[..length], beside) {
             return Ok(opening);
         }
         // The system does not say when more octets have come than these.
-        tokio::time::sleep(MORE_OCTETS).await;
+        tokio::time::sleep(pauses.next().unwrap_or(FIRST_OCTETS)).await;
     }
+}
+
+/// Pauses between looks at the first octets, as long as there is time for these.
+fn pauses() -> impl Iterator<Item = Duration> {
+    let doubled = |pause: &Duration| Some(*pause * 2);
+    std::iter::successors(Some(MORE_OCTETS), doubled).take_while(|pause| *pause < FIRST_OCTETS)
 }
 
 impl Opening {
@@ -218,6 +226,19 @@ mod tests {
             }
         }
         assert_eq!(Opening::of(&[], BOTH), Some(Opening::Other(None)));
+    }
+
+    #[test]
+    fn an_unfinished_opening_is_looked_at_a_dozen_times_and_never_much_too_late() {
+        let mut waited = Duration::ZERO;
+        let mut looks = 0;
+        for pause in pauses() {
+            assert!(pause <= waited + MORE_OCTETS, "{pause:?} after {waited:?}");
+            waited += pause;
+            looks += 1;
+        }
+        assert!((8..=12).contains(&looks), "{looks} looks in {waited:?}");
+        assert!(waited * 2 > FIRST_OCTETS, "no look after {waited:?}");
     }
 
     #[test]
