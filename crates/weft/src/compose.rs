@@ -83,7 +83,7 @@ pub fn run(args: &ComposeArgs) -> Result<(), Failure> {
     let shows = std::io::stderr().is_terminal();
     let progress = |done: Duration| {
         if shows && done.as_secs().is_multiple_of(60) {
-            complain!("weft: {} are composed", clock(done));
+            complain!("weft: composed {}", clock(done));
         }
     };
     let film = weft_compose::compose(&args.folder, output, &options, progress);

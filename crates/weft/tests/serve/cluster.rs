@@ -72,6 +72,14 @@ fn stay(server: &Server, path: &str, token: &str) -> TcpStream {
     stream
 }
 
+/// Waits until two servers know each other.
+fn meet(one: &Server, two: &Server) {
+    let known = |server: &Server| server.get("/metrics").contains("weft_cluster_servers 1\n");
+    wait_for("the servers know each other", || {
+        (known(one) && known(two)).then_some(())
+    });
+}
+
 /// Asks a server to end.
 fn terminate(server: &Server) {
     let id = server.child.id().to_string();
@@ -196,10 +204,7 @@ fn participants_of_a_draining_server_move_to_another_without_a_gap() {
             Server::start(command.args(["--cluster", &nats.url(), "--node", name]))
         };
         let (mut one, two) = (serve(0, "one"), serve(1, "two"));
-        let known = |server: &Server| server.get("/metrics").contains("weft_cluster_servers 1\n");
-        wait_for("the servers know each other", || {
-            (known(&one) && known(&two)).then_some(())
-        });
+        meet(&one, &two);
         let state = states[2].path();
         let files = ["ada", "bob"].map(|name| state.join(format!("{name}.jsonl")));
         let stats = files.each_ref().map(|file| file.to_str().expect("a name"));
@@ -279,10 +284,7 @@ fn participants_of_a_killed_server_are_back_on_another_and_the_others_notice_not
             Server::start(command.args(["--cluster", &nats.url(), "--node", name]))
         };
         let (mut one, two) = (serve(0, "one"), serve(1, "two"));
-        let known = |server: &Server| server.get("/metrics").contains("weft_cluster_servers 1\n");
-        wait_for("the servers know each other", || {
-            (known(&one) && known(&two)).then_some(())
-        });
+        meet(&one, &two);
         let state = states[2].path();
         let file = state.join("bob.jsonl");
         let stats = file.to_str().expect("a name");
