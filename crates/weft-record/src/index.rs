@@ -92,6 +92,8 @@ pub enum IndexError {
 impl Index {
     /// Name of the file.
     pub const FILE: &str = "index.json";
+    /// Name of the film that is composed into the folder.
+    pub const FILM: &str = "film.webm";
 
     /// Reads the index of the recording in a folder.
     ///
@@ -107,9 +109,9 @@ impl Index {
     ///
     /// # Errors
     /// If the index cannot be read or written; the old one stays.
-    pub fn add_film(folder: &Path, film: &str) -> Result<(), IndexError> {
+    pub fn add_film(folder: &Path) -> Result<(), IndexError> {
         let mut index = Index::read(folder)?;
-        index.film = Some(film.to_owned());
+        index.film = Some(Index::FILM.to_owned());
         let written = index.write(folder);
         written.map_err(|error| IndexError::Write(error.to_string()))
     }

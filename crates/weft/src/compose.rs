@@ -10,8 +10,6 @@ use weft_compose::{ComposeError, Film, Layout, Options};
 use weft_record::Index;
 use weft_units::Rate;
 
-/// Name of the film in the folder of its recording.
-const FILM: &str = "film.webm";
 /// Priority in comparison with other programs, from 0 to 19: calls on the same machine go
 /// first.
 const NICE: i32 = 15;
@@ -77,7 +75,7 @@ pub fn run(args: &ComposeArgs) -> Result<(), Failure> {
         fps: args.fps,
         rate: args.rate,
     };
-    let own = args.folder.join(FILM);
+    let own = args.folder.join(Index::FILM);
     let output = args.output.as_ref().unwrap_or(&own);
     let began = Instant::now();
     let shows = std::io::stderr().is_terminal();
@@ -94,7 +92,7 @@ pub fn run(args: &ComposeArgs) -> Result<(), Failure> {
         error => Failure::Run(error.to_string()),
     })?;
     if *output == own {
-        let noted = Index::add_film(&args.folder, FILM);
+        let noted = Index::add_film(&args.folder);
         noted.map_err(|error| Failure::Run(format!("{}: {error}", Index::FILE)))?;
     }
     for note in &film.notes {

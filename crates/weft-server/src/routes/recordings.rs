@@ -24,8 +24,6 @@ use std::task::{Context, Poll};
 use tokio::sync::mpsc;
 use weft_record::Index;
 
-/// Name of the film that `weft compose` writes.
-const FILM: &str = "film.webm";
 /// Octets of a file that are read at once, and how often before the client takes them.
 const PIECE: usize = 64 * 1024;
 const AHEAD: usize = 4;
@@ -171,7 +169,7 @@ fn open(folder: &path::Path, wanted: &Wanted) -> io::Result<Option<(File, u64)>>
     };
     let mut files = index.tracks.iter().map(|track| &track.file);
     let is_named = files.any(|file| *file == wanted.file)
-        || index.film.as_ref() == Some(&wanted.file) && wanted.file == FILM;
+        || index.film.as_ref() == Some(&wanted.file) && wanted.file == Index::FILM;
     if !is_named && wanted.file != Index::FILE {
         return Ok(None);
     }
