@@ -5,7 +5,6 @@ import type { Participant } from '../model/types';
 
 export function statusOf({ publishing, upload, muted = false }: Pick<Participant, 'publishing' | 'upload'> & { readonly muted?: boolean }): string | null {
   if (muted && upload === 'connected') return publishing.cameras.length > 0 ? 'muted by a moderator' : 'muted by a moderator, camera off';
-  if (publishing.cameras.length > 0 && !publishing.audio) return 'muted';
   if (publishing.cameras.length > 0 || publishing.audio) return null;
   switch (upload) {
     case 'not_allowed':
