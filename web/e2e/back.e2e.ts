@@ -128,3 +128,66 @@ it('says that nobody hears, without a loudspeaker, and what a refused microphone
   expect(await refused.page.getByRole('button', { name: /camera/ }).count()).toBe(0);
   await refused.context.close();
 }));
+
+it('chooses camera, microphone and loudspeaker during the call', whereTheMachineKeepsUp(async () => {
+  const two = await startChromium({ args: ['--use-fake-device-for-media-stream=device-count=2'] });
+  const program = call('--mic', 'tone', '--speaker', join(folder, `devices-${Date.now()}.wav`), '--page=127.0.0.1:0');
+  const { page, complaints } = await openPage(two, await program.url(), { before: [keepPeers] });
+  await framesShown(page, 'Picture of Van', 20);
+  await toggle(page, 'Turn camera on');
+  await toggle(page, 'Unmute microphone');
+  await framesShown(page, 'Your own picture', 5);
+  await page.keyboard.press('d');
+  const panel = page.getByRole('dialog', { name: 'Devices' });
+  const sent = (kind: string): Promise<string | undefined> =>
+    page.evaluate((of) => {
+      const { peers } = globalThis as unknown as { peers: RTCPeerConnection[] };
+      const senders = peers.flatMap((peer) => peer.getSenders());
+      return senders.find(({ track }) => track?.kind === of && track.readyState === 'live')?.track?.getSettings().deviceId;
+    }, kind);
+  for (const [label, kind] of [['Camera', 'video'], ['Microphone', 'audio']] as const) {
+    const menu = panel.getByLabel(label, { exact: true });
+    await expect.poll(() => menu.locator('option').count()).toBeGreaterThan(1);
+    const before = await sent(kind);
+    const values = await menu.locator('option').evaluateAll((options) => options.map((option) => (option as HTMLOptionElement).value));
+    const other = values.find((value) => value !== before && value !== 'default')!;
+    await menu.selectOption(other);
+    await expect.poll(() => sent(kind)).toBe(other);
+    expect(await menu.inputValue()).toBe(other);
+  }
+  await framesShown(page, 'Your own picture', 5);
+  await expect.poll(() => panel.getByRole('meter').evaluate((meter) => (meter as HTMLMeterElement).value), { interval: 20 }).toBeGreaterThan(0.1);
+  const loudspeakers = panel.getByLabel('Loudspeaker', { exact: true });
+  const last = await loudspeakers.locator('option').last().getAttribute('value');
+  await loudspeakers.selectOption(last);
+  await expect.poll(() => page.getByLabel('Picture of Van', { exact: true }).evaluate((video) => (video as HTMLVideoElement).sinkId)).toBe(last);
+  // A choice while the camera is off opens nothing, and counts for the next time.
+  await page.keyboard.press('v');
+  await page.getByRole('button', { name: 'Turn camera on' }).waitFor();
+  const cameras = panel.getByLabel('Camera', { exact: true });
+  const first = await cameras.locator('option').first().getAttribute('value');
+  await cameras.selectOption(first);
+  expect(await sent('video')).toBeUndefined();
+  await page.keyboard.press('v');
+  await expect.poll(() => sent('video')).toBe(first);
+  const shot = process.env['WEFT_SHOT'];
+  if (shot !== undefined) await page.screenshot({ path: `${shot}-devices.png` });
+  expect(complaints).toEqual([]);
+  await two.close();
+}));
+
+it('does not repeat the name of the program as that of the sender', whereTheMachineKeepsUp(async () => {
+  const program = startWeft(['call', '--listen', '127.0.0.1:0', '--link', '127.0.0.1', '--camera', 'clip:360p']);
+  sender = program;
+  const { page, context } = await openPage(browser, await program.url());
+  await page.getByRole('heading', { name: 'Call', exact: true }).waitFor();
+  expect(await page.locator('header').innerText()).not.toMatch(/weft\s+weft/);
+  expect(await page.title()).toBe('Call · weft');
+  await context.close();
+  await program.close();
+  const named = call('--mic', 'tone');
+  const other = await openPage(browser, await named.url());
+  await other.page.getByRole('heading', { name: 'Van' }).waitFor();
+  await expect.poll(() => other.page.title()).toBe('Van · weft');
+  await other.context.close();
+}));

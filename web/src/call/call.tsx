@@ -3,6 +3,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { nothing, readLinks, readPublishing, type Link, type Publishing } from '../model/types';
 import { CameraToggle, MicrophoneToggle } from '../room/controls';
+import { DevicesButton } from '../room/devices';
 import { tileWidth } from '../room/layout';
 import { browserEnv } from '../signal/env';
 import { Player } from '../signal/whep';
@@ -18,6 +19,9 @@ const LINKS_EVERY_MS = 1_000;
 
 /** Failed polls to ignore: the picture itself shows whether the sender is there. */
 const MOST_MISSES = 3;
+
+/** Name of a sender that was given none. */
+const UNNAMED = 'weft';
 
 /** Between tiles, CSS pixels. */
 const GAP = 10;
@@ -61,7 +65,11 @@ export function WatchCall({ first }: { readonly first: Call }) {
   const { call, old } = useCall(first);
   const [setGrid, size] = useSize();
   const talk = useTalk(player);
-  useShortcuts({ m: call.hears ? talk.toggleSound : null, v: call.sees ? talk.toggleCamera : null });
+  useShortcuts({ m: call.hears ? talk.toggleSound : null, v: call.sees ? talk.toggleCamera : null, d: () => document.getElementById('devices')?.togglePopover() });
+  const heading = call.name === UNNAMED ? 'Call' : call.name;
+  useEffect(() => {
+    document.title = `${heading} · weft`;
+  }, [heading]);
 
   useEffect(() => {
     player.start();
@@ -81,7 +89,7 @@ export function WatchCall({ first }: { readonly first: Call }) {
     <div class="room watch">
       <header class="bar-top">
         <Brand />
-        <h1 class="room-name">{call.name}</h1>
+        <h1 class="room-name">{heading}</h1>
         <button type="button" class={blocked ? 'button primary small' : 'button small'} onClick={() => soundBlocked.set(!blocked)}>
           <Sound /> {blocked ? 'Turn sound on' : 'Turn sound off'}
         </button>
@@ -90,7 +98,7 @@ export function WatchCall({ first }: { readonly first: Call }) {
         <ul class="tiles" aria-label="Cameras" style={{ gap: `${GAP}px`, '--tile': `${tile}px` }}>
           {cameras.map((camera, place) => (
             <li key={place} class="tile">
-              <CameraView stream={streams[place] ?? null} source={streams[place] ?? null} label={pictureLabel(call.name, camera)} words={words ?? (call.publishing.cameras[place]?.off === true ? 'The camera is off.' : null)} on={true} />
+              <CameraView stream={streams[place] ?? null} sounds={place === 0 && streams[0] !== undefined && streams[0].getAudioTracks().length > 0} source={streams[place] ?? null} label={pictureLabel(call.name, camera)} words={words ?? (call.publishing.cameras[place]?.off === true ? 'The camera is off.' : null)} on={true} />
               <div class="tile-foot">
                 <span class="nameplate">
                   <span class="name">{call.name}</span>
@@ -116,6 +124,7 @@ export function WatchCall({ first }: { readonly first: Call }) {
         {talk.problem !== null && <Notice problem={talk.problem} action={{ label: 'Try again', run: talk.again }} onDismiss={talk.dismiss} />}
         {call.hears && <MicrophoneToggle own={talk} />}
         {call.sees && <CameraToggle own={talk} />}
+        <DevicesButton cameras={call.sees ? talk.cameras : null} microphones={call.hears ? talk.microphones : null} stream={talk.stream} soundOn={talk.soundOn} />
         {!call.hears && <p class="quiet">Nobody hears you: the sender has no loudspeaker.</p>}
       </footer>
       <Announcer>{words ?? 'The picture plays.'}</Announcer>

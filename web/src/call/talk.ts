@@ -4,6 +4,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { captureOne, unplugged, type Kind } from '../media/devices';
 import type { Problem } from '../model/problem';
+import { useChoice, type Choice } from '../room/media';
 import type { Player } from '../signal/whep';
 
 /** The picture is shown small, and the way to the vehicle is often a mobile link. Chosen by us. */
@@ -16,6 +17,10 @@ export interface Talk {
   readonly toggleCamera: () => void;
   /** Our own picture; null while the camera is off. */
   readonly preview: MediaStream | null;
+  /** Open devices; null without any. */
+  readonly stream: MediaStream | null;
+  readonly cameras: Choice;
+  readonly microphones: Choice;
   readonly problem: Problem | null;
   /** Tries again what failed. */
   readonly again: () => void;
@@ -27,20 +32,30 @@ export function useTalk(player: Player): Talk {
   const [preview, setPreview] = useState<MediaStream | null>(null);
   const [failed, setFailed] = useState<{ readonly kind: Kind; readonly problem: Problem } | null>(null);
   const tracks = useRef<Partial<Record<Kind, MediaStreamTrack>>>({});
-  const asking = useRef(false);
+  /** Kinds that we want to send. */
+  const wanted = useRef<Partial<Record<Kind, boolean>>>({});
+  /** Last request for a device: the next one waits for it, and none is lost. */
+  const last = useRef(Promise.resolve());
+  const [stream, setStream] = useState<MediaStream | null>(null);
+  const [cameras, microphones] = [useChoice('video', stream), useChoice('audio', stream)];
 
   useEffect(() => () => Object.values(tracks.current).forEach((track) => track.stop()), []);
+
+  const choiceOf = (kind: Kind): typeof cameras => (kind === 'audio' ? microphones : cameras);
 
   const show = (kind: Kind, track: MediaStreamTrack | null): void => {
     if (kind === 'audio') setSoundOn(track !== null);
     else setPreview(track === null ? null : new MediaStream([track]));
     void player.send(kind, track);
+    const open = Object.values(tracks.current).filter(({ readyState }) => readyState === 'live');
+    setStream(open.length === 0 ? null : new MediaStream(open));
   };
 
-  const capture = async (kind: Kind): Promise<MediaStreamTrack | null> => {
-    const captured = await captureOne(navigator.mediaDevices, kind, null);
+  const capture = async (kind: Kind, device: string | null): Promise<MediaStreamTrack | null> => {
+    const captured = await captureOne(navigator.mediaDevices, kind, device);
     if (!(captured instanceof MediaStreamTrack)) {
       setFailed({ kind, problem: captured });
+      wanted.current[kind] = false;
       return null;
     }
     // A camera that cannot do it sends larger pictures.
@@ -48,36 +63,56 @@ export function useTalk(player: Player): Talk {
     // Our own `stop` causes no such event.
     captured.addEventListener('ended', () => {
       setFailed({ kind, problem: unplugged(kind) });
-      show(kind, null);
+      turnOff(kind);
     });
     tracks.current[kind] = captured;
     return captured;
   };
 
-  const turnOn = async (kind: Kind): Promise<void> => {
-    if (asking.current) return;
-    asking.current = true;
-    setFailed(null);
-    const before = tracks.current[kind];
-    const track = before?.readyState === 'live' ? before : await capture(kind);
-    asking.current = false;
-    if (track !== null) show(kind, track);
+  const turnOn = (kind: Kind, chosen: string | null): void => {
+    // A chosen device may have been unplugged.
+    const device = choiceOf(kind).devices.some(({ id }) => id === chosen) ? chosen : null;
+    wanted.current[kind] = true;
+    last.current = last.current.then(async () => {
+      setFailed(null);
+      const before = tracks.current[kind];
+      const fits = before?.readyState === 'live' && (device === null || before.getSettings().deviceId === device);
+      // Before requesting the new one: some systems open a device only once.
+      if (!fits) before?.stop();
+      const track = fits ? before : await capture(kind, device);
+      show(kind, wanted.current[kind] === true ? track : null);
+    });
+  };
+
+  const turnOff = (kind: Kind): void => {
+    wanted.current[kind] = false;
+    show(kind, null);
+  };
+
+  const choose = (kind: Kind, device: string): void => {
+    choiceOf(kind).keep(device);
+    if (wanted.current[kind] === true) return turnOn(kind, device);
+    tracks.current[kind]?.stop();
+    turnOff(kind);
   };
 
   return {
     soundOn,
     cameraOn: preview !== null,
     // The muted microphone stays open: some browsers would ask for it each time.
-    toggleSound: () => (soundOn ? show('audio', null) : void turnOn('audio')),
+    toggleSound: () => (soundOn ? turnOff('audio') : turnOn('audio', microphones.chosen)),
     toggleCamera: () => {
-      if (preview === null) return void turnOn('video');
+      if (preview === null) return turnOn('video', cameras.chosen);
       // Stopped, so that the camera's light goes out.
       tracks.current.video?.stop();
-      show('video', null);
+      turnOff('video');
     },
     preview,
+    stream,
+    cameras: { ...cameras, choose: (device) => choose('video', device) },
+    microphones: { ...microphones, choose: (device) => choose('audio', device) },
     problem: failed?.problem ?? null,
-    again: () => failed !== null && void turnOn(failed.kind),
+    again: () => failed !== null && turnOn(failed.kind, choiceOf(failed.kind).chosen),
     dismiss: () => setFailed(null),
   };
 }

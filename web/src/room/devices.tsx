@@ -2,16 +2,25 @@
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { May } from '../signal/access';
 import { useStore } from '../view/hooks';
 import { Devices } from '../view/icons';
 import { loudspeaker } from '../view/parts';
-import { useDevices, type Choice, type OwnMedia } from './media';
+import { useDevices, type Choice } from './media';
+
+interface DevicesButtonProps {
+  /** Null if we send no picture. */
+  readonly cameras: Choice | null;
+  /** Null if we send no sound. */
+  readonly microphones: Choice | null;
+  /** Our own media, which make the browser list the devices. */
+  readonly stream: MediaStream | null;
+  readonly soundOn: boolean;
+}
 
 /** Button that opens the choice of devices during a call; closed by Escape or a click elsewhere. */
-export function DevicesButton({ may, own }: { readonly may: May; readonly own: OwnMedia }) {
-  const speakers = useSpeakers(own.stream);
-  if (may === 'watch' && speakers === null) return null;
+export function DevicesButton({ cameras, microphones, stream, soundOn }: DevicesButtonProps) {
+  const speakers = useSpeakers(stream);
+  if (cameras === null && microphones === null && speakers === null) return null;
   return (
     <>
       <button type="button" class="button toggle" aria-label="Devices" aria-keyshortcuts="D" title="Devices (D)" popovertarget="devices">
@@ -19,13 +28,11 @@ export function DevicesButton({ may, own }: { readonly may: May; readonly own: O
         <span aria-hidden="true">Devices</span>
       </button>
       <div class="card popover devices" id="devices" popover="auto" role="dialog" aria-label="Devices">
-        {may === 'take_part' && (
-          <>
-            <DeviceMenu label="Camera" choice={own.cameras} />
-            <DeviceMenu label="Microphone" choice={own.microphones}>
-              <LevelMeter stream={own.soundOn ? own.stream : null} />
-            </DeviceMenu>
-          </>
+        {cameras !== null && <DeviceMenu label="Camera" choice={cameras} />}
+        {microphones !== null && (
+          <DeviceMenu label="Microphone" choice={microphones}>
+            <LevelMeter stream={soundOn ? stream : null} />
+          </DeviceMenu>
         )}
         {speakers !== null && <DeviceMenu label="Loudspeaker" choice={speakers} />}
       </div>

@@ -168,7 +168,7 @@ export function useDevices(kind: MediaDeviceKind, access: MediaStream | null): r
 }
 
 /** Devices of a kind, and the one in use. */
-function useChoice(kind: Kind, stream: MediaStream | null): { devices: readonly Device[]; chosen: string | null; keep: (id: string) => void } {
+export function useChoice(kind: Kind, stream: MediaStream | null): { devices: readonly Device[]; chosen: string | null; keep: (id: string) => void } {
   const devices = useDevices(`${kind}input`, stream);
   const [kept, keep] = useState<string | null>(null);
   const used = tracksOf(stream, kind)[0]?.getSettings().deviceId;

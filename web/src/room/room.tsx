@@ -201,7 +201,7 @@ export function Room({ room, name, may, own, onLeave }: RoomProps) {
           </>
         )}
         {keys.length > 1 && <ViewToggle speaker={speakerView} run={toggleView} />}
-        <DevicesButton may={may} own={own} />
+        <DevicesButton cameras={may === 'take_part' ? own.cameras : null} microphones={may === 'take_part' ? own.microphones : null} stream={own.stream} soundOn={own.soundOn} />
         <ReactionsButton raised={raised} setHand={setHand} react={(reaction) => attempt(session.acts.react(reaction))} />
         <PanelToggle kind="chat" open={panel === 'chat'} label={unread.count === 0 ? 'Chat' : `Chat, ${unread.count} unread`} shortcut="C" run={() => toggle('chat')}>
           <ChatIcon />
