@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Prints the licences of a built weft: of every linked crate, the page's
-// libraries, and the statically linked C libraries.
+// libraries, the embedded font, and the statically linked C libraries.
 //
 //   node scripts/third-party.mjs [TARGET] >THIRD-PARTY
 
@@ -42,6 +42,7 @@ for (const name of PAGE) {
   const { version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   said.push({ name: `${name} (in the page)`, version, license, authors: [], texts: texts(folder) });
 }
+said.push({ name: 'DejaVu Sans (in films)', version: '2.37', license: 'Bitstream-Vera', authors: [], texts: texts('crates/weft-compose/font') });
 for (const name of SYSTEM) {
   const file = `/usr/share/doc/${name}/copyright`;
   if (existsSync(file)) said.push({ name, version: "Debian's", license: 'as below', authors: [], texts: [readFileSync(file, 'utf8').trim()] });

@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         for (file, kind, codec) in [("", "camera", "VP8"), ("-sound", "microphone", "opus")] {
             tracks.push(serde_json::json!({
                 "file": format!("{person}{file}.webm"), "participant": format!("p{person}"),
-                "name": "", "kind": kind, "codec": codec, "start_ms": 0, "length_ms": null,
+                "name": format!("Person {person}"), "kind": kind, "codec": codec, "start_ms": 0, "length_ms": null,
             }));
         }
     }

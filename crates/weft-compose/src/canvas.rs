@@ -1,19 +1,28 @@
 //! The picture that tiles are drawn on.
 
+use crate::label::Label;
 use crate::layout::{Rect, fitting};
 use weft_media::{Picture, Scaler};
 
 /// Picture of the film. Only tiles that change are drawn again.
 pub(crate) struct Canvas {
     picture: Picture,
-    scalers: Vec<Option<Scaler>>,
+    tiles: Vec<Tile>,
+}
+
+/// Tools to draw one track.
+#[derive(Default)]
+struct Tile {
+    scaler: Option<Scaler>,
+    /// Label for pictures of this size; `None` if there is nothing to draw.
+    label: Option<((usize, usize), Option<Label>)>,
 }
 
 impl Canvas {
     pub(crate) fn new((width, height): (usize, usize)) -> Canvas {
         Canvas {
             picture: Picture::new(width, height),
-            scalers: Vec::new(),
+            tiles: Vec::new(),
         }
     }
 
@@ -26,11 +35,26 @@ impl Canvas {
         self.picture = Picture::new(self.picture.width, self.picture.height);
     }
 
-    /// Draws a picture into a tile, as large as fits with its proportions. `slot` is the
-    /// number of its track.
-    pub(crate) fn draw(&mut self, slot: usize, tile: Rect, picture: &Picture) {
+    /// Draws a picture into a tile, as large as fits with its proportions, and the name of
+    /// its participant into its lower left corner. `slot` is the number of its track.
+    pub(crate) fn draw(&mut self, slot: usize, tile: Rect, picture: &Picture, name: &str) {
+        let place = fitting(tile, (picture.width, picture.height));
+        self.draw_picture(slot, place, picture);
+        let size = (place.width, place.height);
+        let label = &mut self.tiles[slot].label;
+        if label.as_ref().is_none_or(|(of, _)| *of != size) {
+            *label = Some((size, Label::new(name, size)));
+        }
+        if let Some((_, Some(label))) = label {
+            label.draw(&mut self.picture, place.x, place.y + place.height);
+        }
+    }
+
+    fn draw_picture(&mut self, slot: usize, place: Rect, picture: &Picture) {
+        if self.tiles.len() <= slot {
+            self.tiles.resize_with(slot + 1, Tile::default);
+        }
         let from = (picture.width, picture.height);
-        let place = fitting(tile, from);
         let to = (place.width, place.height);
         if from == to {
             return self.copy(place, picture);
@@ -38,8 +62,7 @@ impl Canvas {
         if to.0 > from.0 || to.1 > from.1 {
             return self.copy(place, &picture.scaled(to.0, to.1));
         }
-        self.scalers.resize(self.scalers.len().max(slot + 1), None);
-        let scaler = &mut self.scalers[slot];
+        let scaler = &mut self.tiles[slot].scaler;
         let mut fresh = match scaler.take() {
             Some(scaler) if scaler.is(from, to) => scaler,
             _ => Scaler::new(from, to),

@@ -1,4 +1,5 @@
-//! One film of a recording: everybody's pictures side by side, and their mixed sound.
+//! One film of a recording: everybody's pictures side by side with
+//! their names, and the mixed sound.
 //!
 //! [`compose`] reads the files of a [`Recording`](weft_record::Recording) and its index, and
 //! writes one WebM file. It works after the call, so the call pays nothing for it, it can
@@ -9,11 +10,16 @@
 
 mod canvas;
 mod compose;
+mod composition;
 mod error;
+mod label;
 mod layout;
+mod options;
 mod source;
+mod speaker;
 mod track;
 
-pub use compose::{Film, Options, compose};
+pub use compose::{Film, compose};
 pub use error::ComposeError;
 pub use layout::Layout;
+pub use options::Options;

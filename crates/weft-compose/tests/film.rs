@@ -115,6 +115,13 @@ impl Seen {
     }
 }
 
+/// Luma of the lower left corner of a rectangle: x, y, width and height in pixels.
+fn corner(picture: &Picture, (x, y, width, height): (usize, usize, usize, usize)) -> Vec<u8> {
+    let rows = y + height - 18..y + height;
+    let row = |row: usize| &picture.y[row * picture.width + x..][..width.min(60)];
+    rows.flat_map(row).copied().collect()
+}
+
 fn film(folder: &Path, layout: Layout) -> Seen {
     let options = Options {
         layout,
@@ -203,6 +210,48 @@ fn everybody_has_a_tile_while_their_camera_is_on() {
     near(7.6, left, 60);
     near(7.6, right, 200);
     near(9.0, middle, 60);
+}
+
+#[test]
+fn a_tile_has_the_name_of_its_participant_in_the_lower_left_corner() {
+    let folder = tempfile::tempdir().expect("there is space");
+    let folder = folder.path();
+    for file in ["ada.webm", "nobody.webm"] {
+        camera(&folder.join(file), 90, |_| Some(120));
+    }
+    let tracks = |names: [&'static str; 2]| {
+        [
+            ("ada.webm", names[0], "camera", 0),
+            ("nobody.webm", names[1], "camera", 0),
+        ]
+    };
+    index(folder, None, &tracks(["Ada Lovelace", ""]));
+    let named = film(folder, Layout::Grid);
+    std::fs::remove_file(folder.join("Grid.webm")).expect("it was written");
+    index(folder, None, &tracks(["", ""]));
+    let unnamed = film(folder, Layout::Grid);
+    let picture = |seen: &Seen| {
+        let (_, picture) = &seen.pictures[45];
+        picture.clone()
+    };
+    let (named, unnamed) = (picture(&named), picture(&unnamed));
+    let (ada, nobody) = ((0, 90, 320, 180), (320, 90, 320, 180));
+    let extremes = |luma: &[u8]| (luma.iter().min().copied(), luma.iter().max().copied());
+    let (dark, light) = extremes(&corner(&named, ada));
+    assert!(dark < Some(90) && light > Some(180), "{dark:?} {light:?}");
+    // The encoder may move a gray by a little.
+    for gray in [
+        corner(&unnamed, ada),
+        corner(&named, nobody),
+        corner(&unnamed, nobody),
+    ] {
+        let (dark, light) = extremes(&gray);
+        assert!(dark > Some(105) && light < Some(135), "{dark:?} {light:?}");
+    }
+    // The rest of the tile is the camera's.
+    let above = named.y[..250 * 640].iter().zip(&unnamed.y);
+    let most = above.map(|(a, b)| a.abs_diff(*b)).max();
+    assert!(most < Some(20), "{most:?}");
 }
 
 #[test]

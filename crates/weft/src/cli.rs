@@ -34,7 +34,7 @@ pub enum Command {
     /// Sign a token for one room and a limited time, for a server with --token
     /// or --token-key
     Token(TokenArgs),
-    /// Compose one film of a recording of a room: pictures side by side, mixed sound
+    /// Compose one film of a recording of a room: pictures with names side by side, mixed sound
     Compose(crate::compose::ComposeArgs),
     /// Manage the rooms of a server on this machine: list rooms, remove a
     /// participant, close a room, revoke a token

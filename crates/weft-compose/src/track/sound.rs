@@ -3,6 +3,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 use weft_media::OpusDecoder;
 use weft_media::audio::{BLOCK_SAMPLES, CHANNELS, FRAME_SAMPLES, SAMPLE_RATE};
+use weft_record::TrackEntry;
 
 /// Distance between a packet's time and the end of the sound before it, in samples, within
 /// which it simply follows: clocks differ, and a jump is heard. 20 ms.
@@ -30,19 +31,15 @@ pub(crate) struct SoundTrack {
 }
 
 impl SoundTrack {
-    pub(crate) fn new(
-        start: Duration,
-        participant: String,
-        mut source: Source,
-    ) -> Result<SoundTrack, SourceError> {
+    pub(crate) fn new(entry: &TrackEntry, mut source: Source) -> Result<SoundTrack, SourceError> {
         let decoder = OpusDecoder::new();
         let decoder = decoder.map_err(|error| SourceError::Container(error.to_string()))?;
         let next = source.read()?;
         Ok(SoundTrack {
-            start,
+            start: Duration::from_millis(entry.start_ms),
             source,
             decoder,
-            participant,
+            participant: entry.participant.clone(),
             next,
             decoded: VecDeque::new(),
             position: 0,

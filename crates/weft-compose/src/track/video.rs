@@ -1,6 +1,7 @@
 use crate::source::{Sample, Source, SourceError};
 use std::time::Duration;
 use weft_media::{Picture, VideoDecoder};
+use weft_record::{TrackEntry, TrackKind};
 use weft_units::Codec;
 
 /// Time after which a camera without pictures counts as off. Chosen by us: a call survives
@@ -20,6 +21,8 @@ pub(crate) struct VideoTrack {
     pub(crate) is_screen: bool,
     /// Participant whose sound is heard with it.
     pub(crate) participant: String,
+    /// Name of the participant.
+    pub(crate) name: String,
     next: Option<Sample>,
     /// Time of the newest picture.
     shown: Option<Duration>,
@@ -30,20 +33,20 @@ pub(crate) struct VideoTrack {
 
 impl VideoTrack {
     pub(crate) fn new(
-        (start, codec): (Duration, Codec),
-        is_screen: bool,
-        participant: String,
+        entry: &TrackEntry,
+        codec: Codec,
         mut source: Source,
     ) -> Result<VideoTrack, SourceError> {
         let decoder = decoder(codec)?;
         let next = source.read()?;
         Ok(VideoTrack {
-            start,
+            start: Duration::from_millis(entry.start_ms),
             source,
             codec,
             decoder,
-            is_screen,
-            participant,
+            is_screen: entry.kind == TrackKind::Screen,
+            participant: entry.participant.clone(),
+            name: entry.name.clone(),
             next,
             shown: None,
             picture: None,
