@@ -7,7 +7,7 @@ use weft_units::{Duration, Instant, Rate};
 use crate::hostile::{Attack, Kind};
 use crate::member::{Member, Part, Speech};
 use crate::network::SERVER;
-use crate::plan::{Deed, MemberPlan, Plan, link_of};
+use crate::plan::{Incident, MemberPlan, Plan, link_of};
 use crate::processor::{Load, Pace, Spent};
 use crate::server::Budgets;
 use crate::world::World;
@@ -59,7 +59,7 @@ pub fn under(kind: Option<Kind>, budgets: Budgets, pace: Pace) -> Effect {
     let viewers = || viewers(&world);
     let shown: usize = viewers().map(|v| v.screen.count(FROM, UNTIL)).sum();
     let latency = viewers().filter_map(|v| v.screen.latency(FROM, 0.99));
-    let hostile = spent_by_intruders(&world);
+    let hostile = spent_by_attackers(&world);
     Effect {
         delivery: shown as f64 / captured / VIEWERS as f64,
         p99: latency.max().unwrap_or_default(),
@@ -100,14 +100,14 @@ fn frozen(world: &World) -> (u32, Duration) {
     )
 }
 
-fn spent_by_intruders(world: &World) -> Spent {
+fn spent_by_attackers(world: &World) -> Spent {
     let mut all = Spent::default();
     for (load, spent) in &world.server.processor.spent {
         let by = match load {
             Load::Datagram(ip) | Load::Request(ip) => *ip,
             Load::Timeout => SERVER.ip(),
         };
-        if world.intruders.iter().any(|intruder| intruder.ip == by) {
+        if world.attackers.iter().any(|attacker| attacker.ip == by) {
             all.inputs += spent.inputs;
             all.time += spent.time;
             all.most_time = all.most_time.max(spent.most_time);
@@ -131,11 +131,11 @@ fn plan(kind: Option<Kind>) -> Plan {
     }
     if kind.is_some_and(Kind::is_published) {
         for n in 0..ACCOMPLICES {
-            let plays = Part::Plays(World::intruder(0));
+            let plays = Part::Plays(World::attacker(0));
             members.push(member(format!("accomplice {n}"), plays));
         }
     }
-    let joins = (0..members.len()).map(|n| (Instant::ZERO, Deed::Joins(n)));
+    let joins = (0..members.len()).map(|n| (Instant::ZERO, Incident::Joins(n)));
     let attack = |kind: Kind, n: usize| {
         let parts = kind.parts(whom);
         let rate = match kind {
@@ -171,7 +171,7 @@ fn plan(kind: Option<Kind>) -> Plan {
         budgets: Budgets::Kept,
         planes: 1,
         people: Vec::new(),
-        deeds: joins.collect(),
+        incidents: joins.collect(),
         members,
         attacks: attacks
             .flat_map(|kind| (0..INTRUDERS).map(move |n| attack(kind, n)))

@@ -6,7 +6,7 @@ use weft_testing::pictures::Layers;
 use weft_units::{Duration, Instant};
 
 use crate::member::{Part, Speech};
-use crate::plan::{Deed, MemberPlan, Plan, link_of};
+use crate::plan::{Incident, MemberPlan, Plan, link_of};
 use crate::processor::Pace;
 use crate::server::Budgets;
 use crate::world::World;
@@ -21,7 +21,7 @@ const HOUR: Duration = Duration::from_secs(3_600);
 
 /// State at the end of an hour.
 #[derive(Clone, Copy, Debug)]
-pub struct Evening {
+pub struct HourState {
     pub hour: u64,
     /// Bytes that this thread holds: server, members and network, without the records of
     /// the hour.
@@ -33,25 +33,25 @@ pub struct Evening {
 }
 
 /// Runs for `hours` and reports each.
-pub fn pass(hours: u64, mut tell: impl FnMut(&Evening)) -> Vec<Evening> {
+pub fn pass(hours: u64, mut tell: impl FnMut(&HourState)) -> Vec<HourState> {
     let plan = plan(hours);
     let mut world = World::new(&plan, Pace::Counted);
-    let mut evenings = Vec::new();
+    let mut states = Vec::new();
     for hour in 1..=hours {
         world.run_until(Instant::ZERO + HOUR.mul_f64(hour as f64));
         let violations = std::mem::take(&mut world.watch.violations);
         assert!(violations.is_empty(), "in hour {hour}: {violations:?}");
         world.forget_records();
-        let evening = Evening {
+        let state = HourState {
             hour,
             held: tally().held(),
             left: world.server.resources.len() + world.server.rooms.count().1,
             joins: world.counts.joins,
         };
-        tell(&evening);
-        evenings.push(evening);
+        tell(&state);
+        states.push(state);
     }
-    evenings
+    states
 }
 
 fn plan(hours: u64) -> Plan {
@@ -62,22 +62,22 @@ fn plan(hours: u64) -> Plan {
         layers: Layers::One,
         links: vec![link_of("rate=8mbit,delay=15ms", true)],
     };
-    let mut deeds = Vec::new();
+    let mut incidents = Vec::new();
     for hour in 0..hours {
         for call in 0..CALLS {
             let at = Instant::ZERO + HOUR.mul_f64(hour as f64) + CYCLE.mul_f64(call as f64);
             // One in five crashes.
             let gone = match call % 5 {
-                0 => Deed::Crashes,
-                _ => Deed::Leaves,
+                0 => Incident::Crashes,
+                _ => Incident::Leaves,
             };
             for place in [0, 1] {
-                deeds.push((at, Deed::Joins(place)));
-                deeds.push((at + CALL, gone(place)));
+                incidents.push((at, Incident::Joins(place)));
+                incidents.push((at + CALL, gone(place)));
             }
         }
     }
-    deeds.sort_by_key(|(at, _)| *at);
+    incidents.sort_by_key(|(at, _)| *at);
     Plan {
         seed: 1,
         calm: true,
@@ -89,7 +89,7 @@ fn plan(hours: u64) -> Plan {
             member("viewer", Part::Plays("publisher".to_owned())),
         ],
         attacks: Vec::new(),
-        deeds,
+        incidents,
         length: HOUR.mul_f64(hours as f64),
     }
 }

@@ -232,10 +232,10 @@ fn attacks(budgets: Budgets, only: &[String]) {
 }
 
 fn pass_a_day(hours: u64) -> bool {
-    let evenings = day::pass(hours, |evening| println!("{evening:?}"));
-    let held = |place: Option<&day::Evening>| place.map_or(0, |evening| evening.held);
-    let growth = held(evenings.last()) - held(evenings.first());
-    let left = evenings.last().map_or(0, |evening| evening.left);
+    let states = day::pass(hours, |state| println!("{state:?}"));
+    let held = |place: Option<&day::HourState>| place.map_or(0, |state| state.held);
+    let growth = held(states.last()) - held(states.first());
+    let left = states.last().map_or(0, |state| state.left);
     println!("{growth} bytes more than after the first hour, {left} left behind");
     growth <= GROWTH && left == 0
 }

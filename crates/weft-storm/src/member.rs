@@ -12,10 +12,10 @@ use weft_units::{Codec, Duration, Ecn, FiveTuple, Instant, MediaKind, Rate, Rng}
 use weft_wire::payload::Form;
 
 use crate::h264;
-use crate::kit::Kit;
 use crate::network::Datagram;
+use crate::peer_factory::PeerFactory;
 use crate::screen::Screen;
-use crate::server::{Asking, Server};
+use crate::server::{Requester, Server};
 
 /// Rate of a camera at first.
 const BEGINNING: Rate = Rate::from_kbps(300);
@@ -114,7 +114,13 @@ impl Member {
     }
 
     /// Joins, or tries again.
-    pub fn go_on(&mut self, now: Instant, server: &mut Server, kit: &Kit, ports: Vec<SocketAddr>) {
+    pub fn go_on(
+        &mut self,
+        now: Instant,
+        server: &mut Server,
+        factory: &PeerFactory,
+        ports: Vec<SocketAddr>,
+    ) {
         self.due = None;
         if self.stay.is_none() {
             self.stay = server.join(now, &self.name).ok().map(|id| Stay {
@@ -132,7 +138,7 @@ impl Member {
         };
         self.connections += 1;
         let name = format!("{} {}", self.name, self.connections);
-        let mut config = kit.config(&name, IceRole::Controlling, &ports);
+        let mut config = factory.config(&name, IceRole::Controlling, &ports);
         config.session.max_rate = PUBLISHED;
         let section = Section {
             form: (self.part == Part::Publishes).then_some(Form::ours(self.codec)),
@@ -141,7 +147,7 @@ impl Member {
         let offer = Offer::new(now, config, &[section], Delivery::Frames);
         let text = self.speech.said(&offer.sdp());
         let by = ports[0].ip();
-        let entropy = kit.entropy(&format!("server for {name}"));
+        let entropy = factory.entropy(&format!("server for {name}"));
         let publisher = match &self.part {
             Part::Publishes => Some(stay.id.clone()),
             Part::Plays(whom) => server.published_by(whom),
@@ -152,7 +158,7 @@ impl Member {
         };
         let agreed = match &self.part {
             Part::Publishes => {
-                let who = Asking::plain(by, &publisher);
+                let who = Requester::plain(by, &publisher);
                 server.publish(now, who, &text, &entropy)
             }
             Part::Plays(_) => server.play(now, by, &publisher, &text, &entropy),
@@ -177,7 +183,10 @@ impl Member {
             up: None,
             number: self.connections,
             codec: self.codec,
-            timestamp_offset: kit.rng.stream(&format!("timestamps of {name}")).next_u32(),
+            timestamp_offset: factory
+                .rng
+                .stream(&format!("timestamps of {name}"))
+                .next_u32(),
         });
     }
 
@@ -187,7 +196,7 @@ impl Member {
         &mut self,
         now: Instant,
         server: &mut Server,
-        kit: &Kit,
+        factory: &PeerFactory,
         ports: Vec<SocketAddr>,
     ) {
         let Some(stay) = &mut self.stay else { return };
@@ -195,7 +204,7 @@ impl Member {
             return;
         }
         stay.old = stay.call.take();
-        self.go_on(now, server, kit, ports);
+        self.go_on(now, server, factory, ports);
     }
 
     /// Publishes with the other codec from the next connection on.

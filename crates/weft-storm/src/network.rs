@@ -28,7 +28,7 @@ pub struct Datagram {
 
 /// Faults of a link beside loss and delay.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
-pub struct Mangling {
+pub struct Impairments {
     /// Probability that a datagram arrives twice.
     pub doubles: f64,
     /// Probability that a datagram arrives later than those behind it.
@@ -39,7 +39,7 @@ struct Way {
     ip: IpAddr,
     up: Link<Datagram>,
     down: Link<Datagram>,
-    mangling: Mangling,
+    impairments: Impairments,
     rng: Rng,
 }
 
@@ -68,7 +68,7 @@ impl Network {
     }
 
     /// Adds a link; returns its number and the address at its far end.
-    pub fn add(&mut self, spec: &LinkSpec, mangling: Mangling) -> (usize, IpAddr) {
+    pub fn add(&mut self, spec: &LinkSpec, impairments: Impairments) -> (usize, IpAddr) {
         let index = self.ways.len();
         let ip = IpAddr::V4(Ipv4Addr::new(10, 0, (index >> 8) as u8, index as u8));
         let rng = self.rng.stream(&format!("way {index}"));
@@ -76,8 +76,8 @@ impl Network {
             ip,
             up: Link::new(spec, rng.stream("up")),
             down: Link::new(spec, rng.stream("down")),
-            mangling,
-            rng: rng.stream("mangling"),
+            impairments,
+            rng: rng.stream("impairments"),
         });
         self.by_ip.insert(ip, index);
         (index, ip)
@@ -156,12 +156,12 @@ impl Network {
                     let Departure::Delivered { packet, .. } = departure else {
                         continue;
                     };
-                    if way.mangling.doubles > 0.0 && way.rng.chance(way.mangling.doubles) {
+                    if way.impairments.doubles > 0.0 && way.rng.chance(way.impairments.doubles) {
                         let at = now + MOST_LATE.mul_f64(way.rng.unit());
                         self.count += 1;
                         self.late.insert((at, self.count), packet.clone());
                     }
-                    if way.mangling.reorders > 0.0 && way.rng.chance(way.mangling.reorders) {
+                    if way.impairments.reorders > 0.0 && way.rng.chance(way.impairments.reorders) {
                         let at = now + MOST_LATE.mul_f64(way.rng.unit());
                         self.count += 1;
                         self.late.insert((at, self.count), packet);

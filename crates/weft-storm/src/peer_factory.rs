@@ -1,4 +1,4 @@
-//! Ingredients of peers.
+//! Settings of peers.
 
 use std::net::SocketAddr;
 
@@ -7,15 +7,15 @@ use weft_peer::{Entropy, PeerConfig, TimeOrigin};
 use weft_secure::Certificate;
 use weft_units::{Rng, Transport};
 
-/// Ingredients of everybody's associations.
+/// Common parts of the settings of all peers.
 #[derive(Clone)]
-pub struct Kit {
+pub struct PeerFactory {
     pub origin: TimeOrigin,
     pub certificate: Certificate,
     pub rng: Rng,
 }
 
-impl Kit {
+impl PeerFactory {
     /// Returns the settings of a new peer on these addresses, with the randomness of
     /// `name`, which nobody else has.
     pub fn config(&self, name: &str, role: IceRole, ports: &[SocketAddr]) -> PeerConfig {

@@ -18,10 +18,10 @@ use weft_units::{Codec, Ecn, FiveTuple, Instant, MediaKind, Rng};
 use weft_wire::payload::Form;
 use weft_wire::rtp::Rid;
 
-use crate::kit::Kit;
 use crate::member::{AGAIN, Speech, datagram};
 use crate::network::Datagram;
-use crate::server::{Asking, Server};
+use crate::peer_factory::PeerFactory;
+use crate::server::{Requester, Server};
 use camera::{Camera, PUBLISHED, SOUND_INTERVAL, sound};
 pub use connection::{Connection, Purpose};
 use talk::Talk;
@@ -112,8 +112,8 @@ impl Person {
         }
     }
 
-    fn asking<'a>(&self, id: &'a str) -> Asking<'a> {
-        Asking {
+    fn asking<'a>(&self, id: &'a str) -> Requester<'a> {
+        Requester {
             by: self.ips[0],
             id,
             proof: Proof([self.number as u8 + 1; 32]),
@@ -121,7 +121,7 @@ impl Person {
     }
 
     /// Joins, or connects again what is missing.
-    pub fn go_on(&mut self, now: Instant, server: &mut Server, kit: &Kit) {
+    pub fn go_on(&mut self, now: Instant, server: &mut Server, factory: &PeerFactory) {
         self.due = None;
         if self.stay.is_none() {
             let asking = self.asking(self.removed.as_deref().unwrap_or_default());
@@ -141,20 +141,20 @@ impl Person {
             return;
         }
         if self.connection(Purpose::Publication).is_none() {
-            self.publish(now, server, kit);
+            self.publish(now, server, factory);
         }
         if self.connection(Purpose::Reception).is_none() {
-            self.receive(now, server, kit);
+            self.receive(now, server, factory);
         }
     }
 
     /// Publishes over a new connection, which takes over from a present one.
-    pub fn publish(&mut self, now: Instant, server: &mut Server, kit: &Kit) {
+    pub fn publish(&mut self, now: Instant, server: &mut Server, factory: &PeerFactory) {
         let Some(id) = self.stay.as_ref().map(|stay| stay.id.clone()) else {
             return;
         };
         let (name, ports) = self.open();
-        let mut config = kit.config(&name, IceRole::Controlling, &ports);
+        let mut config = factory.config(&name, IceRole::Controlling, &ports);
         config.session.max_rate = PUBLISHED;
         config.data_channels = true;
         let video = |encodings: &[&str]| Section {
@@ -173,7 +173,7 @@ impl Person {
         ];
         let offer = Offer::new(now, config, &sections, Delivery::Frames);
         let text = presenting(&self.speech.said(&offer.sdp()));
-        let entropy = kit.entropy(&format!("server for {name}"));
+        let entropy = factory.entropy(&format!("server for {name}"));
         let agreed = server.publish(now, self.asking(&id), &text, &entropy);
         let accepted = agreed.ok().and_then(|(resource, answer)| {
             let peer = offer.accept(now, &answer).ok()?;
@@ -183,19 +183,19 @@ impl Person {
         match accepted {
             Some((resource, peer)) => {
                 server.share_screen(now, &resource, shares);
-                self.connect(Purpose::Publication, (resource, peer), ports, kit);
+                self.connect(Purpose::Publication, (resource, peer), ports, factory);
             }
             None => self.due = Some(now + AGAIN),
         }
     }
 
-    fn receive(&mut self, now: Instant, server: &mut Server, kit: &Kit) {
+    fn receive(&mut self, now: Instant, server: &mut Server, factory: &PeerFactory) {
         let Some(id) = self.stay.as_ref().map(|stay| stay.id.clone()) else {
             return;
         };
         let (name, ports) = self.open();
-        let config = kit.config(&name, IceRole::Controlled, &ports);
-        let entropy = kit.entropy(&format!("server for {name}"));
+        let config = factory.config(&name, IceRole::Controlled, &ports);
+        let entropy = factory.entropy(&format!("server for {name}"));
         let offered = server.receive_room(now, self.asking(&id), &entropy);
         let accepted = offered.ok().and_then(|(resource, offer)| {
             let policy = AnswerPolicy {
@@ -210,7 +210,7 @@ impl Person {
         match accepted {
             Some(agreed) => {
                 self.viewer.begin_again();
-                self.connect(Purpose::Reception, agreed, ports, kit);
+                self.connect(Purpose::Reception, agreed, ports, factory);
             }
             None => self.due = Some(now + AGAIN),
         }
@@ -229,7 +229,7 @@ impl Person {
         purpose: Purpose,
         (resource, peer): (ResourceId, Peer),
         ports: Vec<SocketAddr>,
-        kit: &Kit,
+        factory: &PeerFactory,
     ) {
         let name = format!("timestamps of {} {}", self.name, self.opened);
         let connection = Connection {
@@ -240,7 +240,7 @@ impl Person {
             up: None,
             connected: None,
             number: self.opened,
-            timestamp_offset: kit.rng.stream(&name).next_u32(),
+            timestamp_offset: factory.rng.stream(&name).next_u32(),
             talk: Talk::default(),
             is_over: false,
         };

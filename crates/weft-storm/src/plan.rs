@@ -9,7 +9,7 @@ use weft_units::{Duration, Instant, Rate, Rng};
 
 use crate::hostile::{Attack, Kind};
 use crate::member::{Part, Speech};
-use crate::network::Mangling;
+use crate::network::Impairments;
 use crate::person::{Profile, Showing};
 use crate::server::Budgets;
 
@@ -17,7 +17,7 @@ use crate::server::Budgets;
 #[derive(Clone, Debug)]
 pub struct LinkPlan {
     pub spec: LinkSpec,
-    pub mangling: Mangling,
+    pub impairments: Impairments,
     /// Whether it carries a call alone.
     pub good: bool,
 }
@@ -73,9 +73,9 @@ pub enum Order {
     Record(bool),
 }
 
-/// Event that happens to a member, named by its place, or to the server.
+/// Incident of a member, named by its place, or of the server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Deed {
+pub enum Incident {
     Joins(usize),
     /// Publishes over another connection, which takes over.
     TakesOver(usize),
@@ -114,7 +114,7 @@ pub struct Plan {
     pub people: Vec<PersonPlan>,
     pub attacks: Vec<(Attack, LinkPlan)>,
     /// Deeds in order of time.
-    pub deeds: Vec<(Instant, Deed)>,
+    pub incidents: Vec<(Instant, Incident)>,
     /// Time until everybody leaves.
     pub length: Duration,
 }
@@ -143,7 +143,7 @@ impl Plan {
             members: Vec::new(),
             people: Vec::new(),
             attacks: Vec::new(),
-            deeds: Vec::new(),
+            incidents: Vec::new(),
             length: Duration::from_secs_f64(between(&mut rng, 7.0, 11.0)),
         };
         match root.stream("people").chance(MEETINGS) {
@@ -152,7 +152,7 @@ impl Plan {
         }
         if rng.chance(0.15) {
             let when = between(&mut rng, 3.0, plan.length.as_secs_f64() - 3.5);
-            plan.deeds.push((at(when), Deed::ServerCrashes));
+            plan.incidents.push((at(when), Incident::ServerCrashes));
         }
         let whom = match plan.people.is_empty() {
             true => "publisher 0",
@@ -165,11 +165,11 @@ impl Plan {
         if !plan.members.is_empty() && rng.chance(0.1) {
             let place = rng.below(plan.members.len() as u64) as usize;
             let when = between(rng, 1.0, plan.length.as_secs_f64() - 1.0);
-            plan.deeds.push((at(when), Deed::Defect(place)));
+            plan.incidents.push((at(when), Incident::Defect(place)));
         }
         plan.spread(&root);
         // Those at one time happen in the order in which they were drawn.
-        plan.deeds.sort_by_key(|(at, _)| *at);
+        plan.incidents.sort_by_key(|(at, _)| *at);
         plan
     }
 
@@ -201,7 +201,7 @@ impl Plan {
             if rng.chance(0.4) {
                 let when = between(rng, 2.5, self.length.as_secs_f64() - 3.5);
                 let place = rng.below(self.planes as u64) as usize;
-                self.deeds.push((at(when), Deed::PlaneFails(place)));
+                self.incidents.push((at(when), Incident::PlaneFails(place)));
             }
         }
     }
@@ -217,10 +217,10 @@ impl Plan {
     /// Whether all links of a member are cut then.
     pub fn is_cut_off(&self, member: usize, at: Instant) -> bool {
         let mut up = vec![true; self.members[member].links.len()];
-        for (_, deed) in self.deeds.iter().take_while(|(when, _)| *when <= at) {
-            match deed {
-                Deed::Cut(place, link) if *place == member => up[*link] = false,
-                Deed::Restored(place, link) if *place == member => up[*link] = true,
+        for (_, incident) in self.incidents.iter().take_while(|(when, _)| *when <= at) {
+            match incident {
+                Incident::Cut(place, link) if *place == member => up[*link] = false,
+                Incident::Restored(place, link) if *place == member => up[*link] = true,
                 _ => {}
             }
         }
@@ -264,7 +264,8 @@ impl Plan {
             },
             links,
         });
-        self.deeds.push((at(rng.unit()), Deed::Joins(place)));
+        self.incidents
+            .push((at(rng.unit()), Incident::Joins(place)));
         let end = self.length.as_secs_f64();
         let mut when = between(rng, 1.5, 6.0);
         while when < end - 1.0 {
@@ -274,28 +275,28 @@ impl Plan {
                     false => between(rng, 0.1, 2.5),
                 };
             if publishes && rng.chance(0.4) {
-                let deed = match rng.chance(0.3) {
-                    true => Deed::ChangesCodec(place),
-                    false => Deed::TakesOver(place),
+                let incident = match rng.chance(0.3) {
+                    true => Incident::ChangesCodec(place),
+                    false => Incident::TakesOver(place),
                 };
-                self.deeds.push((at(when), deed));
+                self.incidents.push((at(when), incident));
                 when = back;
                 continue;
             }
-            let (deed, undone) = match rng.below(10) {
-                0 => (Deed::Leaves(place), Deed::Joins(place)),
-                1 | 2 => (Deed::Crashes(place), Deed::Joins(place)),
+            let (incident, undone) = match rng.below(10) {
+                0 => (Incident::Leaves(place), Incident::Joins(place)),
+                1 | 2 => (Incident::Crashes(place), Incident::Joins(place)),
                 _ if self.calm => {
                     when = back;
                     continue;
                 }
                 _ => {
                     let link = rng.below(count as u64) as usize;
-                    (Deed::Cut(place, link), Deed::Restored(place, link))
+                    (Incident::Cut(place, link), Incident::Restored(place, link))
                 }
             };
-            self.deeds.push((at(when), deed));
-            self.deeds.push((at(back.min(end)), undone));
+            self.incidents.push((at(when), incident));
+            self.incidents.push((at(back.min(end)), undone));
             when = back + between(rng, 0.3, 6.0);
         }
     }
@@ -306,10 +307,12 @@ impl Plan {
         let rng = &mut root.stream("slow viewer");
         let rate = 100 + rng.below(200);
         let place = self.members.len();
-        self.deeds.push((at(rng.unit()), Deed::Joins(place)));
+        self.incidents
+            .push((at(rng.unit()), Incident::Joins(place)));
         if rng.chance(0.6) {
             let when = between(rng, 3.0, 5.0);
-            self.deeds.push((at(when), Deed::SpeedsUp(place, 0)));
+            self.incidents
+                .push((at(when), Incident::SpeedsUp(place, 0)));
         }
         self.members.push(MemberPlan {
             name: "slow viewer".to_owned(),
@@ -336,11 +339,11 @@ impl Plan {
         while when < end - 1.0 {
             let gone = when + between(rng, 0.02, 1.2);
             let leaves = match rng.chance(0.7) {
-                true => Deed::Leaves(place),
-                false => Deed::Crashes(place),
+                true => Incident::Leaves(place),
+                false => Incident::Crashes(place),
             };
-            self.deeds.push((at(when), Deed::Joins(place)));
-            self.deeds.push((at(gone), leaves));
+            self.incidents.push((at(when), Incident::Joins(place)));
+            self.incidents.push((at(gone), leaves));
             when = gone + between(rng, 0.05, 2.0);
         }
     }
@@ -379,7 +382,7 @@ impl Plan {
 pub fn link_of(spec: &str, good: bool) -> LinkPlan {
     LinkPlan {
         spec: spec.parse().expect("a link specification"),
-        mangling: Mangling::default(),
+        impairments: Impairments::default(),
         good,
     }
 }
@@ -406,16 +409,16 @@ fn any_link(rng: &mut Rng) -> LinkPlan {
     if rng.chance(0.3) {
         spec.jitter = Duration::from_micros(rng.below(5_000));
     }
-    let mangling = match rng.below(4) {
-        0 => Mangling {
+    let impairments = match rng.below(4) {
+        0 => Impairments {
             doubles: between(rng, 0.0, 0.05),
             reorders: between(rng, 0.0, 0.02),
         },
-        _ => Mangling::default(),
+        _ => Impairments::default(),
     };
     LinkPlan {
         spec,
-        mangling,
+        impairments,
         good,
     }
 }

@@ -56,18 +56,18 @@ impl Resource {
 
 /// Participant who asks for a connection.
 #[derive(Clone, Copy, Debug)]
-pub struct Asking<'a> {
+pub struct Requester<'a> {
     pub by: IpAddr,
     /// Id in the room.
     pub id: &'a str,
     pub proof: Proof,
 }
 
-impl<'a> Asking<'a> {
+impl<'a> Requester<'a> {
     /// Participant without a secret of its own.
-    pub fn plain(by: IpAddr, id: &'a str) -> Asking<'a> {
+    pub fn plain(by: IpAddr, id: &'a str) -> Requester<'a> {
         let proof = Proof([0; 32]);
-        Asking { by, id, proof }
+        Requester { by, id, proof }
     }
 }
 
@@ -183,7 +183,7 @@ impl Server {
     pub fn publish(
         &mut self,
         now: Instant,
-        who: Asking<'_>,
+        who: Requester<'_>,
         offer: &str,
         entropy: &Entropy,
     ) -> Result<(ResourceId, String), Refusal> {

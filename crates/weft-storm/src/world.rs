@@ -7,10 +7,10 @@ use weft_peer::TimeOrigin;
 use weft_secure::testing;
 use weft_units::{Duration, Instant, Rng};
 
-use crate::hostile::Intruder;
-use crate::kit::Kit;
+use crate::hostile::Attacker;
 use crate::member::Member;
-use crate::network::{Mangling, Network, SERVER};
+use crate::network::{Impairments, Network, SERVER};
+use crate::peer_factory::PeerFactory;
 use crate::person::Person;
 use crate::plan::{LinkPlan, MemberPlan, Plan};
 use crate::processor::Pace;
@@ -19,7 +19,7 @@ use crate::server::Server;
 use crate::watch::Watch;
 use meeting::Meeting;
 
-mod deeds;
+mod incidents;
 mod look;
 mod look_at_meeting;
 mod meeting;
@@ -37,7 +37,7 @@ const AFTERMATH: Duration = Duration::from_secs(240);
 enum Owner {
     Member(usize),
     Person(usize),
-    Intruder(usize),
+    Attacker(usize),
 }
 
 struct LinkState {
@@ -48,9 +48,9 @@ struct LinkState {
     up_since: Option<Instant>,
 }
 
-/// Next deed and next look.
+/// Next incident and next look at the invariants.
 struct Schedule {
-    deeds_done: usize,
+    incidents_done: usize,
     next_look: Instant,
 }
 
@@ -60,12 +60,12 @@ pub struct World {
     pub server: Server,
     pub members: Vec<Member>,
     pub meeting: Meeting,
-    pub intruders: Vec<Intruder>,
+    pub attackers: Vec<Attacker>,
     pub watch: Watch,
     pub counts: Counts,
     plan: Plan,
     pace: Pace,
-    kit: Kit,
+    factory: PeerFactory,
     network: Network,
     links: Vec<LinkState>,
     schedule: Schedule,
@@ -98,7 +98,7 @@ impl World {
     pub fn new(plan: &Plan, pace: Pace) -> World {
         testing::repeat();
         let rng = Rng::new(plan.seed);
-        let kit = Kit {
+        let factory = PeerFactory {
             origin: TimeOrigin {
                 std: any_epoch(),
                 ntp: 0,
@@ -108,10 +108,10 @@ impl World {
         };
         let mut world = World {
             now: Instant::ZERO,
-            server: deeds::server(&kit, plan, pace),
+            server: incidents::server(&factory, plan, pace),
             members: Vec::new(),
             meeting: Meeting::default(),
-            intruders: Vec::new(),
+            attackers: Vec::new(),
             watch: Watch::default(),
             counts: Counts {
                 attacks: plan.attacks.len() as u64,
@@ -119,11 +119,11 @@ impl World {
             },
             plan: plan.clone(),
             pace,
-            kit,
+            factory,
             network: Network::new(&rng),
             links: Vec::new(),
             schedule: Schedule {
-                deeds_done: 0,
+                incidents_done: 0,
                 next_look: Instant::ZERO + LOOK,
             },
             server_since: Instant::ZERO,
@@ -151,27 +151,29 @@ impl World {
             world.meeting.add(person);
         }
         for (place, (attack, link)) in plan.attacks.iter().enumerate() {
-            let (link, ip) = world.add_link(Owner::Intruder(place), link);
-            let name = World::intruder(place);
-            let intruder = Intruder::new(&name, attack.clone(), link, ip, &rng);
-            world.intruders.push(intruder);
+            let (link, ip) = world.add_link(Owner::Attacker(place), link);
+            let name = World::attacker(place);
+            let attacker = Attacker::new(&name, attack.clone(), link, ip, &rng);
+            world.attackers.push(attacker);
         }
         world
     }
 
     /// Returns the name of the attacker at this place of the plan.
-    pub fn intruder(place: usize) -> String {
-        format!("intruder {place}")
+    pub fn attacker(place: usize) -> String {
+        format!("attacker {place}")
     }
 
     fn add_link(&mut self, owner: Owner, link: &LinkPlan) -> (usize, IpAddr) {
         self.links.push(LinkState {
             owner,
             good: link.good,
-            is_clean: link.good && link.spec.loss == 0.0 && link.mangling == Mangling::default(),
+            is_clean: link.good
+                && link.spec.loss == 0.0
+                && link.impairments == Impairments::default(),
             up_since: Some(Instant::ZERO),
         });
-        self.network.add(&link.spec, link.mangling)
+        self.network.add(&link.spec, link.impairments)
     }
 
     /// Forgets the records of pictures and datagrams, which grow with time.
@@ -211,8 +213,8 @@ impl World {
             let left = format!("{there} in {rooms} rooms when all are gone");
             self.watch.complain(self.now, left);
         }
-        for intruder in &self.intruders {
-            self.watch.forged.extend(&intruder.forged);
+        for attacker in &self.attackers {
+            self.watch.forged.extend(&attacker.forged);
         }
         self.watch.on_end(self.now);
         for person in &self.meeting.people {
@@ -248,21 +250,21 @@ impl World {
 
     fn next_event(&self) -> Option<Instant> {
         let members = self.members.iter().filter_map(Member::poll_timeout);
-        let intruders = self.intruders.iter().filter_map(Intruder::poll_timeout);
-        let deed = self
+        let attackers = self.attackers.iter().filter_map(Attacker::poll_timeout);
+        let incident = self
             .plan
-            .deeds
-            .get(self.schedule.deeds_done)
+            .incidents
+            .get(self.schedule.incidents_done)
             .map(|(at, _)| *at);
         let others = [
-            deed,
+            incident,
             self.meeting.poll_timeout(),
             self.network.poll_timeout(),
             self.server.poll_timeout(),
             Some(self.schedule.next_look),
         ];
         members
-            .chain(intruders)
+            .chain(attackers)
             .chain(others.into_iter().flatten())
             .min()
     }
@@ -280,11 +282,15 @@ impl World {
 
     fn step(&mut self) {
         let now = self.now;
-        while let Some((at, deed)) = self.plan.deeds.get(self.schedule.deeds_done).copied()
+        while let Some((at, incident)) = self
+            .plan
+            .incidents
+            .get(self.schedule.incidents_done)
+            .copied()
             && at <= now
         {
-            self.schedule.deeds_done += 1;
-            self.commit(deed);
+            self.schedule.incidents_done += 1;
+            self.commit(incident);
         }
         while let Some(datagram) = self.network.poll(now) {
             if datagram.to == SERVER {
@@ -298,8 +304,8 @@ impl World {
                 Some(Owner::Person(place)) => {
                     self.meeting.people[place].handle_datagram(now, &datagram);
                 }
-                Some(Owner::Intruder(place)) => {
-                    self.intruders[place].handle_datagram(now, &datagram);
+                Some(Owner::Attacker(place)) => {
+                    self.attackers[place].handle_datagram(now, &datagram);
                 }
                 None => {}
             }
@@ -326,7 +332,7 @@ impl World {
     fn attack(&mut self) {
         let now = self.now;
         if self
-            .intruders
+            .attackers
             .iter()
             .all(|i| i.poll_timeout().is_none_or(|at| at > now))
         {
@@ -334,11 +340,11 @@ impl World {
         }
         let others = self.ports();
         let mut out = Vec::new();
-        for intruder in &mut self.intruders {
-            let (server, kit) = (&mut self.server, &self.kit);
-            intruder.handle_timeout(now, server, kit, &others, &mut out);
+        for attacker in &mut self.attackers {
+            let (server, factory) = (&mut self.server, &self.factory);
+            attacker.handle_timeout(now, server, factory, &others, &mut out);
             for datagram in out.drain(..) {
-                self.network.send_by(now, intruder.link, datagram);
+                self.network.send_by(now, attacker.link, datagram);
             }
         }
     }
@@ -364,9 +370,9 @@ impl World {
                     member.lose_call(now);
                 }
             }
-            for intruder in &mut self.intruders {
-                if intruder.resource() == Some(&resource) {
-                    intruder.lose_line();
+            for attacker in &mut self.attackers {
+                if attacker.resource() == Some(&resource) {
+                    attacker.lose_line();
                 }
             }
             for person in &mut self.meeting.people {

@@ -15,10 +15,10 @@ use weft_wire::payload::Form;
 use weft_wire::rtp::ExtensionMap;
 use weft_wire::sdp::{SessionDescription, Setup};
 
-use crate::kit::Kit;
 use crate::member::{Part, Speech};
 use crate::network::{Datagram, SERVER};
-use crate::server::{Asking, Server};
+use crate::peer_factory::PeerFactory;
+use crate::server::{Requester, Server};
 
 pub use kind::Kind;
 use packets::{Numbers, Streams};
@@ -44,7 +44,7 @@ pub struct Attack {
 }
 
 /// Attacker.
-pub struct Intruder {
+pub struct Attacker {
     pub name: String,
     pub attack: Attack,
     /// Number of its link.
@@ -76,9 +76,9 @@ struct Line {
     checks: Vec<Vec<u8>>,
 }
 
-impl Intruder {
-    pub fn new(name: &str, attack: Attack, link: usize, ip: IpAddr, rng: &Rng) -> Intruder {
-        Intruder {
+impl Attacker {
+    pub fn new(name: &str, attack: Attack, link: usize, ip: IpAddr, rng: &Rng) -> Attacker {
+        Attacker {
             name: name.to_owned(),
             due: Some(attack.from),
             attack,
@@ -130,7 +130,7 @@ impl Intruder {
         &mut self,
         now: Instant,
         server: &mut Server,
-        kit: &Kit,
+        factory: &PeerFactory,
         others: &[SocketAddr],
         out: &mut Vec<Datagram>,
     ) {
@@ -141,9 +141,9 @@ impl Intruder {
             self.due = (now < self.attack.until).then_some(now + TICK);
             if self.due.is_some() {
                 if self.attack.part.is_some() && self.line.is_none() {
-                    self.enter(now, server, kit);
+                    self.enter(now, server, factory);
                 }
-                self.act(now, server, kit, others, out);
+                self.act(now, server, factory, others, out);
             }
         }
         self.drain(out);
@@ -180,7 +180,7 @@ impl Intruder {
     }
 
     /// Asks for a connection.
-    fn enter(&mut self, now: Instant, server: &mut Server, kit: &Kit) {
+    fn enter(&mut self, now: Instant, server: &mut Server, factory: &PeerFactory) {
         self.tries += 1;
         self.due = Some(now + AGAIN);
         let Some(part) = self.attack.part.clone() else {
@@ -201,16 +201,16 @@ impl Intruder {
             true => IceRole::Controlled,
             false => IceRole::Controlling,
         };
-        let config = kit.config(&name, role, &[port]);
+        let config = factory.config(&name, role, &[port]);
         let section = Section {
             form: Some(Form::ours(Codec::Vp8)),
             ..Section::new(MediaKind::Video, direction)
         };
         let offer = Offer::new(now, config.clone(), &[section], Delivery::Packets);
         let text = self.attack.speech.said(&offer.sdp());
-        let entropy = kit.entropy(&format!("server for {name}"));
+        let entropy = factory.entropy(&format!("server for {name}"));
         let agreed = match part {
-            Part::Publishes => server.publish(now, Asking::plain(self.ip, &id), &text, &entropy),
+            Part::Publishes => server.publish(now, Requester::plain(self.ip, &id), &text, &entropy),
             Part::Plays(whom) => match server.published_by(&whom) {
                 Some(publisher) => server.play(now, self.ip, &publisher, &text, &entropy),
                 None => return,
@@ -243,7 +243,7 @@ impl Intruder {
         &mut self,
         now: Instant,
         server: &mut Server,
-        kit: &Kit,
+        factory: &PeerFactory,
         others: &[SocketAddr],
         out: &mut Vec<Datagram>,
     ) {
@@ -252,15 +252,15 @@ impl Intruder {
                 self.credit += self.attack.requests * TICK.as_secs_f64();
                 while self.credit >= 1.0 {
                     self.credit -= 1.0;
-                    self.request(now, server, kit, others);
+                    self.request(now, server, factory, others);
                 }
             }
-            Kind::Noise => self.spend(|intruder| Some(intruder.noise(others)), out),
-            Kind::Forges => self.spend(|intruder| intruder.forgery(others), out),
+            Kind::Noise => self.spend(|attacker| Some(attacker.noise(others)), out),
+            Kind::Forges => self.spend(|attacker| attacker.forgery(others), out),
             // Again, under the other role.
             Kind::Roles if self.tries < 40 && self.rng.chance(0.02) => {
                 self.line = None;
-                self.enter(now, server, kit);
+                self.enter(now, server, factory);
             }
             Kind::Roles => {}
             Kind::Joins => {
@@ -270,7 +270,7 @@ impl Intruder {
             }
             Kind::Sips => {}
             _ if self.line.as_ref().is_some_and(|line| line.up) => {
-                self.spend(Intruder::packet, out);
+                self.spend(Attacker::packet, out);
             }
             _ => {}
         }
@@ -279,7 +279,7 @@ impl Intruder {
     /// Sends as much as its rate allows.
     fn spend(
         &mut self,
-        mut next: impl FnMut(&mut Intruder) -> Option<Datagram>,
+        mut next: impl FnMut(&mut Attacker) -> Option<Datagram>,
         out: &mut Vec<Datagram>,
     ) {
         self.credit += (self.attack.rate * TICK).0 as f64;
@@ -363,7 +363,13 @@ impl Intruder {
         })
     }
 
-    fn request(&mut self, now: Instant, server: &mut Server, kit: &Kit, others: &[SocketAddr]) {
+    fn request(
+        &mut self,
+        now: Instant,
+        server: &mut Server,
+        factory: &PeerFactory,
+        others: &[SocketAddr],
+    ) {
         if self.attack.kind == Kind::Figures {
             return server.ask_for_figures(now, self.ip);
         }
@@ -387,14 +393,14 @@ impl Intruder {
                 .collect(),
             _ => vec![own],
         };
-        let config = kit.config(&name, IceRole::Controlling, &ports[..ports.len().min(16)]);
+        let config = factory.config(&name, IceRole::Controlling, &ports[..ports.len().min(16)]);
         let section = Section {
             form: Some(Form::ours(Codec::Vp8)),
             ..Section::new(MediaKind::Video, StreamDirection::Send)
         };
         let offer = Offer::new(now, config, &[section], Delivery::Packets);
-        let entropy = kit.entropy(&format!("server for {name}"));
-        let agreed = server.publish(now, Asking::plain(self.ip, &id), &offer.sdp(), &entropy);
+        let entropy = factory.entropy(&format!("server for {name}"));
+        let agreed = server.publish(now, Requester::plain(self.ip, &id), &offer.sdp(), &entropy);
         self.refused += u64::from(agreed.is_err());
     }
 }

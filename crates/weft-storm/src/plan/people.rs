@@ -3,7 +3,7 @@
 use weft_testing::pictures::Layers;
 use weft_units::{Duration, Rate, Rng};
 
-use super::{Act, Deed, LinkPlan, Order, PersonPlan, Plan, any_link, at, between};
+use super::{Act, Incident, LinkPlan, Order, PersonPlan, Plan, any_link, at, between};
 use crate::member::Speech;
 use crate::person::{Profile, Showing};
 
@@ -86,14 +86,16 @@ impl Plan {
     }
 
     fn does(&mut self, seconds: f64, number: usize, act: Act) {
-        self.deeds.push((at(seconds), Deed::Does(number, act)));
+        self.incidents
+            .push((at(seconds), Incident::Does(number, act)));
     }
 
     fn moderate(&mut self, root: &Rng, count: usize) {
         let rng = &mut root.stream("moderators");
         let end = self.length.as_secs_f64();
         let mut order = |seconds: f64, order| {
-            self.deeds.push((at(seconds), Deed::Moderates(order)));
+            self.incidents
+                .push((at(seconds), Incident::Moderates(order)));
         };
         let anybody = |rng: &mut Rng| rng.below(count as u64) as usize;
         if rng.chance(0.5) {

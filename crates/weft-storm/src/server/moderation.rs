@@ -8,13 +8,13 @@ use weft_peer::Entropy;
 use weft_rooms::{Join, Joined, ParticipantKind, RoomSettings, Standing};
 use weft_units::Instant;
 
-use super::{Asking, ROOM, Refusal, Role, Server, publisher};
+use super::{ROOM, Refusal, Requester, Role, Server, publisher};
 use crate::processor::Load;
 
 impl Server {
     /// Joins the room; returns the id of the participant.
     pub fn join(&mut self, now: Instant, name: &str) -> Result<String, Refusal> {
-        let newcomer = Asking::plain(Ipv4Addr::UNSPECIFIED.into(), "");
+        let newcomer = Requester::plain(Ipv4Addr::UNSPECIFIED.into(), "");
         self.enter(now, name, newcomer, Standing::Host)
     }
 
@@ -24,7 +24,7 @@ impl Server {
         &mut self,
         now: Instant,
         name: &str,
-        who: Asking<'_>,
+        who: Requester<'_>,
         standing: Standing,
     ) -> Result<String, Refusal> {
         let was = (!who.id.is_empty()).then_some(who.id);
@@ -52,7 +52,7 @@ impl Server {
     pub fn receive_room(
         &mut self,
         now: Instant,
-        who: Asking<'_>,
+        who: Requester<'_>,
         entropy: &Entropy,
     ) -> Result<(ResourceId, String), Refusal> {
         let inside = self.rooms.check_inside(ROOM, who.id, Some(who.proof));

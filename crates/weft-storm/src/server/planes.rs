@@ -7,8 +7,8 @@ use std::net::SocketAddr;
 use weft_forwarding::{Event, Output, Plane, PlaneId, Recorded, Relayed, Settings};
 use weft_units::Instant;
 
-use crate::kit::Kit;
 use crate::network::{Datagram, SERVER};
+use crate::peer_factory::PeerFactory;
 use crate::processor::Work;
 
 /// Bounds on the cost of a peer.
@@ -29,7 +29,7 @@ pub struct Sent {
 
 /// All planes. Each has a socket of the server's one port.
 pub struct Planes {
-    kit: Kit,
+    factory: PeerFactory,
     budgets: Budgets,
     all: Vec<Plane>,
     /// Number of each plane among all that there were.
@@ -46,9 +46,9 @@ fn id(place: usize) -> PlaneId {
 }
 
 impl Planes {
-    pub fn new(kit: &Kit, budgets: Budgets, count: usize) -> Planes {
+    pub fn new(factory: &PeerFactory, budgets: Budgets, count: usize) -> Planes {
         let mut planes = Planes {
-            kit: kit.clone(),
+            factory: factory.clone(),
             budgets,
             all: Vec::new(),
             serials: vec![0; count],
@@ -79,11 +79,11 @@ impl Planes {
     fn begin(&mut self, place: usize) -> Plane {
         self.begun += 1;
         self.serials[place] = self.begun;
-        let Kit {
+        let PeerFactory {
             origin,
             certificate,
             ..
-        } = &self.kit;
+        } = &self.factory;
         let settings = Settings::new(*origin, certificate.clone(), &[SERVER]);
         let settings = match self.budgets {
             Budgets::Kept => settings,

@@ -1,75 +1,75 @@
-//! Deeds of a plan.
+//! Incidents of a plan.
 
 use std::net::SocketAddr;
 
 use weft_units::{Duration, Rate};
 
 use super::World;
-use crate::hostile::Intruder;
-use crate::kit::Kit;
+use crate::hostile::Attacker;
 use crate::member::Speech;
-use crate::plan::{Deed, Plan};
+use crate::peer_factory::PeerFactory;
+use crate::plan::{Incident, Plan};
 use crate::processor::{Pace, Processor};
 use crate::server::{Planes, Server};
 
 impl World {
-    pub(super) fn commit(&mut self, deed: Deed) {
+    pub(super) fn commit(&mut self, incident: Incident) {
         let now = self.now;
-        self.tell(|world| format!("{deed:?}: {}", world.state()));
-        match deed {
-            Deed::Joins(place) => {
+        self.tell(|world| format!("{incident:?}: {}", world.state()));
+        match incident {
+            Incident::Joins(place) => {
                 if self.members[place].stay.is_none() {
                     self.counts.joins += 1;
                     self.go_on(place);
                 }
             }
-            Deed::TakesOver(place) | Deed::ChangesCodec(place) => {
+            Incident::TakesOver(place) | Incident::ChangesCodec(place) => {
                 self.counts.takeovers += 1;
-                if matches!(deed, Deed::ChangesCodec(_)) {
+                if matches!(incident, Incident::ChangesCodec(_)) {
                     self.members[place].change_codec();
                 }
                 let ports = self.new_ports(place);
                 let member = &mut self.members[place];
-                member.take_over(now, &mut self.server, &self.kit, ports);
+                member.take_over(now, &mut self.server, &self.factory, ports);
             }
-            Deed::Leaves(place) => self.leave(place),
-            Deed::Crashes(place) => self.crash(place),
-            Deed::Cut(place, link) => {
+            Incident::Leaves(place) => self.leave(place),
+            Incident::Crashes(place) => self.crash(place),
+            Incident::Cut(place, link) => {
                 let link = self.members[place].links[link];
                 self.counts.cuts += 1;
                 self.network.cut(now, link);
                 self.links[link].up_since = None;
             }
-            Deed::Restored(place, link) => {
+            Incident::Restored(place, link) => {
                 let link = self.members[place].links[link];
                 self.network.restore(now, link);
                 self.links[link].up_since = Some(now);
             }
-            Deed::SpeedsUp(place, link) => {
+            Incident::SpeedsUp(place, link) => {
                 let link = self.members[place].links[link];
                 self.network.set_capacity(now, link, Rate::from_mbps(5));
             }
-            Deed::Defect(place) => {
+            Incident::Defect(place) => {
                 if let Some(call) = self.members[place].call() {
                     let resource = call.resource.clone();
                     self.counts.defects += 1;
                     self.server.fail(now, &resource);
                 }
             }
-            Deed::Does(place, act) => self.act(place, act),
-            Deed::Moderates(order) => self.order(order),
-            Deed::PlaneFails(place) => {
+            Incident::Does(place, act) => self.act(place, act),
+            Incident::Moderates(order) => self.order(order),
+            Incident::PlaneFails(place) => {
                 self.counts.plane_failures += 1;
                 self.server.replace_plane(now, place);
             }
-            Deed::ServerCrashes => {
+            Incident::ServerCrashes => {
                 self.counts.server_crashes += 1;
                 self.end_server();
-                self.server = server(&self.kit, &self.plan, self.pace);
+                self.server = server(&self.factory, &self.plan, self.pace);
                 self.server.processor.free_at = now;
                 self.server_since = now;
                 self.watch.on_server_crash();
-                let mut rng = self.kit.rng.stream("server crash");
+                let mut rng = self.factory.rng.stream("server crash");
                 for member in &mut self.members {
                     // They are told by their event streams, which break.
                     let later = Duration::from_secs_f64(0.2 + rng.unit());
@@ -79,8 +79,8 @@ impl World {
                     let later = Duration::from_secs_f64(0.2 + rng.unit());
                     self.meeting.forget_server(now, place, now + later);
                 }
-                let intruders = self.intruders.iter_mut();
-                intruders.for_each(Intruder::forget_server);
+                let attackers = self.attackers.iter_mut();
+                attackers.for_each(Attacker::forget_server);
             }
         }
     }
@@ -102,7 +102,7 @@ impl World {
     pub(super) fn go_on(&mut self, place: usize) {
         let ports = self.new_ports(place);
         let member = &mut self.members[place];
-        member.go_on(self.now, &mut self.server, &self.kit, ports);
+        member.go_on(self.now, &mut self.server, &self.factory, ports);
     }
 
     pub(super) fn leave(&mut self, place: usize) {
@@ -126,7 +126,7 @@ impl World {
 }
 
 /// Starts a server.
-pub(super) fn server(kit: &Kit, plan: &Plan, pace: Pace) -> Server {
-    let planes = Planes::new(kit, plan.budgets, plan.planes);
+pub(super) fn server(factory: &PeerFactory, plan: &Plan, pace: Pace) -> Server {
+    let planes = Planes::new(factory, plan.budgets, plan.planes);
     Server::new(planes, Processor::new(pace))
 }

@@ -105,7 +105,7 @@ impl World {
         })
     }
 
-    /// Whether a member's links lose nothing, mangle nothing and were never cut, and the
+    /// Whether a member's links lose nothing, repeat and reorder nothing and were never cut, and the
     /// connection is past its beginnings.
     fn is_clean(&self, member: &Member) -> bool {
         let mut links = member.links.iter().map(|link| &self.links[*link]);

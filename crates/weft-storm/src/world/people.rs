@@ -17,7 +17,7 @@ impl World {
         for place in 0..self.meeting.people.len() {
             let person = &mut self.meeting.people[place];
             if person.due.is_some_and(|at| at <= now) {
-                person.go_on(now, &mut self.server, &self.kit);
+                person.go_on(now, &mut self.server, &self.factory);
                 self.note_ports(place);
             }
             self.meeting.people[place].handle_timeout(now);
@@ -93,7 +93,7 @@ impl World {
         match act {
             Act::Joins if person.removed.is_none() && !was_there => {
                 self.counts.joins += 1;
-                person.go_on(now, &mut self.server, &self.kit);
+                person.go_on(now, &mut self.server, &self.factory);
                 self.note_ports(place);
             }
             Act::Joins => {}
@@ -112,7 +112,7 @@ impl World {
                 let publications = publications.filter(|c| c.purpose == Purpose::Publication);
                 if publications.filter(|c| c.up.is_some()).count() == 1 {
                     self.counts.takeovers += 1;
-                    person.publish(now, &mut self.server, &self.kit);
+                    person.publish(now, &mut self.server, &self.factory);
                     self.note_ports(place);
                 }
             }
