@@ -1,4 +1,4 @@
-//! Bounds of the rates that players are sent.
+//! Bounds of the rates towards players.
 
 use crate::player::{LEAST_MAX_RATE, Player};
 use crate::traffic::{GUESSING, Traffic};
@@ -6,20 +6,20 @@ use weft_peer::PeerSet;
 use weft_session::Backlog;
 use weft_units::{Instant, Rate};
 
-/// Bound on a player's media, over the rate that is published for it: the rest is for
-/// probes. libwebrtc probes up to twice what its application allocates
-/// (probe_controller.cc, `second_probe_allocation_scale`).
+/// Bound on everything sent to a player, over the published rate of its media: the rest is
+/// for probes. libwebrtc probes up to twice the allocated rate (probe_controller.cc,
+/// `second_probe_allocation_scale`).
 const HEADROOM: f64 = 2.0;
-/// Part of the server's bound that players' media may take: the rest is for
-/// what is lost and sent again, and feedback. Chosen by us.
+/// Part of the server's bound for players' media: the rest is for retransmissions and
+/// feedback. Chosen by us.
 const EGRESS_FOR_MEDIA: f64 = 0.9;
-/// Part of what arrived during heavy losses at which the backlog of a new player
-/// leaves, although its controller may have fallen lower. Chosen by trial: at
+/// Least rate at which the backlog of a new player leaves during heavy losses, as a part of
+/// the received rate, although its controller may have fallen lower. Chosen by trial: at
 /// 600 kbit/s, half to nearly all of it do equally well.
 const KNOWN: f64 = 0.8;
 
 impl Traffic {
-    /// Returns the rate of all that is published for each player.
+    /// Returns the published rate of everything that each player receives.
     pub(crate) fn demands(&self, now: Instant) -> Vec<Rate> {
         let demand = |player: &Player| -> Rate {
             let streams = player.subscriptions.values();
@@ -28,7 +28,7 @@ impl Traffic {
         self.players.values().map(demand).collect()
     }
 
-    /// Fits each player's rates to what is published for it.
+    /// Sets each player's rates by the published rate of its media.
     pub(crate) fn adapt_rates(&mut self, now: Instant, peers: &mut PeerSet, egress: Option<Rate>) {
         self.adapt_bounds(now, peers, egress);
         for peer in self.players.keys().copied().collect::<Vec<_>>() {
@@ -37,7 +37,7 @@ impl Traffic {
         self.deliver(now, peers);
     }
 
-    /// `egress` bounds what all players are sent together.
+    /// `egress` bounds the rate to all players together.
     fn adapt_bounds(&mut self, now: Instant, peers: &mut PeerSet, egress: Option<Rate>) {
         let demands = self.demands(now);
         let level = egress.map(|most| {
@@ -62,7 +62,7 @@ impl Traffic {
                 .ceiling
                 .rate()
                 .map_or(wanted, |most| most.min(wanted));
-            // Later, several connections to one viewer share what the link carries.
+            // Later, several connections to one viewer share the link's rate.
             let is_new = now.saturating_since(player.since) < GUESSING * 2;
             let known = player.ceiling.rate().filter(|_| is_new);
             let known = known.map_or(Rate::ZERO, |rate| rate.mul_f64(KNOWN));

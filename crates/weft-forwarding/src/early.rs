@@ -1,5 +1,5 @@
-//! Checks of clients whose answer to our offer has not come: a client sends some as soon as
-//! it has its answer, and repeats them only later.
+//! Checks of clients whose answer to our offer has not arrived: a client sends some as soon
+//! as it has its answer, and repeats them only later.
 
 use crate::connection::ResourceId;
 use crate::waiting::Waiting;
@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use weft_peer::{MAX_DATAGRAM, stun_user_name};
 use weft_units::{Ecn, FiveTuple};
 
-/// Most checks that wait for one answer. Chosen by us: one from each address of a client,
-/// or a few of one.
+/// Maximum number of checks that wait for one answer. Chosen by us: one from each address
+/// of a client, or a few from one.
 const MOST: usize = 8;
 
 /// Checks that wait for answers, by the ICE user names of our offers.
@@ -18,7 +18,7 @@ pub(crate) struct EarlyChecks {
 }
 
 impl EarlyChecks {
-    /// An offer with this user name waits for its answer.
+    /// Adds an offer with this user name, which waits for its answer.
     pub(crate) fn expect(&mut self, user_name: String, resource: ResourceId) {
         self.offers.insert(user_name, (resource, Vec::new()));
     }
@@ -42,7 +42,8 @@ impl EarlyChecks {
         true
     }
 
-    /// The answer has come, or the offer is withdrawn: returns the checks that waited.
+    /// Ends the wait for an answer, which has arrived or whose offer is withdrawn; returns
+    /// the checks that waited.
     pub(crate) fn take(&mut self, resource: &ResourceId) -> Vec<Waiting> {
         let mut offers = self.offers.iter();
         let name = offers.find(|(_, (of, _))| of == resource);

@@ -1,6 +1,5 @@
-//! Datagrams of DTLS, of which each may take a signature: so that media does not
-//! wait for many of them, they wait for their turn, and those of different
-//! connections come in turns.
+//! Queue of DTLS datagrams, each of which may cost a signature. Media does not wait for
+//! them, and connections take turns.
 
 use crate::early::EarlyChecks;
 use crate::waiting::Waiting;
@@ -10,14 +9,14 @@ use std::ops::Bound;
 use weft_peer::{MAX_DATAGRAM, PeerKey};
 use weft_units::{Ecn, FiveTuple};
 
-/// So many between two looks at the clock. Chosen by us: two milliseconds' worth.
+/// Maximum number between two looks at the clock. Chosen by us: two milliseconds' worth.
 const TURN: usize = 8;
-/// Most that wait of one connection; more are lost, and sent again by who sent
-/// them (RFC 9147 section 5.8). Chosen by us: two flights with a chain of
+/// Maximum number of waiting datagrams of one connection. Further ones are lost, and their
+/// senders repeat them (RFC 9147 section 5.8). Chosen by us: two flights with a chain of
 /// certificates.
 const MOST: usize = 16;
 
-/// Those of handshakes that wait.
+/// Waiting datagrams of handshakes.
 #[derive(Default)]
 pub(crate) struct Handshakes {
     waiting: BTreeMap<PeerKey, VecDeque<Waiting>>,
@@ -25,19 +24,19 @@ pub(crate) struct Handshakes {
     last: Option<PeerKey>,
     /// Datagrams taken in this turn.
     taken: usize,
-    /// Checks that came before an answer.
+    /// Checks that arrived before an answer.
     pub(crate) early: EarlyChecks,
 }
 
 impl Handshakes {
-    /// Whether a datagram is one of them, by its first byte (RFC 7983 section 7).
-    /// One that is too long for anybody is none.
+    /// Whether a datagram belongs to a handshake, by its first byte (RFC 7983 section 7). A
+    /// datagram that no peer accepts because of its length does not.
     pub(crate) fn concern(datagram: &[u8]) -> bool {
         matches!(datagram, [20..=63, ..]) && datagram.len() <= MAX_DATAGRAM
     }
 
-    /// Whether this one of a connection's may be handled at once; else it is
-    /// kept, or lost.
+    /// Whether this datagram of a connection may be handled at once. Otherwise it is
+    /// queued, or lost.
     pub(crate) fn admits(
         &mut self,
         owner: PeerKey,
@@ -60,8 +59,7 @@ impl Handshakes {
         false
     }
 
-    /// Media had its turn: those that are next, one of each connection after the
-    /// other.
+    /// Returns the next datagrams after media had its turn, one of each connection in turn.
     pub(crate) fn next_turn(&mut self) -> Vec<Waiting> {
         let mut next = Vec::new();
         while next.len() < TURN

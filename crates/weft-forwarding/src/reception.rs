@@ -1,5 +1,5 @@
-//! One connection that carries a whole room to a participant: its lines, and
-//! whose picture or sound each of them carries.
+//! One connection that carries a whole room to a participant: its lines, and the track on
+//! each of them.
 
 use crate::publisher::Slot;
 use crate::routing::TrackId;
@@ -13,7 +13,7 @@ use weft_wire::rtp::Mid;
 /// a side. Fewer steps are fewer negotiations, which take browsers 20 to 80 ms.
 const STEPS: [usize; 4] = [4, 9, 16, 25];
 
-/// Most cameras, and most sounds, that one participant receives.
+/// Maximum number of cameras, and of sounds, that one participant receives.
 pub const MAX_LINES: usize = STEPS[STEPS.len() - 1];
 
 /// Use of a media section by a participant's track.
@@ -23,7 +23,7 @@ pub struct Line {
     pub mid: String,
     /// Id of the participant who publishes the track.
     pub participant: String,
-    /// Part of what they publish.
+    /// Published track of the participant.
     pub content: LineContent,
     /// Whether nothing is sent because the participant's paths have no room for it.
     pub paused: bool,
@@ -41,7 +41,7 @@ pub enum LineContent {
 /// Cameras that a participant sees, the most important one first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct View {
-    /// The others are not sent.
+    /// Only these cameras are sent.
     pub cameras: Vec<ViewedCamera>,
 }
 
@@ -58,7 +58,7 @@ pub struct ViewedCamera {
     pub height: u32,
 }
 
-/// A track that a participant could receive.
+/// Track that a participant could receive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Candidate {
     pub(crate) participant: String,
@@ -72,7 +72,7 @@ pub(crate) struct Candidate {
     pub(crate) rank: usize,
 }
 
-/// A track that a stream carries from now on.
+/// New track of a stream.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Carried {
     /// Its encodings; none if the stream carries nothing.
@@ -90,10 +90,10 @@ struct OutgoingLine {
     stream: StreamId,
     mid: Mid,
     form: Form,
-    /// Number of the pair of a picture and a sound that browsers play in step.
+    /// Number of the pair of a picture and a sound that browsers synchronise.
     pair: usize,
     source: Option<Candidate>,
-    /// Whether the participant's paths have no room for it.
+    /// Whether the track is paused because the participant's paths have no room for it.
     paused: bool,
 }
 
@@ -116,24 +116,25 @@ impl OutgoingLine {
 #[derive(Debug, Default)]
 pub(crate) struct Reception {
     lines: Vec<OutgoingLine>,
-    /// The form of the pictures of each pair that was offered.
+    /// Form of the pictures of each offered pair.
     pairs: Vec<Form>,
     /// Pairs whose offer is answered.
     answered: usize,
     /// Forms of pictures that the participant does not decode.
     refused: Vec<Form>,
-    /// `None` until the participant says what it shows: everything.
+    /// Cameras on the participant's screen; `None` until the participant says so: all of
+    /// them.
     view: Option<View>,
-    /// Lines that the participant was told last.
+    /// Lines of the last report to the participant.
     told: Vec<Line>,
 }
 
 /// Changes of a reception's lines.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Assignment {
-    /// Streams that carry something else from now on, or at another size.
+    /// Streams with another track, or at another size.
     pub(crate) changed: Vec<(StreamId, Carried)>,
-    /// Sections to offer, since there are too few lines.
+    /// Sections to offer because there are too few lines.
     pub(crate) sections: Vec<Section>,
 }
 
@@ -150,7 +151,7 @@ impl Reception {
         sections
     }
 
-    /// An offer was answered: these are all streams that there are now.
+    /// Records the answer to an offer: these are all streams now.
     pub(crate) fn negotiated(&mut self, streams: &[NegotiatedStream]) {
         for agreed in streams
             .iter()
@@ -181,7 +182,7 @@ impl Reception {
         self.view = Some(view);
     }
 
-    /// Gives the tracks that are wanted a line each. Those that have one keep it.
+    /// Assigns a line to each wanted track. Tracks keep their lines.
     pub(crate) fn assign(&mut self, candidates: &[Candidate]) -> Assignment {
         let wanted = self.wanted(candidates);
         let before: Vec<Carried> = self.lines.iter().map(|l| l.carried()).collect();
@@ -214,7 +215,7 @@ impl Reception {
         }
     }
 
-    /// These streams are paused now, and no others. Returns whether that is a change.
+    /// Records the paused streams; all others continue. Returns whether this is a change.
     pub(crate) fn set_paused(&mut self, paused: &BTreeSet<StreamId>) -> bool {
         let mut changed = false;
         for line in &mut self.lines {
@@ -224,7 +225,8 @@ impl Reception {
         changed
     }
 
-    /// Returns the lines that carry something, if the participant was told others last.
+    /// Returns the lines that carry something, if they have changed since the last report
+    /// to the participant.
     pub(crate) fn news(&mut self) -> Option<Vec<Line>> {
         let lines = self.lines();
         let is_news = lines != self.told;
@@ -255,7 +257,8 @@ impl Reception {
         sources.any(|s| s.participant == participant)
     }
 
-    /// Returns the tracks to send, the most important first, as many as there can be lines.
+    /// Returns the tracks to send, the most important first, at most as many as lines are
+    /// possible.
     fn wanted(&self, candidates: &[Candidate]) -> Vec<Candidate> {
         let (sounds, cameras): (Vec<&Candidate>, Vec<&Candidate>) =
             candidates.iter().partition(|c| c.slot == Slot::Sound);
@@ -306,12 +309,11 @@ impl Reception {
         beside.or(free.last()).map(|(index, _)| *index)
     }
 
-    /// Adds pairs until there are lines for tracks that have none, as far as there may
-    /// be.
+    /// Adds pairs until all tracks have lines, within the maximum.
     fn grow(&mut self, missing: &[Candidate]) -> Vec<Section> {
         let mut sections = Vec::new();
         if self.answered < self.pairs.len() {
-            // One offer at a time: its answer comes first.
+            // One offer at a time: the next one waits for its answer.
             return sections;
         }
         let mut forms: Vec<(Form, usize)> = Vec::new();

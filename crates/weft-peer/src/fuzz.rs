@@ -15,18 +15,17 @@ use crate::{
     StreamDirection, TimeOrigin, answer,
 };
 
-/// Most calls of one input.
+/// Maximum number of calls in one input.
 const MOST: usize = 4;
-/// Most datagrams of clients that wait; the oldest are dropped.
+/// Maximum number of waiting datagrams of clients; the oldest are dropped.
 const MOST_WAITING: usize = 64;
 /// Rounds of answers before time passes.
 const MOST_ROUNDS: usize = 200;
 
-/// Feeds the bytes to a set of peers that share a socket, whose clients are real
-/// ones: datagrams that are made up, theirs from others' addresses, changed and
-/// again, while they come and go and time passes. Routes are the peers' pairs at
-/// all times, and time always advances. Returns how many datagrams and
-/// timeouts there were.
+/// Feeds the bytes to a set of peers that share a socket and have real clients: invented
+/// datagrams, and the clients' datagrams from other addresses, changed or repeated, while
+/// clients come and go and time passes. Routes must be the peers' pairs at all times, and
+/// time must always advance. Returns the number of datagrams and timeouts.
 pub fn fuzz_set(data: &[u8], certificate: &Certificate) -> usize {
     let mut house = House {
         certificate: certificate.clone(),
@@ -48,7 +47,7 @@ pub fn fuzz_set(data: &[u8], certificate: &Certificate) -> usize {
     house.inputs
 }
 
-/// Any will do where time is virtual.
+/// Returns an epoch; any value will do where time is virtual.
 #[allow(clippy::disallowed_methods)]
 fn origin() -> TimeOrigin {
     static ORIGIN: std::sync::OnceLock<StdInstant> = std::sync::OnceLock::new();
@@ -62,7 +61,7 @@ fn server() -> SocketAddr {
     SocketAddr::from(([10, 0, 0, 1], 1))
 }
 
-/// Where a client is, or somebody else.
+/// Address of a client, or of a stranger.
 fn place(number: usize) -> SocketAddr {
     SocketAddr::from(([10, 0, 0, 9], 1 + number as u16))
 }
@@ -73,7 +72,7 @@ struct House {
     now: Instant,
     set: PeerSet,
     clients: Vec<(PeerKey, Peer)>,
-    /// Datagrams of clients that have not arrived yet.
+    /// Datagrams of clients that are still in flight.
     waiting: VecDeque<(SocketAddr, Vec<u8>)>,
     inputs: usize,
 }
@@ -92,7 +91,7 @@ impl House {
         PeerConfig::new(role, self.origin, certificate, vec![local], &entropy)
     }
 
-    /// Adds a call; its client has an address of its own.
+    /// Adds a call, whose client has its own address.
     fn admit(&mut self) {
         let number = self.clients.len();
         if number == MOST {
@@ -119,7 +118,7 @@ impl House {
         match how & 7 {
             0 => self.arrive(place(byte(0) & 7), rest),
             1 => {
-                // Somebody else's address, and some bytes are others.
+                // From a stranger's address, with some bytes changed.
                 if let Some((_, mut datagram)) = self.waiting.pop_front() {
                     for (at, change) in rest.iter().enumerate() {
                         if let Some(byte) = datagram.get_mut(byte(1) + at) {
@@ -130,7 +129,7 @@ impl House {
                 }
             }
             2 => {
-                // The same once more, from there or from elsewhere.
+                // Twice, from the client or from elsewhere.
                 let at = byte(1) % self.waiting.len().max(1);
                 if let Some((from, datagram)) = self.waiting.get(at).cloned() {
                     let from = if byte(0) & 1 == 0 {
@@ -169,7 +168,7 @@ impl House {
                     .expect("agreed on");
             }
             _ => {
-                // Everything comes as it should.
+                // All datagrams arrive in order.
                 while let Some((from, datagram)) = self.waiting.pop_front() {
                     self.arrive(from, &datagram);
                 }
@@ -187,7 +186,7 @@ impl House {
         );
     }
 
-    /// Does what is due; what the peers send comes to the client that is there.
+    /// Handles everything that is due, and delivers the peers' datagrams to their clients.
     fn settle(&mut self) {
         for _ in 0..MOST_ROUNDS {
             let mut moved = false;

@@ -11,29 +11,28 @@ pub enum StreamDirection {
     Receive,
 }
 
-/// A stream that both sides agreed on.
+/// Negotiated stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NegotiatedStream {
-    /// Its id in the session.
+    /// Id in the session.
     pub stream: StreamId,
-    /// The codec, as the payload type that was agreed on describes it.
+    /// Codec, as the negotiated payload type describes it.
     pub form: Form,
     /// Direction, seen from this side.
     pub direction: StreamDirection,
-    /// Its place, from 0, among the streams of its kind and direction that the
-    /// offer, or the answer's policy, asked for: those that were not agreed on
-    /// keep theirs.
+    /// Index, from 0, among the streams of its kind and direction in the offer or in the
+    /// answer's policy. Streams that were not negotiated keep their index.
     pub place: usize,
-    /// Its media section.
+    /// Media section.
     pub mid: Option<Mid>,
     /// Encoding of the section, if it has several; each is a stream.
     pub rid: Option<Rid>,
-    /// SSRC of what we send.
+    /// SSRC that we send with.
     pub ssrc: Option<Ssrc>,
 }
 
 impl NegotiatedStream {
-    /// The codec that was agreed on.
+    /// Returns the negotiated codec.
     #[must_use]
     pub const fn codec(&self) -> Codec {
         self.form.codec()

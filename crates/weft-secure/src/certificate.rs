@@ -8,8 +8,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use thiserror::Error;
 
-/// Our certificate with its private key, and what all handshakes with it have
-/// in common.
+/// Our certificate with its private key, and the state that all its handshakes share.
 #[derive(Clone)]
 pub struct Certificate {
     own: dimpl::DtlsCertificate,
@@ -17,7 +16,7 @@ pub struct Certificate {
     server: Arc<dimpl::Config>,
 }
 
-/// A certificate could not be made.
+/// Failure to make a certificate.
 #[derive(Debug, Error)]
 pub enum CertificateError {
     /// The system's random generator or the key generation failed.
@@ -26,18 +25,18 @@ pub enum CertificateError {
 }
 
 impl Certificate {
-    /// A new self-signed certificate (ECDSA on P-256) from the system's
-    /// secure generator. One can serve many associations.
+    /// Creates a self-signed certificate (ECDSA on P-256) with the system's secure
+    /// generator. Many associations can use one certificate.
     ///
     /// # Errors
-    /// [`CertificateError::Generation`] if the system gives no key.
+    /// [`CertificateError::Generation`] if the system provides no key.
     pub fn generate() -> Result<Certificate, CertificateError> {
         dimpl::certificate::generate_self_signed_certificate()
             .map(Certificate::new)
             .map_err(CertificateError::Generation)
     }
 
-    /// Placeholder for associations that have no handshake ([`Keying::Known`]).
+    /// Returns a placeholder for associations without a handshake ([`Keying::Known`]).
     ///
     /// [`Keying::Known`]: crate::Keying::Known
     #[cfg(feature = "simulation")]
@@ -46,7 +45,7 @@ impl Certificate {
         Certificate::fixed(&[])
     }
 
-    /// These bytes in place of a certificate, for handshakes that prove nothing.
+    /// Returns these bytes in place of a certificate, for handshakes without security.
     #[cfg(feature = "simulation")]
     pub(crate) fn fixed(certificate: &[u8]) -> Certificate {
         Certificate::new(dimpl::DtlsCertificate {
@@ -63,7 +62,7 @@ impl Certificate {
         }
     }
 
-    /// Its fingerprint for the session description.
+    /// Returns the fingerprint for the session description.
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
         Fingerprint::of(&self.own.certificate)
@@ -94,11 +93,11 @@ impl fmt::Debug for Certificate {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Fingerprint([u8; 32]);
 
-/// A fingerprint that cannot be used.
+/// Unusable fingerprint.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum FingerprintError {
-    /// Another hash than SHA-256, which every WebRTC endpoint must support
-    /// (RFC 8826 section 4.1).
+    /// The hash is not SHA-256, which every WebRTC endpoint must support (RFC 8826 section
+    /// 4.1).
     #[error("fingerprint algorithm {0:?} is not supported: the peer must offer sha-256")]
     Algorithm(String),
     /// Not 32 bytes of hexadecimal digits.
@@ -107,7 +106,7 @@ pub enum FingerprintError {
 }
 
 impl Fingerprint {
-    /// A fingerprint from the session description.
+    /// Parses a fingerprint from a session description.
     ///
     /// # Errors
     /// Another algorithm than `sha-256`, or not 32 bytes.
@@ -121,7 +120,7 @@ impl Fingerprint {
             .map_err(|_| FingerprintError::Format)
     }
 
-    /// The hash itself.
+    /// Returns the hash.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
@@ -133,7 +132,7 @@ impl Fingerprint {
     }
 }
 
-/// As in `a=fingerprint`: `sha-256 AB:CD:...`.
+/// The form of `a=fingerprint`: `sha-256 AB:CD:...`.
 impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("sha-256 ")?;

@@ -1,7 +1,6 @@
-//! DTLS that repeats byte by byte: no key and no signature is drawn from the
-//! system. It proves nothing to anybody and serves tests only; what is behind
-//! the handshake (SRTP, ICE) is the real thing. Only builds with the feature
-//! `testing` have it.
+//! Deterministic DTLS: neither keys nor signatures use the system's randomness. It gives no
+//! security and serves tests only; the layers behind the handshake (SRTP, ICE) are the real
+//! ones. Only builds with the feature `testing` have it.
 
 use std::cell::Cell;
 use std::sync::Once;
@@ -16,13 +15,13 @@ use weft_units::Rng;
 use crate::certificate::Certificate;
 
 thread_local! {
-    /// A run is one thread; tests beside it have their own.
+    /// A run uses one thread; tests beside it have their own.
     static DRAWS: Cell<u64> = const { Cell::new(0) };
     static LEFT_OUT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Makes the handshakes of this thread restart. The first call decides what
-/// all handshakes of the process are made with: it comes before any other.
+/// Makes the handshakes of this thread deterministic, and restarts their randomness. The
+/// first call in a process must come before any handshake.
 pub fn repeat() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
@@ -47,13 +46,14 @@ pub(crate) fn leaves_out_handshakes() -> bool {
     LEFT_OUT.get()
 }
 
-/// Returns the same certificate each time. It proves nothing: nobody has its key.
+/// Returns the same certificate each time. It gives no security, because nobody has its
+/// key.
 #[must_use]
 pub fn certificate() -> Certificate {
     Certificate::fixed(include_bytes!("testing/certificate.der"))
 }
 
-/// One that no handshake gets past.
+/// Private key that no handshake accepts.
 #[must_use]
 pub fn unreadable_certificate() -> Certificate {
     Certificate::fixed(&[0x30; 300])
@@ -74,7 +74,7 @@ impl SecureRandom for Draws {
     }
 }
 
-/// Both sides end with the sum of what they show, under the name of X25519.
+/// Key exchange whose secret is the sum of both public values, under the name of X25519.
 #[derive(Debug)]
 struct Exchanges;
 
@@ -110,7 +110,7 @@ impl ActiveKeyExchange for Exchange {
     }
 }
 
-/// As long as ECDSA's on P-256 mostly are, and taken for good.
+/// Signature with the usual length of ECDSA on P-256, which every verification accepts.
 #[derive(Debug)]
 struct Signatures;
 

@@ -8,7 +8,7 @@ use crate::protection::ProtectionKind;
 use crate::receive::{Delivery, ReceiverProfile};
 use crate::schedule::SchedulerKind;
 
-/// How a session sends and what was negotiated for it.
+/// Settings of a session, and the results of its negotiation.
 ///
 /// More than fifteen fields: each is a setting of its own.
 #[derive(Clone, Debug)]
@@ -17,55 +17,54 @@ pub struct Config {
     pub extensions: ExtensionMap,
     /// Format of the feedback of a peer that knows no paths. Default: transport-wide numbers.
     pub feedback_format: FeedbackFormat,
-    /// How the peer is told of the packets that come. Default: quickly.
+    /// Frequency and paths of the feedback to the peer. Default: quick.
     pub reporting: Reporting,
     /// Scheduler: chooses the path of each packet.
     pub scheduler: SchedulerKind,
-    /// Fault that the call avoids first. Default: balanced.
+    /// Fault that the call avoids first: freezes, or coarse pictures. Default: balanced.
     pub preference: Preference,
-    /// Parts that are left out, for experiments. Default: nothing.
+    /// Parts that the session leaves out, for experiments. Default: none.
     pub ablations: Ablations,
-    /// Patience and bounds of the receive side, for experiments. Default: ours.
+    /// Patience and bounds of the receive side, for experiments. Default: weft's own.
     pub receiver: ReceiverProfile,
-    /// How many repair packets there are, on streams that have some negotiated
-    /// ([`SendStreamConfig::fec`]). Default: by what each path loses.
+    /// Rule for the number of repair packets on streams that have negotiated some
+    /// ([`SendStreamConfig::fec`]). Default: by the losses of each path.
     pub protection: ProtectionKind,
-    /// The congestion controller that every path gets one of.
+    /// Congestion controller; every path gets its own instance.
     pub controller: ControllerKind,
-    /// This call's share beside others with the same controller: twice the
-    /// weight asks for twice the rate, where the controller knows of weights
-    /// ([`weft_cc::Controller::set_weight`]). Default 1.
+    /// Share of this call beside others with the same controller: twice the weight asks for
+    /// twice the rate, if the controller supports weights
+    /// ([`weft_cc::Controller::set_weight`]). Default: 1.
     pub weight: f64,
-    /// Bounds of one path's rate. The start rate is spent before anything is
-    /// known of a path: too high floods a slow link, too low delays a sharp
-    /// picture by a probe or two. The highest rate gives way to a quarter more
-    /// than `max_rate`: a path may have to carry everything alone.
+    /// Bounds of one path's rate. The path sends at the start rate before anything is
+    /// measured: too high floods a slow link, too low delays a sharp picture by a probe or
+    /// two. The highest rate is raised to a quarter more than `max_rate`, because one path may
+    /// have to carry everything.
     pub path_limits: Limits,
-    /// Treatment of packets that wait for a path's pacer. Default: they leave
-    /// soon.
+    /// Treatment of packets that wait for a path's pacer. Default: they leave soon.
     pub backlog: Backlog,
-    /// Most that the application sends over all paths, media and audio together.
+    /// Highest rate of the application's media over all paths, pictures and sound together.
     pub max_rate: Rate,
-    /// Bounds everything that is sent over all paths together, in any second by a
-    /// twentieth or 4 kB: media, copies, repair, retransmissions, probes and
-    /// reports, with the headers of IP and UDP. What the media may have is less
-    /// then. Default: nothing bounds it but `max_rate` and the paths.
+    /// Bound on everything sent over all paths together: media, copies, repair,
+    /// retransmissions, probes and reports, with the headers of IP and UDP. Any second may
+    /// exceed it by a twentieth or 4 kB. It lowers the rate of the media accordingly.
+    /// Default: only `max_rate` and the paths bound it.
     pub send_limit: Option<Rate>,
-    /// RTP packets (header, extensions, payload; without SRTP tag, UDP and IP)
-    /// are at most this long. Default: 1200 bytes, libwebrtc's packet size,
-    /// which passes IPv6's minimum MTU of 1280.
+    /// Maximum length of RTP packets (header, extensions, payload; without SRTP tag, UDP
+    /// and IP). Default: 1200 bytes, libwebrtc's packet size, which fits IPv6's minimum MTU
+    /// of 1280.
     pub max_packet: Bytes,
     /// RTCP canonical name of this endpoint (RFC 3550 section 6.5.1).
     pub cname: String,
     /// SSRC of RTCP that belongs to no stream of ours.
     pub feedback_ssrc: Ssrc,
-    /// The wall clock as one explicit input: NTP time (32.32 bits, RFC 5905)
-    /// at `Instant::ZERO`.
+    /// Wall clock as one explicit input: NTP time (32.32 bits, RFC 5905) at
+    /// `Instant::ZERO`.
     pub ntp_at_zero: u64,
 }
 
 impl Config {
-    /// The defaults for a video call over the negotiated extensions.
+    /// Returns the defaults for a video call over the negotiated extensions.
     #[must_use]
     pub fn new(extensions: ExtensionMap, feedback_ssrc: Ssrc) -> Config {
         Config {
@@ -94,8 +93,8 @@ impl Config {
         }
     }
 
-    /// Returns the level that both sides agreed on, read off the extensions and
-    /// the feedback format.
+    /// Returns the level that both sides agreed on, by the extensions and the feedback
+    /// format.
     #[must_use]
     pub fn level(&self) -> Level {
         let transport = self.extensions.transport_sequence;
@@ -110,28 +109,27 @@ impl Config {
 /// Treatment of packets that wait for a path's pacer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Backlog {
-    /// They leave within a quarter of a second, faster than the controller has
-    /// it if need be: an encoder that hears of the rate makes less at once.
+    /// They leave within a quarter of a second, if necessary faster than the controller's
+    /// rate. An encoder that learns the rate produces less at once.
     LeavesSoon,
-    /// They leave at the controller's pace, and the application sends less while
-    /// they wait ([`Session::queue_time`](crate::Session::queue_time)): a
-    /// forwarder, which cannot make pictures smaller.
+    /// They leave at the controller's rate, and the application sends less while they wait
+    /// ([`Session::queue_time`](crate::Session::queue_time)). This suits a forwarder, which
+    /// cannot make pictures smaller.
     ///
     Waits {
-        /// Rate that the paths together are known to carry, zero where nothing is
-        /// known: the backlog leaves at no less than this.
+        /// Least rate at which the backlog leaves: the rate that the paths together are
+        /// known to carry, or zero if nothing is known.
         known: Rate,
     },
 }
 
 weft_units::named! {
-    /// How much of multipath the two sides negotiated.
+    /// Extent of multipath that the two sides negotiated.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub enum Level: "level" {
         /// Both sides know paths: per-path numbers and feedback on every path.
         Full = "full",
-        /// The peer gives feedback that knows no paths: the sender remembers the
-        /// path of each number.
+        /// The peer's feedback has no paths: the sender remembers the path of each number.
         SenderSide = "sender-side",
         /// No per-packet feedback: one path carries everything.
         Single = "single",
@@ -150,15 +148,14 @@ pub enum FeedbackFormat {
 }
 
 weft_units::named! {
-    /// How a receiver tells of the packets that come.
+    /// Frequency and paths of a receiver's feedback.
     #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
     pub enum Reporting: "reporting" {
-        /// Every 10 ms where there is a choice of paths, else every 25, and over two
-        /// paths if it can.
+        /// Every 10 ms with several paths, otherwise every 25 ms; over two paths if there
+        /// are two.
         #[default]
         Quick = "quick",
-        /// As browsers do: sixteen times a second, over one path. For experiments;
-        /// real peers are told quickly.
+        /// As browsers do: sixteen times a second, over one path. For experiments only.
         Browser = "browser",
     }
 }
@@ -168,10 +165,10 @@ weft_units::named! {
 pub struct SendStreamConfig {
     /// SSRC of the media packets.
     pub ssrc: Ssrc,
-    /// How lost packets are sent again.
+    /// Retransmission of lost packets.
     pub retransmission: Retransmission,
-    /// SSRC and payload type of repair packets (RFC 8627). Without it, or
-    /// without feedback on each packet, there are none.
+    /// SSRC and payload type of repair packets (RFC 8627). Without it, or without feedback
+    /// on each packet, the stream has no repair packets.
     pub fec: Option<(Ssrc, u8)>,
     /// Payload type of the media packets.
     pub payload_type: u8,
@@ -185,13 +182,13 @@ pub struct SendStreamConfig {
     pub feedback: Feedback,
 }
 
-/// How a stream's lost packets are sent again.
+/// Retransmission of a stream's lost packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Retransmission {
-    /// The peer never asks (no `nack`): they are not sent again.
+    /// None: the peer does not send NACKs (no `nack`).
     None,
-    /// The peer asks (`nack`), but knows no RTX: the bytes that were lost go
-    /// out once more (`Output::Repeat`).
+    /// Repetition of the lost bytes (`Output::Repeat`): the peer sends NACKs (`nack`) but does
+    /// not know RTX.
     SamePacket,
     /// Under an SSRC and with a payload type of their own (RTX, RFC 4588).
     Rtx(Ssrc, u8),
@@ -212,8 +209,8 @@ impl Retransmission {
 pub enum Feedback {
     /// Fate of each packet, by the numbers of the session's [`Level`].
     EachPacket,
-    /// Nothing but receiver reports: the stream's packets get no numbers.
-    /// What a bundle's other streams measure counts for it too.
+    /// Receiver reports only: the stream's packets get no numbers. Measurements of the
+    /// other streams of a bundle count for it, too.
     Reports,
 }
 
@@ -225,8 +222,8 @@ pub struct ReceiveStreamConfig {
     pub ssrc: Option<Ssrc>,
     /// Media identification (RFC 8843).
     pub mid: Option<Mid>,
-    /// Encoding of the media section, if it has several: its packets say it until their
-    /// SSRC is known.
+    /// Encoding of the media section, if it has several. Packets carry it until their SSRC
+    /// is known.
     pub rid: Option<Rid>,
     /// Payload type of the media packets.
     pub payload_type: u8,
@@ -240,6 +237,6 @@ pub struct ReceiveStreamConfig {
     pub delivery: Delivery,
 }
 
-/// Retransmissions older than this help no frame: the jitter buffer's cap plus
-/// a round trip. Chosen by us.
+/// Retransmissions older than this help no frame: the jitter buffer's maximum plus a round
+/// trip. Chosen by us.
 pub(crate) const RETRANSMISSION_AGE: Duration = Duration::from_millis(1000);

@@ -15,80 +15,75 @@ mod pictures;
 mod tests;
 mod timestamps;
 
-/// A jump of the incoming sequence number beyond this is an interruption and
-/// not loss: libwebrtc gives up its list of missing packets at the same length
-/// and asks for a keyframe (`kMaxNackPackets`,
-/// modules/video_coding/nack_requester.cc).
+/// Jump of the incoming sequence number from which it is an interruption, not loss. At the
+/// same length libwebrtc gives up its list of missing packets and requests a keyframe
+/// (`kMaxNackPackets`, modules/video_coding/nack_requester.cc).
 const MAX_SEQUENCE_GAP: u64 = 1000;
-/// Packets held back while a keyframe's first packet is missing: the rest of
-/// a keyframe of 250 kB. Chosen by us.
+/// Maximum number of packets held while a keyframe's first packet is missing: the rest of a
+/// keyframe of 250 kB. Chosen by us.
 const MAX_HELD: usize = 256;
-/// How long they are held: a retransmission over a slow mobile link. Chosen
-/// by us.
+/// Time for which they are held: a retransmission over a slow mobile link. Chosen by us.
 const MAX_HELD_FOR: Duration = Duration::from_millis(500);
-/// Pictures above the base layer are left out when a subscriber's queue is longer
-/// than this: later than that, a picture is of no use in a conversation (ITU-T
-/// G.114 calls more than 400 ms unacceptable).
+/// Length of the subscriber's queue from which pictures above the base layer are left out:
+/// later than that, a picture is useless in a conversation (ITU-T G.114 calls more than 400
+/// ms unacceptable).
 const QUEUE_LONG: Duration = Duration::from_millis(400);
-/// Sending stops before the next picture of the base layer when the queue is
-/// longer than this. A keyframe alone makes a long queue on a poor link, and
-/// stopping calls for another keyframe. Chosen by us: `tests/room/weak.rs` of
-/// `weft-forwarding`.
+/// Length of the queue from which sending pauses before the next picture of the base layer.
+/// A keyframe alone makes a long queue on a poor link, and a pause requires another
+/// keyframe. Chosen by us: `tests/room/weak.rs` of `weft-forwarding`.
 const QUEUE_STOP: Duration = Duration::from_millis(1_000);
-/// Sending may begin again, with a keyframe, below this. Chosen by us.
+/// Length of the queue below which sending may resume with a keyframe. Chosen by us.
 const QUEUE_RESUME: Duration = Duration::from_millis(100);
-/// Least time between two such beginnings: everybody who plays the track pays for
-/// the keyframe. Chosen by us: a poor link needs as long for a keyframe and a few
-/// pictures after it.
+/// Minimum time between two such keyframes, which every player of the track has to receive.
+/// Chosen by us: a poor link needs as long for a keyframe and a few pictures after it.
 const BEGINNINGS_APART: Duration = Duration::from_millis(1500);
 
 /// Output of a [`Forwarder`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Forwarding {
-    /// Send this.
+    /// Packet to send.
     Packet(ForwardedPacket),
-    /// Nothing can be sent before the publisher makes a keyframe.
+    /// Request for a keyframe, without which nothing can be sent.
     KeyframeNeeded,
 }
 
 /// State of the paths to the subscriber.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Downlink {
-    /// Rate that they carry of this track; `None` if not known yet.
+    /// Rate that they carry of this track; `None` while it is unknown.
     pub(crate) target: Option<Rate>,
-    /// How long what waits in the subscriber's pacer takes to leave.
+    /// Time that the packets in the subscriber's pacer need to leave.
     pub(crate) queued: Duration,
 }
 
-/// Counts of packets, by what became of them.
+/// Numbers of packets by outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Stats {
-    /// Sent on.
+    /// Forwarded.
     pub(crate) forwarded: u64,
-    /// Empty packets sent in place of late ones that were not wanted.
+    /// Empty packets sent in place of late ones that were unwanted.
     pub(crate) fillers: u64,
-    /// Before the first keyframe, or while one was waited for.
+    /// Dropped before a keyframe.
     pub(crate) before_keyframe: u64,
-    /// Left out with a temporal layer that the subscriber cannot take.
+    /// Dropped with a temporal layer that does not fit.
     pub(crate) layer: u64,
-    /// Dropped since the subscriber's queue was too long.
+    /// Dropped because the subscriber's queue was too long.
     pub(crate) congested: u64,
-    /// Too late: what it belongs to is forgotten.
+    /// Too late: their picture is forgotten.
     pub(crate) late: u64,
-    /// Came twice.
+    /// Duplicates.
     pub(crate) duplicate: u64,
-    /// Not a payload of the codec.
+    /// Not payloads of the codec.
     pub(crate) malformed: u64,
 }
 
-/// Forwards one track to one subscriber with sequence numbers, timestamps
-/// and picture ids of its own, so that the receiver sees one stream without
-/// gaps across dropped layers, pauses and changes of the source.
+/// Forwards one track to one subscriber with sequence numbers, timestamps and picture ids
+/// of its own, so that the receiver sees one stream without gaps across dropped layers,
+/// pauses and changes of the source.
 ///
-/// VP8, VP9 and AV1 start at keyframes, and temporal layers are dropped to fit;
-/// spatial layers stay together. H.264 starts at parameter sets and has no layers,
-/// so what does not fit makes a pause until the next keyframe. Of Opus every
-/// packet stands for itself.
+/// VP8, VP9 and AV1 start at keyframes, and temporal layers are dropped to fit; spatial
+/// layers stay together. H.264 starts at parameter sets and has no layers, so it pauses
+/// until the next keyframe if it does not fit. Packets of Opus are independent.
 ///
 /// Feed [`handle_packet`](Forwarder::handle_packet), then drain
 /// [`poll_output`](Forwarder::poll_output) to `None`.
@@ -99,14 +94,14 @@ pub(crate) struct Forwarder {
     choice: LayerChoice,
     downlink: Downlink,
     pictures: Pictures,
-    /// In place of `pictures` where packets do not name their picture.
+    /// In place of `pictures` where packets do not name their pictures.
     layered: LayeredPictures,
     timestamps: Timestamps,
     seen: Seen,
     next_out: u64,
-    /// When it began with a keyframe last.
+    /// Time of the last start with a keyframe.
     started: Option<Instant>,
-    /// Whether pictures go out later than they came: only those of the base layer.
+    /// Whether pictures leave later than they arrive, so that only the base layer is sent.
     is_late: bool,
     outputs: VecDeque<Forwarding>,
     stats: Stats,
@@ -114,7 +109,7 @@ pub(crate) struct Forwarder {
 
 #[derive(Debug)]
 enum State {
-    /// For a place to start; what came already and may be needed is held.
+    /// For a place to start; earlier packets that may be needed are held.
     Waiting(VecDeque<(Instant, Parsed)>),
     /// For the queue to drain.
     Congested,
@@ -127,7 +122,7 @@ struct Running {
     newest: Newest,
 }
 
-/// The newest packet that has a place.
+/// Newest packet with a place.
 #[derive(Debug, Clone, Copy)]
 struct Newest {
     picture: Option<u64>,
@@ -136,7 +131,7 @@ struct Newest {
     dropped: bool,
 }
 
-/// A packet with what its payload says, found out once for all subscribers.
+/// Packet with its parsed payload, which all subscribers share.
 #[derive(Debug, Clone)]
 pub(crate) struct Parsed {
     pub(crate) packet: MediaPacket,
@@ -144,7 +139,7 @@ pub(crate) struct Parsed {
 }
 
 impl Parsed {
-    /// `None` if this is no payload of the codec.
+    /// `None` if this is not a payload of the codec.
     pub(crate) fn new(codec: Codec, packet: MediaPacket) -> Option<Parsed> {
         let info = format_of(codec).read(&packet.payload).ok()?.info;
         Some(Parsed { packet, info })
@@ -152,7 +147,7 @@ impl Parsed {
 }
 
 impl Forwarder {
-    /// A forwarder that waits for the first keyframe.
+    /// Creates a forwarder that waits for the first keyframe.
     #[must_use]
     pub(crate) fn new(codec: Codec) -> Forwarder {
         Forwarder {
@@ -175,9 +170,8 @@ impl Forwarder {
         }
     }
 
-    /// The track continues from another source, with numbers that have nothing
-    /// to do with those before. The subscriber sees it from its first
-    /// keyframe on.
+    /// Continues the track from another source with unrelated numbers. The subscriber sees
+    /// it from its first keyframe on.
     pub(crate) fn switch_source(&mut self) {
         self.change_source();
         self.outputs.push_back(Forwarding::KeyframeNeeded);
@@ -190,14 +184,14 @@ impl Forwarder {
         self.state = State::Waiting(VecDeque::new());
     }
 
-    /// Tells what the way to the subscriber carries.
+    /// Updates the state of the paths to the subscriber.
     pub(crate) fn set_downlink(&mut self, now: Instant, downlink: Downlink) {
         self.downlink = downlink;
         self.resume(now);
     }
 
-    /// Notes that packets which have not left are dropped: the subscriber sees nothing
-    /// before the next keyframe.
+    /// Records that queued packets are dropped: the subscriber sees nothing before the next
+    /// keyframe.
     pub(crate) fn interrupt(&mut self) {
         if matches!(self.state, State::Running(_)) {
             self.stop_running();
@@ -205,8 +199,8 @@ impl Forwarder {
         }
     }
 
-    /// Begins again after a queue, when it is short and the last beginning is
-    /// long enough ago.
+    /// Resumes after a pause, when the queue is short and the last start is long enough
+    /// ago.
     fn resume(&mut self, now: Instant) {
         let queued = self.downlink.queued;
         let congested = matches!(self.state, State::Congested);
@@ -221,25 +215,25 @@ impl Forwarder {
         since.is_some_and(|since| since < BEGINNINGS_APART)
     }
 
-    /// Whether a keyframe is still on its way to the subscriber, so that another
-    /// one would come later than the rest of this one.
+    /// Whether a keyframe is still in the subscriber's queue, so that another one would
+    /// arrive later than the rest of this one.
     #[must_use]
     pub(crate) fn has_keyframe_under_way(&self, now: Instant) -> bool {
         self.downlink.queued > Duration::ZERO && self.began_lately(now)
     }
 
-    /// Counts by fate.
+    /// Returns the numbers of packets by outcome.
     #[must_use]
     pub(crate) fn stats(&self) -> Stats {
         self.stats
     }
 
-    /// The next packet to send, or the next wish.
+    /// Returns the next packet to send, or the next request.
     pub(crate) fn poll_output(&mut self) -> Option<Forwarding> {
         self.outputs.pop_front()
     }
 
-    /// Takes a parsed packet; `rates` are the cumulative rates up to each layer.
+    /// Handles a parsed packet; `rates` are the cumulative rates up to each layer.
     pub(crate) fn handle_parsed(
         &mut self,
         now: Instant,
@@ -264,7 +258,7 @@ impl Forwarder {
         }
     }
 
-    /// Takes the sequence number of a packet that holds nothing to forward.
+    /// Handles the sequence number of a packet without content to forward.
     pub(crate) fn handle_unusable(&mut self, now: Instant, packet: &MediaPacket) {
         self.stats.malformed += 1;
         let State::Running(running) = &mut self.state else {
@@ -281,7 +275,7 @@ impl Forwarder {
         }
     }
 
-    /// Holds the packet, or starts with it and what is held after it.
+    /// Holds the packet, or starts with it and the held packets after it.
     fn wait(&mut self, now: Instant, parsed: &Parsed, rates: Option<[Rate; LAYERS]>) {
         let State::Waiting(held) = &mut self.state else {
             return;
@@ -394,7 +388,7 @@ impl Forwarder {
                     content: parsed.info.content(),
                 });
             }
-            // Its number was kept free, since nobody knew what it was.
+            // Its number is reserved, because its content was unknown.
             (Place::Out(sequence), false) => {
                 self.stats.layer += 1;
                 self.fill(now, sequence, packet.timestamp);
@@ -403,7 +397,7 @@ impl Forwarder {
         }
     }
 
-    /// An empty packet, so that the receiver does not wait for the number.
+    /// Sends an empty packet, so that the receiver does not wait for the number.
     fn fill(&mut self, now: Instant, sequence: u64, timestamp: u32) {
         let timestamp = self.timestamps.shifted(now, timestamp);
         self.stats.fillers += 1;
@@ -424,9 +418,9 @@ impl Forwarder {
 }
 
 impl Running {
-    /// Gives the newest packet its place, or none, and decides about those
-    /// that are missing before it: they go with a dropped picture if they
-    /// can only belong to it, otherwise their places stay free.
+    /// Assigns a place to the newest packet, or none, and decides about the missing ones
+    /// before it: those that can only belong to a dropped picture are dropped with it, and
+    /// the places of others are reserved.
     fn place(&mut self, parsed: &Parsed, verdict: &Verdict) {
         let (sequence, last) = (parsed.packet.sequence, self.newest);
         let first_packet = parsed.info.start == Start::Certain;

@@ -1,4 +1,4 @@
-//! Decides what an answer does with each section of an offer.
+//! Plan of an answer: the use of each section of an offer.
 
 use weft_session::Delivery;
 use weft_units::{Codec, MediaKind};
@@ -8,22 +8,21 @@ use weft_wire::sdp::{Media, SectionKind, SessionDescription};
 use super::{NegotiationError, PayloadTypes, forms};
 use crate::stream::StreamDirection;
 
-/// Parts of an offer that an answer takes.
+/// Parts of an offer that an answer accepts.
 #[derive(Clone, Debug)]
 pub struct AnswerPolicy {
-    /// Take in what the offerer sends, in this form.
+    /// Form in which the offerer's streams are received.
     pub receive: Option<Delivery>,
-    /// Send what the offerer would receive: each of these goes into the first
-    /// section that takes it.
+    /// Streams that the answer sends; each goes into the first section that accepts it.
     pub send: Vec<Outgoing>,
 }
 
-/// A stream that an answer sends.
+/// Stream that an answer sends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Outgoing {
     /// Sound or pictures.
     pub kind: MediaKind,
-    /// The one form that it may have, in place of our own of all codecs of its
+    /// The only form that it may have, in place of weft's own form of every codec of its
     /// kind that the [`PeerConfig`](crate::PeerConfig) allows.
     pub form: Option<Form>,
 }
@@ -34,26 +33,26 @@ impl From<MediaKind> for Outgoing {
     }
 }
 
-/// How an answer treats one section.
+/// Treatment of a section in an answer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Plan {
-    /// Streams flow in it.
+    /// It carries streams.
     Used(Use),
-    /// It is accepted, and nothing flows: the offerer would receive something
-    /// that there is nothing of. Rejecting it would end the call of clients that
-    /// want ICE and DTLS attributes in every section (aiortc).
+    /// It is accepted and carries nothing, because there is no stream that the offerer
+    /// could receive. A rejection would end the call of clients that require ICE and DTLS
+    /// attributes in every section (aiortc).
     Idle(PayloadTypes),
-    /// It is for data channels.
+    /// It carries data channels.
     Data,
-    /// It gets port zero.
+    /// It is rejected with port zero.
     Rejected,
 }
 
-/// The streams of a section.
+/// Streams of a section.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Use {
     pub types: PayloadTypes,
-    /// The place of the stream that we send, among those of its kind.
+    /// Index of the stream that we send, among those of its kind.
     pub sent: Option<usize>,
     pub received: bool,
 }
@@ -64,12 +63,13 @@ impl Plan {
     }
 }
 
-/// The plan of each section, in the offer's order.
+/// Returns the plan of each section, in the offer's order.
 ///
 /// # Errors
-/// If anything that the offer would send, or that we would send, finds no codec
-/// (RFC 9725 section 4.4.3: no partially successful answers), if nothing is left
-/// to flow, or if what flows does not share one transport.
+///
+/// If a stream that the offer or the answer would send has no common codec (RFC 9725
+/// section 4.4.3: no partially successful answers), if no stream remains, or if the streams
+/// do not share one transport.
 pub(crate) fn plan(
     offer: &SessionDescription,
     allowed: &[Codec],
@@ -87,7 +87,7 @@ pub(crate) fn plan(
     let used = plans.iter().zip(&offer.media).filter(|(p, _)| p.is_used());
     let shared = used.map(|(_, media)| media).all(grouped);
     for (plan, media) in plans.iter_mut().zip(&offer.media) {
-        // Outside of the group it would want a transport of its own.
+        // Outside of the group it would need its own transport.
         let shares = shared && grouped(media) && media.rtcp_mux;
         if matches!(plan, Plan::Idle(_)) && !shares {
             *plan = Plan::Rejected;
@@ -96,9 +96,9 @@ pub(crate) fn plan(
     Ok(plans)
 }
 
-/// Plans to accept the offer's data channels, where they share the transport of media.
+/// Plans to accept the offer's data channels if they share the transport of media.
 pub(crate) fn accept_data(offer: &SessionDescription, plans: &mut [Plan]) {
-    // Of several sections the first: one SCTP association is all that a transport has.
+    // The first of several sections, because a transport has only one SCTP association.
     let mut sections = plans.iter_mut().zip(&offer.media);
     let data = sections.find(|(_, media)| {
         !media.is_rejected() && media.data_channel_terms().is_some() && is_grouped(offer, media)
@@ -156,8 +156,8 @@ fn plan_of(
     })
 }
 
-/// Streams in use share one transport: they need one BUNDLE group (RFC 9143),
-/// unless there is one section of them, and RTCP on the same port.
+/// Checks that all used streams share one transport: one BUNDLE group (RFC 9143), unless
+/// there is only one section, and RTCP on the same port.
 fn check_transport(offer: &SessionDescription, plans: &[Plan]) -> Result<(), NegotiationError> {
     let used = plans.iter().zip(&offer.media).filter(|(p, _)| p.is_used());
     let used: Vec<&Media> = used.map(|(_, media)| media).collect();
@@ -170,7 +170,7 @@ fn check_transport(offer: &SessionDescription, plans: &[Plan]) -> Result<(), Neg
     }
 }
 
-/// Why no section of an offer is used.
+/// Returns the reason why no section of an offer is used.
 fn nothing_flows(offer: &SessionDescription, policy: &AnswerPolicy) -> NegotiationError {
     let live = offer.media.iter().filter(|media| !media.is_rejected());
     let live = live.filter_map(|media| match media.kind {
@@ -197,7 +197,7 @@ fn of_kind(codecs: &[Codec], kind: MediaKind) -> Vec<Codec> {
     of_kind.copied().collect()
 }
 
-/// A stream that has no section so far, and its place among those of its kind.
+/// Stream without a section so far, and its index among those of its kind.
 #[derive(Clone, Copy)]
 struct Waiting {
     outgoing: Outgoing,
@@ -215,8 +215,8 @@ impl Waiting {
         waiting.collect()
     }
 
-    /// The first of `waiting` that goes into this section, and is taken out,
-    /// with its payload types there. `None` if none of this kind waits.
+    /// Removes and returns the first of `waiting` that fits this section, with its payload
+    /// types there. `None` if none of this kind waits.
     fn take(
         waiting: &mut Vec<Waiting>,
         offered: &Media,

@@ -1,5 +1,5 @@
-//! Offers: the first one, which makes a peer of its answer, and later ones over
-//! the same connection.
+//! Offers: the first one, whose answer makes a peer, and later ones over the same
+//! connection.
 
 use weft_secure::{Association, DtlsRole};
 use weft_session::{Delivery, Session};
@@ -11,15 +11,15 @@ use super::data_link::DataLink;
 use crate::config::PeerConfig;
 use crate::negotiation::{NegotiationError, Offering, Section, agree, remote_transport};
 
-/// An offer that waits for its answer.
+/// Offer that waits for its answer.
 pub struct Offer {
     association: Association,
     offering: Offering,
 }
 
 impl Offer {
-    /// Describes these sections. The association begins at once: its
-    /// addresses may be checked as soon as the answer is there.
+    /// Creates an offer of these sections. The association begins at once, so it can check
+    /// the peer's addresses as soon as the answer arrives.
     #[must_use]
     pub fn new(
         now: Instant,
@@ -42,16 +42,16 @@ impl Offer {
         }
     }
 
-    /// The description to send.
+    /// Returns the description to send.
     #[must_use]
     pub fn sdp(&self) -> String {
         self.offering.description().to_string()
     }
 
-    /// Takes in the answer.
+    /// Accepts the answer.
     ///
     /// # Errors
-    /// If it cannot be read or does not fit.
+    /// If it is unreadable or does not match the offer.
     pub fn accept(self, now: Instant, answer: &str) -> Result<Peer, NegotiationError> {
         let mut offering = self.offering;
         let answer = offering.read(answer)?;
@@ -95,9 +95,9 @@ impl Offer {
 }
 
 impl Peer {
-    /// Offers more sections over this connection, beside those that it has; returns
+    /// Offers more sections over this connection, in addition to the existing ones; returns
     /// the description to send. Sections of an earlier offer that still waits for its
-    /// answer stay, so one answer to the last offer serves all.
+    /// answer stay, so one answer to the last offer covers all.
     ///
     /// # Errors
     /// If the other side makes the offers of this connection.
@@ -109,18 +109,18 @@ impl Peer {
         Ok(offering.description().to_string())
     }
 
-    /// Returns the offer that waits for its answer, if one does.
+    /// Returns the offer that waits for its answer.
     #[must_use]
     pub fn waiting_offer(&self) -> Option<String> {
         let offering = self.offering.as_ref().filter(|o| o.is_waiting())?;
         Some(offering.description().to_string())
     }
 
-    /// Takes in the answer to [`Peer::offer`]; its streams follow those that
-    /// [`Peer::streams`] has. An answer that does not fit changes nothing.
+    /// Accepts the answer to [`Peer::offer`]; its streams are appended to
+    /// [`Peer::streams`]. An answer that does not match changes nothing.
     ///
     /// # Errors
-    /// If no offer waits, or the answer cannot be read or is for another offer.
+    /// If no offer waits, or the answer is unreadable or belongs to another offer.
     pub fn accept(&mut self, now: Instant, answer: &str) -> Result<(), NegotiationError> {
         let waiting = self.offering.as_mut().filter(|o| o.is_waiting());
         let offering = waiting.ok_or(NegotiationError::NothingOffered)?;

@@ -1,43 +1,45 @@
-//! Other servers of the cluster: which ones are alive, and whether this one has all that
-//! they told. No clock and no network: messages go in, steps come out.
+//! Other servers of the cluster: the live ones, and whether this server has all their
+//! events. Without clock and network: messages go in, steps come out.
 //!
-//! Events of a server are numbered. A server that misses one, or finds a new server, asks
-//! for the whole state of the other and then follows its events again.
+//! Events of a server are numbered. A server that misses one, or finds a new server,
+//! requests the whole state of the other and then follows its events again.
 
 use super::message::{Beat, Content, Envelope, PROTOCOL};
 use crate::hub::ClusterEvent;
 use std::collections::BTreeMap;
 use weft_units::{Duration, Instant};
 
-/// Interval of signs of life.
+/// Interval of heartbeats.
 pub(super) const BEAT: Duration = Duration::from_millis(500);
-/// A server is dead that is silent for this many of our own signs of life. Only those
-/// that came back from NATS count, so nobody dies while NATS is away. Chosen by us:
-/// 2.5 s, and one lost message kills nobody.
+/// Number of our own heartbeats without one of a server after which it counts as dead. Only
+/// heartbeats that returned from NATS count, so no server counts as dead while NATS is
+/// unreachable. Chosen by us: 2.5 s, and one lost message has no effect.
 const SILENT_BEATS: i32 = 5;
-/// Time without a sign of life of our own after which NATS counts as away.
+/// Time without a returned heartbeat of our own after which NATS counts as unreachable.
 pub(super) const AWAY: Duration = Duration::from_millis(1500);
-/// Further signs of life that others get to come back after NATS was away.
+/// Additional heartbeats for others to return after NATS was unreachable.
 const GRACE_BEATS: i32 = 10;
-/// Events of a server that wait for its state. Beyond, its state is asked for again.
+/// Maximum number of events that wait for a server's state. Beyond it, the state is
+/// requested again.
 const MOST_PENDING: usize = 4096;
-/// Most servers of a cluster. Chosen by us: each tells all others everything.
+/// Maximum number of servers in a cluster. Chosen by us, because each sends its events to
+/// all others.
 const MOST_NODES: usize = 64;
 
 /// Step to take after a message.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Step {
-    /// Ask for the state of this process.
+    /// Request the state of this process.
     Ask { node: String, run: String },
-    /// Take over an event.
+    /// Apply an event.
     Take { node: String, event: ClusterEvent },
-    /// There is a new server.
+    /// Add a new server.
     Found { node: String, version: String },
-    /// A server has ended, or is dead.
+    /// Remove a server that has ended or is dead.
     Forget { node: String },
-    /// A server cannot take part, and why.
+    /// Refuse a server, for this reason.
     Refuse { node: String, reason: Mismatch },
-    /// Another server, which is older, has our name.
+    /// Leave: another, older server has our name.
     GiveWay,
 }
 
@@ -57,7 +59,7 @@ pub(super) struct Own {
 }
 
 impl Own {
-    /// Checks that the sender of a beat can be in one cluster with this server.
+    /// Checks that the sender of a heartbeat can be in one cluster with this server.
     pub(super) fn check(&self, beat: &Beat) -> Result<(), Mismatch> {
         if beat.protocol != PROTOCOL {
             let version = beat.version.clone();
@@ -73,9 +75,9 @@ impl Own {
 #[derive(Debug)]
 struct Other {
     run: String,
-    /// Number of its last event that is taken over.
+    /// Number of its last applied event.
     taken: u64,
-    /// Our own signs of life since its last one.
+    /// Our own heartbeats since its last one.
     silent: i32,
     stage: Stage,
 }
@@ -83,9 +85,9 @@ struct Other {
 #[derive(Debug)]
 enum Stage {
     Following,
-    /// Its state was asked for; events since wait for it.
+    /// Its state was requested; later events wait for it.
     Asked(Vec<(u64, ClusterEvent)>),
-    /// Waits for the next sign of life to ask for the state again.
+    /// The next heartbeat triggers another request for the state.
     Behind,
 }
 
@@ -94,9 +96,9 @@ enum Stage {
 pub(super) struct Roster {
     own: Own,
     others: BTreeMap<String, Other>,
-    /// Servers that were refused, so that each is named once.
+    /// Refused servers, so that each is named once.
     refused: BTreeMap<String, String>,
-    /// Time of the last sign of life of our own that came back.
+    /// Time of our last returned heartbeat.
     echo: Instant,
 }
 
@@ -110,7 +112,7 @@ impl Roster {
         }
     }
 
-    /// Whether messages of other servers can come.
+    /// Whether messages of other servers can arrive.
     pub(super) fn is_reachable(&self, now: Instant) -> bool {
         now.saturating_since(self.echo) < AWAY
     }
@@ -230,7 +232,7 @@ impl Roster {
         sent: u64,
         event: ClusterEvent,
     ) -> Vec<Step> {
-        // Before its first sign of life, a server is unknown.
+        // A server is unknown before its first heartbeat.
         let Some(other) = self.others.get_mut(&node).filter(|o| o.run == run) else {
             return Vec::new();
         };
@@ -253,14 +255,14 @@ impl Roster {
         }
     }
 
-    /// Whether this process is still the one that was asked for its state.
+    /// Whether the state was requested from this process.
     pub(super) fn is_asked(&self, node: &str, run: &str) -> bool {
         let other = self.others.get(node);
         other.is_some_and(|o| o.run == run && matches!(o.stage, Stage::Asked(_)))
     }
 
-    /// The whole state of a server has come, which includes this many events; follows
-    /// those since. `None` if it has not come.
+    /// Applies the whole state of a server, which includes this many events, and the events
+    /// since. `None` if it is incomplete.
     pub(super) fn finish(&mut self, node: &str, run: &str, sent: Option<u64>) -> Vec<Step> {
         let other = self.others.get_mut(node).filter(|o| o.run == run);
         let Some(other) = other else {
@@ -275,7 +277,7 @@ impl Roster {
         other.taken = sent;
         let mut steps = Vec::new();
         for (number, event) in pending {
-            // The state includes earlier ones, which do no harm, and not what they start.
+            // The state includes earlier events, which have no further effect.
             if number > sent {
                 if number != other.taken + 1 {
                     return steps;

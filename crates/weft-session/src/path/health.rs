@@ -4,41 +4,41 @@ use weft_units::{Duration, Instant, Rate};
 
 use crate::schedule::{Cap, Caution};
 
-/// Signs of a path's health in feedback, or in its silence.
+/// Signs of a path's health, from feedback or from its absence.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Signs {
-    /// Found dead, or silent for so long that what is in flight is not waited
-    /// for.
+    /// Dead, or silent for so long that the sender no longer waits for the packets in
+    /// flight.
     pub gone: bool,
-    /// How much longer than over the empty path what is sent now takes; `None`
-    /// while a suspicion is open, or before anything is measured.
+    /// Additional delay of a packet sent now, compared with the empty path; `None` while
+    /// the path is suspect, or before the first measurement.
     pub excess: Option<Duration>,
     /// The controller's target rate.
     pub rate: Rate,
-    /// The rate at which a queue comes out of the link; `None` if none stands.
+    /// Rate at which a standing queue drains; `None` without such a queue.
     pub carried: Option<Rate>,
 }
 
-/// A path with such a queue brings frames too late: media goes elsewhere, if
-/// another path is well. Half of it is the jitter buffer's usual room; less
-/// would call every filled queue degraded.
+/// Queueing delay from which a path is degraded: it would deliver frames too late, so media
+/// takes a healthy path. Half of it is the jitter buffer's usual delay; a lower value would
+/// make every filled queue count as degraded.
 const DEGRADED: Duration = Duration::from_millis(100);
-/// It is well again when it has drained to this.
+/// Queueing delay at which the path is healthy again.
 pub(super) const RECOVERED: Duration = Duration::from_millis(30);
-/// Dangers closer together than this are one.
+/// Time within which several dangers count as one.
 const EVENT: Duration = Duration::from_millis(500);
 
-/// Whether a path may get media, and how much has been safe on it.
+/// Health of a path, and the rate that has been safe on it.
 #[derive(Debug)]
 pub(crate) struct Health {
     degraded: bool,
     gone: bool,
     danger_at: Option<Instant>,
-    /// Safe rate before silence was taken for a danger.
+    /// Safe rate before a silence counted as danger.
     before_silence: Option<f64>,
-    /// When it last lost what it repairs too late.
+    /// Time of its last loss that a retransmission repairs too late.
     late_repair_at: Option<Instant>,
-    /// Rate that it has carried without danger, in bit/s.
+    /// Rate that the path has carried without danger, in bit/s.
     safe: Option<f64>,
     examined_at: Option<Instant>,
 }
@@ -56,7 +56,7 @@ impl Health {
         }
     }
 
-    /// Discards everything learnt.
+    /// Discards all measurements.
     pub fn forget(&mut self) {
         *self = Health::new();
     }
@@ -65,38 +65,37 @@ impl Health {
         self.degraded
     }
 
-    /// It lost something and repairs it too late: no matter of its rate, but of
-    /// what is sent twice.
+    /// Records a loss that a retransmission repairs too late. It starts copies and leaves
+    /// the rate.
     pub fn on_late_repair(&mut self, now: Instant) {
         self.late_repair_at = Some(now);
     }
 
-    /// It was silent, and brought everything in time all the same.
+    /// Undoes the effect of a silence during which all packets arrived in time.
     pub fn excuse(&mut self) {
         self.safe = self.before_silence.take().or(self.safe);
     }
 
-    /// Whether it was in danger, or lost what it repairs too late, within this
+    /// Whether the path was in danger, or had a loss that is repaired too late, within this
     /// time.
     pub fn was_in_danger(&self, now: Instant, within: Duration) -> bool {
         let last = self.danger_at.max(self.late_repair_at);
         last.is_some_and(|at| now.saturating_since(at) < within)
     }
 
-    /// Returns the rate that it has carried without danger, where that is
-    /// learnt.
+    /// Returns the rate that the path has carried without danger, if it is known.
     pub fn safe_rate(&self) -> Option<Rate> {
         self.safe.map(|bps| Rate::from_bps(bps as u64))
     }
 
-    /// Takes in the signs of now. Returns true if the path became degraded.
+    /// Updates the health from present signs. Returns true if the path became degraded.
     pub fn examine(&mut self, now: Instant, signs: Signs, caution: &Caution) -> bool {
         let passed = self.examined_at.replace(now);
         let passed = now.saturating_since(passed.unwrap_or(now));
         let exceeds = |limit: Duration| signs.excess.is_some_and(|excess| excess >= limit);
         let fresh = |at: Instant| now.saturating_since(at) < EVENT;
         let is_event = !self.danger_at.is_some_and(fresh);
-        // That a path is gone says nothing more of its rate the longer it lasts.
+        // The length of an outage says nothing more about the rate.
         let goes = signs.gone && !self.gone;
         self.gone = signs.gone;
         if goes && is_event {
@@ -104,8 +103,8 @@ impl Health {
         } else if exceeds(caution.danger) {
             self.before_silence = None;
         }
-        // What is sent to try more makes queues, too: a link that carries what
-        // was thought safe has not failed.
+        // Probing for more rate also builds queues: a link that carries its safe rate has
+        // not failed.
         let is_own = caution.trusts_rate && self.is_safe(signs.carried);
         let in_danger = goes || (exceeds(caution.danger) && !is_own);
         if let Some(cap) = &caution.cap {
@@ -161,7 +160,7 @@ impl Health {
                 false => cap.growth,
             };
             let grown = *safe * (1.0 + growth * passed.as_secs_f64());
-            // What was never tried is not known to be safe.
+            // A rate that was never tried is not known to be safe.
             *safe = safe.max(grown.min(bps(rate).max(bps(cap.least))));
         }
     }

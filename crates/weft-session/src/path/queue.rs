@@ -4,35 +4,35 @@ use std::collections::VecDeque;
 
 use weft_units::{Bytes, PathId, StreamId};
 
-/// Why a packet goes out; the order is the order of sending.
+/// Purpose of a queued packet, in the order of sending.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Purpose {
-    /// Audio: small, and what one misses first.
+    /// Audio: small, and its loss is noticed first.
     Audio,
-    /// A packet that was lost, sent again.
+    /// Retransmission of a lost packet.
     Retransmission,
-    /// Video for the first time.
+    /// Video, sent for the first time.
     Video,
-    /// Video that goes over another path at the same time.
+    /// Video that another path sends at the same time.
     Copy,
-    /// A repair packet: goes behind the video that it holds, in the same lane.
+    /// Repair packet: follows the video that it protects, in the same queue.
     Repair,
-    /// A packet of padding only; never waits.
+    /// Padding only; never waits.
     Padding,
 }
 
-/// A packet to be sent, by reference into its stream's store.
+/// Packet to send, by reference into its stream's store.
 #[derive(Clone, Debug)]
 pub(crate) struct Waiting {
     pub stream: StreamId,
     pub sequence: u64,
     pub purpose: Purpose,
     pub size: Bytes,
-    /// Paths that get the same bytes at the same time.
+    /// Paths that send the same bytes at the same time.
     pub copies: Vec<PathId>,
 }
 
-/// One first-in-first-out queue per purpose.
+/// A first-in-first-out queue for each purpose.
 #[derive(Default, Debug)]
 pub(crate) struct PathQueue {
     lanes: [VecDeque<Waiting>; 3],
@@ -52,7 +52,7 @@ impl PathQueue {
         Some(waiting)
     }
 
-    /// The packet that is next.
+    /// Returns the next packet.
     pub fn front(&self) -> Option<&Waiting> {
         self.lanes.iter().find_map(VecDeque::front)
     }
@@ -61,7 +61,7 @@ impl PathQueue {
         self.lanes.iter().flatten()
     }
 
-    /// Drops what is not to be kept.
+    /// Keeps only some packets.
     pub fn retain(&mut self, keep: impl Fn(&Waiting) -> bool) {
         for lane in &mut self.lanes {
             lane.retain(&keep);
@@ -69,7 +69,7 @@ impl PathQueue {
         self.bytes = self.iter().map(|waiting| waiting.size).sum();
     }
 
-    /// Removes a path from those that get copies of what waits.
+    /// Removes a path from those that send copies of waiting packets.
     pub fn remove_copies_on(&mut self, path: PathId) {
         for waiting in self.lanes.iter_mut().flatten() {
             waiting.copies.retain(|copy| *copy != path);
@@ -84,7 +84,7 @@ impl PathQueue {
         self.bytes
     }
 
-    /// Takes everything but sound.
+    /// Removes and returns everything but sound.
     pub fn take_pictures(&mut self) -> Vec<Waiting> {
         let pictures = self.lanes[1..].iter_mut();
         let taken: Vec<Waiting> = pictures.flat_map(std::mem::take).collect();
@@ -92,7 +92,7 @@ impl PathQueue {
         taken
     }
 
-    /// Takes everything, in sending order (the path died).
+    /// Removes and returns everything in sending order, because the path died.
     pub fn drain(&mut self) -> Vec<Waiting> {
         self.bytes = Bytes::ZERO;
         self.lanes.iter_mut().flat_map(std::mem::take).collect()

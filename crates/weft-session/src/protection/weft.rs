@@ -3,24 +3,24 @@ use weft_units::{Instant, PathId};
 use super::path_specific::PathSpecific;
 use super::{FrameToProtect, Group, Protection, Risk};
 
-/// Ours. Retransmission brings back what is lost as long as there is time for
-/// it, with few repair packets beside it, by what each path loses. While a path
-/// is in doubt there may be no time: then more of what goes once is repair,
-/// dealt out so that a burst finds its packets in different groups. Most is
-/// where retransmission always comes too late, since nothing else makes up for
-/// a loss there.
+/// weft's protection. While there is time for retransmissions, they repair most losses, and
+/// the number of repair packets follows the losses of each path. While a path is in doubt
+/// there may be no time, so a larger part is repair, interleaved so that the packets of a
+/// burst are in different groups. The largest part is where retransmissions always come too
+/// late, because nothing else repairs a loss there.
 #[derive(Default)]
 pub(super) struct Weft(PathSpecific);
 
-/// Repair packets for each one that is lost, so that rare losses cost little:
-/// a burst is in one frame of many, and all of them are protected. Chosen by
-/// trial: with 40 a call whose feedback is late by 200 ms freezes for longer.
+/// Maximum number of repair packets for each lost one, so that rare losses cost little: a
+/// burst hits one frame of many, and all of them are protected. Chosen by trial: with 40 a
+/// call whose feedback is 200 ms late freezes for longer.
 const FOR_EACH_LOST: f64 = 80.0;
-/// Most of it, as a part of the frame's packets: bursts of two of thirteen.
-/// Chosen by trial (`docs/protocol/calm.md`): with 0.1 to 0.25 freezes are alike.
+/// Repair packets while a path is in doubt, as a part of the frame's packets: repairs
+/// bursts of two of thirteen. Chosen by trial (`docs/protocol/calm.md`): with 0.1 to 0.25
+/// freezes are alike.
 const IN_DANGER: f64 = 0.15;
-/// Bursts of two of five. Chosen by trial: with 0.15 a call whose feedback
-/// is late freezes for longer.
+/// Repair packets where retransmissions come too late: repairs bursts of two of five.
+/// Chosen by trial: with 0.15 a call whose feedback is late freezes for longer.
 const LATE: f64 = 0.4;
 
 impl Protection for Weft {

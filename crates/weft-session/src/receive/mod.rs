@@ -1,8 +1,8 @@
-//! The receive side of one stream: packets in, frames (or packets) and
-//! requests for repair out.
+//! Receive side of one stream: takes packets, returns frames (or packets) and requests for
+//! repair.
 //!
-//! packet buffer → frame assembly → frame buffer → jitter buffer. Each part is
-//! a file; none reads a clock.
+//! Packet buffer → frame assembly → frame buffer → jitter buffer. Each part is a file; none
+//! reads a clock.
 
 mod asking;
 mod collecting;
@@ -47,23 +47,22 @@ use std::collections::VecDeque;
 use weft_units::{Deadline, Duration, Instant, MediaKind, PathId};
 use weft_wire::media::MediaPacket;
 
-/// Payload bytes that wait at most, in packets and in frames: two seconds of
-/// 32 Mbps; chosen by us.
+/// Maximum number of payload bytes that wait, in packets and in frames: two seconds of 32
+/// Mbps; chosen by us.
 const MAX_BYTES: usize = 8_000_000;
-/// Nothing but too old packets for this long means that the sender has begun
-/// a new numbering; chosen by us, longer than the skew of paths. A sender that
-/// begins another one sooner has its packets dropped until then.
+/// Time with only too old packets after which the sender must have begun a new numbering;
+/// chosen by us, longer than the skew of paths. The packets of a sender that restarts
+/// sooner are dropped until then.
 const RESTART_AFTER: Duration = Duration::from_secs(1);
-/// A transit that changes by more than this is a new timestamp base, not
-/// delay; chosen by us.
+/// Change of the transit time from which it is a new timestamp base, not delay; chosen by
+/// us.
 const MAX_TRANSIT_CHANGE_NANOS: u64 = 10_000_000_000;
-/// A packet that is behind in time, and this much later than the last at most, was
-/// held in a queue; chosen by us: links without capacity in measured traces hold
-/// packets for up to half a minute, and one in 800 of the timestamps that a sender may
-/// begin with is as near.
+/// Maximum delay of a packet, after the last one, that was held in a queue; chosen by us:
+/// links without capacity in measured traces hold packets for up to half a minute, and one
+/// in 800 of the random first timestamps of a new sender is as near.
 const MAX_QUEUED_NANOS: u64 = 60_000_000_000;
 
-/// The receive side of one stream.
+/// Receive side of one stream.
 ///
 /// After every call that takes `self` mutably, poll events until `None`; then
 /// call [`Receiver::handle_timeout`] at the time of
@@ -85,8 +84,8 @@ pub struct Receiver {
     payloads: Payloads,
     clock: StreamClock,
     release_at: Option<Instant>,
-    /// When it was last restarted: new buffers cost memory, and a sender
-    /// whose timestamps jump all the time must not cause them for each packet.
+    /// Time of the last restart: new buffers cost memory, so a sender whose timestamps jump
+    /// must not cause a restart with each packet.
     restarted_at: Option<Instant>,
 }
 
@@ -101,23 +100,23 @@ struct StreamClock {
     current_at: Option<Instant>,
     /// Completion of the newest frame, for the inter-frame delay.
     complete_at: Option<Instant>,
-    /// When the last released frame could have been released.
+    /// Earliest time at which the last released frame could have been released.
     ready_at: Instant,
     /// Sequence numbers expected before the last restart.
     expected: u64,
 }
 
-/// Where in the stream a packet belongs.
+/// Position of a packet in the stream.
 enum Place {
     InStream,
-    /// It stood in a queue for longer than anything waits for it.
+    /// Held in a queue until it is useless.
     LongQueued,
-    /// The sender has begun a new numbering, of packets or of time.
+    /// Start of a new numbering, of packets or of time.
     Restart,
 }
 
 impl Receiver {
-    /// A receiver that has seen nothing.
+    /// Creates a receiver.
     #[must_use]
     pub fn new(config: ReceiveConfig) -> Receiver {
         let clock_rate = config.codec.clock_rate();
@@ -140,15 +139,14 @@ impl Receiver {
         }
     }
 
-    /// Takes one packet of the stream, original, copy or retransmission.
+    /// Handles one packet of the stream: original, copy or retransmission.
     pub fn handle_packet(&mut self, now: Instant, packet: ReceivedPacket<'_>) {
         let mut timestamp = self.extend_timestamp(packet.timestamp);
         match self.place(now, &packet, timestamp) {
             Place::InStream => {}
             Place::LongQueued => {
-                // Nothing is told of its path's quality: the sender remembers
-                // the packets of a few seconds, takes claims of more for
-                // untrue, and with them what is true in the same report.
+                // No quality feedback on its path: the sender remembers the packets of a
+                // few seconds, and ignores a whole report that names older ones.
                 self.counted.packets.late += 1;
                 return;
             }
@@ -191,10 +189,9 @@ impl Receiver {
         self.check_nacks(now);
     }
 
-    /// Takes note of an original or a copy whose like has come before: its
-    /// path is as far as that, and it lost nothing. The numbers are those of
-    /// [`ReceivedPacket`]. Nothing, if that is not known here, or so long ago
-    /// that it is forgotten.
+    /// Records an original or a copy of a packet that arrived before: the path has
+    /// delivered up to this number and lost nothing. The numbers are those of
+    /// [`ReceivedPacket`]. Does nothing if the packet is unknown or forgotten.
     pub fn handle_again(
         &mut self,
         now: Instant,
@@ -217,7 +214,7 @@ impl Receiver {
         self.events.pop_front()
     }
 
-    /// When [`Receiver::handle_timeout`] wants to be called.
+    /// Returns the time at which to call [`Receiver::handle_timeout`].
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Deadline> {
         let deadline = |at: Option<Instant>, reason| at.map(|at| Deadline { at, reason });
@@ -228,7 +225,7 @@ impl Receiver {
         Deadline::earlier(frames, deadline(self.nack.wake(), "nack"))
     }
 
-    /// Does what is due.
+    /// Handles everything that is due.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.check_nacks(now);
         let due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
@@ -237,32 +234,30 @@ impl Receiver {
         }
     }
 
-    /// How long a packet may come out of a repair packet that is under way.
+    /// Sets the time within which a repair packet in flight may restore a packet.
     pub(crate) fn set_repair_wait(&mut self, wait: Duration) {
         self.nack.set_repair_wait(wait);
     }
 
-    /// The round-trip times of the path that the last packet came by, which a
-    /// retransmission takes, and of the quickest one, by which a keyframe comes
-    /// that is asked for.
+    /// Sets the round-trip times of the last packet's path, which a retransmission takes,
+    /// and of the quickest path, which a requested keyframe takes.
     pub fn set_rtt(&mut self, path: Duration, quickest: Duration) {
         self.nack.set_rtt(path);
         self.keyframes.set_rtt(quickest);
     }
 
-    /// Sets the remedy for late pictures: on an only path pictures wait for
-    /// repairs that were needed lately.
+    /// Sets the treatment of late pictures: on a single path pictures wait for the repairs
+    /// that were recently necessary.
     pub(crate) fn set_remedy(&mut self, remedy: Remedy) {
         self.jitter.set_remedy(remedy);
     }
 
-    /// The sender's frame rate promises a frame each so often; from now on the
-    /// paths are judged by it.
+    /// Sets the sender's frame rate; from now on the paths' delays are compared with it.
     pub fn set_frame_interval(&mut self, interval: Duration) {
         self.quality.set_expected(interval);
     }
 
-    /// Counters and figures so far.
+    /// Returns counters and statistics.
     #[must_use]
     pub fn stats(&self) -> ReceiverStats {
         let mut stats = self.counted;
@@ -274,8 +269,8 @@ impl Receiver {
         stats
     }
 
-    /// The figures of a receiver report, `None` before the first packet; ends
-    /// the interval that the next one's fraction lost refers to.
+    /// Returns the statistics of a receiver report, `None` before the first packet. Begins
+    /// the interval of the next report's fraction lost.
     pub fn take_report(&mut self) -> Option<ReportFigures> {
         self.reception.take_report()
     }
@@ -289,10 +284,9 @@ impl Receiver {
         highest.saturating_add_signed(i64::from(ahead))
     }
 
-    /// Where in the stream a packet belongs. What a path that was dead gives
-    /// back of its queue is no new numbering, even if nothing else has come for
-    /// long because all paths were dead; nor does its transit say anything of
-    /// the packets to come.
+    /// Returns the position of a packet in the stream. Old packets from the queue of a path
+    /// that was dead do not begin a new numbering, even if all paths were dead for long,
+    /// and their transit time says nothing about later packets.
     fn place(&self, now: Instant, packet: &ReceivedPacket<'_>, timestamp: u64) -> Place {
         if packet.recovered {
             return Place::InStream;
@@ -305,8 +299,8 @@ impl Receiver {
         let is_queued = highest.is_some_and(|highest| timestamp < highest)
             && transit > before
             && change <= MAX_QUEUED_NANOS;
-        // In so long a time the stream may have sent more than half of all numbers, and
-        // then an old one looks new.
+        // In such a time the stream may have sent more than half of all numbers, so an old
+        // one may look new.
         if is_queued && is_moved {
             return Place::LongQueued;
         }
@@ -322,7 +316,7 @@ impl Receiver {
         }
     }
 
-    /// Forgets everything but counters and the round-trip time.
+    /// Discards everything but counters and the round-trip time.
     fn restart(&mut self) {
         let expected = self.clock.expected + self.packets.expected();
         self.counted.frames.dropped += self.frames.clear() + self.assembly.clear();
@@ -363,7 +357,7 @@ impl Receiver {
         }
     }
 
-    /// Judges the effect of the paths on a frame that came too late.
+    /// Reports the effect of the paths on a late frame.
     fn judge_paths(&mut self, now: Instant, packet: &ReceivedPacket<'_>, timestamp: u64) {
         if self.config.codec.kind() == MediaKind::Audio {
             return;

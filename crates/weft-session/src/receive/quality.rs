@@ -1,10 +1,10 @@
 //! Effect of the paths on the construction of frames (Converge, section 4.2).
 //!
-//! A frame is complete when its packets are, whether it is put together here
-//! or passed on in packets. If it comes later after the frame before than the
-//! sender's frame rate promises, every path but the fast one is told how many
-//! packets it brought before the fast path's last (positive) or after
-//! (negative). The paper's equations and what it leaves open: docs/protocol/scheduler-converge.md.
+//! A frame is complete when its packets have arrived, whether it is assembled here or
+//! passed on in packets. If it completes later after the previous frame than the sender's
+//! frame rate implies, the feedback says for each path but the fast one how many packets it
+//! delivered before the fast path's last one (positive) or after it (negative). The paper's
+//! equations, and our decisions where it leaves gaps: docs/protocol/scheduler-converge.md.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,26 +12,25 @@ use weft_units::{Duration, Instant, PathId};
 
 use super::types::{PathQuality, ReceivedPacket};
 
-/// Frames that are watched at a time: one second of 60 Hz; chosen by us.
+/// Maximum number of observed frames: one second of 60 Hz; chosen by us.
 const MAX_FRAMES: usize = 64;
-/// Packets that are watched of one frame; chosen by us: 600 kB.
+/// Maximum number of observed packets of a frame: 600 kB; chosen by us.
 const MAX_PACKETS: usize = 512;
-/// An inter-frame delay counts as too long above so many times the expected
-/// one. Pacing and frames of different sizes move completions by less; chosen
-/// by us.
+/// Factor of the expected inter-frame delay above which a delay is too long. Pacing and
+/// different frame sizes move completions by less; chosen by us.
 const TOLERANCE: f64 = 1.25;
-/// A path takes over as reference when its packets come first by so much, or
-/// two like paths would change places all the time; chosen by us.
+/// Lead of a path's first packets at which it becomes the reference; a smaller one would
+/// make two similar paths alternate. Chosen by us.
 const CLEARLY_FASTER_NANOS: f64 = 5e6;
 /// Weight of a new lag: that of the smoothed round trip (RFC 6298).
 const GAIN: f64 = 1.0 / 8.0;
-/// Late packets of frames that were complete without them count this long;
-/// chosen by us: the age up to which packets are sent again.
+/// Time for which late packets count whose frames were complete without them; chosen by us:
+/// the age up to which packets are sent again.
 const MEMORY: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Default)]
 struct Frame {
-    /// Lowest and highest sequence number, and how many there are.
+    /// Lowest and highest sequence number, and the number of packets.
     span: Option<(u64, u64)>,
     count: u64,
     has_marker: bool,
@@ -42,29 +41,29 @@ struct Frame {
 }
 
 impl Frame {
-    /// Nothing is missing from the lowest packet to the last.
+    /// Whether no packet between the lowest and the last one is missing.
     fn is_whole(&self) -> bool {
         let all = |(low, high)| high - low + 1 == self.count;
         self.has_marker && self.span.is_some_and(all)
     }
 }
 
-/// Watches one stream. Does nothing until the frame rate is known.
+/// Observes one stream. Does nothing until the frame rate is known.
 #[derive(Debug)]
 pub(super) struct QualityMonitor {
     ticks_per_second: u64,
     expected: Option<Duration>,
-    /// By timestamp, ascending.
+    /// Frames by timestamp, ascending.
     frames: VecDeque<(u64, Frame)>,
-    /// How far each path's first packet is behind the frame's first, smoothed,
-    /// and when it brought one.
+    /// Smoothed lag of each path's first packet behind the frame's first one, and the time
+    /// of its last update.
     lags: BTreeMap<PathId, (f64, Instant)>,
     reference: Option<PathId>,
-    /// Packets that came after their frame was complete without them.
+    /// Packets that arrived after their frame was complete without them.
     overdue: BTreeMap<PathId, (u16, Instant)>,
-    /// Timestamp and completion of the frame before.
+    /// Timestamp and completion of the previous frame.
     last: Option<(u64, Instant)>,
-    /// Memory for the arrivals of the next frame.
+    /// Reused buffer for the arrivals of the next frame.
     spare: Vec<(PathId, Instant)>,
 }
 
@@ -82,7 +81,7 @@ impl QualityMonitor {
         }
     }
 
-    /// The inter-frame delay that the sender's frame rate promises.
+    /// Sets the expected inter-frame delay, by the sender's frame rate.
     pub(super) fn set_expected(&mut self, interval: Duration) {
         self.expected = Some(interval);
     }
@@ -91,14 +90,14 @@ impl QualityMonitor {
         self.expected
     }
 
-    /// A new numbering begins: nothing before it can be compared with it.
+    /// Discards all frames because a new numbering begins.
     pub(super) fn restart(&mut self) {
         self.frames.clear();
         self.overdue.clear();
         self.last = None;
     }
 
-    /// A packet that had not come before.
+    /// Records a packet that arrives for the first time.
     pub(super) fn on_packet(
         &mut self,
         now: Instant,
@@ -132,8 +131,8 @@ impl QualityMonitor {
         found
     }
 
-    /// The place of a frame, made if there is none; `None` if it is older than
-    /// all that are watched.
+    /// Returns the position of a frame, which is added if it is new; `None` if it is older
+    /// than all observed ones.
     fn place(&mut self, timestamp: u64) -> Option<usize> {
         let newest = self.frames.len().wrapping_sub(1);
         let found = match self.frames.get(newest) {
@@ -156,8 +155,7 @@ impl QualityMonitor {
         Some(place)
     }
 
-    /// A packet that was repaired before it came, or came for a frame that is
-    /// gone.
+    /// Records a packet that was repaired before it arrived, or whose frame is gone.
     pub(super) fn on_overdue(&mut self, now: Instant, path: PathId) {
         if self.expected.is_some() {
             let (count, at) = self.overdue.entry(path).or_insert((0, now));
@@ -166,8 +164,7 @@ impl QualityMonitor {
         }
     }
 
-    /// Whether nothing is missing of the frame in this place now, for the first
-    /// time.
+    /// Whether the frame at this position has just become complete.
     fn becomes_complete(&mut self, place: usize) -> bool {
         let before = place
             .checked_sub(1)
@@ -203,10 +200,10 @@ impl QualityMonitor {
         found
     }
 
-    /// Whether a frame that is complete now should have been before; the other
-    /// one's timestamp and completion are given.
+    /// Whether a completed frame is late, given timestamp and completion of the previous
+    /// one.
     fn is_late(&self, now: Instant, timestamp: u64, (before, at): (u64, Instant)) -> bool {
-        // What the sender left out is not late.
+        // Frames that the sender skipped are not late.
         let ticks = timestamp.saturating_sub(before);
         let filmed = (u128::from(ticks) * 1_000_000_000) / u128::from(self.ticks_per_second);
         let filmed = Duration::from_nanos(u64::try_from(filmed).unwrap_or(u64::MAX));
