@@ -13,10 +13,12 @@ mod id;
 mod keyframes;
 mod layers;
 mod offset_map;
+mod output;
 mod router;
 mod share;
 
 pub(crate) use forwarder::{Downlink, Forwarder, Forwarding, Parsed};
 pub(crate) use id::{SubscriptionId, TrackId};
-pub(crate) use router::{Output, Router};
+pub(crate) use output::Output;
+pub(crate) use router::Router;
 pub(crate) use share::{ROOM, fair_shares};

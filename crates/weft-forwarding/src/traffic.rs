@@ -431,6 +431,11 @@ impl Traffic {
                         self.totals.keyframe_requests += u64::from(asked.is_some());
                     }
                 }
+                Output::Forget { subscription } => {
+                    if let Some((key, stream)) = self.outgoing.get(&subscription).copied() {
+                        peers.drive(key, |peer| peer.forget_pictures(now, Some(stream)));
+                    }
+                }
             }
         }
     }
@@ -461,7 +466,7 @@ impl Traffic {
         };
         let mut queued = queue(peers);
         if queued > QUEUE_USELESS {
-            peers.drive(key, |peer| peer.drop_waiting_pictures(now));
+            peers.drive(key, |peer| peer.forget_pictures(now, None));
             for camera in player.of_kind(MediaKind::Video) {
                 self.router.interrupt(camera);
             }

@@ -217,3 +217,26 @@ fn a_burst_has_a_bound() {
     let sent = pair.forward(200);
     assert!((45..=60).contains(&sent), "{sent} packets at once");
 }
+
+#[test]
+fn forgotten_pictures_are_not_sent_and_not_sent_again() {
+    let mut pair = Pair::new(Rate::from_kbps(700));
+    let sent = pair.keyframe_after_a_second();
+    let other = camera(&mut pair.ends[0], 1);
+    pair.ends[0].forget_pictures(Some(other));
+    assert!(pair.ends[0].queue_time() > Duration::from_millis(300));
+    // What has left is lost.
+    pair.flights.retain(|(_, to, _)| *to == 0);
+    pair.ends[0].forget_pictures(Some(pair.camera));
+    assert_eq!(pair.ends[0].queue_time(), Duration::ZERO);
+    for ms in 0..500 {
+        if ms % 33 == 0 {
+            pair.forward(1);
+        }
+        pair.step();
+    }
+    let sender = &pair.ends[0].stats().senders[0];
+    // Two each of the 31 small pictures before, and one each of 16 later ones.
+    let media = 62 + sent as u64 + 16;
+    assert_eq!((sender.media_packets, sender.retransmissions), (media, 0));
+}

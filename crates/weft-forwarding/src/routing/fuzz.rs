@@ -118,6 +118,7 @@ impl Room {
                     assert!(is_new, "number {} twice", packet.sequence);
                 }
                 Output::RequestKeyframe { track } => assert!(self.tracks.contains(&track)),
+                Output::Forget { .. } => {}
             }
         }
     }

@@ -3,31 +3,15 @@ use super::forwarder::{Downlink, Forwarder, Forwarding, Parsed, Stats};
 use super::id::{SubscriptionId, TrackId};
 use super::keyframes::KeyframeAggregator;
 use super::layers::{HEADERS, LayerRates};
+use super::output::Output;
 use requests::Requests;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use weft_units::{Bytes, Codec, Deadline, Instant, MediaKind, Rate};
-use weft_wire::media::{ForwardedPacket, MediaPacket};
+use weft_wire::media::MediaPacket;
 
 mod requests;
 #[cfg(test)]
 mod tests;
-
-/// Request of the router to its owner.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Output {
-    /// Send the packet to the subscriber.
-    Forward {
-        /// The subscription that it is for, and with it the player.
-        subscription: SubscriptionId,
-        /// With the number, time stamp and layers that this subscription sees.
-        packet: ForwardedPacket,
-    },
-    /// Ask the track's publisher for a keyframe.
-    RequestKeyframe {
-        /// The track that the publisher is to make a keyframe of.
-        track: TrackId,
-    },
-}
 
 /// Takes the packets of all tracks and gives each subscription its own.
 ///
@@ -192,12 +176,18 @@ impl Router {
 
     /// Forwards nothing to a subscriber until [`switch_track`](Router::switch_track).
     pub(crate) fn detach(&mut self, id: SubscriptionId) {
+        if self.leave(id) {
+            self.outputs.push_back(Output::Forget { subscription: id });
+        }
+    }
+
+    /// Returns whether the subscription had a track.
+    fn leave(&mut self, id: SubscriptionId) -> bool {
         self.stop_waiting(id);
         let subscription = self.subscriptions.get_mut(&id);
         let track = subscription.and_then(|s| s.track.take());
-        if let Some(track) = track.and_then(|track| self.tracks.get_mut(&track)) {
-            track.subscriptions.remove(&id);
-        }
+        let track = track.and_then(|track| self.tracks.get_mut(&track));
+        track.is_some_and(|track| track.subscriptions.remove(&id))
     }
 
     /// Forwards another encoding of what a subscriber gets, as soon as it begins with a
@@ -245,7 +235,7 @@ impl Router {
             return;
         };
         for id in std::mem::take(&mut entry.waiting) {
-            self.detach(id);
+            self.leave(id);
             let (subscription, entry) =
                 (self.subscriptions.get_mut(&id), self.tracks.get_mut(&track));
             if let (Some(subscription), Some(entry)) = (subscription, entry) {
@@ -278,7 +268,7 @@ impl Router {
 
     /// Ends a subscription.
     pub(crate) fn unsubscribe(&mut self, id: SubscriptionId) {
-        self.detach(id);
+        self.leave(id);
         self.subscriptions.remove(&id);
     }
 

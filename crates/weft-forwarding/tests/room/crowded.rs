@@ -91,11 +91,11 @@ fn summary(room: &Room, viewer: usize, people: &[Publisher], from: Instant) -> S
 fn assert_live(case: &str, seen: &Seen, together: std::ops::Range<f64>) {
     let sum: f64 = seen.fps.iter().sum();
     assert!(together.contains(&sum), "{case}: {sum} of {seen:?}");
-    let delay = Duration::from_millis(30)..Duration::from_millis(400);
+    let delay = Duration::from_millis(30)..Duration::from_millis(500);
     assert!(delay.contains(&seen.p50), "{case}: {seen:?}");
     assert!(delay.contains(&seen.p95), "{case}: {seen:?}");
     let first = seen.gap[0];
-    assert!(first < Duration::from_millis(700), "{case}: {seen:?}");
+    assert!(first < Duration::from_millis(850), "{case}: {seen:?}");
 }
 
 /// With packets counted without their headers, 1.3 times as much as the link carries was

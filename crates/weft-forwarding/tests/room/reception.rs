@@ -187,7 +187,7 @@ fn a_weak_viewer_sees_the_small_encodings_whole_and_a_strong_one_the_large() {
                 let gap = record.longest_gap(from, room.now);
                 let (least, longest) = match client {
                     2 => (14.5, Duration::from_millis(150)),
-                    _ => (13.0, Duration::from_millis(1_500)),
+                    _ => (14.0, Duration::from_millis(1_000)),
                 };
                 let fits = (least..15.5).contains(&fps) && gap <= longest;
                 assert!(fits, "seed {seed}, client {client}: {fps}, {gap:?}");
@@ -205,10 +205,9 @@ fn a_weak_viewer_sees_the_small_encodings_whole_and_a_strong_one_the_large() {
 /// first one large.
 #[test]
 fn a_camera_that_does_not_fit_is_paused_until_there_is_room() {
-    // A probe that fits into the burst of this link says 4 Mbit/s: what is sent then makes
-    // a queue of two seconds, in a quarter of all runs.
-    let mut frozen = Vec::new();
-    for seed in 1..7 {
+    // A probe that fits into the burst of this link says 4 Mbit/s. The large encoding that
+    // is sent then gives way as soon as its packets are lost.
+    for seed in 1..5 {
         let downlink = "rate=350kbit,burst=30kB,delay=20ms,queue=200ms";
         let mut room = Room::new(seed, &[GOOD, GOOD, GOOD, GOOD, GOOD, downlink]);
         room.pictures = (Duration::from_nanos(66_666_666), Layers::Three);
@@ -256,24 +255,21 @@ fn a_camera_that_does_not_fit_is_paused_until_there_is_room() {
         let large = &room.clients[5].seen[&people[0].participant];
         let gap = large.longest_gap(from, room.now);
         let fps = large.shown_between(from, room.now) as f64 / 20.0;
-        assert!(fps >= 5.0, "seed {seed}: {fps}");
-        frozen.push(gap);
+        assert!(fps >= 7.0, "seed {seed}: {fps}");
+        assert!(gap <= Duration::from_millis(1_100), "seed {seed}: {gap:?}");
         for gone in 2..5 {
             room.plane
                 .close(room.now, &ResourceId(format!("resource {gone}")));
         }
         room.run(seconds(65));
-        assert_eq!(paused(&room), [""; 0]);
+        // A raise that fails pauses the small tile for up to eight seconds of it.
         let from = room.now;
-        room.run(seconds(10));
+        room.run(seconds(30));
         for who in &people[..2] {
-            let fps = shown(&room, 5, &who.participant, from) as f64 / 10.0;
+            let fps = shown(&room, 5, &who.participant, from) as f64 / 30.0;
             assert!(fps >= 4.0, "seed {seed}, {who:?}: {fps}");
         }
     }
-    frozen.sort();
-    assert!(frozen[3] <= Duration::from_secs(1), "{frozen:?}");
-    assert!(frozen[5] <= Duration::from_millis(3_500), "{frozen:?}");
 }
 
 #[test]

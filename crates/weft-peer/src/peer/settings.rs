@@ -1,7 +1,7 @@
 //! Settings that change during a call.
 
 use weft_session::{Backlog, ControllerKind, Policy, Preference, ProtectionKind, SchedulerKind};
-use weft_units::{Instant, PathId, Rate};
+use weft_units::{Instant, PathId, Rate, StreamId};
 
 use super::Peer;
 
@@ -44,10 +44,10 @@ impl Peer {
         self.pump(now);
     }
 
-    /// Forgets the pictures that wait to be sent
-    /// ([`drop_waiting_pictures`](weft_session::Session::drop_waiting_pictures)).
-    pub fn drop_waiting_pictures(&mut self, now: Instant) {
-        self.session.drop_waiting_pictures();
+    /// Forgets the pictures of a stream, or of all
+    /// ([`forget_pictures`](weft_session::Session::forget_pictures)).
+    pub fn forget_pictures(&mut self, now: Instant, only: Option<StreamId>) {
+        self.session.forget_pictures(only);
         self.pump(now);
     }
 

@@ -84,14 +84,6 @@ impl PathQueue {
         self.bytes
     }
 
-    /// Removes and returns everything but sound.
-    pub fn take_pictures(&mut self) -> Vec<Waiting> {
-        let pictures = self.lanes[1..].iter_mut();
-        let taken: Vec<Waiting> = pictures.flat_map(std::mem::take).collect();
-        self.bytes -= taken.iter().map(|waiting| waiting.size).sum();
-        taken
-    }
-
     /// Removes and returns everything in sending order, because the path died.
     pub fn drain(&mut self) -> Vec<Waiting> {
         self.bytes = Bytes::ZERO;

@@ -391,6 +391,13 @@ impl SendStream {
         }
     }
 
+    /// Forgets what is stored, so that none of it is sent again.
+    pub fn forget_payloads(&mut self) {
+        for sequence in self.first..self.next_sequence() {
+            self.release(sequence);
+        }
+    }
+
     fn release(&mut self, sequence: u64) {
         if let Some(packet) = self.get_mut(sequence) {
             let payload = std::mem::replace(&mut packet.payload, Payload::NONE);

@@ -266,17 +266,17 @@ impl Session {
         }
     }
 
-    /// Forgets the pictures that wait for the pacers, because they are too late.
-    /// The receiver does not get them when it asks for them either: it needs a
-    /// keyframe.
-    pub fn drop_waiting_pictures(&mut self) {
-        for path in self.paths.values_mut() {
-            for waiting in path.queue.take_pictures() {
-                let sender = self.streams.senders.get_mut(&waiting.stream);
-                if let Some(packet) = sender.and_then(|s| s.get_mut(waiting.sequence)) {
-                    packet.payload = Payload::NONE;
-                    packet.queued_again = false;
-                }
+    /// Forgets the pictures of one stream, or of all, because nobody needs them any more:
+    /// those that wait for the pacers are not sent, and those that were lost are not sent
+    /// again. The receiver needs a keyframe.
+    pub fn forget_pictures(&mut self, only: Option<StreamId>) {
+        for (id, stream) in self.streams.senders.iter_mut() {
+            if stream.is_audio() || only.is_some_and(|only| only != *id) {
+                continue;
+            }
+            stream.forget_payloads();
+            for path in self.paths.values_mut() {
+                path.queue.retain(|waiting| waiting.stream != *id);
             }
         }
         self.refresh_paths_due();

@@ -144,17 +144,16 @@ fn another_track_continues_the_numbers_of_the_one_before() {
     router.handle_packet(at(40), first, picture(100_001, false));
     assert_eq!(forwarded_to(&drain(&mut router), subscription), [1, 2]);
     assert!(router.switch_track(at(50), subscription, second));
-    assert_eq!(
-        drain(&mut router),
-        [Output::RequestKeyframe { track: second }]
-    );
+    let forgotten = Output::Forget { subscription };
+    let asked = Output::RequestKeyframe { track: second };
+    assert_eq!(drain(&mut router), [forgotten.clone(), asked]);
     router.handle_packet(at(70), first, picture(100_002, true));
     router.handle_packet(at(80), second, picture(7, false));
     router.handle_packet(at(90), second, picture(8, true));
     assert_eq!(forwarded_to(&drain(&mut router), subscription), [3]);
     router.detach(subscription);
     router.handle_packet(at(120), second, picture(9, false));
-    assert_eq!(drain(&mut router), []);
+    assert_eq!(drain(&mut router), [forgotten]);
     let sound = router.add_track(Codec::Opus);
     assert!(!router.switch_track(at(130), subscription, sound));
     assert!(router.switch_track(at(140), subscription, first));
