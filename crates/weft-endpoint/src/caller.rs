@@ -12,6 +12,8 @@ mod report;
 mod sockets;
 #[cfg(test)]
 mod tests;
+mod traced;
+mod tracing;
 mod wait;
 
 use std::collections::BTreeMap;
@@ -28,6 +30,7 @@ use weft_peer::{Event, Offer, Peer, PeerKey, Section};
 use weft_publish::Publisher;
 use weft_secure::Certificate;
 use weft_session::{Preference, ProtectionKind, SchedulerKind};
+use weft_trace::live::Tracer;
 use weft_units::{Codec, Deadline, Instant, PathId, Rate, StreamId};
 use weft_wire::rtp::Mid;
 
@@ -46,6 +49,7 @@ pub use offers::Answered;
 pub use relaying::RelayId;
 use relaying::Relaying;
 pub use report::PeerReport;
+use tracing::Tracing;
 pub use wait::Wait;
 
 /// Sending parameters of an endpoint.
@@ -178,6 +182,8 @@ pub enum Command {
     UseChannels(Vec<ChannelConfig>),
     /// Sends a message on a data channel of every peer.
     Say(Said),
+    /// Traces packets and events of every peer to come.
+    Trace(Tracer),
     /// Closes this peer.
     Close(PeerKey),
     /// Requests the statistics of all peers.
@@ -258,6 +264,8 @@ pub struct Caller {
     muting: Muting,
     /// Data channels that are opened towards every peer.
     channels: Vec<ChannelConfig>,
+    /// `None` if nothing is traced.
+    tracing: Option<Tracing>,
 }
 
 /// Encoders of each camera.
@@ -290,6 +298,7 @@ pub fn start(
         next_offer: 0,
         muting: Muting::default(),
         channels: Vec::new(),
+        tracing: None,
     };
     let driver = Driver::start("call", clock, Vec::new(), caller)?;
     if may_change {
@@ -398,6 +407,7 @@ impl Application for Caller {
             Command::LinksChanged => self.following.look_soon(context.now),
             Command::UseChannels(channels) => self.channels = channels,
             Command::Say(said) => self.say(context, said),
+            Command::Trace(tracer) => self.tracing = Some(Tracing::new(tracer, context.clock)),
             Command::Close(key) => self.close(context, key),
             Command::Report(reply) => {
                 let _ = reply.send(self.report(context));
@@ -413,11 +423,13 @@ impl Application for Caller {
     }
 
     fn on_event(&mut self, context: &mut Context<'_>, key: PeerKey, event: Event) {
+        self.trace_event(context.now, key, &event);
         match event {
             Event::Association(event) => self.on_association(context, key, event),
             Event::Session(event) => self.on_session(context.now, key, event),
             Event::AddressWanted { beside } => self.add_address(context, key, beside),
             Event::Data(event) => self.on_data(key, event),
+            Event::Packet(packet) => self.trace_packet(context.now, key, *packet),
         }
     }
 
@@ -431,7 +443,12 @@ impl Application for Caller {
             at: self.next_bound,
             reason: "pictures",
         });
-        Deadline::earlier(Some(links), pictures)
+        let samples = self.tracing.as_ref().filter(|_| !self.peers.is_empty());
+        let samples = samples.map(|tracing| Deadline {
+            at: tracing.next_sample,
+            reason: "trace",
+        });
+        Deadline::earlier(Deadline::earlier(Some(links), pictures), samples)
     }
 
     fn on_timeout(&mut self, context: &mut Context<'_>) {
@@ -441,6 +458,10 @@ impl Application for Caller {
         }
         if context.now >= self.next_bound {
             self.bound_pictures(context);
+        }
+        let tracing = self.tracing.as_ref();
+        if tracing.is_some_and(|tracing| context.now >= tracing.next_sample) {
+            self.trace_samples(context);
         }
     }
 }
@@ -456,6 +477,7 @@ impl Caller {
 
     fn close(&mut self, context: &mut Context<'_>, key: PeerKey) {
         context.remove(key);
+        self.trace_end(context.now, key);
         self.end_relays(context, key);
         for held in self.peers.remove(&key).into_iter().flat_map(|c| c.locals) {
             self.following.close(context, held);

@@ -9,6 +9,7 @@ use weft_net::LinkChoice;
 use weft_peer::data::ChannelConfig;
 use weft_publish::Degradation;
 use weft_session::{Preference, ProtectionKind, SchedulerKind};
+use weft_trace::live::Tracer;
 use weft_units::{Codec, Rate};
 
 use crate::caller::Sending;
@@ -122,6 +123,8 @@ pub struct SendConfig {
     /// ([`weft_session::Config::send_limit`]). Default:
     /// [`SendConfig::MAX_RATE`].
     pub max_rate: Rate,
+    /// Tracer of packets and events. Default: none.
+    pub tracer: Option<Tracer>,
 }
 
 /// Pictures and sound from the embedding program. Each source runs on its own
@@ -208,6 +211,7 @@ impl Default for SendConfig {
             controller: ControllerKind::Gcc,
             turn_servers: Vec::new(),
             max_rate: SendConfig::MAX_RATE,
+            tracer: None,
         }
     }
 }

@@ -156,6 +156,9 @@ pub fn start(
     let (sections, publishing) = (sources.sections(&encoders), sources.publishing());
     let previews = sources.feeds.iter().map(Feed::preview).collect();
     let driver = caller::start(clock, links, sending, encoders.clone(), notices.clone())?;
+    if let Some(tracer) = config.tracer {
+        driver.remote.send(Command::Trace(tracer));
+    }
     for (camera, (mut feed, encoders)) in sources.feeds.into_iter().zip(encoders).enumerate() {
         let full = (EncodingSize::Full, feed.format(), encoders.full);
         let smaller = encoders.smaller;

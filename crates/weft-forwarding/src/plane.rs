@@ -422,7 +422,7 @@ impl Plane {
             },
             PeerEvent::Data(event) => self.on_data(now, key, event),
             // A server has one address.
-            PeerEvent::AddressWanted { .. } => {}
+            PeerEvent::AddressWanted { .. } | PeerEvent::Packet(_) => {}
             PeerEvent::Association(event) => match event {
                 AssociationEvent::Connected { .. } => self.on_connected(now, key),
                 AssociationEvent::Failed { reason } => self.on_failure(now, key, &reason),

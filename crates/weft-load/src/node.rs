@@ -229,7 +229,8 @@ impl LoadNode {
             Event::Association(_)
             | Event::Session(_)
             | Event::Data(_)
-            | Event::AddressWanted { .. } => {}
+            | Event::AddressWanted { .. }
+            | Event::Packet(_) => {}
         }
     }
 

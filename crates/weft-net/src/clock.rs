@@ -1,7 +1,7 @@
 use std::time::{Instant as StdInstant, SystemTime, UNIX_EPOCH};
 
 use weft_peer::TimeOrigin;
-use weft_units::Instant;
+use weft_units::{Duration, Instant};
 
 /// Offset from the NTP era (1900) to the Unix epoch (RFC 5905 figure 4).
 const NTP_TO_UNIX_SECONDS: u64 = 2_208_988_800;
@@ -43,6 +43,15 @@ impl Clock {
             std: self.epoch,
             ntp: self.ntp_at_zero,
         }
+    }
+
+    /// Wall-clock time at `at`, since the Unix epoch.
+    #[must_use]
+    pub fn unix(&self, at: Instant) -> Duration {
+        let seconds = (self.ntp_at_zero >> 32).saturating_sub(NTP_TO_UNIX_SECONDS);
+        let fraction = self.ntp_at_zero & u64::from(u32::MAX);
+        let nanos = seconds * 1_000_000_000 + ((fraction * 1_000_000_000) >> 32);
+        Duration::from_nanos(nanos + at.as_nanos())
     }
 
     /// Wall-clock time at `at`, in milliseconds since the Unix epoch.

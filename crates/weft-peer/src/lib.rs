@@ -16,7 +16,7 @@ mod stream;
 
 pub use config::{Entropy, PeerConfig, TimeOrigin};
 pub use negotiation::{AnswerPolicy, Fragment, NegotiationError, Outgoing, Section};
-pub use peer::{Event, MAX_DATAGRAM, Offer, Output, Peer, answer};
+pub use peer::{CapturedPacket, Event, MAX_DATAGRAM, Offer, Output, PacketWay, Peer, answer};
 pub use set::{PeerKey, PeerSet, is_stun, stun_user_name};
 pub use stream::{NegotiatedStream, StreamDirection};
 /// Types of data channels.

@@ -1,20 +1,23 @@
 mod answer;
+mod capture;
 mod data_link;
 mod messages;
 mod moving;
 mod offer;
 mod sending;
+mod sent_packets;
 mod settings;
 
 pub use answer::answer;
 pub use offer::Offer;
+pub use sent_packets::{CapturedPacket, PacketWay};
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::SocketAddr;
 
 use weft_ice::{Credentials, IceRole, LocalAddress, PathState, RemoteCandidate};
 use weft_secure::{Association, DropReason, Received};
-use weft_session::{Frame, Input, Output as SessionOutput, RepeatStore, Session};
+use weft_session::{Frame, Input, Output as SessionOutput, Protocol, Session};
 use weft_units::{Bytes, Deadline, Duration, Ecn, FiveTuple, Instant, PathId, StreamId, Transport};
 use weft_wire::media::ForwardedPacket;
 
@@ -24,6 +27,7 @@ use crate::paths;
 use crate::stream::NegotiatedStream;
 use data_link::DataLink;
 use moving::Moving;
+use sent_packets::SentPackets;
 
 /// Request of a peer to its owner.
 #[derive(Debug)]
@@ -50,6 +54,8 @@ pub enum Event {
     Session(weft_session::Event),
     /// Event of a data channel.
     Data(weft_data::Event),
+    /// A packet was sent or received ([`Peer::capture_packets`]).
+    Packet(Box<CapturedPacket>),
     /// Checks are answered, but no feedback comes: the peer still sends on a path that
     /// has died. Give [`Peer::move_selection`] a new socket beside this local address, on the
     /// same link.
@@ -97,8 +103,8 @@ pub struct Peer {
     connected: bool,
     /// Data channels, if both sides have them.
     data: Option<DataLink>,
-    /// Protected packets that may have to be sent again as they are.
-    sent: RepeatStore,
+    /// Packets that may have to be sent again as they are.
+    sent: SentPackets,
     /// Datagrams that were of no use, but for reports that came twice.
     discarded: u64,
     moving: Moving,
@@ -120,7 +126,7 @@ impl Peer {
             answered: None,
             connected: false,
             data: None,
-            sent: RepeatStore::default(),
+            sent: SentPackets::default(),
             discarded: 0,
             moving: Moving::default(),
             #[cfg(test)]
@@ -189,18 +195,27 @@ impl Peer {
             return false;
         }
         self.pass_signs_of_life();
+        let (sent, outputs) = (&self.sent, &mut self.outputs);
+        let mut capture = |path, protocol, packet| {
+            let captured = sent.received((path, tuple), protocol, packet);
+            let event = |packet| Output::Event(Event::Packet(packet));
+            outputs.extend(captured.map(event));
+        };
         let genuine = match self.association.handle_datagram(now, tuple, datagram) {
             Received::Rtp { path, packet } => {
+                capture(path, Protocol::Rtp, packet);
                 let input = Input::Rtp { path, ecn, packet };
                 self.session.handle_input(now, input);
                 true
             }
             Received::RtpAgain { path, packet } => {
+                capture(path, Protocol::Rtp, packet);
                 let input = Input::RtpAgain { path, ecn, packet };
                 self.session.handle_input(now, input);
                 true
             }
             Received::Rtcp { path, packet } => {
+                capture(path, Protocol::Rtcp, packet);
                 self.session.handle_input(now, Input::Rtcp { path, packet });
                 true
             }

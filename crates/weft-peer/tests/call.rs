@@ -1,6 +1,7 @@
 //! Calls of two whole peers in virtual time: descriptions as text, ICE, DTLS,
 //! SRTP, over links of `weft-links`.
 
+mod capture;
 mod changes;
 mod common;
 mod data;

@@ -392,7 +392,8 @@ impl Member {
                 self.camera.keyframe_wanted = true;
             }
             Event::Session(SessionEvent::TargetRateChanged { rate }) => self.camera.rate = rate,
-            Event::Session(_) | Event::AddressWanted { .. } | Event::Data(_) => {}
+            Event::Session(_) | Event::AddressWanted { .. } | Event::Data(_) | Event::Packet(_) => {
+            }
         }
         false
     }

@@ -474,7 +474,10 @@ impl Person {
                 let finding = connection.talk.on_event(now, event);
                 self.viewer.wrong.extend(finding);
             }
-            Event::Association(_) | Event::Session(_) | Event::AddressWanted { .. } => {}
+            Event::Association(_)
+            | Event::Session(_)
+            | Event::AddressWanted { .. }
+            | Event::Packet(_) => {}
         }
     }
 }

@@ -2,9 +2,11 @@
 //! events as qlog ([`qlog`]).
 //!
 //! The writers keep nothing but the block that they write, and read no clock: the same
-//! input gives the same bytes.
+//! input gives the same bytes. [`live`] puts them behind a bounded queue and a thread, for
+//! calls in real time.
 
 #![forbid(unsafe_code)]
 
+pub mod live;
 pub mod pcapng;
 pub mod qlog;

@@ -25,6 +25,7 @@ const USER_APPLICATION: u16 = 4;
 const IF_NAME: u16 = 2;
 const IF_TIME_RESOLUTION: u16 = 9;
 const PACKET_FLAGS: u16 = 2;
+const PACKET_DROP_COUNT: u16 = 4;
 
 /// Number of an interface in a file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -54,6 +55,8 @@ pub struct Datagram<'a> {
     pub content: &'a [u8],
     /// Number of bytes of the content that are written; the others are cut off.
     pub kept: usize,
+    /// Packets before this one that the file lacks.
+    pub dropped: u64,
 }
 
 /// Writes a file of one section.
@@ -128,8 +131,16 @@ impl<W: Write> PcapngWriter<W> {
             Direction::Outbound => 2,
         };
         self.option(PACKET_FLAGS, &direction.to_le_bytes());
+        if datagram.dropped > 0 {
+            self.option(PACKET_DROP_COUNT, &datagram.dropped.to_le_bytes());
+        }
         self.end_options();
         self.end_block(ENHANCED_PACKET)
+    }
+
+    /// Destination: it has every whole block so far.
+    pub fn destination(&mut self) -> &mut W {
+        &mut self.out
     }
 
     /// Writes everything to the destination and returns it.

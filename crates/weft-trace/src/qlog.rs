@@ -24,6 +24,28 @@ pub enum VantagePoint {
     Server,
 }
 
+/// Epoch of the times in a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Epoch {
+    /// One that the reader does not know, such as the start of a simulated run.
+    Unknown,
+    /// 1970-01-01 in UTC.
+    Unix,
+}
+
+/// Event of a call.
+#[derive(Clone, Copy, Debug)]
+pub struct Event<'a> {
+    /// Time since the epoch.
+    pub at: Duration,
+    /// Connection that it belongs to, if the file has several.
+    pub group: Option<u64>,
+    /// Name, with that of its schema's category in front.
+    pub name: &'a str,
+    /// Data, which depend on the name.
+    pub data: &'a Value,
+}
+
 /// Writes the events of one end of a call.
 #[derive(Debug)]
 pub struct QlogWriter<W> {
@@ -31,12 +53,20 @@ pub struct QlogWriter<W> {
 }
 
 impl<W: Write> QlogWriter<W> {
-    /// Writes the beginning. Times of events count from an epoch that the reader does not
-    /// know, such as the start of a simulated run.
+    /// Writes the beginning.
     ///
     /// # Errors
     /// Those of the destination.
-    pub fn new(out: W, title: &str, vantage_point: VantagePoint) -> io::Result<QlogWriter<W>> {
+    pub fn new(
+        out: W,
+        title: &str,
+        vantage_point: VantagePoint,
+        epoch: Epoch,
+    ) -> io::Result<QlogWriter<W>> {
+        let (clock_type, epoch) = match epoch {
+            Epoch::Unknown => ("monotonic", "unknown"),
+            Epoch::Unix => ("system", "1970-01-01T00:00:00.000Z"),
+        };
         let vantage_point = match vantage_point {
             VantagePoint::Client => "client",
             VantagePoint::Server => "server",
@@ -51,21 +81,30 @@ impl<W: Write> QlogWriter<W> {
                 "event_schemas": [SCHEMA],
                 "common_fields": {
                     "time_format": "relative_to_epoch",
-                    "reference_time": { "clock_type": "monotonic", "epoch": "unknown" },
+                    "reference_time": { "clock_type": clock_type, "epoch": epoch },
                 },
             },
         }))?;
         Ok(writer)
     }
 
-    /// Writes an event at a time since the epoch. Events come in order.
+    /// Writes an event. Events come in order.
     ///
     /// # Errors
     /// Those of the destination.
-    pub fn event(&mut self, at: Duration, name: &str, data: &Value) -> io::Result<()> {
+    pub fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
         // Milliseconds.
-        let time = at.as_nanos() as f64 / 1e6;
-        self.text(&json!({ "time": time, "name": name, "data": data }))
+        let time = event.at.as_nanos() as f64 / 1e6;
+        let mut text = json!({ "time": time, "name": event.name, "data": event.data });
+        if let Some(group) = event.group {
+            text["group_id"] = group.to_string().into();
+        }
+        self.text(&text)
+    }
+
+    /// Destination: it has every whole event so far.
+    pub fn destination(&mut self) -> &mut W {
+        &mut self.out
     }
 
     /// Writes everything to the destination and returns it.
@@ -90,15 +129,22 @@ mod tests {
 
     #[test]
     fn each_text_stands_between_a_separator_and_a_line_feed() {
-        let writer = QlogWriter::new(Vec::new(), "a \n call", VantagePoint::Client);
+        let title = "a \n call";
+        let writer = QlogWriter::new(Vec::new(), title, VantagePoint::Client, Epoch::Unknown);
         let mut writer = writer.expect("memory takes it");
-        let at = Duration::from_micros(1_500);
-        let event = writer.event(at, "call:ended", &json!({}));
-        event.expect("memory takes it");
+        let mut event = Event {
+            at: Duration::from_micros(1_500),
+            group: None,
+            name: "call:ended",
+            data: &json!({}),
+        };
+        writer.event(&event).expect("memory takes it");
+        event.group = Some(3);
+        writer.event(&event).expect("memory takes it");
         let bytes = writer.finish().expect("memory takes it");
         let text = String::from_utf8(bytes).expect("JSON is text");
         let texts: Vec<&str> = text.split('\u{1e}').collect();
-        let ["", head, event] = texts[..] else {
+        let ["", head, event, grouped] = texts[..] else {
             panic!("{texts:?}");
         };
         assert!(head.ends_with('\n') && head.matches('\n').count() == 1);
@@ -108,5 +154,7 @@ mod tests {
             event,
             "{\"data\":{},\"name\":\"call:ended\",\"time\":1.5}\n"
         );
+        let grouped: Value = serde_json::from_str(grouped).expect("it is JSON");
+        assert_eq!(grouped["group_id"], "3");
     }
 }

@@ -25,6 +25,7 @@ use crate::exit::{self, Failure};
 use crate::interrupt;
 use crate::serve;
 use crate::statistics::StatsFile;
+use crate::tracing;
 use crate::vehicle::{Controls, Facts, Figures, VehiclePage};
 use browsers::Browsers;
 use plane::DirectPlane;
@@ -50,7 +51,10 @@ pub fn run(args: CallArgs) -> Result<(), Failure> {
         present.on_event(&event);
         on_event(&events, event);
     };
-    let direct = Direct::start(config(&args, loopback), exit::notices(), hear)?;
+    let traces = send.traces.create("call")?;
+    let mut config = config(&args, loopback);
+    config.send.tracer = traces.tracer();
+    let direct = Direct::start(config, exit::notices(), hear)?;
     let direct = Arc::new(direct);
     let links = Links::default();
     let server = serve(&args, (loopback, incoming), &direct, &links)?;
@@ -70,8 +74,10 @@ pub fn run(args: CallArgs) -> Result<(), Failure> {
         browsers.with_pictures(|pictures| VehiclePage::start(listen, facts, pictures, controls))
     });
     let page = page.transpose()?;
+    // Only a trace is damaged if it is cut off.
+    let late = i32::from(!traces.paths().is_empty());
     interrupt::on_ctrl_c(move || {
-        interrupt::end_after(Duration::ZERO, 0);
+        interrupt::end_after(Duration::ZERO, late);
         let _ = stop.send(());
     });
     let mut outputs = Outputs {
@@ -87,7 +93,8 @@ pub fn run(args: CallArgs) -> Result<(), Failure> {
     }
     server.shutdown();
     direct.leave();
-    outputs.stats.map_or(Ok(()), StatsFile::finish)
+    let finished = outputs.stats.map_or(Ok(()), StatsFile::finish);
+    finished.and(tracing::finish(traces))
 }
 
 fn config(args: &CallArgs, loopback: Option<IpAddr>) -> DirectConfig {

@@ -14,11 +14,12 @@ use crate::follow::{Output, follow};
 use crate::interrupt;
 use crate::options;
 use crate::statistics::StatsFile;
+use crate::tracing;
 use crate::vehicle::{Controls, Facts, Figures, Pictures, Recorded, VehiclePage};
 use recording::SharedRecording;
 
 pub fn run(args: JoinArgs) -> Result<(), Failure> {
-    let config = config(&args, &place(&args)?);
+    let mut config = config(&args, &place(&args)?);
     if config.receiving == Receiving::Nobody && !config.send.publishes() {
         let remedy = "--send-only: there is nothing to send; name a --camera or a --mic";
         return Err(Failure::usage(remedy));
@@ -42,6 +43,8 @@ pub fn run(args: JoinArgs) -> Result<(), Failure> {
         page: None,
         pictures: Pictures::default(),
     };
+    let traces = args.send.traces.create("join")?;
+    config.send.tracer = traces.tracer();
     let microphone = config.send.microphone.is_some();
     let call = Call::start(config)?;
     if let Some(listen) = args.vehicle.page {
@@ -59,8 +62,8 @@ pub fn run(args: JoinArgs) -> Result<(), Failure> {
         stats.watch(call.clock());
     }
     let stopper = call.stopper();
-    // Only a recording is damaged if it is cut off.
-    let late = i32::from(args.record.is_some());
+    // Only a recording or a trace is damaged if it is cut off.
+    let late = i32::from(args.record.is_some() || !traces.paths().is_empty());
     interrupt::on_ctrl_c(move || {
         interrupt::end_after(Duration::ZERO, late);
         stopper.stop();
@@ -71,7 +74,7 @@ pub fn run(args: JoinArgs) -> Result<(), Failure> {
     }
     outputs.follow(&call, limit);
     let ended = call.leave().map_err(Failure::from);
-    ended.and(outputs.finish())
+    ended.and(outputs.finish()).and(tracing::finish(traces))
 }
 
 /// Server, room and token, from the options or an invitation link.

@@ -30,6 +30,7 @@ mod serve;
 mod state;
 mod statistics;
 mod token;
+mod tracing;
 mod values;
 mod vehicle;
 

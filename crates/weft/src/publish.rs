@@ -10,9 +10,10 @@ use crate::follow::{Output, follow};
 use crate::interrupt;
 use crate::options;
 use crate::statistics::StatsFile;
+use crate::tracing;
 
 pub fn run(args: &PublishArgs) -> Result<(), Failure> {
-    let send = args.send.config();
+    let mut send = args.send.config();
     if !send.publishes() {
         return Err(Failure::usage(
             "there is nothing to send: name a --camera (try `--camera clip`) or a --mic",
@@ -20,15 +21,19 @@ pub fn run(args: &PublishArgs) -> Result<(), Failure> {
     }
     let stats = args.send.stats.as_deref();
     let mut stats = stats.map(StatsFile::create).transpose()?;
+    let traces = args.send.traces.create("publish")?;
+    send.tracer = traces.tracer();
     let client = WhipClient::start(&args.server.server(&args.url, None), send)?;
+    // Only a trace is damaged if it is cut off.
+    let late = i32::from(!traces.paths().is_empty());
     let stopper = client.stopper();
     interrupt::on_ctrl_c(move || {
-        interrupt::end_after(Duration::ZERO, 0);
+        interrupt::end_after(Duration::ZERO, late);
         stopper.stop();
     });
     let limit = args.send.seconds.map(Duration::from_secs);
     if let Some(limit) = limit {
-        interrupt::end_after(limit, 0);
+        interrupt::end_after(limit, late);
     }
     follow(
         limit,
@@ -41,7 +46,8 @@ pub fn run(args: &PublishArgs) -> Result<(), Failure> {
         },
     );
     let ended = client.leave().map_err(Failure::from);
-    ended.and(stats.map_or(Ok(()), StatsFile::finish))
+    let ended = ended.and(stats.map_or(Ok(()), StatsFile::finish));
+    ended.and(tracing::finish(traces))
 }
 
 /// Tells an event to people.

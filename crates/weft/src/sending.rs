@@ -12,6 +12,7 @@ use weft_publish::Degradation;
 use weft_session::{Preference, ProtectionKind, SchedulerKind};
 use weft_units::{Codec, MediaKind, Rate};
 
+use crate::tracing::TraceArgs;
 use crate::values::{rate, seconds};
 
 const LINKS: &str = "Links";
@@ -104,7 +105,7 @@ pub struct MediaArgs {
     pub degradation: Degradation,
 }
 
-/// Sources and statistics of `join` and `call`.
+/// Sources, statistics and traces of `join`, `call` and `publish`.
 #[derive(Debug, Args)]
 pub struct SendArgs {
     /// Write statistics to this file, one line of JSON per second
@@ -116,6 +117,8 @@ pub struct SendArgs {
     /// Name that the others see
     #[arg(long, value_name = "NAME", default_value = "weft", value_parser = shown_name)]
     pub name: String,
+    #[command(flatten)]
+    pub traces: TraceArgs,
     #[command(flatten)]
     pub media: MediaArgs,
 }

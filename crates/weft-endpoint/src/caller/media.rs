@@ -43,6 +43,9 @@ impl Caller {
                 captured_at: frame.taken_at,
                 audio_level: None,
             };
+            if let Some(tracing) = &mut self.tracing {
+                tracing.on_frame(now, (*key, stream), &frame);
+            }
             // The stream belongs to the peer, so this cannot fail.
             let _ = peer.send_frame(now, stream, &frame);
         }
@@ -105,6 +108,9 @@ impl Caller {
                 captured_at: sound.taken_at,
                 audio_level: sound.level,
             };
+            if let Some(tracing) = &mut self.tracing {
+                tracing.on_frame(now, (*key, stream), &frame);
+            }
             // The stream belongs to the peer, so this cannot fail.
             let _ = peer.send_frame(now, stream, &frame);
         }

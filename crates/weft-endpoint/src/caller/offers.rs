@@ -208,8 +208,12 @@ impl Caller {
             };
             peer.add_remote_candidate(context.now, candidate);
         }
-        let remote_peer = RemotePeer::of(context.now, &peer, news, locals);
+        let now = context.now;
+        let remote_peer = RemotePeer::of(now, &peer, news, locals);
         let key = context.insert(peer);
+        if let Some(peer) = context.peer(key) {
+            self.trace_peer(now, key, peer);
+        }
         let sound = match remote_peer.microphone {
             Some(_) => sound::RATE,
             None => Rate::ZERO,
@@ -220,7 +224,7 @@ impl Caller {
         self.peers.insert(key, remote_peer);
         self.watch();
         // Its links may need relays soon.
-        self.following.look_soon(context.now);
+        self.following.look_soon(now);
         key
     }
 }

@@ -271,6 +271,9 @@ impl<H: Fn(RelayEvent)> Run<H> {
             .map(|camera| Arc::clone(&camera.control).into());
         let controls = controls.collect();
         let driver = caller::start(*clock, links.clone(), sending, controls, notices.clone())?;
+        if let Some(tracer) = send.tracer.clone() {
+            driver.remote.send(Command::Trace(tracer));
+        }
         let events = Arc::clone(&self.events);
         driver.remote.send(Command::UseTurn {
             servers: send.turn_servers.clone(),

@@ -9,6 +9,7 @@ use super::{Event, Output, Peer};
 impl Peer {
     /// Protects once, sends on the path and its copies.
     pub(super) fn transmit(&mut self, now: Instant, transmit: Transmit) {
+        let plain = self.sent.plain(now, &transmit);
         let Transmit {
             path,
             ecn,
@@ -18,6 +19,7 @@ impl Peer {
             protocol,
             retention,
         } = transmit;
+        let captured = plain.map(|plain| (plain, copies.clone()));
         if protocol == Protocol::Rtcp && self.session.level() != Level::Full {
             self.copy_report(&copies, &packet);
             copies.clear();
@@ -30,11 +32,14 @@ impl Peer {
             // Not connected yet or an index used up: counted by the association.
             return;
         }
+        if let Some((plain, copies)) = captured {
+            self.capture_sent(protocol, [path].into_iter().chain(copies), &plain);
+        }
         if retention == Retention::Repeatable
             && let Ok(header) = rtp::peek(&packet)
         {
             let (ssrc, sequence) = (header.ssrc, header.sequence);
-            self.sent.insert(now, ssrc, sequence, &packet);
+            self.sent.protected.insert(now, ssrc, sequence, &packet);
         }
         let Some((last, others)) = copies.split_last() else {
             self.push_on(path, ecn, packet);
@@ -60,10 +65,15 @@ impl Peer {
 
     /// Sends protected bytes once more; what is too old is not there any more.
     pub(super) fn repeat(&mut self, repeat: Repeat) {
-        let Some(packet) = self.sent.get(repeat.ssrc, repeat.sequence) else {
+        let sent = &self.sent;
+        let Some(packet) = sent.protected.get(repeat.ssrc, repeat.sequence) else {
             return;
         };
         let packet = packet.to_vec();
+        if let Some(plain) = sent.plain_again(&repeat) {
+            let paths = repeat.copies.iter().copied().chain([repeat.path]);
+            self.capture_sent(Protocol::Rtp, paths, &plain);
+        }
         for copy in &repeat.copies {
             self.push_on(*copy, Ecn::NotEct, packet.clone());
         }

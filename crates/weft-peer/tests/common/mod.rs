@@ -4,7 +4,7 @@
 use std::net::SocketAddr;
 
 use weft_ice::{Credentials, IceRole, LinkId, LocalAddress, RemoteFilter};
-use weft_peer::{Event, PeerConfig};
+use weft_peer::{CapturedPacket, Event, PeerConfig};
 use weft_secure::{Certificate, Config as AssociationConfig, Keying};
 use weft_session::{Config as SessionConfig, Frame};
 pub use weft_testing::pictures::{FRAME_INTERVAL, Source};
@@ -37,6 +37,8 @@ pub struct Record {
     pub events: Vec<(Instant, Side, weft_secure::Event)>,
     /// Events of both sides' data channels.
     pub data: Vec<(Instant, Side, weft_peer::data::Event)>,
+    /// Packets that each side captured.
+    pub captured: Vec<(Side, CapturedPacket)>,
     keyframe_in: bool,
 }
 
@@ -49,6 +51,7 @@ impl Record {
                 self.on_frame(now, &frame.data);
             }
             Event::Data(event) => self.data.push((now, side, event.clone())),
+            Event::Packet(packet) => self.captured.push((side, (**packet).clone())),
             Event::Session(_) | Event::AddressWanted { .. } => {}
         }
     }

@@ -19,6 +19,7 @@ fn datagram<'a>(from: &str, to: &str, content: &'a [u8]) -> Datagram<'a> {
         to: to.parse().unwrap(),
         content,
         kept: content.len(),
+        dropped: 0,
     }
 }
 

@@ -13,6 +13,7 @@ mod publish;
 mod relay;
 mod restart;
 mod speaker;
+mod traces;
 mod turn;
 
 use std::io::{BufRead, BufReader, Write};

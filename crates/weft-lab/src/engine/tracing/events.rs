@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 use weft_experiment::{CallRecord, FlowDetail, PathSample, Record, Setup, SideRecord};
 use weft_session::PathState;
-use weft_trace::qlog::{QlogWriter, VantagePoint};
+use weft_trace::qlog::{Epoch, Event as QlogEvent, QlogWriter, VantagePoint};
 use weft_units::Instant;
 
 use super::calls::{CallEnd, calls, links};
@@ -56,9 +56,15 @@ fn log(
         end.name(),
         crate::VERSION
     );
-    let written = QlogWriter::new(file, &title, vantage_point).and_then(|mut writer| {
+    let begun = QlogWriter::new(file, &title, vantage_point, Epoch::Unknown);
+    let written = begun.and_then(|mut writer| {
         for (at, name, data) in events(own, other, &links) {
-            writer.event(at - Instant::ZERO, name, &data)?;
+            writer.event(&QlogEvent {
+                at: at - Instant::ZERO,
+                group: None,
+                name,
+                data: &data,
+            })?;
         }
         writer.finish()
     });

@@ -84,6 +84,7 @@ impl Capture {
             to,
             content: packet.bytes,
             kept: packet.bytes.len(),
+            dropped: 0,
         };
         let written = self
             .writer

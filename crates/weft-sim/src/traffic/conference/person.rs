@@ -327,7 +327,8 @@ impl Person {
             Event::Association(_)
             | Event::Session(_)
             | Event::Data(_)
-            | Event::AddressWanted { .. } => {}
+            | Event::AddressWanted { .. }
+            | Event::Packet(_) => {}
         }
         false
     }

@@ -241,7 +241,10 @@ impl Application for End {
                 self.begin(context.now, peer, rate);
             }
             Event::Session(event) => self.on_session(context.now, peer, &event),
-            Event::Association(_) | Event::AddressWanted { .. } | Event::Data(_) => {}
+            Event::Association(_)
+            | Event::AddressWanted { .. }
+            | Event::Data(_)
+            | Event::Packet(_) => {}
         }
     }
 

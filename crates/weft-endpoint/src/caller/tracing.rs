@@ -1,0 +1,252 @@
+//! Tracer of the peers' packets and events, with the values that it traced last.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use weft_ice::Event as IceEvent;
+use weft_net::Clock;
+use weft_peer::{CapturedPacket, PacketWay, Peer, PeerKey};
+use weft_secure::Event as AssociationEvent;
+use weft_session::{Event as SessionEvent, PathState, PathStats, Protocol};
+use weft_trace::live::{Packet, Tracer};
+use weft_trace::pcapng::Direction;
+use weft_units::{Duration, Instant, PathId, StreamId, Transport};
+use weft_wire::rtp;
+
+/// Interval of the values of controllers and encoders, as in the simulator.
+pub(super) const SAMPLE_EVERY: Duration = Duration::from_millis(100);
+
+/// Tracer, and the values that it traced last.
+pub(super) struct Tracing {
+    tracer: Tracer,
+    clock: Clock,
+    pub next_sample: Instant,
+    /// Interface of each link.
+    interfaces: BTreeMap<String, Arc<str>>,
+    peers: BTreeMap<PeerKey, TracedPeer>,
+}
+
+#[derive(Default)]
+struct TracedPeer {
+    states: BTreeMap<PathId, PathState>,
+    metrics: BTreeMap<PathId, Value>,
+    /// Frames so far.
+    frames: BTreeMap<StreamId, u64>,
+    /// Bytes of frames since the last sample.
+    encoded: usize,
+}
+
+impl Tracing {
+    pub fn new(tracer: Tracer, clock: Clock) -> Tracing {
+        Tracing {
+            tracer,
+            clock,
+            next_sample: clock.now(),
+            interfaces: BTreeMap::new(),
+            peers: BTreeMap::new(),
+        }
+    }
+
+    /// Begins with a peer.
+    pub fn begin(&mut self, key: PeerKey) {
+        self.peers.insert(key, TracedPeer::default());
+    }
+
+    /// Forgets a peer; false if it never began.
+    pub fn end(&mut self, key: PeerKey) -> bool {
+        self.peers.remove(&key).is_some()
+    }
+
+    pub fn event(&self, now: Instant, key: PeerKey, name: &'static str, data: Value) {
+        self.tracer.event(self.clock.unix(now), key.0, name, data);
+    }
+
+    /// Traces a frame that goes to a peer.
+    pub fn on_frame(
+        &mut self,
+        now: Instant,
+        (key, stream): (PeerKey, StreamId),
+        frame: &weft_session::Frame<'_>,
+    ) {
+        let peer = self.peers.entry(key).or_default();
+        let number = peer.frames.entry(stream).or_default();
+        let data = json!({
+            "stream": stream.0, "frame": *number, "bytes": frame.data.len(),
+            "keyframe": frame.keyframe, "rtp_timestamp": frame.timestamp,
+        });
+        *number += 1;
+        peer.encoded += frame.data.len();
+        self.event(now, key, "call:frame_encoded", data);
+    }
+
+    pub fn on_association(
+        &mut self,
+        now: Instant,
+        key: PeerKey,
+        link: &str,
+        event: &AssociationEvent,
+    ) {
+        match event {
+            AssociationEvent::Ice(IceEvent::PathUp { path, tuple, .. }) => {
+                let peer = self.peers.entry(key).or_default();
+                if peer.states.contains_key(path) {
+                    return;
+                }
+                let transport = match tuple.transport {
+                    Transport::Udp => "udp",
+                    Transport::Tcp => "tcp",
+                };
+                let data = json!({
+                    "path": path.0, "links": link, "local": tuple.local, "remote": tuple.remote,
+                    "transport": transport,
+                });
+                self.event(now, key, "call:path_assigned", data);
+            }
+            AssociationEvent::Ice(IceEvent::PathRemoved { path }) => {
+                let peer = self.peers.entry(key).or_default();
+                peer.metrics.remove(path);
+                peer.states.remove(path);
+                self.event(now, key, "call:path_removed", json!({ "path": path.0 }));
+            }
+            AssociationEvent::Connected { .. } => {
+                self.event(now, key, "call:connected", json!({}));
+            }
+            AssociationEvent::Failed { reason } => {
+                let data = json!({ "reason": reason.to_string() });
+                self.event(now, key, "call:connection_failed", data);
+            }
+            _ => {}
+        }
+    }
+
+    pub fn on_session(&mut self, now: Instant, key: PeerKey, event: &SessionEvent) {
+        let (name, data) = match event {
+            SessionEvent::PathStateChanged { path, state } => {
+                let peer = self.peers.entry(key).or_default();
+                let mut data = json!({ "path": path.0, "new": state_name(*state) });
+                if let Some(old) = peer.states.insert(*path, *state) {
+                    data["old"] = state_name(old).into();
+                }
+                ("call:path_state_updated", data)
+            }
+            SessionEvent::KeyframeRequested { stream } => {
+                ("call:keyframe_requested", json!({ "stream": stream.0 }))
+            }
+            SessionEvent::FrameReceived { stream, frame } => {
+                let waited = now.saturating_since(frame.complete_at).as_millis_f64();
+                let paths = frame.paths.iter();
+                let paths = paths.map(|p| json!({ "path": p.path.0, "packets": p.packets }));
+                let data = json!({
+                    "stream": stream.0, "bytes": frame.data.len(), "keyframe": frame.keyframe,
+                    "rtp_timestamp": frame.timestamp, "waited": waited,
+                    "paths": paths.collect::<Vec<Value>>(),
+                });
+                ("call:frame_shown", data)
+            }
+            SessionEvent::StreamEnded { stream } => {
+                ("call:stream_ended", json!({ "stream": stream.0 }))
+            }
+            SessionEvent::TargetRateChanged { .. } | SessionEvent::PacketReceived { .. } => return,
+        };
+        self.event(now, key, name, data);
+    }
+
+    pub fn on_packet(&mut self, now: Instant, key: PeerKey, link: &str, captured: CapturedPacket) {
+        let CapturedPacket {
+            path,
+            tuple,
+            way,
+            protocol,
+            packet,
+        } = captured;
+        if let (Protocol::Rtp, true, Ok(header)) =
+            (protocol, self.tracer.has_events(), rtp::peek(&packet))
+        {
+            let name = match way {
+                PacketWay::Sent => "call:packet_sent",
+                PacketWay::Received => "call:packet_received",
+            };
+            let data = json!({
+                "path": path.0, "ssrc": header.ssrc.0, "sequence_number": header.sequence,
+                "payload_type": header.payload_type, "bytes": packet.len(),
+            });
+            self.event(now, key, name, data);
+        }
+        if !self.tracer.has_packets() {
+            return;
+        }
+        let interface = match self.interfaces.get(link) {
+            Some(interface) => Arc::clone(interface),
+            None => {
+                let interface: Arc<str> = link.into();
+                self.interfaces
+                    .insert(link.to_owned(), Arc::clone(&interface));
+                interface
+            }
+        };
+        let (direction, from, to) = match way {
+            PacketWay::Sent => (Direction::Outbound, tuple.local, tuple.remote),
+            PacketWay::Received => (Direction::Inbound, tuple.remote, tuple.local),
+        };
+        self.tracer.packet(Packet {
+            interface,
+            at: self.clock.unix(now),
+            direction,
+            from,
+            to,
+            content: packet,
+        });
+    }
+
+    /// Traces values of a peer that have changed.
+    pub fn sample(&mut self, now: Instant, key: PeerKey, peer: &Peer) {
+        let stats = peer.session().stats();
+        let traced = self.peers.entry(key).or_default();
+        let encoders = json!({
+            "target_rate": stats.target_rate.as_bps(),
+            "encoded_bytes": std::mem::take(&mut traced.encoded),
+        });
+        let mut changed = Vec::new();
+        for path in &stats.paths {
+            let data = path_metrics(peer, path);
+            if traced.metrics.get(&path.path) != Some(&data) {
+                traced.metrics.insert(path.path, data.clone());
+                changed.push(data);
+            }
+        }
+        if !stats.senders.is_empty() {
+            self.event(now, key, "call:encoders_updated", encoders);
+        }
+        for data in changed {
+            self.event(now, key, "call:path_metrics_updated", data);
+        }
+    }
+}
+
+fn path_metrics(peer: &Peer, path: &PathStats) -> Value {
+    let internals = peer.session().controller_internals(path.path);
+    let internals: Map<String, Value> = internals
+        .into_iter()
+        .map(|internal| (internal.name.to_owned(), internal.value.into()))
+        .collect();
+    json!({
+        "path": path.path.0,
+        "target_rate": path.target_rate.as_bps(),
+        "smoothed_rtt": path.rtt.as_millis_f64(),
+        "loss": path.loss,
+        "bytes_queued": path.queued.0,
+        "ecn_ce_packets": path.marked_packets,
+        "ecn": path.ecn.to_string(),
+        "controller_state": path.controller_state,
+        "controller": internals,
+    })
+}
+
+fn state_name(state: PathState) -> &'static str {
+    match state {
+        PathState::Up => "up",
+        PathState::Suspect => "suspect",
+        PathState::Down => "down",
+    }
+}

@@ -1,0 +1,264 @@
+//! Traces of a running call: files that a thread each writes, so that the call never waits
+//! for a disk.
+//!
+//! The files contain pictures, sound and addresses of people: only their owner may read
+//! them. They contain no keys.
+
+mod fault;
+mod file;
+mod queue;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use weft_units::Duration;
+
+use crate::pcapng::{Datagram, Direction, Interface, PcapngWriter};
+use crate::qlog::{Epoch, Event, QlogWriter, VantagePoint};
+pub use fault::{OnFault, TraceFault, TraceKind};
+pub use file::CreateError;
+use queue::{Queue, Writing};
+
+/// Packet of a call, for the capture.
+#[derive(Clone, Debug)]
+pub struct Packet {
+    /// Name of its interface; each name is an interface of the file.
+    pub interface: Arc<str>,
+    /// Time since 1970.
+    pub at: Duration,
+    /// Direction.
+    pub direction: Direction,
+    /// Address of the sender.
+    pub from: SocketAddr,
+    /// Address of the receiver.
+    pub to: SocketAddr,
+    /// RTP or RTCP packet without encryption.
+    pub content: Vec<u8>,
+}
+
+/// Handle that traces a call; clones write to the same files.
+#[derive(Clone, Debug)]
+pub struct Tracer {
+    packets: Option<Queue<Packet>>,
+    events: Option<Queue<OwnedEvent>>,
+}
+
+impl Tracer {
+    /// Whether packets are captured.
+    #[must_use]
+    pub fn has_packets(&self) -> bool {
+        self.packets.is_some()
+    }
+
+    /// Whether events are logged.
+    #[must_use]
+    pub fn has_events(&self) -> bool {
+        self.events.is_some()
+    }
+
+    /// Captures a packet.
+    pub fn packet(&self, packet: Packet) {
+        if let Some(packets) = &self.packets {
+            let size = packet.content.len();
+            packets.push(packet, size);
+        }
+    }
+
+    /// Logs an event at a time since 1970. Events of one connection have its number as
+    /// their group.
+    pub fn event(&self, at: Duration, group: u64, name: &'static str, data: Value) {
+        /// Bytes that the data of most events take. Chosen by us.
+        const TYPICAL: usize = 1_000;
+        if let Some(events) = &self.events {
+            let event = OwnedEvent {
+                at,
+                group,
+                name,
+                data,
+            };
+            events.push(event, TYPICAL);
+        }
+    }
+}
+
+#[derive(Debug)]
+struct OwnedEvent {
+    at: Duration,
+    group: u64,
+    name: &'static str,
+    data: Value,
+}
+
+/// Files of a call's traces. Unless they are finished, they are removed: the call never
+/// began.
+#[derive(Debug)]
+pub struct TraceFiles {
+    tracer: Tracer,
+    paths: Vec<PathBuf>,
+}
+
+impl TraceFiles {
+    /// Creates the files that are wanted. A folder, or a path that ends in `/`, receives a
+    /// new file `NAME-1.pcapng` or `NAME-1.sqlog`, with the next free number.
+    ///
+    /// # Errors
+    /// If a file exists already or cannot be created, or the system provides no thread.
+    pub fn create(
+        (pcap, qlog): (Option<&Path>, Option<&Path>),
+        name: &str,
+        application: &str,
+        on_fault: &OnFault,
+    ) -> Result<TraceFiles, CreateError> {
+        let mut paths = Vec::new();
+        let mut create = |wanted: Option<&Path>, kind: TraceKind| {
+            let Some(wanted) = wanted else {
+                return Ok(None);
+            };
+            let (file, path) = file::create(wanted, name, kind.extension())?;
+            paths.push(path.clone());
+            Ok(Some((file, path)))
+        };
+        let packets = create(pcap, TraceKind::Packets)?;
+        let events = create(qlog, TraceKind::Events)?;
+        let packets = packets
+            .map(|file| start_packets(file, application, on_fault))
+            .transpose()?;
+        let events = events
+            .map(|file| start_events(file, application, on_fault))
+            .transpose()?;
+        Ok(TraceFiles {
+            tracer: Tracer { packets, events },
+            paths,
+        })
+    }
+
+    /// Handle that writes to the files; `None` if there are none.
+    #[must_use]
+    pub fn tracer(&self) -> Option<Tracer> {
+        let Tracer { packets, events } = &self.tracer;
+        (packets.is_some() || events.is_some()).then(|| self.tracer.clone())
+    }
+
+    /// Paths of the files.
+    #[must_use]
+    pub fn paths(&self) -> &[PathBuf] {
+        &self.paths
+    }
+
+    /// Ends the files; what the handles write later is lost.
+    ///
+    /// # Errors
+    /// The first reason why one is incomplete.
+    pub fn finish(mut self) -> Result<(), TraceFault> {
+        self.paths.clear();
+        let Tracer { packets, events } = &self.tracer;
+        let packets = packets.as_ref().map_or(Ok(()), Queue::finish);
+        let events = events.as_ref().map_or(Ok(()), Queue::finish);
+        packets.and(events)
+    }
+}
+
+impl Drop for TraceFiles {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            for path in &self.paths {
+                let _ = std::fs::remove_file(path);
+            }
+        }
+    }
+}
+
+fn start_packets(
+    (file, path): (File, PathBuf),
+    application: &str,
+    on_fault: &OnFault,
+) -> Result<Queue<Packet>, CreateError> {
+    let writer = PcapngWriter::new(Vec::new(), application).expect("memory takes every write");
+    let format = PacketFormat {
+        writer,
+        interfaces: BTreeMap::new(),
+    };
+    Queue::start((file, path), TraceKind::Packets, format, on_fault)
+}
+
+fn start_events(
+    (file, path): (File, PathBuf),
+    application: &str,
+    on_fault: &OnFault,
+) -> Result<Queue<OwnedEvent>, CreateError> {
+    let writer = QlogWriter::new(Vec::new(), application, VantagePoint::Client, Epoch::Unix);
+    let format = EventFormat {
+        writer: writer.expect("memory takes every write"),
+        last: Duration::ZERO,
+    };
+    Queue::start((file, path), TraceKind::Events, format, on_fault)
+}
+
+struct PacketFormat {
+    writer: PcapngWriter<Vec<u8>>,
+    interfaces: BTreeMap<Arc<str>, Interface>,
+}
+
+impl Writing<Packet> for PacketFormat {
+    fn add(&mut self, packet: &Packet, dropped: u64) -> io::Result<()> {
+        let interface = match self.interfaces.get(&packet.interface) {
+            Some(interface) => *interface,
+            None => {
+                let interface = self.writer.interface(&packet.interface)?;
+                self.interfaces
+                    .insert(Arc::clone(&packet.interface), interface);
+                interface
+            }
+        };
+        let datagram = Datagram {
+            at: packet.at,
+            direction: packet.direction,
+            from: packet.from,
+            to: packet.to,
+            content: &packet.content,
+            kept: packet.content.len(),
+            dropped,
+        };
+        self.writer.datagram(interface, &datagram)
+    }
+
+    fn written(&mut self) -> &mut Vec<u8> {
+        self.writer.destination()
+    }
+}
+
+struct EventFormat {
+    writer: QlogWriter<Vec<u8>>,
+    last: Duration,
+}
+
+impl Writing<OwnedEvent> for EventFormat {
+    fn add(&mut self, event: &OwnedEvent, dropped: u64) -> io::Result<()> {
+        if dropped > 0 {
+            self.writer.event(&Event {
+                at: self.last,
+                group: None,
+                name: "call:events_dropped",
+                data: &json!({ "count": dropped }),
+            })?;
+        }
+        self.last = event.at;
+        self.writer.event(&Event {
+            at: event.at,
+            group: Some(event.group),
+            name: event.name,
+            data: &event.data,
+        })
+    }
+
+    fn written(&mut self) -> &mut Vec<u8> {
+        self.writer.destination()
+    }
+}
