@@ -91,9 +91,9 @@ pub fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
 
 /// Returns the mean; `None` without values.
 pub fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let values: Vec<f64> = values.collect();
-    let n = values.len();
-    (n > 0).then(|| values.iter().sum::<f64>() / n as f64)
+    let mut n = 0;
+    let sum: f64 = values.inspect(|_| n += 1).sum();
+    (n > 0).then(|| sum / f64::from(n))
 }
 
 /// Mean with `mean ± t · s / sqrt(n)`, s with n - 1 (Student 1908).

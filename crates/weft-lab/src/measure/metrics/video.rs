@@ -27,13 +27,13 @@ const METRICS: &[(&str, Of)] = &[
     }),
     ("frames_dropped", |v| v.dropped),
     ("keyframe_requests", |v| v.keyframe_requests),
-    ("fcd_ms", |v| mean(v.construction.iter().copied())),
+    ("fcd_ms", |v| v.construction),
     ("qp", |v| v.picture.quantizer),
     ("psnr_db", |v| v.picture.psnr_db),
     ("height_px", |v| v.picture.height),
     ("ssim", |v| v.picture.ssim),
     ("brisque", |v| v.picture.brisque),
-    ("ifd_ms", |v| mean(v.intervals.iter().copied())),
+    ("ifd_ms", |v| v.interval),
     ("rtt_ms_mean", |v| v.client.rtt_ms),
     ("jitter_buffer_ms", |v| v.client.jitter_buffer_ms),
     ("cpu_limited_s", |v| v.client.cpu_limited_s),
@@ -72,7 +72,9 @@ pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
     });
     for (name, share) in [("e2e_ms_p95", 0.95), ("e2e_ms_p99", 0.99)] {
         let of = |views: &[View]| {
-            let mut all: Vec<f64> = views.iter().flat_map(|v| v.latency.clone()).collect();
+            let count = views.iter().map(|v| v.latency.len()).sum();
+            let mut all = Vec::with_capacity(count);
+            views.iter().for_each(|v| all.extend_from_slice(&v.latency));
             all.sort_by(f64::total_cmp);
             quantile(&all, share)
         };

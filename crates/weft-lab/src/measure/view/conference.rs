@@ -46,13 +46,11 @@ pub fn view(tile: &TileRecord, (from, end): (Instant, Instant)) -> Option<View> 
     }
     let within = |at: Instant| at >= from && at < end;
     let measured = || tile.pictures.iter().filter(|p| within(p.captured_at()));
-    let all: Vec<ShownPicture> = tile.pictures.iter().map(display).collect();
+    let all = tile.pictures.iter().map(display);
     let freezes = watched(tile, (from, end)).flat_map(|(begin, until)| {
-        let of = all
-            .iter()
-            .filter(|p| p.shown_at >= begin && p.shown_at < until);
-        let of: Vec<ShownPicture> = of.copied().collect();
-        pictures::freezes(&of, begin, until)
+        let of = all.clone();
+        let of = of.filter(|p| p.shown_at >= begin && p.shown_at < until);
+        pictures::freezes(of, begin, until)
     });
     let freezes: Vec<Freeze> = freezes.collect();
     let over = |of: fn(&TilePicture) -> f64| mean(measured().map(of));
@@ -73,7 +71,7 @@ pub fn view(tile: &TileRecord, (from, end): (Instant, Instant)) -> Option<View> 
             bytes: measured().map(|p| f64::from(p.bytes)).sum(),
             seconds: end.saturating_since(from).as_secs_f64(),
         }),
-        ..pictures::view(&all, (from, end))
+        ..pictures::view(all, (from, end))
     })
 }
 

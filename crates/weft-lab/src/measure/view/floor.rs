@@ -13,5 +13,5 @@ pub fn view(run: &Run<'_>, flow: usize) -> Option<View> {
     };
     let (from, end) = run.active(flow);
     let window = (Instant::ZERO + from, Instant::ZERO + end);
-    Some(pictures::view(&floor.pictures, window))
+    Some(pictures::view(floor.pictures.iter().copied(), window))
 }

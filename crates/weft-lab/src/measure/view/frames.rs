@@ -31,7 +31,7 @@ pub fn streams<'a>(run: &Run<'a>, flow: usize) -> Vec<&'a StreamRecord> {
 }
 
 /// Iterates over the displayed pictures of a camera, without other data.
-pub fn shown(stream: &StreamRecord) -> impl Iterator<Item = ShownPicture> {
+pub fn shown(stream: &StreamRecord) -> impl Iterator<Item = ShownPicture> + Clone {
     stream.frames.iter().filter_map(|frame| {
         Some(ShownPicture {
             captured_at: frame.captured_at,
@@ -59,15 +59,13 @@ fn view(stream: &StreamRecord, (from, end): (Instant, Instant)) -> View {
     View {
         dropped: Some(frames.clone().filter(waits).count() as f64),
         keyframe_requests: Some(requests.filter(|at| within(**at)).count() as f64),
-        construction: on_display
-            .map(|shown| shown.construction.as_millis_f64())
-            .collect(),
+        construction: mean(on_display.map(|shown| shown.construction.as_millis_f64())),
         picture: picture(frames),
         useful: Some(Useful {
             bytes: useful.map(|frame| frame.size.0 as f64).sum(),
             seconds: end.saturating_since(from).as_secs_f64(),
         }),
-        ..pictures::view(&shown(stream).collect::<Vec<_>>(), (from, end))
+        ..pictures::view(shown(stream), (from, end))
     }
 }
 

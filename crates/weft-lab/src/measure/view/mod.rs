@@ -43,10 +43,10 @@ pub struct View {
     /// Mean latency of the frames captured within each second, milliseconds; seconds
     /// without a frame on display are absent.
     pub latency_by_second: Vec<f64>,
-    /// Times from the first packet of a frame to its last, milliseconds.
-    pub construction: Vec<f64>,
-    /// Times between consecutive displayed frames, milliseconds.
-    pub intervals: Vec<f64>,
+    /// Mean time from the first packet of a frame to its last, milliseconds.
+    pub construction: Option<f64>,
+    /// Mean time between consecutive displayed frames, milliseconds.
+    pub interval: Option<f64>,
     /// Quality of the pictures.
     pub picture: Picture,
     /// Useful bytes.

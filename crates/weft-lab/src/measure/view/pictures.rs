@@ -12,40 +12,57 @@ use crate::statistics::mean;
 /// or gap; chosen by us: call setup takes three round trips at most.
 pub const SETUP: Duration = Duration::from_secs(1);
 
-/// Returns the view of the pictures captured within the window.
-pub fn view(pictures: &[ShownPicture], (from, end): (Instant, Instant)) -> View {
-    let within = |p: &&ShownPicture| p.captured_at >= from && p.captured_at < end;
-    let seen = || pictures.iter().filter(within);
-    let mut at: Vec<Instant> = seen().map(|p| p.shown_at).collect();
-    at.sort();
+/// Returns the view of the pictures captured within the window. The pictures are iterated
+/// several times: a list of those of a long call would take more memory than its record.
+pub fn view(
+    pictures: impl Iterator<Item = ShownPicture> + Clone,
+    (from, end): (Instant, Instant),
+) -> View {
+    let within = |p: &ShownPicture| p.captured_at >= from && p.captured_at < end;
+    let seen = pictures.clone().filter(within);
     let seconds = end.saturating_since(from).as_secs_f64();
-    let freezes = match at.is_empty() {
+    let mut at = Vec::with_capacity(seen.clone().count());
+    at.extend(seen.clone().map(|p| p.shown_at));
+    at.sort();
+    let count = at.len();
+    let of_display = View {
+        seconds,
+        shown: Some(count as f64),
+        seen: Some(refreshes(&at) as f64),
+        interval: mean(intervals(&at)),
+        ..View::default()
+    };
+    drop(at);
+    let freezes = match count {
         // A call without any picture is one freeze, as long as the call: otherwise a dead
         // link would have the best result.
-        true => vec![Freeze::one(from, end)],
-        false => freezes(pictures, from, end),
+        0 => vec![Freeze::one(from, end)],
+        _ => freezes(pictures, from, end),
     };
+    let mut latency = Vec::with_capacity(count);
+    latency.extend(seen.clone().map(|p| p.latency().as_millis_f64()));
     View {
-        seconds,
-        shown: Some(at.len() as f64),
-        seen: Some(refreshes(&at) as f64),
         freezes: Some(freezes),
-        latency: seen().map(|p| p.latency().as_millis_f64()).collect(),
-        latency_by_second: by_second(seen(), from),
-        intervals: intervals(&at).collect(),
-        ..View::default()
+        latency,
+        latency_by_second: by_second(seen, from),
+        ..of_display
     }
 }
 
 /// Returns the freezes. Pictures shown before the window set the threshold, and a freeze
 /// that began with one of them counts with its part inside.
-pub(super) fn freezes(pictures: &[ShownPicture], from: Instant, end: Instant) -> Vec<Freeze> {
-    if pictures.is_empty() {
+pub(super) fn freezes(
+    pictures: impl Iterator<Item = ShownPicture>,
+    from: Instant,
+    end: Instant,
+) -> Vec<Freeze> {
+    let mut pictures = pictures.peekable();
+    if pictures.peek().is_none() {
         // Nothing is not less than one late picture.
         let is_long = end.saturating_since(from) > SETUP;
         return Vec::from_iter(is_long.then(|| Freeze::one(from, end)));
     }
-    let taken = pictures.iter().filter(|p| p.captured_at < end);
+    let taken = pictures.filter(|p| p.captured_at < end);
     let mut pictures: Vec<Instant> = taken.map(|p| p.shown_at).collect();
     pictures.sort();
     let mut found = Vec::new();
@@ -76,23 +93,22 @@ pub(super) fn freezes(pictures: &[ShownPicture], from: Instant, end: Instant) ->
 fn refreshes(at: &[Instant]) -> usize {
     const HZ: u128 = 60;
     let refresh = |at: &Instant| u128::from(at.as_nanos()) * HZ / 1_000_000_000;
-    let mut refreshes: Vec<u128> = at.iter().map(refresh).collect();
-    refreshes.dedup();
-    refreshes.len()
+    let same = |pair: &&[Instant]| refresh(&pair[0]) == refresh(&pair[1]);
+    at.len() - at.windows(2).filter(same).count()
 }
 
 /// Returns the mean latency of the pictures captured within each second.
-fn by_second<'a>(pictures: impl Iterator<Item = &'a ShownPicture>, from: Instant) -> Vec<f64> {
-    let mut seconds: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+fn by_second(pictures: impl Iterator<Item = ShownPicture>, from: Instant) -> Vec<f64> {
+    // Sum and number of the latencies in each second.
+    let mut seconds: BTreeMap<u64, (f64, u32)> = BTreeMap::new();
     for picture in pictures {
         let second = picture.captured_at.saturating_since(from).as_nanos() / 1_000_000_000;
-        let latencies = seconds.entry(second).or_default();
-        latencies.push(picture.latency().as_millis_f64());
+        let (sum, count) = seconds.entry(second).or_default();
+        *sum += picture.latency().as_millis_f64();
+        *count += 1;
     }
-    let means = seconds
-        .into_values()
-        .filter_map(|all| mean(all.into_iter()));
-    means.collect()
+    let means = seconds.into_values();
+    means.map(|(sum, count)| sum / f64::from(count)).collect()
 }
 
 fn intervals(at: &[Instant]) -> impl Iterator<Item = f64> {
