@@ -64,7 +64,7 @@ export function Report({ data: everything }: { data: Data }) {
           </Part>
         )}
         {changed.length > 0 && (
-          <Part id="differences" title="What each system changes" note={`Differences to ${baselineWords(data)}, seed by seed, with 95 % intervals. “Unclear” means that the interval holds zero.`}>
+          <Part id="differences" title="What each system changes" note={`Differences from ${baselineWords(data)}, seed by seed, with 95 % intervals. “Unclear” means that the interval contains zero.`}>
             <Foremost names={changed} data={data} view={Differences} />
           </Part>
         )}
@@ -199,7 +199,7 @@ function Head({ data }: { data: Data }) {
       ))}
       <ul class="badges">
         <Badge tone={failing === 0 ? 'good' : 'bad'} to="#selfcheck">
-          {failing === 0 ? '✓ self-check fits' : `✗ ${failing} self-checks do not fit`}
+          {failing === 0 ? '✓ self-check passed' : `✗ ${failing} self-checks failed`}
         </Badge>
         {data.published.length > 0 && (
           <Badge tone={agreeing === data.published.length ? 'good' : 'warn'} to="#published">

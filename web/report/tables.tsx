@@ -222,7 +222,7 @@ export function SelfCheck({ data }: { data: Data }) {
                 <td class="figure">{show(each.configured)}</td>
                 <td class="figure">{show(each.measured)}</td>
                 <td>
-                  <span class={`verdict tone-${each.ok ? 'good' : 'bad'}`}>{each.ok ? '✓ fits' : '✗ does not fit'}</span>
+                  <span class={`verdict tone-${each.ok ? 'good' : 'bad'}`}>{each.ok ? '✓ passed' : '✗ failed'}</span>
                 </td>
               </tr>
             );

@@ -179,7 +179,7 @@ impl ServerError {
     pub fn remedy(&self) -> String {
         match self {
             ServerError::PortTaken { address } => format!(
-                "Stop the other program (`ss -ltnup 'sport = :{}'` shows it), or choose another port with --listen (`weft serve`: for media with --media-port).",
+                "Stop the other program (`ss -ltnup 'sport = :{}'` shows it), or choose another port with the option that names this one, such as --listen or --media-port.",
                 address.port()
             ),
             ServerError::AddressUnavailable { .. } => {

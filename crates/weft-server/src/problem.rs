@@ -207,7 +207,7 @@ impl From<UnknownParticipant> for Problem {
         Problem::new(
             StatusCode::NOT_FOUND,
             sentence(&error.to_string()),
-            "Check the room and the participant: the room's event stream lists its participants.",
+            "Check the room and the participant: `weft rooms list` on the server and the room's event stream list them.",
         )
     }
 }

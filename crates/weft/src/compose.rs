@@ -1,7 +1,7 @@
 //! `weft compose`: one film of a recording.
 
 use crate::exit::{Failure, say};
-use crate::values::rate;
+use crate::values::{number, rate};
 use clap::{Args, ValueEnum};
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ pub struct ComposeArgs {
     #[arg(long, value_name = "WxH", default_value = "1280x720", value_parser = size)]
     pub size: (usize, usize),
     /// Pictures a second
-    #[arg(long, value_name = "N", default_value_t = 30)]
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = number::<u32>)]
     pub fps: u32,
     /// Rate of the pictures
     #[arg(long, value_name = "RATE", default_value = "2mbit", value_parser = rate)]

@@ -80,6 +80,14 @@ pub fn run(args: JoinArgs) -> Result<(), Failure> {
 /// Server, room and token, from the options or an invitation link.
 fn place(args: &JoinArgs) -> Result<Invitation, Failure> {
     let Some(invitation) = Invitation::parse(&args.url) else {
+        let url = args.url.to_ascii_lowercase();
+        if !url.starts_with("http://") && !url.starts_with("https://") {
+            return Err(Failure::usage(format!(
+                "`{}` is not the URL of a server: write it like https://HOST:PORT, or give the \
+                 whole invitation link",
+                args.url
+            )));
+        }
         let room = args.room.clone().ok_or_else(|| {
             Failure::usage(
                 "no room is named: use --room, or give the whole invitation link, \

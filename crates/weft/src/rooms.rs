@@ -39,7 +39,7 @@ pub enum Action {
         /// Id or name of the participant
         participant: String,
         #[command(flatten)]
-        bar: Bar,
+        exclusion: Exclusion,
     },
     /// Mute a participant until they unmute themselves
     Mute {
@@ -54,7 +54,7 @@ pub enum Action {
         /// Name of the room
         room: String,
         #[command(flatten)]
-        bar: Bar,
+        exclusion: Exclusion,
     },
     /// Revoke a signed token permanently, including its bearers' tokens for
     /// guests: their connections end, and the tokens are rejected
@@ -65,32 +65,40 @@ pub enum Action {
 }
 
 #[derive(Debug, Args)]
-pub struct Bar {
+pub struct Exclusion {
     /// Minutes before they can come back, up to a day
-    #[arg(long, value_name = "N", default_value = "10", value_parser = clap::value_parser!(u64).range(0..=1440))]
+    #[arg(long, value_name = "N", default_value = "10", value_parser = minutes)]
     minutes: u64,
 }
 
+fn minutes(text: &str) -> Result<u64, String> {
+    let whole: Option<u64> = text.parse().ok();
+    let remedy = "write whole minutes, at most 1440 (a day), such as 10";
+    whole
+        .filter(|minutes| *minutes <= 1440)
+        .ok_or_else(|| remedy.to_owned())
+}
+
 pub fn run(args: RoomsArgs) -> Result<(), Failure> {
-    let seconds = |bar: &Bar| bar.minutes * 60;
+    let seconds = |exclusion: &Exclusion| exclusion.minutes * 60;
     let order = match &args.action {
         Action::List { .. } => Order::List,
         Action::Remove {
             room,
             participant,
-            bar,
+            exclusion,
         } => Order::Remove {
             room: room.clone(),
             participant: participant.clone(),
-            seconds: seconds(bar),
+            seconds: seconds(exclusion),
         },
         Action::Mute { room, participant } => Order::Mute {
             room: room.clone(),
             participant: participant.clone(),
         },
-        Action::Close { room, bar } => Order::Close {
+        Action::Close { room, exclusion } => Order::Close {
             room: room.clone(),
-            seconds: seconds(bar),
+            seconds: seconds(exclusion),
         },
         Action::Revoke { token } => Order::Revoke {
             token: token.clone(),
@@ -123,7 +131,7 @@ fn tell(action: &Action, answer: Answer) -> Result<(), Failure> {
         Answer::Muted { id, name } => say(format_args!("muted {name} ({id})")),
         Answer::Opened {} => say("open"),
         Answer::Closed { removed } => match action {
-            Action::Close { bar, .. } if bar.minutes == 0 => say("open"),
+            Action::Close { exclusion, .. } if exclusion.minutes == 0 => say("open"),
             _ => say(format_args!("closed; participants removed: {removed}")),
         },
         Answer::Revoked { id, removed } => say(format_args!(

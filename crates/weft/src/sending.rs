@@ -75,7 +75,7 @@ pub struct MediaArgs {
         help_heading = MEDIA,
         long = "camera",
         help = "Camera: clip[:SIZE][@FPS], /dev/videoN[:SIZE][@FPS] or FILE.y4m, where SIZE is \
-                360p, 720p, 1080p or WIDTHxHEIGHT; put a caption in front, as in \
+                360p, 720p, 1080p or WIDTHxHEIGHT; put a label in front, as in \
                 rear=/dev/video1; repeat for up to four",
         value_name = "[NAME=]SRC"
     )]

@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
+use std::str::FromStr;
 
 use weft_units::{Rate, quantity};
 
@@ -11,7 +12,7 @@ use crate::exit::Failure;
 pub fn listen(text: &str) -> Result<SocketAddr, String> {
     text.parse().map_err(|_| {
         format!(
-            "`{text}` is no address with a port; write it like 127.0.0.1:8080, 0.0.0.0:8443 for \
+            "`{text}` is not an address with a port; write it like 127.0.0.1:8080, 0.0.0.0:8443 for \
              every address of this machine, or [::1]:8080"
         )
     })
@@ -58,14 +59,21 @@ pub fn admin_token(text: &str) -> Result<String, String> {
     })
 }
 
-/// Secret in a file of one line, in the form that `read` accepts.
+/// Secret in the file of an option, one line in the form that `read` accepts.
 pub fn secret_file<T>(
+    option: &str,
     path: &Path,
     read: impl FnOnce(&str) -> Result<T, String>,
 ) -> Result<T, Failure> {
-    let wrong =
-        |error: &dyn std::fmt::Display| Failure::usage(format!("{}: {error}", path.display()));
-    let content = std::fs::read_to_string(path).map_err(|error| wrong(&error))?;
+    let wrong = |error: &dyn std::fmt::Display| {
+        Failure::usage(format!("{option} {}: {error}", path.display()))
+    };
+    let content = std::fs::read_to_string(path);
+    let content = content.map_err(|error| {
+        wrong(&format_args!(
+            "{error}; name a file that this user may read"
+        ))
+    })?;
     read(content.trim()).map_err(|error| wrong(&error))
 }
 
@@ -78,9 +86,25 @@ pub fn rate(text: &str) -> Result<Rate, String> {
 
 /// Whole seconds, at least one.
 pub fn seconds(text: &str) -> Result<u64, String> {
-    let remedy = "write whole seconds, such as 60";
+    let remedy = "write whole seconds, at least 1, such as 60";
     let whole: Option<u64> = text.parse().ok();
     whole.filter(|s| *s > 0).ok_or_else(|| remedy.to_owned())
+}
+
+/// Whole number.
+pub fn number<T: FromStr>(text: &str) -> Result<T, String> {
+    let parsed = text.parse();
+    parsed.map_err(|_| "write a whole number, such as 20".to_owned())
+}
+
+/// Limit of a server; with zero it would serve nobody.
+pub fn limit(text: &str) -> Result<usize, String> {
+    let limit = number(text)?;
+    let is_useful = |limit: &usize| *limit > 0;
+    let remedy = "write a whole number, at least 1, such as 20";
+    Some(limit)
+        .filter(is_useful)
+        .ok_or_else(|| remedy.to_owned())
 }
 
 #[cfg(test)]
@@ -99,5 +123,38 @@ mod tests {
         }
         assert_eq!(public_address("::ffff:1"), Ok("::ffff:1".parse().unwrap()));
         assert_eq!(metrics("[::1]:9100").map(|a| a.port()), Ok(9100));
+    }
+
+    #[test]
+    fn numbers_that_cannot_be_meant_come_with_an_example() {
+        assert_eq!(number::<u32>("20"), Ok(20));
+        assert_eq!(limit("1"), Ok(1));
+        for text in ["", "x", "-1", "1.5"] {
+            let error = number::<u32>(text).unwrap_err();
+            assert!(error.contains("such as 20"), "{error}");
+        }
+        assert!(limit("0").unwrap_err().contains("at least 1"));
+        assert!(seconds("0").unwrap_err().contains("at least 1"));
+    }
+
+    #[test]
+    fn an_unreadable_secret_file_is_named_with_its_option() {
+        let folder = tempfile::tempdir().expect("there is space");
+        let path = folder.path().join("token");
+        let told = |path: &Path| {
+            let refused = secret_file("--token-file", path, token);
+            refused.expect_err("it is refused").to_string()
+        };
+        let missing = told(&path);
+        assert!(
+            missing.starts_with(&format!("--token-file {}: ", path.display())),
+            "{missing}"
+        );
+        assert!(
+            missing.ends_with("name a file that this user may read"),
+            "{missing}"
+        );
+        std::fs::write(&path, "two words").expect("there is space");
+        assert!(told(&path).contains("without spaces"));
     }
 }

@@ -41,7 +41,7 @@ impl LinkChange {
             LinkChange::Down => write!(f, "link `{link}` is down"),
             LinkChange::AllDown => write!(
                 f,
-                "link `{link}` is down, and no other link reaches the server: the call waits and \
+                "link `{link}` is down, and no other link works: the call waits and \
                  continues by itself"
             ),
         }

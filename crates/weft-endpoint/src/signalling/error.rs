@@ -22,7 +22,7 @@ pub enum SignallingError {
         part: UrlPart,
     },
     /// No answer, or not in HTTP.
-    #[error("cannot reach {url}: {error}; is the server running there?")]
+    #[error("cannot reach {url}: {error}; check that the server is running there")]
     Unreachable {
         /// Root URL of the server.
         url: String,

@@ -285,7 +285,7 @@ fn mismatch(message: &str) -> Option<(&str, String)> {
         "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number, such as 5",
         "f64" => "a number, such as 1.5",
         "a boolean" => "true or false",
-        "a string" => "a text in quotes",
+        "a string" => "a text in quotes; a quantity has a unit, such as 5%, 25ms or 3mbit",
         "a sequence" => "a list, such as [\"one\", \"another\"]",
         other if other.starts_with("struct ") => "a table of fields",
         other => other,

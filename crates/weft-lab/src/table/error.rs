@@ -24,7 +24,10 @@ pub enum TableError {
     )]
     NoResults(PathBuf),
     /// The results cannot be read.
-    #[error("{path}: {error}: run the scenario again with --out", path = path.display())]
+    #[error(
+        "{path}: {error}: give the folder that `weft lab run --out` has written, or run the scenario again",
+        path = path.display()
+    )]
     Unread {
         /// The file.
         path: PathBuf,

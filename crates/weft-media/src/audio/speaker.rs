@@ -37,7 +37,7 @@ impl FromStr for SpeakerSpec {
                 )),
                 Some(device) => Ok(SpeakerSpec::Alsa(device.into())),
                 None => Err(error(
-                    format!("unknown speaker `{spec}`"),
+                    "unknown kind of speaker".into(),
                     "write alsa[:DEVICE] or FILE.wav",
                 )),
             },

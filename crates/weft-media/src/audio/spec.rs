@@ -36,7 +36,7 @@ impl FromStr for MicrophoneSpec {
                 Some(device) => Ok(MicrophoneSpec::Alsa(device.into())),
                 None => Err(error(
                     spec,
-                    format!("unknown microphone `{spec}`"),
+                    "unknown kind of microphone".into(),
                     "write alsa[:DEVICE], FILE.wav or tone",
                 )),
             },

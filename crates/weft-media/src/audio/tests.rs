@@ -20,7 +20,7 @@ fn names_mean_what_the_command_line_says() {
     let error = |spec: &str| spec.parse::<MicrophoneSpec>().unwrap_err().to_string();
     assert_eq!(
         error("usb"),
-        "microphone `usb`: unknown microphone `usb`; write alsa[:DEVICE], FILE.wav or tone"
+        "microphone `usb`: unknown kind of microphone; write alsa[:DEVICE], FILE.wav or tone"
     );
     assert!(error("alsa:").contains("arecord -L"));
 }

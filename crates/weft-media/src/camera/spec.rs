@@ -77,7 +77,7 @@ impl FromStr for CameraSpec {
             )),
             _ => Err(error(
                 spec,
-                format!("unknown camera `{name}`"),
+                "unknown kind of camera".into(),
                 "write clip[:SIZE][@FPS], /dev/videoN[:SIZE][@FPS] or FILE.y4m",
             )),
         }

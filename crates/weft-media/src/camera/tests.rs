@@ -50,7 +50,7 @@ fn errors_name_the_part_and_the_remedy() {
     assert!(error("webcam").contains("/dev/videoN"));
     assert!(error("/dev/video0#1").contains("remove it"));
     assert!(error("clip:1x1").contains("32 to 4096"));
-    assert!(error("").contains("unknown camera"));
+    assert!(error("").contains("unknown kind of camera"));
 }
 
 #[test]

@@ -205,7 +205,7 @@ impl TokenKey {
         let key = text.trim();
         match key.len() < LEAST_KEY {
             true => Err(unreadable(format!(
-                "it has less than {LEAST_KEY} characters"
+                "it has fewer than {LEAST_KEY} characters"
             ))),
             false => Ok(TokenKey(key.to_owned())),
         }

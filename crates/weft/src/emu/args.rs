@@ -74,7 +74,7 @@ pub struct AppArgs {
     #[arg(long, value_name = "RATE", value_parser = crate::values::rate)]
     pub max_rate: Option<Rate>,
     /// Seed of the model's random numbers
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = crate::values::number::<u64>)]
     pub seed: u64,
     /// Name of the flow, which also affects the random numbers
     #[arg(long, value_name = "NAME", default_value = "call")]
@@ -132,7 +132,7 @@ pub struct ShellArgs {
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
     /// Seed of losses, jitter and generated traces
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = crate::values::number::<u64>)]
     pub seed: u64,
     /// Program and its arguments (default: $SHELL)
     #[arg(last = true, value_name = "CMD")]

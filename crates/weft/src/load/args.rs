@@ -10,7 +10,7 @@ use weft_units::{Codec, Rate, quantity};
 use crate::access::ServerArgs;
 use crate::exit::Failure;
 use crate::sending::{either, video_codec, video_codecs};
-use crate::values::{rate, seconds, secret_file, token};
+use crate::values::{number, rate, seconds, secret_file, token};
 
 const MEDIA: &str = "Media";
 const ARRIVAL: &str = "Participants";
@@ -21,23 +21,23 @@ const OTHER: &str = "Other servers";
 #[derive(Debug, Args)]
 pub struct LoadArgs {
     /// URL of a weft server, such as https://HOST:PORT
-    #[arg(value_name = "URL", required_unless_present_all = ["whip", "whep"], conflicts_with_all = ["whip", "whep"])]
+    #[arg(value_name = "URL", required_unless_present_any = ["whip", "whep"], conflicts_with_all = ["whip", "whep"])]
     pub url: Option<String>,
     /// Number of rooms
-    #[arg(help_heading = ARRIVAL, long, value_name = "N", default_value_t = 1)]
+    #[arg(help_heading = ARRIVAL, long, value_name = "N", default_value_t = 1, value_parser = number::<u32>)]
     pub rooms: u32,
     /// Name of the room; with several rooms each gets a number behind it
     #[arg(help_heading = ARRIVAL, long, value_name = "R", default_value = "load")]
     pub room: String,
     /// Participants of each room who publish
-    #[arg(help_heading = ARRIVAL, long, value_name = "N", default_value_t = 1)]
+    #[arg(help_heading = ARRIVAL, long, value_name = "N", default_value_t = 1, value_parser = number::<u32>)]
     pub publishers: u32,
     /// Participants of each room who receive the publishers
-    #[arg(help_heading = ARRIVAL, long, value_name = "N", default_value_t = 20)]
+    #[arg(help_heading = ARRIVAL, long, value_name = "N", default_value_t = 20, value_parser = number::<u32>)]
     pub viewers: u32,
     /// Participants of each room who all publish and see each other, in place of
     /// publishers and viewers
-    #[arg(help_heading = ARRIVAL, long, value_name = "N", conflicts_with_all = ["publishers", "viewers"])]
+    #[arg(help_heading = ARRIVAL, long, value_name = "N", conflicts_with_all = ["publishers", "viewers"], value_parser = number::<u32>)]
     pub people: Option<u32>,
     /// Newcomers in each second, of all rooms together
     #[arg(help_heading = ARRIVAL, long, value_name = "N", default_value_t = 20.0, value_parser = ramp)]
@@ -46,7 +46,7 @@ pub struct LoadArgs {
     #[arg(help_heading = ARRIVAL, long, value_name = "TIME", conflicts_with = "ramp", value_parser = time)]
     pub join_within: Option<Duration>,
     /// Participants of each room whose downlink is slow (--weak-rate)
-    #[arg(help_heading = ARRIVAL, long, value_name = "N", default_value_t = 0)]
+    #[arg(help_heading = ARRIVAL, long, value_name = "N", default_value_t = 0, value_parser = number::<u32>)]
     pub weak: u32,
     /// Rate of a slow downlink, such as 600kbit; its queue has 300 ms
     #[arg(help_heading = ARRIVAL, long, value_name = "RATE", default_value = "600kbit", value_parser = slow_rate)]
@@ -64,7 +64,7 @@ pub struct LoadArgs {
     #[arg(help_heading = MEDIA, long, value_name = "SIZE", default_value = "720p", value_parser = height)]
     pub size: usize,
     /// Pictures per second
-    #[arg(help_heading = MEDIA, long, value_name = "N", default_value_t = 30)]
+    #[arg(help_heading = MEDIA, long, value_name = "N", default_value_t = 30, value_parser = number::<u32>)]
     pub fps: u32,
     /// Rate of the pictures, such as 2500kbit (default: by the size, as in browsers:
     /// 500kbit for 360p, 2500kbit for 720p, 5mbit for 1080p)
@@ -72,7 +72,7 @@ pub struct LoadArgs {
     pub rate: Option<Rate>,
     /// Encodings of each camera (simulcast); each further one has half the width and
     /// height, and a quarter of the rate
-    #[arg(help_heading = MEDIA, long, value_name = "N", default_value_t = 1)]
+    #[arg(help_heading = MEDIA, long, value_name = "N", default_value_t = 1, value_parser = number::<u32>)]
     pub encodings: u8,
     /// Send sound as well
     #[arg(help_heading = MEDIA, long)]
@@ -127,7 +127,7 @@ impl LoadArgs {
         };
         let token = self.token_file.as_deref();
         let token = token
-            .map(|file| secret_file(file, token_of_file))
+            .map(|file| secret_file("--token-file", file, token_of_file))
             .transpose()?;
         let server = self.server.server("", token);
         let people = People {

@@ -17,7 +17,7 @@ use weft_units::Rate;
 use crate::compose::Arrangement;
 use crate::exit::Failure;
 use crate::token::TokenKeyArgs;
-use crate::values::{self, listen, metrics, public_address, rate, token};
+use crate::values::{self, limit, listen, metrics, number, public_address, rate, token};
 
 const OPERATION: &str = "Operation";
 
@@ -184,7 +184,7 @@ impl ClusterArgs {
         };
         let address = match &self.cluster_login {
             None => address,
-            Some(file) => values::secret_file(file, |line| {
+            Some(file) => values::secret_file("--cluster-login", file, |line| {
                 address.with_login(line).map_err(|e| e.to_string())
             })?,
         };
@@ -212,27 +212,27 @@ fn host_name() -> Option<NodeName> {
 #[derive(Debug, Args)]
 pub struct LimitArgs {
     /// Maximum number of rooms
-    #[arg(long, value_name = "N", default_value_t = Limits::default().rooms)]
+    #[arg(long, value_name = "N", default_value_t = Limits::default().rooms, value_parser = limit)]
     pub max_rooms: usize,
     /// Maximum number of participants in a room, including those who only play
     /// and other programs that use WHEP. The last tenth is not available to
     /// participants with a signed token
-    #[arg(long, value_name = "N", default_value_t = Limits::default().participants_per_room)]
+    #[arg(long, value_name = "N", default_value_t = Limits::default().participants_per_room, value_parser = limit)]
     pub max_participants: usize,
     /// Maximum number of participants with the same signed token, or with its
     /// bearers' tokens for guests (default: half of a room)
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = limit)]
     pub max_participants_per_token: Option<usize>,
     /// Maximum number of media connections, for publishing and playing; in a
     /// room of n participants who all publish, each has n
-    #[arg(long, value_name = "N", default_value_t = MediaLimits::default().all)]
+    #[arg(long, value_name = "N", default_value_t = MediaLimits::default().all, value_parser = limit)]
     pub max_connections: usize,
     /// Maximum number of media connections in one room
-    #[arg(long, value_name = "N", default_value_t = MediaLimits::default().per_room)]
+    #[arg(long, value_name = "N", default_value_t = MediaLimits::default().per_room, value_parser = limit)]
     pub max_connections_per_room: usize,
     /// Maximum number of media connections from one address, or from one IPv6
     /// network of 64 bits
-    #[arg(long, value_name = "N", default_value_t = MediaLimits::default().per_address)]
+    #[arg(long, value_name = "N", default_value_t = MediaLimits::default().per_address, value_parser = limit)]
     pub max_connections_per_address: usize,
     /// Maximum rate accepted from one publisher, including repair and copies
     /// over several links, such as 8mbit; the excess is lost, as on a link of
@@ -276,15 +276,15 @@ pub struct OperatorArgs {
     pub metrics: Option<SocketAddr>,
     /// Rooms with metrics of their own, which have the rooms' names: those with
     /// the most participants; the others share theirs
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = number::<usize>)]
     pub metrics_rooms: usize,
     /// File with the bearer token of the admin interface, /api/admin: one line
     /// of at least 16 characters; SIGHUP reads it again (default: no such
     /// interface)
     #[arg(long, value_name = "FILE")]
     pub admin_token_file: Option<PathBuf>,
-    /// URL that gets an HTTP request for each event of the rooms: joined, left,
-    /// published, unpublished, room opened and closed
+    /// URL that gets an HTTP request for each event: participants who join, leave,
+    /// publish or stop; rooms that open or close; recordings and films that are complete
     #[arg(long, value_name = "URL", requires = "webhook_secret_file")]
     pub webhook: Option<WebhookUrl>,
     /// File with the secret that signs these requests (Standard Webhooks):

@@ -88,15 +88,16 @@ impl Configuration {
         let matches = matches.map_err(wrong)?;
         let mut args = ServeArgs::from_arg_matches(&matches).map_err(wrong)?;
         if let Some(path) = &args.token_file {
-            args.page.token = Some(values::secret_file(path, values::token)?);
+            args.page.token = Some(values::secret_file("--token-file", path, values::token)?);
         }
         let operator = &args.operator;
         let admin_token = operator.admin_token_file.as_deref();
-        let admin_token = admin_token.map(|path| values::secret_file(path, values::admin_token));
+        let admin_token = admin_token
+            .map(|path| values::secret_file("--admin-token-file", path, values::admin_token));
         let admin_token = admin_token.transpose()?;
         let webhook_secret = operator.webhook_secret_file.as_deref();
         let webhook_secret = webhook_secret.map(|path| {
-            values::secret_file(path, |text| {
+            values::secret_file("--webhook-secret-file", path, |text| {
                 text.parse()
                     .map_err(|error: WebhookError| error.to_string())
             })

@@ -24,6 +24,7 @@ pub struct VehicleArgs {
     #[arg(help_heading = RECEIVING, long, requires = "speaker")]
     pub no_echo_cancellation: bool,
     #[arg(
+        help_heading = RECEIVING,
         help = "Serve a page for a tablet or phone in the vehicle: pictures of the others, links \
                 and their figures, use of each link, microphone, cameras; prints its address with \
                 a token. Other addresses than loopback use https",

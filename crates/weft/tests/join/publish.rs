@@ -84,7 +84,7 @@ fn a_publication_that_never_connected_ends_with_the_reason_and_status_1() {
     let port = silent.local_addr().expect("bound").port();
     let mut absent = publish(&format!("http://127.0.0.1:{}/whip/r", free_ports().0));
     let mut hung = publish(&format!("http://127.0.0.1:{port}/whip/r"));
-    absent.says("is the server running there?; trying again");
+    absent.says("check that the server is running there; trying again");
     assert_eq!(absent.status(), Some(1));
     hung.says("did not answer in this time");
     assert_eq!(hung.status(), Some(1));

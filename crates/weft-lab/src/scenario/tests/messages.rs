@@ -94,7 +94,7 @@ fn what_is_wrong_is_told_with_line_column_and_remedy() {
             "\"tcp\"",
             "5",
             "t.toml:9:8",
-            vec!["`5` is not valid here", "a text"],
+            vec!["`5` is not valid here", "a text", "such as 5%"],
         ),
         (
             "algorithm = \"cubic\"",
