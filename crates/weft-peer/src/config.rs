@@ -74,12 +74,12 @@ impl Entropy {
     }
 
     /// Draws for a peer of a simulated network, which has no handshake
-    /// ([`Keying::Known`]).
+    /// ([`Keying::Plain`]).
     #[cfg(feature = "simulation")]
     #[must_use]
     pub fn simulated(rng: Rng) -> Entropy {
         Entropy {
-            keying: Keying::Known,
+            keying: Keying::Plain,
             ..Entropy::repeating(rng)
         }
     }

@@ -12,6 +12,14 @@ use thiserror::Error;
 #[derive(Clone)]
 pub struct Certificate {
     own: dimpl::DtlsCertificate,
+    /// `None` without handshakes, or with seeds, each of which has its own: the library
+    /// tries all its ciphers for a configuration, which takes milliseconds.
+    configs: Option<Configs>,
+}
+
+/// Configurations of both roles.
+#[derive(Clone)]
+struct Configs {
     client: Arc<dimpl::Config>,
     server: Arc<dimpl::Config>,
 }
@@ -36,9 +44,9 @@ impl Certificate {
             .map_err(CertificateError::Generation)
     }
 
-    /// Returns a placeholder for associations without a handshake ([`Keying::Known`]).
+    /// Returns a placeholder for associations without a handshake ([`Keying::Plain`]).
     ///
-    /// [`Keying::Known`]: crate::Keying::Known
+    /// [`Keying::Plain`]: crate::Keying::Plain
     #[cfg(feature = "simulation")]
     #[must_use]
     pub fn unused() -> Certificate {
@@ -48,17 +56,23 @@ impl Certificate {
     /// Returns these bytes in place of a certificate, for handshakes without security.
     #[cfg(feature = "simulation")]
     pub(crate) fn fixed(certificate: &[u8]) -> Certificate {
-        Certificate::new(dimpl::DtlsCertificate {
-            certificate: certificate.to_vec(),
-            private_key: Vec::new(),
-        })
+        Certificate {
+            own: dimpl::DtlsCertificate {
+                certificate: certificate.to_vec(),
+                private_key: Vec::new(),
+            },
+            configs: None,
+        }
     }
 
     fn new(own: dimpl::DtlsCertificate) -> Certificate {
+        let config = |role| Arc::new(handshake::config(role, None));
         Certificate {
             own,
-            client: Arc::new(handshake::config(DtlsRole::Client, None)),
-            server: Arc::new(handshake::config(DtlsRole::Server, None)),
+            configs: Some(Configs {
+                client: config(DtlsRole::Client),
+                server: config(DtlsRole::Server),
+            }),
         }
     }
 
@@ -75,10 +89,10 @@ impl Certificate {
     /// Returns the configuration that was validated with the certificate, or a new
     /// one for a run with a seed.
     pub(crate) fn handshake_config(&self, role: DtlsRole, seed: Option<u64>) -> Arc<dimpl::Config> {
-        match (role, seed) {
-            (_, Some(_)) => Arc::new(handshake::config(role, seed)),
-            (DtlsRole::Client, None) => Arc::clone(&self.client),
-            (DtlsRole::Server, None) => Arc::clone(&self.server),
+        match (&self.configs, role, seed) {
+            (_, _, Some(_)) | (None, _, None) => Arc::new(handshake::config(role, seed)),
+            (Some(configs), DtlsRole::Client, None) => Arc::clone(&configs.client),
+            (Some(configs), DtlsRole::Server, None) => Arc::clone(&configs.server),
         }
     }
 }

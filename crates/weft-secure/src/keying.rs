@@ -8,8 +8,9 @@ pub enum Keying {
         /// the network is real: the library draws from the system then.
         seed: Option<u64>,
     },
-    /// No handshake: from the first path on there are keys that everybody knows. For
-    /// simulated networks, whose results must not depend on the system's randomness.
+    /// No handshake and no encryption, from the first path on: packets have the size that
+    /// encryption gives them. For simulated networks, whose results must not depend on the
+    /// system's randomness.
     #[cfg(feature = "simulation")]
-    Known,
+    Plain,
 }

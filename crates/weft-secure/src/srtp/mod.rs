@@ -1,6 +1,8 @@
 mod cm;
 mod gcm;
 mod kdf;
+#[cfg(feature = "simulation")]
+mod plain;
 mod replay;
 mod rtcp;
 #[cfg(test)]
@@ -10,6 +12,8 @@ use crate::counters::DropReason;
 use crate::role::DtlsRole;
 use cm::Cm;
 use gcm::Gcm;
+#[cfg(feature = "simulation")]
+use plain::Plain;
 use replay::{Refused, ReplayWindow};
 use rtcp::{RTCP_HEADER, RTCP_INDEX};
 use std::collections::BTreeMap;
@@ -104,6 +108,8 @@ struct Context {
 enum Cipher {
     Gcm(Gcm),
     Cm(Cm),
+    #[cfg(feature = "simulation")]
+    Plain,
 }
 
 /// An authentic RTP packet, decrypted.
@@ -142,13 +148,28 @@ impl Srtp {
             DtlsRole::Client => (client, server),
             DtlsRole::Server => (server, client),
         };
-        Some(Srtp {
-            send: Context::new(profile, ours, true),
+        let send = Context::new(profile, ours, true);
+        Some(Srtp::of(send, Context::new(profile, theirs, false)))
+    }
+
+    /// Without a cipher.
+    #[cfg(feature = "simulation")]
+    pub fn plain() -> Srtp {
+        let [send, receive] = [(); 2].map(|()| Context {
+            cipher: Cipher::Plain,
+            streams: BTreeMap::new(),
+        });
+        Srtp::of(send, receive)
+    }
+
+    fn of(send: Context, receive: Context) -> Srtp {
+        Srtp {
+            send,
             send_rtcp_index: 0,
-            receive: Context::new(profile, theirs, false),
+            receive,
             receive_rtcp: BTreeMap::new(),
             scratch: Vec::with_capacity(2048),
-        })
+        }
     }
 
     /// Protects a packet; `rest` is the end of its payload, and is appended.
@@ -175,6 +196,8 @@ impl Srtp {
         match &mut self.send.cipher {
             Cipher::Gcm(c) => c.protect_rtp(packet, header.header_len, id),
             Cipher::Cm(c) => c.protect_rtp(packet, header.header_len, id, &mut self.scratch),
+            #[cfg(feature = "simulation")]
+            Cipher::Plain => Plain::protect_rtp(packet),
         }
         Ok(())
     }
@@ -234,6 +257,8 @@ impl Srtp {
         match &mut self.send.cipher {
             Cipher::Gcm(c) => c.protect_rtcp(packet, (ssrc, index)),
             Cipher::Cm(c) => c.protect_rtcp(packet, (ssrc, index), &mut self.scratch),
+            #[cfg(feature = "simulation")]
+            Cipher::Plain => Plain::protect_rtcp(packet, index),
         }
         Ok(())
     }
@@ -243,6 +268,8 @@ impl Srtp {
         let at = match &self.receive.cipher {
             Cipher::Gcm(_) => Gcm::rtcp_index_at(packet.len()),
             Cipher::Cm(_) => Cm::rtcp_index_at(packet.len()),
+            #[cfg(feature = "simulation")]
+            Cipher::Plain => Gcm::rtcp_index_at(packet.len()),
         };
         let at = at.filter(|&at| at >= RTCP_HEADER);
         let field = at.and_then(|at| packet[at..].first_chunk());
@@ -259,6 +286,8 @@ impl Srtp {
         let authentic = match &mut self.receive.cipher {
             Cipher::Gcm(c) => c.unprotect_rtcp(packet, (ssrc, field), &mut self.scratch),
             Cipher::Cm(c) => c.unprotect_rtcp(packet, (ssrc, field), &mut self.scratch),
+            #[cfg(feature = "simulation")]
+            Cipher::Plain => Plain::unprotect_rtcp(packet, &mut self.scratch),
         };
         if !authentic {
             return Err(DropReason::Authentication);
@@ -283,6 +312,8 @@ impl Cipher {
         match self {
             Cipher::Gcm(c) => c.unprotect_rtp(packet, header, id, out),
             Cipher::Cm(c) => c.unprotect_rtp(packet, header, id, out),
+            #[cfg(feature = "simulation")]
+            Cipher::Plain => Plain::unprotect_rtp(packet, header, out),
         }
     }
 }

@@ -93,6 +93,29 @@ fn the_end_of_a_payload_is_protected_wherever_it_is() {
     }
 }
 
+#[cfg(feature = "simulation")]
+#[test]
+fn packets_without_a_cipher_have_the_size_of_encrypted_ones() {
+    let (mut encrypting, _) = pair(Profile::AeadAes128Gcm);
+    let [mut sender, mut receiver] = [(); 2].map(|()| Srtp::plain());
+    let sent = protected(&mut sender, rtp(7, 1));
+    assert_eq!(sent.len(), protected(&mut encrypting, rtp(7, 1)).len());
+    let new = Unprotected::New(&rtp(7, 1)[..]);
+    assert_eq!(receiver.unprotect_rtp(&sent), Ok(new));
+    let again = Unprotected::Again(&rtp(7, 1)[..]);
+    assert_eq!(receiver.unprotect_rtp(&sent), Ok(again));
+    let cut = receiver.unprotect_rtp(&sent[..sent.len() - 17]);
+    assert_eq!(cut, Err(DropReason::Authentication));
+
+    let [mut report, mut other] = [(); 2].map(|()| rtcp(1));
+    sender.protect_rtcp(&mut report).expect("protects");
+    encrypting.protect_rtcp(&mut other).expect("protects");
+    assert_eq!(report.len(), other.len());
+    assert_eq!(receiver.unprotect_rtcp(&report), Ok(&rtcp(1)[..]));
+    let again = receiver.unprotect_rtcp(&report);
+    assert_eq!(again, Err(DropReason::Replayed));
+}
+
 /// Session keys and salt of RFC 7714 section 16.
 fn rfc_7714(key: usize) -> Gcm {
     let key: Vec<u8> = (0..key as u8).collect();
