@@ -1,8 +1,8 @@
 //! Rates that players can use of what is published for them.
 
-use crate::player::Player;
+use crate::player::Subscribed;
 use crate::publication::Publication;
-use crate::routing::SubscriptionId;
+use crate::routing::{SubscriptionId, TrackId};
 use crate::traffic::{GUESSING, Traffic};
 use weft_peer::PeerKey;
 use weft_units::{Instant, MediaKind, Rate};
@@ -11,24 +11,64 @@ use weft_units::{Instant, MediaKind, Rate};
 /// for keyframes and what is sent again. Chosen by us.
 const FITTING: f64 = 0.9;
 
+/// Streams of a player at one time, found once for all publications.
+pub(crate) struct Played {
+    /// Time from which there is the player.
+    since: Instant,
+    /// Bound of its session, and the rate that its paths carry.
+    max_rate: Rate,
+    target: Option<Rate>,
+    streams: Vec<PlayedStream>,
+}
+
+struct PlayedStream {
+    id: SubscriptionId,
+    track: Option<TrackId>,
+    /// Whether it has several encodings to choose from.
+    is_simulcast: bool,
+    /// Part of the player's target that it takes.
+    taken: Rate,
+}
+
 impl Traffic {
-    /// Returns the rate that a player can use of a publication: its part of the rate of
-    /// its paths, and beside that what it does not play. While that is a guess, what it
-    /// may be sent.
+    /// Returns the streams that a player gets, with their rates now.
+    pub(crate) fn played(&self, now: Instant, peer: PeerKey) -> Option<Played> {
+        let player = self.players.get(&peer)?;
+        let stream = |s: &Subscribed| {
+            let demand = self.demand(now, s).unwrap_or(Rate::ZERO);
+            PlayedStream {
+                id: s.id,
+                track: self.router.track(s.id),
+                is_simulcast: s.carried.encodings.len() > 1,
+                taken: match s.kind {
+                    MediaKind::Audio => demand,
+                    MediaKind::Video => s.share.map_or(demand, |share| share.min(demand)),
+                },
+            }
+        };
+        Some(Played {
+            since: player.since,
+            max_rate: player.max_rate,
+            target: player.target,
+            streams: player.subscriptions.values().map(stream).collect(),
+        })
+    }
+
+    /// Returns the rate that a player can use of a publication, which arrives at the rate
+    /// `published`: its part of the rate of its paths, and beside that what it does not
+    /// play. While that is a guess, what it may be sent.
     pub(crate) fn usable(
         &self,
         now: Instant,
-        peer: PeerKey,
-        publication: &Publication,
+        played: &Played,
+        (publication, published): (&Publication, Rate),
     ) -> Option<Rate> {
-        let player = self.players.get(&peer)?;
-        if now.saturating_since(player.since) < GUESSING {
-            return Some(player.max_rate);
+        if now.saturating_since(played.since) < GUESSING {
+            return Some(played.max_rate);
         }
-        let published = self.published(now, publication);
-        let played = self.played(player, publication);
-        let played: Rate = played.filter_map(|id| self.router.demand(now, id)).sum();
-        Some(self.part(now, player, publication)? + published.saturating_sub(played))
+        let own = played.of(publication).map(|s| s.id);
+        let own: Rate = own.filter_map(|id| self.router.demand(now, id)).sum();
+        Some(played.part(publication)? + published.saturating_sub(own))
     }
 
     /// Rate at which a publication arrives.
@@ -42,60 +82,45 @@ impl Traffic {
     pub(crate) fn fitting(
         &self,
         now: Instant,
-        peer: PeerKey,
-        publication: &Publication,
+        played: &Played,
+        (publication, published): (&Publication, Rate),
     ) -> Option<Rate> {
-        let player = self.players.get(&peer)?;
-        if now.saturating_since(player.since) < GUESSING * 2 {
+        if now.saturating_since(played.since) < GUESSING * 2 {
             return None;
         }
-        let published = self.published(now, publication);
-        let ids: Vec<SubscriptionId> = self.played(player, publication).collect();
-        let streams = player.subscriptions.values();
-        let mut own = streams.filter(|s| ids.contains(&s.id));
-        if own.any(|s| s.carried.encodings.len() > 1) {
+        if played.of(publication).any(|s| s.is_simulcast) {
             // There is a smaller encoding for such a player.
             return None;
         }
-        let played = ids.iter().filter_map(|id| self.router.demand(now, *id));
-        let played: Rate = played.sum();
-        let least = ids.iter().filter_map(|id| self.router.half(now, *id));
-        let least: Rate = least.sum();
+        let ids = || played.of(publication).map(|s| s.id);
+        let own: Rate = ids().filter_map(|id| self.router.demand(now, id)).sum();
+        let least: Rate = ids().filter_map(|id| self.router.half(now, id)).sum();
         if least == Rate::ZERO {
             return None;
         }
-        let part = played.as_bps() as f64 / least.as_bps() as f64;
-        let target = self.part(now, player, publication)?;
+        let part = own.as_bps() as f64 / least.as_bps() as f64;
+        let target = played.part(publication)?;
         let fits = target.mul_f64(FITTING * part);
-        Some(fits + published.saturating_sub(played))
+        Some(fits + published.saturating_sub(own))
+    }
+}
+
+impl Played {
+    /// The streams of a publication's tracks.
+    fn of(&self, publication: &Publication) -> impl Iterator<Item = &PlayedStream> {
+        self.streams.iter().filter(|s| s.is_of(publication))
     }
 
-    /// The player's subscriptions to a publication's tracks.
-    fn played(
-        &self,
-        player: &Player,
-        publication: &Publication,
-    ) -> impl Iterator<Item = SubscriptionId> {
-        let tracks: Vec<_> = publication.track_ids().collect();
-        let ids = player.subscriptions.values().map(|s| s.id);
-        let plays = move |id: &SubscriptionId| {
-            let track = self.router.track(*id);
-            track.is_some_and(|track| tracks.contains(&track))
-        };
-        ids.filter(plays)
+    /// The part of the player's target that is not used by what others publish.
+    fn part(&self, publication: &Publication) -> Option<Rate> {
+        let others = self.streams.iter().filter(|s| !s.is_of(publication));
+        let taken: Rate = others.map(|s| s.taken).sum();
+        Some(self.target?.saturating_sub(taken))
     }
+}
 
-    /// The part of a player's target that is not used by what others publish.
-    fn part(&self, now: Instant, player: &Player, publication: &Publication) -> Option<Rate> {
-        let own: Vec<SubscriptionId> = self.played(player, publication).collect();
-        let others = player.subscriptions.values();
-        let others = others.filter(|s| !own.contains(&s.id)).filter_map(|s| {
-            let demand = self.demand(now, s)?;
-            match s.kind {
-                MediaKind::Audio => Some(demand),
-                MediaKind::Video => Some(s.share.map_or(demand, |share| share.min(demand))),
-            }
-        });
-        Some(player.target?.saturating_sub(others.sum()))
+impl PlayedStream {
+    fn is_of(&self, publication: &Publication) -> bool {
+        self.track.is_some_and(|track| publication.has_track(track))
     }
 }

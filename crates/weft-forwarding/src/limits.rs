@@ -33,6 +33,7 @@ impl Plane {
             let in_room = receptions.entry(&connection.participant.room);
             in_room.or_default().extend(connection.reception());
         }
+        let mut played = BTreeMap::new();
         for (publisher, publication) in &mut self.publications {
             let Some(origin) = publication.origin() else {
                 continue;
@@ -43,11 +44,15 @@ impl Plane {
             // Anyone who is away may come back to what there was.
             let there = players.filter(|key| has_path(&self.peers, *key));
             let there: Vec<PeerKey> = there.collect();
-            let usable = there.iter();
-            let usable = usable.filter_map(|key| self.traffic.usable(now, *key, publication));
-            let fitting = there.iter();
-            let fitting = fitting.filter_map(|key| self.traffic.fitting(now, *key, publication));
+            for key in &there {
+                let found = || self.traffic.played(now, *key);
+                played.entry(*key).or_insert_with(found);
+            }
+            let there = || there.iter().filter_map(|key| played[key].as_ref());
             let published = self.traffic.published(now, publication);
+            let known = (&*publication, published);
+            let usable = there().filter_map(|played| self.traffic.usable(now, played, known));
+            let fitting = there().filter_map(|played| self.traffic.fitting(now, played, known));
             let usable = match self.recordings.has(&publisher.room) {
                 // A recording takes all that comes.
                 true => Some(most),
