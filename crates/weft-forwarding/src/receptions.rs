@@ -102,12 +102,13 @@ impl Plane {
         };
         let assignment = reception.assign(&candidates);
         tell_lines(&mut self.events, resource, reception);
+        let mut encodings = Vec::new();
         for (stream, carried) in assignment.changed {
-            let encodings = carried.encodings.clone();
+            encodings.extend(&carried.encodings);
             self.traffic
                 .carry(now, &mut self.peers, (key, stream), carried);
-            self.resume_wanted(now, &encodings);
         }
+        self.resume_wanted(now, &encodings);
         if assignment.sections.is_empty() {
             return;
         }
