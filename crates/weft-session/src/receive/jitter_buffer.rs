@@ -8,12 +8,10 @@
 //! paths, retransmissions that are common and the time a frame takes on the
 //! wire count, and a single late frame, or a row of them, does not.
 
+use super::transits::{Transits, nth_highest};
 use std::collections::VecDeque;
 use weft_units::{Duration, Instant, MediaKind};
 
-/// Frames whose transits are looked at: about four seconds of video; chosen
-/// by us.
-const WINDOW: usize = 128;
 /// Late frames that are put up with, one in so many. NetEQ's delay manager
 /// aims at the 0.95 quantile; audio has no repair here for what comes late,
 /// hence 0.99.
@@ -21,11 +19,6 @@ const VIDEO_LATE_ONE_IN: usize = 20;
 const AUDIO_LATE_ONE_IN: usize = 100;
 /// Added to the quantile, for timers and thread switches; chosen by us.
 const MARGIN_NANOS: i64 = 5_000_000;
-/// Time that counts as one when late frames are counted. Lateness in few blocks
-/// does not recur, and waiting for it with every later frame gains nothing: a
-/// path that dies makes a row of late frames, once. Chosen by us: `demo/ride`.
-const BLOCK: Duration = Duration::from_millis(250);
-const EVENTS: usize = 3;
 /// More delay than this is no conversation any more: ITU-T G.114.
 const AUDIO_MAX_DELAY: i64 = 400_000_000;
 /// Longest delay of pictures, in microseconds. A longer wait is a freeze
@@ -81,8 +74,7 @@ pub(super) struct JitterBuffer {
     shrink: i64,
     /// Smallest transit per bucket of time, oldest first.
     floors: VecDeque<(u64, i64)>,
-    /// Number of the block of time, and transit.
-    transits: VecDeque<(u64, i64)>,
+    transits: Transits,
     playout: Option<i64>,
     updated_at: Instant,
     trouble_at: Option<Instant>,
@@ -107,7 +99,7 @@ impl JitterBuffer {
                 MediaKind::Video => VIDEO_SHRINK,
             },
             floors: VecDeque::new(),
-            transits: VecDeque::new(),
+            transits: Transits::default(),
             playout: None,
             updated_at: Instant::ZERO,
             trouble_at: None,
@@ -146,12 +138,8 @@ impl JitterBuffer {
 
     /// A frame became complete.
     pub(super) fn on_complete(&mut self, now: Instant, timestamp: u64) {
-        if self.transits.len() == WINDOW {
-            self.transits.pop_front();
-        }
-        let block = now.as_nanos() / BLOCK.as_nanos();
         let transit = self.transit(now, timestamp);
-        self.transits.push_back((block, transit));
+        self.transits.add(now, transit);
         self.watch_for_trouble(now, transit);
         self.note_late(now, transit);
         let target = self.target(now);
@@ -219,13 +207,14 @@ impl JitterBuffer {
     }
 
     fn target(&self, now: Instant) -> i64 {
-        let late = self.transits.len() / self.late_one_in;
-        let transits = self.transits.iter().map(|(_, transit)| *transit);
         // A frame has just been added.
-        let quantile = nth_highest(transits, late + 1).unwrap_or(0);
+        let quantile = self.transits.quantile(self.late_one_in).unwrap_or(0);
         let target = match self.kind {
             MediaKind::Audio => quantile,
-            MediaKind::Video => self.recurring().map_or(quantile, |t| t.min(quantile)),
+            MediaKind::Video => {
+                let recurring = self.transits.recurring();
+                recurring.map_or(quantile, |transit| transit.min(quantile))
+            }
         };
         let recent = |at: Instant| now.saturating_since(at) < TROUBLED_FOR;
         let troubled = self.trouble_at.is_some_and(recent);
@@ -235,20 +224,6 @@ impl JitterBuffer {
         let least = least.map_or(i64::MIN, |(floor, least)| floor.saturating_add(least));
         let target = target.saturating_add(MARGIN_NANOS).max(least);
         target.min(self.ceiling())
-    }
-
-    /// The highest transit that more than [`EVENTS`] blocks reach; `None` if
-    /// there are not so many.
-    fn recurring(&self) -> Option<i64> {
-        let mut frames = self.transits.iter().copied().peekable();
-        let worst_of_blocks = std::iter::from_fn(|| {
-            let (block, mut worst) = frames.next()?;
-            while let Some((_, transit)) = frames.next_if(|(other, _)| *other == block) {
-                worst = worst.max(transit);
-            }
-            Some(worst)
-        });
-        nth_highest(worst_of_blocks, 1 + EVENTS)
     }
 
     fn ceiling(&self) -> i64 {
@@ -274,25 +249,4 @@ impl JitterBuffer {
             .saturating_add(rest * SECOND / self.clock_rate);
         i64::try_from(nanos).unwrap_or(i64::MAX)
     }
-}
-
-/// The `n`-th of these values, the highest first, `n` being small; `None` if
-/// they are fewer.
-fn nth_highest(values: impl Iterator<Item = i64>, n: usize) -> Option<i64> {
-    let mut highest = Vec::with_capacity(n);
-    for value in values {
-        if highest.len() < n {
-            highest.push(value);
-        } else if highest.last().is_some_and(|least| value > *least) {
-            highest[n - 1] = value;
-        } else {
-            continue;
-        }
-        let mut place = highest.len() - 1;
-        while place > 0 && highest[place - 1] < highest[place] {
-            highest.swap(place - 1, place);
-            place -= 1;
-        }
-    }
-    highest.get(n.checked_sub(1)?).copied()
 }

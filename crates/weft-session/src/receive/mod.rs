@@ -20,6 +20,7 @@ mod quality;
 mod recovery;
 mod references;
 mod stats;
+mod transits;
 mod types;
 
 pub use profile::{ReceiverProfile, Reordering};

@@ -1,5 +1,6 @@
 //! From packets on paths to streams.
 
+use smallvec::SmallVec;
 use weft_units::{Bytes, Ecn, Instant, PathId, Ssrc, StreamId};
 use weft_wire::rtcp::{Nack, Packet};
 use weft_wire::rtp::{self, Header};
@@ -172,19 +173,19 @@ impl Session {
     }
 
     pub(super) fn poll_receivers(&mut self, now: Instant) {
-        for stream in self.streams.receivers.values_mut() {
-            if stream.receiver.poll_timeout().is_some_and(|d| d.at <= now) {
-                stream.receiver.handle_timeout(now);
+        let mut events = SmallVec::<[_; 4]>::new();
+        for (id, stream) in self.streams.receivers.iter_mut() {
+            let receiver = &mut stream.receiver;
+            if receiver.poll_timeout().is_some_and(|d| d.at <= now) {
+                receiver.handle_timeout(now);
+            }
+            while let Some(event) = receiver.poll_event() {
+                events.push((*id, event));
             }
         }
-        while let Some((id, event)) = self.poll_receive_event() {
+        for (id, event) in events {
             self.on_receive_event(now, id, event);
         }
-    }
-
-    fn poll_receive_event(&mut self) -> Option<(StreamId, ReceiveEvent)> {
-        let mut streams = self.streams.receivers.iter_mut();
-        streams.find_map(|(id, s)| Some((*id, s.receiver.poll_event()?)))
     }
 
     fn on_receive_event(&mut self, now: Instant, id: StreamId, event: ReceiveEvent) {

@@ -1,0 +1,129 @@
+//! Transits of the last frames, in order of time and of size.
+
+use smallvec::SmallVec;
+use std::collections::VecDeque;
+use weft_units::{Duration, Instant};
+
+/// Frames whose transits are looked at: about four seconds of video; chosen
+/// by us.
+const WINDOW: usize = 128;
+/// Time that counts as one when late frames are counted. Lateness in few blocks
+/// does not recur, and waiting for it with every later frame gains nothing: a
+/// path that dies makes a row of late frames, once. Chosen by us: `demo/ride`.
+const BLOCK: Duration = Duration::from_millis(250);
+const EVENTS: usize = 3;
+
+/// Transits of the last [`WINDOW`] frames, in nanoseconds. Every frame asks for their
+/// quantile, so it is not searched for among all.
+#[derive(Debug, Default)]
+pub(super) struct Transits {
+    /// Number of the block of time, and transit, oldest first.
+    frames: VecDeque<(u64, i64)>,
+    /// All transits, the lowest first.
+    sorted: Vec<i64>,
+    /// Number of each block, and its highest transit.
+    worst: VecDeque<(u64, i64)>,
+}
+
+impl Transits {
+    /// Adds a frame that became complete now.
+    pub(super) fn add(&mut self, now: Instant, transit: i64) {
+        if self.frames.len() == WINDOW {
+            self.remove_oldest();
+        }
+        let block = now.as_nanos() / BLOCK.as_nanos();
+        self.frames.push_back((block, transit));
+        let place = self.sorted.partition_point(|known| *known < transit);
+        self.sorted.insert(place, transit);
+        match self.worst.back_mut() {
+            Some((last, worst)) if *last == block => *worst = transit.max(*worst),
+            _ => self.worst.push_back((block, transit)),
+        }
+    }
+
+    fn remove_oldest(&mut self) {
+        let Some((block, transit)) = self.frames.pop_front() else {
+            return;
+        };
+        let place = self.sorted.partition_point(|known| *known < transit);
+        self.sorted.remove(place);
+        let rest = self.frames.iter().take_while(|(of, _)| *of == block);
+        match (
+            rest.map(|(_, transit)| *transit).max(),
+            self.worst.front_mut(),
+        ) {
+            (Some(worst), Some(front)) => front.1 = worst,
+            _ => drop(self.worst.pop_front()),
+        }
+    }
+
+    /// Returns the transit that one frame in so many exceeds, or as few as can; `None`
+    /// without frames.
+    pub(super) fn quantile(&self, one_in: usize) -> Option<i64> {
+        let late = self.frames.len() / one_in;
+        let place = self.sorted.len().checked_sub(late + 1)?;
+        Some(self.sorted[place])
+    }
+
+    /// Returns the highest transit that more than [`EVENTS`] blocks reach; `None` if
+    /// there are not so many.
+    pub(super) fn recurring(&self) -> Option<i64> {
+        let worst = self.worst.iter().map(|(_, transit)| *transit);
+        nth_highest(worst, 1 + EVENTS)
+    }
+}
+
+/// The `n`-th of these values, the highest first, `n` being small; `None` if
+/// they are fewer.
+pub(super) fn nth_highest(values: impl Iterator<Item = i64>, n: usize) -> Option<i64> {
+    let mut highest = SmallVec::<[i64; 4]>::new();
+    for value in values {
+        if highest.len() < n {
+            highest.push(value);
+        } else if highest.last().is_some_and(|least| value > *least) {
+            highest[n - 1] = value;
+        } else {
+            continue;
+        }
+        let mut place = highest.len() - 1;
+        while place > 0 && highest[place - 1] < highest[place] {
+            highest.swap(place - 1, place);
+            place -= 1;
+        }
+    }
+    highest.get(n.checked_sub(1)?).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Returns the n-th highest of these by sorting all.
+    fn nth(mut values: Vec<i64>, n: usize) -> Option<i64> {
+        values.sort_unstable_by(|a, b| b.cmp(a));
+        values.get(n - 1).copied()
+    }
+
+    proptest! {
+        #[test]
+        fn figures_are_those_of_the_last_frames(
+            frames in proptest::collection::vec((0_u64..120, -9_i64..9), 1..400),
+        ) {
+            let (mut transits, mut now) = (Transits::default(), Instant::ZERO);
+            let mut all: Vec<(u64, i64)> = Vec::new();
+            for (gap, transit) in frames {
+                now += Duration::from_millis(gap);
+                transits.add(now, transit);
+                all.push((now.as_nanos() / BLOCK.as_nanos(), transit));
+                let last = &all[all.len().saturating_sub(WINDOW)..];
+                let values = last.iter().map(|(_, transit)| *transit).collect();
+                let late = last.len() / 20;
+                prop_assert_eq!(transits.quantile(20), nth(values, late + 1));
+                let blocks = last.chunk_by(|a, b| a.0 == b.0);
+                let worst = blocks.filter_map(|block| block.iter().map(|(_, t)| *t).max());
+                prop_assert_eq!(transits.recurring(), nth(worst.collect(), 1 + EVENTS));
+            }
+        }
+    }
+}
