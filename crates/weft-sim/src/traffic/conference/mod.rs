@@ -1,8 +1,8 @@
 //! A conference: people as whole peers, and the server between them as the product has it.
 //!
 //! All groups of a run meet in one room, so they are one flow here. Datagrams are whole
-//! and encrypted. Only the handshake is left out ([`weft_secure::Keying::Known`]), and
-//! requests to the server take no time.
+//! and have their real sizes. Handshake and encryption are left out
+//! ([`weft_secure::Keying::Plain`]), and requests to the server take no time.
 
 mod camera;
 mod in_flight;
@@ -149,7 +149,7 @@ impl ConferenceFlow {
             let person = &mut self.people[number];
             match connected {
                 Some((resource, peer)) => {
-                    person.connect(now, of, Connected { resource, peer });
+                    person.connect(now, of, Connected::new(resource, peer));
                 }
                 // The server refused.
                 None => drop(person.disconnect(now, of)),
@@ -268,6 +268,10 @@ impl ConferenceFlow {
     /// Carries out the requests of a person's peers, and sets the time of the next call.
     fn drain(&mut self, now: Instant, number: usize, network: &mut Network) {
         for of in Connection::BOTH {
+            let connected = self.people[number].connection(of);
+            if connected.is_none_or(|connected| !connected.is_touched) {
+                continue;
+            }
             let mut has_failed = false;
             while let Some(connected) = self.people[number].connection_mut(of)
                 && let Some(output) = connected.peer.poll_output()
@@ -291,6 +295,8 @@ impl ConferenceFlow {
             }
             if has_failed {
                 self.disconnect(now, number, of);
+            } else if let Some(connected) = self.people[number].connection_mut(of) {
+                connected.settle();
             }
         }
         self.set_person_timer(now, number, network);
@@ -332,8 +338,10 @@ impl ConferenceFlow {
         };
         let person = &mut self.people[number];
         let offer = server::as_known(person.setup.level, offer.to_owned());
-        let connected = person.connection_mut(of);
-        let answer = connected.and_then(|c| c.peer.answer(now, &offer).ok());
+        let answer = person.connection_mut(of).and_then(|connected| {
+            connected.is_touched = true;
+            connected.peer.answer(now, &offer).ok()
+        });
         if let Some(answer) = answer {
             // A connection that has just ended has no answer to take.
             let _ = self.server.plane.accept(now, resource.clone(), &answer);
@@ -426,6 +434,7 @@ impl Flow for ConferenceFlow {
             if let Some(connected) = self.people[number].connection_mut(of) {
                 let peer = &mut connected.peer;
                 peer.handle_datagram(now, tuple, packet.ecn, bytes);
+                connected.is_touched = true;
                 self.touched.push_back(number);
             }
         }

@@ -54,6 +54,27 @@ impl Connection {
 pub(super) struct Connected {
     pub resource: ResourceId,
     pub peer: Peer,
+    /// Whether the peer may have output, and another deadline.
+    pub is_touched: bool,
+    /// Deadline of the peer.
+    due: Option<Instant>,
+}
+
+impl Connected {
+    pub fn new(resource: ResourceId, peer: Peer) -> Connected {
+        Connected {
+            resource,
+            peer,
+            is_touched: true,
+            due: None,
+        }
+    }
+
+    /// Takes the peer's deadline, when its output has been handled.
+    pub fn settle(&mut self) {
+        self.is_touched = false;
+        self.due = self.peer.poll_timeout().map(|deadline| deadline.at);
+    }
 }
 
 pub(super) struct Person {
@@ -246,12 +267,11 @@ impl Person {
 
     pub fn poll_timeout(&self) -> Option<Instant> {
         let connections = self.publication.iter().chain(&self.reception);
-        let peers = connections.filter_map(|c| c.peer.poll_timeout());
+        let peers = connections.filter_map(|connected| connected.due);
         let camera = self.camera.as_ref().and_then(SimulcastCamera::next_at);
         let sound = self.microphone.as_ref().map(|sound| sound.next_at);
         let leaves = self.leaves_at.filter(|_| self.is_present());
         peers
-            .map(|deadline| deadline.at)
             .chain(camera)
             .chain(sound)
             .chain(self.joins_at)
@@ -262,16 +282,22 @@ impl Person {
     /// Runs the due timers of peers, camera and microphone.
     pub fn on_time(&mut self, now: Instant, speaks: bool) {
         for connected in self.publication.iter_mut().chain(&mut self.reception) {
-            if connected.peer.poll_timeout().is_some_and(|d| d.at <= now) {
+            if connected.due.is_some_and(|at| at <= now) {
                 connected.peer.handle_timeout(now);
+                connected.is_touched = true;
             }
         }
-        let Some(Connected { peer, .. }) = &mut self.publication else {
+        let publication = self.publication.as_mut();
+        let Some(Connected {
+            peer, is_touched, ..
+        }) = publication
+        else {
             return;
         };
         if let Some(camera) = &mut self.camera
             && camera.next_at().is_some_and(|at| at <= now)
         {
+            *is_touched = true;
             for picture in camera.capture(now) {
                 let stream = stream_of(peer, MediaKind::Video, picture.encoding);
                 if let Some(stream) = stream {
@@ -284,6 +310,7 @@ impl Person {
             && sound.next_at <= now
             && let Some(stream) = stream_of(peer, MediaKind::Audio, 0)
         {
+            *is_touched = true;
             let frame = sound.record(speaks, clock(now, Codec::Opus), now);
             let _ = peer.send_frame(now, stream, &frame);
         }
