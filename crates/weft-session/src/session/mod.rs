@@ -16,6 +16,7 @@ mod protecting;
 mod queries;
 mod rate;
 mod receive_stream;
+mod receivers;
 mod receiving;
 mod recovering;
 mod removal;
@@ -47,6 +48,7 @@ use crate::stats::{Drops, Stats};
 
 use feedback::Feedback;
 use receive_stream::ReceiveStream;
+use receivers::Receivers;
 use scheduling::Scheduling;
 
 /// A multipath media session, without sockets, crypto or codecs.
@@ -80,7 +82,7 @@ pub struct Session {
 #[derive(Default)]
 struct Streams {
     senders: SmallMap<StreamId, SendStream>,
-    receivers: SmallMap<StreamId, ReceiveStream>,
+    receivers: Receivers,
     /// The number of the next one, of either direction.
     next: u32,
 }
@@ -184,7 +186,7 @@ impl Session {
         let id = self.next_stream_id();
         self.streams
             .receivers
-            .insert(id, ReceiveStream::new(config, self.config.receiver));
+            .push(id, ReceiveStream::new(config, self.config.receiver));
         id
     }
 
@@ -357,31 +359,23 @@ impl Session {
         });
         let paths = Deadline::earlier(self.paths_due.other, pacer);
         let sending = Deadline::earlier(Deadline::earlier(Some(report), feedback), paths);
-        let receivers = self.streams.receivers.values();
-        let receivers = receivers.map(|stream| stream.receiver.poll_timeout());
-        receivers.fold(sending, |next, due| {
-            let due = due.map(|d| Deadline {
-                reason: "receiver",
-                ..d
-            });
-            Deadline::earlier(next, due)
-        })
+        let receivers = self.streams.receivers.poll_timeout();
+        let receivers = receivers.map(|at| Deadline {
+            at,
+            reason: "receiver",
+        });
+        Deadline::earlier(sending, receivers)
     }
 
     /// Whether a timeout is for packets that wait for their pacer, as most are:
     /// nothing else has anything to do then.
     fn only_pacers_are_due(&self, now: Instant) -> bool {
         let later = |at: Option<Instant>| at.is_none_or(|at| now < at);
-        let mut receivers = self
-            .streams
-            .receivers
-            .values()
-            .map(|s| s.receiver.poll_timeout());
         !self.rate.moved
             && now < self.feedback.next_report
             && later(self.feedback.next_feedback)
             && later(self.paths_due.other.map(|d| d.at))
-            && receivers.all(|due| later(due.map(|d| d.at)))
+            && later(self.streams.receivers.poll_timeout())
     }
 
     /// Returns the paths that may carry messages beside media, with their round trips, the
@@ -474,7 +468,7 @@ impl Session {
     }
 
     pub(crate) fn receivers(&self) -> impl Iterator<Item = (StreamId, &ReceiveStream)> {
-        self.streams.receivers.iter().map(|(id, s)| (*id, s))
+        self.streams.receivers.iter()
     }
 
     pub(crate) fn path_use(&self, path: PathId) -> PathUse {

@@ -1,6 +1,5 @@
 //! From packets on paths to streams.
 
-use smallvec::SmallVec;
 use weft_units::{Bytes, Ecn, Instant, PathId, Ssrc, StreamId};
 use weft_wire::rtcp::{Nack, Packet};
 use weft_wire::rtp::{self, Header};
@@ -21,7 +20,7 @@ impl Session {
             return;
         };
         let found = self.receiver_of(&header);
-        let stream = found.and_then(|id| self.streams.receivers.get(&id));
+        let stream = found.and_then(|id| self.streams.receivers.get(id));
         if let (Some(named), true) = (
             header.extensions.path,
             stream.is_some_and(|s| s.is_rtx(&header)),
@@ -38,7 +37,7 @@ impl Session {
         self.log_arrival(arrival, &header, origin);
         let (numbered_on, stream_sequence) = self.numbering(path, &header, origin);
         let remedy = self.remedy();
-        let Some(stream) = self.streams.receivers.get_mut(&id) else {
+        let Some(stream) = self.streams.receivers.get_mut(id) else {
             return;
         };
         if stream.is_repair(&header) {
@@ -118,8 +117,8 @@ impl Session {
             self.want_feedback(now);
         }
         let (numbered_on, stream_sequence) = self.numbering(path, &header, origin);
-        let mut streams = self.streams.receivers.values_mut();
-        if let Some(stream) = streams.find(|s| s.ssrc == Some(header.ssrc)) {
+        let streams = &mut self.streams.receivers;
+        if let Some(stream) = streams.find_mut(|s| s.ssrc == Some(header.ssrc)) {
             let sequence = sequence::extend(stream.highest, header.sequence);
             let receiver = &mut stream.receiver;
             receiver.handle_again(now, numbered_on, sequence, stream_sequence);
@@ -169,21 +168,11 @@ impl Session {
                 .iter()
                 .find(|(_, s)| s.claims(header))
         });
-        found.map(|(id, _)| *id)
+        found.map(|(id, _)| id)
     }
 
     pub(super) fn poll_receivers(&mut self, now: Instant) {
-        let mut events = SmallVec::<[_; 4]>::new();
-        for (id, stream) in self.streams.receivers.iter_mut() {
-            let receiver = &mut stream.receiver;
-            if receiver.poll_timeout().is_some_and(|d| d.at <= now) {
-                receiver.handle_timeout(now);
-            }
-            while let Some(event) = receiver.poll_event() {
-                events.push((*id, event));
-            }
-        }
-        for (id, event) in events {
+        for (id, event) in self.streams.receivers.advance(now) {
             self.on_receive_event(now, id, event);
         }
     }
@@ -191,7 +180,7 @@ impl Session {
     fn on_receive_event(&mut self, now: Instant, id: StreamId, event: ReceiveEvent) {
         match event {
             ReceiveEvent::Nack { sequences } => {
-                let media = self.streams.receivers.get(&id).and_then(|s| s.ssrc);
+                let media = self.streams.receivers.get(id).and_then(|s| s.ssrc);
                 let (Some(media), sender) = (media, self.rtcp_ssrc()) else {
                     return;
                 };
@@ -212,7 +201,7 @@ impl Session {
 
     /// Asks the sender of this incoming stream for a keyframe (RTCP PLI).
     pub fn request_keyframe(&mut self, _now: Instant, stream: StreamId) {
-        let media = self.streams.receivers.get(&stream).and_then(|s| s.ssrc);
+        let media = self.streams.receivers.get(stream).and_then(|s| s.ssrc);
         if let Some(media) = media {
             let sender = self.rtcp_ssrc();
             self.send_rtcp(&[Packet::PictureLoss { sender, media }]);
@@ -226,7 +215,7 @@ impl Session {
             .receivers
             .iter()
             .filter(|(_, s)| s.ssrc.is_some_and(|ssrc| ssrcs.contains(&ssrc)))
-            .map(|(id, _)| *id)
+            .map(|(id, _)| id)
             .collect();
         for stream in ended {
             self.event(Event::StreamEnded { stream });

@@ -27,7 +27,7 @@ impl Session {
         packet: &[u8],
         payload: &[u8],
     ) {
-        let Some(stream) = self.streams.receivers.get_mut(&id) else {
+        let Some(stream) = self.streams.receivers.get_mut(id) else {
             return;
         };
         stream.fec_ssrc = Some(header.ssrc);
@@ -57,7 +57,7 @@ impl Session {
         packet: &[u8],
         again: bool,
     ) {
-        let Some(stream) = self.streams.receivers.get_mut(&id) else {
+        let Some(stream) = self.streams.receivers.get_mut(id) else {
             return;
         };
         if !stream.recovery.in_use(now) {
@@ -73,7 +73,7 @@ impl Session {
 
     /// Hands on recovered packets as if they had been received.
     pub(super) fn recover(&mut self, now: Instant, path: PathId, id: StreamId) {
-        let Some(stream) = self.streams.receivers.get_mut(&id) else {
+        let Some(stream) = self.streams.receivers.get_mut(id) else {
             return;
         };
         let Some(ssrc) = stream.ssrc else {

@@ -23,7 +23,7 @@ impl Session {
         id: StreamId,
         quality: &PathQuality,
     ) {
-        let media = self.streams.receivers.get(&id).and_then(|s| s.ssrc);
+        let media = self.streams.receivers.get(id).and_then(|s| s.ssrc);
         let (Some(media), Level::Full) = (media, self.level) else {
             return;
         };
@@ -80,8 +80,8 @@ impl Session {
                 self.drops.implausible += 1;
                 continue;
             }
-            let mut streams = self.streams.receivers.values_mut();
-            let stream = streams.find(|s| s.ssrc == Some(description.ssrc));
+            let streams = &mut self.streams.receivers;
+            let stream = streams.find_mut(|s| s.ssrc == Some(description.ssrc));
             if let Some(stream) = stream {
                 let interval = Duration::from_secs(1000) / u64::from(rate);
                 stream.receiver.set_frame_interval(interval);

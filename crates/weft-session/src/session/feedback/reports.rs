@@ -117,11 +117,8 @@ impl Session {
     }
 
     pub(in crate::session) fn on_sender_report(&mut self, now: Instant, report: &SenderReport) {
-        let stream = self
-            .streams
-            .receivers
-            .values_mut()
-            .find(|s| s.ssrc == Some(report.ssrc));
+        let receivers = &mut self.streams.receivers;
+        let stream = receivers.find_mut(|s| s.ssrc == Some(report.ssrc));
         if let Some(stream) = stream {
             stream.last_sender_report = Some(((report.ntp >> 16) as u32, now));
         }
