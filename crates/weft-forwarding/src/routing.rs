@@ -6,6 +6,7 @@
 //! Nothing here knows peers or sessions: packets, numbers and rates go in and out.
 
 mod beginning;
+mod dependencies;
 mod forwarder;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
@@ -14,11 +15,13 @@ mod keyframes;
 mod layers;
 mod offset_map;
 mod output;
+mod parsed;
 mod router;
 mod share;
 
-pub(crate) use forwarder::{Downlink, Forwarder, Forwarding, Parsed};
+pub(crate) use forwarder::{Downlink, Forwarder, Forwarding};
 pub(crate) use id::{SubscriptionId, TrackId};
 pub(crate) use output::Output;
+pub(crate) use parsed::Parsed;
 pub(crate) use router::Router;
 pub(crate) use share::{ROOM, fair_shares};

@@ -48,6 +48,7 @@ impl Source {
                 timestamp: timestamp as u32,
                 marker: n == last,
                 audio_level: None,
+                dependency: Box::default(),
                 payload: ForwardedPayload::from(SharedBytes::from(payload)),
                 keyframe: false,
                 content: Content::Media,

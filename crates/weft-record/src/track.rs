@@ -77,6 +77,7 @@ impl Track {
             timestamp: packet.timestamp,
             marker: packet.marker,
             audio_level: None,
+            dependency: &[],
             payload,
             recovered: false,
         };

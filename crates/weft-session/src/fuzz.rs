@@ -21,6 +21,7 @@ const EXTENSIONS: ExtensionMap = ExtensionMap {
     audio_level: None,
     rid: None,
     repaired_rid: None,
+    dependency: None,
 };
 /// Timers that may be due one after another at the same time.
 const MOST_AT_ONCE: usize = 100;

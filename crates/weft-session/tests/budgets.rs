@@ -25,6 +25,7 @@ const EXTENSIONS: ExtensionMap = ExtensionMap {
     audio_level: None,
     rid: None,
     repaired_rid: None,
+    dependency: None,
 };
 /// Between two reports while packets come.
 const REPORT: Duration = Duration::from_millis(25);

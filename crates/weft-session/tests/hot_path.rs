@@ -208,6 +208,7 @@ fn the_payload_of_a_forwarded_packet_is_never_copied() {
         timestamp: 0,
         marker: true,
         audio_level: None,
+        dependency: Box::default(),
         payload: ForwardedPayload {
             prefix: Prefix::new(&[0x90, 0x80, 0x81, 0x02]),
             body: came.behind(3),

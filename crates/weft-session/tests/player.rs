@@ -63,6 +63,7 @@ fn a_player_that_is_silent_costs_two_seconds_of_what_is_published() {
                 timestamp: (number / 40) as u32 * 3_000,
                 marker: number % 40 >= 36,
                 audio_level: None,
+                dependency: Box::default(),
                 payload: SharedBytes::from(vec![0x10; PAYLOAD]).into(),
                 content: Content::Media,
                 // One that nobody answers is not sent anything but keyframes.
@@ -141,6 +142,7 @@ impl Pair {
                 timestamp: (self.now.as_nanos() / 11_111) as u32,
                 marker: number == packets,
                 audio_level: None,
+                dependency: Box::default(),
                 payload: SharedBytes::from(vec![0x10; PAYLOAD]).into(),
                 content: Content::Media,
                 keyframe: true,

@@ -16,6 +16,7 @@ const MAP: ExtensionMap = ExtensionMap {
     audio_level: Some(4),
     rid: None,
     repaired_rid: None,
+    dependency: Some(5),
 };
 
 /// Well below the longest text that the SDP parser accepts.
@@ -23,6 +24,7 @@ const MAX_EMITTED: usize = 100_000;
 
 /// RTP: a parsed packet can be written and parsed again.
 pub fn fuzz_rtp(data: &[u8]) {
+    fuzz_dependency(data);
     let peeked = rtp::peek(data);
     let Ok((header, payload)) = rtp::parse(data, &MAP) else {
         return;
@@ -35,10 +37,37 @@ pub fn fuzz_rtp(data: &[u8]) {
     let (still, same) = rtp::parse(&cleared, &MAP).expect("its form is the same");
     assert_eq!((still.sequence, same), (header.sequence, payload));
     assert!(still.extensions.transport_sequence.is_none_or(|n| n == 0));
+    let dependency = rtp::dependency_of(data, &MAP);
     let mut packet = Vec::new();
-    header.write(&MAP, &mut packet);
+    header.write_with_dependency(&MAP, dependency, &mut packet);
+    assert_eq!(rtp::dependency_of(&packet, &MAP), dependency);
     let (again, rest) = rtp::parse(&packet, &MAP).expect("what was written can be read");
     assert_eq!((again, rest), (header, &[][..]));
+}
+
+/// Dependency descriptor: another list of decode targets changes nothing else, and the
+/// descriptors behind the first one can use its structure.
+pub fn fuzz_dependency(data: &[u8]) {
+    use rtp::dependency::{Details, rewritten};
+    let mut structure = None;
+    for descriptor in data.chunks(64) {
+        let Ok(details) = Details::parse(descriptor, structure.as_ref()) else {
+            continue;
+        };
+        let known = details.structure.as_ref().or(structure.as_ref());
+        let known = known.expect("a frame has a structure");
+        let targets = known.targets();
+        assert!((1..=32).contains(&targets));
+        for target in 0..targets {
+            assert!(known.is_within(target, target));
+        }
+        let active = known.all_targets() / 3;
+        let written = rewritten(descriptor, 7, Some((active, targets)));
+        assert!(written.len() <= descriptor.len() + 5);
+        let again = Details::parse(&written, structure.as_ref()).expect("it can be read");
+        assert_eq!((again.frame, again.active), (details.frame, Some(active)));
+        structure = details.structure.or(structure);
+    }
 }
 
 /// RTCP: parsed packets can be written and parsed again.

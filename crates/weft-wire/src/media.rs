@@ -20,6 +20,8 @@ pub struct MediaPacket {
     pub marker: bool,
     /// Audio level, if it is sound and the sender reports the level.
     pub audio_level: Option<AudioLevel>,
+    /// Dependency descriptor; empty if the packet has none.
+    pub dependency: SharedBytes,
     /// Payload without padding; empty for a packet that is only padding, whose
     /// sequence number a forwarder needs.
     pub payload: SharedBytes,
@@ -37,6 +39,8 @@ pub struct ForwardedPacket {
     pub marker: bool,
     /// Audio level, if it is sound and the sender reports the level.
     pub audio_level: Option<AudioLevel>,
+    /// Dependency descriptor; empty if the packet has none.
+    pub dependency: Box<[u8]>,
     /// Payload with its descriptor; empty for a packet that only fills a
     /// sequence number.
     pub payload: ForwardedPayload,

@@ -3,8 +3,10 @@
 //! [`peek`], [`parse`] and [`Header::write`] are the hot path: they allocate
 //! only if `out` has to grow.
 
+pub mod dependency;
 mod extension;
 
+pub use dependency::DEPENDENCY_URI;
 pub use extension::{
     AUDIO_LEVEL_URI, ExtensionMap, Extensions, MID_URI, Mid, PATH_URI, PathExtension,
     REPAIRED_RID_URI, RID_URI, Rid, TRANSPORT_SEQUENCE_URI,
@@ -146,6 +148,17 @@ pub fn parse<'a>(packet: &'a [u8], map: &ExtensionMap) -> Result<(Header, &'a [u
     Ok((header, payload))
 }
 
+/// Finds the dependency descriptor of a plain packet; empty if it has none.
+#[must_use]
+pub fn dependency_of<'a>(packet: &'a [u8], map: &ExtensionMap) -> &'a [u8] {
+    let Some(id) = map.dependency else {
+        return &[];
+    };
+    let block = parse_fixed(packet).ok().and_then(|fixed| fixed.extension);
+    let found = block.and_then(|(profile, block)| extension::element(profile, block, id));
+    found.unwrap_or_default()
+}
+
 /// Contributing sources of a packet, for packets that use them: repair packets.
 ///
 /// # Errors
@@ -187,12 +200,28 @@ impl Header {
     /// (RFC 8285 section 4.2). An extension is written if it has a value and
     /// `map` has an id for it that this form can hold (1 to 14).
     pub fn write(&self, map: &ExtensionMap, out: &mut Vec<u8>) {
-        self.write_with_sources(map, &[], out);
+        self.write_all(map, &[], &[], out);
+    }
+
+    /// Appends the header with this dependency descriptor, unless it is empty. A descriptor
+    /// of more than 16 octets needs the two-byte form (RFC 8285 section 4.3).
+    pub fn write_with_dependency(&self, map: &ExtensionMap, dependency: &[u8], out: &mut Vec<u8>) {
+        self.write_all(map, &[], dependency, out);
     }
 
     /// Appends the header with contributing sources: the first 15 of these (RFC
     /// 3550 section 5.1).
     pub fn write_with_sources(&self, map: &ExtensionMap, sources: &[Ssrc], out: &mut Vec<u8>) {
+        self.write_all(map, sources, &[], out);
+    }
+
+    fn write_all(
+        &self,
+        map: &ExtensionMap,
+        sources: &[Ssrc],
+        dependency: &[u8],
+        out: &mut Vec<u8>,
+    ) {
         let sources = &sources[..sources.len().min(MAX_SOURCES)];
         let start = out.len();
         let marker = if self.marker { MARKER_BIT } else { 0 };
@@ -206,7 +235,7 @@ impl Header {
         for source in sources {
             out.extend_from_slice(&source.0.to_be_bytes());
         }
-        if extension::write_block(&self.extensions, map, out) {
+        if extension::write_block(&self.extensions, dependency, map, out) {
             out[start] |= EXTENSION_BIT;
         }
     }

@@ -17,6 +17,7 @@ fn an_rtp_header_is_read_and_written_without_allocation() {
         audio_level: Some(4),
         rid: Some(5),
         repaired_rid: Some(6),
+        dependency: Some(7),
     };
     let header = Header {
         marker: true,

@@ -1,4 +1,4 @@
-use super::forwarder::Parsed;
+use super::parsed::Parsed;
 use weft_units::{Bytes, Duration, Instant, Rate};
 
 /// Age at which a keyframe is too old for a newcomer, who then waits for another one. As

@@ -1,16 +1,19 @@
 use crate::routing::layers::{LAYERS, LayerChoice};
 use crate::routing::offset_map::{OffsetMap, Place, Seen};
+use crate::routing::parsed::Parsed;
 use layered::LayeredPictures;
 use pictures::{Pictures, Verdict};
 use std::collections::VecDeque;
+use targets::{FrameVerdict, Targets, Wanted};
 use timestamps::Timestamps;
 use weft_units::{Codec, Duration, Instant, MediaKind, Rate};
 use weft_wire::media::{ForwardedPacket, ForwardedPayload, MediaPacket};
-use weft_wire::payload::{Content, FirstPacket, PieceInfo, Start, format_of};
+use weft_wire::payload::{Content, FirstPacket, format_of};
 
 mod late;
 mod layered;
 mod pictures;
+mod targets;
 #[cfg(test)]
 mod tests;
 mod timestamps;
@@ -82,8 +85,9 @@ pub(crate) struct Stats {
 /// pauses and changes of the source.
 ///
 /// VP8, VP9 and AV1 start at keyframes, and temporal layers are dropped to fit; spatial
-/// layers stay together. H.264 starts at parameter sets and has no layers, so it pauses
-/// until the next keyframe if it does not fit. Packets of Opus are independent.
+/// layers, too, where packets have dependency descriptors. H.264 starts at parameter sets
+/// and has no layers, so what does not fit makes a pause until the next keyframe. Of Opus
+/// every packet stands for itself.
 ///
 /// Feed [`handle_packet`](Forwarder::handle_packet), then drain
 /// [`poll_output`](Forwarder::poll_output) to `None`.
@@ -96,6 +100,8 @@ pub(crate) struct Forwarder {
     pictures: Pictures,
     /// In place of `pictures` where packets do not name their pictures.
     layered: LayeredPictures,
+    /// Decode target, where packets have dependency descriptors.
+    targets: Targets,
     timestamps: Timestamps,
     seen: Seen,
     next_out: u64,
@@ -131,21 +137,6 @@ struct Newest {
     dropped: bool,
 }
 
-/// Packet with its parsed payload, which all subscribers share.
-#[derive(Debug, Clone)]
-pub(crate) struct Parsed {
-    pub(crate) packet: MediaPacket,
-    pub(crate) info: PieceInfo,
-}
-
-impl Parsed {
-    /// `None` if this is not a payload of the codec.
-    pub(crate) fn new(codec: Codec, packet: MediaPacket) -> Option<Parsed> {
-        let info = format_of(codec).read(&packet.payload).ok()?.info;
-        Some(Parsed { packet, info })
-    }
-}
-
 impl Forwarder {
     /// Creates a forwarder that waits for the first keyframe.
     #[must_use]
@@ -160,6 +151,7 @@ impl Forwarder {
             },
             pictures: Pictures::new(format_of(codec).closes_gaps()),
             layered: LayeredPictures::default(),
+            targets: Targets::default(),
             timestamps: Timestamps::default(),
             seen: Seen::new(),
             next_out: 1,
@@ -313,6 +305,7 @@ impl Forwarder {
         self.seen = Seen::new();
         self.pictures.start(&parsed.info.numbers);
         self.layered.start();
+        self.targets.start(parsed.dependency.as_ref());
         self.state = State::Running(Running {
             map: OffsetMap::new(packet.sequence, self.next_out),
             newest: Newest {
@@ -359,17 +352,9 @@ impl Forwarder {
             self.stats.congested += 1;
             return;
         }
-        let wanted = match queued > QUEUE_LONG || self.is_late {
-            true => 0,
-            false => self.choice.wanted(),
-        };
-        let verdict = match (self.codec.kind(), marks_first) {
-            (_, true) => self.pictures.decide(&parsed.info, newest, wanted),
-            (MediaKind::Video, false) => {
-                let picture = (packet.timestamp, &parsed.info);
-                self.layered.decide(picture, newest, wanted)
-            }
-            (MediaKind::Audio, false) => Verdict::untouched(),
+        let (verdict, frame) = self.judge(parsed, newest);
+        let State::Running(running) = &mut self.state else {
+            return;
         };
         if newest {
             running.place(parsed, &verdict);
@@ -377,12 +362,14 @@ impl Forwarder {
         match (running.map.place(packet.sequence), verdict.forward) {
             (Place::Out(sequence), true) => {
                 let timestamp = self.timestamps.shifted(now, packet.timestamp);
+                let dependency = self.dependency(parsed, frame.as_ref());
                 self.stats.forwarded += 1;
                 self.emit(ForwardedPacket {
                     sequence,
                     timestamp,
-                    marker: packet.marker,
+                    marker: packet.marker || frame.as_ref().is_some_and(|f| f.ends_picture),
                     audio_level: packet.audio_level,
+                    dependency,
                     keyframe: verdict.keyframe,
                     payload: renumbered(self.codec, packet, &verdict),
                     content: parsed.info.content(),
@@ -397,7 +384,35 @@ impl Forwarder {
         }
     }
 
-    /// Sends an empty packet, so that the receiver does not wait for the number.
+    /// Decides about a packet, by its dependency descriptor if it has one.
+    fn judge(&mut self, parsed: &Parsed, newest: bool) -> (Verdict, Option<FrameVerdict>) {
+        let base_only = self.downlink.queued > QUEUE_LONG || self.is_late;
+        let rung = self.choice.wanted();
+        let timestamp = parsed.packet.timestamp;
+        let described = parsed.dependency.as_ref();
+        let wanted = Wanted { rung, base_only };
+        let frame = described.map(|d| self.targets.decide(d, timestamp, newest, wanted));
+        if frame.as_ref().is_some_and(|frame| frame.needs_keyframe) {
+            self.outputs.push_back(Forwarding::KeyframeNeeded);
+        }
+        let layer = match (&frame, base_only) {
+            (Some(_), _) => LAYERS as u8 - 1,
+            (None, true) => 0,
+            (None, false) => rung,
+        };
+        let marks_first = format_of(self.codec).first_packet() == FirstPacket::Marked;
+        let verdict = match (self.codec.kind(), marks_first) {
+            (_, true) => self.pictures.decide(&parsed.info, newest, layer),
+            (MediaKind::Video, false) => {
+                let picture = (timestamp, &parsed.info);
+                self.layered.decide(picture, newest, layer)
+            }
+            (MediaKind::Audio, false) => Verdict::untouched(),
+        };
+        (verdict.with(frame.as_ref(), parsed), frame)
+    }
+
+    /// An empty packet, so that the receiver does not wait for the number.
     fn fill(&mut self, now: Instant, sequence: u64, timestamp: u32) {
         let timestamp = self.timestamps.shifted(now, timestamp);
         self.stats.fillers += 1;
@@ -406,10 +421,20 @@ impl Forwarder {
             timestamp,
             marker: false,
             audio_level: None,
+            dependency: Box::default(),
             keyframe: false,
             payload: ForwardedPayload::default(),
             content: Content::Media,
         });
+    }
+
+    /// Returns the dependency descriptor as this subscriber sees it; empty without one.
+    fn dependency(&mut self, parsed: &Parsed, verdict: Option<&FrameVerdict>) -> Box<[u8]> {
+        let both = parsed.dependency.as_ref().zip(verdict);
+        let octets = &parsed.packet.dependency;
+        both.map_or_else(Box::default, |(dependency, verdict)| {
+            self.targets.written(octets, dependency, verdict)
+        })
     }
 
     fn emit(&mut self, packet: ForwardedPacket) {
@@ -423,7 +448,7 @@ impl Running {
     /// the places of others are reserved.
     fn place(&mut self, parsed: &Parsed, verdict: &Verdict) {
         let (sequence, last) = (parsed.packet.sequence, self.newest);
-        let first_packet = parsed.info.start == Start::Certain;
+        let first_packet = parsed.is_first();
         let next_picture = match (last.picture, verdict.picture) {
             (Some(a), Some(b)) => a + 1 == b,
             _ => false,
@@ -442,7 +467,7 @@ impl Running {
         self.newest = Newest {
             picture: verdict.picture,
             timestamp: parsed.packet.timestamp,
-            marker: parsed.packet.marker,
+            marker: parsed.is_last(),
             dropped: !verdict.forward,
         };
     }

@@ -90,12 +90,16 @@ impl Room {
                 // Jumps are rare, steps are not.
                 let jump = if what & 1 == 0 { 1 } else { jump };
                 self.sequence = self.sequence.saturating_add_signed(jump);
+                let rest = content.get(5..).unwrap_or(&[]);
+                let dependency = usize::from(byte(4) >> 2).min(rest.len());
+                let (dependency, payload) = rest.split_at(dependency);
                 let packet = MediaPacket {
                     sequence: self.sequence,
                     timestamp: u32::from(byte(3)) * 3_000,
                     marker: byte(4) & 1 == 1,
                     audio_level: None,
-                    payload: content.get(5..).unwrap_or(&[]).into(),
+                    dependency: dependency.into(),
+                    payload: payload.into(),
                 };
                 self.router.handle_packet(now, track, packet);
                 return self.subscribers.len();

@@ -28,7 +28,25 @@ const RAISE_MARGIN: f64 = 1.15;
 /// of decrease and recovery of GCC on a filled link.
 const RAISE_AFTER: Duration = Duration::from_secs(1);
 
-/// The rate of each temporal layer of a track, as it comes in.
+/// Layers up to which a packet is needed, as bits: of those that a subscriber can choose.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LayerSet([bool; LAYERS]);
+
+impl LayerSet {
+    pub(crate) fn of(has: impl Fn(usize) -> bool) -> LayerSet {
+        LayerSet(std::array::from_fn(has))
+    }
+}
+
+/// All layers from a temporal layer on.
+impl From<u8> for LayerSet {
+    fn from(layer: u8) -> LayerSet {
+        let lowest = usize::from(layer).min(LAYERS - 1);
+        LayerSet::of(|layer| layer >= lowest)
+    }
+}
+
+/// The rates of the layers of a track that a subscriber can choose, as they come in.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LayerRates {
     buckets: VecDeque<(u64, [u64; LAYERS])>,
@@ -36,16 +54,17 @@ pub(crate) struct LayerRates {
 }
 
 impl LayerRates {
-    /// Counts a packet of the layer.
-    pub(crate) fn on_packet(&mut self, now: Instant, layer: u8, size: Bytes) {
+    /// Counts a packet for all layers that need it.
+    pub(crate) fn on_packet(&mut self, now: Instant, layers: impl Into<LayerSet>, size: Bytes) {
+        let LayerSet(needed) = layers.into();
         let number = now.as_nanos() / (WINDOW / BUCKETS).as_nanos();
         self.first.get_or_insert(now);
-        match self.buckets.back_mut() {
-            Some((last, sizes)) if *last >= number => sizes[slot(layer)] += size.0,
-            _ => {
-                let mut sizes = [0; LAYERS];
-                sizes[slot(layer)] = size.0;
-                self.buckets.push_back((number, sizes));
+        if self.buckets.back().is_none_or(|(last, _)| *last < number) {
+            self.buckets.push_back((number, [0; LAYERS]));
+        }
+        if let Some((_, sizes)) = self.buckets.back_mut() {
+            for (all, _) in sizes.iter_mut().zip(needed).filter(|(_, needed)| *needed) {
+                *all += size.0;
             }
         }
         while self
@@ -77,11 +96,7 @@ impl LayerRates {
                 }
             }
         }
-        let mut below = 0;
-        Some(sum.map(|size| {
-            below += size;
-            Bytes(below) / span
-        }))
+        Some(sum.map(|size| Bytes(size) / span))
     }
 
     /// The rate of all layers together.
@@ -89,10 +104,6 @@ impl LayerRates {
     pub(crate) fn total(&self, now: Instant) -> Option<Rate> {
         self.cumulative(now).map(|rates| rates[LAYERS - 1])
     }
-}
-
-fn slot(layer: u8) -> usize {
-    usize::from(layer).min(LAYERS - 1)
 }
 
 /// The highest layer that fits a subscriber's target rate: down at once, up

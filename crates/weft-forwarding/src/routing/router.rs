@@ -1,12 +1,14 @@
 use super::beginning::Beginning;
-use super::forwarder::{Downlink, Forwarder, Forwarding, Parsed, Stats};
+use super::dependencies::Dependencies;
+use super::forwarder::{Downlink, Forwarder, Forwarding, Stats};
 use super::id::{SubscriptionId, TrackId};
 use super::keyframes::KeyframeAggregator;
-use super::layers::{HEADERS, LayerRates};
+use super::layers::LayerRates;
 use super::output::Output;
+use super::parsed::Parsed;
 use requests::Requests;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use weft_units::{Bytes, Codec, Deadline, Instant, MediaKind, Rate};
+use weft_units::{Codec, Deadline, Instant, MediaKind, Rate};
 use weft_wire::media::MediaPacket;
 
 mod requests;
@@ -34,6 +36,7 @@ pub(crate) struct Router {
 struct Track {
     codec: Codec,
     rates: LayerRates,
+    dependencies: Dependencies,
     /// Size of its pictures, as its last keyframe says.
     size: Option<(u16, u16)>,
     beginning: Beginning,
@@ -65,6 +68,7 @@ impl Router {
             Track {
                 codec,
                 rates: LayerRates::default(),
+                dependencies: Dependencies::default(),
                 size: None,
                 beginning: Beginning::default(),
                 subscriptions: BTreeSet::new(),
@@ -80,6 +84,7 @@ impl Router {
             return;
         };
         entry.rates = LayerRates::default();
+        entry.dependencies = Dependencies::default();
         entry.beginning.switch_source();
         for id in entry.subscriptions.clone() {
             if let Some(subscription) = self.subscriptions.get_mut(&id) {
@@ -326,11 +331,10 @@ impl Router {
         let Some(entry) = self.tracks.get_mut(&track) else {
             return;
         };
-        let size = Bytes(packet.payload.len() as u64 + HEADERS);
-        let parsed = Parsed::new(entry.codec, packet.clone());
-        if let Some(parsed) = &parsed {
-            let layer = parsed.info.numbers.temporal_layer.unwrap_or(0);
-            entry.rates.on_packet(now, layer, size);
+        let mut parsed = Parsed::new(entry.codec, packet.clone());
+        if let Some(parsed) = &mut parsed {
+            parsed.describe(entry.dependencies.read(entry.codec, &packet));
+            entry.rates.on_packet(now, parsed.layers(), parsed.size());
             entry.size = parsed.info.size.or(entry.size);
             if entry.codec.kind() == MediaKind::Video {
                 entry.beginning.on_packet(now, parsed);

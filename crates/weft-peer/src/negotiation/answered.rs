@@ -10,6 +10,8 @@ pub(crate) struct Answered {
     pub(crate) config: PeerConfig,
     pub(crate) policy: AnswerPolicy,
     pub(crate) setup: Setup,
+    /// Whether headers of both forms may be sent (RFC 8285 section 6).
+    pub(crate) allows_mixed: bool,
     /// Sections, as answered.
     pub(crate) media: Vec<Media>,
     pub(crate) session_id: u64,
@@ -25,6 +27,6 @@ impl Answered {
         let group = offer.bundle.iter().filter(|mid| accepted.contains(mid));
         let group = group.copied().collect();
         let session = (self.session_id, self.version);
-        bundle(session, group, self.media.clone())
+        bundle(session, group, self.media.clone(), self.allows_mixed)
     }
 }

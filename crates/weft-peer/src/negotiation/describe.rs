@@ -165,6 +165,11 @@ pub(crate) fn payloads(codecs: &[PayloadTypes]) -> Vec<Payload> {
     all
 }
 
+/// Whether packets of a codec may have dependency descriptors.
+pub(crate) fn has_dependencies(types: &PayloadTypes) -> bool {
+    format_of(types.codec()).has_dependencies()
+}
+
 /// One with the clock of `codec`.
 fn payload(codec: Codec, payload_type: u8, name: &str) -> Payload {
     Payload {
@@ -254,6 +259,7 @@ pub(crate) fn bundle(
     (session_id, version): (u64, u64),
     group: Vec<Mid>,
     media: Vec<Media>,
+    extmap_allow_mixed: bool,
 ) -> SessionDescription {
     SessionDescription {
         origin: sdp::Origin {
@@ -261,7 +267,7 @@ pub(crate) fn bundle(
             version,
         },
         bundle: group,
-        extmap_allow_mixed: false,
+        extmap_allow_mixed,
         ice_lite: false,
         media,
     }

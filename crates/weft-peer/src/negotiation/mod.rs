@@ -147,6 +147,7 @@ pub(crate) fn extensions(media: &Media) -> impl Iterator<Item = &(u8, String)> {
         rtp::AUDIO_LEVEL_URI => media.kind == MediaKind::Audio.into(),
         rtp::TRANSPORT_SEQUENCE_URI => feedback,
         rtp::RID_URI | rtp::REPAIRED_RID_URI => simulcast,
+        rtp::DEPENDENCY_URI => media.kind == MediaKind::Video.into(),
         _ => false,
     };
     let all = media.extensions.iter();
@@ -172,8 +173,17 @@ fn feedback(level: Level, format: FeedbackFormat, media: &Media) -> Feedback {
 /// Fills in what the sections in use agree on: path feedback before RFC 8888's,
 /// that before transport-wide feedback, which has no room for ECN marks and
 /// costs a header extension in each packet. libwebrtc chooses like that, too.
-pub(crate) fn agree(used: &[&Media], allowed: &[Codec], session: &mut weft_session::Config) {
+pub(crate) fn agree(
+    description: &SessionDescription,
+    used: &[&Media],
+    allowed: &[Codec],
+    session: &mut weft_session::Config,
+) {
     session.extensions = extension_map(used, allowed);
+    if !description.extmap_allow_mixed {
+        // Structures need the two-byte form.
+        session.extensions.dependency = None;
+    }
     let by_stream = |m: &&Media| m.has_feedback(sdp::CONGESTION_FEEDBACK);
     let mut video = used.iter().filter(|m| is_video(m, allowed));
     let agreed = used.iter().any(by_stream) && video.all(by_stream);
@@ -208,6 +218,7 @@ fn extension_map(used: &[&Media], allowed: &[Codec]) -> ExtensionMap {
         audio_level: id(rtp::AUDIO_LEVEL_URI),
         rid: id(rtp::RID_URI),
         repaired_rid: id(rtp::REPAIRED_RID_URI),
+        dependency: id(rtp::DEPENDENCY_URI),
     }
 }
 

@@ -5,7 +5,9 @@ use weft_wire::payload::{Form, format_of};
 use weft_wire::rtp::{self, Mid, Rid};
 use weft_wire::sdp::{self, Media, SessionDescription, Setup};
 
-use super::describe::{Sources, Transported, announce, bundle, data_channels, payloads};
+use super::describe::{
+    Sources, Transported, announce, bundle, data_channels, has_dependencies, payloads,
+};
 use super::{NegotiationError, PayloadTypes, Section, feedback, forms};
 use crate::config::PeerConfig;
 use crate::stream::{NegotiatedStream, StreamDirection};
@@ -15,13 +17,14 @@ use crate::stream::{NegotiatedStream, StreamDirection};
 pub(super) const FEC: u8 = 98;
 
 /// Extension ids of our offers (RFC 8285: 1 to 14).
-const EXTENSIONS: [(u8, &str); 6] = [
+const EXTENSIONS: [(u8, &str); 7] = [
     (1, rtp::MID_URI),
     (3, rtp::TRANSPORT_SEQUENCE_URI),
     (5, rtp::PATH_URI),
     (7, rtp::AUDIO_LEVEL_URI),
     (9, rtp::RID_URI),
     (10, rtp::REPAIRED_RID_URI),
+    (11, rtp::DEPENDENCY_URI),
 ];
 
 /// Sections that this side has offered over one connection, and the answers to
@@ -124,7 +127,7 @@ impl Offering {
         let media = self.sections.iter().map(describe).collect();
         let used = self.sections.iter().filter(|s| !s.is_rejected());
         let group = used.filter_map(Offered::mid).collect();
-        bundle((self.session_id, self.version), group, media)
+        bundle((self.session_id, self.version), group, media, true)
     }
 
     /// Reads an answer to all sections.
@@ -238,6 +241,7 @@ impl OfferedMedia {
         let of_kind = |uri: &str| match uri {
             rtp::AUDIO_LEVEL_URI => self.section.kind == MediaKind::Audio,
             rtp::RID_URI | rtp::REPAIRED_RID_URI => !self.section.encodings.is_empty(),
+            rtp::DEPENDENCY_URI => self.may_have_dependencies(),
             _ => true,
         };
         let extensions = EXTENSIONS.iter().filter(|(_, uri)| of_kind(uri));
@@ -260,6 +264,17 @@ impl OfferedMedia {
             StreamDirection::Receive => media.direction = sdp::Direction::RecvOnly,
         }
         media
+    }
+
+    /// Whether the section is offered with dependency descriptors. Chromium gives all pictures
+    /// of VP8 the number of the base layer once they are negotiated, so a section that
+    /// receives has them only if it receives nothing else.
+    fn may_have_dependencies(&self) -> bool {
+        let mut codecs = self.codecs.iter();
+        match self.section.direction {
+            StreamDirection::Send => codecs.any(has_dependencies),
+            StreamDirection::Receive => codecs.all(has_dependencies),
+        }
     }
 
     /// The payload types that the answer takes of ours. It has the form that we

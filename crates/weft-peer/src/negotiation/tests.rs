@@ -1,4 +1,5 @@
 mod codecs;
+mod dependencies;
 mod later;
 mod levels;
 mod loudness;

@@ -9,7 +9,7 @@ use super::Peer;
 use super::data_link::DataLink;
 use crate::config::PeerConfig;
 use crate::negotiation::answered::Answered;
-use crate::negotiation::describe::{Sources, Transported, announce, payloads};
+use crate::negotiation::describe::{Sources, Transported, announce, has_dependencies, payloads};
 use crate::negotiation::offering::{add_receiver, add_sender};
 use crate::negotiation::plan::{AnswerPolicy, Plan, Use, accept_data, plan};
 use crate::negotiation::{
@@ -42,7 +42,7 @@ pub fn answer(
     for local in &config.locals {
         association.add_local(now, local.clone());
     }
-    agree(&used, &config.codecs, &mut config.session);
+    agree(&offer, &used, &config.codecs, &mut config.session);
     let session = Session::new(now, config.session.clone(), config.rng.clone());
     let mut peer = Peer::assemble(association, session);
     peer.locals.clone_from(&config.locals);
@@ -53,6 +53,7 @@ pub fn answer(
     let mut answered = Answered {
         policy: policy.clone(),
         setup,
+        allows_mixed: offer.extmap_allow_mixed,
         media: Vec::with_capacity(offer.media.len()),
         session_id: 0,
         version: 1,
@@ -116,6 +117,7 @@ impl Peer {
             config,
             policy,
             setup,
+            allows_mixed,
             media,
             rng,
             ..
@@ -133,6 +135,7 @@ impl Peer {
             }
             let mut section = Answering {
                 peer: self,
+                allows_mixed: *allows_mixed,
                 config,
                 policy,
             };
@@ -143,6 +146,7 @@ impl Peer {
 
 struct Answering<'a> {
     peer: &'a mut Peer,
+    allows_mixed: bool,
     config: &'a PeerConfig,
     policy: &'a AnswerPolicy,
 }
@@ -171,7 +175,10 @@ impl Answering<'_> {
         media.mid = offered.mid;
         media.payloads = payloads(&[types]);
         keep_what_was_offered(&mut media, offered);
-        media.extensions = extensions(offered).cloned().collect();
+        let may_have_dependencies = self.allows_mixed && has_dependencies(&types);
+        let taken = extensions(offered)
+            .filter(|(_, uri)| uri != rtp::DEPENDENCY_URI || may_have_dependencies);
+        media.extensions = taken.cloned().collect();
         self.keep_chosen_feedback(&mut media);
         transported.describe_answered(&mut media, offered);
         let streams = used.map_or(Vec::new(), |used| {

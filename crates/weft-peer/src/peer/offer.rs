@@ -73,7 +73,7 @@ impl Offer {
             locals,
             ..
         } = offering.config().clone();
-        agree(&used, &codecs, &mut session);
+        agree(&answer, &used, &codecs, &mut session);
         let session = Session::new(now, session, rng);
         let mut peer = Peer::assemble(self.association, session);
         peer.locals = locals;

@@ -68,6 +68,7 @@ impl Sender {
                 timestamp,
                 marker: n + 1 == count,
                 audio_level: None,
+                dependency: Box::default(),
                 payload: ForwardedPayload::from(SharedBytes::from(payload)),
                 keyframe,
                 content: Content::Media,

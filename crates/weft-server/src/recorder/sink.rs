@@ -86,6 +86,7 @@ mod tests {
                 timestamp: 0,
                 marker: true,
                 audio_level: None,
+                dependency: Box::default(),
                 payload: ForwardedPayload::from(SharedBytes::from(vec![0; 1000])),
                 keyframe: true,
                 content: Content::Media,

@@ -377,6 +377,7 @@ impl Receiver {
             timestamp: packet.timestamp,
             marker: packet.marker,
             audio_level: packet.audio_level,
+            dependency: packet.dependency.into(),
             payload,
         }));
     }

@@ -41,6 +41,8 @@ pub struct ReceivedPacket<'a> {
     pub marker: bool,
     /// How loud it is, of sound whose sender tells.
     pub audio_level: Option<AudioLevel>,
+    /// Dependency descriptor; empty if the packet has none.
+    pub dependency: &'a [u8],
     /// Payload without padding; an empty one carries no media and only takes
     /// a sequence number.
     pub payload: &'a [u8],

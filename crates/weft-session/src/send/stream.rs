@@ -45,6 +45,8 @@ pub(crate) struct Stored {
     pub timestamp: u32,
     pub marker: bool,
     pub audio_level: Option<AudioLevel>,
+    /// Dependency descriptor of a forwarded packet; empty if it has none.
+    pub dependency: Box<[u8]>,
     pub payload: Payload,
     /// Class of the packet when it goes out for the first time.
     pub class: Class,
@@ -355,7 +357,8 @@ impl SendStream {
     }
 
     pub fn packet_size(&self, sequence: u64) -> Bytes {
-        Bytes(self.get(sequence).map_or(0, |p| p.payload.len() + HEADROOM) as u64)
+        let size = |p: &Stored| p.payload.len() + p.dependency.len() + HEADROOM;
+        Bytes(self.get(sequence).map_or(0, size) as u64)
     }
 
     /// Returns the class of a packet when it goes out for the first time.
@@ -437,6 +440,7 @@ impl Stored {
             timestamp,
             marker,
             audio_level: None,
+            dependency: Box::default(),
             payload,
             class,
             created_at: now,

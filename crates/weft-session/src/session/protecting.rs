@@ -244,7 +244,7 @@ fn parity(
             extensions,
         };
         start.clear();
-        header.write(map, &mut start);
+        header.write_with_dependency(map, &stored.dependency, &mut start);
         let [prefix, body] = stored.payload.parts();
         start.extend_from_slice(prefix);
         if parity.add_parts(&start, body).is_ok() {

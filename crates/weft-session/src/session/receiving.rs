@@ -77,6 +77,7 @@ impl Session {
             timestamp: header.timestamp,
             marker: header.marker,
             audio_level: header.extensions.audio_level,
+            dependency: rtp::dependency_of(packet, &self.config.extensions),
             payload,
             recovered,
         };

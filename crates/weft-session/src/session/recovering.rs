@@ -97,6 +97,7 @@ impl Session {
                 timestamp: header.timestamp,
                 marker: header.marker,
                 audio_level: None,
+                dependency: rtp::dependency_of(&packet, map),
                 payload,
                 recovered: true,
             };

@@ -65,6 +65,7 @@ impl Session {
         let payload = Payload::Forwarded(packet.payload.clone());
         let stored = Stored {
             audio_level: packet.audio_level,
+            dependency: packet.dependency.clone(),
             ..Stored::new(now, packet.timestamp, packet.marker, payload, own)
         };
         stream.clock.on_frame(packet.timestamp);

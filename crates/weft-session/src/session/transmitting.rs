@@ -9,7 +9,7 @@ use super::Session;
 use crate::config::{Feedback, Level};
 use crate::event::{Output, Protocol, Transmit};
 use crate::path::{Carried, Content, Purpose, Waiting};
-use crate::send::{Copies, Payload, Receipt, Transmission};
+use crate::send::{Copies, Payload, Receipt, Stored, Transmission};
 
 /// How a packet's copies on other paths are made.
 ///
@@ -46,21 +46,21 @@ impl Copying {
     }
 }
 
-/// Writes a packet with this payload for this purpose. Returns the shared part of
+/// Writes a packet with the content of `stored` for this purpose. Returns the shared part of
 /// the payload, which follows and is not copied.
 fn write(
     header: &Header,
     map: &ExtensionMap,
     waiting: &Waiting,
-    payload: &Payload,
+    stored: &Stored,
     out: &mut Vec<u8>,
 ) -> SharedBytes {
     if waiting.purpose == Purpose::Padding {
         header.write_padding(map, out);
         return SharedBytes::default();
     }
-    header.write(map, out);
-    let (own, rest) = match payload {
+    header.write_with_dependency(map, &stored.dependency, out);
+    let (own, rest) = match &stored.payload {
         Payload::Forwarded(payload) => (payload.prefix.octets(), payload.body.clone()),
         payload => (payload.parts()[0], SharedBytes::default()),
     };
@@ -140,13 +140,13 @@ impl Session {
             extensions,
         };
         // Room for the SRTP tag (16 bytes), so that protection is in place.
-        let room = packet.payload.len() + crate::send::HEADROOM + 32;
+        let room = packet.payload.len() + packet.dependency.len() + crate::send::HEADROOM + 32;
         let mut bytes = self.buffers.take(room);
         let rest = write(
             &header,
             &self.config.extensions,
             &waiting,
-            &packet.payload,
+            packet,
             &mut bytes,
         );
         let size = Bytes((bytes.len() + rest.len()) as u64);

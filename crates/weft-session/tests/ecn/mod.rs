@@ -15,6 +15,7 @@ const PATHS: ExtensionMap = ExtensionMap {
     audio_level: None,
     rid: None,
     repaired_rid: None,
+    dependency: None,
 };
 
 const L4S: &str = "rate=2mbit,delay=20ms,queue=200ms,aqm=dualpi2";

@@ -60,7 +60,10 @@ impl From<Vec<u8>> for SharedBytes {
 
 impl From<&[u8]> for SharedBytes {
     fn from(octets: &[u8]) -> SharedBytes {
-        octets.to_vec().into()
+        match octets {
+            [] => SharedBytes::default(),
+            octets => octets.to_vec().into(),
+        }
     }
 }
 

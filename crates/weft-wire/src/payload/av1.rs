@@ -55,6 +55,10 @@ impl PayloadFormat for Format {
         })
     }
 
+    fn has_dependencies(&self) -> bool {
+        true
+    }
+
     fn description(&self) -> Description {
         Description {
             payload_type: 104,

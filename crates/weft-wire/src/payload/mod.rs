@@ -181,6 +181,11 @@ pub trait PayloadFormat: Sync + fmt::Debug {
         true
     }
 
+    /// Whether packets may have a dependency descriptor, by which forwarders choose layers.
+    fn has_dependencies(&self) -> bool {
+        false
+    }
+
     /// Codec in our session descriptions.
     fn description(&self) -> Description;
 

@@ -87,6 +87,10 @@ impl PayloadFormat for Format {
         false
     }
 
+    fn has_dependencies(&self) -> bool {
+        true
+    }
+
     fn description(&self) -> Description {
         Description {
             payload_type: 106,

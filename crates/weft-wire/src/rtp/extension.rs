@@ -1,5 +1,7 @@
 use std::fmt;
 use std::ops::Range;
+
+use super::dependency::DEPENDENCY_URI;
 use weft_units::{AudioLevel, PathId};
 
 /// Transport-wide sequence number
@@ -21,6 +23,8 @@ pub const AUDIO_LEVEL_URI: &str = "urn:ietf:params:rtp-hdrext:ssrc-audio-level";
 const ONE_BYTE_PROFILE: u16 = 0xbede;
 /// RFC 8285 section 4.3: the low four bits belong to the application.
 const TWO_BYTE_PROFILE: u16 = 0x1000;
+/// RFC 8285 section 4.3: the length of an element has one octet.
+const TWO_BYTE_MAX_LEN: usize = 255;
 /// RFC 8285 section 4.2: this id ends the block in the one-byte form.
 const ONE_BYTE_STOP_ID: u8 = 15;
 
@@ -69,6 +73,8 @@ pub struct ExtensionMap {
     pub rid: Option<u8>,
     /// Id of [`REPAIRED_RID_URI`].
     pub repaired_rid: Option<u8>,
+    /// Id of [`DEPENDENCY_URI`].
+    pub dependency: Option<u8>,
 }
 
 impl ExtensionMap {
@@ -90,6 +96,7 @@ impl ExtensionMap {
             audio_level: id(AUDIO_LEVEL_URI),
             rid: id(RID_URI),
             repaired_rid: id(REPAIRED_RID_URI),
+            dependency: id(DEPENDENCY_URI),
         }
     }
 }
@@ -275,33 +282,50 @@ impl Extensions {
     }
 }
 
-/// Block of the one-byte form under construction.
-struct Block {
-    bytes: [u8; Block::MAX_LEN],
-    len: usize,
+/// Finds the element with this id.
+pub(super) fn element(profile: u16, block: &[u8], wanted: u8) -> Option<&[u8]> {
+    let mut found = None;
+    for_each_element(profile, block, |id, at| {
+        if id == wanted {
+            found = Some(at);
+        }
+    });
+    block.get(found?)
 }
 
-impl Block {
-    /// Profile and length, then one element of each kind.
-    const MAX_LEN: usize = Block::HEADER_LEN + (1 + 2) + (1 + 5) + 3 * (1 + Mid::MAX_LEN) + (1 + 1);
-    const HEADER_LEN: usize = 4;
+/// Block under construction.
+struct Block<'a> {
+    out: &'a mut Vec<u8>,
+    is_two_byte: bool,
+}
 
+impl Block<'_> {
     fn add(&mut self, id: Option<u8>, content: &[u8]) {
         let Some(id) = id.filter(|id| (1..ONE_BYTE_STOP_ID).contains(id)) else {
             return;
         };
-        self.bytes[self.len] = id << 4 | (content.len() - 1) as u8;
-        self.bytes[self.len + 1..][..content.len()].copy_from_slice(content);
-        self.len += 1 + content.len();
+        match self.is_two_byte {
+            true => self.out.extend_from_slice(&[id, content.len() as u8]),
+            false => self.out.push(id << 4 | (content.len() - 1) as u8),
+        }
+        self.out.extend_from_slice(content);
     }
 }
 
-/// Appends the block in the one-byte form; returns false if it would be empty.
-pub(super) fn write_block(extensions: &Extensions, map: &ExtensionMap, out: &mut Vec<u8>) -> bool {
-    let mut block = Block {
-        bytes: [0; Block::MAX_LEN],
-        len: Block::HEADER_LEN,
-    };
+/// Appends the block, with a dependency descriptor unless it is empty; returns false if the
+/// block would be empty. It has the one-byte form unless the descriptor is too long for that.
+pub(super) fn write_block(
+    extensions: &Extensions,
+    dependency: &[u8],
+    map: &ExtensionMap,
+    out: &mut Vec<u8>,
+) -> bool {
+    /// Profile and length.
+    const HEADER_LEN: usize = 4;
+    let start = out.len();
+    let is_two_byte = map.dependency.is_some() && dependency.len() > Mid::MAX_LEN;
+    out.extend_from_slice(&[0; HEADER_LEN]);
+    let mut block = Block { out, is_two_byte };
     if let Some(value) = extensions.transport_sequence {
         block.add(map.transport_sequence, &value.to_be_bytes());
     }
@@ -322,13 +346,23 @@ pub(super) fn write_block(extensions: &Extensions, map: &ExtensionMap, out: &mut
     if let Some(Rid(rid)) = extensions.repaired_rid {
         block.add(map.repaired_rid, rid.as_bytes());
     }
-    if block.len == Block::HEADER_LEN {
+    if (1..=TWO_BYTE_MAX_LEN).contains(&dependency.len()) {
+        block.add(map.dependency, dependency);
+    }
+    let len = out.len() - start - HEADER_LEN;
+    if len == 0 {
+        out.truncate(start);
         return false;
     }
-    let words = (block.len - Block::HEADER_LEN).div_ceil(4);
-    block.bytes[..2].copy_from_slice(&ONE_BYTE_PROFILE.to_be_bytes());
-    block.bytes[2..4].copy_from_slice(&(words as u16).to_be_bytes());
+    let words = len.div_ceil(4);
     // Zeros after the last element pad the block to a whole word.
-    out.extend_from_slice(&block.bytes[..Block::HEADER_LEN + 4 * words]);
+    out.resize(start + HEADER_LEN + 4 * words, 0);
+    let profile = if is_two_byte {
+        TWO_BYTE_PROFILE
+    } else {
+        ONE_BYTE_PROFILE
+    };
+    out[start..start + 2].copy_from_slice(&profile.to_be_bytes());
+    out[start + 2..start + 4].copy_from_slice(&(words as u16).to_be_bytes());
     true
 }

@@ -9,6 +9,7 @@ const MAP: ExtensionMap = ExtensionMap {
     audio_level: Some(1),
     rid: Some(10),
     repaired_rid: Some(11),
+    dependency: Some(12),
 };
 
 fn header_with(extensions: Extensions) -> Header {
@@ -261,4 +262,20 @@ fn transport_values_are_cleared_and_nothing_else() {
     let mut packet = write(numbered(9, 0xabcd));
     clear_transport_values(&mut packet, &MAP);
     assert_eq!(packet, write(numbered(0, 0)));
+}
+
+#[test]
+fn a_dependency_descriptor_of_any_length_survives() {
+    for length in [0, 1, 3, 16, 17, 255] {
+        let descriptor: Vec<u8> = (0..length).map(|i| i as u8 | 1).collect();
+        let mut header = Header::default();
+        header.extensions.mid = Mid::new("0");
+        header.extensions.transport_sequence = Some(77);
+        let mut packet = Vec::new();
+        header.write_with_dependency(&MAP, &descriptor, &mut packet);
+        packet.push(42);
+        assert_eq!(dependency_of(&packet, &MAP), descriptor);
+        let (read, payload) = parse(&packet, &MAP).unwrap();
+        assert_eq!((read, payload), (header, &[42][..]), "{length} octets");
+    }
 }

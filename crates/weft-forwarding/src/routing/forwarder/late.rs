@@ -1,5 +1,6 @@
-use super::{Forwarder, Parsed};
+use super::Forwarder;
 use crate::routing::layers::LAYERS;
+use crate::routing::parsed::Parsed;
 use weft_units::{Instant, Rate};
 
 impl Forwarder {

@@ -1,8 +1,10 @@
 //! Choice of the pictures that go through, and their numbers, where the
 //! packets have some.
 
+use super::targets::FrameVerdict;
 use crate::routing::layers::LAYERS;
 use crate::routing::offset_map::{OffsetMap, Place};
+use crate::routing::parsed::Parsed;
 use weft_wire::payload::{PictureNumbers, PieceInfo, Start};
 
 /// Picture ids have 15 bits on the wire (RFC 7741 section 4.2).
@@ -19,6 +21,22 @@ pub(super) struct Verdict {
     /// Extended incoming picture id.
     pub(super) picture: Option<u64>,
     pub(super) rewrite: Option<Rewrite>,
+}
+
+impl Verdict {
+    /// Returns it with what the dependency descriptor decided, if there is one.
+    pub(super) fn with(self, frame: Option<&FrameVerdict>, parsed: &Parsed) -> Verdict {
+        let (Some(frame), Some(dependency)) = (frame, &parsed.dependency) else {
+            return self;
+        };
+        let described = dependency.frame.as_ref();
+        Verdict {
+            forward: self.forward && frame.forward,
+            keyframe: described.map_or(self.keyframe, |described| described.keyframe),
+            picture: Some(dependency.number),
+            rewrite: self.rewrite,
+        }
+    }
 }
 
 /// New values for the payload descriptor.

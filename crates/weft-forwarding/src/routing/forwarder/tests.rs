@@ -1,6 +1,7 @@
 mod h264;
 mod layers;
 mod order;
+mod targets;
 
 use super::*;
 use crate::routing::layers::LayerRates;
@@ -110,6 +111,7 @@ impl Encoder {
             timestamp: (self.picture as u32).wrapping_mul(TICKS),
             marker: n + 1 == self.packets,
             audio_level: None,
+            dependency: SharedBytes::default(),
             payload: payload.into(),
         };
         self.sequence += 1;
@@ -380,6 +382,7 @@ fn sound_starts_with_any_packet_and_keeps_its_payload() {
         timestamp,
         marker: false,
         audio_level: Some(AudioLevel(30)),
+        dependency: SharedBytes::default(),
         payload: [1, 2, 3].into(),
     };
     let rates = LayerRates::default();
@@ -407,6 +410,7 @@ fn an_unreadable_payload_is_counted_and_leaves_no_gap() {
         timestamp: 0,
         marker: false,
         audio_level: None,
+        dependency: SharedBytes::default(),
         payload: SharedBytes::default(),
     };
     forwarder.handle_packet(at(0), &bad, &rates);

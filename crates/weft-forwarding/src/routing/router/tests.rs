@@ -13,6 +13,7 @@ fn picture(sequence: u64, keyframe: bool) -> MediaPacket {
         timestamp: sequence as u32 * 3_000,
         marker: true,
         audio_level: None,
+        dependency: weft_wire::media::SharedBytes::default(),
         payload: [0x10, u8::from(!keyframe), 7].into(),
     }
 }

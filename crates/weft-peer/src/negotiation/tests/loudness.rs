@@ -91,6 +91,7 @@ fn played(offer: &str) -> Extensions {
         timestamp: came.timestamp,
         marker: came.marker,
         audio_level: came.audio_level,
+        dependency: Box::default(),
         payload: came.payload.into(),
         content: Content::Media,
         keyframe: true,

@@ -18,6 +18,7 @@ fn packet(path: PathId, sequence: u64, marker: bool) -> ReceivedPacket<'static> 
         timestamp: 0,
         marker,
         audio_level: None,
+        dependency: &[],
         payload: &[1],
         recovered: false,
     }

@@ -13,6 +13,7 @@ const MAP: ExtensionMap = ExtensionMap {
     audio_level: None,
     rid: None,
     repaired_rid: None,
+    dependency: None,
 };
 const BASE: u64 = 65_530;
 /// Most memory that a stream's packets may take, in bytes.

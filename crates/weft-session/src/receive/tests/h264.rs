@@ -110,6 +110,7 @@ impl Desk {
                 timestamp: packet.timestamp,
                 marker: packet.marker,
                 audio_level: None,
+                dependency: &[],
                 payload: &packet.payload,
                 recovered: false,
             };

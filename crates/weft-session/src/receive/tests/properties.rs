@@ -74,6 +74,7 @@ fn play(receiver: Receiver, packets: Vec<Arbitrary>) -> Wire {
             timestamp: packet.timestamp,
             marker: packet.marker,
             audio_level: None,
+            dependency: &[],
             payload: packet.payload.leak(),
             recovered: packet.recovered,
         };
@@ -152,6 +153,7 @@ proptest! {
                 timestamp: 0,
                 marker: false,
                 audio_level: None,
+                dependency: &[],
                 payload: &[1, 2],
                 recovered: false,
             });

@@ -292,6 +292,7 @@ fn audio_comes_in_order_at_even_times_and_a_hole_stays_a_hole() {
             timestamp: (n * 960) as u32,
             marker: false,
             audio_level: None,
+            dependency: &[],
             payload: vec![n as u8; 80].leak(),
             recovered: false,
         };

@@ -132,6 +132,7 @@ impl Encoder {
                 timestamp: timestamp_of(number),
                 marker: index + 1 == packets,
                 audio_level: None,
+                dependency: &[],
                 // A test's packets may live as long as it.
                 payload: payload.leak(),
                 recovered: false,

@@ -403,6 +403,7 @@ fn timestamps_that_jump_all_the_time_restart_once_a_second() {
                 timestamp,
                 marker: true,
                 audio_level: None,
+                dependency: &[],
                 payload: &[0x10, 0, 7],
                 recovered: false,
             },

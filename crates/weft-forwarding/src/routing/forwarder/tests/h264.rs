@@ -9,6 +9,7 @@ fn h264_picture(sequence: &mut u64, timestamp: u32, kinds: &[u8]) -> Vec<MediaPa
             timestamp,
             marker: n + 1 == kinds.len(),
             audio_level: None,
+            dependency: SharedBytes::default(),
             payload: [0x60 | kind, 1, 2].into(),
         }
     });

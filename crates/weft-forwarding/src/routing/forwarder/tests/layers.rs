@@ -35,6 +35,7 @@ fn packet(sequence: u64, picture: u64, marker: bool, payload: Vec<u8>) -> MediaP
         timestamp: (picture as u32) * TICKS,
         marker,
         audio_level: None,
+        dependency: SharedBytes::default(),
         payload: payload.into(),
     }
 }

@@ -120,6 +120,7 @@ proptest! {
                 timestamp: sequence as u32,
                 marker: sequence % 3 == 0,
                 audio_level: None,
+                dependency: SharedBytes::default(),
                 payload: payload.into(),
             };
             forwarder.handle_packet(at(2_000), &packet, &rates);

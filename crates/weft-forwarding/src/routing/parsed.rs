@@ -1,0 +1,64 @@
+use super::dependencies::Dependency;
+use super::layers::{HEADERS, LayerSet};
+use weft_units::{Bytes, Codec};
+use weft_wire::media::MediaPacket;
+use weft_wire::payload::{PieceInfo, Start, format_of};
+
+/// A packet with what its payload says, read once for all subscribers.
+#[derive(Debug, Clone)]
+pub(crate) struct Parsed {
+    pub(crate) packet: MediaPacket,
+    pub(crate) info: PieceInfo,
+    /// Dependency descriptor, if it has one.
+    pub(super) dependency: Option<Dependency>,
+}
+
+impl Parsed {
+    /// `None` if this is no payload of the codec.
+    pub(crate) fn new(codec: Codec, packet: MediaPacket) -> Option<Parsed> {
+        let info = format_of(codec).read(&packet.payload).ok()?.info;
+        Some(Parsed {
+            packet,
+            info,
+            dependency: None,
+        })
+    }
+
+    /// Adds what the packet's dependency descriptor says, which counts more than its payload.
+    pub(super) fn describe(&mut self, dependency: Option<Dependency>) {
+        let frame = dependency.as_ref().and_then(|d| d.frame.as_ref());
+        if let Some(frame) = frame {
+            self.info.entry = frame.begins;
+        }
+        self.dependency = dependency;
+    }
+
+    /// Returns the layers that need the packet.
+    pub(crate) fn layers(&self) -> LayerSet {
+        let frame = self.dependency.as_ref().and_then(|d| d.frame.as_ref());
+        match frame {
+            Some(frame) => frame.ladder.layers(frame.frame.indications),
+            None => self.info.numbers.temporal_layer.unwrap_or(0).into(),
+        }
+    }
+
+    /// Returns its size with headers.
+    pub(crate) fn size(&self) -> Bytes {
+        Bytes(self.packet.payload.len() as u64 + HEADERS)
+    }
+
+    /// Whether it is certain to be the first packet of a frame, and of its layer if it has a
+    /// descriptor.
+    pub(super) fn is_first(&self) -> bool {
+        let described = self.dependency.as_ref();
+        described.map_or(self.info.start == Start::Certain, |d| {
+            d.mandatory.start_of_frame
+        })
+    }
+
+    /// Whether it is the last packet of such a frame.
+    pub(super) fn is_last(&self) -> bool {
+        let described = self.dependency.as_ref();
+        described.map_or(self.packet.marker, |d| d.mandatory.end_of_frame)
+    }
+}
