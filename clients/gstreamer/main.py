@@ -23,14 +23,20 @@ OFFER_AGAIN = 4
 START_AGAIN = 30
 ENCODERS = {
     "vp8": "vp8enc deadline=1 keyframe-max-dist=60 ! rtpvp8pay pt=96",
+    "vp9": "vp9enc deadline=1 cpu-used=8 keyframe-max-dist=60 ! rtpvp9pay pt=96",
+    "av1": "av1enc usage-profile=realtime cpu-used=10 keyframe-max-dist=60 ! av1parse ! rtpav1pay pt=96",
     "h264": "openh264enc gop-size=60 ! video/x-h264,profile=constrained-baseline ! h264parse ! rtph264pay config-interval=-1 pt=96",
 }
 RECEIVED = {
     "vp8": "application/x-rtp,media=video,encoding-name=VP8,payload=96,clock-rate=90000,rtcp-fb-nack-pli=true",
+    "vp9": "application/x-rtp,media=video,encoding-name=VP9,payload=96,clock-rate=90000,rtcp-fb-nack-pli=true",
+    "av1": "application/x-rtp,media=video,encoding-name=AV1,payload=96,clock-rate=90000,rtcp-fb-nack-pli=true",
     "h264": "application/x-rtp,media=video,encoding-name=H264,payload=96,clock-rate=90000,rtcp-fb-nack-pli=true,packetization-mode=(string)1,profile-level-id=(string)42e01f",
 }
 DECODERS = {
     "VP8": "rtpvp8depay ! vp8dec",
+    "VP9": "rtpvp9depay ! vp9dec",
+    "AV1": "rtpav1depay ! av1parse ! av1dec",
     "H264": "rtph264depay ! h264parse ! openh264dec",
     "OPUS": "rtpopusdepay ! opusdec",
 }

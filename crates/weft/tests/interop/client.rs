@@ -81,6 +81,13 @@ impl Client {
         writeln!(input, "{signal}").expect("it reads");
     }
 
+    /// Waits for its connection.
+    pub(crate) fn connects(&self) {
+        self.next("that it is connected", |line| {
+            (line["state"] == "connected").then_some(())
+        });
+    }
+
     /// Waits until it has received enough sound.
     pub(crate) fn hears(&self) {
         self.next("sound", |line| {
