@@ -47,8 +47,9 @@ pub struct LinkArgs {
     )]
     pub links: Vec<LinkChoice>,
     /// TURN server for links over which UDP does not reach the other side, beside those
-    /// that the server names: turn:USER:PASSWORD@HOST:PORT?transport=tcp, or turns:… for
-    /// TLS; without a transport UDP; repeat it for each
+    /// that the server names (`weft serve --turn`), because weft does not use the server's
+    /// own TCP candidates: turn:USER:PASSWORD@HOST:PORT?transport=tcp, or turns:… for TLS;
+    /// without a transport UDP; repeat it for each
     #[arg(help_heading = LINKS, long = "ice-server", value_name = "URL")]
     pub turn_servers: Vec<TurnServer>,
 }

@@ -79,3 +79,81 @@ fn a_stranger_is_cut_off_after_seconds_and_a_sender_of_nonsense_at_once() {
     assert!(kept(&room, &nameless).as_secs() < 3);
     assert_eq!(room.metric("weft_tcp_connections"), 0);
 }
+
+/// Opens a connection, sends a check of an unknown name, and repeats `octets` for as long as
+/// the server keeps it open, up to 20 s. Returns this time.
+fn kept_while_sending(room: &Room, octets: &[u8], pause: Duration) -> Duration {
+    let mut stream = TcpStream::connect(room.http()).unwrap();
+    let patience = Some(Duration::from_secs(1));
+    stream.set_write_timeout(patience).unwrap();
+    let began = Instant::now();
+    stream.write_all(&check(b"nobody:x")).unwrap();
+    while stream.write_all(octets).is_ok() && began.elapsed().as_secs() < 20 {
+        std::thread::sleep(pause);
+    }
+    began.elapsed()
+}
+
+#[test]
+fn a_frame_or_a_stream_without_an_end_lasts_no_longer_than_a_silent_one() {
+    where_the_machine_keeps_up(|| {
+        let room = Room::open();
+        let inside = Relay::over_tcp(room.http());
+        let _publisher = room.publish_through(&inside, Source::new(0));
+        let player = room.play("ada", &["127.0.0.1"]);
+        player.wait_for_frames(SECOND);
+        let frames = [&[8, 0][..], &[0x55; 2048]].concat();
+        let pause = Duration::from_millis(50);
+        let (one_frame, many) = std::thread::scope(|scope| {
+            // The length of a frame of 2,048 octets, again and again in place of its content.
+            let one_frame = scope.spawn(|| kept_while_sending(&room, &[8, 0], pause));
+            let many = scope.spawn(|| kept_while_sending(&room, &frames, Duration::ZERO));
+            (one_frame.join().unwrap(), many.join().unwrap())
+        });
+        for lasted in [one_frame, many] {
+            assert!((4..9).contains(&lasted.as_secs()), "{lasted:?}");
+        }
+        player.wait_for_frames(SECOND);
+        room.assert_whole(&player.seen().frames());
+        assert_eq!(room.metric("weft_tcp_connections"), 1, "the publisher's");
+        assert_eq!(room.metric("weft_tcp_datagrams_dropped_total"), 0);
+    });
+}
+
+#[test]
+fn thousands_of_idle_connections_stop_neither_newcomers_nor_those_inside() {
+    /// Number of each kind; together three quarters of the server's HTTP connections.
+    const EACH: u64 = 1000;
+    where_the_machine_keeps_up(|| {
+        let room = Room::open();
+        let inside = Relay::over_tcp(room.http());
+        let publisher = room.publish_through(&inside, Source::new(0));
+        let player = room.play("ada", &["127.0.0.1"]);
+        player.wait_for_frames(SECOND);
+        let check = check(b"nobody:x");
+        let idle: Vec<TcpStream> = (0..3 * EACH)
+            .map(|number| {
+                let mut stream = TcpStream::connect(room.http()).unwrap();
+                let part = [0, check.len() / 2, check.len()][number as usize % 3];
+                stream.write_all(&check[..part]).unwrap();
+                stream
+            })
+            .collect();
+        wait_for("the strangers that sent a whole check", || {
+            room.metric("weft_tcp_connections") > EACH / 2
+        });
+        let began = Instant::now();
+        let way = Relay::over_tcp(room.http());
+        let newcomer = room.play_offered("ada", &["127.0.0.1"], Some(&way));
+        newcomer.wait_for_frames(SECOND);
+        assert!(began.elapsed().as_secs() < 5, "{:?}", began.elapsed());
+        wait_for("the end of the strangers", || {
+            room.metric("weft_tcp_connections") == 2
+        });
+        for (who, seen) in [("player", player.seen()), ("newcomer", newcomer.seen())] {
+            room.assert_whole(&seen.frames());
+            assert_eq!(seen.spoiled, 0, "{who}: frames whose bytes changed");
+        }
+        drop((publisher, idle));
+    });
+}
