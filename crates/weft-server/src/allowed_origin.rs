@@ -58,6 +58,14 @@ impl AllowedOrigin {
         self.0 == Kind::Any
     }
 
+    /// The origin in the browsers' form, or `*`.
+    pub(crate) fn as_str(&self) -> &str {
+        match &self.0 {
+            Kind::Any => "*",
+            Kind::One(own) => own,
+        }
+    }
+
     fn has(&self, origin: &str) -> bool {
         match &self.0 {
             Kind::Any => true,
@@ -66,10 +74,10 @@ impl AllowedOrigin {
     }
 }
 
-/// Origin of a page on another site that this list allows. `None` for the
+/// Origin of a page on another site that one of these lists allows. `None` for the
 /// server's own page, whose cookie counts.
 pub(crate) fn allowed_origin<'h>(
-    origins: &[AllowedOrigin],
+    origins: &[&[AllowedOrigin]],
     headers: &'h HeaderMap,
 ) -> Option<&'h str> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
@@ -79,7 +87,8 @@ pub(crate) fn allowed_origin<'h>(
         Some(site) => site == "same-origin",
         None => origin.split_once("://").map(|(_, host)| host) == text(HOST),
     };
-    let allowed = !is_own && origins.iter().any(|allowed| allowed.has(origin));
+    let mut origins = origins.iter().copied().flatten();
+    let allowed = !is_own && origins.any(|allowed| allowed.has(origin));
     allowed.then_some(origin)
 }
 
@@ -135,7 +144,7 @@ mod tests {
                 .iter()
                 .map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
             let headers: HeaderMap = pairs.collect();
-            allowed_origin(&any, &headers).map(str::to_owned)
+            allowed_origin(&[&any], &headers).map(str::to_owned)
         };
         let page = ("origin", "https://weft.example");
         assert_eq!(of(&[page, ("sec-fetch-site", "same-origin")]), None);

@@ -2,6 +2,7 @@ mod admin;
 mod compare;
 mod grant;
 mod guesses;
+mod pass;
 mod revoked;
 
 use crate::live::Live;
@@ -13,6 +14,7 @@ use compare::{TokenHash, bearer};
 use grant::Rejected;
 pub use grant::{Grant, May, TokenId, TokenKey};
 use guesses::Guesses;
+pub(crate) use pass::Pass;
 pub(crate) use revoked::Revoked;
 use std::net::IpAddr;
 use std::sync::Arc;

@@ -181,7 +181,9 @@ impl FromStr for PublicUrl {
             .parse()
             .map_err(|_| ClusterAddressError::BadPublicUrl)?;
         let is_http = matches!(uri.scheme_str(), Some("http" | "https"));
-        let is_origin = uri.path() == "/" && uri.query().is_none() && !text.contains(['@', '#']);
+        // Other characters could end it in a header or a policy.
+        let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"-._:/[]".contains(&b);
+        let is_origin = uri.path() == "/" && text.bytes().all(is_plain);
         match uri.host() {
             Some(host) if is_http && is_origin && !host.is_empty() => {
                 Ok(PublicUrl(text.trim_end_matches('/').to_owned()))
@@ -242,6 +244,9 @@ mod tests {
             "https://one.example/?a",
             "https://one.example#a",
             "https://ada:pw@one.example",
+            "https://one.example;script-src",
+            "https://*.example",
+            "https://one.example,two.example",
         ] {
             assert_eq!(url(bad), Err(ClusterAddressError::BadPublicUrl), "{bad}");
         }

@@ -3,6 +3,7 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// Value that every request reads again. Clones share it.
+#[derive(Debug)]
 pub(crate) struct Live<T>(Arc<RwLock<Arc<T>>>);
 
 impl<T> Live<T> {

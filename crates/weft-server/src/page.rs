@@ -1,5 +1,6 @@
 //! The page, built by Vite and embedded by `build.rs`.
 
+use crate::allowed_origin::AllowedOrigin;
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
@@ -9,22 +10,34 @@ use axum::response::{IntoResponse, Response};
 /// Paths below `web/dist`, with their contents.
 static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/page.rs"));
 
-/// Content security policy: only our own files, no frames, no inline code.
+/// Content security policy: only our own files, no frames, no inline code. Pages of a
+/// cluster also send requests to its other servers.
 const POLICY: &str = "default-src 'self'; img-src 'self' data: blob:; media-src 'self' blob: mediastream:; \
 object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
-/// The page itself, which chooses its view by the URL.
-pub(crate) fn page(status: StatusCode) -> Response {
+/// The page itself, which chooses its view by the URL and may move to servers of these
+/// origins.
+pub(crate) fn page(status: StatusCode, cluster: &[AllowedOrigin]) -> Response {
     let mut response = file("index.html").unwrap_or_else(|| StatusCode::NOT_FOUND.into_response());
     *response.status_mut() = status;
     let headers = response.headers_mut();
-    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.insert(CONTENT_SECURITY_POLICY, policy(cluster));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.insert(
         HeaderName::from_static("permissions-policy"),
         HeaderValue::from_static("camera=(self), microphone=(self), display-capture=(self)"),
     );
     response
+}
+
+fn policy(cluster: &[AllowedOrigin]) -> HeaderValue {
+    let own = HeaderValue::from_static(POLICY);
+    if cluster.is_empty() {
+        return own;
+    }
+    let origins: Vec<&str> = cluster.iter().map(AllowedOrigin::as_str).collect();
+    let policy = format!("{POLICY}; connect-src 'self' {}", origins.join(" "));
+    HeaderValue::try_from(policy).unwrap_or(own)
 }
 
 /// File of the page by its path, without a leading slash.

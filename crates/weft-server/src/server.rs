@@ -346,7 +346,8 @@ impl ServerHandle {
     pub fn drain(&self, patience: Duration) {
         let hub = &self.app.hub;
         hub.drain(patience);
-        self.runtime.block_on(hub.until_drained(patience));
+        self.runtime
+            .block_on(hub.until_drained(&self.app.gate, patience));
     }
 
     /// Ends the server: closes event streams and lets requests finish.

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readParticipant, readPublishing, readReception, readSlow, readTick, readWelcome } from './types';
+import { readMove, readParticipant, readPublishing, readReception, readSlow, readTick, readWelcome } from './types';
 
 it('reads a participant as the server sends it', () => {
   const sent = {
@@ -22,7 +22,7 @@ it('reads a participant as the server sends it', () => {
     },
     upload: 'none',
     links: [{ name: 'wlan0', state: 'suspect', rttMs: 21.5, sentMbps: 1.25, targetMbps: 3, loss: 0.01, metered: true, backup: true, budgetLeftMb: 750.5, trouble: 'no_route' }],
-    muted: false, moderator: false, hand: null,
+    muted: false, moderator: false, hand: null, succeeds: null,
   });
 });
 
@@ -58,7 +58,7 @@ it.each([null, undefined, 7, 'x', [], [{}], {}, { id: 5 }, { t: 'x' }, { t: Numb
 it('passes over what it cannot read inside', () => {
   const welcome = readWelcome({ id: 'p1', participants: [null, { id: 'p2', kind: 'martian', links: 'none' }, 5] });
   expect(welcome?.participants).toEqual([
-    { id: 'p2', name: 'p2', kind: 'browser', publishing: { cameras: [], audio: false }, upload: 'none', links: [], muted: false, moderator: false, hand: null },
+    { id: 'p2', name: 'p2', kind: 'browser', publishing: { cameras: [], audio: false }, upload: 'none', links: [], muted: false, moderator: false, hand: null, succeeds: null },
   ]);
 });
 
@@ -92,4 +92,10 @@ it('reads that a machine is too slow, what would help, and that it has recovered
   expect(readSlow({ missed: 0.2, smaller: '360p' })).toEqual({ missed: 0.2, smaller: '360p' });
   expect(readSlow({ missed: 0.2, smaller: null })).toEqual({ missed: 0.2, smaller: null });
   expect(readSlow({ missed: null, smaller: null })).toBeNull();
+});
+
+it('reads where to move, and nothing without an address', () => {
+  expect(readMove({ url: 'https://two.example:8443/', node: 'two', token: 'a.b' })).toEqual({ url: 'https://two.example:8443', token: 'a.b' });
+  expect(readMove({ url: 'https://two.example', node: 'two' })?.token).toBeNull();
+  for (const other of [null, {}, { url: 7 }, { url: 'two' }]) expect(readMove(other)).toBeNull();
 });

@@ -54,6 +54,8 @@ export interface Participant {
   readonly moderator: boolean;
   /** Place in the order of raised hands; null while the hand is down. */
   readonly hand: number | null;
+  /** Id of the same person on the server that they have moved from; null for others. */
+  readonly succeeds: string | null;
 }
 
 /** Settings of a room by its moderators. */
@@ -234,6 +236,7 @@ export function readParticipant(value: unknown): Participant | null {
     muted: from['muted'] === true,
     moderator: from['moderator'] === true,
     hand: figure(from['hand']),
+    succeeds: text(from['succeeds']) || null,
   };
 }
 
@@ -256,6 +259,24 @@ export function readSettings(value: unknown): Settings {
 export function readRecordingError(value: unknown): string | null {
   const error = fields(value)?.['error'];
   return typeof error === 'string' ? error : null;
+}
+
+/** Server of the cluster to move to. */
+export interface Destination {
+  /** Origin of its address. */
+  readonly url: string;
+  /** Token for it; null if it requires none. */
+  readonly token: string | null;
+}
+
+/** Reads the `move` event of a room. */
+export function readMove(value: unknown): Destination | null {
+  const from = fields(value);
+  try {
+    return { url: new URL(text(from?.['url'])).origin, token: text(from?.['token']) || null };
+  } catch {
+    return null;
+  }
 }
 
 /** Reads the `cluster` event of a room: whether the server hears the other servers. */

@@ -3,6 +3,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ChatMessage } from '../model/types';
 import type { Outbox, Outgoing } from '../signal/outbox';
+import { isOwn, personOf, type Presence } from '../signal/presence';
 import { timeOfDay } from '../view/format';
 import { useStore } from '../view/hooks';
 import { sentences } from '../view/parts';
@@ -14,13 +15,13 @@ const LONGEST = 2_000;
 const NEARLY = 200;
 
 interface ChatProps {
-  readonly chat: readonly ChatMessage[];
-  readonly self: string | null;
+  readonly presence: Presence;
   readonly outbox: Outbox;
   readonly onClose: () => void;
 }
 
-export function Chat({ chat, self, outbox, onClose }: ChatProps) {
+export function Chat({ presence, outbox, onClose }: ChatProps) {
+  const { chat } = presence;
   const waiting = useStore(outbox.messages).filter(({ id }) => !chat.some((message) => message.id === id));
   const log = useRef<HTMLDivElement>(null);
   const follows = useRef(true);
@@ -39,7 +40,7 @@ export function Chat({ chat, self, outbox, onClose }: ChatProps) {
         <ul>
           {chat.length + waiting.length === 0 && <li class="quiet">No messages yet. Everybody in the room sees them, also people who join later.</li>}
           {chat.map((message, at) => (
-            <Message key={message.id} message={message} own={message.from === self} follows={chat[at - 1]?.from === message.from} />
+            <Message key={message.id} message={message} own={isOwn(presence, message.from)} follows={at > 0 && personOf(presence, chat[at - 1]?.from ?? '') === personOf(presence, message.from)} />
           ))}
           {waiting.map((each) => (
             <Waiting key={each.key} outgoing={each} discard={() => outbox.discard(each.key)} />

@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks';
 import { problemFrom } from '../model/problem';
 import type { Participant } from '../model/types';
-import { hands, type Presence } from '../signal/presence';
+import { everybody, hands, type Presence } from '../signal/presence';
 import type { RoomSession } from '../signal/session';
 import { Field } from '../view/field';
 import { Hand, Microphone } from '../view/icons';
@@ -23,13 +23,13 @@ interface PeopleProps {
 export function People({ presence, session, attempt, onClose }: PeopleProps) {
   const moderates = presence.self !== null && presence.participants.get(presence.self)?.moderator === true;
   const raised = hands(presence);
-  const rest = [...presence.participants.values()].filter(({ hand }) => hand === null);
+  const rest = everybody(presence).filter(({ who }) => who.hand === null);
   return (
     <Panel kind="people" title="People" onClose={onClose}>
       {moderates && <Moderation presence={presence} session={session} attempt={attempt} />}
       <ul class="people" aria-label="People in the room">
-        {[...raised, ...rest].map((each) => (
-          <Person key={each.id} person={each} place={raised.indexOf(each) + 1} own={each.id === presence.self} moderates={moderates} session={session} attempt={attempt} />
+        {[...raised, ...rest].map((each, at) => (
+          <Person key={each.id} person={each.who} place={at < raised.length ? at + 1 : 0} own={each.who.id === presence.self} moderates={moderates} session={session} attempt={attempt} />
         ))}
       </ul>
     </Panel>

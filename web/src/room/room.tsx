@@ -1,10 +1,10 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { problemFrom, ProblemError, type Problem } from '../model/problem';
 import { roomPath } from '../routes';
-import { invitation, type May } from '../signal/access';
+import type { May } from '../signal/access';
 import { browserEnv } from '../signal/env';
-import { others, type Presence } from '../signal/presence';
-import { RoomSession } from '../signal/session';
+import { isOwn, others, personOf, type Presence } from '../signal/presence';
+import { RoomVisit } from '../signal/visit';
 import { useShortcuts, useSize, useStore } from '../view/hooks';
 import { Chat as ChatIcon, Copy, Leave, Lock, People as PeopleIcon, Sound } from '../view/icons';
 import { Announcer, Brand, Notice, soundBlocked } from '../view/parts';
@@ -32,11 +32,12 @@ interface RoomProps {
 }
 
 export function Room({ room, name, may, own, onLeave }: RoomProps) {
-  const session = useMemo(() => new RoomSession(browserEnv(), room, name), [room, name]);
-  useSessionLife(session);
+  const visit = useMemo(() => new RoomVisit(browserEnv(), location.origin, room, name), [room, name]);
+  useVisitLife(visit);
+  const session = useStore(visit.session);
   const presence = useStore(session.presence);
   const receiving = useStore(session.reception.state);
-  const watch = useMemo(() => new TileWatch((view) => session.reception.show(view)), [session]);
+  const watch = useMemo(() => new TileWatch((view) => visit.show(view)), [visit]);
   useEffect(() => watch.run(), [watch]);
   const events = useStore(session.events);
   const reactions = useStore(session.reactions);
@@ -57,7 +58,7 @@ export function Room({ room, name, may, own, onLeave }: RoomProps) {
   const unread = useUnread(presence, panel === 'chat');
   const [refused, setRefused] = useState<Problem | null>(null);
   const screen = useScreen(setRefused);
-  usePublishing(session, own, screen);
+  usePublishing(visit, own, screen);
   const attempt = (act: Promise<unknown>): void => void act.catch((thrown: unknown) => setRefused(problemFrom(thrown)));
   useEffect(() => {
     const error = presence.recordingFailed;
@@ -91,6 +92,7 @@ export function Room({ room, name, may, own, onLeave }: RoomProps) {
     [setGrid],
   );
   const people = others(presence);
+  const media = useStore(visit.media.all);
   const keys = people.flatMap(tileKeys);
   const presented = useLatest(people.flatMap(screenKeys), dismissed);
   const chosen = pinned !== null && keys.includes(pinned) ? pinned : (presented ?? (speakerView && speaker !== null ? `${speaker}/0` : null));
@@ -105,7 +107,7 @@ export function Room({ room, name, may, own, onLeave }: RoomProps) {
 
   const problems: { problem: Problem; action?: { label: string; run: () => void }; onDismiss?: () => void }[] = [];
   if (events.kind === 'waiting' || events.kind === 'failed') {
-    problems.push({ problem: events.problem, action: { label: 'Try now', run: () => session.hurry() } });
+    problems.push({ problem: events.problem, action: { label: 'Try now', run: () => visit.hurry() } });
   }
   if (publishing.kind === 'failed') {
     problems.push({ problem: publishing.problem, action: { label: 'Try again', run: () => session.publisher.restart() } });
@@ -154,7 +156,7 @@ export function Room({ room, name, may, own, onLeave }: RoomProps) {
             </span>
           )}
         </PanelToggle>
-        <CopyInvitation room={room} fail={setRefused} />
+        <CopyInvitation room={room} visit={visit} fail={setRefused} />
       </header>
       {problems.length > 0 && <div class="notices">{problems.map((each) => <Notice key={each.problem.error} {...each} />)}</div>}
       <div class="room-body">
@@ -167,8 +169,9 @@ export function Room({ room, name, may, own, onLeave }: RoomProps) {
             {people.map((each) => (
               <RemoteTiles
                 key={each.id}
-                participant={each}
-                session={session}
+                person={each}
+                received={media.get(each.id)}
+                reception={session.reception}
                 reaction={reactions.get(each.id)?.reaction ?? null}
                 watch={watch}
                 old={lost}
@@ -178,13 +181,13 @@ export function Room({ room, name, may, own, onLeave }: RoomProps) {
                 onPin={keys.length > 1 ? pin : null}
               />
             ))}
-            <SelfTile name={shownName} may={may} own={own} state={publishing} raised={raised} reaction={(self && reactions.get(self.id)?.reaction) ?? null} />
+            <SelfTile name={shownName} may={may} own={own} state={publishing} raised={raised} reaction={(self && reactions.get(personOf(presence, self.id))?.reaction) ?? null} />
           </ul>
           {people.length === 0 && events.kind === 'open' && (
             <p class="alone">You are the only one here. Copy an invitation and send it to the others.</p>
           )}
         </main>
-        {panel === 'chat' && <Chat chat={presence.chat} self={presence.self} outbox={session.acts.outbox} onClose={() => setPanel(null)} />}
+        {panel === 'chat' && <Chat presence={presence} outbox={visit.outbox} onClose={() => setPanel(null)} />}
         {panel === 'people' && <People presence={presence} session={session} attempt={attempt} onClose={() => setPanel(null)} />}
       </div>
       <footer class="controls">
@@ -264,12 +267,12 @@ function useMute(muted: boolean, own: OwnMedia, unmute: () => void): OwnMedia {
 }
 
 /** Copies an invitation link for a guest. */
-function CopyInvitation({ room, fail }: { readonly room: string; readonly fail: (problem: Problem) => void }) {
+function CopyInvitation({ room, visit, fail }: { readonly room: string; readonly visit: RoomVisit; readonly fail: (problem: Problem) => void }) {
   const [copied, setCopied] = useState(false);
   if (navigator.clipboard === undefined) return null;
   const copy = async (): Promise<void> => {
     try {
-      const address = await invitation(browserEnv(), location.origin, roomPath(room), room);
+      const address = await visit.session.value.invite(visit.server, roomPath(room));
       await navigator.clipboard.writeText(address).catch(() => {
         throw new ProblemError({ error: `Your browser does not allow copying. The address is ${address}`, remedy: '', temporary: false });
       });
@@ -288,23 +291,23 @@ function CopyInvitation({ room, fail }: { readonly room: string; readonly fail: 
 }
 
 /** Joins, reconnects at once when the network returns, and leaves with the page. */
-function useSessionLife(session: RoomSession): void {
+function useVisitLife(visit: RoomVisit): void {
   useEffect(() => {
-    session.join();
-    const hurry = (): void => session.hurry();
-    const suspend = (): void => session.suspend();
+    visit.join();
+    const hurry = (): void => visit.hurry();
+    const suspend = (): void => visit.suspend();
     addEventListener('online', hurry);
     addEventListener('pagehide', suspend);
     return () => {
       removeEventListener('online', hurry);
       removeEventListener('pagehide', suspend);
-      session.leave();
+      visit.leave();
     };
-  }, [session]);
+  }, [visit]);
 }
 
 /** Publishes our own media as it changes. */
-function usePublishing(session: RoomSession, { stream, cameraOn, soundOn }: OwnMedia, screen: OwnScreen): void {
+function usePublishing(visit: RoomVisit, { stream, cameraOn, soundOn }: OwnMedia, screen: OwnScreen): void {
   const publishes = useRef(false);
   const video = stream?.getVideoTracks()[0] ?? null;
   const audio = useSound(stream?.getAudioTracks()[0] ?? null, screen.sound);
@@ -312,13 +315,13 @@ function usePublishing(session: RoomSession, { stream, cameraOn, soundOn }: OwnM
     // Without any media we only watch; tracks published before are withdrawn.
     if (video === null && audio === null && screen.track === null && !publishes.current) return;
     publishes.current = true;
-    void session.publish({ video, audio, screen: screen.track });
-  }, [session, video, audio, screen.track]);
+    void visit.publish({ video, audio, screen: screen.track });
+  }, [visit, video, audio, screen.track]);
   const hasSound = soundOn || screen.sound !== null;
   const shares = screen.track !== null;
   useEffect(
-    () => session.publisher.tell({ video: cameraOn, audio: hasSound, screen: shares }),
-    [session, stream, cameraOn, hasSound, shares],
+    () => visit.tell({ video: cameraOn, audio: hasSound, screen: shares }),
+    [visit, stream, cameraOn, hasSound, shares],
   );
 }
 
@@ -346,12 +349,13 @@ function useSpeaker(presence: Presence): { readonly speaker: string | null; read
 }
 
 /** Messages of others since the chat was last open; `latest` is for screen readers. */
-function useUnread({ chat, self }: Presence, open: boolean): { readonly count: number; readonly latest: string } {
+function useUnread(presence: Presence, open: boolean): { readonly count: number; readonly latest: string } {
+  const { chat } = presence;
   const read = useRef<string | null>(null);
   const last = chat.at(-1);
   if (open) read.current = last?.id ?? null;
   const since = chat.findIndex(({ id }) => id === read.current) + 1;
-  const unread = chat.slice(since).filter(({ from }) => from !== self);
+  const unread = chat.slice(since).filter(({ from }) => !isOwn(presence, from));
   const latest = unread.at(-1);
   return { count: unread.length, latest: latest === undefined ? '' : `Message from ${latest.name}: ${latest.text}` };
 }

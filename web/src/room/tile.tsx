@@ -1,11 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { Participant, Publishing, Reaction } from '../model/types';
+import type { Publishing, Reaction } from '../model/types';
 import type { May } from '../signal/access';
 import { noDecoder } from '../signal/offers';
 import type { PeerState } from '../signal/peer';
-import type { ReceivedCamera } from '../signal/received';
-import type { RoomSession } from '../signal/session';
+import type { Person } from '../signal/presence';
+import type { Received, ReceivedCamera } from '../signal/received';
+import type { Reception } from '../signal/reception';
 import { CameraView, cameraNames, pictureLabel } from '../view/camera';
 import { hue, initials } from '../view/format';
 import { useLasting, useSpeaking, useStore } from '../view/hooks';
@@ -31,19 +32,21 @@ function places({ cameras }: Publishing): number[] {
   return [0, ...others];
 }
 
-/** Keys of a participant's tiles. */
-export function tileKeys({ id, publishing }: Participant): string[] {
-  return places(publishing).map((place) => `${id}/${place}`);
+/** Keys of a person's tiles. */
+export function tileKeys({ id, who }: Person): string[] {
+  return places(who.publishing).map((place) => `${id}/${place}`);
 }
 
-/** Keys of the tiles that show a participant's screen. */
-export function screenKeys({ id, publishing: { cameras } }: Participant): string[] {
+/** Keys of the tiles that show a person's screen. */
+export function screenKeys({ id, who }: Person): string[] {
+  const { cameras } = who.publishing;
   return [...cameras.keys()].filter((place) => cameras[place]?.screen === true).map((place) => `${id}/${place}`);
 }
 
 interface RemoteTilesProps {
-  readonly participant: Participant;
-  readonly session: RoomSession;
+  readonly person: Person;
+  readonly received: Received | undefined;
+  readonly reception: Reception;
   readonly reaction: Reaction | null;
   readonly watch: TileWatch;
   /** Whether the server is unreachable, so that its information is outdated. */
@@ -54,14 +57,13 @@ interface RemoteTilesProps {
   readonly pinned: string | null;
   /** Null if there is nothing to choose. */
   readonly onPin: ((key: string) => void) | null;
-  /** Called when the participant begins or stops to speak. */
+  /** Called when the person begins or stops to speak. */
   readonly onSpeech: (id: string, speaks: boolean) => void;
 }
 
-/** Tiles of another participant, one for each camera. */
-export function RemoteTiles({ participant, session: { reception }, reaction, watch, old, large, pinned, onPin, onSpeech }: RemoteTilesProps) {
-  const { id, name, publishing, links } = participant;
-  const received = useStore(reception.media).get(id);
+/** Tiles of another person, one for each camera. */
+export function RemoteTiles({ person: { id, who }, received, reception, reaction, watch, old, large, pinned, onPin, onSpeech }: RemoteTilesProps) {
+  const { name, publishing, links } = who;
   const state = useStore(reception.state);
   const missingCodec = useStore(reception.missingCodec);
   const sends = publishing.cameras.length > 0 || publishing.audio;
@@ -71,7 +73,7 @@ export function RemoteTiles({ participant, session: { reception }, reaction, wat
     onSpeech(id, true);
     return () => onSpeech(id, false);
   }, [id, speaks, onSpeech]);
-  const status = statusOf(participant);
+  const status = statusOf(who);
   const names = cameraNames(publishing.cameras);
   return (
     <>
@@ -84,7 +86,7 @@ export function RemoteTiles({ participant, session: { reception }, reaction, wat
           <RemoteTile
             key={place}
             watch={watch}
-            participant={id}
+            person={id}
             place={place}
             on={of?.off === false}
             received={received?.cameras.get(place)}
@@ -96,7 +98,7 @@ export function RemoteTiles({ participant, session: { reception }, reaction, wat
             speaks={speaks && place === 0}
             pin={onPin === null ? undefined : { pinned: key === pinned, toggle: () => onPin(key) }}
             avatar={name}
-            signs={place === 0 && <Signs hand={participant.hand !== null} reaction={reaction} />}
+            signs={place === 0 && <Signs hand={who.hand !== null} reaction={reaction} />}
           >
             <span class="nameplate">
               {place === 0 && !publishing.audio && (
@@ -120,9 +122,9 @@ export function RemoteTiles({ participant, session: { reception }, reaction, wat
 
 interface RemoteTileProps {
   readonly watch: TileWatch;
-  readonly participant: string;
+  readonly person: string;
   readonly place: number;
-  /** Whether the participant publishes this camera. */
+  /** Whether the person publishes this camera. */
   readonly on: boolean;
   readonly received: ReceivedCamera | undefined;
   /** Whether the sound comes with this camera. */
@@ -140,12 +142,12 @@ interface RemoteTileProps {
   readonly children: ComponentChildren;
 }
 
-function RemoteTile({ watch, participant, place, on, received, sounds, label, words, missingCodec, large, speaks, pin, avatar, signs, children }: RemoteTileProps) {
+function RemoteTile({ watch, person, place, on, received, sounds, label, words, missingCodec, large, speaks, pin, avatar, signs, children }: RemoteTileProps) {
   const tile = useRef<HTMLLIElement>(null);
   useEffect(() => {
     if (tile.current === null || !on) return undefined;
-    return watch.add(tile.current, participant, place);
-  }, [watch, participant, place, on]);
+    return watch.add(tile.current, person, place);
+  }, [watch, person, place, on]);
   const sent = received !== undefined && received.track !== null;
   const missing = useLasting(on && words === null && !sent, BLAME_MS);
   const why = received?.paused === true ? PAUSED : missing && missingCodec !== null ? sentences(noDecoder(missingCodec)) : null;
@@ -154,7 +156,7 @@ function RemoteTile({ watch, participant, place, on, received, sounds, label, wo
       <CameraView
         stream={received?.stream ?? null}
         sounds={sounds}
-        source={sent && !received.paused ? received : null}
+        source={sent && !received.paused ? received.picture : null}
         label={label}
         words={words ?? (on ? why : null)}
         on={on}

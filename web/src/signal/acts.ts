@@ -3,10 +3,8 @@
 import { problemOf, ProblemError } from '../model/problem';
 import type { Reaction } from '../model/types';
 import type { Env } from './env';
-import { Outbox } from './outbox';
 
 export class Acts {
-  readonly outbox: Outbox;
   readonly #env: Env;
   /** Address of this resource of the room, as ourselves. */
   readonly #url: (what: string) => string;
@@ -16,7 +14,11 @@ export class Acts {
     this.#env = env;
     this.#url = url;
     this.#headers = headers;
-    this.outbox = new Outbox(env, (text, key) => this.#request('POST', 'chat', { text, key }));
+  }
+
+  /** Posts a message to the chat; the server takes it once, however often it is sent. */
+  say(text: string, key: string): Promise<Response> {
+    return this.#request('POST', 'chat', { text, key });
   }
 
   async setHand(raised: boolean): Promise<void> {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { hands, news, nobody, others, reduce, type Presence } from './presence';
+import { everybody, hands, isOwn, news, nobody, others, reduce, type Presence } from './presence';
 
 const person = (id: string, more: object = {}) => ({
   id,
@@ -125,4 +125,27 @@ it('knows the settings of the room and who waits, and announces both', () => {
   expect(news(locked, queued)).toEqual(['Eve waits to be let in.']);
   const muted = reduce(queued, 'changed', person('me', { muted: true }));
   expect(news(queued, muted)).toEqual(['A moderator has muted you.']);
+});
+
+it('shows somebody who moves to another server once, and says nothing of it', () => {
+  const before = after(welcomed);
+  const joined = reduce(before, 'joined', person('ada2', { name: 'ADA', succeeds: 'ada', publishing: {} }));
+  expect(others(joined)).toMatchObject([{ id: 'ada', who: { id: 'ada' } }]);
+  const publishes = reduce(joined, 'changed', person('ada2', { name: 'ADA', succeeds: 'ada' }));
+  expect(others(publishes)).toMatchObject([{ id: 'ada', who: { id: 'ada2' } }]);
+  const left = reduce(publishes, 'left', { id: 'ada' });
+  expect(others(left)).toMatchObject([{ id: 'ada', who: { id: 'ada2' } }]);
+  const again = reduce(reduce(left, 'joined', person('ada3', { name: 'ADA', succeeds: 'ada2', hand: 1 })), 'left', { id: 'ada2' });
+  expect(others(again)).toMatchObject([{ id: 'ada', who: { id: 'ada3' } }]);
+  expect(hands(again).map(({ id }) => id)).toEqual(['ada']);
+  expect([joined, publishes, left].flatMap((now, at) => news([before, joined, publishes][at]!, now))).toEqual([]);
+  expect(news(again, reduce(again, 'left', { id: 'ada3' }))).toEqual(['ADA left.']);
+});
+
+it('knows itself and its messages after a move', () => {
+  const moved = after(welcomed, ['welcome', { id: 'me2', room: 'r', participants: [person('me'), person('ada'), person('me2', { succeeds: 'me' })] }]);
+  expect(others(moved).map(({ id }) => id)).toEqual(['ada']);
+  expect(['me', 'me2', 'ada'].map((id) => isOwn(moved, id))).toEqual([true, true, false]);
+  const arriving = after(welcomed, ['joined', person('me2', { succeeds: 'me' })]);
+  expect(everybody(arriving).map(({ who }) => who.id)).toEqual(['me', 'ada']);
 });

@@ -9,6 +9,8 @@ export interface Presence {
   readonly secret: string;
   /** Participants in order of arrival. */
   readonly participants: ReadonlyMap<string, Participant>;
+  /** Persons of participants who have moved from another server: the id that they first had. */
+  readonly persons: ReadonlyMap<string, string>;
   /** Chat, the oldest message first. */
   readonly chat: readonly ChatMessage[];
   readonly settings: Settings;
@@ -22,7 +24,7 @@ export interface Presence {
   readonly complete: boolean;
 }
 
-export const nobody: Presence = { self: null, secret: '', participants: new Map(), chat: [], settings: readSettings(null), recordable: false, recordingFailed: null, queue: [], complete: true };
+export const nobody: Presence = { self: null, secret: '', participants: new Map(), persons: new Map(), chat: [], settings: readSettings(null), recordable: false, recordingFailed: null, queue: [], complete: true };
 
 /** Messages that the page keeps. Chosen by us: more than the server has for newcomers. */
 const MOST_MESSAGES = 1_000;
@@ -37,6 +39,7 @@ export function reduce(presence: Presence, event: string, value: unknown): Prese
         self: welcome.id,
         secret: welcome.secret,
         participants: new Map(welcome.participants.map((each) => [each.id, each])),
+        persons: welcome.participants.reduce(withPerson, presence.persons),
         chat: presence.chat,
         settings: welcome.settings,
         recordable: welcome.recordable,
@@ -83,7 +86,19 @@ export function reduce(presence: Presence, event: string, value: unknown): Prese
 }
 
 function withParticipant(presence: Presence, participant: Participant): Presence {
-  return { ...presence, participants: new Map(presence.participants).set(participant.id, participant) };
+  const participants = new Map(presence.participants).set(participant.id, participant);
+  return { ...presence, participants, persons: withPerson(presence.persons, participant) };
+}
+
+/** Keeps the persons also of those who have left: messages in the chat are theirs. */
+function withPerson(persons: Presence['persons'], { id, succeeds }: Participant): Presence['persons'] {
+  if (succeeds === null || persons.has(id)) return persons;
+  return new Map(persons).set(id, persons.get(succeeds) ?? succeeds);
+}
+
+/** Id of the person behind a participant: stays the same while they move between servers. */
+export function personOf({ persons }: Presence, id: string): string {
+  return persons.get(id) ?? id;
 }
 
 /** The chat with these messages, each once. */
@@ -93,27 +108,56 @@ function withMessages(chat: readonly ChatMessage[], more: readonly ChatMessage[]
   return added.length === 0 ? chat : [...chat, ...added].slice(-MOST_MESSAGES);
 }
 
-/** Participants with raised hands, in the order of raising. */
-export function hands(presence: Presence): Participant[] {
-  const raised = [...presence.participants.values()].filter(({ hand }) => hand !== null);
-  return raised.sort((a, b) => (a.hand ?? 0) - (b.hand ?? 0));
+/** Whether a participant is ourselves, here or on a server that we have moved from. */
+export function isOwn(presence: Presence, id: string): boolean {
+  return presence.self !== null && personOf(presence, id) === personOf(presence, presence.self);
 }
 
-/** All participants except ourselves. */
-export function others(presence: Presence): Participant[] {
-  return [...presence.participants.values()].filter((each) => each.id !== presence.self);
+/** Somebody in the room. */
+export interface Person {
+  readonly id: string;
+  /** The participant that stands for them, of two while they move to another server. */
+  readonly who: Participant;
+}
+
+/** Everybody in the room, each once, in order of arrival. */
+export function everybody(presence: Presence): Person[] {
+  const all = new Map<string, Participant>();
+  for (const who of presence.participants.values()) {
+    const id = personOf(presence, who.id);
+    const earlier = all.get(id);
+    const stands = earlier === undefined || who.id === presence.self || (earlier.id !== presence.self && (publishes(who) || !publishes(earlier)));
+    if (stands) all.set(id, who);
+  }
+  return [...all].map(([id, who]) => ({ id, who }));
+}
+
+function publishes({ publishing: { cameras, audio } }: Participant): boolean {
+  return cameras.length > 0 || audio;
+}
+
+/** Everybody with a raised hand, in the order of raising. */
+export function hands(presence: Presence): Person[] {
+  const raised = everybody(presence).filter(({ who }) => who.hand !== null);
+  return raised.sort((a, b) => (a.who.hand ?? 0) - (b.who.hand ?? 0));
+}
+
+/** Everybody except ourselves. */
+export function others(presence: Presence): Person[] {
+  return everybody(presence).filter(({ who }) => !isOwn(presence, who.id));
 }
 
 /** Announcement of a change for listeners, in short sentences. */
 export function news(before: Presence, after: Presence): string[] {
   if (before.self === null) return [];
   const said: string[] = [];
-  for (const participant of others(after)) {
-    const earlier = before.participants.get(participant.id);
-    if (earlier === undefined) said.push(`${participant.name} joined.`);
+  const [earlier, now] = [others(before), others(after)];
+  for (const { id, who } of now) {
+    const was = earlier.find((each) => each.id === id)?.who;
+    if (was === undefined) said.push(`${who.name} joined.`);
     else {
-      if (participant.hand !== null && earlier.hand === null) said.push(`${participant.name} raised a hand.`);
-      said.push(...linkNews(participant.name, earlier.links, participant.links));
+      if (who.hand !== null && was.hand === null) said.push(`${who.name} raised a hand.`);
+      said.push(...linkNews(who.name, was.links, who.links));
     }
   }
   for (const { id, name } of after.queue) {
@@ -123,8 +167,8 @@ export function news(before: Presence, after: Presence): string[] {
   if (after.settings.recorded !== before.settings.recorded) said.push(after.settings.recorded ? 'The server records this room.' : 'The recording has ended.');
   const [was, is] = [before.participants.get(before.self), after.self === null ? undefined : after.participants.get(after.self)];
   if (is?.muted === true && was?.muted !== true) said.push('A moderator has muted you.');
-  for (const participant of others(before)) {
-    if (!after.participants.has(participant.id)) said.push(`${participant.name} left.`);
+  for (const { id, who } of earlier) {
+    if (!now.some((each) => each.id === id)) said.push(`${who.name} left.`);
   }
   return said;
 }

@@ -1,8 +1,11 @@
-// Media of the participants, as the lines of our connection carry it.
+// Media of everybody, as the lines of our connections carry it. While somebody moves to
+// another server, two lines carry the same camera: the later one is taken as soon as its
+// picture comes, so nobody sees a gap.
 
 import { Store } from '../model/store';
 import type { Line } from '../model/types';
 import type { Env } from './env';
+import { isOwn, nobody, personOf, type Presence } from './presence';
 
 /** Picture of a camera as it arrives; another object each time another source or line begins. */
 export interface ReceivedCamera {
@@ -12,9 +15,11 @@ export interface ReceivedCamera {
   readonly track: MediaStreamTrack | null;
   /** Whether the server sends no picture, because the connection is too slow for it. */
   readonly paused: boolean;
+  /** Another object whenever one picture ends before the next one comes. */
+  readonly picture: object;
 }
 
-/** Media of a participant. */
+/** Media of a person. */
 export interface Received {
   /** By the camera's place; the first one exists also without a picture. */
   readonly cameras: ReadonlyMap<number, ReceivedCamera>;
@@ -22,52 +27,138 @@ export interface Received {
   readonly sound: RTCRtpReceiver | null;
 }
 
-/** Lines of one participant. */
-interface Share {
-  readonly cameras: Map<number, Line>;
-  sound: Line | null;
+/** Lines of a connection. */
+interface Source {
+  readonly lines: readonly Line[];
+  readonly receiverOf: (mid: string) => RTCRtpReceiver | null;
 }
 
-/** Received media by participant. Only what a new list of lines changes is replaced. */
+/** Line that can carry a camera or a sound. */
+interface Candidate {
+  readonly source: object;
+  readonly receiver: RTCRtpReceiver | null;
+  readonly paused: boolean;
+}
+
+/** Candidates for the media of one person, the latest first. */
+interface Share {
+  readonly cameras: Map<number, Candidate[]>;
+  readonly sound: Candidate[];
+}
+
+/** Interval of looking whether a later line carries anything yet, ms. Chosen by us: a few
+ *  frames, and the former line carries the same for seconds. */
+const LOOK_MS = 100;
+
+/** Received media by person. Only what a new list of lines changes is replaced. */
 export class ReceivedMedia {
   readonly all = new Store<ReadonlyMap<string, Received>>(new Map());
   readonly #env: Env;
+  /** By connection, the latest last: while we move, there are two. */
+  readonly #sources = new Map<object, Source>();
+  /** Receivers whose media comes, of those that others stood in for. */
+  readonly #comes = new WeakSet<RTCRtpReceiver>();
+  #presence = nobody;
+  #chosen: Candidate[] = [];
+  #cancelTimer = (): void => undefined;
 
   constructor(env: Env) {
     this.#env = env;
   }
 
-  /** Takes all lines that carry something; those without a receiver yet are left out. */
-  apply(lines: readonly Line[], receiverOf: (mid: string) => RTCRtpReceiver | null): void {
+  /** Sets who is in the room, and which participants are one person. */
+  setPresence(presence: Presence): void {
+    const { participants, persons } = this.#presence;
+    const same = presence.self === this.#presence.self && presence.persons === persons && presence.participants.size === participants.size;
+    this.#presence = presence;
+    if (!same) this.#choose();
+  }
+
+  /** Takes all lines of a connection that carry something; those without a receiver yet are left out. */
+  apply(source: object, lines: readonly Line[], receiverOf: (mid: string) => RTCRtpReceiver | null): void {
+    this.#sources.set(source, { lines, receiverOf });
+    this.#choose();
+  }
+
+  /** Forgets a connection. */
+  drop(source: object): void {
+    if (this.#sources.delete(source)) this.#choose();
+  }
+
+  /** Whether everything comes from this connection. */
+  isAllFrom(source: object): boolean {
+    return this.#chosen.every((candidate) => candidate.source === source);
+  }
+
+  #choose(): void {
+    this.#cancelTimer();
     const before = this.all.value;
     const after = new Map<string, Received>();
-    for (const [participant, share] of byParticipant(lines)) {
-      after.set(participant, this.#update(before.get(participant), share, receiverOf));
+    const rivals: RTCRtpReceiver[] = [];
+    this.#chosen = [];
+    for (const [person, share] of this.#shares()) {
+      after.set(person, this.#update(before.get(person), share, rivals));
     }
-    for (const [participant, { cameras }] of before) {
-      if (!after.has(participant)) for (const { stream } of cameras.values()) setTracks(stream, []);
+    for (const [person, { cameras }] of before) {
+      if (!after.has(person)) for (const { stream } of cameras.values()) setTracks(stream, []);
     }
+    if (rivals.length > 0) this.#cancelTimer = this.#env.after(LOOK_MS, () => void this.#look(rivals));
     if (after.size !== before.size || [...after].some(([id, received]) => before.get(id) !== received)) this.all.set(after);
   }
 
-  clear(): void {
-    this.apply([], () => null);
+  /** Looks which of these receivers have got anything. */
+  async #look(rivals: readonly RTCRtpReceiver[]): Promise<void> {
+    for (const rival of rivals) if (await hasMedia(rival)) this.#comes.add(rival);
+    this.#choose();
   }
 
-  /** Returns the same object if nothing changes for the participant. */
-  #update(before: Received | undefined, share: Share, receiverOf: (mid: string) => RTCRtpReceiver | null): Received {
-    const sound = share.sound === null ? null : receiverOf(share.sound.mid);
+  /** Candidates by person. We are not among them: the other server sends us what we publish at one. */
+  #shares(): Map<string, Share> {
+    const presence = this.#presence;
+    const arrivals = [...presence.participants.keys()];
+    const shares = new Map<string, Share>();
+    for (const [source, { lines, receiverOf }] of [...this.#sources].reverse()) {
+      const latestFirst = [...lines].sort((one, other) => arrivals.indexOf(other.participant) - arrivals.indexOf(one.participant));
+      for (const line of latestFirst) {
+        if (isOwn(presence, line.participant)) continue;
+        const person = personOf(presence, line.participant);
+        const share = shares.get(person) ?? { cameras: new Map<number, Candidate[]>(), sound: [] };
+        shares.set(person, share);
+        const candidate = { source, receiver: receiverOf(line.mid), paused: line.paused };
+        if (line.camera === null) share.sound.push(candidate);
+        else share.cameras.set(line.camera, [...(share.cameras.get(line.camera) ?? []), candidate]);
+      }
+    }
+    return shares;
+  }
+
+  /** Returns the latest candidate whose media comes; adds later ones to `rivals`. */
+  #best(candidates: readonly Candidate[], present: MediaStreamTrack | null, rivals: RTCRtpReceiver[]): Candidate | undefined {
+    const usable = candidates.filter(({ receiver, paused }) => receiver !== null && !paused);
+    const best = usable.find(({ receiver }) => receiver !== null && (receiver.track === present || this.#comes.has(receiver))) ?? usable[0] ?? candidates[0];
+    if (best === undefined) return undefined;
+    const later = usable.slice(0, Math.max(usable.indexOf(best), 0));
+    rivals.push(...later.flatMap(({ receiver }) => receiver ?? []));
+    this.#chosen.push(best);
+    return best;
+  }
+
+  /** Returns the same object if nothing changes for the person. */
+  #update(before: Received | undefined, share: Share, rivals: RTCRtpReceiver[]): Received {
+    const sound = this.#best(share.sound, before?.sound?.track ?? null, rivals)?.receiver ?? null;
     const cameras = new Map<number, ReceivedCamera>();
     for (const place of new Set([0, ...share.cameras.keys()])) {
-      const line = share.cameras.get(place);
-      const track = line === undefined ? null : (receiverOf(line.mid)?.track ?? null);
-      const paused = line?.paused ?? false;
       const earlier = before?.cameras.get(place);
+      const best = this.#best(share.cameras.get(place) ?? [], earlier?.track ?? null, rivals);
+      const receiver = best?.receiver ?? null;
+      const track = receiver?.track ?? null;
+      const paused = best?.paused ?? false;
       // Chromium never plays sound that is added to a stream without any track.
       const stream = earlier !== undefined && earlier.stream.getTracks().length > 0 ? earlier.stream : this.#env.newStream();
       setTracks(stream, [track, place === 0 ? (sound?.track ?? null) : null]);
       const same = earlier?.stream === stream && earlier.track === track && earlier.paused === paused;
-      cameras.set(place, same ? earlier : { stream, track, paused });
+      const continues = earlier != null && earlier.track !== null && receiver !== null && this.#comes.has(receiver);
+      cameras.set(place, same ? earlier : { stream, track, paused, picture: continues ? earlier.picture : {} });
     }
     for (const [place, { stream }] of before?.cameras ?? []) if (!cameras.has(place)) setTracks(stream, []);
     const same = before?.sound === sound && before.cameras.size === cameras.size && [...cameras].every(([place, each]) => before.cameras.get(place) === each);
@@ -75,15 +166,12 @@ export class ReceivedMedia {
   }
 }
 
-function byParticipant(lines: readonly Line[]): Map<string, Share> {
-  const shares = new Map<string, Share>();
-  for (const line of lines) {
-    const share = shares.get(line.participant) ?? { cameras: new Map<number, Line>(), sound: null };
-    shares.set(line.participant, share);
-    if (line.camera === null) share.sound = line;
-    else share.cameras.set(line.camera, line);
-  }
-  return shares;
+/** Whether a receiver has got a whole picture, or any sound. */
+async function hasMedia(receiver: RTCRtpReceiver): Promise<boolean> {
+  const report = await receiver.getStats().catch(() => null);
+  const all = [...(report?.values() ?? [])] as Record<string, unknown>[];
+  const count = receiver.track.kind === 'video' ? 'framesDecoded' : 'packetsReceived';
+  return all.some((each) => each['type'] === 'inbound-rtp' && Number(each[count]) > 0);
 }
 
 /** Exchanges only what differs, so that the sound continues while a picture changes. */

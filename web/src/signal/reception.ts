@@ -59,12 +59,12 @@ export class Reception {
   #view: readonly ViewedCamera[] | null = null;
   #cancelTimer = (): void => undefined;
 
-  /** Both are called before every attempt: the URL has our id, the headers prove it. */
-  constructor(env: Env, url: () => string, proof: () => Record<string, string>) {
+  /** `url` and `proof` are called before every attempt: the URL has our id, the headers prove it. */
+  constructor(env: Env, url: () => string, proof: () => Record<string, string>, media = new ReceivedMedia(env)) {
     this.#env = env;
     this.#url = url;
     this.#proof = proof;
-    this.#media = new ReceivedMedia(env);
+    this.#media = media;
     this.#session = new PeerSession(env, (attempt) => this.#negotiate(attempt));
     this.#session.state.subscribe(() => {
       if (this.#connection === null || this.state.value.kind !== 'connected') return;
@@ -82,7 +82,7 @@ export class Reception {
     this.#session.iceServers = servers;
   }
 
-  /** Media by participant; keeps the last while a new connection is made. */
+  /** Media by person; keeps the last while a new connection is made. */
   get media(): Store<ReadonlyMap<string, Received>> {
     return this.#media.all;
   }
@@ -94,7 +94,7 @@ export class Reception {
 
   /** Starts under a new identity, without what the old one received. */
   startAgain(): void {
-    this.#media.clear();
+    this.#media.drop(this);
     this.start();
   }
 
@@ -102,6 +102,7 @@ export class Reception {
     this.#cancelTimer();
     this.#connection = null;
     this.#session.close();
+    this.#media.drop(this);
   }
 
   /** Tells the server which cameras are on our screen, the most important one first. */
@@ -216,7 +217,7 @@ export class Reception {
   #apply({ attempt: { peer }, connected, lines }: Connection): void {
     if (!connected) return;
     const receivers = new Map(peer.getTransceivers().map(({ mid, receiver }) => [mid, receiver]));
-    this.#media.apply(lines, (mid) => receivers.get(mid) ?? null);
+    this.#media.apply(this, lines, (mid) => receivers.get(mid) ?? null);
   }
 
   #arm(ms: number): void {

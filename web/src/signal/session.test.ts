@@ -223,7 +223,7 @@ it('asks for the messages after the last one that it has, and shows a reaction f
 it('sends as itself, and keeps a new name when it comes back', async () => {
   const { env, session, bodies } = await inRoom();
   env.answer(({ url }) => new Response(JSON.stringify(url.includes('/name') ? { name: 'Kit 2' } : { id: 'e-1' }), { status: 200 }));
-  session.acts.outbox.send('hello');
+  void session.acts.say('hello', 'page-1');
   await session.rename('Kit');
   expect(env.calls.filter(({ url }) => /chat|name\?/.test(url)).map(({ method, url, body, secret }) => [method, url, body, secret])).toEqual([
     ['POST', '/api/rooms/our%20room/chat?participant=p1', '{"text":"hello","key":"page-1"}', 's1'],

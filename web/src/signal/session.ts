@@ -1,12 +1,14 @@
-// Our view of a room: the event stream, our publisher, and the reception of the
-// others.
+// Our view of a room on one server: the event stream, our publisher, and the reception of
+// the others.
 
 import { Store } from '../model/store';
-import { readEnded, readIceServers, readReaction, readWelcome, type Reaction } from '../model/types';
+import { readEnded, readIceServers, readMove, readReaction, readWelcome, type Destination, type Reaction } from '../model/types';
+import { invitation } from './access';
 import { Acts } from './acts';
 import type { Env } from './env';
 import { leaveIdentity, proof, takeIdentity, type Identity } from './identity';
-import { news, nobody, reduce, type Presence } from './presence';
+import { news, nobody, personOf, reduce, type Presence } from './presence';
+import { ReceivedMedia } from './received';
 import { Reception } from './reception';
 import { EventStream, type StreamState } from './sse';
 import { Publisher, type Tracks } from './whip';
@@ -18,7 +20,7 @@ const SILENCE_MS = 45_000;
 const REACTION_MS = 4_000;
 
 export class RoomSession {
-  readonly presence = new Store<Presence>(nobody);
+  readonly presence: Store<Presence>;
   /** The latest change in words, for screen readers. */
   readonly said = new Store('');
   readonly publisher: Publisher;
@@ -26,7 +28,7 @@ export class RoomSession {
   readonly acts: Acts;
   /** Whether we wait to be admitted. */
   readonly waiting = new Store(false);
-  /** Latest reactions by participant, each for a moment. */
+  /** Latest reactions by person, each for a moment. */
   readonly reactions = new Store<ReadonlyMap<string, { readonly reaction: Reaction }>>(new Map());
   readonly #env: Env;
   readonly #room: string;
@@ -34,18 +36,23 @@ export class RoomSession {
   /** Name that we chose during the call. */
   #chosen: string | null;
   readonly #events: EventStream;
-  /** Identity of an earlier page of this tab. */
+  /** Called when the server asks us to move to another one. */
+  onMove: (to: Destination) => void = () => undefined;
+  /** Identity of an earlier page of this tab, or on the server that we come from. */
   #before: Identity | null;
   #publishing: Tracks | null = null;
   /** Secret of our publication's identity: a restarted server may assign the same id. */
   #publishedAs: string | null = null;
 
-  constructor(env: Env, room: string, name: string) {
+  /** `from` is our session on the server that we move from. */
+  constructor(env: Env, room: string, name: string, media = new ReceivedMedia(env), from: RoomSession | null = null) {
     this.#env = env;
     this.#room = room;
     this.#name = name;
-    this.#before = takeIdentity(env.storage, room);
+    this.#before = from === null ? takeIdentity(env.storage, room) : from.#identity;
     this.#chosen = this.#before?.name ?? null;
+    const { participants, persons, chat } = from?.presence.value ?? nobody;
+    this.presence = new Store<Presence>({ ...nobody, participants, persons, chat });
     this.publisher = new Publisher(
       env,
       () => `/whip/${encodeURIComponent(room)}?${this.#participant()}`,
@@ -55,6 +62,7 @@ export class RoomSession {
       env,
       () => `${this.#path('reception')}?${this.#participant()}`,
       () => proof(this.#identity),
+      media,
     );
     this.acts = new Acts(
       env,
@@ -80,7 +88,6 @@ export class RoomSession {
   /** Retries everything now, because the network may have returned. */
   hurry(): void {
     this.#events.open();
-    this.acts.outbox.hurry();
     if (this.publisher.state.value.kind === 'waiting') this.publisher.restart();
     if (this.reception.state.value.kind === 'waiting') this.reception.start();
   }
@@ -90,6 +97,11 @@ export class RoomSession {
     this.#publishing = tracks;
     if (this.#publishedAs === null) this.#startPublishing();
     else await this.publisher.setTracks(tracks);
+  }
+
+  /** Creates an invitation link with this server's origin. */
+  invite(origin: string, path: string): Promise<string> {
+    return invitation(this.#env, origin, path, this.#room);
   }
 
   /** Changes our name, also for later connections. */
@@ -109,7 +121,6 @@ export class RoomSession {
     this.#part();
     this.#before = null;
     this.#events.close();
-    this.acts.outbox.close();
     this.publisher.close();
     this.reception.close();
   }
@@ -155,13 +166,13 @@ export class RoomSession {
     if (event === 'ended') return this.#onEnded(value);
     if (event === 'reaction') return this.#onReaction(value);
     if (event === 'waiting') return this.#onWaiting(value);
+    if (event === 'move') return this.#onMove(value);
     if (event === 'ice-servers') return this.#setIceServers(readIceServers(value));
     if (event === 'welcome') this.#setIceServers(readWelcome(value)?.iceServers ?? []);
     const before = this.presence.value;
     const after = reduce(before, event, value);
     if (after === before) return;
     this.presence.set(after);
-    if (after.chat !== before.chat) this.acts.outbox.settle((id) => after.chat.some((message) => message.id === id));
     const sentences = news(before, after);
     if (sentences.length > 0) this.said.set(sentences.join(' '));
     if (event === 'welcome') this.waiting.set(false);
@@ -176,6 +187,11 @@ export class RoomSession {
     this.waiting.set(true);
   }
 
+  #onMove(value: unknown): void {
+    const to = readMove(value);
+    if (to !== null) this.onMove(to);
+  }
+
   /** The server has ended a connection: make it again before its silence shows. */
   #onEnded(value: unknown): void {
     const resource = readEnded(value);
@@ -188,12 +204,13 @@ export class RoomSession {
     const read = readReaction(value);
     if (read === null) return;
     const shown = { reaction: read.reaction };
-    this.reactions.set(new Map(this.reactions.value).set(read.id, shown));
+    const person = personOf(this.presence.value, read.id);
+    this.reactions.set(new Map(this.reactions.value).set(person, shown));
     this.#env.after(REACTION_MS, () => {
       // A later one has its own time.
-      if (this.reactions.value.get(read.id) !== shown) return;
+      if (this.reactions.value.get(person) !== shown) return;
       const rest = new Map(this.reactions.value);
-      rest.delete(read.id);
+      rest.delete(person);
       this.reactions.set(rest);
     });
   }

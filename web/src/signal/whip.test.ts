@@ -21,7 +21,7 @@ it('puts VP8 in front and keeps the order of the others', () => {
 it('offers both tracks, send only, and takes the answer', async () => {
   const { env, publisher } = publishing();
   await settle();
-  expect(env.calls).toEqual([{ method: 'POST', url: '/whip/r?participant=p1', body: 'our offer', secret: null, read: null }]);
+  expect(env.calls).toEqual([{ method: 'POST', url: '/whip/r?participant=p1', body: 'our offer', secret: null, read: null, token: null }]);
   expect(env.peer.log).toEqual(['local offer', 'remote answer their answer']);
   const [audio, video, screen] = env.peer.transceivers;
   expect([audio?.track?.kind, video?.track?.kind, screen?.track]).toEqual(['audio', 'video', null]);

@@ -10,6 +10,8 @@ export interface Call {
   readonly secret: string | null;
   /** Last event that the client has read. */
   readonly read: string | null;
+  /** Authorization that is shown. */
+  readonly token: string | null;
 }
 
 type Handler = (call: Call, signal: AbortSignal | null) => Response | Promise<Response>;
@@ -66,11 +68,21 @@ export interface FakeLine {
   readonly mid: string;
   direction: RTCRtpTransceiverDirection;
   readonly sender: FakeSender;
-  readonly receiver: { readonly track: { readonly kind: string; readonly id: string } };
+  readonly receiver: {
+    readonly track: { readonly kind: string; readonly id: string };
+    /** Pictures and packets so far. */
+    count: number;
+    readonly getStats: () => Promise<ReadonlyMap<string, object>>;
+  };
 }
 
 function fakeLine(kind: string, mid: string): FakeLine {
-  return { mid, direction: 'recvonly', sender: fakeSender(null, 1), receiver: { track: { kind, id: mid } } };
+  const receiver = {
+    track: { kind, id: mid },
+    count: 0,
+    getStats: () => Promise.resolve(new Map([['in', { type: 'inbound-rtp', framesDecoded: receiver.count, packetsReceived: receiver.count }]])),
+  };
+  return { mid, direction: 'recvonly', sender: fakeSender(null, 1), receiver };
 }
 
 /** Description with these media sections, as far as a `FakePeer` reads it. */
@@ -179,8 +191,8 @@ export class FakeEnv implements Env {
 
   async fetch(url: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers);
-    const [secret, read] = [headers.get('weft-secret'), headers.get('last-event-id')];
-    const call = { method: init.method ?? 'GET', url, body: init.body ?? null, secret, read };
+    const [secret, read, token] = ['weft-secret', 'last-event-id', 'authorization'].map((name) => headers.get(name));
+    const call = { method: init.method ?? 'GET', url, body: init.body ?? null, secret: secret ?? null, read: read ?? null, token: token ?? null };
     this.calls.push(call);
     return this.#handler(call, init.signal ?? null);
   }

@@ -2,6 +2,7 @@
 
 use super::Hub;
 use super::state::{AdmissionState, message};
+use crate::auth::Gate;
 use crate::log::ServerEvent;
 use serde_json::json;
 use std::time::Duration;
@@ -32,12 +33,12 @@ impl Hub {
         self.lock().admission == AdmissionState::Open
     }
 
-    /// Hands the participants over to other servers, and waits up to `patience` until they
-    /// have left.
-    pub(crate) async fn until_drained(&self, patience: Duration) {
+    /// Hands the participants over to other servers, with tokens of `gate` for pages, and
+    /// waits up to `patience` until they have left.
+    pub(crate) async fn until_drained(&self, gate: &Gate, patience: Duration) {
         tokio::select! {
             () = self.until_empty() => {}
-            () = self.hand_over(patience) => {}
+            () = self.hand_over(gate, patience) => {}
             () = tokio::time::sleep(patience) => {}
         }
     }

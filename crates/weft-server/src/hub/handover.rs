@@ -3,10 +3,12 @@
 
 use super::Hub;
 use super::state::{AdmissionState, message};
+use crate::auth::{Gate, Pass};
 use crate::log::ServerEvent;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
+use weft_rooms::ParticipantKind;
 
 /// Longest time between two participants: the others' viewers see one new publication
 /// after the other. Chosen by us.
@@ -21,7 +23,7 @@ impl Hub {
     /// Asks one participant after the other to move to another server, until `patience` is
     /// over or nobody is here. Those without an event stream, such as programs that publish
     /// over WHIP, cannot be asked.
-    pub(crate) async fn hand_over(&self, patience: Duration) {
+    pub(super) async fn hand_over(&self, gate: &Gate, patience: Duration) {
         loop {
             let rooms = self.movable();
             let count = rooms.values().map(BTreeSet::len).sum::<usize>();
@@ -30,7 +32,7 @@ impl Hub {
             for (room, ids) in rooms {
                 let mut asked = BTreeMap::<String, usize>::new();
                 for id in ids {
-                    if let Some(node) = self.ask_to_move(&room, &id) {
+                    if let Some(node) = self.ask_to_move(gate, &room, &id) {
                         *asked.entry(node).or_default() += 1;
                         tokio::time::sleep(pace).await;
                     }
@@ -59,19 +61,32 @@ impl Hub {
     }
 
     /// Asks a participant to move; returns the name of the other server, if one has room.
-    fn ask_to_move(&self, room: &str, id: &str) -> Option<String> {
+    fn ask_to_move(&self, gate: &Gate, room: &str, id: &str) -> Option<String> {
         let target = self.target_for(room)?;
         let mut state = self.lock();
         if state.admission != AdmissionState::Draining {
             return None;
         }
-        let asked = message("move", &json!({"url": target.url, "node": target.node}));
+        let who = state.registry.presence(room, id)?.participant;
+        let is_page = who.kind == ParticipantKind::Browser;
         let own = |room_of: &str, id_of: &str| room_of == room && id_of == id;
         let mut is_asked = false;
         state.feeds.retain(|feed| {
-            let is_own = own(&feed.room, &feed.participant);
-            let stays = !is_own || feed.sender.try_send(asked.clone()).is_ok();
-            is_asked |= is_own && stays;
+            if !own(&feed.room, &feed.participant) {
+                return true;
+            }
+            let mut asked = json!({"url": target.url, "node": target.node});
+            if is_page {
+                // The page's script cannot read the token in its cookie.
+                let own = (feed.origin.grant.as_ref(), feed.origin.standing);
+                match gate.pass(room, own, SystemTime::now()) {
+                    Pass::Token(token) => asked["token"] = token.into(),
+                    Pass::NotNeeded => {}
+                    Pass::Impossible => return true,
+                }
+            }
+            let stays = feed.sender.try_send(message("move", &asked)).is_ok();
+            is_asked |= stays;
             stays
         });
         is_asked.then_some(target.node)

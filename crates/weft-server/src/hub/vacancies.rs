@@ -1,10 +1,13 @@
 //! Server of the cluster that takes a newcomer (docs/operate/cluster.md).
 
 use super::{AdmissionState, Arrival, Hub, admission};
+use crate::allowed_origin::AllowedOrigin;
+use crate::cluster_address::PublicUrl;
+use crate::live::Live;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Share of a processor, in thousandths, from which on a media thread takes no newcomers.
 const FULL: u64 = 900;
@@ -41,21 +44,42 @@ pub(crate) struct Vacancies {
     /// Load of the media threads; [`FULL_LOAD`] if they take no newcomers.
     load: AtomicU64,
     others: Mutex<BTreeMap<String, Vacancy>>,
+    /// Origins of all servers of the cluster so far.
+    origins: Live<Vec<AllowedOrigin>>,
 }
+
+/// Most origins that are kept. Chosen by us: twice as many as a cluster has servers.
+const MOST_ORIGINS: usize = 128;
 
 const FULL_LOAD: u64 = u64::MAX;
 
 impl Vacancies {
     pub(crate) fn new(url: Option<String>, region: Option<String>) -> Vacancies {
-        Vacancies {
+        let vacancies = Vacancies {
             url,
             region,
             ..Vacancies::default()
+        };
+        if let Some(url) = &vacancies.url {
+            vacancies.keep(url);
         }
+        vacancies
     }
 
     fn others(&self) -> MutexGuard<'_, BTreeMap<String, Vacancy>> {
         self.others.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps the origin of a server's address.
+    fn keep(&self, url: &str) {
+        let origin = url.parse::<PublicUrl>().ok();
+        let origin = origin.and_then(|url| url.as_str().parse().ok());
+        let origins = self.origins.get();
+        if let Some(origin) = origin.filter(|origin| !origins.contains(origin)) {
+            let forgotten = (origins.len() + 1).saturating_sub(MOST_ORIGINS);
+            let kept = origins.iter().skip(forgotten).cloned();
+            self.origins.set(kept.chain([origin]).collect());
+        }
     }
 
     /// Returns the best of the other servers for a newcomer to a room that these servers
@@ -111,9 +135,19 @@ impl Hub {
         })
     }
 
+    /// Origins of this server and of the others of its cluster, also of those that are
+    /// gone: their pages may be here.
+    pub(crate) fn cluster_origins(&self) -> Arc<Vec<AllowedOrigin>> {
+        let cluster = self.cluster.as_ref();
+        cluster.map_or_else(Arc::default, |cluster| cluster.vacancies.origins.get())
+    }
+
     /// Records what another server says of itself; `None` if it is gone.
     pub(crate) fn set_vacancy(&self, node: &str, vacancy: Option<Vacancy>) {
         if let Some(cluster) = &self.cluster {
+            if let Some(url) = vacancy.as_ref().and_then(|vacancy| vacancy.url.as_deref()) {
+                cluster.vacancies.keep(url);
+            }
             let mut others = cluster.vacancies.others();
             match vacancy {
                 Some(vacancy) => others.insert(node.to_owned(), vacancy),

@@ -1,5 +1,5 @@
-//! Requests from pages of other sites that the operator allows (CORS, Fetch
-//! standard section 3.2).
+//! Requests from pages of other sites that the operator allows, and of the other servers
+//! of the cluster (CORS, Fetch standard section 3.2).
 
 use super::App;
 use crate::allowed_origin::allowed_origin;
@@ -32,12 +32,14 @@ pub(super) struct FromAllowedOrigin;
 /// entered.
 pub(super) async fn answer(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let path = request.uri().path();
-    let origins = app.origins.get();
-    if !PATHS.iter().any(|prefix| path.starts_with(prefix)) || origins.is_empty() {
+    // Pages of the cluster move here from other servers.
+    let (origins, cluster) = (app.origins.get(), app.hub.cluster_origins());
+    let is_alone = origins.is_empty() && cluster.is_empty();
+    if is_alone || !PATHS.iter().any(|prefix| path.starts_with(prefix)) {
         return next.run(request).await;
     }
     let headers = request.headers();
-    let origin = allowed_origin(&origins, headers).and(headers.get(ORIGIN).cloned());
+    let origin = allowed_origin(&[&origins, &cluster], headers).and(headers.get(ORIGIN).cloned());
     let asks = headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD);
     let mut response = match &origin {
         Some(_) if request.method() == Method::OPTIONS && asks => {

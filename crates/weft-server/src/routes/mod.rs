@@ -253,7 +253,7 @@ async fn page_or_problem(
     match segments[..] {
         ["" | "index.html" | "demo"] | ["r", _] => with_cookie(&app, &peer, &uri, &headers).await,
         _ if wanted.starts_with("assets/") => Problem::no_path(path).into_response(),
-        _ => page::page(StatusCode::NOT_FOUND),
+        _ => page::page(StatusCode::NOT_FOUND, &[]),
     }
 }
 
@@ -274,7 +274,7 @@ async fn with_cookie(app: &App, peer: &Peer, uri: &Uri, headers: &HeaderMap) -> 
         None => None,
     };
     let Some(cookie) = cookie.and_then(|c| HeaderValue::from_str(&c).ok()) else {
-        return page::page(StatusCode::OK);
+        return page::page(StatusCode::OK, &app.hub.cluster_origins());
     };
     let rest: Vec<&str> = pairs
         .into_iter()

@@ -136,4 +136,14 @@ impl Events {
         assert_eq!(event, name, "{data}");
         data
     }
+
+    /// Skips events until one of this name; returns its data.
+    pub(crate) fn until(&mut self, name: &str) -> serde_json::Value {
+        loop {
+            let (event, data) = self.next().expect("the stream continues");
+            if event == name {
+                return data;
+            }
+        }
+    }
 }

@@ -111,12 +111,7 @@ impl Person {
 
     /// Skips events until one of this name; returns its data.
     fn until(&mut self, name: &str) -> Value {
-        loop {
-            let (event, data) = self.events.next().expect("the stream continues");
-            if event == name {
-                return data;
-            }
-        }
+        self.events.until(name)
     }
 }
 

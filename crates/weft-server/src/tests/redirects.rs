@@ -4,7 +4,7 @@ use super::client::{Answer, Events, request};
 use super::cluster::{Node, in_cluster, try_start};
 use super::nats::Nats;
 use super::stub::wait_for;
-use crate::ServerConfig;
+use crate::{ServerConfig, TokenKey};
 use std::time::Duration;
 
 /// Server of this region, with an address for clients unless `url` is empty.
@@ -134,4 +134,69 @@ fn the_token_of_a_cookie_goes_with_the_page_if_it_is_valid() {
         format!("{page}&token=s3cret&stay")
     );
     assert_eq!(visit("weft_token=wrong"), format!("{page}&stay"));
+}
+
+#[test]
+fn a_draining_server_gives_its_pages_a_token_with_which_the_other_one_admits_them() {
+    let Some(nats) = Nats::start() else { return };
+    let key = tempfile::tempdir().unwrap();
+    let key = TokenKey::read_or_make(&key.path().join("token.key")).unwrap();
+    let with_token = |name, url| {
+        let config = ServerConfig {
+            token: Some("s3cret".to_owned()),
+            token_key: Some(key.clone()),
+            ..config(&nats, name, url, "")
+        };
+        try_start(config).unwrap()
+    };
+    let one = with_token("one", "http://one.example");
+    let two = with_token("two", "http://two.example");
+    wait_for("the servers know each other", || {
+        let page = request(one.address(), "GET /r/r", &[], "");
+        let policy = page.header("content-security-policy");
+        policy.ends_with("; connect-src 'self' http://one.example http://two.example")
+    });
+    let bearer = [("authorization", "Bearer s3cret")];
+    let enter = |kind: &str| {
+        let path = format!("/api/rooms/r/events?name={kind}&kind={kind}");
+        Events::open_with(one.address(), &path, &bearer)
+    };
+    let (mut page, mut native) = (enter("browser"), enter("native"));
+    let welcome = page.expect("welcome");
+    let asked = std::thread::scope(|scope| {
+        scope.spawn(|| one.handle.drain(Duration::from_millis(500)));
+        [&mut page, &mut native].map(|events| events.until("move"))
+    });
+    assert_eq!(asked[1]["token"], serde_json::Value::Null, "it has its own");
+    let token = format!("Bearer {}", asked[0]["token"].as_str().unwrap());
+    // Also after the server that the page is from is gone.
+    drop((page, native, one));
+    let origin = ("origin", "http://one.example");
+    let elsewhere = ("sec-fetch-site", "cross-site");
+    let asks = [
+        origin,
+        elsewhere,
+        ("access-control-request-method", "GET"),
+        (
+            "access-control-request-headers",
+            "authorization,weft-secret",
+        ),
+    ];
+    let line = format!(
+        "/api/rooms/r/events?name=browser&id={}",
+        welcome["id"].as_str().unwrap()
+    );
+    let preflight = request(two.address(), &format!("OPTIONS {line}"), &asks, "");
+    assert_eq!(preflight.status, 204);
+    let secret = ("weft-secret", welcome["secret"].as_str().unwrap());
+    let headers = [origin, elsewhere, ("authorization", &*token), secret];
+    let mut there = Events::open_with(two.address(), &line, &headers);
+    assert_eq!(there.expect("welcome")["room"], "r");
+    let other = [("authorization", &*token)];
+    let refused = request(two.address(), "GET /api/rooms/s/access", &other, "");
+    assert_eq!(refused.status, 403, "it is for one room");
+    let stranger = [("origin", "http://evil.example"), elsewhere];
+    let refused = request(two.address(), &format!("GET {line}"), &stranger, "");
+    assert_eq!(refused.status, 403);
+    assert!(refused.header("access-control-allow-origin").is_empty());
 }

@@ -55,3 +55,27 @@ fn a_server_is_full_when_all_its_media_threads_are() {
     assert!(is_full([FULL, FULL + 1]));
     assert!(!is_full([FULL, FULL - 1]));
 }
+
+#[test]
+fn origins_of_servers_are_kept_in_the_form_of_browsers_up_to_a_bound() {
+    let vacancies = Vacancies::new(Some("https://One.example:443".to_owned()), None);
+    let origins = || {
+        let origins = vacancies.origins.get();
+        let texts = origins.iter().map(|origin| origin.as_str().to_owned());
+        texts.collect::<Vec<_>>()
+    };
+    for url in [
+        "https://two.example",
+        "https://two.example",
+        "*",
+        "https://x;y",
+    ] {
+        vacancies.keep(url);
+    }
+    assert_eq!(origins(), ["https://one.example", "https://two.example"]);
+    for number in 0..2 * MOST_ORIGINS {
+        vacancies.keep(&format!("https://{number}.example"));
+    }
+    assert_eq!(origins().len(), MOST_ORIGINS);
+    assert_eq!(origins().last().unwrap(), "https://255.example");
+}

@@ -1,0 +1,27 @@
+// Another server of the cluster than the one that the page was loaded from.
+
+import type { Destination } from '../model/types';
+import type { Env } from './env';
+
+/** Whether a page may send its token to this server: it does not leave TLS. */
+export function isSafe({ url }: Destination, page: string): boolean {
+  return url.startsWith('https:') || (url.startsWith('http:') && !page.startsWith('https:'));
+}
+
+/** The environment with all requests to this server. The token is only in a header: an
+ *  address would appear in logs. */
+export function envAt(env: Env, { url: server, token }: Destination): Env {
+  return {
+    fetch: (input, init = {}) => {
+      const url = new URL(input, server);
+      const shown = token === null || url.origin !== server ? {} : { authorization: `Bearer ${token}` };
+      return env.fetch(url.href, { ...init, headers: { ...shown, ...(init.headers as Record<string, string> | undefined) } });
+    },
+    newPeer: (iceServers) => env.newPeer(iceServers),
+    newStream: () => env.newStream(),
+    videoCodecs: () => env.videoCodecs(),
+    storage: env.storage,
+    random: () => env.random(),
+    after: (ms, what) => env.after(ms, what),
+  };
+}

@@ -1,0 +1,176 @@
+// Our visit to a room: the session on our server, and its hand-over to another one. The page
+// publishes and receives there before it leaves the former server, so that nobody sees a gap.
+
+import { Store } from '../model/store';
+import type { Destination } from '../model/types';
+import { envAt, isSafe } from './elsewhere';
+import type { Env } from './env';
+import { Outbox } from './outbox';
+import { personOf } from './presence';
+import { ReceivedMedia } from './received';
+import type { ViewedCamera } from './reception';
+import { RoomSession } from './session';
+import type { Publishing, Tracks } from './whip';
+
+/** Time to be connected to the other server, or we stay. Chosen by us: as long as a
+ *  connection for media may take. */
+const MOVE_MS = 15_000;
+
+/** Time for the first pictures of the others from the new server; those who send none are
+ *  not waited for any longer. As that of `weft join`. */
+const PICTURES_MS = 3_000;
+
+/** Time for which we also publish at the former server after everything comes from the new
+ *  one: the others' servers fetch the new publication meanwhile. As that of `weft join`. */
+const OVERLAP_MS = 2_000;
+
+/** Interval of looking whether everything comes from the new server, ms. */
+const LOOK_MS = 100;
+
+export class RoomVisit {
+  readonly session: Store<RoomSession>;
+  readonly media: ReceivedMedia;
+  readonly outbox: Outbox;
+  /** Origin of our server. */
+  server: string;
+  readonly #env: Env;
+  readonly #room: string;
+  readonly #name: string;
+  /** Session that we move to, or from. */
+  #other: RoomSession | null = null;
+  #tracks: Tracks | null = null;
+  #told: Publishing | null = null;
+  #view: readonly ViewedCamera[] = [];
+  #subscriptions: (() => void)[] = [];
+  #cancelTimer = (): void => undefined;
+
+  /** `page` is the origin that the page was loaded from. */
+  constructor(env: Env, page: string, room: string, name: string) {
+    this.#env = env;
+    this.#room = room;
+    this.#name = name;
+    this.server = page;
+    this.media = new ReceivedMedia(env);
+    this.outbox = new Outbox(env, (text, key) => this.session.value.acts.say(text, key));
+    this.session = new Store(new RoomSession(env, room, name, this.media));
+    this.#follow(this.session.value);
+  }
+
+  join(): void {
+    this.session.value.join();
+  }
+
+  /** Retries everything now, because the network may have returned. */
+  hurry(): void {
+    this.session.value.hurry();
+    this.#other?.hurry();
+    this.outbox.hurry();
+  }
+
+  /** Publishes these tracks from now on. */
+  async publish(tracks: Tracks): Promise<void> {
+    this.#tracks = tracks;
+    await Promise.all([this.session.value, this.#other].map((each) => each?.publish(tracks)));
+  }
+
+  /** Reports the enabled media to the others. */
+  tell(publishing: Publishing): void {
+    this.#told = publishing;
+    this.session.value.publisher.tell(publishing);
+    this.#other?.publisher.tell(publishing);
+  }
+
+  /** Tells the servers which cameras of which persons are on our screen. */
+  show(view: readonly ViewedCamera[]): void {
+    this.#view = view;
+    for (const session of [this.session.value, this.#other]) if (session !== null) this.#showTo(session);
+  }
+
+  /** The page is left, and may return at once. */
+  suspend(): void {
+    this.session.value.suspend();
+    this.leave();
+  }
+
+  leave(): void {
+    this.#settle();
+    this.session.value.leave();
+    this.outbox.close();
+  }
+
+  /** Each participant who is the person has a camera of the tile. */
+  #showTo(session: RoomSession): void {
+    const presence = session.presence.value;
+    const ids = [...presence.participants.keys()];
+    session.reception.show(
+      this.#view.flatMap((camera) => ids.filter((id) => personOf(presence, id) === camera.participant).map((participant) => ({ ...camera, participant }))),
+    );
+  }
+
+  #follow(session: RoomSession): void {
+    session.onMove = (to) => this.#move(to);
+    const presence = (): void => {
+      this.#showTo(session);
+      if (session !== this.session.value) return;
+      this.media.setPresence(session.presence.value);
+      const { chat } = session.presence.value;
+      this.outbox.settle((id) => chat.some((message) => message.id === id));
+    };
+    session.presence.subscribe(presence);
+    session.events.subscribe(() => {
+      if (session.events.value.kind === 'open') this.outbox.hurry();
+    });
+  }
+
+  #move(to: Destination): void {
+    const present = this.session.value;
+    if (this.#other !== null || !isSafe(to, this.server)) return;
+    const next = new RoomSession(envAt(this.#env, to), this.#room, this.#name, this.media, present);
+    this.#other = next;
+    if (this.#told !== null) next.publisher.tell(this.#told);
+    if (this.#tracks !== null) void next.publish(this.#tracks);
+    this.#follow(next);
+    this.#showTo(next);
+    const look = (): void => this.#lookAt(next, to);
+    const stores = [next.events, next.publisher.state, next.reception.state, next.waiting, next.presence];
+    this.#subscriptions = stores.map((store: { subscribe: Store<unknown>['subscribe'] }) => store.subscribe(look));
+    this.#cancelTimer = this.#env.after(MOVE_MS, () => this.#settle());
+    next.join();
+  }
+
+  /** Moves as soon as the new server carries us; stays if it cannot. */
+  #lookAt(next: RoomSession, to: Destination): void {
+    if (this.#other !== next) return;
+    const states = [next.events.value.kind, next.publisher.state.value.kind, next.reception.state.value.kind];
+    if (states.some((kind) => kind === 'waiting' || kind === 'failed')) return this.#settle();
+    const isReceived = next.reception.state.value.kind === 'connected';
+    const isPublished = this.#tracks === null || next.publisher.state.value.kind === 'connected';
+    if (!next.waiting.value && (next.presence.value.self === null || !isReceived || !isPublished)) return;
+    this.#unsubscribe();
+    this.#other = this.session.value;
+    this.server = to.url;
+    this.session.set(next);
+    this.media.setPresence(next.presence.value);
+    this.#leaveWhenReceived(0);
+  }
+
+  #leaveWhenReceived(waited: number): void {
+    const isDone = waited >= PICTURES_MS || this.media.isAllFrom(this.session.value.reception);
+    this.#cancelTimer = isDone
+      ? this.#env.after(OVERLAP_MS, () => this.#settle())
+      : this.#env.after(LOOK_MS, () => this.#leaveWhenReceived(waited + LOOK_MS));
+  }
+
+  /** Leaves the other one of two servers. */
+  #settle(): void {
+    this.#unsubscribe();
+    this.#other?.leave();
+    this.#other = null;
+  }
+
+  #unsubscribe(): void {
+    this.#cancelTimer();
+    for (const end of this.#subscriptions) end();
+    this.#subscriptions = [];
+  }
+}
