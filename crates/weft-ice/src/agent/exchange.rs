@@ -48,7 +48,7 @@ impl Agent {
         let pair = &mut self.pairs[index];
         let gap = |at: Instant| now.saturating_since(at) >= schedule::TRIGGERED_GAP;
         if !pair.is_valid() && pair.sent.last().is_none_or(gap) {
-            pair.probing_since = now;
+            pair.since = now;
             self.send_check(now, index);
         }
         Ok(())
@@ -106,6 +106,7 @@ impl Agent {
         if !was_valid {
             self.routes_revision += 1;
             pair.path.state = PathState::Spare;
+            pair.since = now;
             pair.next_check = now + schedule::interval(now, pair, phase, false);
         }
         self.clear(now, index, sent.at);
@@ -114,13 +115,19 @@ impl Agent {
             self.settle(now);
             self.question_the_other(now, index);
         }
+        if self.nominate_better(now, index) {
+            self.fill_network_pairs();
+        }
     }
 
     /// Handles the peer's request to select this pair, or its absence.
     pub(super) fn on_use_candidate(&mut self, now: Instant, index: usize, request: &stun::Request) {
         let asked = request.use_candidate || request.nomination.is_some();
-        let newly = asked && !self.pairs[index].use_candidate;
-        self.pairs[index].use_candidate = asked;
+        let before = self.pairs[index].use_candidate.replace(asked);
+        let newly = asked && before != Some(true);
+        if before.is_none() && self.nominate_better(now, index) {
+            self.fill_network_pairs();
+        }
         if !asked || self.role == IceRole::Controlling {
             return;
         }

@@ -28,10 +28,10 @@ pub(super) struct Pair {
     pub next_check: Instant,
     /// Checks earned by the peer's own, before its first answer.
     pub owed: u8,
-    /// Start of the present attempt to make it valid.
-    pub probing_since: Instant,
-    /// Whether the peer's last check carried USE-CANDIDATE.
-    pub use_candidate: bool,
+    /// Start of its present state: of the attempt to make it valid, or of its validity.
+    pub since: Instant,
+    /// Whether the peer's last check carried USE-CANDIDATE; `None` before its first one.
+    pub use_candidate: Option<bool>,
     /// Send time of the first check answered since the suspicion began.
     pub cleared: Option<Instant>,
     /// Start of its suspicion, if later than that of the others.
@@ -61,8 +61,8 @@ impl Pair {
             wire_cost: 0,
             next_check: now,
             owed: 0,
-            probing_since: now,
-            use_candidate: false,
+            since: now,
+            use_candidate: None,
             cleared: None,
             doubted: Instant::ZERO,
             silent: false,
@@ -74,6 +74,11 @@ impl Pair {
     /// Whether its checks are answered.
     pub fn is_valid(&self) -> bool {
         self.path.state.is_valid()
+    }
+
+    /// Whether the peer has checked it.
+    pub fn is_checked(&self) -> bool {
+        self.use_candidate.is_some()
     }
 
     /// Whether it may carry media.

@@ -56,7 +56,7 @@ pub enum Phase {
 pub(super) fn interval(now: Instant, pair: &Pair, phase: Phase, unconfirmed: bool) -> Duration {
     match (pair.path.state, phase) {
         (PathState::Probing, _) => {
-            let age = now.saturating_since(pair.probing_since);
+            let age = now.saturating_since(pair.since);
             if age < PROBE_EAGER {
                 PROBE
             } else if age < PROBE_PATIENT {
@@ -82,5 +82,5 @@ pub(super) fn interval(now: Instant, pair: &Pair, phase: Phase, unconfirmed: boo
 pub(super) fn is_hopeless(now: Instant, pair: &Pair) -> bool {
     pair.path.state == PathState::Probing
         && !pair.numbered
-        && now.saturating_since(pair.probing_since) >= PROBE_PATIENT
+        && now.saturating_since(pair.since) >= PROBE_PATIENT
 }

@@ -66,3 +66,18 @@ fn the_controlled_side_moves_nothing() {
     });
     assert_eq!(raised.count(), 0);
 }
+
+/// The peer would not leave the pair that it moved to.
+#[test]
+fn a_move_over_a_metered_link_is_kept() {
+    let mut net = two_links(5, 30);
+    let metered = LocalAddress {
+        cost: 250,
+        ..local(MORE[0], 1)
+    };
+    net.wire(MORE[0], SERVER, 30);
+    net.a.move_selection(net.now, metered);
+    net.run_for(10_000);
+    let path = net.path_to(Side::A, MORE[0], SERVER);
+    assert_eq!(net.a.selected(), Some(path));
+}

@@ -116,3 +116,121 @@ fn when_both_claim_a_role_the_tie_breaker_decides() {
         );
     }
 }
+
+/// Two links with these delays in ms and costs.
+fn of_costs(links: [(u64, u16); 2]) -> Net {
+    let mut net = Net::strangers();
+    let now = net.now;
+    net.b.add_local(now, local(SERVER, 0));
+    for (link, (client, (delay, cost))) in (0..).zip([WIFI, LTE].into_iter().zip(links)) {
+        let local = local(client, link);
+        net.a.add_local(now, LocalAddress { cost, ..local });
+        net.wire(client, SERVER, delay);
+    }
+    net.introduce(&[SERVER], &[]);
+    net
+}
+
+/// Number of paths that A selected, one after the other.
+fn selections(net: &Net) -> usize {
+    let of_a = net.events_since(Side::A, Instant::ZERO);
+    let selected = |e: &&(u64, Event)| matches!(e.1, Event::Selected { .. });
+    of_a.iter().filter(selected).count()
+}
+
+/// Checks of the peer; their answers pass.
+const CHECKS_OF_B: fn(Side, &[u8]) -> bool = |from, d| from == Side::B && d[..2] == [0, 1];
+
+#[test]
+fn a_pair_that_the_peer_checks_is_nominated_rather_than_the_first_valid_one() {
+    let mut net = of_costs([(5, 0), (30, 10)]);
+    net.wire_mut(WIFI, SERVER).drops = CHECKS_OF_B;
+    net.connect();
+    let lte = net.path_to(Side::A, LTE, SERVER);
+    assert_eq!(net.a.selected(), Some(lte));
+    assert_eq!(selections(&net), 2);
+    // It stays there when the peer checks the other one, too.
+    net.wire_mut(WIFI, SERVER).drops = |_, _| false;
+    net.run_for(10_000);
+    assert_eq!(selections(&net), 2);
+}
+
+#[test]
+fn a_pair_that_the_peer_checks_is_not_nominated_if_its_link_is_metered() {
+    let mut net = of_costs([(5, 0), (30, 260)]);
+    net.wire_mut(WIFI, SERVER).drops = CHECKS_OF_B;
+    net.run_for(2_000);
+    assert_eq!(net.a.selected(), Some(net.path_to(Side::A, WIFI, SERVER)));
+    assert_eq!(selections(&net), 1);
+}
+
+#[test]
+fn the_first_valid_pair_stays_nominated_if_the_peer_checks_none() {
+    let mut net = of_costs([(5, 0), (30, 10)]);
+    net.vanish = Some((Side::B, [0, 1]));
+    net.run_for(2_000);
+    assert_eq!(net.a.selected(), Some(net.path_to(Side::A, WIFI, SERVER)));
+    assert_eq!(selections(&net), 1);
+}
+
+#[test]
+fn a_metered_pair_that_is_valid_first_is_nominated_until_a_free_one_is_valid() {
+    let mut net = of_costs([(5, 250), (100, 10)]);
+    net.run_for(150);
+    assert_eq!(net.a.selected(), Some(net.path_to(Side::A, WIFI, SERVER)));
+    net.run_for(100);
+    assert_eq!(net.a.selected(), Some(net.path_to(Side::A, LTE, SERVER)));
+    net.run_for(150);
+    assert_eq!(net.b.selected(), Some(net.path_to(Side::B, SERVER, LTE)));
+    net.run_for(10_000);
+    assert_eq!(selections(&net), 2);
+}
+
+#[test]
+fn a_dear_pair_that_is_valid_first_stays_if_the_other_is_hardly_cheaper() {
+    let mut net = of_costs([(5, 100), (30, 0)]);
+    net.connect();
+    net.run_for(10_000);
+    assert_eq!(net.a.selected(), Some(net.path_to(Side::A, WIFI, SERVER)));
+    assert_eq!(selections(&net), 1);
+}
+
+#[test]
+fn in_a_call_the_selection_returns_to_a_free_link_that_is_steady() {
+    let mut net = of_costs([(5, 0), (30, 260)]);
+    net.connect();
+    let wifi = net.path_to(Side::A, WIFI, SERVER);
+    let lte = net.path_to(Side::A, LTE, SERVER);
+    // A link that flaps every 4 s is left once.
+    for _ in 0..5 {
+        net.wire_mut(WIFI, SERVER).up = false;
+        net.a.suspect(net.now, wifi);
+        net.run_for(4_000);
+        assert_eq!(net.a.selected(), Some(lte));
+        net.wire_mut(WIFI, SERVER).up = true;
+        net.run_for(4_000);
+    }
+    assert_eq!(selections(&net), 2);
+    net.run_for(4_000);
+    assert_eq!(net.a.selected(), Some(wifi));
+    net.run_for(10_000);
+    assert_eq!(selections(&net), 3);
+    assert_eq!(net.b.selected(), Some(net.path_to(Side::B, SERVER, WIFI)));
+}
+
+#[test]
+fn a_link_that_becomes_metered_loses_the_selection() {
+    let mut net = of_costs([(5, 0), (30, 10)]);
+    net.connect();
+    net.run_for(5_000);
+    assert_eq!(net.a.selected(), Some(net.path_to(Side::A, WIFI, SERVER)));
+    let metered = LocalAddress {
+        cost: 250,
+        ..local(WIFI, 0)
+    };
+    net.a.add_local(net.now, metered);
+    net.run_for(2_100);
+    assert_eq!(net.a.selected(), Some(net.path_to(Side::A, LTE, SERVER)));
+    net.run_for(5_000);
+    assert_eq!(selections(&net), 2);
+}

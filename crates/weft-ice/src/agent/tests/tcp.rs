@@ -152,3 +152,15 @@ fn addresses_of_different_transports_are_no_pair() {
     sent.dedup();
     assert_eq!(sent, [tuple(Udp, UDP_CLIENT), tuple(Tcp, TCP_CLIENT)]);
 }
+
+#[test]
+fn an_agent_that_nominates_stays_with_udp_when_the_peer_checks_only_tcp() {
+    let mut agent = server(IceRole::Controlling, Checks::All);
+    agent.handle_timeout(at(0));
+    answer(&mut agent, at(1), Udp);
+    assert_eq!(state(&agent, Udp), Some(PathState::Up));
+    connect(&mut agent, at(10), tuple(Tcp, TCP_CLIENT), None);
+    assert_eq!(state(&agent, Tcp), Some(PathState::Spare));
+    let selected = agent.selected().and_then(|id| agent.path(id));
+    assert_eq!(selected.map(|path| path.tuple.transport), Some(Udp));
+}
