@@ -405,8 +405,10 @@ impl Traffic {
 
     pub(crate) fn on_timeout(&mut self, now: Instant, peers: &mut PeerSet) {
         if self.next_watch.is_some_and(|at| at <= now) {
-            for peer in self.watched.clone() {
-                self.watch(now, peers, peer);
+            for key in self.watched.clone() {
+                let peer = peers.get(key);
+                let queued = peer.map_or(Duration::ZERO, |p| p.session().queue_time());
+                self.watch(now, peers, key, queued);
             }
             self.next_watch = (!self.watched.is_empty()).then_some(now + WATCH);
         }
@@ -450,27 +452,31 @@ impl Traffic {
         let Some((key, stream)) = self.outgoing.get(&id).copied() else {
             return self.taps.on_forwarded(id, packet);
         };
-        let sent = peers.drive(key, |peer| peer.send_packet(now, stream, &packet));
-        self.totals.forwarded += u64::from(matches!(sent, Some(Ok(()))));
-        self.watch(now, peers, key);
+        let sent = peers.drive(key, |peer| {
+            let sent = peer.send_packet(now, stream, &packet);
+            (sent, peer.session().queue_time())
+        });
+        let Some((sent, queued)) = sent else {
+            return;
+        };
+        self.totals.forwarded += u64::from(sent.is_ok());
+        self.watch(now, peers, key, queued);
     }
 
     /// Tells the router of a player's queue, if it is news.
-    fn watch(&mut self, now: Instant, peers: &mut PeerSet, key: PeerKey) {
+    fn watch(&mut self, now: Instant, peers: &mut PeerSet, key: PeerKey, mut queued: Duration) {
         let Some(player) = self.players.get_mut(&key) else {
             return;
         };
-        let queue = |peers: &PeerSet| {
-            let peer = peers.get(key);
-            peer.map_or(Duration::ZERO, |p| p.session().queue_time())
-        };
-        let mut queued = queue(peers);
         if queued > QUEUE_USELESS {
-            peers.drive(key, |peer| peer.forget_pictures(now, None));
+            let left = peers.drive(key, |peer| {
+                peer.forget_pictures(now, None);
+                peer.session().queue_time()
+            });
             for camera in player.of_kind(MediaKind::Video) {
                 self.router.interrupt(camera);
             }
-            queued = queue(peers);
+            queued = left.unwrap_or_default();
         }
         let step = queued.as_nanos().abs_diff(player.queued.as_nanos());
         let emptied = queued == Duration::ZERO && player.queued != queued;
