@@ -1,3 +1,4 @@
+use std::collections::VecDeque;
 use weft_units::{Instant, Rate};
 
 /// `ObservationWindowSize` (libwebrtc `loss_based_bwe_v2.cc`).
@@ -41,7 +42,8 @@ pub(super) struct Observation {
 /// The last observations. They score how well a channel explains them.
 #[derive(Debug)]
 pub(super) struct Observations {
-    ring: [Option<Observation>; WINDOW],
+    /// The newest first.
+    recent: VecDeque<Observation>,
     count: u64,
     average_loss: f64,
 }
@@ -49,14 +51,15 @@ pub(super) struct Observations {
 impl Observations {
     pub(super) fn new() -> Observations {
         Observations {
-            ring: [None; WINDOW],
+            recent: VecDeque::with_capacity(WINDOW),
             count: 0,
             average_loss: 0.0,
         }
     }
 
     pub(super) fn push(&mut self, observation: Observation) {
-        self.ring[(self.count % WINDOW as u64) as usize] = Some(observation);
+        self.recent.truncate(WINDOW - 1);
+        self.recent.push_front(observation);
         self.count += 1;
         let (lost, packets) = self.weighted().fold((0.0, 0.0), |(lost, packets), (w, o)| {
             let n = f64::from(o.lost) + f64::from(o.received);
@@ -77,15 +80,11 @@ impl Observations {
 
     /// The observations, the newest first, with their weights.
     fn weighted(&self) -> impl Iterator<Item = (f64, &Observation)> {
-        let newest = (self.count + WINDOW as u64 - 1) as usize;
-        let newest_first = (0..WINDOW).map(move |age| &self.ring[(newest - age) % WINDOW]);
-        newest_first
-            .scan(1.0, |weight, observation| {
-                let w = *weight;
-                *weight *= TEMPORAL_WEIGHT;
-                Some(observation.as_ref().map(|o| (w, o)))
-            })
-            .flatten()
+        self.recent.iter().scan(1.0, |next, observation| {
+            let weight = *next;
+            *next *= TEMPORAL_WEIGHT;
+            Some((weight, observation))
+        })
     }
 
     /// One step of Newton's method towards the most likely inherent loss at
