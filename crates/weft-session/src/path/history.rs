@@ -203,9 +203,12 @@ impl History {
 
     /// Takes in one feedback message: path numbers in any order, each with its
     /// arrival in the peer's clock or none.
-    pub fn on_feedback(&mut self, reports: &[(u64, Option<Arrival>)]) -> Outcome {
+    pub fn on_feedback(
+        &mut self,
+        reports: impl IntoIterator<Item = (u64, Option<Arrival>)>,
+    ) -> Outcome {
         let mut out = std::mem::take(&mut self.spare);
-        for &(number, arrival) in reports {
+        for (number, arrival) in reports {
             self.on_report(number, arrival, &mut out);
         }
         self.find_losses(&mut out);
@@ -313,7 +316,7 @@ impl History {
 
     /// Forgets what is settled or too old to be heard of again.
     pub fn prune(&mut self, now: Instant) {
-        let first = self.first;
+        let mut was_outstanding = false;
         while let Some(record) = self.records.front() {
             let old = now.saturating_since(record.sent.sent_at) > MEMORY;
             if !old {
@@ -321,11 +324,12 @@ impl History {
             }
             if matches!(record.fate, Fate::InFlight | Fate::Missing) {
                 self.in_flight -= record.sent.size;
+                was_outstanding = true;
             }
             self.records.pop_front();
             self.first += 1;
         }
-        if self.first != first {
+        if was_outstanding {
             self.ahead = self.find_ahead();
         }
     }

@@ -353,17 +353,16 @@ impl Path {
     pub fn on_feedback(
         &mut self,
         now: Instant,
-        mut reports: Vec<(u64, Option<Arrival>)>,
+        reports: impl Iterator<Item = (u64, Option<Arrival>)>,
     ) -> Outcome {
-        for arrival in reports
-            .iter_mut()
-            .filter_map(|(_, arrival)| arrival.as_mut())
-        {
-            let previous = *self.arrivals.last_arrival.get_or_insert(arrival.at);
-            arrival.at = unwrap_arrival(previous, arrival.at);
-            self.arrivals.last_arrival = Some(arrival.at);
-        }
-        let mut outcome = self.history.on_feedback(&reports);
+        let last = &mut self.arrivals.last_arrival;
+        let mut unwrapped = |arrival: Arrival| {
+            let at = unwrap_arrival(last.unwrap_or(arrival.at), arrival.at);
+            *last = Some(at);
+            Arrival { at, ..arrival }
+        };
+        let reports = reports.map(|(number, arrival)| (number, arrival.map(&mut unwrapped)));
+        let mut outcome = self.history.on_feedback(reports);
         self.counters.acknowledged_packets += outcome.acknowledged.len() as u64;
         self.counters.lost_packets += outcome.lost.len() as u64;
         for (left, arrived) in &outcome.fields {

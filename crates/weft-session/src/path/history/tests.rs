@@ -36,7 +36,7 @@ fn history(packets: u64) -> History {
 
 fn lost(history: &mut History, reports: &[(u64, Option<Arrival>)]) -> Vec<u64> {
     history
-        .on_feedback(reports)
+        .on_feedback(reports.iter().copied())
         .lost
         .iter()
         .map(|(n, _)| *n)
@@ -95,7 +95,7 @@ fn the_controller_hears_of_each_packet_once_and_in_order() {
         (0, Some(came(50))),
     ];
     let numbers = |h: &mut History, r: &[(u64, Option<Arrival>)]| -> Vec<u64> {
-        h.on_feedback(r)
+        h.on_feedback(r.iter().copied())
             .results
             .iter()
             .map(|r| r.sent.number)
@@ -117,7 +117,7 @@ fn the_controller_hears_of_each_packet_once_and_in_order() {
 #[test]
 fn abandoning_gives_back_what_was_in_flight_newest_first() {
     let mut h = history(4);
-    h.on_feedback(&[(1, Some(came(51)))]);
+    h.on_feedback([(1, Some(came(51)))]);
     let numbers: Vec<u64> = h.abandon().iter().map(|(n, _)| *n).collect();
     assert_eq!(numbers, vec![3, 2, 0]);
     assert_eq!(h.in_flight(), Bytes::ZERO);

@@ -31,20 +31,19 @@ impl Session {
                 ecn: marks.next().unwrap_or_default(),
             })
         });
-        let reports = (base..).zip(arrivals).collect();
-        self.on_path_reports(now, id, reports);
+        self.on_path_reports(now, id, (base..).zip(arrivals));
     }
 
     pub(in crate::session) fn on_path_reports(
         &mut self,
         now: Instant,
         id: PathId,
-        reports: Vec<(u64, Option<Arrival>)>,
+        reports: impl Iterator<Item = (u64, Option<Arrival>)>,
     ) {
         let was_unheard = self.is_unheard(now);
         let Some(path) = self.paths.get_mut(&id) else {
             // It was removed after these packets had left.
-            self.drops.stale_feedback += reports.len() as u64;
+            self.drops.stale_feedback += reports.count() as u64;
             return;
         };
         let before = path.state;

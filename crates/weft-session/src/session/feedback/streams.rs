@@ -97,7 +97,7 @@ impl Session {
             }
         }
         for (path, reports) in reports {
-            self.on_path_reports(now, path, reports);
+            self.on_path_reports(now, path, reports.into_iter());
         }
     }
 
