@@ -268,14 +268,15 @@ impl Path {
         while let Some(cluster) = self.controller.poll_probe(now) {
             self.sending.pacer.add_probe(now, &cluster);
         }
-        let needed = self.queue.bytes() / DRAIN;
-        let spread = self.controller.target_rate().mul_f64(SPREAD);
         let pacing = match spacing {
             Spacing::Controller | Spacing::Together => self.controller.pacing_rate(),
-            Spacing::Spread => self.controller.pacing_rate().min(spread),
+            Spacing::Spread => {
+                let spread = self.controller.target_rate().mul_f64(SPREAD);
+                self.controller.pacing_rate().min(spread)
+            }
         };
         let pacing = match backlog {
-            Backlog::LeavesSoon => pacing.max(needed),
+            Backlog::LeavesSoon => pacing.max(self.queue.bytes() / DRAIN),
             Backlog::Waits { known } => {
                 let rate = self.controller.target_rate().max(known);
                 match self.queue.bytes() > rate * SHORT {

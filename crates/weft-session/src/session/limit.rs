@@ -9,7 +9,7 @@
 
 use weft_units::{Bytes, Duration, Instant, Rate};
 
-use super::Session;
+use super::{Session, Streams};
 use crate::path::{Path, Purpose, Waiting};
 
 /// Time that a full bucket lasts: no second brings more than this above the rate. With what
@@ -159,12 +159,28 @@ fn on_link(size: Bytes) -> Bytes {
     Bytes(size.0 + AROUND)
 }
 
+impl Streams {
+    /// Bytes of the encoder's that this packet brings for the first time.
+    fn media_in(&self, waiting: &Waiting) -> usize {
+        let is_first = matches!(waiting.purpose, Purpose::Audio | Purpose::Video);
+        let stream = self.senders.get(&waiting.stream);
+        let packet = stream.and_then(|s| s.get(waiting.sequence));
+        packet.filter(|_| is_first).map_or(0, |p| p.payload.len())
+    }
+}
+
 impl Session {
-    /// Counts what leaves so many times, with so much media in it.
-    pub(super) fn spend(&mut self, now: Instant, size: Bytes, times: usize, media: usize) {
+    /// Counts what leaves so many times, and the media that it brings.
+    pub(super) fn spend(
+        &mut self,
+        now: Instant,
+        size: Bytes,
+        times: usize,
+        waiting: Option<&Waiting>,
+    ) {
         if let Some(limit) = &mut self.limit {
             limit.spend(now, Bytes(on_link(size).0 * times as u64));
-            limit.media += media as f64;
+            limit.media += waiting.map_or(0, |w| self.streams.media_in(w)) as f64;
             self.rate.moved |= limit.is_news(now);
         }
     }

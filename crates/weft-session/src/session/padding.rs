@@ -114,10 +114,9 @@ impl Session {
     /// When an idle path wants a duplicate. Only while there is recent media
     /// and a choice of paths.
     pub(super) fn keep_alive_due(&self, path: &Path) -> Option<Instant> {
-        let idle = path.state == PathState::Up
-            && path.queue.is_empty()
-            && self.scheduling.policies.may_be_measured(path.id);
-        if !idle || self.paths.len() < 2 || self.level == Level::Single {
+        let has_choice = self.paths.len() > 1 && self.level != Level::Single;
+        let idle = path.state == PathState::Up && path.queue.is_empty();
+        if !has_choice || !idle || !self.scheduling.policies.may_be_measured(path.id) {
             return None;
         }
         let newest = self

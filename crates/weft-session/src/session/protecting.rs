@@ -184,7 +184,7 @@ impl Session {
             None => path.on_unreported_sent(now, size),
         };
         repair.sent += 1;
-        self.spend(now, size, 1, 0);
+        self.spend(now, size, 1, None);
         self.outputs.push_back(Output::Transmit(Transmit {
             path: id,
             ecn,

@@ -42,7 +42,7 @@ impl Session {
             path.on_unreported_sent(now, size);
         }
         let copies = self.live_copies(now, &waiting.copies, size);
-        self.spend(now, size, 1 + copies.len(), 0);
+        self.spend(now, size, 1 + copies.len(), None);
         self.outputs.push_back(Output::Repeat(Repeat {
             ssrc,
             sequence: sequence as u16,

@@ -186,18 +186,13 @@ impl Session {
     }
 
     /// Hands a packet out, and its copies.
-    fn emit(&mut self, now: Instant, transmit: Transmit, waiting: Waiting, copying: Copying) {
+    fn emit(&mut self, now: Instant, mut transmit: Transmit, waiting: Waiting, copying: Copying) {
         let size = transmit.size();
-        let media = self.media_in(&waiting);
-        let copies = match copying {
-            Copying::SameBytes | Copying::SameBytesUnnumbered => {
-                self.live_copies(now, &waiting.copies, size)
-            }
-            Copying::None | Copying::Again => Vec::new(),
-        };
-        let times = 1 + copies.len();
-        self.spend(now, size, times, media);
-        let transmit = Transmit { copies, ..transmit };
+        if let Copying::SameBytes | Copying::SameBytesUnnumbered = copying {
+            transmit.copies = self.live_copies(now, &waiting.copies, size);
+        }
+        let times = 1 + transmit.copies.len();
+        self.spend(now, size, times, Some(&waiting));
         self.outputs.push_back(Output::Transmit(transmit));
         if copying == Copying::Again {
             for copy in waiting.copies {
@@ -206,14 +201,6 @@ impl Session {
                 }
             }
         }
-    }
-
-    /// Bytes of the encoder's that this packet brings for the first time.
-    fn media_in(&self, waiting: &Waiting) -> usize {
-        let is_first = matches!(waiting.purpose, Purpose::Audio | Purpose::Video);
-        let stream = self.streams.senders.get(&waiting.stream);
-        let packet = stream.and_then(|s| s.get(waiting.sequence));
-        packet.filter(|_| is_first).map_or(0, |p| p.payload.len())
     }
 
     /// Sends a packet as RTX on this path, without waiting.

@@ -135,7 +135,7 @@ impl Session {
         }
         let protocol = Protocol::Rtcp;
         let size = Bytes(packet.len() as u64);
-        self.spend(self.now, size, 1 + copies.len(), 0);
+        self.spend(self.now, size, 1 + copies.len(), None);
         self.outputs.push_back(Output::Transmit(Transmit {
             path: best,
             ecn: Ecn::NotEct,
