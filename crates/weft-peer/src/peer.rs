@@ -237,7 +237,10 @@ impl Peer {
         #[cfg(test)]
         assert!(!self.broken, "as a defect would");
         self.pass_signs_of_life();
-        self.association.handle_timeout(now);
+        // Most timeouts are for packets that wait for their pacer.
+        if self.association.poll_timeout().is_some_and(|d| d.at <= now) {
+            self.association.handle_timeout(now);
+        }
         self.session.handle_input(now, Input::Timeout);
         let suspect = self.data.as_mut().and_then(|data| data.handle_timeout(now));
         if let Some(path) = suspect {

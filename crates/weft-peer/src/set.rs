@@ -351,16 +351,13 @@ impl PeerSet {
             member.touched = false;
             // The answers to the checks that go out now have to find it.
             member.follow_routes(key, &mut self.routes);
-            let mut ready = std::mem::take(&mut self.ready);
+            self.ready_of = Some(key);
             let due = member.attempt(|peer| {
-                peer.swap_outputs(&mut ready);
+                peer.swap_outputs(&mut self.ready);
                 peer.poll_timeout().map(|due| due.at)
             });
             match due {
-                Ok(due) => {
-                    member.reschedule(key, due, &mut self.deadlines);
-                    (self.ready, self.ready_of) = (ready, Some(key));
-                }
+                Ok(due) => member.reschedule(key, due, &mut self.deadlines),
                 Err(_) => self.fail(key),
             }
         }
