@@ -6,6 +6,8 @@ use weft_units::Duration;
 
 use super::{FlowSetup, Hop, Setup};
 
+mod servers;
+
 /// A setup that cannot be run; the message names the place and the remedy.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SetupError {
@@ -95,6 +97,14 @@ pub enum SetupError {
         /// Its stop, or the end of the run.
         end: Duration,
     },
+    /// Servers of a conference that are not joined, or have no people.
+    #[error("flow '{flow}': {what}")]
+    Servers {
+        /// Name in the setup.
+        flow: String,
+        /// The error and its remedy.
+        what: String,
+    },
     /// A value of the flow's kind that is out of range.
     #[error("flow '{flow}': {what}")]
     BadFlow {
@@ -136,7 +146,8 @@ impl Setup {
         }
         unique("links", self.links.iter().map(|l| &l.name))?;
         unique("flows", self.flows.iter().map(|f| &f.name))?;
-        self.flows.iter().try_for_each(|f| self.check_flow(f))
+        self.flows.iter().try_for_each(|f| self.check_flow(f))?;
+        servers::check(&self.flows)
     }
 
     fn check_flow(&self, flow: &FlowSetup) -> Result<(), SetupError> {

@@ -19,8 +19,8 @@ pub use call::{
     SideSetup, SourceKind, StreamRecord, SyntheticSetup,
 };
 pub use conference::{
-    ConferenceRecord, ConferenceSetup, PersonRecord, Screen, SimulcastSetup, TilePicture,
-    TileRecord, TileSizes,
+    ConferenceRecord, ConferenceSetup, InterconnectSetup, PersonRecord, Screen, SimulcastSetup,
+    TilePicture, TileRecord, TileSizes,
 };
 pub use floor::{FloorRecord, FloorSetup, ShownPicture};
 pub use tcp::{Application, CongestionKind, EcnMode, TcpRecord, TcpSample, TcpSetup, Transfer};
@@ -38,8 +38,10 @@ pub enum FlowKind {
     Udp(UdpSetup),
     /// A weft call, one path for each route.
     Call(Box<CallSetup>),
-    /// A group of people in a conference over one server.
+    /// A group of people in a conference.
     Conference(Box<ConferenceSetup>),
+    /// Links between two servers of the conference.
+    Interconnect(InterconnectSetup),
     /// A call of a closed application, by its model.
     App(Box<AppSetup>),
     /// Lower bound that no call can beat.
@@ -82,6 +84,16 @@ pub trait Traffic {
         None
     }
 
+    /// Returns the server that its people connect to, if it is a group of a conference.
+    fn server(&self) -> Option<&str> {
+        None
+    }
+
+    /// Returns the servers of the conference that its routes join.
+    fn joined_servers(&self) -> Option<[&str; 2]> {
+        None
+    }
+
     /// Whether it carries a conversation, even if nothing is known about the pictures.
     fn is_call(&self) -> bool {
         self.media().is_some()
@@ -118,6 +130,7 @@ impl FlowKind {
             FlowKind::Udp(udp) => udp,
             FlowKind::Call(call) => call.as_ref(),
             FlowKind::Conference(group) => group.as_ref(),
+            FlowKind::Interconnect(interconnect) => interconnect,
             FlowKind::App(app) => app.as_ref(),
             FlowKind::Floor(floor) => floor,
         }

@@ -391,7 +391,7 @@ fn read_flows(
                 let name = systems::full_name(file, name);
                 Some(systems::system(source, file, &name)?)
             }
-            Ways::One | Ways::Compared | Ways::Each(None) => None,
+            Ways::One | Ways::Named | Ways::Compared | Ways::Each(None) => None,
         };
         let conditions = Conditions {
             source,
@@ -420,6 +420,7 @@ fn guilty(error: &SetupError, file: &File) -> Range<usize> {
         | SetupError::RouteLength { flow, .. }
         | SetupError::Routes { flow, .. }
         | SetupError::NeverRuns { flow, .. }
+        | SetupError::Servers { flow, .. }
         | SetupError::BadFlow { flow, .. } => of_flow(flow),
         SetupError::TooLong { time, .. } => {
             let mut times = flows.iter().flat_map(|(_, f)| f.get_ref().access_times());

@@ -38,7 +38,7 @@ pub fn check_owners(source: &Source, file: &File) -> Result<(), ScenarioError> {
     for (flow, written) in &file.flows.get_ref().0 {
         let name = flow.get_ref();
         add(name.clone(), format!("flow `{name}`"), flow.span())?;
-        if matches!(written.get_ref().ways(), Ways::One) {
+        if matches!(written.get_ref().ways(), Ways::One | Ways::Named) {
             continue;
         }
         for link in file.links.get_ref().names() {

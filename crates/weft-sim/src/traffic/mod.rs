@@ -17,7 +17,7 @@ use crate::packet::LegId;
 use app::AppFlow;
 use call::CallFlow;
 pub use call::{Camera, EncodedFrame, End, FrameEncoder, Model, Synthetic};
-use conference::{ConferenceFlow, Group};
+use conference::{ConferenceFlow, Group, Interconnect};
 use floor::FloorFlow;
 use flow::{Flow, Legs, Span};
 use tcp::TcpFlow;
@@ -47,14 +47,21 @@ impl Flows {
             running: Vec::new(),
             parts: Vec::new(),
         };
-        let mut groups = Vec::new();
-        let is_single = |setup: &&FlowSetup| !matches!(setup.kind, FlowKind::Conference(_));
-        let singles = setups.iter().filter(is_single).count();
+        let (mut groups, mut interconnects) = (Vec::new(), Vec::new());
+        let is_shared = |setup: &&FlowSetup| {
+            matches!(
+                setup.kind,
+                FlowKind::Conference(_) | FlowKind::Interconnect(_)
+            )
+        };
+        let singles = setups.len() - setups.iter().filter(is_shared).count();
         for setup in setups {
             let rng = rng.stream(&setup.name);
             // The conference comes last.
             let (running, share) = match &setup.kind {
                 FlowKind::Conference(_) => (singles, groups.len()),
+                // Beyond all groups.
+                FlowKind::Interconnect(_) => (singles, usize::MAX),
                 _ => (flows.running.len(), 0),
             };
             let legs = add_legs(running, setup, &rng, network);
@@ -64,6 +71,10 @@ impl Flows {
                     flow: setup,
                     legs: legs.clone(),
                     rng,
+                }),
+                FlowKind::Interconnect(setup) => interconnects.push(Interconnect {
+                    setup,
+                    legs: legs.clone(),
                 }),
                 _ => flows
                     .running
@@ -78,7 +89,8 @@ impl Flows {
         }
         if !groups.is_empty() {
             let rng = rng.stream("conference");
-            let conference = ConferenceFlow::new(singles, &groups, &rng, network);
+            let parts = (&*groups, &*interconnects);
+            let conference = ConferenceFlow::new(singles, parts, &rng, network);
             flows.running.push(Box::new(conference));
         }
         flows
@@ -154,6 +166,8 @@ fn single(
         FlowKind::App(app) => Box::new(AppFlow::new(index, app, span, legs[0], rng, network)),
         FlowKind::Floor(floor) => Box::new(FloorFlow::new(*floor, span, &setup.routes, network)),
         FlowKind::Udp(udp) => Box::new(UdpFlow::new(index, udp, span, legs[0], network)),
-        FlowKind::Conference(_) => unreachable!("its groups share one"),
+        FlowKind::Conference(_) | FlowKind::Interconnect(_) => {
+            unreachable!("they share one flow")
+        }
     }
 }

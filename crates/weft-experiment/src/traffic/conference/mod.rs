@@ -1,10 +1,12 @@
-//! People in a conference over one server.
+//! People in a conference, and its servers.
 
+mod interconnect;
 mod record;
 mod view;
 
 use std::ops::RangeInclusive;
 
+pub use interconnect::InterconnectSetup;
 pub use record::{ConferenceRecord, PersonRecord, TilePicture, TileRecord};
 pub use view::{Screen, TileSizes};
 use weft_session::Level;
@@ -12,11 +14,13 @@ use weft_units::{Duration, Rate};
 
 use super::{MicrophoneSetup, ModelSetup, SideSetup, Traffic};
 
-/// A group of people in the run's conference: all flows of this kind meet in one room of
-/// one server. The routes lead from the server to the people, those of the first person
-/// first.
+/// A group of people in the run's conference: all flows of this kind meet in one room.
+/// The routes lead from the server to the people, those of the first person first.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ConferenceSetup {
+    /// Name of the server that they connect to. Several have links between them
+    /// ([`InterconnectSetup`]).
+    pub server: String,
     /// Number of people in the group.
     pub people: usize,
     /// Number of routes that each of them has.
@@ -113,6 +117,10 @@ impl Traffic for ConferenceSetup {
             }
             None => format!("{people} who watch a conference"),
         }
+    }
+
+    fn server(&self) -> Option<&str> {
+        Some(&self.server)
     }
 
     fn is_call(&self) -> bool {

@@ -24,6 +24,8 @@ const RATES: [Rate; 3] = [
 /// The page's camera, and a laptop's window.
 const SIZE: (u32, u32) = (1280, 720);
 const FPS: u32 = 30;
+/// Name of the server where a group names none.
+const SERVER: &str = "server";
 /// Temporal layers of the page's encodings.
 const LAYERS: u8 = 3;
 
@@ -31,6 +33,7 @@ const LAYERS: u8 = 3;
 #[serde(rename_all = "kebab-case")]
 pub struct Conference {
     system: Option<Text>,
+    server: Option<Text>,
     people: Option<Spanned<u32>>,
     joining: Option<Spanned<Time>>,
     publishes: Option<bool>,
@@ -79,6 +82,10 @@ impl Fields for Conference {
         };
         let (width, height) = width_and_height(&self.screen)?;
         Ok(FlowKind::Conference(Box::new(ConferenceSetup {
+            server: match &self.server {
+                Some(name) => name.get_ref().clone(),
+                None => SERVER.to_owned(),
+            },
             people: people as usize,
             // Known when the links are.
             routes_each: 1,

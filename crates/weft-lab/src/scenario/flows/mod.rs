@@ -4,6 +4,7 @@
 mod app;
 mod call;
 mod conference;
+mod interconnect;
 mod tcp;
 mod udp;
 
@@ -50,16 +51,18 @@ pub struct Flow {
 enum Kind {
     Call(Box<call::Call>),
     Conference(Box<conference::Conference>),
+    Interconnect(interconnect::Interconnect),
     Tcp(Box<tcp::Tcp>),
     Udp(Box<udp::Udp>),
 }
 
 impl Kind {
     /// Returns every kind by its name in files, and the names of its fields.
-    fn all() -> [(&'static str, &'static [&'static str]); 4] {
+    fn all() -> [(&'static str, &'static [&'static str]); 5] {
         [
             ("call", fields::<call::Call>()),
             ("conference", fields::<conference::Conference>()),
+            ("interconnect", fields::<interconnect::Interconnect>()),
             ("tcp", fields::<tcp::Tcp>()),
             ("udp", fields::<udp::Udp>()),
         ]
@@ -69,6 +72,7 @@ impl Kind {
         match self {
             Kind::Call(call) => call.as_ref(),
             Kind::Conference(group) => group.as_ref(),
+            Kind::Interconnect(interconnect) => interconnect,
             Kind::Tcp(tcp) => tcp.as_ref(),
             Kind::Udp(udp) => udp.as_ref(),
         }
@@ -90,6 +94,8 @@ trait Fields {
 pub enum Ways<'a> {
     /// One, which its `via` names.
     One,
+    /// One path over each that its `via` names.
+    Named,
     /// A path over each that the compared system uses.
     Compared,
     /// A path over each that this system uses.
@@ -209,6 +215,14 @@ impl Flow {
         conditions: &Conditions<'_>,
     ) -> Result<FlowSetup> {
         let (start, stop) = self.times(name.get_ref(), conditions)?;
+        let times = [("start", &self.start), ("stop", &self.stop)].into_iter();
+        let mut times = times.filter_map(|(field, time)| Some((field, time.as_ref()?)));
+        if let (Ways::Named, Some((field, time))) = (self.ways(), times.next()) {
+            let message = format!(
+                "the servers of a conference are joined for the whole run: remove `{field}`; the steps of a link cut it"
+            );
+            return Err(conditions.source.error(time.span(), message));
+        }
         let kind = self.kind.get_ref().fields().read(conditions, whole)?;
         let routes = self.routes(name, conditions)?;
         Ok(FlowSetup {
@@ -308,6 +322,10 @@ impl Flow {
                 let chosen = chosen.unwrap_or(all);
                 chosen.into_iter().map(|link| vec![link]).collect()
             }
+            Ways::Named if beside && named.is_some() => {
+                let named = named.into_iter().flatten();
+                named.map(|link| vec![link]).collect()
+            }
             _ if beside && named.is_none() && all.len() > 1 => {
                 let first = links.names().next().unwrap_or_default();
                 let message = format!(
@@ -353,7 +371,7 @@ impl Flow {
     fn policy(&self, name: &Text, links: &[usize], conditions: &Conditions<'_>) -> Result<Policy> {
         let policies = links.iter().map(|&link| conditions.hops[link].1);
         let mut told = policies.filter(|policy| *policy != Policy::default());
-        let is_call = !matches!(self.ways(), Ways::One);
+        let is_call = !matches!(self.ways(), Ways::One | Ways::Named);
         let Some(policy) = told.next().filter(|_| is_call) else {
             return Ok(Policy::default());
         };

@@ -1,7 +1,8 @@
 //! Groups of people in a conference.
 
 use super::{forward, parse};
-use weft_experiment::{FlowKind, Setup};
+use crate::scenario::Variant;
+use weft_experiment::{FlowKind, InterconnectSetup, Setup};
 use weft_units::Rate;
 
 const ROOM: &str = r#"
@@ -149,6 +150,94 @@ fn what_is_wrong_with_a_group_is_said_with_its_remedy() {
     ];
     for (line, with, words) in wrong {
         let message = error(line, with);
+        assert!(message.contains(words), "{with}: {message}");
+        assert!(message.starts_with("t.toml:"), "{message}");
+    }
+}
+
+const TWO_SERVERS: &str = r#"
+title = "Two servers"
+duration = "30s"
+
+[links.cable]
+spec = "rate=20mbit,delay=10ms"
+
+[links.north]
+spec = "rate=200mbit,delay=40ms"
+
+[links.south]
+spec = "rate=100mbit,delay=50ms"
+
+[flows.office]
+kind = "conference"
+server = "east"
+people = 2
+via = ["cable"]
+
+[flows.branch]
+kind = "conference"
+server = "west"
+via = ["cable"]
+
+[flows.between]
+kind = "interconnect"
+servers = ["east", "west"]
+via = ["north", "south"]
+"#;
+
+#[test]
+fn servers_are_joined_by_links_of_their_own() {
+    let scenario = parse(TWO_SERVERS, &[]).expect("a room on two servers");
+    let Variant { setup, focus, .. } = &scenario.variants[0];
+    assert_eq!(focus, &[0, 1]);
+    let between = &setup.flows[2];
+    let servers = ["east", "west"].map(str::to_owned);
+    let expected = FlowKind::Interconnect(InterconnectSetup { servers });
+    assert_eq!(between.kind, expected);
+    let hops = between.routes.iter().map(|route| &route.hops[..]);
+    let links: Vec<(usize, bool)> = hops
+        .map(|hops| (hops[0].link, hops[0].from < hops[0].to))
+        .collect();
+    // From the first server to the second in the direction of the file.
+    assert_eq!(links, [(1, true), (2, true)]);
+    let FlowKind::Conference(office) = &setup.flows[0].kind else {
+        panic!("{:?}", setup.flows[0]);
+    };
+    assert_eq!(office.server, "east");
+}
+
+#[test]
+fn what_is_wrong_with_servers_is_said_with_its_remedy() {
+    let wrong = [
+        ("servers = [\"east\", \"west\"]\n", "", "joins two servers"),
+        ("[\"east\", \"west\"]", "[\"east\"]", "joins two servers"),
+        (
+            "[\"east\", \"west\"]",
+            "[\"east\", \"east\"]",
+            "two different ones",
+        ),
+        (
+            "[\"east\", \"west\"]",
+            "[\"east\", \"north\"]",
+            "at server 'north'",
+        ),
+        ("server = \"west\"\n", "", "'west'"),
+        ("via = [\"north\", \"south\"]", "", "add via = "),
+        (
+            "via = [\"north\"",
+            "start = \"5s\"\nvia = [\"north\"",
+            "remove `start`",
+        ),
+        (
+            "people = 2",
+            "servers = [\"a\", \"b\"]",
+            "of kind \"interconnect\"",
+        ),
+    ];
+    for (line, with, words) in wrong {
+        assert!(TWO_SERVERS.contains(line), "{line}");
+        let read = parse(&TWO_SERVERS.replacen(line, with, 1), &[]);
+        let message = read.map(drop).expect_err(with);
         assert!(message.contains(words), "{with}: {message}");
         assert!(message.starts_with("t.toml:"), "{message}");
     }

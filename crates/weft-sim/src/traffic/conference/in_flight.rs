@@ -28,7 +28,8 @@ impl Datagram {
 
 /// Owner of a datagram's memory.
 pub(super) enum Sender {
-    Server(PeerKey),
+    /// A server, and its peer.
+    Server(usize, PeerKey),
     Person(usize, Connection),
     /// Somebody who has left.
     Gone,

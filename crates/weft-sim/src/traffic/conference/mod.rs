@@ -1,22 +1,27 @@
-//! A conference: people as whole peers, and the server between them as the product has it.
+//! A conference: people as whole peers, and the servers between them as the product has
+//! them.
 //!
 //! All groups of a run meet in one room, so they are one flow here. Datagrams are whole
 //! and have their real sizes. Handshake and encryption are left out
 //! ([`weft_secure::Keying::Plain`]), and requests to the server take no time.
 
+mod addresses;
 mod camera;
 mod in_flight;
+mod parts;
 mod person;
+mod pulls;
 mod server;
 mod stamp;
 mod tiles;
 mod viewer;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::net::SocketAddr;
 use std::ops::Range;
 use std::sync::Arc;
 
-use weft_experiment::{ConferenceRecord, ConferenceSetup, FlowDetail, FlowSetup};
+use weft_experiment::{ConferenceRecord, FlowDetail};
 use weft_forwarding::{Event as PlaneEvent, Line, Output as PlaneOutput, ResourceId, View};
 use weft_peer::Output as PeerOutput;
 use weft_units::{Duration, Ecn, FiveTuple, Instant, Rng};
@@ -26,31 +31,25 @@ use super::flow::{Flow, Legs, Span};
 use crate::event_queue::Slot;
 use crate::network::{Network, Owner};
 use crate::packet::{Body, Packet};
+use addresses::Place;
 use in_flight::{Datagram, InFlight, Sender};
-use person::{Connected, Connection, Person, Seat, route_to};
-use server::{SERVER, Server};
+pub(crate) use parts::{Group, Interconnect};
+use person::{Connected, Connection, Person, Seat};
+use server::Servers;
 
 /// Length of a turn: then somebody else speaks. Chosen by us.
 const TURN: Duration = Duration::from_secs(10);
 
-/// Timers: of the server, of the turns, and from there on of each person.
-const SERVER_TIMER: u32 = 0;
-const TURN_TIMER: u32 = 1;
-const FIRST_PERSON: u32 = 2;
-
-/// A group of the conference, for its construction.
-pub(crate) struct Group<'a> {
-    pub setup: &'a ConferenceSetup,
-    pub flow: &'a FlowSetup,
-    pub legs: Vec<Legs>,
-    pub rng: Rng,
-}
+/// Timers: of the turns, and from there on of each person, and then of each server.
+const TURN_TIMER: usize = 0;
+const FIRST_PERSON: usize = 1;
 
 pub(crate) struct ConferenceFlow {
-    /// Routes of all people: from the server to a person, and back.
+    /// Routes of all people, from the server to a person and back, and then those between
+    /// servers.
     legs: Vec<Legs>,
     in_flight: InFlight,
-    server: Server,
+    servers: Servers,
     people: Vec<Person>,
     /// Numbers of people by name.
     numbers: BTreeMap<String, usize>,
@@ -71,14 +70,15 @@ impl ConferenceFlow {
     /// Creates the conference of these groups; `index` is the number of its timers' owner.
     pub fn new(
         index: usize,
-        groups: &[Group<'_>],
+        (groups, interconnects): (&[Group<'_>], &[Interconnect<'_>]),
         rng: &Rng,
         network: &mut Network,
     ) -> ConferenceFlow {
+        let people_routes = groups.iter().map(|group| group.legs.len()).sum();
         let mut conference = ConferenceFlow {
             legs: Vec::new(),
             in_flight: InFlight::default(),
-            server: Server::new(rng.stream("server")),
+            servers: Servers::new(groups, interconnects, people_routes, rng),
             people: Vec::new(),
             numbers: BTreeMap::new(),
             groups: Vec::new(),
@@ -91,13 +91,12 @@ impl ConferenceFlow {
         for group in groups {
             conference.add(group);
         }
-        let timers = FIRST_PERSON + conference.people.len() as u32;
-        let slot = |key| network.add_slot(Owner::Flow(index, key));
+        let between = interconnects.iter().flat_map(|between| &between.legs);
+        conference.legs.extend(between);
+        let timers = FIRST_PERSON + conference.people.len() + conference.servers.all.len();
+        let slot = |key| network.add_slot(Owner::Flow(index, key as u32));
         conference.slots = (0..timers).map(slot).collect();
-        network.set_timer(
-            conference.slots[TURN_TIMER as usize],
-            Some(Instant::ZERO + TURN),
-        );
+        network.set_timer(conference.slots[TURN_TIMER], Some(Instant::ZERO + TURN));
         for number in 0..conference.people.len() {
             conference.set_person_timer(Instant::ZERO, number, network);
         }
@@ -143,8 +142,8 @@ impl ConferenceFlow {
                 continue;
             }
             let connected = match of {
-                Connection::Publication => self.server.publish(now, person),
-                Connection::Reception => self.server.receive(now, person),
+                Connection::Publication => self.servers.of(number).publish(now, person),
+                Connection::Reception => self.servers.of(number).receive(now, person),
             };
             let person = &mut self.people[number];
             match connected {
@@ -156,14 +155,17 @@ impl ConferenceFlow {
             }
         }
         self.arrange(now, number);
+        self.servers.pulls.is_due = true;
         self.touched.push_back(number);
     }
 
     /// Ends a connection on both sides.
     fn disconnect(&mut self, now: Instant, number: usize, of: Connection) {
         if let Some(connected) = self.people[number].disconnect(now, of) {
-            self.server.plane.close(now, &connected.resource);
+            let plane = &mut self.servers.of(number).plane;
+            plane.close(now, &connected.resource);
         }
+        self.on_ended(number);
         self.is_changed = true;
         self.touched.push_back(number);
     }
@@ -183,15 +185,26 @@ impl ConferenceFlow {
                     self.send(now, datagram, ecn, network);
                 }
             }
-            self.server.plane.close(now, &connected.resource);
+            let plane = &mut self.servers.of(number).plane;
+            plane.close(now, &connected.resource);
         }
+        self.on_ended(number);
         self.people[number].viewer.arrange(now, std::iter::empty());
         self.is_changed = true;
     }
 
+    /// Tells the servers that a connection of a person has ended.
+    fn on_ended(&mut self, number: usize) {
+        let person = &self.people[number];
+        if person.connection(Connection::Publication).is_none() {
+            self.servers.pulls.on_unpublished(&person.name);
+        }
+        self.servers.pulls.is_due = true;
+    }
+
     /// Lets somebody else speak, of those who are there and publish.
     fn take_turns(&mut self, now: Instant, network: &mut Network) {
-        network.set_timer(self.slots[TURN_TIMER as usize], Some(now + TURN));
+        network.set_timer(self.slots[TURN_TIMER], Some(now + TURN));
         let present = |(_, person): &(usize, &Person)| person.is_seen();
         let people = self.people.iter().enumerate().filter(present);
         let others = people
@@ -223,16 +236,20 @@ impl ConferenceFlow {
         let names = cameras.iter().map(|camera| camera.participant.as_str());
         let shown = others.iter().map(|other| *other as u32).zip(names);
         self.people[viewer].viewer.arrange(now, shown);
-        self.server.set_view(now, &resource, View { cameras });
+        let server = self.servers.of(viewer);
+        server.set_view(now, &resource, View { cameras });
     }
 
-    /// Carries out what server and people request, until nothing is left.
+    /// Carries out what servers and people request, until nothing is left.
     fn settle(&mut self, now: Instant, network: &mut Network) {
         loop {
             if self.is_changed {
                 self.arrange_all(now);
             }
-            while let Some(output) = self.server.plane.poll_output() {
+            if self.servers.pulls.is_due {
+                self.servers.look(now, &self.people);
+            }
+            while let Some((server, output)) = self.servers.poll_output() {
                 match output {
                     PlaneOutput::Transmit {
                         peer,
@@ -240,29 +257,28 @@ impl ConferenceFlow {
                         ecn,
                         datagram,
                     } => {
-                        let sender = Sender::Server(peer);
+                        let sender = Sender::Server(server, peer);
                         let datagram = Datagram::new(sender, tuple, datagram);
                         self.send(now, datagram, ecn, network);
                     }
                     PlaneOutput::Event(event) => self.on_plane_event(now, event),
-                    // There is one plane, and nothing is recorded.
+                    // Each server has one plane, and nothing is recorded.
                     PlaneOutput::Relay { .. } | PlaneOutput::Record(_) => {}
                 }
             }
             let Some(number) = self.touched.pop_front() else {
-                if self.is_changed {
+                if self.is_changed || self.servers.pulls.is_due {
                     continue;
                 }
                 break;
             };
             self.drain(now, number, network);
         }
-        let due = self
-            .server
-            .plane
-            .poll_timeout()
-            .map(|deadline| deadline.at.max(now));
-        network.set_timer(self.slots[SERVER_TIMER as usize], due);
+        let first = FIRST_PERSON + self.people.len();
+        for (slot, server) in self.slots[first..].iter().zip(&self.servers.all) {
+            let due = server.plane.poll_timeout().map(|d| d.at.max(now));
+            network.set_timer(*slot, due);
+        }
     }
 
     /// Carries out the requests of a person's peers, and sets the time of the next call.
@@ -304,17 +320,20 @@ impl ConferenceFlow {
 
     fn set_person_timer(&mut self, now: Instant, number: usize, network: &mut Network) {
         let due = self.people[number].poll_timeout().map(|at| at.max(now));
-        network.set_timer(self.slots[FIRST_PERSON as usize + number], due);
+        network.set_timer(self.slots[FIRST_PERSON + number], due);
     }
 
     fn on_plane_event(&mut self, now: Instant, event: PlaneEvent) {
         match event {
-            PlaneEvent::Connected { .. } => {}
-            PlaneEvent::Ended { resource, .. } => {
-                if let Some((number, of)) = self.owner(&resource) {
-                    self.disconnect(now, number, of);
+            PlaneEvent::Connected { resource } => {
+                if let Some((number, Connection::Publication)) = self.owner(&resource) {
+                    self.servers.on_published(number, &self.people[number]);
                 }
             }
+            PlaneEvent::Ended { resource, .. } => match self.owner(&resource) {
+                Some((number, of)) => self.disconnect(now, number, of),
+                None => self.servers.pulls.on_ended(&resource),
+            },
             PlaneEvent::LinesChanged { resource, lines } => self.on_lines(now, &resource, &lines),
             PlaneEvent::Offered { resource, sdp } => self.on_offer(now, &resource, &sdp),
             PlaneEvent::WantedChanged { resource, cameras } => {
@@ -344,7 +363,8 @@ impl ConferenceFlow {
         });
         if let Some(answer) = answer {
             // A connection that has just ended has no answer to take.
-            let _ = self.server.plane.accept(now, resource.clone(), &answer);
+            let plane = &mut self.servers.of(number).plane;
+            let _ = plane.accept(now, resource.clone(), &answer);
         }
         self.touched.push_back(number);
     }
@@ -361,19 +381,10 @@ impl ConferenceFlow {
         Some((number, Connection::BOTH.into_iter().find(is)?))
     }
 
-    /// Sends a datagram over the route to the person at one of its ends.
+    /// Sends a datagram over the route between its ends.
     fn send(&mut self, now: Instant, datagram: Datagram, ecn: Ecn, network: &mut Network) {
-        let (far, is_from_server) = match datagram.to == SERVER {
-            true => (datagram.from, false),
-            false => (datagram.to, true),
-        };
-        let Some(legs) = self.legs.get(route_to(far)) else {
+        let Some(leg) = addresses::leg(&self.legs, datagram.from, datagram.to) else {
             return;
-        };
-        let leg = if is_from_server {
-            legs.there
-        } else {
-            legs.back
         };
         let size = datagram.bytes.len() + UDP_IP;
         let size = u16::try_from(size).unwrap_or(u16::MAX);
@@ -384,7 +395,10 @@ impl ConferenceFlow {
     /// Returns a datagram's memory to its sender.
     fn recycle(&mut self, datagram: Datagram) {
         match datagram.sender {
-            Sender::Server(peer) => self.server.plane.recycle(peer, datagram.bytes),
+            Sender::Server(server, peer) => {
+                let plane = &mut self.servers.all[server].plane;
+                plane.recycle(peer, datagram.bytes);
+            }
             Sender::Person(number, of) => {
                 if let Some(connected) = self.people[number].connection_mut(of) {
                     connected.peer.recycle(datagram.bytes);
@@ -397,11 +411,12 @@ impl ConferenceFlow {
 
 impl Flow for ConferenceFlow {
     fn on_timer(&mut self, now: Instant, key: u32, network: &mut Network) {
-        match key {
-            SERVER_TIMER => self.server.plane.handle_timeout(now),
-            TURN_TIMER => self.take_turns(now, network),
-            _ => {
-                let number = (key - FIRST_PERSON) as usize;
+        let key = key as usize;
+        match key.checked_sub(FIRST_PERSON + self.people.len()) {
+            Some(server) => self.servers.all[server].plane.handle_timeout(now),
+            None if key == TURN_TIMER => self.take_turns(now, network),
+            None => {
+                let number = key - FIRST_PERSON;
                 if self.people[number].leaves(now) {
                     self.leave(now, number, network);
                 }
@@ -426,10 +441,10 @@ impl Flow for ConferenceFlow {
         } = &datagram;
         let (from, to) = (*from, *to);
         let tuple = FiveTuple::udp(to, from);
-        if to == SERVER {
-            let plane = &mut self.server.plane;
+        if let Some(server) = self.servers.at(to) {
+            let plane = &mut self.servers.all[server].plane;
             plane.handle_datagram(now, tuple, packet.ecn, bytes);
-        } else if let Some(number) = self.person_at(route_to(to)) {
+        } else if let Some(number) = self.person_at(to) {
             let of = Connection::of_port(to.port());
             if let Some(connected) = self.people[number].connection_mut(of) {
                 let peer = &mut connected.peer;
@@ -452,7 +467,10 @@ impl Flow for ConferenceFlow {
     fn sample(&mut self, _at: Instant) {}
 
     fn detail(&mut self, share: usize) -> FlowDetail {
-        let people = self.people[self.groups[share].clone()].iter_mut();
+        let Some(group) = self.groups.get(share) else {
+            return FlowDetail::Packets;
+        };
+        let people = self.people[group.clone()].iter_mut();
         FlowDetail::Conference(ConferenceRecord {
             people: people.map(Person::take_record).collect(),
         })
@@ -460,8 +478,11 @@ impl Flow for ConferenceFlow {
 }
 
 impl ConferenceFlow {
-    /// Returns the person whose route this is.
-    fn person_at(&self, route: usize) -> Option<usize> {
+    /// Returns the person with this address.
+    fn person_at(&self, address: SocketAddr) -> Option<usize> {
+        let Place::Person(route) = addresses::place_of(address) else {
+            return None;
+        };
         let after = self
             .people
             .partition_point(|person| person.routes().start <= route);

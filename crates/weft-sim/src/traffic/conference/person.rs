@@ -1,6 +1,5 @@
 //! A person: the two connections to the server, camera, microphone and screen.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -16,6 +15,7 @@ use weft_units::{Codec, Duration, Instant, MediaKind, Rate, Rng, StreamId, Trans
 use weft_wire::payload::Form;
 use weft_wire::rtp::Rid;
 
+use super::addresses;
 use super::camera::{Microphone, SimulcastCamera};
 use super::viewer::Viewer;
 
@@ -108,20 +108,6 @@ pub(super) struct Seat {
     pub leaves_at: Option<Instant>,
 }
 
-/// Returns the address of a person at the end of a route.
-fn address(route: usize, port: u16) -> SocketAddr {
-    let [_, high, middle, low] = (route as u32).to_be_bytes();
-    SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, high, middle, low)), port)
-}
-
-/// Returns the route to a person's address.
-pub(super) fn route_to(address: SocketAddr) -> usize {
-    match address.ip() {
-        IpAddr::V4(ip) => (u32::from(ip) & 0x00ff_ffff) as usize,
-        IpAddr::V6(_) => usize::MAX,
-    }
-}
-
 impl Person {
     pub fn new(seat: Seat, setup: &Arc<ConferenceSetup>) -> Person {
         Person {
@@ -172,7 +158,7 @@ impl Person {
         let links = (0..).zip(self.routes.clone());
         let locals = links.map(|(link, route)| LocalAddress {
             transport: Transport::Udp,
-            addr: address(route, of.port()),
+            addr: addresses::of_person(route, of.port()),
             link: LinkId(link),
             cost: 10 * u16::from(link),
             remotes: RemoteFilter::Any,

@@ -1,22 +1,122 @@
-//! The server: its media plane, and the numbers of its connections.
+//! The servers: their media planes, and the numbers of their connections.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
 
-use weft_forwarding::{Negotiated, Plane, Publisher, ResourceId, Settings, View};
+use weft_forwarding::{Negotiated, Output, Plane, ResourceId, Settings, View};
 use weft_ice::IceRole;
 use weft_peer::{Entropy, Offer, Peer, TimeOrigin, answer};
 use weft_secure::Certificate;
 use weft_session::{Delivery, Level};
 use weft_units::{Instant, Rng};
 
+use super::addresses::{self, Place};
+use super::parts::{Group, Interconnect};
 use super::person::{Connection, Person};
+use super::pulls::{Joined, Pulls, named};
 
-/// Address of the server.
-pub(super) const SERVER: SocketAddr =
-    SocketAddr::new(IpAddr::V4(Ipv4Addr::new(198, 51, 100, 1)), 5000);
+/// Servers of the conference.
+pub(super) struct Servers {
+    pub all: Vec<Server>,
+    /// Server of each person.
+    homes: Vec<usize>,
+    /// Servers at both ends of the routes between servers.
+    ends: BTreeMap<usize, [usize; 2]>,
+    pub pulls: Pulls,
+}
 
-/// Name of the room.
-const ROOM: &str = "conference";
+impl Servers {
+    /// Creates the servers that these groups name, with the links between them. Routes of
+    /// interconnects begin at `next_route`.
+    pub fn new(
+        groups: &[Group<'_>],
+        interconnects: &[Interconnect<'_>],
+        mut next_route: usize,
+        rng: &Rng,
+    ) -> Servers {
+        let (mut names, mut homes) = (Vec::new(), Vec::new());
+        for group in groups {
+            let name = &group.setup.server;
+            let known = names.iter().position(|known| *known == name);
+            let home = known.unwrap_or(names.len());
+            if known.is_none() {
+                names.push(name);
+            }
+            homes.extend(std::iter::repeat_n(home, group.setup.people));
+        }
+        let of_people = |server| vec![addresses::of_server(server)];
+        let mut locals: Vec<Vec<SocketAddr>> = (0..names.len()).map(of_people).collect();
+        let (mut ends, mut joined) = (BTreeMap::new(), BTreeMap::new());
+        for interconnect in interconnects {
+            let routes: Vec<usize> = (next_route..).take(interconnect.legs.len()).collect();
+            next_route += routes.len();
+            let place = |name: &String| names.iter().position(|known| *known == name);
+            let both = interconnect.setup.servers.each_ref().map(place);
+            let [Some(first), Some(second)] = both else {
+                unreachable!("the setup was checked");
+            };
+            for (end, server) in [first, second].into_iter().enumerate() {
+                let at = routes
+                    .iter()
+                    .map(|route| addresses::of_end(*route, end, None));
+                locals[server].extend(at);
+            }
+            ends.extend(routes.iter().map(|route| (*route, [first, second])));
+            for (end, between) in [(first, second), (second, first)].into_iter().enumerate() {
+                let routes = routes.clone();
+                joined.insert(between, Joined { routes, end });
+            }
+        }
+        let server = |(place, name): (usize, &&String)| {
+            // The first one has this stream whatever its name.
+            let rng = match place {
+                0 => rng.stream("server"),
+                _ => rng.stream(&format!("server {name}")),
+            };
+            Server::new(rng, &locals[place])
+        };
+        Servers {
+            all: names.iter().enumerate().map(server).collect(),
+            homes,
+            ends,
+            pulls: Pulls::new(rng.stream("pulls"), joined),
+        }
+    }
+
+    /// Returns the server of a person.
+    pub fn of(&mut self, person: usize) -> &mut Server {
+        &mut self.all[self.homes[person]]
+    }
+
+    /// Returns the server with this address.
+    pub fn at(&self, address: SocketAddr) -> Option<usize> {
+        match addresses::place_of(address) {
+            Place::Server(server) => Some(server),
+            Place::Between(route, end) => Some(self.ends.get(&route)?[end]),
+            Place::Person(_) | Place::Nowhere => None,
+        }
+    }
+
+    /// Returns the next output of any of them.
+    pub fn poll_output(&mut self) -> Option<(usize, Output)> {
+        let mut all = self.all.iter_mut().enumerate();
+        all.find_map(|(place, server)| Some((place, server.plane.poll_output()?)))
+    }
+
+    /// Notes that the publication of a person has arrived at its server.
+    pub fn on_published(&mut self, number: usize, person: &Person) {
+        self.pulls.on_published(&person.name, self.homes[number]);
+    }
+
+    /// Has each server fetch what its people receive.
+    pub fn look(&mut self, now: Instant, people: &[Person]) {
+        let people = self.homes.iter().zip(people);
+        let receive = people.filter(|(_, p)| p.connection(Connection::Reception).is_some());
+        let receiving: BTreeSet<usize> = receive.map(|(home, _)| *home).collect();
+        let mut planes: Vec<&mut Plane> = self.all.iter_mut().map(|s| &mut s.plane).collect();
+        self.pulls.look(now, &mut planes, &receiving);
+    }
+}
 
 /// Media plane of the product, with what signalling does around it. Requests and events
 /// of signalling take no time.
@@ -28,10 +128,10 @@ pub(super) struct Server {
 }
 
 impl Server {
-    pub fn new(rng: Rng) -> Server {
+    fn new(rng: Rng, locals: &[SocketAddr]) -> Server {
         let (origin, certificate) = (TimeOrigin::simulated(), Certificate::unused());
         Server {
-            plane: Plane::new(Settings::new(origin, certificate, &[SERVER])),
+            plane: Plane::new(Settings::new(origin, certificate, locals)),
             rng,
             opened: 0,
         }
@@ -75,13 +175,6 @@ impl Server {
         let entropy = |end: &str| Entropy::simulated(self.rng.stream(&format!("{end} of {name}")));
         let ends = (entropy("server"), entropy("client"));
         (ResourceId(name), ends.0, ends.1)
-    }
-}
-
-fn named(participant: &str) -> Publisher {
-    Publisher {
-        room: ROOM.to_owned(),
-        participant: participant.to_owned(),
     }
 }
 

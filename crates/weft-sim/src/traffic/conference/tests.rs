@@ -9,6 +9,8 @@ use weft_units::{Codec, Duration, Instant, Rate};
 
 use crate::run;
 
+mod servers;
+
 const GOOD: &str = "rate=20mbit,delay=15ms,queue=200ms";
 
 fn seconds(count: u64) -> Duration {
@@ -20,6 +22,7 @@ fn group(people: usize, arrangement: TileSizes) -> ConferenceSetup {
     let mut encoder = ModelSetup::new(Codec::Vp8, 1280, 720, rates[2]);
     encoder.temporal_layers = 3;
     ConferenceSetup {
+        server: "server".to_owned(),
         people,
         routes_each: 1,
         joining: Duration::from_millis(500),

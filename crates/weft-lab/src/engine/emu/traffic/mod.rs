@@ -68,7 +68,7 @@ pub fn lacking(kind: &FlowKind) -> Option<&'static str> {
         FlowKind::Floor(_) => {
             Some("is the floor, an oracle that knows its links beforehand and sends no packets")
         }
-        FlowKind::Conference(_) => {
+        FlowKind::Conference(_) | FlowKind::Interconnect(_) => {
             Some("is a conference, which only the simulator has: use `--engine sim`")
         }
         FlowKind::App(_) => None,
