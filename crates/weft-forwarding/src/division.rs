@@ -72,7 +72,8 @@ pub(crate) fn fitting(total: Rate, wants: &[Want]) -> Vec<bool> {
 
 /// Returns the share of each camera that is not paused. Every one has its smallest
 /// encoding, with [`ROOM`] where the larger tiles have theirs already; the rest is for the
-/// larger tiles first, and divided evenly among tiles of one size.
+/// larger tiles first, and divided evenly among tiles of one size. A camera that is not
+/// measured yet takes an even part of what is left.
 pub(crate) fn shares(total: Rate, wants: &[Want]) -> Vec<Rate> {
     let order = by_size(wants).into_iter();
     let order: Vec<usize> = order.filter(|place| !wants[*place].paused).collect();
@@ -89,14 +90,14 @@ pub(crate) fn shares(total: Rate, wants: &[Want]) -> Vec<Rate> {
         };
         let kept = left.saturating_sub(smallest(smaller).mul_f64(ROOM));
         let part = kept.max(left.min(smallest(group)));
-        let demands: Vec<Option<Rate>> = group.iter().map(|p| wants[*p].demand).collect();
+        // None of its encodings can be chosen before it is measured.
+        let even = Rate::from_bps(left.as_bps() / rest.len() as u64);
+        let demand = |place: &usize| wants[*place].demand.unwrap_or(even);
+        let demands: Vec<Option<Rate>> = group.iter().map(|place| Some(demand(place))).collect();
         let given = fair_shares(part, &demands);
         for (place, share) in group.iter().zip(given) {
             shares[*place] = share;
-            let used = wants[*place]
-                .demand
-                .map_or(share, |demand| demand.min(share));
-            left = left.saturating_sub(used);
+            left = left.saturating_sub(demand(place).min(share));
         }
         rest = smaller;
     }
@@ -206,6 +207,21 @@ mod tests {
         let shares = shares(kbps(1_200), &[large, want(100), only]);
         assert!(shares[1] >= kbps(150), "{shares:?}");
         assert_eq!(shares[0], Rate::from_bps(762_500));
+    }
+
+    #[test]
+    fn a_large_tile_that_is_not_measured_leaves_the_small_ones_their_layers() {
+        let demand = |demand| Want {
+            demand,
+            smallest: Rate::ZERO,
+            ..want(100)
+        };
+        let large = Want {
+            area: 1_000,
+            ..demand(None)
+        };
+        let shares = shares(kbps(3_000), &[large, demand(Some(kbps(150)))]);
+        assert_eq!(shares[1], kbps(1_500));
     }
 
     #[test]
