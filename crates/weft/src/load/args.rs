@@ -72,7 +72,7 @@ pub struct LoadArgs {
     pub rate: Option<Rate>,
     /// Encodings of each camera (simulcast); each further one has half the width and
     /// height, and a quarter of the rate
-    #[arg(help_heading = MEDIA, long, value_name = "N", default_value_t = 1, value_parser = number::<u32>)]
+    #[arg(help_heading = MEDIA, long, value_name = "N", default_value_t = 1, value_parser = number::<u8>)]
     pub encodings: u8,
     /// Send sound as well
     #[arg(help_heading = MEDIA, long)]
