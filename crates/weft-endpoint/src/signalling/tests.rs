@@ -132,7 +132,7 @@ fn nobody_listening_is_worth_another_try() {
         .expect("nobody listens");
     assert!(error.is_passing(), "{error}");
     assert!(
-        error.to_string().contains("is the server running"),
+        error.to_string().contains("that the server is running"),
         "{error}"
     );
 }

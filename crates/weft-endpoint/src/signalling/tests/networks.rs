@@ -179,7 +179,7 @@ fn a_captive_portal_on_every_link_is_named_with_a_link() {
             words.contains("link `a`: ") && words.contains("captive portal"),
             "{words}"
         );
-        assert!(!words.contains("is the server running"), "{words}");
+        assert!(!words.contains("that the server is running"), "{words}");
     }
 }
 
