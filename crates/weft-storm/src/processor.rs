@@ -122,6 +122,11 @@ impl Processor {
         }
     }
 
+    /// An answer of so many bytes leaves: the server does not hold it any more.
+    pub fn hand_over(&mut self, bytes: usize) {
+        self.held -= bytes as i64;
+    }
+
     /// Accounts for work that began now.
     pub fn account(&mut self, now: Instant, work: &Work) {
         let time = match self.pace {

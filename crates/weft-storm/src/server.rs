@@ -203,6 +203,7 @@ impl Server {
                 if let Some(found) = self.resources.get_mut(&resource) {
                     found.published = agreed.streams;
                 }
+                self.processor.hand_over(agreed.sdp.capacity());
                 Ok((resource, agreed.sdp))
             }
             Err(error) => {
@@ -235,7 +236,10 @@ impl Server {
             plane.play(now, resource.clone(), who, Some(offer), entropy)
         });
         match agreed {
-            Ok(agreed) => Ok((resource, agreed.sdp)),
+            Ok(agreed) => {
+                self.processor.hand_over(agreed.sdp.capacity());
+                Ok((resource, agreed.sdp))
+            }
             Err(error) => {
                 self.close(now, &resource);
                 Err(Refusal::Media(error))

@@ -61,6 +61,7 @@ impl Server {
         let agreed = self.work(now, Load::Request(who.by), at, |plane| {
             plane.receive(now, resource.clone(), publisher(who.id), entropy)
         });
+        self.processor.hand_over(agreed.sdp.capacity());
         Ok((resource, agreed.sdp))
     }
 
