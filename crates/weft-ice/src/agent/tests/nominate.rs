@@ -187,6 +187,18 @@ fn a_metered_pair_that_is_valid_first_is_nominated_until_a_free_one_is_valid() {
 }
 
 #[test]
+fn a_free_pair_that_the_peer_does_not_check_is_not_nominated() {
+    let mut net = of_costs([(5, 250), (30, 0)]);
+    net.wire_mut(LTE, SERVER).drops = CHECKS_OF_B;
+    net.run_for(10_000);
+    assert_eq!(net.a.selected(), Some(net.path_to(Side::A, WIFI, SERVER)));
+    net.wire_mut(LTE, SERVER).drops = |_, _| false;
+    net.run_for(10_000);
+    assert_eq!(net.a.selected(), Some(net.path_to(Side::A, LTE, SERVER)));
+    assert_eq!(selections(&net), 2);
+}
+
+#[test]
 fn a_dear_pair_that_is_valid_first_stays_if_the_other_is_hardly_cheaper() {
     let mut net = of_costs([(5, 100), (30, 0)]);
     net.connect();
