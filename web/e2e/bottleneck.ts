@@ -12,8 +12,6 @@ const HEADERS = 28;
 export interface Bottleneck {
   /** Runs in the page before anything of its own, so that its media takes the link. */
   readonly before: () => void;
-  /** Sets the rate towards the page, bit/s. */
-  setRate(rate: number): void;
   close(): void;
 }
 
@@ -63,9 +61,6 @@ export async function startBottleneck(port: number, rate: number): Promise<Bottl
   page.on('message', (datagram, from) => wayOf(from).send(datagram, port, '127.0.0.1'));
   return {
     before: new Function(`(${takeRelay.toString()})(${page.address().port})`) as () => void,
-    setRate: (other) => {
-      rate = other;
-    },
     close: () => {
       clearInterval(timer);
       page.close();

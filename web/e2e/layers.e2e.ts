@@ -134,10 +134,6 @@ for (const layers of ALL) {
     expect(poor.rate).toBeLessThan(weak);
     expect(poor.height).toBeLessThan(height);
     expect(poor.fps).toBeGreaterThan(FPS * 0.3);
-    // The link becomes strong: everything returns.
-    link.setRate(10_000_000);
-    await expect.poll(async () => (await received(lou.page)).height, { timeout: 50_000 }).toBe(strong.height);
-    await expect.poll(async () => (await measured([lou.page], 2_000))[0]?.fps, { timeout: 30_000 }).toBeGreaterThan(FPS * 0.6);
     for (const { context } of [ada, kim, lou]) await context.close();
     link.close();
   }));
