@@ -101,6 +101,20 @@ export function keepPeers(): void {
   };
 }
 
+/** Script that makes a page negotiate only this codec for pictures, whatever it prefers. */
+export function onlyCodec(codec: string): () => void {
+  return new Function(`(${takeCodec.toString()})('${codec}')`) as () => void;
+}
+
+function takeCodec(codec: string): void {
+  const { setCodecPreferences } = RTCRtpTransceiver.prototype;
+  RTCRtpTransceiver.prototype.setCodecPreferences = function (this: RTCRtpTransceiver) {
+    const { codecs } = RTCRtpSender.getCapabilities('video') ?? { codecs: [] };
+    const wanted = codecs.filter(({ mimeType }) => [`video/${codec}`, 'video/rtx'].includes(mimeType));
+    Reflect.apply(setCodecPreferences, this, [wanted]);
+  } as typeof setCodecPreferences;
+}
+
 /** The fake permission prompt always allows, so a refusal is played. */
 function refuseCapture(): void {
   navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('refused', 'NotAllowedError'));

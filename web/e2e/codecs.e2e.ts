@@ -3,7 +3,7 @@
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { brightness, decoded, framesShown, keepPeers, openPage, startChromium } from './chromium';
+import { brightness, decoded, framesShown, keepPeers, onlyCodec, openPage, startChromium } from './chromium';
 import { whereTheMachineKeepsUp } from './machine';
 import { startWeft, type Program } from './program';
 
@@ -21,26 +21,20 @@ afterAll(async () => {
   await server.close();
 });
 
-/** Publishes only this codec, in one encoding of three temporal layers, whatever the page prefers. */
-function publishOnly(codec: string): void {
+/** Publishes one encoding of three temporal layers, whatever the page prefers. */
+function publishLayers(): void {
   const { addTransceiver } = RTCPeerConnection.prototype;
   RTCPeerConnection.prototype.addTransceiver = function (this: RTCPeerConnection, what: MediaStreamTrack | string, init?: RTCRtpTransceiverInit) {
     const isVideo = (typeof what === 'string' ? what : what.kind) === 'video';
     const sendEncodings = [{ scalabilityMode: 'L1T3' } as RTCRtpEncodingParameters];
     return Reflect.apply(addTransceiver, this, [what, isVideo ? { ...init, sendEncodings } : init]) as RTCRtpTransceiver;
   } as typeof addTransceiver;
-  const { setCodecPreferences } = RTCRtpTransceiver.prototype;
-  RTCRtpTransceiver.prototype.setCodecPreferences = function (this: RTCRtpTransceiver) {
-    const { codecs } = RTCRtpSender.getCapabilities('video') ?? { codecs: [] };
-    const wanted = codecs.filter(({ mimeType }) => [`video/${codec}`, 'video/rtx'].includes(mimeType));
-    Reflect.apply(setCodecPreferences, this, [wanted]);
-  } as typeof setCodecPreferences;
 }
 
 for (const codec of ['VP9', 'AV1']) {
   it(`a browser shows ${codec}`, whereTheMachineKeepsUp(async () => {
     const room = `${origin}/r/${codec}`;
-    const before = [new Function(`(${publishOnly.toString()})('${codec}')`) as () => void];
+    const before = [onlyCodec(codec), publishLayers];
     const ada = await openPage(browser, `${room}?name=Ada`, { before });
     const kim = await openPage(browser, `${room}?name=Kim`, { before: [keepPeers] });
     await framesShown(kim.page, 'Picture of Ada', 90, 30_000);
