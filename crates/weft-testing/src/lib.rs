@@ -12,11 +12,13 @@
 #![deny(unsafe_code)]
 
 pub mod allocation;
+mod bits;
 pub mod fuzz;
 mod go;
 mod machine;
 pub mod pictures;
 
+pub use bits::octets;
 pub use go::pion_program;
 pub use machine::{processor_time, where_the_machine_keeps_up};
 

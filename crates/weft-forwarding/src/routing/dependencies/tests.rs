@@ -1,4 +1,5 @@
 use super::*;
+use weft_testing::octets;
 
 /// First packet of a keyframe of so many layers, of which the upper ones contain the lower
 /// ones, without chains and sizes.
@@ -22,10 +23,7 @@ fn keyframe(spatial: u8, temporal: u8, number: u16) -> Vec<u8> {
     // Zero chains: a number up to the count of targets.
     bits += &"0".repeat((targets + 1).ilog2() as usize);
     bits += "0";
-    let bits = bits.as_bytes();
-    let octet =
-        |bits: &[u8]| (0..8).fold(0, |all, i| all << 1 | bits.get(i).map_or(0, |b| b - b'0'));
-    bits.chunks(8).map(octet).collect()
+    octets(&bits)
 }
 
 fn read(all: &mut Dependencies, timestamp: u32, dependency: &[u8]) -> Dependency {

@@ -1,16 +1,6 @@
 use super::*;
 use Indication::{Discardable, NotPresent, Required, Switch};
-
-/// Bits written as a standard writes them; spaces count for nothing.
-fn octets(bits: &str) -> Vec<u8> {
-    let bits: Vec<u8> = bits
-        .bytes()
-        .filter(|b| *b != b' ')
-        .map(|b| b - b'0')
-        .collect();
-    let octet = |bits: &[u8]| (0..8).fold(0, |all, i| all << 1 | bits.get(i).unwrap_or(&0));
-    bits.chunks(8).map(octet).collect()
-}
+use weft_testing::octets;
 
 /// First packet of a keyframe of two temporal layers (L1T2, section A.10.4's form): three
 /// templates from id 62 on, two decode targets, one chain, 640 x 360.

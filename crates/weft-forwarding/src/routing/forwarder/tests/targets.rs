@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::routing::dependencies::Dependencies;
+use weft_testing::octets;
 use weft_wire::rtp::dependency::{Details, Mandatory};
 
 /// Indications and references of the templates 0 to 3: delta and key of the lower layer, delta
@@ -73,16 +74,6 @@ impl Publisher {
             parsed
         })
     }
-}
-
-fn octets(bits: &str) -> Vec<u8> {
-    let bits: Vec<u8> = bits
-        .bytes()
-        .filter(|b| *b != b' ')
-        .map(|b| b - b'0')
-        .collect();
-    let octet = |bits: &[u8]| (0..8).fold(0, |all, i| all << 1 | bits.get(i).unwrap_or(&0));
-    bits.chunks(8).map(octet).collect()
 }
 
 /// A viewer of a publisher; pictures of 200 and 600 kbit/s at 20 a second.
