@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod call;
 pub mod live;
 pub mod pcapng;
 pub mod qlog;

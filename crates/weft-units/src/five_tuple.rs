@@ -1,14 +1,16 @@
 use std::fmt;
 use std::net::SocketAddr;
 
-/// Transport protocol between two addresses.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Transport {
-    /// UDP, also between a TURN server and the peer.
-    Udp,
-    /// TCP connection that the peer opened (RFC 6544), with the length in front of each
-    /// datagram (RFC 4571).
-    Tcp,
+crate::named! {
+    /// Transport protocol between two addresses.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+    pub enum Transport: "transport" {
+        /// UDP, also between a TURN server and the peer.
+        Udp = "udp",
+        /// TCP connection that the peer opened (RFC 6544), with the length in front of each
+        /// datagram (RFC 4571).
+        Tcp = "tcp",
+    }
 }
 
 /// Transport protocol and addresses of both ends (5-tuple, RFC 8489 section 3): identifies a

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use serde_json::{Value, json};
 use weft_media::metrics::Brisque;
 use weft_net::Clock;
-use weft_session::{Metering, PathState, PathStats, Standing};
+use weft_session::{Metering, PathStats, Standing};
 use weft_units::StreamId;
 
 use crate::exit::Failure;
@@ -40,14 +40,6 @@ fn policy(link: &LinkFigures, troubles: &Troubles) -> Value {
 fn extend(figures: &mut Value, more: Value) {
     if let (Value::Object(figures), Value::Object(more)) = (figures, more) {
         figures.extend(more);
-    }
-}
-
-pub fn state_name(state: PathState) -> &'static str {
-    match state {
-        PathState::Up => "up",
-        PathState::Suspect => "suspect",
-        PathState::Down => "down",
     }
 }
 
@@ -254,7 +246,7 @@ fn peer(report: &PeerReport, troubles: &Troubles) -> Value {
         json!({
             "path": p.path.0,
             "link": report.links.get(&p.path),
-            "state": state_name(p.state),
+            "state": p.state.name(),
             "rtt_ms": round(p.rtt.as_millis_f64()),
             "target_mbps": round(p.target_rate.as_mbps()),
             "acknowledged_mbps": p.acknowledged_rate.map(|r| round(r.as_mbps())),

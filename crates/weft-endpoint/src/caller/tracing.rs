@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use weft_ice::Event as IceEvent;
 use weft_net::Clock;
 use weft_peer::{CapturedPacket, PacketWay, Peer, PeerKey};
 use weft_secure::Event as AssociationEvent;
 use weft_session::{Event as SessionEvent, PathState, PathStats, Protocol};
+use weft_trace::call::{PathMetrics, path_state};
 use weft_trace::live::{Packet, Tracer};
 use weft_trace::pcapng::Direction;
-use weft_units::{Duration, Instant, PathId, StreamId, Transport};
+use weft_units::{Duration, Instant, PathId, StreamId};
 use weft_wire::rtp;
 
 /// Interval of the values of controllers and encoders, as in the simulator.
@@ -93,13 +94,9 @@ impl Tracing {
                 if peer.states.contains_key(path) {
                     return;
                 }
-                let transport = match tuple.transport {
-                    Transport::Udp => "udp",
-                    Transport::Tcp => "tcp",
-                };
                 let data = json!({
                     "path": path.0, "links": link, "local": tuple.local, "remote": tuple.remote,
-                    "transport": transport,
+                    "transport": tuple.transport.name(),
                 });
                 self.event(now, key, "call:path_assigned", data);
             }
@@ -124,10 +121,8 @@ impl Tracing {
         let (name, data) = match event {
             SessionEvent::PathStateChanged { path, state } => {
                 let peer = self.peers.entry(key).or_default();
-                let mut data = json!({ "path": path.0, "new": state_name(*state) });
-                if let Some(old) = peer.states.insert(*path, *state) {
-                    data["old"] = state_name(old).into();
-                }
+                let old = peer.states.insert(*path, *state).map(PathState::name);
+                let data = path_state(path.0.into(), state.name(), old);
                 ("call:path_state_updated", data)
             }
             SessionEvent::KeyframeRequested { stream } => {
@@ -225,28 +220,16 @@ impl Tracing {
 }
 
 fn path_metrics(peer: &Peer, path: &PathStats) -> Value {
-    let internals = peer.session().controller_internals(path.path);
-    let internals: Map<String, Value> = internals
-        .into_iter()
-        .map(|internal| (internal.name.to_owned(), internal.value.into()))
-        .collect();
-    json!({
-        "path": path.path.0,
-        "target_rate": path.target_rate.as_bps(),
-        "smoothed_rtt": path.rtt.as_millis_f64(),
-        "loss": path.loss,
-        "bytes_queued": path.queued.0,
-        "ecn_ce_packets": path.marked_packets,
-        "ecn": path.ecn.to_string(),
-        "controller_state": path.controller_state,
-        "controller": internals,
-    })
-}
-
-fn state_name(state: PathState) -> &'static str {
-    match state {
-        PathState::Up => "up",
-        PathState::Suspect => "suspect",
-        PathState::Down => "down",
-    }
+    let metrics = PathMetrics {
+        path: path.path.0.into(),
+        target_rate: path.target_rate,
+        rtt: path.rtt,
+        loss: path.loss,
+        queued: path.queued,
+        marked_packets: path.marked_packets,
+        ecn: path.ecn.to_string(),
+        controller_state: path.controller_state,
+    };
+    let internals = peer.session().controller_internals(path.path).into_iter();
+    metrics.data(internals.map(|internal| (internal.name, internal.value)))
 }

@@ -30,16 +30,18 @@ use crate::arrival::Arrival;
 use crate::config::Backlog;
 use crate::schedule::{LATEST_REPAIR, PathView};
 
-/// Whether a path carries packets; the better, the earlier.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum PathState {
-    /// Feedback comes, or nothing is waited for.
-    Up,
-    /// Feedback is overdue; new packets avoid the path until the association's
-    /// checks have spoken.
-    Suspect,
-    /// Found dead by the association.
-    Down,
+weft_units::named! {
+    /// Whether a path carries packets; the better, the earlier.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+    pub enum PathState: "path state" {
+        /// Feedback comes, or nothing is waited for.
+        Up = "up",
+        /// Feedback is overdue; new packets avoid the path until the association's
+        /// checks have spoken.
+        Suspect = "suspect",
+        /// Found dead by the association.
+        Down = "down",
+    }
 }
 
 /// How soon the packets of a picture follow each other.

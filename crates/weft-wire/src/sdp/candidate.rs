@@ -135,14 +135,16 @@ impl fmt::Display for CandidateKind {
 
 impl fmt::Display for Candidate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let transport = match self.transport {
-            Transport::Udp => "udp",
-            Transport::Tcp => "tcp",
-        };
         write!(
             f,
-            "candidate:{} {} {transport} {} {} {} typ {}",
-            self.foundation, self.component, self.priority, self.address, self.port, self.kind
+            "candidate:{} {} {} {} {} {} typ {}",
+            self.foundation,
+            self.component,
+            self.transport,
+            self.priority,
+            self.address,
+            self.port,
+            self.kind
         )?;
         if let Some((address, port)) = &self.related {
             write!(f, " raddr {address} rport {port}")?;

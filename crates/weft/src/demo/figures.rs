@@ -11,7 +11,7 @@ use weft_units::{Bytes, Duration, Instant, Rate};
 use super::calls::{Call, DemoRun, WEFT};
 use super::ride::{LinkName, Override};
 use super::settings::SettingTick;
-use crate::statistics::{round, state_name};
+use crate::statistics::round;
 use weft_endpoint::watch::{Measurements, ShownPicture};
 
 /// Message to the page, four times a second.
@@ -171,7 +171,7 @@ impl Figures {
                     .filter(|p| p.state != PathState::Down)
                     .map(|p| round(p.loss)),
                 queue_ms: way.queue_delay.map(|d| round(d.as_millis_f64())),
-                state: path.map_or("down", |p| state_name(p.state)),
+                state: path.map_or("down", |p| p.state.name()),
             });
         }
         let calls = run

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use weft_experiment::{CallRecord, FlowDetail, PathSample, Record, Setup, SideRecord};
 use weft_session::PathState;
+use weft_trace::call::{PathMetrics, path_state};
 use weft_trace::qlog::{Epoch, Event as QlogEvent, QlogWriter, VantagePoint};
 use weft_units::Instant;
 
@@ -84,13 +85,11 @@ fn events(own: &SideRecord, other: &SideRecord, links: &[String]) -> Vec<Event> 
     let mut states = vec![None; links.len()];
     for change in &own.path_changes {
         let path = usize::from(change.path.0);
-        let mut data = json!({ "path": path, "new": state_name(change.state) });
         let old = states
             .get_mut(path)
             .and_then(|old| old.replace(change.state));
-        if let Some(old) = old {
-            data["old"] = state_name(old).into();
-        }
+        let old = old.map(PathState::name);
+        let data = path_state(path as u64, change.state.name(), old);
         events.push((change.at, "call:path_state_updated", data));
     }
     let mut before = vec![Value::Null; links.len()];
@@ -136,27 +135,16 @@ fn events(own: &SideRecord, other: &SideRecord, links: &[String]) -> Vec<Event> 
 }
 
 fn path_metrics(path: usize, sample: &PathSample) -> Value {
+    let metrics = PathMetrics {
+        path: path as u64,
+        target_rate: sample.target_rate,
+        rtt: sample.rtt,
+        loss: sample.loss,
+        queued: sample.queued,
+        marked_packets: sample.marked_packets,
+        ecn: sample.ecn.to_string(),
+        controller_state: sample.controller_state,
+    };
     let internals = sample.internals.iter();
-    let internals: Map<String, Value> = internals
-        .map(|internal| (internal.name.to_owned(), internal.value.into()))
-        .collect();
-    json!({
-        "path": path,
-        "target_rate": sample.target_rate.as_bps(),
-        "smoothed_rtt": sample.rtt.as_nanos() as f64 / 1e6,
-        "loss": sample.loss,
-        "bytes_queued": sample.queued.0,
-        "ecn_ce_packets": sample.marked_packets,
-        "ecn": sample.ecn.to_string(),
-        "controller_state": sample.controller_state,
-        "controller": internals,
-    })
-}
-
-fn state_name(state: PathState) -> &'static str {
-    match state {
-        PathState::Up => "up",
-        PathState::Suspect => "suspect",
-        PathState::Down => "down",
-    }
+    metrics.data(internals.map(|internal| (internal.name, internal.value)))
 }
