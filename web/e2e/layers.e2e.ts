@@ -97,9 +97,7 @@ function received(page: Page): Promise<Shown> {
   });
 }
 
-// After a stall of the machine, the weak viewer's estimate lowers the publisher, whose
-// encoder then leaves out layers for half a minute.
-it(`viewers of ${CODEC} in ${MODE} get the layers that fit their links`, { retry: 3, timeout: 180_000 }, whereTheMachineKeepsUp(async () => {
+it(`viewers of ${CODEC} in ${MODE} get the layers that fit their links`, { retry: 2, timeout: 180_000 }, whereTheMachineKeepsUp(async () => {
   const room = `${origin}/r/${CODEC}-${MODE}`;
   const link = await startBottleneck(port, WEAK);
   const publish = new Function(`(${publishLayers.toString()})('${MODE}', ${HEIGHT}, ${WHOLE}, ${FPS})`) as () => void;
@@ -114,11 +112,11 @@ it(`viewers of ${CODEC} in ${MODE} get the layers that fit their links`, { retry
   console.log(CODEC, MODE, JSON.stringify({ strong, poor }));
   expect(strong.height).toBe(HEIGHT);
   expect(strong.fps).toBeGreaterThan(FPS * 0.6);
-  // Three browsers and an encoder of three layers on two cores.
-  expect(poor.frozen).toBeLessThan(3);
+  // A raise to all layers may be tried meanwhile, and fail.
+  expect(poor.frozen).toBeLessThan(1.5);
   expect(poor.rate).toBeLessThan(WEAK);
   expect(poor.height).toBeLessThan(HEIGHT);
-  expect(poor.fps).toBeGreaterThan(FPS * 0.3);
+  expect(poor.fps).toBeGreaterThan(FPS * 0.4);
   for (const { context } of [ada, kim, lou]) await context.close();
   link.close();
 }));

@@ -24,8 +24,8 @@ pub(crate) struct Played {
 struct PlayedStream {
     id: SubscriptionId,
     track: Option<TrackId>,
-    /// Whether it has several encodings to choose from.
-    is_simulcast: bool,
+    /// Whether smaller pictures of the same source can be chosen: encodings or spatial layers.
+    has_smaller: bool,
     /// Part of the player's target that it takes.
     taken: Rate,
 }
@@ -36,10 +36,12 @@ impl Traffic {
         let player = self.players.get(&peer)?;
         let stream = |s: &Subscribed| {
             let demand = self.demand(now, s).unwrap_or(Rate::ZERO);
+            let track = self.router.track(s.id);
+            let is_spatial = track.is_some_and(|track| self.router.has_spatial_layers(track));
             PlayedStream {
                 id: s.id,
-                track: self.router.track(s.id),
-                is_simulcast: s.carried.encodings.len() > 1,
+                track,
+                has_smaller: is_spatial || s.carried.encodings.len() > 1,
                 taken: match s.kind {
                     MediaKind::Audio => demand,
                     MediaKind::Video => s.share.map_or(demand, |share| share.min(demand)),
@@ -88,8 +90,7 @@ impl Traffic {
         if now.saturating_since(played.since) < GUESSING * 2 {
             return None;
         }
-        if played.of(publication).any(|s| s.is_simulcast) {
-            // There is a smaller encoding for such a player.
+        if played.of(publication).any(|s| s.has_smaller) {
             return None;
         }
         let ids = || played.of(publication).map(|s| s.id);

@@ -1,23 +1,11 @@
 //! Choice of the encoding of a camera that a player gets.
 
-use crate::routing::TrackId;
-use weft_units::{Duration, Instant, Rate};
+use crate::routing::{Raises, TrackId};
+use weft_units::{Instant, Rate};
 
 /// Factor by which a share must exceed the rate of a larger encoding before a player
 /// gets it. Chosen by us: an encoder is 15 % over its target for seconds.
 const RAISE_MARGIN: f64 = 1.15;
-/// How long the share must stay there before the first raise. Chosen by us: longer than
-/// one cycle of decrease and recovery of GCC on a filled link.
-const RAISE_AFTER: Duration = Duration::from_secs(2);
-/// How long after a raise that did not last; each further one doubles it. Chosen by us: a
-/// token bucket lets the probes of a small stream pass, so a controller may believe in ten
-/// times the rate of the link for as long as little is sent.
-const RAISE_AGAIN_AFTER: Duration = Duration::from_secs(10);
-/// Longest such wait.
-const LONGEST_WAIT: Duration = Duration::from_secs(80);
-/// A raise lasted if nothing had to be lowered for so long.
-const LASTED: Duration = Duration::from_secs(8);
-
 /// An encoding as it arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Encoding {
@@ -49,10 +37,7 @@ pub(crate) fn useful(mut all: Vec<Encoding>, shown: Option<(u32, u32)>) -> Vec<E
 /// exceeded the need for a while.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct EncodingChoice {
-    raise_since: Option<Instant>,
-    raised: Option<Instant>,
-    /// Wait before the next raise, after one that did not last.
-    wait: Option<Duration>,
+    raises: Raises,
 }
 
 impl EncodingChoice {
@@ -76,42 +61,32 @@ impl EncodingChoice {
         let chosen = match at {
             None => stay,
             Some(at) if stay < at => {
-                self.lower(now);
+                self.raises.lower(now);
                 stay
             }
             Some(at) if raise > at => {
-                let since = *self.raise_since.get_or_insert(now);
-                let wait = self.wait.unwrap_or(RAISE_AFTER);
-                if !may_rise || now.saturating_since(since) < wait {
+                if !self.raises.is_due(now) || !may_rise {
                     return present;
                 }
-                self.raised = Some(now);
+                self.raises.raise(now);
                 at + 1
             }
             Some(at) => at,
         };
-        self.raise_since = None;
+        self.raises.reset();
         useful.get(chosen).map(|encoding| encoding.track)
-    }
-
-    fn lower(&mut self, now: Instant) {
-        let Some(raised) = self.raised.take() else {
-            return;
-        };
-        let failed = now.saturating_since(raised) < LASTED;
-        let longer = self.wait.map_or(RAISE_AGAIN_AFTER, |wait| wait * 2);
-        self.wait = failed.then_some(longer.min(LONGEST_WAIT));
     }
 
     /// Returns when the last raise was, unless it had to be taken back.
     pub(crate) fn raised(&self) -> Option<Instant> {
-        self.raised
+        self.raises.last()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use weft_units::Duration;
 
     fn encoding(track: u64, kbps: u64, size: (u16, u16)) -> Encoding {
         Encoding {

@@ -16,6 +16,7 @@ mod layers;
 mod offset_map;
 mod output;
 mod parsed;
+mod raises;
 mod router;
 mod share;
 
@@ -23,5 +24,6 @@ pub(crate) use forwarder::{Downlink, Forwarder, Forwarding};
 pub(crate) use id::{SubscriptionId, TrackId};
 pub(crate) use output::Output;
 pub(crate) use parsed::Parsed;
+pub(crate) use raises::Raises;
 pub(crate) use router::Router;
 pub(crate) use share::{ROOM, fair_shares};

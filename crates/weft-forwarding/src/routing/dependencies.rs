@@ -46,6 +46,12 @@ pub(super) struct DescribedFrame {
 }
 
 impl Dependencies {
+    /// Whether subscribers can choose among several sizes of the pictures.
+    pub(super) fn has_spatial_layers(&self) -> bool {
+        let layers = self.ladder.as_ref().map(|ladder| ladder.spatial_layers());
+        layers.is_some_and(|[lowest, .., highest]| lowest < highest)
+    }
+
     /// Reads the descriptor of a packet, if it has one and the codec may have them.
     pub(super) fn read(&mut self, codec: Codec, packet: &MediaPacket) -> Option<Dependency> {
         if !format_of(codec).has_dependencies() {
@@ -187,6 +193,12 @@ impl Ladder {
     /// Bits of all decode targets.
     pub(super) fn all_targets(&self) -> u32 {
         self.structure.all_targets()
+    }
+
+    /// Returns the highest spatial layer of each rung; those beyond the top are like it.
+    pub(super) fn spatial_layers(&self) -> [u8; LAYERS] {
+        let top = self.rungs.len() - 1;
+        std::array::from_fn(|rung| self.spatial(self.rungs[rung.min(top)]))
     }
 
     /// Returns the rungs to which a frame belongs; those beyond the top are like it.

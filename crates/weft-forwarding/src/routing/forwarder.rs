@@ -3,6 +3,7 @@ use crate::routing::offset_map::{OffsetMap, Place, Seen};
 use crate::routing::parsed::Parsed;
 use layered::LayeredPictures;
 use pictures::{Pictures, Verdict};
+pub(crate) use stats::Stats;
 use std::collections::VecDeque;
 use targets::{FrameVerdict, Targets, Wanted};
 use timestamps::Timestamps;
@@ -13,6 +14,7 @@ use weft_wire::payload::{Content, FirstPacket, format_of};
 mod late;
 mod layered;
 mod pictures;
+mod stats;
 mod targets;
 #[cfg(test)]
 mod tests;
@@ -48,6 +50,8 @@ pub(crate) enum Forwarding {
     Packet(ForwardedPacket),
     /// Request for a keyframe, without which nothing can be sent.
     KeyframeNeeded,
+    /// Request to forget the packets that the subscriber has not got yet.
+    Forget,
 }
 
 /// State of the paths to the subscriber.
@@ -57,27 +61,6 @@ pub(crate) struct Downlink {
     pub(crate) target: Option<Rate>,
     /// Time that the packets in the subscriber's pacer need to leave.
     pub(crate) queued: Duration,
-}
-
-/// Numbers of packets by outcome.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Stats {
-    /// Forwarded.
-    pub(crate) forwarded: u64,
-    /// Empty packets sent in place of late ones that were unwanted.
-    pub(crate) fillers: u64,
-    /// Dropped before a keyframe.
-    pub(crate) before_keyframe: u64,
-    /// Dropped with a temporal layer that does not fit.
-    pub(crate) layer: u64,
-    /// Dropped because the subscriber's queue was too long.
-    pub(crate) congested: u64,
-    /// Too late: their picture is forgotten.
-    pub(crate) late: u64,
-    /// Duplicates.
-    pub(crate) duplicate: u64,
-    /// Not payloads of the codec.
-    pub(crate) malformed: u64,
 }
 
 /// Forwards one track to one subscriber with sequence numbers, timestamps and picture ids
@@ -232,7 +215,12 @@ impl Forwarder {
         parsed: &Parsed,
         rates: Option<[Rate; LAYERS]>,
     ) {
-        self.choice.update(now, self.downlink.target, rates);
+        if let Some(spatial) = parsed.spatial_layers() {
+            let target = self.downlink.target;
+            if self.choice.update(now, target, rates, spatial) {
+                self.start_again();
+            }
+        }
         self.resume(now);
         match &mut self.state {
             State::Congested => self.stats.congested += 1,
@@ -247,6 +235,17 @@ impl Forwarder {
                 }
             }
             State::Waiting(_) => self.wait(now, parsed, rates),
+        }
+    }
+
+    /// Gives up the pictures that wait for the subscriber: they are larger than its paths
+    /// carry, and smaller ones would come behind them.
+    fn start_again(&mut self) {
+        if matches!(self.state, State::Running(_)) {
+            self.stop_running();
+            self.state = State::Waiting(VecDeque::new());
+            self.outputs
+                .extend([Forwarding::Forget, Forwarding::KeyframeNeeded]);
         }
     }
 

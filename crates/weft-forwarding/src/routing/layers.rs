@@ -1,3 +1,4 @@
+use super::raises::Raises;
 use std::collections::VecDeque;
 use weft_units::{Bytes, Duration, Instant, Rate};
 
@@ -112,6 +113,8 @@ impl LayerRates {
 pub(crate) struct LayerChoice {
     wanted: u8,
     raise_since: Option<Instant>,
+    /// Raises to each layer that is the first with larger pictures.
+    larger: [Raises; LAYERS],
 }
 
 impl LayerChoice {
@@ -119,6 +122,7 @@ impl LayerChoice {
         LayerChoice {
             wanted: LAYERS as u8 - 1,
             raise_since: None,
+            larger: Default::default(),
         }
     }
 
@@ -127,34 +131,54 @@ impl LayerChoice {
         self.wanted
     }
 
-    /// Returns the highest layer to forward from now on; `rates` are the
-    /// cumulative rates up to each layer.
+    /// Takes in the target and the cumulative `rates` up to each layer; `spatial` are the
+    /// layers' spatial layers. Returns whether a raise to larger pictures did not last.
     pub(crate) fn update(
         &mut self,
         now: Instant,
         target: Option<Rate>,
         rates: Option<[Rate; LAYERS]>,
-    ) -> u8 {
+        spatial: [u8; LAYERS],
+    ) -> bool {
         let (Some(target), Some(rates)) = (target, rates) else {
-            return self.wanted;
+            return false;
         };
         let fits = |factor: f64| {
             let above = rates.iter().rposition(|r| r.mul_f64(factor) <= target);
-            above.unwrap_or(0) as u8
+            above.unwrap_or(0)
         };
+        let wanted = usize::from(self.wanted);
         let (stay, raise) = (fits(1.0), fits(RAISE_MARGIN));
-        if stay < self.wanted {
-            self.wanted = stay;
-            self.raise_since = None;
-        } else if raise > self.wanted {
-            let since = *self.raise_since.get_or_insert(now);
-            if now.saturating_since(since) >= RAISE_AFTER {
-                self.wanted = raise;
-                self.raise_since = None;
+        if raise > wanted {
+            self.raise(now, raise, spatial);
+            return false;
+        }
+        self.raise_since = None;
+        self.larger.iter_mut().for_each(Raises::reset);
+        self.wanted = stay.min(wanted) as u8;
+        let given_up = (stay + 1..=wanted).filter(|layer| spatial[*layer] > spatial[layer - 1]);
+        let failed = given_up.map(|layer| self.larger[layer].lower(now));
+        failed.fold(false, |any, failed| any | failed)
+    }
+
+    /// Raises the layer to `most`, if the time has come; at most to the next one with larger
+    /// pictures.
+    fn raise(&mut self, now: Instant, most: usize, spatial: [u8; LAYERS]) {
+        let wanted = usize::from(self.wanted);
+        let next = wanted + 1;
+        if spatial[next] > spatial[wanted] {
+            let raises = &mut self.larger[next];
+            if raises.is_due(now) {
+                raises.raise(now);
+                self.wanted = next as u8;
             }
-        } else {
+            return;
+        }
+        let since = *self.raise_since.get_or_insert(now);
+        if now.saturating_since(since) >= RAISE_AFTER {
+            let same = (next..=most).take_while(|layer| spatial[*layer] == spatial[wanted]);
+            self.wanted = same.last().unwrap_or(next) as u8;
             self.raise_since = None;
         }
-        self.wanted
     }
 }

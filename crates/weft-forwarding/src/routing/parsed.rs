@@ -1,5 +1,5 @@
 use super::dependencies::Dependency;
-use super::layers::{HEADERS, LayerSet};
+use super::layers::{HEADERS, LAYERS, LayerSet};
 use weft_units::{Bytes, Codec};
 use weft_wire::media::MediaPacket;
 use weft_wire::payload::{PieceInfo, Start, format_of};
@@ -42,9 +42,28 @@ impl Parsed {
         }
     }
 
+    /// Returns the spatial layer of each layer that a subscriber can choose; `None` while the
+    /// packet's descriptor cannot be read.
+    pub(super) fn spatial_layers(&self) -> Option<[u8; LAYERS]> {
+        match &self.dependency {
+            Some(dependency) => Some(dependency.frame.as_ref()?.ladder.spatial_layers()),
+            None => Some([0; LAYERS]),
+        }
+    }
+
     /// Returns its size with headers.
     pub(crate) fn size(&self) -> Bytes {
         Bytes(self.packet.payload.len() as u64 + HEADERS)
+    }
+
+    /// Returns its size as far as rates count it: a keyframe of spatial layers is as large as
+    /// their pictures of seconds, and would make a layer that fits seem too large.
+    pub(super) fn measured_size(&self) -> Bytes {
+        let frame = self.dependency.as_ref().and_then(|d| d.frame.as_ref());
+        match frame {
+            Some(frame) if frame.keyframe => Bytes(0),
+            _ => self.size(),
+        }
     }
 
     /// Whether it is certain to be the first packet of a frame, and of its layer if it has a

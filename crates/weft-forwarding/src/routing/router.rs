@@ -334,7 +334,9 @@ impl Router {
         let mut parsed = Parsed::new(entry.codec, packet.clone());
         if let Some(parsed) = &mut parsed {
             parsed.describe(entry.dependencies.read(entry.codec, &packet));
-            entry.rates.on_packet(now, parsed.layers(), parsed.size());
+            entry
+                .rates
+                .on_packet(now, parsed.layers(), parsed.measured_size());
             entry.size = parsed.info.size.or(entry.size);
             if entry.codec.kind() == MediaKind::Video {
                 entry.beginning.on_packet(now, parsed);
@@ -399,6 +401,13 @@ impl Router {
     #[must_use]
     pub(crate) fn rate(&self, now: Instant, track: TrackId) -> Option<Rate> {
         self.tracks.get(&track)?.rates.total(now)
+    }
+
+    /// Whether a track has spatial layers to choose from.
+    #[must_use]
+    pub(crate) fn has_spatial_layers(&self, track: TrackId) -> bool {
+        let track = self.tracks.get(&track);
+        track.is_some_and(|track| track.dependencies.has_spatial_layers())
     }
 
     /// The rate of a subscription's track up to its second temporal layer: of
@@ -478,6 +487,7 @@ fn drain(
                 subscription: id,
                 packet,
             }),
+            Forwarding::Forget => outputs.push_back(Output::Forget { subscription: id }),
             Forwarding::KeyframeNeeded => {
                 // Sound needs none.
                 let pictures = subscription.codec.kind() == MediaKind::Video;

@@ -63,6 +63,17 @@ fn pictures_a_second_come_first_and_resolution_after() {
 }
 
 #[test]
+fn only_a_structure_with_several_sizes_has_spatial_layers() {
+    let has = |spatial, temporal| {
+        let mut all = Dependencies::default();
+        let _ = read(&mut all, 0, &keyframe(spatial, temporal, 1));
+        all.has_spatial_layers()
+    };
+    assert!(!Dependencies::default().has_spatial_layers() && !has(1, 3));
+    assert!(has(2, 1) && has(3, 3));
+}
+
+#[test]
 fn a_target_that_is_not_sent_gives_way_to_the_next_lower_one() {
     let ladder = ladder(3, 1);
     assert_eq!(ladder.target(3, 0b111), 2);

@@ -132,7 +132,7 @@ fn packets(forwarder: &mut Forwarder) -> Vec<ForwardedPacket> {
     std::iter::from_fn(|| forwarder.poll_output())
         .filter_map(|o| match o {
             Forwarding::Packet(packet) => Some(packet),
-            Forwarding::KeyframeNeeded => None,
+            Forwarding::KeyframeNeeded | Forwarding::Forget => None,
         })
         .collect()
 }

@@ -1,8 +1,16 @@
-use super::{LayerChoice, LayerRates};
+use super::{LAYERS, LayerChoice, LayerRates};
 use weft_units::{Bytes, Duration, Instant, Rate};
 
 fn at(ms: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(ms)
+}
+
+/// Layer that is wanted of pictures of one size at this target.
+fn wanted(choice: &mut LayerChoice, rates: &LayerRates, ms: u64, kbps: Option<u64>) -> u8 {
+    let (now, target) = (at(ms), kbps.map(Rate::from_kbps));
+    let failed = choice.update(now, target, rates.cumulative(now), [0; LAYERS]);
+    assert!(!failed, "no raise to larger pictures");
+    choice.wanted()
 }
 
 /// Layers of 200, 200 and 400 kbps: 20 pictures a second in the pattern 0, 2,
@@ -41,11 +49,7 @@ fn it_goes_down_at_once_and_up_after_a_second_with_margin() {
     let mut choice = LayerChoice::new();
     let mut step = |ms: u64, kbps: u64| {
         feed(&mut rates, ms, ms + 50);
-        choice.update(
-            at(ms),
-            Some(Rate::from_kbps(kbps)),
-            rates.cumulative(at(ms)),
-        )
+        wanted(&mut choice, &rates, ms, Some(kbps))
     };
     for ms in (0..1_000).step_by(50) {
         step(ms, 2_000);
@@ -68,41 +72,59 @@ fn a_dip_starts_the_wait_again() {
     let mut rates = LayerRates::default();
     feed(&mut rates, 0, 4_000);
     let mut choice = LayerChoice::new();
-    let rate = |kbps| Some(Rate::from_kbps(kbps));
-    assert_eq!(
-        choice.update(at(4_000), rate(250), rates.cumulative(at(4_000))),
-        0
-    );
-    assert_eq!(
-        choice.update(at(4_010), rate(2_000), rates.cumulative(at(4_010))),
-        0
-    );
+    assert_eq!(wanted(&mut choice, &rates, 4_000, Some(250)), 0);
+    assert_eq!(wanted(&mut choice, &rates, 4_010, Some(2_000)), 0);
     feed(&mut rates, 4_000, 4_900);
-    assert_eq!(
-        choice.update(at(4_900), rate(250), rates.cumulative(at(4_900))),
-        0
-    );
-    assert_eq!(
-        choice.update(at(4_910), rate(2_000), rates.cumulative(at(4_910))),
-        0
-    );
+    assert_eq!(wanted(&mut choice, &rates, 4_900, Some(250)), 0);
+    assert_eq!(wanted(&mut choice, &rates, 4_910, Some(2_000)), 0);
     feed(&mut rates, 4_900, 5_900);
-    assert_eq!(
-        choice.update(at(5_900), rate(2_000), rates.cumulative(at(5_900))),
-        0
-    );
-    assert_eq!(
-        choice.update(at(5_910), rate(2_000), rates.cumulative(at(5_910))),
-        3
-    );
+    assert_eq!(wanted(&mut choice, &rates, 5_900, Some(2_000)), 0);
+    assert_eq!(wanted(&mut choice, &rates, 5_910, Some(2_000)), 3);
 }
 
 #[test]
 fn without_a_target_everything_is_wanted() {
     let mut rates = LayerRates::default();
     feed(&mut rates, 0, 2_000);
-    assert_eq!(
-        LayerChoice::new().update(at(2_000), None, rates.cumulative(at(2_000))),
-        3
-    );
+    assert_eq!(wanted(&mut LayerChoice::new(), &rates, 2_000, None), 3);
+}
+
+/// Two temporal layers of small pictures, then larger ones twice.
+#[test]
+fn larger_pictures_come_one_size_at_a_time_and_later_each_time_that_they_were_too_large() {
+    let rates = Some([100, 200, 400, 800].map(Rate::from_kbps));
+    let mut choice = LayerChoice::new();
+    let mut changes = Vec::new();
+    let mut fell = 0;
+    for ms in (0..60_000).step_by(50) {
+        let before = choice.wanted();
+        // The link carries the middle size, but its estimate stays too high until half a
+        // second of the largest size has shown otherwise.
+        let top = before == 3 && ms >= fell + 500;
+        let kbps = if ms == 0 {
+            150
+        } else if top {
+            500
+        } else {
+            5_000
+        };
+        let failed = choice.update(at(ms), Some(Rate::from_kbps(kbps)), rates, [0, 0, 1, 2]);
+        assert_eq!(failed, ms > 0 && choice.wanted() < before, "at {ms}");
+        if choice.wanted() != before {
+            changes.push((ms, choice.wanted()));
+            fell = ms;
+        }
+    }
+    let expected = [
+        (0, 0),
+        (1_050, 1),
+        (3_100, 2),
+        (5_150, 3),
+        (5_650, 2),
+        (15_700, 3),
+        (16_200, 2),
+        (36_250, 3),
+        (36_750, 2),
+    ];
+    assert_eq!(changes, expected);
 }

@@ -31,7 +31,7 @@ fn h264_starts_at_parameters_and_pauses_by_whole_pictures() {
     let numbers = |outputs: &[Forwarding]| -> Vec<(u64, bool)> {
         let packet = |output: &Forwarding| match output {
             Forwarding::Packet(p) => Some((p.sequence, p.keyframe)),
-            Forwarding::KeyframeNeeded => None,
+            Forwarding::KeyframeNeeded | Forwarding::Forget => None,
         };
         outputs.iter().filter_map(packet).collect()
     };

@@ -107,6 +107,7 @@ impl Viewer {
             match output {
                 Forwarding::Packet(packet) => seen.packets.push(packet),
                 Forwarding::KeyframeNeeded => seen.requests += 1,
+                Forwarding::Forget => seen.forgets += 1,
             }
         }
         seen
@@ -117,6 +118,7 @@ impl Viewer {
 struct Seen {
     packets: Vec<ForwardedPacket>,
     requests: usize,
+    forgets: usize,
 }
 
 impl Seen {
@@ -178,13 +180,37 @@ fn an_upper_layer_returns_with_a_keyframe_which_is_requested_once() {
     limit(&mut viewer.forwarder, 300);
     let narrow = viewer.see(&mut publisher, 10, false);
     limit(&mut viewer.forwarder, 5_000);
-    let waiting = viewer.see(&mut publisher, 40, false);
-    assert_eq!((waiting.layers(), waiting.requests), (vec![0; 40], 1));
+    let waiting = viewer.see(&mut publisher, 45, false);
+    assert_eq!((waiting.layers(), waiting.requests), (vec![0; 45], 1));
     let again = viewer.see(&mut publisher, 5, true);
     assert_eq!((again.layers(), again.requests), ([0, 1].repeat(5), 0));
     let marked: Vec<bool> = again.packets.iter().map(|packet| packet.marker).collect();
     assert_eq!(marked, [false, true].repeat(5));
     assert_contiguous(&[&wide, &narrow, &waiting, &again]);
+}
+
+#[test]
+fn larger_pictures_that_turn_out_too_large_are_forgotten_and_tried_again_much_later() {
+    let (mut publisher, mut viewer) = (Publisher::new(&FULL, 8), Viewer::new(300));
+    let narrow = viewer.see(&mut publisher, 20, true);
+    limit(&mut viewer.forwarder, 5_000);
+    let waiting = viewer.see(&mut publisher, 45, false);
+    assert_eq!((waiting.requests, waiting.forgets), (1, 0));
+    let wide = viewer.see(&mut publisher, 10, true);
+    assert_eq!(wide.layers(), [0, 1].repeat(10));
+    limit(&mut viewer.forwarder, 300);
+    let stopped = viewer.see(&mut publisher, 5, false);
+    assert_eq!(
+        (stopped.packets.len(), stopped.requests, stopped.forgets),
+        (0, 1, 1)
+    );
+    let again = viewer.see(&mut publisher, 5, true);
+    assert_eq!(again.layers(), [0; 5]);
+    limit(&mut viewer.forwarder, 5_000);
+    let patient = viewer.see(&mut publisher, 190, false);
+    assert_eq!((patient.layers(), patient.requests), (vec![0; 190], 0));
+    assert_eq!(viewer.see(&mut publisher, 20, false).requests, 1);
+    assert_contiguous(&[&narrow, &waiting, &wide, &again, &patient]);
 }
 
 #[test]
