@@ -1,5 +1,6 @@
 mod admin;
 mod compare;
+mod cookie;
 mod grant;
 mod guesses;
 mod pass;
@@ -9,8 +10,9 @@ use crate::live::Live;
 use crate::problem::Problem;
 pub(crate) use admin::AdminGate;
 use aws_lc_rs::digest;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode};
 use compare::{TokenHash, bearer};
+use cookie::Cookies;
 use grant::Rejected;
 pub use grant::{Grant, May, TokenId, TokenKey};
 use guesses::Guesses;
@@ -21,10 +23,6 @@ use std::sync::Arc;
 use std::time::SystemTime;
 use weft_units::Instant;
 
-/// Cookie with the token for the page, whose event streams and requests have no
-/// headers of their own.
-const COOKIE: &str = "weft_token";
-
 /// Access that a request needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RequiredAccess<'a> {
@@ -32,6 +30,15 @@ pub(crate) enum RequiredAccess<'a> {
     In(&'a str, May),
     /// Access to the operator's statistics.
     Figures,
+}
+
+impl<'a> RequiredAccess<'a> {
+    fn room(self) -> Option<&'a str> {
+        match self {
+            RequiredAccess::In(room, _) => Some(room),
+            RequiredAccess::Figures => None,
+        }
+    }
 }
 
 /// Access of an admitted request.
@@ -54,6 +61,7 @@ pub(crate) struct Gate {
     key: Option<TokenKey>,
     pub(crate) revoked: Revoked,
     guesses: Arc<Guesses>,
+    does_tls: bool,
 }
 
 impl Gate {
@@ -63,7 +71,13 @@ impl Gate {
             key,
             revoked,
             guesses: Arc::default(),
+            does_tls: false,
         }
+    }
+
+    /// Gate of a server that does TLS itself, or not: its cookies are for TLS only.
+    pub(crate) fn with_tls(self, does_tls: bool) -> Gate {
+        Gate { does_tls, ..self }
     }
 
     /// Mark of the operator's token and the signing key: servers of a cluster have the
@@ -94,9 +108,23 @@ impl Gate {
         if self.is_open() {
             return Ok(Access::Open);
         }
-        let given = bearer(headers).or_else(|| cookie(headers));
-        let given = given.ok_or_else(missing)?;
-        let grant = match self.read((now, from), given).await? {
+        let given = match bearer(headers) {
+            Some(given) => given.to_owned(),
+            None => self
+                .cookies(headers)
+                .token(required.room())
+                .ok_or_else(missing)?,
+        };
+        self.check_token((now, from), &given, required).await
+    }
+
+    async fn check_token(
+        &self,
+        asker: (Instant, Option<IpAddr>),
+        given: &str,
+        required: RequiredAccess<'_>,
+    ) -> Result<Access, Problem> {
+        let grant = match self.read(asker, given).await? {
             Ok(Access::Granted(grant)) => grant,
             Ok(full @ (Access::Open | Access::Everywhere)) => return Ok(full),
             Err(Rejected::Expired) => return Err(expired()),
@@ -117,17 +145,15 @@ impl Gate {
     }
 
     /// Returns the token in the cookie of a request if it is valid.
-    pub(crate) async fn valid_cookie<'a>(
+    pub(crate) async fn valid_cookie(
         &self,
         asker: (Instant, Option<IpAddr>),
-        headers: &'a HeaderMap,
+        headers: &HeaderMap,
         required: RequiredAccess<'_>,
-    ) -> Option<&'a str> {
-        let given = cookie(headers).filter(|_| !self.is_open())?;
-        let mut alone = HeaderMap::new();
-        let value = headers.get(header::COOKIE)?;
-        alone.insert(header::COOKIE, value.clone());
-        let checked = self.check(asker, &alone, required).await;
+    ) -> Option<String> {
+        let given = self.cookies(headers).token(required.room());
+        let given = given.filter(|_| !self.is_open())?;
+        let checked = self.check_token(asker, &given, required).await;
         checked.is_ok().then_some(given)
     }
 
@@ -161,28 +187,30 @@ impl Gate {
         Ok(id)
     }
 
-    /// `Set-Cookie` header for a page that was opened with `?token=`, if this
+    /// `Set-Cookie` headers for a page that was opened with `?token=`, if this
     /// server issued the token. An expired one is also set, so that the page
-    /// can say so.
-    pub(crate) async fn cookie_for(
+    /// can say so. An empty one removes all tokens for this server.
+    pub(crate) async fn cookies_for(
         &self,
         asker: (Instant, Option<IpAddr>),
-        given: &str,
-        secure: bool,
-    ) -> Option<String> {
-        // A valid token that does not fit into a cookie is for other clients.
-        let plain = given
-            .bytes()
-            .all(|b| b.is_ascii_graphic() && !b";,\"\\".contains(&b));
-        let known = plain
-            && !matches!(
-                self.read(asker, given).await,
-                Ok(Err(Rejected::NotOurs)) | Err(_)
-            );
-        known.then(|| {
-            let secure = if secure { "; Secure" } else { "" };
-            format!("{COOKIE}={given}; Path=/; HttpOnly; SameSite=Strict{secure}")
-        })
+        headers: &HeaderMap,
+        (page, given): (Option<&str>, &str),
+    ) -> Vec<String> {
+        let cookies = self.cookies(headers);
+        if given.is_empty() {
+            return cookies.clear_all(page);
+        }
+        match self.read(asker, given).await {
+            Ok(Err(Rejected::NotOurs)) | Err(_) => Vec::new(),
+            Ok(_) => {
+                let grant = self.key.as_ref().and_then(|key| key.open(given).ok());
+                cookies.set(page, grant.as_ref().map(Grant::room), given)
+            }
+        }
+    }
+
+    fn cookies<'a>(&self, headers: &'a HeaderMap) -> Cookies<'a> {
+        Cookies::new(headers, self.does_tls)
     }
 
     /// Whether no token is required.
@@ -347,15 +375,4 @@ fn no_descent() -> Problem {
         "Ask a person who was invited earlier for an invitation.",
     )
     .of_kind("token_invites_nobody")
-}
-
-fn cookie(headers: &HeaderMap) -> Option<&str> {
-    let values = headers.get_all(header::COOKIE).into_iter();
-    let mut pairs = values
-        .filter_map(|v| v.to_str().ok())
-        .flat_map(|v| v.split(';'));
-    pairs.find_map(|pair| {
-        let (name, value) = pair.trim().split_once('=')?;
-        (name == COOKIE).then_some(value)
-    })
 }

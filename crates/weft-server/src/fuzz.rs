@@ -92,7 +92,6 @@ impl Client {
             gate: Gate::default(),
             admin: AdminGate::default(),
             origins: Live::default(),
-            secure: false,
             only_loopback: true,
             figures: Arc::default(),
             metrics_rooms: 1,

@@ -199,9 +199,8 @@ impl Server {
             only_loopback: address.ip().is_loopback()
                 && config.security != Security::InsecureHttp
                 && gate.is_open(),
-            gate,
+            gate: gate.with_tls(is_secure),
             admin: AdminGate::new(config.operator.admin_token.as_deref()),
-            secure: is_secure,
             origins: Live::new(config.allowed_origins),
             figures: Arc::default(),
             metrics_rooms: config.operator.metrics_rooms,

@@ -1,5 +1,6 @@
 //! URLs of a server.
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 /// URL for a browser on this machine.
@@ -26,4 +27,16 @@ pub(crate) fn urls_elsewhere(listening: SocketAddr, tls: bool) -> Vec<String> {
         .filter(reached)
         .map(|ip| url_of(address(ip), tls))
         .collect()
+}
+
+/// All characters except the unreserved ones (RFC 3986 section 2.3).
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+
+/// Text escaped as one path segment, or as a value in a query.
+pub(crate) fn escaped(text: &str) -> String {
+    utf8_percent_encode(text, RESERVED).to_string()
 }

@@ -4,6 +4,7 @@ use super::App;
 use crate::auth::{May, RequiredAccess};
 use crate::hub::{Arrival, Target};
 use crate::origin::{Peer, address_of};
+use crate::urls::escaped;
 use axum::http::header::{CACHE_CONTROL, LOCATION};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
@@ -40,7 +41,7 @@ pub(super) async fn redirect_page(
     let wanted = RequiredAccess::In(&room, May::Watch);
     let token = app.gate.valid_cookie(asker, headers, wanted).await;
     let has_token = pairs(uri).any(|pair| pair.starts_with("token="));
-    response(&target, uri, token.filter(|_| !has_token))
+    response(&target, uri, token.filter(|_| !has_token).as_deref())
 }
 
 fn pairs(uri: &Uri) -> impl Iterator<Item = &str> {
@@ -54,7 +55,7 @@ fn stays(uri: &Uri) -> bool {
 
 fn response(target: &Target, uri: &Uri, token: Option<&str>) -> Option<Response> {
     let mut query: Vec<String> = pairs(uri).map(str::to_owned).collect();
-    query.extend(token.map(|token| format!("token={token}")));
+    query.extend(token.map(|token| format!("token={}", escaped(token))));
     query.push(STAY.to_owned());
     let location = format!("{}{}?{}", target.url, uri.path(), query.join("&"));
     let headers = [

@@ -112,16 +112,6 @@ pub(super) async fn write_down(
     response
 }
 
-/// Whether a proxy reports that its client uses TLS. Another client that claims
-/// this only protects its own cookie from plain HTTP.
-pub(super) fn came_over_tls(headers: &HeaderMap) -> bool {
-    let told = headers
-        .get("x-forwarded-proto")
-        .and_then(|v| v.to_str().ok());
-    let nearest = told.and_then(|told| told.rsplit(',').next());
-    nearest.is_some_and(|scheme| scheme.trim().eq_ignore_ascii_case("https"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

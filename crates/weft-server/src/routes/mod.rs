@@ -27,6 +27,7 @@ use crate::origin::{Origin, Peer, address_of};
 use crate::page;
 use crate::problem::Problem;
 use crate::secret::secret_of;
+use crate::urls::escaped;
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::rejection::{BytesRejection, QueryRejection};
@@ -36,8 +37,8 @@ use axum::http::header::{
 };
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::{self, Next};
-use axum::response::{IntoResponse, Redirect, Response};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use axum::response::{AppendHeaders, IntoResponse, Redirect, Response};
+use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -107,7 +108,6 @@ pub(crate) struct App {
     pub(crate) hub: Arc<Hub>,
     pub(crate) gate: Gate,
     pub(crate) admin: AdminGate,
-    pub(crate) secure: bool,
     /// Origins whose pages may send requests from another site.
     pub(crate) origins: Live<Vec<AllowedOrigin>>,
     /// Whether only names of this machine's loopback are valid hosts.
@@ -241,25 +241,33 @@ async fn page_or_problem(
     {
         return file;
     }
-    if let Some(room) = wanted
+    let room = wanted
         .strip_prefix("r/")
         .map(|rest| rest.trim_end_matches('/'))
-        && let Ok(room) = percent_decode_str(room).decode_utf8()
-        && let Some(redirect) = elsewhere::redirect_page(&app, &peer, (&room, &uri), &headers).await
+        .and_then(|room| percent_decode_str(room).decode_utf8().ok());
+    if let Some(room) = &room
+        && let Some(redirect) = elsewhere::redirect_page(&app, &peer, (room, &uri), &headers).await
     {
         return redirect;
     }
     let segments: Vec<&str> = wanted.trim_end_matches('/').split('/').collect();
     match segments[..] {
-        ["" | "index.html" | "demo"] | ["r", _] => with_cookie(&app, &peer, &uri, &headers).await,
+        ["" | "index.html" | "demo"] | ["r", _] => {
+            with_cookies(&app, &peer, (room.as_deref(), &uri), &headers).await
+        }
         _ if wanted.starts_with("assets/") => Problem::no_path(path).into_response(),
         _ => page::page(StatusCode::NOT_FOUND, &[]),
     }
 }
 
-/// Serves the page. If its URL has a valid token, the token moves from the URL
-/// into a cookie.
-async fn with_cookie(app: &App, peer: &Peer, uri: &Uri, headers: &HeaderMap) -> Response {
+/// Serves the page of a room, or another one. If its URL has a valid token, the token
+/// moves from the URL into a cookie.
+async fn with_cookies(
+    app: &App,
+    peer: &Peer,
+    (room, uri): (Option<&str>, &Uri),
+    headers: &HeaderMap,
+) -> Response {
     let pairs: Vec<&str> = uri
         .query()
         .unwrap_or("")
@@ -267,15 +275,19 @@ async fn with_cookie(app: &App, peer: &Peer, uri: &Uri, headers: &HeaderMap) -> 
         .filter(|p| !p.is_empty())
         .collect();
     let given = pairs.iter().find_map(|p| p.strip_prefix("token="));
-    let secure = app.secure || guard::came_over_tls(headers);
+    let given = given.and_then(|given| percent_decode_str(given).decode_utf8().ok());
     let asker = (app.hub.now(), address_of(peer, headers));
-    let cookie = match given {
-        Some(given) => app.gate.cookie_for(asker, given, secure).await,
-        None => None,
+    let room = room.map(str::to_lowercase);
+    let cookies = match given {
+        Some(given) => {
+            let page = (room.as_deref(), &*given);
+            app.gate.cookies_for(asker, headers, page).await
+        }
+        None => Vec::new(),
     };
-    let Some(cookie) = cookie.and_then(|c| HeaderValue::from_str(&c).ok()) else {
+    if cookies.is_empty() {
         return page::page(StatusCode::OK, &app.hub.cluster_origins());
-    };
+    }
     let rest: Vec<&str> = pairs
         .into_iter()
         .filter(|p| !p.starts_with("token="))
@@ -284,7 +296,8 @@ async fn with_cookie(app: &App, peer: &Peer, uri: &Uri, headers: &HeaderMap) -> 
         true => uri.path().to_owned(),
         false => format!("{}?{}", uri.path(), rest.join("&")),
     };
-    ([(SET_COOKIE, cookie)], Redirect::to(&target)).into_response()
+    let cookies = cookies.into_iter().map(|cookie| (SET_COOKIE, cookie));
+    (AppendHeaders(cookies), Redirect::to(&target)).into_response()
 }
 
 async fn wrong_method() -> Response {
@@ -426,16 +439,4 @@ fn ice_links(app: &App, resource: &ResourceId, request: &HeaderMap) -> HeaderMap
     let client = client_of(&resource.0);
     let ice_servers = app.ice_servers.get();
     ice_servers.links(&client, host_of(request), SystemTime::now())
-}
-
-/// All characters except the unreserved ones (RFC 3986 section 2.3).
-const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'_')
-    .remove(b'~');
-
-/// Text escaped as one path segment.
-fn escaped(text: &str) -> String {
-    utf8_percent_encode(text, RESERVED).to_string()
 }

@@ -153,7 +153,7 @@ fn no_other_token_opens_it_and_guesses_are_slowed() {
     let refused = |kind: &str| (401, kind.to_owned(), "Bearer".to_owned());
     assert_eq!(kind(("x-none", "")), refused("admin_token_missing"));
     let bearer = format!("Bearer {TOKEN}");
-    let cookie = format!("weft_token={TOKEN}");
+    let cookie = format!("weft_token_80={TOKEN}");
     assert_eq!(kind(("cookie", &cookie)), refused("admin_token_missing"));
     assert_eq!(
         kind(("authorization", "Bearer s3cret")),

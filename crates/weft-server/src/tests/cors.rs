@@ -78,7 +78,7 @@ fn a_page_of_an_allowed_origin_publishes_and_reads_where() {
 #[test]
 fn a_cookie_opens_nothing_for_a_page_elsewhere() {
     let rig = Rig::with(allowing(&["https://studio.example"]));
-    let cookie = ("cookie", "weft_token=secret");
+    let cookie = ("cookie", "weft_token_80=secret");
     let line = "POST /whip/r?name=x";
     let post = |headers: &[(&str, &str)]| request(rig.address(), line, headers, "v=0").status;
     assert_eq!(post(&[STUDIO, ELSEWHERE, SDP, cookie]), 401);
@@ -127,7 +127,8 @@ fn every_origin_needs_a_token_and_the_own_page_keeps_its_cookie() {
     assert_eq!(preflight(&rig, "/whip/r", STUDIO).status, 204);
     let host = rig.address().to_string();
     let own = format!("http://{host}");
-    let cookie = ("cookie", "weft_token=secret");
+    let cookie = format!("weft_token_{}=secret", rig.address().port());
+    let cookie = ("cookie", &*cookie);
     let headers = [("host", &*host), ("origin", &*own), cookie, SDP];
     let made = request(rig.address(), "POST /whip/r?name=x", &headers, "v=0");
     assert_eq!(made.status, 201, "{}", made.body);

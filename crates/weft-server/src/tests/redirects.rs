@@ -130,10 +130,10 @@ fn the_token_of_a_cookie_goes_with_the_page_if_it_is_valid() {
     wait_for("the page goes to the other", || !visit("a=b").is_empty());
     let page = "https://two.example/r/Ride?name=Kim";
     assert_eq!(
-        visit("a=b; weft_token=s3cret"),
+        visit("a=b; weft_token_80=s3cret"),
         format!("{page}&token=s3cret&stay")
     );
-    assert_eq!(visit("weft_token=wrong"), format!("{page}&stay"));
+    assert_eq!(visit("weft_token_80=wrong"), format!("{page}&stay"));
 }
 
 #[test]

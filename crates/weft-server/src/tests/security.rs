@@ -298,9 +298,9 @@ fn a_token_is_asked_for_where_there_is_one() {
     assert_eq!(refused.error(), "This server requires a token.");
     assert_eq!(post(&[("authorization", "Bearer s3cre")]).status, 401);
     assert_eq!(post(&[("authorization", "Basic s3cret")]).status, 401);
-    assert_eq!(post(&[("cookie", "weft_token=wrong")]).status, 401);
+    assert_eq!(post(&[("cookie", "weft_token_80=wrong")]).status, 401);
     assert_eq!(post(&[("authorization", "bearer s3cret")]).status, 201);
-    assert_eq!(post(&[("cookie", "a=b; weft_token=s3cret")]).status, 201);
+    assert_eq!(post(&[("cookie", "a=b; weft_token_80=s3cret")]).status, 201);
     for guarded in ["GET /api/rooms/r/events?name=Ada", "POST /whep/r/van"] {
         assert_eq!(
             request(rig.address(), guarded, &[], "").status,
@@ -328,7 +328,7 @@ fn the_page_takes_its_token_from_the_address_into_a_cookie() {
     let cookie = opened.header("set-cookie");
     assert_eq!(
         cookie,
-        "weft_token=s3cret; Path=/; HttpOnly; SameSite=Strict"
+        "weft_token_80=s3cret; Path=/; HttpOnly; SameSite=Strict"
     );
     let wrong = request(rig.address(), "GET /?token=wrong", &[], "");
     assert_eq!((wrong.status, wrong.header("set-cookie")), (200, ""));
@@ -345,9 +345,20 @@ fn behind_a_proxy_that_does_tls_the_cookie_is_for_tls_only() {
         let opened = request(rig.address(), "GET /?token=s3cret", &headers, "");
         opened.header("set-cookie").to_owned()
     };
-    assert!(cookie("https").ends_with("; Secure"));
+    assert_eq!(
+        cookie("https"),
+        "__Host-weft_token_443=s3cret; Path=/; HttpOnly; SameSite=Strict; Secure"
+    );
     assert!(cookie("http, https").ends_with("; Secure"));
     assert!(!cookie("https, http").contains("Secure"));
+    // A page over plain HTTP cannot plant a cookie for the one over TLS.
+    let access = |name: &str| {
+        let cookie = format!("{name}=s3cret");
+        let headers = [("x-forwarded-proto", "https"), ("cookie", &*cookie)];
+        request(rig.address(), "GET /api/rooms/r/access", &headers, "").status
+    };
+    assert_eq!(access("__Host-weft_token_443"), 200);
+    assert_eq!(access("weft_token_443"), 401);
 }
 
 /// Page of another site, in the browser of a visitor who can reach this server.

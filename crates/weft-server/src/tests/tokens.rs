@@ -75,7 +75,7 @@ fn tokens_of_a_room_open_it_and_no_other_and_say_why_not() {
 fn a_page_is_told_what_its_token_lets_it_do() {
     let (rig, token) = guarded();
     let access = |cookie: &str| {
-        let cookie = format!("weft_token={cookie}");
+        let cookie = format!("weft_token_80={cookie}");
         let answer = request(
             rig.address(),
             "GET /api/rooms/r/access",
@@ -98,6 +98,64 @@ fn a_page_is_told_what_its_token_lets_it_do() {
         let cookie = opened.header("set-cookie");
         assert_eq!(cookie.contains(&given), kept, "{cookie}");
     }
+}
+
+/// A browser sends the cookies of a host to all ports, and those of a server to all rooms.
+#[test]
+fn rooms_and_servers_on_one_host_keep_their_tokens() {
+    let (one, token_one) = guarded();
+    let (two, token_two) = guarded();
+    let open = |rig: &Rig, room: &str, token: &str| {
+        let host = format!("localhost:{}", rig.address().port());
+        let line = format!("GET /r/{room}?token={token}");
+        let opened = request(rig.address(), &line, &[("host", &*host)], "");
+        let cookie = opened.header("set-cookie");
+        cookie.split(';').next().unwrap_or_default().to_owned()
+    };
+    let cookies = [
+        open(&one, "a", &token_one("a", May::Watch, 60)),
+        open(&one, "b", &token_one("b", May::TakePart, 60)),
+        open(&two, "a", &token_two("a", May::Moderate, 60)),
+    ];
+    let names = cookies
+        .iter()
+        .map(|c| c.split('=').next().unwrap_or_default());
+    let names: std::collections::BTreeSet<&str> = names.collect();
+    assert_eq!(names.len(), 3, "{names:?}");
+    let all = cookies.join("; ");
+    let may = |rig: &Rig, room: &str| {
+        let host = format!("localhost:{}", rig.address().port());
+        let line = format!("GET /api/rooms/{room}/access");
+        let headers = [("host", &*host), ("cookie", &*all)];
+        let answer = request(rig.address(), &line, &headers, "");
+        let body: serde_json::Value = serde_json::from_str(&answer.body).unwrap();
+        body["may"].as_str().unwrap_or_default().to_owned()
+    };
+    assert_eq!(may(&one, "a"), "watch");
+    assert_eq!(may(&one, "b"), "take_part");
+    assert_eq!(may(&two, "a"), "moderate");
+}
+
+#[test]
+fn every_token_fits_into_the_address_and_the_cookie() {
+    let token = "a+b/c== ü;";
+    let rig = Rig::with(ServerConfig {
+        token: Some(token.to_owned()),
+        ..config()
+    });
+    let opened = request(
+        rig.address(),
+        "GET /r/r?token=a%2Bb/c%3D%3D%20%C3%BC%3B",
+        &[],
+        "",
+    );
+    let cookie = opened.header("set-cookie").split(';').next();
+    let headers = [("cookie", cookie.unwrap_or_default())];
+    let access = request(rig.address(), "GET /api/rooms/r/access", &headers, "");
+    assert_eq!(access.status, 200, "{cookie:?}");
+    let forgets = request(rig.address(), "GET /r/r?name=Ada&token=", &headers, "");
+    assert_eq!(forgets.header("location"), "/r/r?name=Ada");
+    assert!(forgets.header("set-cookie").ends_with("; Max-Age=0"));
 }
 
 #[test]
