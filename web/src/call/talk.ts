@@ -69,9 +69,7 @@ export function useTalk(player: Player): Talk {
     return captured;
   };
 
-  const turnOn = (kind: Kind, chosen: string | null): void => {
-    // A chosen device may have been unplugged.
-    const device = choiceOf(kind).devices.some(({ id }) => id === chosen) ? chosen : null;
+  const turnOn = (kind: Kind, device: string | null): void => {
     wanted.current[kind] = true;
     last.current = last.current.then(async () => {
       setFailed(null);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { capture, devicesOf } from './devices';
+import { capture, devicesOf, presentOf } from './devices';
 
 const stream = {} as MediaStream;
 
@@ -56,4 +56,12 @@ it('lists the devices of a kind, and numbers those without a name', () => {
     { id: 'c', name: 'Loudspeaker 2' },
   ]);
   expect(devicesOf(all, 'audioinput')).toEqual([{ id: 'b', name: 'Microphone 1' }]);
+});
+
+it('chooses no device that was unplugged', () => {
+  const [front, back] = [{ id: 'front', name: 'Front' }, { id: 'back', name: 'Back' }];
+  expect(presentOf([front, back], 'back', 'front')).toBe('back');
+  expect(presentOf([front], 'back', 'front')).toBe('front');
+  expect(presentOf([front], 'back', 'back')).toBeNull();
+  expect(presentOf([front], undefined, null)).toBeNull();
 });

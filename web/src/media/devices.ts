@@ -67,6 +67,12 @@ export function devicesOf(all: readonly Pick<MediaDeviceInfo, 'kind' | 'deviceId
     .map((each, place) => ({ id: each.deviceId, name: each.label || `${NAMES[kind]} ${place + 1}` }));
 }
 
+/** Id of the device in use, or else of the one chosen last, if it is still plugged in. */
+export function presentOf(devices: readonly Device[], used: string | undefined, kept: string | null): string | null {
+  const isPresent = (id: string | null | undefined): boolean => devices.some((device) => device.id === id);
+  return [used, kept].find(isPresent) ?? null;
+}
+
 const insecure: Problem = {
   error: 'Camera and microphone are not available, because this page was not loaded over a secure connection.',
   remedy: 'Open it with https://, or as http://localhost on the server’s machine. Until then you can watch and listen.',

@@ -1,7 +1,7 @@
 // Our own camera and microphone, before and in a room, as one hook.
 
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { capture, captureOne, devicesOf, unplugged, type Device, type Kind } from '../media/devices';
+import { capture, captureOne, devicesOf, presentOf, unplugged, type Device, type Kind } from '../media/devices';
 import type { Problem } from '../model/problem';
 
 /** Devices of one kind, and the one in use. */
@@ -172,7 +172,7 @@ export function useChoice(kind: Kind, stream: MediaStream | null): { devices: re
   const devices = useDevices(`${kind}input`, stream);
   const [kept, keep] = useState<string | null>(null);
   const used = tracksOf(stream, kind)[0]?.getSettings().deviceId;
-  return { devices, chosen: used ?? kept, keep };
+  return { devices, chosen: presentOf(devices, used, kept), keep };
 }
 
 function tracksOf(stream: MediaStream | null, kind: Kind): MediaStreamTrack[] {
