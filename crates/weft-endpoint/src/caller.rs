@@ -233,7 +233,8 @@ struct RemotePeer {
     microphone: Option<StreamId>,
     /// Media section of each received stream, and its place among those of its kind.
     receivers: BTreeMap<StreamId, (Mid, Track)>,
-    links: BTreeMap<PathId, String>,
+    /// Link of each path.
+    links: BTreeMap<PathId, Arc<str>>,
     made: Instant,
     /// Time at which each link lost its last path.
     lost: BTreeMap<LinkId, Instant>,

@@ -89,7 +89,7 @@ impl Caller {
                 }
                 let name = links.name(link).to_owned();
                 remote_peer.live.insert(path, link);
-                remote_peer.links.insert(path, name.clone());
+                remote_peer.links.insert(path, name.as_str().into());
                 News::Path {
                     path,
                     link: name,
@@ -104,7 +104,8 @@ impl Caller {
                     // Links that were held back may be needed now.
                     self.following.look_soon(now);
                 }
-                let link = remote_peer.links.get(&path).cloned().unwrap_or_default();
+                let link = remote_peer.links.get(&path);
+                let link = link.map(|link| link.to_string()).unwrap_or_default();
                 News::Path {
                     path,
                     link,
@@ -162,7 +163,8 @@ impl Caller {
                 // Only the association knows whether the path still exists.
                 let link = remote_peer.links.get(&path);
                 let link = link.filter(|_| remote_peer.live.contains_key(&path));
-                if let Some(link) = link.filter(|_| state != PathState::Down).cloned() {
+                if let Some(link) = link.filter(|_| state != PathState::Down) {
+                    let link = link.to_string();
                     remote_peer.news.send(News::Path { path, link, state });
                 }
             }

@@ -95,17 +95,20 @@ impl Caller {
         let old = |held: &&Held| now.saturating_since(held.since.max(peer.made)) >= SILENT_AFTER;
         let names = peer.locals.iter().filter(old);
         let names = names.map(|held| self.following.links.name(held.link));
-        let silent = names.filter(|name| !peer.links.values().any(|link| link == name));
+        let silent = names.filter(|name| !peer.links.values().any(|link| **link == **name));
         silent.map(str::to_owned).collect()
     }
 
     pub(super) fn report(&self, context: &Context<'_>) -> Vec<PeerReport> {
         let report = |(key, remote_peer): (&PeerKey, &RemotePeer)| {
             let peer = context.peers().get(*key)?;
+            let links = remote_peer.links.iter();
             Some(PeerReport {
                 peer: *key,
                 stats: peer.session().stats(),
-                links: remote_peer.links.clone(),
+                links: links
+                    .map(|(path, link)| (*path, link.to_string()))
+                    .collect(),
                 all_links: self.following.links.figures(),
                 silent: self.silent(context.now, remote_peer),
                 connected: peer.is_connected(),

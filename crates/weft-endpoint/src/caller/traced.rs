@@ -57,8 +57,8 @@ impl Caller {
         }
     }
 
-    pub(super) fn trace_packet(&mut self, now: Instant, key: PeerKey, packet: CapturedPacket) {
-        let Some(tracing) = &mut self.tracing else {
+    pub(super) fn trace_packet(&self, now: Instant, key: PeerKey, packet: CapturedPacket) {
+        let Some(tracing) = &self.tracing else {
             return;
         };
         let link = self.peers.get(&key).and_then(|p| p.links.get(&packet.path));

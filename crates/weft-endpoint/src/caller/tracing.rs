@@ -23,8 +23,6 @@ pub(super) struct Tracing {
     tracer: Tracer,
     clock: Clock,
     pub next_sample: Instant,
-    /// Interface of each link.
-    interfaces: BTreeMap<String, Arc<str>>,
     peers: BTreeMap<PeerKey, TracedPeer>,
 }
 
@@ -44,7 +42,6 @@ impl Tracing {
             tracer,
             clock,
             next_sample: clock.now(),
-            interfaces: BTreeMap::new(),
             peers: BTreeMap::new(),
         }
     }
@@ -147,7 +144,8 @@ impl Tracing {
         self.event(now, key, name, data);
     }
 
-    pub fn on_packet(&mut self, now: Instant, key: PeerKey, link: &str, captured: CapturedPacket) {
+    /// Traces a packet; its interface in the file has the name of its link.
+    pub fn on_packet(&self, now: Instant, key: PeerKey, link: &Arc<str>, captured: CapturedPacket) {
         let CapturedPacket {
             path,
             tuple,
@@ -171,21 +169,12 @@ impl Tracing {
         if !self.tracer.has_packets() {
             return;
         }
-        let interface = match self.interfaces.get(link) {
-            Some(interface) => Arc::clone(interface),
-            None => {
-                let interface: Arc<str> = link.into();
-                self.interfaces
-                    .insert(link.to_owned(), Arc::clone(&interface));
-                interface
-            }
-        };
         let (direction, from, to) = match way {
             PacketWay::Sent => (Direction::Outbound, tuple.local, tuple.remote),
             PacketWay::Received => (Direction::Inbound, tuple.remote, tuple.local),
         };
         self.tracer.packet(Packet {
-            interface,
+            interface: Arc::clone(link),
             at: self.clock.unix(now),
             direction,
             from,
