@@ -261,15 +261,16 @@ impl Exchange {
         let body = response.body_mut().with_config().limit(MAX_ANSWER);
         let body = body.read_to_string().unwrap_or_default();
         let refused = Box::new(refusal(what, (status, retry_after), &body));
-        Err(match is_page {
-            true => Failure::Foreign(
-                LinkFault::Portal {
-                    answer: format!("with its own page (HTTP status {status})"),
-                },
-                refused,
-            ),
-            false => Failure::Final(refused),
-        })
+        let fault = match (is_page, status) {
+            (false, _) => return Err(Failure::Final(refused)),
+            // Filters and portals of networks forbid.
+            (true, 403) => LinkFault::Portal {
+                answer: format!("with its own page (HTTP status {status})"),
+            },
+            // A proxy before the server, or another program at its address.
+            (true, _) => LinkFault::Broken(format!("an error page, HTTP status {status}")),
+        };
+        Err(Failure::Foreign(fault, refused))
     }
 
     /// Handles a missing answer, or one that is not HTTP.

@@ -165,6 +165,30 @@ fn a_request_that_fails_over_one_link_is_answered_over_the_next() {
 }
 
 #[test]
+fn the_error_page_of_a_proxy_is_no_captive_portal() {
+    let page = |status| {
+        format!(
+            "HTTP/1.1 {status}\r\ncontent-type: text/html\r\ncontent-length: 9\r\n\r\n<p>Sorry!"
+        )
+    };
+    for (status, is_portal) in [
+        ("501 Not Implemented", false),
+        ("502 Bad Gateway", false),
+        ("404 Not Found", false),
+        ("403 Forbidden", true),
+    ] {
+        let (url, _requests) = serve(First::Answers(page(status).leak()));
+        let room = room(&url, BOTH, Trust::Public);
+        let created = room.publish("name=a", None, "v=0");
+        created.unwrap_or_else(|error| panic!("{status}: {error}"));
+        let fault = room.link_faults().remove("a").expect("a fault");
+        let is_named = matches!(fault, LinkFault::Portal { .. });
+        assert_eq!(is_named, is_portal, "{status}: {fault}");
+        assert!(fault.to_string().contains(&status[..3]), "{fault}");
+    }
+}
+
+#[test]
 fn a_captive_portal_on_every_link_is_named_with_a_link() {
     for answer in [TO_A_LOGIN, A_PAGE, NEEDS_LOGIN] {
         let (url, _requests) = serve(First::Answers(answer));
