@@ -100,8 +100,13 @@ pub enum ServerEvent {
         /// Id of the participant in the room.
         id: String,
     },
-    /// The operator closed a room, or opened a closed one.
+    /// The operator closed a room.
     Closed {
+        /// Name of the room as in its URL.
+        room: String,
+    },
+    /// The operator opened a closed room.
+    Opened {
         /// Name of the room as in its URL.
         room: String,
     },

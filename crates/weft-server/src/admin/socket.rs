@@ -117,14 +117,20 @@ impl Admin {
             }
             Order::Close { room, seconds } => {
                 let room = weft_rooms::room_name(&room)?;
-                let removed = self.hub.close_room(&room, length(seconds));
-                self.hub.log().emit(|| ServerEvent::Closed { room });
+                let length = length(seconds);
+                let removed = self.hub.close_room(&room, length);
+                self.hub
+                    .log()
+                    .emit(|| match length == weft_units::Duration::ZERO {
+                        true => ServerEvent::Opened { room },
+                        false => ServerEvent::Closed { room },
+                    });
                 Answer::Closed { removed }
             }
             Order::Open { room } => {
                 let room = weft_rooms::room_name(&room)?;
                 self.hub.open_room(&room);
-                self.hub.log().emit(|| ServerEvent::Closed { room });
+                self.hub.log().emit(|| ServerEvent::Opened { room });
                 Answer::Opened {}
             }
             Order::Mute { room, participant } => {

@@ -73,7 +73,8 @@ impl fmt::Display for ServerEvent {
             }
             ServerEvent::Removed { room, id } => write!(f, "{room}: the operator removed {id}"),
             ServerEvent::Muted { room, id } => write!(f, "{room}: the operator muted {id}"),
-            ServerEvent::Closed { room } => write!(f, "{room}: the operator closed or opened it"),
+            ServerEvent::Closed { room } => write!(f, "{room}: the operator closed it"),
+            ServerEvent::Opened { room } => write!(f, "{room}: the operator opened it"),
             ServerEvent::Revoked { token } => write!(f, "the operator revoked token {token}"),
             ServerEvent::NoAdmin { error } => {
                 write!(f, "`weft rooms` cannot reach this server: {error}")

@@ -2,8 +2,9 @@
 
 use super::client::{Answer, Events, request};
 use super::stub::{Rig, config};
-use crate::{Grant, May, OperatorConfig, Reconfiguration, ServerConfig, TokenKey};
+use crate::{Grant, Log, May, OperatorConfig, Reconfiguration, ServerConfig, TokenKey};
 use serde_json::{Value, json};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 const TOKEN: &str = "the-token-of-the-operators-programs";
@@ -201,4 +202,32 @@ fn without_a_token_there_is_no_interface_and_a_new_one_replaces_the_old() {
         [with(Some(TOKEN)), with(Some("another")), with(None)],
         [200, 401, 404]
     );
+}
+
+#[test]
+fn the_log_says_whether_a_room_was_closed_or_opened() {
+    let written = Arc::new(Mutex::new(Vec::new()));
+    let lines = Arc::clone(&written);
+    let rig = Rig::with(ServerConfig {
+        operator: OperatorConfig {
+            admin_token: Some(TOKEN.to_owned()),
+            ..OperatorConfig::default()
+        },
+        log: Log::new(move |event| lines.lock().unwrap().push(event.to_string())),
+        ..config()
+    });
+    let closure = "/api/admin/rooms/r/closure";
+    let close = |seconds: u64| {
+        ask(
+            &rig,
+            &format!("PUT {closure}"),
+            &json!({"seconds": seconds}),
+        )
+        .0
+    };
+    assert_eq!((close(600), close(0)), (200, 200));
+    assert_eq!(ask(&rig, &format!("DELETE {closure}"), &Value::Null).0, 204);
+    let operator = |does| format!("r: the operator {does} it");
+    let expected = ["closed", "opened", "opened"].map(operator);
+    assert_eq!(*written.lock().unwrap(), expected);
 }
