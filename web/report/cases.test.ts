@@ -25,6 +25,11 @@ describe('cases', () => {
     expect(Object.keys(two.series)).toEqual(['weft', 'webrtc@wifi']);
   });
 
+  it('are no values of recordings', () => {
+    const train = { name: 'train', system: 'train', case: [] };
+    expect(casesOf({ ...varied, systems: [...varied.systems, train], recordings: [train] } as unknown as Data)).toEqual(['cameras 1', 'cameras 2']);
+  });
+
   it('are no choice where nothing is compared within them', () => {
     expect(casesOf(data([['1bdp', 'all', '1bdp'], ['2bdp', 'all', '2bdp']]))).toEqual([]);
     expect(casesOf(data([['weft', 'weft', ''], ['webrtc@wifi', 'webrtc@wifi', '']]))).toEqual([]);

@@ -14,14 +14,19 @@ export function caseOf(system: System): string {
 
 /** The cases to choose from; none where there is one, or nothing to compare in each. */
 export function casesOf(data: Data): readonly string[] {
-  const cases = [...new Set(data.systems.map(caseOf))];
-  const systems = new Set(data.systems.map((each) => each.system));
+  const run = data.systems.filter((each) => !isRecorded(data, each));
+  const cases = [...new Set(run.map(caseOf))];
+  const systems = new Set(run.map((each) => each.system));
   return cases.length > 1 && systems.size > 1 ? cases : [];
 }
 
-/** What was run under this case only, the systems by their names without it. */
+function isRecorded(data: Data, { name }: System): boolean {
+  return (data.recordings ?? []).some((each) => each.name === name);
+}
+
+/** What was run under this case only, and the recordings, the systems by their names without it. */
 export function under(data: Data, chosen: string): Data {
-  const mine = data.systems.filter((each) => caseOf(each) === chosen);
+  const mine = data.systems.filter((each) => caseOf(each) === chosen || isRecorded(data, each));
   const short = new Map(mine.map((each) => [each.name, each.system]));
   const renamed = <T extends { readonly system: string }>(rows: readonly T[]): T[] => rows.flatMap((row) => (short.has(row.system) ? [{ ...row, system: short.get(row.system) ?? row.system }] : []));
   const keyed = <T>(all: Readonly<Record<string, T>>): Record<string, T> => Object.fromEntries(Object.entries(all).flatMap(([name, value]) => (short.has(name) ? [[short.get(name) ?? name, value]] : [])));

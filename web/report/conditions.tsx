@@ -17,7 +17,7 @@ export function Conditions({ data }: { data: Data }) {
         </p>
       ))}
       <div class="columns">
-        <div>
+        <div hidden={scenario.links.length === 0}>
           <h3>Links</h3>
           <table>
             <tbody>
@@ -47,7 +47,7 @@ export function Conditions({ data }: { data: Data }) {
                 <tr key={flow.name}>
                   <th scope="row">{flow.name}</th>
                   <td>
-                    {flow.what} <span class="quiet">over {flow.via.join(', ')}</span>
+                    {flow.what} {flow.via.length > 0 && <span class="quiet">over {flow.via.join(', ')}</span>}
                     <span class="span" title={`from ${seconds(flow.start_s)} to ${seconds(Math.min(flow.stop_s, scenario.duration_s))}`}>
                       <i style={{ left: `${(flow.start_s / scenario.duration_s) * 100}%`, right: `${100 - (Math.min(flow.stop_s, scenario.duration_s) / scenario.duration_s) * 100}%` }} />
                     </span>
@@ -61,12 +61,14 @@ export function Conditions({ data }: { data: Data }) {
           </table>
         </div>
       </div>
-      <details>
-        <summary>
-          The scenario, <code>{scenario.file}</code>
-        </summary>
-        <pre>{scenario.text}</pre>
-      </details>
+      {scenario.text !== '' && (
+        <details>
+          <summary>
+            The scenario, <code>{scenario.file}</code>
+          </summary>
+          <pre>{scenario.text}</pre>
+        </details>
+      )}
       <details>
         <summary>What the metrics mean, and where they come from</summary>
         <table>

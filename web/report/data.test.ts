@@ -33,3 +33,10 @@ it('reads reports that have one seed only', () => {
   expect(shownSeeds(old)).toEqual([1]);
   expect(withSeed(old, 7).series).toEqual({});
 });
+
+it('has recordings beside every seed and under every value', () => {
+  const both = { ...data, systems: [...data.systems, { name: 'train', system: 'train', case: [] }], series: { ...data.series, train: run(7) }, recordings: [{ name: 'train' }] } as unknown as Data;
+  expect(Object.keys(withSeed(both, 10).series)).toEqual(['weft (1)', 'train']);
+  expect(under(both, '2').series).toEqual({ weft: run(2), train: run(7) });
+  expect(shownSeeds(both)).toEqual([1, 2, 10]);
+});

@@ -183,8 +183,21 @@ export interface Data {
   readonly series: Readonly<Record<string, Series>>;
   /** Of further seeds, then by system; reports of earlier versions have none. */
   readonly more_series?: Readonly<Record<string, Readonly<Record<string, Series>>>>;
+  /** Systems that were read from files of real calls. */
+  readonly recordings?: readonly Recorded[];
   /** Of two folders that lie over each other. */
   readonly sides?: readonly Side[];
+}
+
+/** A system that was read from a file: one call, so it has no seeds and no varied values. */
+export interface Recorded {
+  readonly name: string;
+  readonly format: string;
+  readonly about: string;
+  readonly seconds: number;
+  readonly notes: readonly string[];
+  /** Place and reason of an early end of the file. */
+  readonly cut: string | null;
 }
 
 /** One of two folders of results. */
@@ -199,9 +212,10 @@ export function shownSeeds(data: Data): readonly number[] {
   return [...(Object.keys(data.series).length > 0 ? [1] : []), ...more].sort((a, b) => a - b);
 }
 
-/** The same with the runs of this seed over time. */
+/** The same with the runs of this seed over time; recordings are beside every seed. */
 export function withSeed(data: Data, seed: number): Data {
-  return seed === 1 ? data : { ...data, series: data.more_series?.[seed] ?? {} };
+  const recorded = (data.recordings ?? []).flatMap(({ name }) => (data.series[name] === undefined ? [] : [[name, data.series[name]] as const]));
+  return seed === 1 ? data : { ...data, series: { ...data.more_series?.[seed], ...Object.fromEntries(recorded) } };
 }
 
 /** A metric's name without section, flow and link, and what of these it is of: `loss#2.call` is of `call #2`. */

@@ -11,6 +11,7 @@ import { foremost } from './headline';
 import { anyInside, Inside } from './inside-view';
 import { usePalette } from './look';
 import { Profiles } from './profile';
+import { Recordings } from './recordings';
 import { anySweep, Sweep } from './sweep-view';
 import { Differences, Everything, Published, SelfCheck, WorseThanSingle } from './tables';
 import { OverTime } from './time';
@@ -29,7 +30,7 @@ export function Report({ data: everything }: { data: Data }) {
   const [chosenSeed, chooseSeed] = useState(seeds[0] ?? 1);
   const seed = seeds.includes(chosenSeed) ? chosenSeed : (seeds[0] ?? 1);
   const run = useMemo(() => withSeed(data, seed), [data, seed]);
-  const oneRun = `The run with seed ${seed}${data.traces.length === 0 ? '' : `, trace ${data.traces[(seed - 1) % data.traces.length] ?? ''}`}.`;
+  const oneRun = data.engine === RECORDING ? 'From the start of each recording.' : `The run with seed ${seed}${data.traces.length === 0 ? '' : `, trace ${data.traces[(seed - 1) % data.traces.length] ?? ''}`}.`;
   return (
     <>
       <Head data={everything} />
@@ -48,6 +49,11 @@ export function Report({ data: everything }: { data: Data }) {
         <Part id="results" title={cases.length > 0 ? `Results, ${chosen}` : 'Results'} note={note(data)}>
           <Foremost names={names} data={data} view={Forests} />
         </Part>
+        {(data.recordings ?? []).length > 0 && (
+          <Part id="recordings" title="Recordings" note="Calls as their files show them. What a file does not show is left out.">
+            <Recordings recordings={data.recordings ?? []} />
+          </Part>
+        )}
         {anySweep(everything) && (
           <Part id="sweep" title="Against the varied values" note={`A line for each system${everything.seeds.length > 1 ? ', with 95 % intervals' : ''}; with several fields also heat maps.`}>
             <Sweep data={everything} palette={palette} />
@@ -99,11 +105,13 @@ export function Report({ data: everything }: { data: Data }) {
         <Part id="conditions" title="How it was run">
           <Conditions data={everything} />
         </Part>
-        <Part id="selfcheck" title="Self-check" note="Whether the simulated links did what the scenario says: delays as long, rates and queues no more than that; the worst of all seeds.">
-          <Fold open={everything.selfcheck.some((check) => !check.ok)} label={checkLabel(everything)}>
-            <SelfCheck data={everything} />
-          </Fold>
-        </Part>
+        {everything.selfcheck.length > 0 && (
+          <Part id="selfcheck" title="Self-check" note="Whether the simulated links did what the scenario says: delays as long, rates and queues no more than that; the worst of all seeds.">
+            <Fold open={everything.selfcheck.some((check) => !check.ok)} label={checkLabel(everything)}>
+              <SelfCheck data={everything} />
+            </Fold>
+          </Part>
+        )}
         <Part id="figures" title="All figures" note="With those of single flows and links.">
           <Fold open={false} label={`${everything.results.length} figures`}>
             <Everything data={everything} />
@@ -198,9 +206,11 @@ function Head({ data }: { data: Data }) {
         </ul>
       ))}
       <ul class="badges">
-        <Badge tone={failing === 0 ? 'good' : 'bad'} to="#selfcheck">
-          {failing === 0 ? '✓ self-check passed' : `✗ ${failing} self-checks failed`}
-        </Badge>
+        {data.selfcheck.length > 0 && (
+          <Badge tone={failing === 0 ? 'good' : 'bad'} to="#selfcheck">
+            {failing === 0 ? '✓ self-check passed' : `✗ ${failing} self-checks failed`}
+          </Badge>
+        )}
         {data.published.length > 0 && (
           <Badge tone={agreeing === data.published.length ? 'good' : 'warn'} to="#published">
             {agreeing} of {data.published.length} published values agree
@@ -224,9 +234,13 @@ function Head({ data }: { data: Data }) {
   );
 }
 
+/** Engine of a report that has only recordings. */
+const RECORDING = 'recording';
+
 function factsOf(side: Side, { traces, finished, sides }: Data): readonly string[] {
   const { scenario, conditions, seeds } = side;
   const date = new Date(conditions.unix_s * 1000).toISOString().slice(0, 16).replace('T', ' ');
+  if (side.engine === RECORDING) return [`weft ${side.version}`, seconds(scenario.duration_s), `read ${date} UTC`];
   return [
     scenario.name,
     `weft ${side.version}, engine ${side.engine}`,
@@ -299,6 +313,7 @@ function Seeds({ all, shown, chosen, choose }: { all: readonly number[]; shown: 
 
 function note(data: Data): string {
   const centre = data.scenario.centre === 'mean' ? 'Means' : 'Medians';
+  if (data.engine === RECORDING) return 'Each recording is one call: there is no interval to tell chance from effect.';
   if (data.seeds.length < 2) return 'One seed: there is no interval to tell chance from effect.';
   // As weft-lab's statistics.rs has it.
   const interval = data.scenario.centre === 'median' && data.seeds.length < 6 ? 'their whole range, as fewer than six have no 95 % interval' : '95 % confidence intervals';

@@ -20,10 +20,18 @@ const OF_FLOWS: readonly (readonly [string, string])[] = [
   ['drops', 'Packets lost'],
   ['window', 'TCP window'],
 ];
+/** Quantities of recordings. */
+const RECORDED: readonly (readonly [string, string])[] = [
+  ['sent_mbps', 'Rate sent'],
+  ['fps_received', 'Frames received'],
+  ['rtt_ms', 'Round-trip time'],
+  ['height_px', 'Picture height'],
+];
 const OF_LINKS: readonly (readonly [string, string])[] = [
   ['link_mbps', 'Carried by the link'],
   ['queue_ms', 'Waiting time in the queue'],
   ['link_drops', 'Packets dropped by the link'],
+  ['rtt_ms', 'Round-trip time over the link'],
 ];
 /** More lines than this tell nobody anything. */
 const MOST_SYSTEMS = 8;
@@ -56,7 +64,7 @@ export function OverTime({ data, palette }: { data: Data; palette: Palette }) {
         <p class="quiet hint">Drag to zoom in all plots, double-click to see everything.</p>
       </div>
       <div class="plots">
-        {OF_FLOWS.map(([name, title]) => (
+        {[...OF_FLOWS, ...(data.recordings === undefined ? [] : RECORDED)].map(([name, title]) => (
           <Panel key={name} {...panels} name={name} title={title} of={flow} capacityOf={name === 'rate_mbps' && links.length === 1 ? (links[0] ?? null) : null} />
         ))}
         {OF_LINKS.map(([name, title]) => (
@@ -98,6 +106,8 @@ function Panel({ data, shown, palette, name, title, of, capacityOf }: PanelProps
       const column = series?.columns.find((each) => each.name === name && each.of === of);
       return series === undefined || column === undefined ? [] : [{ system, column, series }];
     });
+    // All begin together, with equal steps; a recording may last longer than a run.
+    const t = found.map(({ series }) => series.t).reduce((longest, each) => (each.length > longest.length ? each : longest), [] as readonly number[]);
     const screens = name === 'fps' ? found.map(({ column }) => onScreen(column.values)) : [];
     const drawn: Line[] = found.map(({ system, column, series }, at) => ({
       ...lookOf(data.systems.findIndex((each) => each.name === system)),
@@ -108,9 +118,9 @@ function Panel({ data, shown, palette, name, title, of, capacityOf }: PanelProps
     const capacity = capacityOf === null ? undefined : found[0]?.series.columns.find((each) => each.name === 'capacity_mbps' && each.of === capacityOf);
     const area: Line[] = capacity === undefined ? [] : [{ name: 'capacity', colour: 'plot-capacity-edge', dash: [], mark: 'circle', values: capacity.values, area: true }];
     return {
-      lines: [...area, ...drawn],
+      lines: [...area, ...drawn].map((line) => ({ ...line, values: t.map((_, at) => line.values[at] ?? null) })),
       unit: found[0]?.column.unit ?? '',
-      t: found[0]?.series.t ?? [],
+      t,
       frozen: frozen.flatMap(({ name: system, frozen: each }) => (each === null ? [] : [{ name: system, frozen: each }])),
       above: screens.reduce((sum, each) => sum + each.above, 0),
       highest: Math.max(0, ...screens.map((each) => each.highest)),

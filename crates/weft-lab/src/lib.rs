@@ -3,7 +3,7 @@
 //!
 //! [`Scenario`] is the content of a file. [`run`] makes a plan of it, an [`engine`] makes
 //! the record of each run, [`measure`] evaluates one run, [`outcome`] all runs together,
-//! and [`output`] writes the results.
+//! and [`output`] writes the results. [`recording`] reads real calls, for the same report.
 
 #![forbid(unsafe_code)]
 
@@ -16,6 +16,7 @@ pub mod measure;
 mod names;
 pub mod outcome;
 pub mod output;
+pub mod recording;
 pub mod run;
 pub mod scenario;
 pub mod statistics;

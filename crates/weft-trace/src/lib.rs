@@ -1,5 +1,5 @@
 //! Traces of calls for other programs: packets as pcapng for Wireshark ([`pcapng`]), and
-//! events as qlog ([`qlog`]).
+//! events as qlog ([`qlog`]); and a reader of captures ([`capture`]).
 //!
 //! The writers keep nothing but the block that they write, and read no clock: the same
 //! input gives the same bytes. [`live`] puts them behind a bounded queue and a thread, for
@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 pub mod call;
+pub mod capture;
 pub mod live;
 pub mod pcapng;
 pub mod qlog;

@@ -73,7 +73,9 @@ fn column(run: &Run<'_>, series: &Series, name: &str) -> Vec<f64> {
 }
 
 impl Percentiles {
-    fn of(mut samples: Vec<f64>) -> Option<Percentiles> {
+    /// Returns the percentiles of these samples; `None` without samples.
+    #[must_use]
+    pub fn of(mut samples: Vec<f64>) -> Option<Percentiles> {
         samples.sort_by(f64::total_cmp);
         let points = (0..=POINTS).map(|p| quantile(&samples, f64::from(p) / f64::from(POINTS)));
         Some(Percentiles {

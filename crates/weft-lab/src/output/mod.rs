@@ -2,7 +2,10 @@
 
 mod columns;
 mod comparison;
+mod conditions;
+mod imported;
 mod kept;
+mod layout;
 mod parquet;
 mod pivot;
 mod report;
@@ -20,8 +23,10 @@ use crate::run::{Run, task_name};
 use crate::scenario::Scenario;
 
 pub use comparison::{ComparisonError, Side};
+pub use conditions::{Conditions, processors};
+pub use imported::{ImportOutputError, printed_recordings, recordings_json, write_recordings};
 pub use kept::{pack, unpack};
-pub use report::{Conditions, data as report_data, missing, processors, render};
+pub use report::{data as report_data, missing, render};
 pub use summary::summary;
 pub use tables::{Rows, printed, printed_worse};
 

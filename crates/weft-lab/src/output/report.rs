@@ -2,96 +2,19 @@
 //! the data alone, `report.json`.
 
 use std::collections::BTreeMap;
-use std::time::{Instant, SystemTime};
 
-use serde::Serialize;
 use weft_links::{MediumSpec, WiredDirection};
 
-use crate::engine::EngineKind;
+use super::conditions::Conditions;
+use super::layout::{About, Data, Flow, Link, SCHEMA, System};
 use crate::measure::metrics::{self, Metric};
 use crate::measure::series::Series;
-use crate::outcome::{
-    Answer, Cdf, Compared, Difference, Outcome, Profile, Row, SystemCheck, Worse,
-};
+use crate::outcome::Outcome;
 
 /// The page without data.
 const PAGE: &str = include_str!(concat!(env!("OUT_DIR"), "/report.html"));
 /// Placeholder of the data.
 const MARK: &str = "<!--data-->";
-/// Version of the data's layout; incremented by changes that the page must know.
-const SCHEMA: u32 = 1;
-/// Conditions of a run that are not part of the scenario.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Conditions {
-    /// Command that reproduces the results.
-    pub command: String,
-    /// End of the run: seconds since 1970, UTC.
-    pub unix_s: u64,
-    /// Duration, seconds.
-    pub took_s: f64,
-    /// The machine: system, processor architecture, threads.
-    pub machine: String,
-}
-
-impl Conditions {
-    /// Returns the conditions of runs on this machine that began at `begun` and end now,
-    /// `jobs` at a time. `command` reproduces them.
-    #[must_use]
-    pub fn now(command: String, begun: Instant, jobs: usize) -> Conditions {
-        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        Conditions {
-            command,
-            unix_s: since.map_or(0, |since| since.as_secs()),
-            took_s: begun.elapsed().as_secs_f64(),
-            machine: format!(
-                "{} {}, {} processors, {jobs} runs at a time",
-                std::env::consts::OS,
-                std::env::consts::ARCH,
-                processors()
-            ),
-        }
-    }
-}
-
-/// Returns the number of processors: the default number of parallel runs.
-#[must_use]
-pub fn processors() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
-}
-
-/// More than fifteen fields: the layout of `report.json`, which the page reads.
-#[derive(Serialize)]
-struct Data<'a> {
-    schema: u32,
-    scenario: About<'a>,
-    engine: EngineKind,
-    version: &'static str,
-    conditions: &'a Conditions,
-    notes: Vec<String>,
-    seeds: Vec<u64>,
-    traces: Vec<&'a str>,
-    wanted: usize,
-    finished: usize,
-    failed: Vec<String>,
-    events: u64,
-    systems: Vec<System<'a>>,
-    metrics: Vec<&'static Metric>,
-    key_metrics: &'static [&'static str],
-    answers: Vec<Answer>,
-    results: Vec<Row>,
-    /// By system and metric: the value of each seed.
-    values: BTreeMap<String, BTreeMap<String, Vec<Option<f64>>>>,
-    differences: Vec<Difference>,
-    published: Vec<Compared>,
-    worse_than_single: Vec<Worse>,
-    selfcheck: Vec<SystemCheck>,
-    cdfs: Vec<Cdf>,
-    profiles: Vec<Profile>,
-    /// Series of seed 1, by system.
-    series: BTreeMap<String, Series>,
-    /// Series of further seeds, then by system.
-    more_series: BTreeMap<u64, BTreeMap<String, Series>>,
-}
 
 /// Whether a run has written it: [`data`], or its placeholder.
 pub fn is_ours(text: &str) -> bool {
@@ -115,46 +38,6 @@ pub fn check_data(text: &str) -> Result<(), (String, &'static str)> {
             "the run that should have written it did not end: start it again",
         )),
     }
-}
-
-#[derive(Serialize)]
-struct About<'a> {
-    name: &'a str,
-    title: &'a str,
-    about: &'a str,
-    file: &'a str,
-    text: &'a str,
-    duration_s: f64,
-    measure_from_s: f64,
-    centre: crate::statistics::Centre,
-    baseline: Option<&'a str>,
-    metrics: &'a [String],
-    links: Vec<Link>,
-    flows: Vec<Flow>,
-}
-
-#[derive(Serialize)]
-struct Link {
-    name: String,
-    forward: String,
-    backward: String,
-}
-
-#[derive(Serialize)]
-struct Flow {
-    name: String,
-    what: String,
-    via: Vec<String>,
-    start_s: f64,
-    stop_s: f64,
-    focus: bool,
-}
-
-#[derive(Serialize)]
-struct System<'a> {
-    name: &'a str,
-    system: &'a str,
-    case: &'a [(String, String)],
 }
 
 /// Returns all data of the page, as JSON.
@@ -205,7 +88,7 @@ pub fn data(outcome: &Outcome<'_>, conditions: &Conditions) -> String {
     let data = Data {
         schema: SCHEMA,
         scenario: about(outcome),
-        engine: outcome.engine(),
+        engine: outcome.engine().name(),
         version: crate::VERSION,
         conditions,
         notes: outcome
@@ -232,6 +115,7 @@ pub fn data(outcome: &Outcome<'_>, conditions: &Conditions) -> String {
         profiles: outcome.profiles(),
         series: series_of(1),
         more_series: further.collect(),
+        recordings: Vec::new(),
         results,
     };
     serde_json::to_string(&data).expect("plain data")

@@ -1,5 +1,6 @@
 //! Arguments of `weft lab` (a contract with scripts).
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -26,6 +27,9 @@ pub enum LabCommand {
     /// Write report.html again from the results in a folder, or compare the results of two folders
     #[command(after_help = REPORT_EXAMPLES)]
     Report(ReportArgs),
+    /// Read recordings of real calls and draw them in a report, alone or beside simulated runs
+    #[command(after_help = IMPORT_EXAMPLES)]
+    Import(ImportArgs),
     /// Print the tables of a set of scenarios from the results in a folder, as Markdown
     #[command(after_help = TABLE_EXAMPLES)]
     Table(TableArgs),
@@ -64,6 +68,21 @@ const REPORT_EXAMPLES: &str = "Examples:
   weft lab report results                        writes results/report.html again
   weft lab report before=old after=new           writes compared.html: both in one report, with
                                                  the difference of the second, seed by seed";
+
+const IMPORT_EXAMPLES: &str = "Examples:
+  weft lab import call.pcapng                    prints rates, losses and round-trip times
+  weft lab import dump.gz --out imported         writes imported/report.html
+  weft lab import home=dump.gz train=join-1.sqlog --out imported
+                                                 two recordings with names, in one report
+  weft lab import call.pcapng --beside results --out imported
+                                                 in the report that `lab run --out results` wrote
+  weft lab import call.pcap --local 203.0.113.7  says which end recorded the packets
+
+Formats, detected by content: dumps of chrome://webrtc-internals, pcap and pcapng with RTP
+(encrypted or not), qlog of weft (--qlog), results of flent.
+A recording has only metrics that its file shows; notes say what is missing.
+Exit status: 0 done, 1 a file ends early, and what precedes the end is in the report,
+2 a file or argument is invalid.";
 
 const TABLE_EXAMPLES: &str = "Examples:
   weft lab run zoom --seeds 10 --out results     runs the set
@@ -183,6 +202,27 @@ pub struct ReportArgs {
     /// Output file for the comparison of two folders
     #[arg(long, value_name = "FILE", default_value = "compared.html")]
     pub out: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct ImportArgs {
+    /// Recordings; the name of a system in the report is that of its file, unless given
+    #[arg(value_name = "[NAME=]FILE", required = true)]
+    pub files: Vec<String>,
+    /// Add the recordings to the report in this folder of `weft lab run --out` or
+    /// `weft lab compare --out`, which stays as it is
+    #[arg(long, value_name = "DIR", requires = "out")]
+    pub beside: Option<PathBuf>,
+    /// Write report.html and report.json into this folder
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Address of the machine that recorded a capture, if the file does not show it;
+    /// repeat for each link
+    #[arg(long, value_name = "ADDRESS")]
+    pub local: Vec<IpAddr>,
+    /// Print only the metrics as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]

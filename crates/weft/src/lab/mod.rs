@@ -4,6 +4,7 @@ pub mod args;
 mod bench;
 mod both;
 mod campaign;
+mod import;
 mod progress;
 mod run;
 mod said;
@@ -25,6 +26,7 @@ pub fn run(args: LabArgs) -> Result<(), Failure> {
         LabCommand::Run(args) => run::run(&args),
         LabCommand::Compare(args) => run::compare(&args),
         LabCommand::Report(args) => report(&args),
+        LabCommand::Import(args) => import::import(&args),
         LabCommand::Table(args) => tables(&args),
         LabCommand::Bench(args) => bench::bench(&args),
     }

@@ -46,6 +46,12 @@ fn log(
         CallEnd::Caller => (&call.caller, &call.callee, VantagePoint::Client),
         CallEnd::Callee => (&call.callee, &call.caller, VantagePoint::Server),
     };
+    // Cameras of the other end, whose streams come before those of its microphones.
+    let sides = flow.traffic().media().map(|call| match end {
+        CallEnd::Caller => &call.callee,
+        CallEnd::Callee => &call.caller,
+    });
+    let cameras = sides.map_or(0, |side| side.cameras.len());
     let links: Vec<String> = flow
         .routes
         .iter()
@@ -59,7 +65,7 @@ fn log(
     );
     let begun = QlogWriter::new(file, &title, vantage_point, Epoch::Unknown);
     let written = begun.and_then(|mut writer| {
-        for (at, name, data) in events(own, other, &links) {
+        for (at, name, data) in events((own, other), cameras, &links) {
             writer.event(&QlogEvent {
                 at: at - Instant::ZERO,
                 group: None,
@@ -73,8 +79,12 @@ fn log(
 }
 
 /// Returns the events of an end in order of time: of its paths, its controllers and its
-/// encoders, and of the frames that it shows.
-fn events(own: &SideRecord, other: &SideRecord, links: &[String]) -> Vec<Event> {
+/// encoders, and of the frames that it shows: the first streams are those of `cameras`.
+fn events(
+    (own, other): (&SideRecord, &SideRecord),
+    cameras: usize,
+    links: &[String],
+) -> Vec<Event> {
     let mut events: Vec<Event> = Vec::new();
     for (path, links) in links.iter().enumerate() {
         let data = json!({ "path": path, "links": links });
@@ -120,11 +130,13 @@ fn events(own: &SideRecord, other: &SideRecord, links: &[String]) -> Vec<Event> 
         }
     }
     for (number, stream) in other.streams.iter().enumerate() {
+        let kind = if number < cameras { "video" } else { "audio" };
         for (frame, record) in stream.frames.iter().enumerate() {
             let Some(shown) = record.shown else { continue };
             let ms = |from: Instant| (shown.at.saturating_since(from)).as_nanos() as f64 / 1e6;
             let data = json!({
-                "stream": number, "frame": frame, "latency": ms(record.captured_at),
+                "stream": number, "kind": kind, "frame": frame,
+                "latency": ms(record.captured_at),
                 "waited": ms(shown.complete_at),
             });
             events.push((shown.at, "call:frame_shown", data));

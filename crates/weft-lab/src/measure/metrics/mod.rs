@@ -29,6 +29,7 @@ pub use table::{
     ALL, Better, KEY, Metric, Owners, RequiredRuns, check_name, complete, find, harmed, pair,
     position, rank,
 };
+pub use video::of_views;
 
 /// Additional measurements that a scenario requests.
 #[derive(Clone, Copy, Debug, Default)]

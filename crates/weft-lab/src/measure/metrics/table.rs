@@ -104,6 +104,9 @@ metrics! {
     fps_seen "Frames seen" ["1/s"] Higher:
         "refreshes of a 60 Hz display that show a new frame, over the call's duration; frames that are shown together after a stall count once; mean of the cameras",
         "chosen by us";
+    fps_received "Frames received" ["1/s"] Higher:
+        "frames of video of which a packet arrived, over the time from the first to the last; mean of the streams; of captures only, which do not show what was displayed",
+        "chosen by us";
     fps_norm "Frames shown, normalised" ["1"] Higher:
         "frames shown a second, over 24",
         "Converge, section 6";
@@ -165,13 +168,13 @@ metrics! {
         "mean quality of the last 10 pictures shown, judged without the originals, 0 best and 100 worst, by the encoder's model; of real clients one picture every two seconds; a frozen picture may be good, so `freeze_s` is always measured with it; mean of the cameras",
         "Mittal, Moorthy, Bovik 2012; of the last 10 pictures: Grote et al., section V";
     rtt_ms_mean "Round-trip time, mean" ["ms"] Lower:
-        "round-trip time of the selected path as the client measures it, mean over its samples; mean of the ends; of real clients only",
+        "round-trip time of the selected path as the client measures it, mean over its samples; mean of the ends; of real clients and recordings only",
         "W3C webrtc-stats, currentRoundTripTime";
     jitter_buffer_ms "Jitter buffer" ["ms"] Lower:
-        "time that frames waited in the jitter buffer, mean over the client's samples; mean of the cameras; of real clients only",
+        "time that frames waited in the jitter buffer, mean over the client's samples; mean of the cameras; of real clients and recordings only",
         "W3C webrtc-stats, jitterBufferDelay over jitterBufferEmittedCount";
     cpu_limited_s "Limited by the processor" ["s"] Lower:
-        "time in which the client made smaller or fewer pictures because the processor was too slow; mean of the cameras; of real clients only",
+        "time in which the client made smaller or fewer pictures because the processor was too slow; mean of the cameras; of real clients and recordings only",
         "W3C webrtc-stats, qualityLimitationDurations";
     sound_loss "Sound missing" ["1"] Lower:
         "packets of sound that were never played, over those recorded; mean of the microphones",

@@ -39,6 +39,31 @@ const METRICS: &[(&str, Of)] = &[
     ("cpu_limited_s", |v| v.client.cpu_limited_s),
 ];
 
+/// Returns the metrics of these views together.
+#[must_use]
+pub fn of_views(views: &[View]) -> Vec<Value> {
+    let means = METRICS.iter().map(|&(name, of)| (name, over(views, of)));
+    let percentiles = PERCENTILES.map(|(name, share)| (name, latency(views, share)));
+    let all = means.chain(percentiles);
+    all.filter_map(|(name, value)| Some((name.to_owned(), value?)))
+        .collect()
+}
+
+fn over(views: &[View], of: Of) -> Option<f64> {
+    mean(views.iter().filter_map(of))
+}
+
+const PERCENTILES: [(&str, f64); 2] = [("e2e_ms_p95", 0.95), ("e2e_ms_p99", 0.99)];
+
+/// Returns the latency that this share of the frames did not exceed.
+fn latency(views: &[View], share: f64) -> Option<f64> {
+    let count = views.iter().map(|v| v.latency.len()).sum();
+    let mut all = Vec::with_capacity(count);
+    views.iter().for_each(|v| all.extend_from_slice(&v.latency));
+    all.sort_by(f64::total_cmp);
+    quantile(&all, share)
+}
+
 pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
     let focus = views(run, run.focus);
     // The views of a long call are large: those of an only flow are not made twice.
@@ -49,7 +74,6 @@ pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
         false => flows.map(|flow| views(run, &[flow])).collect(),
     };
     let of_flow = |flow: usize| single.get(flow).unwrap_or(&focus);
-    let over = |views: &[View], of: Of| mean(views.iter().filter_map(of));
     for &(name, of) in METRICS {
         run.for_each_flow(name, values, over(&focus, of), |flow| {
             over(of_flow(flow), of)
@@ -70,15 +94,10 @@ pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
     run.for_each_flow("freeze_s_worst", values, worst(&focus), |flow| {
         worst(of_flow(flow))
     });
-    for (name, share) in [("e2e_ms_p95", 0.95), ("e2e_ms_p99", 0.99)] {
-        let of = |views: &[View]| {
-            let count = views.iter().map(|v| v.latency.len()).sum();
-            let mut all = Vec::with_capacity(count);
-            views.iter().for_each(|v| all.extend_from_slice(&v.latency));
-            all.sort_by(f64::total_cmp);
-            quantile(&all, share)
-        };
-        run.for_each_flow(name, values, of(&focus), |flow| of(of_flow(flow)));
+    for (name, share) in PERCENTILES {
+        run.for_each_flow(name, values, latency(&focus, share), |flow| {
+            latency(of_flow(flow), share)
+        });
     }
 }
 

@@ -20,8 +20,13 @@ pub fn logs<'a>(run: &Run<'a>, flow: usize) -> &'a [CounterLog] {
 pub fn views(run: &Run<'_>, flow: usize) -> Vec<View> {
     let (from, end) = run.active(flow);
     let logs = logs(run, flow).iter();
-    logs.map(|log| Stretch::of(log, (from, end)).view())
-        .collect()
+    logs.map(|log| view(log, (from, end))).collect()
+}
+
+/// Returns the view of one end's counters within the window.
+#[must_use]
+pub fn view(log: &CounterLog, window: (Duration, Duration)) -> View {
+    Stretch::of(log, window).view()
 }
 
 /// The samples of one end.

@@ -9,9 +9,9 @@ mod frames;
 mod pictures;
 
 pub use conference::{people, shown as shown_on_tiles, view as view_of_tile};
-pub use counters::logs;
+pub use counters::{logs, view as of_counters};
 pub use frames::{TAIL, shown, streams};
-pub use pictures::SETUP;
+pub use pictures::{SETUP, view as of_pictures};
 
 use weft_units::{Duration, Instant};
 

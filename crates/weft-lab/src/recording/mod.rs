@@ -1,0 +1,50 @@
+//! Recordings of real calls, read from the files of other programs, as systems of a report.
+//!
+//! A recording holds only quantities that its file shows: a capture does not show when a
+//! picture was displayed, so it has no freezes.
+
+mod capture;
+mod document;
+mod dump;
+mod error;
+mod fields;
+mod flent;
+mod input;
+mod periods;
+mod qlog;
+mod record;
+mod streams;
+#[cfg(test)]
+mod tests;
+mod track;
+mod values;
+
+use std::net::IpAddr;
+use std::path::Path;
+
+pub use error::ImportError;
+pub use record::{Format, Recording};
+pub use track::{Owner, Track};
+
+/// Reads the recordings in a file: one, or one for each connection of a dump. `name` is
+/// that of the system; `local` is the address of the recording machine in a capture.
+///
+/// # Errors
+/// If the file has another format, or shows nothing of a call.
+pub fn read(path: &Path, name: &str, local: &[IpAddr]) -> Result<Vec<Recording>, ImportError> {
+    let place = path.display().to_string();
+    let found = match input::open(path)? {
+        input::Content::Capture => vec![capture::read(path, name, local)?],
+        input::Content::Qlog(reader) => vec![qlog::read(reader, &place, name)?],
+        input::Content::Document(reader) => document::read(reader, &place, name)?,
+    };
+    let too_long = found.iter().find(|one| one.seconds > periods::MAX_SECONDS);
+    if let Some(one) = too_long {
+        return Err(ImportError::new(
+            &place,
+            format!("it lasts {:.0} h", one.seconds / 3600.0),
+            "a recording may last a day: cut it, such as with `editcap -A START -B END`",
+        ));
+    }
+    Ok(found)
+}

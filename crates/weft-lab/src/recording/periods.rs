@@ -1,0 +1,67 @@
+//! Sums of bytes in periods of equal length.
+
+use std::collections::BTreeMap;
+
+use super::track::Span;
+
+/// Longest recording; chosen by us: it bounds the memory for a file whose clock jumps.
+pub const MAX_SECONDS: f64 = 86_400.0;
+/// Length of a period in seconds; that of the simulator's samples.
+pub const PERIOD_S: f64 = 0.2;
+/// Most periods: those of the longest recording.
+const MAX_PERIODS: usize = (MAX_SECONDS / PERIOD_S) as usize;
+
+/// Sums by period. The memory depends on the periods with an amount: neither a large file
+/// nor a clock that jumps takes much.
+#[derive(Clone, Default, Debug)]
+pub struct Periods {
+    sums: BTreeMap<usize, f64>,
+}
+
+impl Periods {
+    /// Adds an amount at a time in seconds. After the longest recording nothing is added.
+    pub fn add(&mut self, at: f64, amount: f64) {
+        let index = (at / PERIOD_S).max(0.0) as usize;
+        if index >= MAX_PERIODS {
+            return;
+        }
+        *self.sums.entry(index).or_default() += amount;
+    }
+
+    /// Adds the amounts of another.
+    pub fn merge(&mut self, other: &Periods) {
+        for (index, amount) in &other.sums {
+            *self.sums.entry(*index).or_default() += amount;
+        }
+    }
+
+    /// Returns the sum of all periods.
+    pub fn total(&self) -> f64 {
+        self.sums.values().sum()
+    }
+
+    /// Whether nothing was added.
+    pub fn is_empty(&self) -> bool {
+        self.sums.is_empty()
+    }
+
+    /// Returns the amount a second of each period up to `end`, times `scale`. The last
+    /// period may be shorter.
+    pub fn rates(&self, end: f64, scale: f64) -> Vec<Span> {
+        let count = (end / PERIOD_S).ceil().max(1.0) as usize;
+        let periods = (0..count.min(MAX_PERIODS)).map(|index| {
+            let from = index as f64 * PERIOD_S;
+            let until = (from + PERIOD_S).min(end.max(from + PERIOD_S / 10.0));
+            let sum = self.sums.get(&index).copied().unwrap_or(0.0);
+            Span {
+                from,
+                until,
+                value: sum * scale / (until - from),
+            }
+        });
+        periods.collect()
+    }
+}
+
+/// Mbit in a byte.
+pub const MBIT: f64 = 8.0 / 1e6;
