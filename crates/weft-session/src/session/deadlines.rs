@@ -34,4 +34,26 @@ impl Session {
         }
         next
     }
+
+    /// Whether a timeout is for packets that wait for their pacer, as most are:
+    /// nothing else has anything to do then.
+    pub(super) fn only_pacers_are_due(&self, now: Instant) -> bool {
+        let later = |at: Option<Instant>| at.is_none_or(|at| now < at);
+        !self.rate.moved
+            && now < self.feedback.next_report
+            && later(self.feedback.next_feedback)
+            && later(self.paths_due.other.map(|d| d.at))
+            && later(self.streams.receivers.poll_timeout())
+    }
+
+    /// Whether anything is due but what receivers do.
+    pub(super) fn is_sending_due(&self, now: Instant) -> bool {
+        let is_due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
+        debug_assert_eq!(self.paths_due, self.find_paths_due());
+        self.rate.moved
+            || self.feedback.next_report <= now
+            || is_due(self.feedback.next_feedback)
+            || is_due(self.paths_due.pacer)
+            || is_due(self.paths_due.other.map(|deadline| deadline.at))
+    }
 }

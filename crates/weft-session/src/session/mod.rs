@@ -266,7 +266,10 @@ impl Session {
     /// drop, never an error.
     pub fn handle_input(&mut self, now: Instant, input: Input<'_>) {
         self.now = now;
-        let is_rtp = matches!(input, Input::Rtp { .. } | Input::RtpAgain { .. });
+        let is_for_receivers = matches!(
+            input,
+            Input::Rtp { .. } | Input::RtpAgain { .. } | Input::Timeout
+        );
         match input {
             Input::Rtp { path, ecn, packet } => self.on_rtp(now, path, ecn, packet),
             Input::RtpAgain { path, ecn, packet } => self.on_rtp_again(now, path, ecn, packet),
@@ -283,8 +286,9 @@ impl Session {
             Input::Timeout => {}
         }
         // Within a bound, time alone makes room for a probe, and reports on what came take
-        // some; otherwise what came changes nothing of what is sent.
-        if is_rtp && self.limit.is_none() && !self.is_due(now) {
+        // some; otherwise what came changes nothing of what is sent, nor does a timeout for
+        // a frame's play-out.
+        if is_for_receivers && self.limit.is_none() && !self.is_sending_due(now) {
             self.poll_receivers(now);
             return;
         }
@@ -367,17 +371,6 @@ impl Session {
         Deadline::earlier(sending, receivers)
     }
 
-    /// Whether a timeout is for packets that wait for their pacer, as most are:
-    /// nothing else has anything to do then.
-    fn only_pacers_are_due(&self, now: Instant) -> bool {
-        let later = |at: Option<Instant>| at.is_none_or(|at| now < at);
-        !self.rate.moved
-            && now < self.feedback.next_report
-            && later(self.feedback.next_feedback)
-            && later(self.paths_due.other.map(|d| d.at))
-            && later(self.streams.receivers.poll_timeout())
-    }
-
     /// Returns the paths that may carry messages beside media, with their round trips, the
     /// best first: none that is suspect or dead, regular paths before backups, and of
     /// these the shortest round trip first.
@@ -416,10 +409,6 @@ impl Session {
     pub fn controller_internals(&self, path: PathId) -> Vec<weft_cc::Internal> {
         let path = self.paths.get(&path);
         path.map_or(Vec::new(), |path| path.controller.internals())
-    }
-
-    fn is_due(&self, now: Instant) -> bool {
-        self.rate.moved || self.poll_timeout().is_some_and(|d| d.at <= now)
     }
 
     /// Runs everything that is due after packets were queued. On an only path they

@@ -6,14 +6,22 @@ use weft_wire::rtp::Header;
 use crate::config::ReceiveStreamConfig;
 use crate::receive::{ReceiveConfig, Receiver, ReceiverProfile, ReceiverStats, Recovery};
 
+/// Purpose of a packet of a stream.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Purpose {
+    Media,
+    Retransmission,
+    Repair,
+}
+
 /// One stream that comes in.
 pub(crate) struct ReceiveStream {
     pub config: ReceiveStreamConfig,
     pub receiver: Receiver,
     /// As signalled, or learned from the first packet.
-    pub ssrc: Option<Ssrc>,
-    pub rtx_ssrc: Option<Ssrc>,
-    pub fec_ssrc: Option<Ssrc>,
+    ssrc: Option<Ssrc>,
+    rtx_ssrc: Option<Ssrc>,
+    fec_ssrc: Option<Ssrc>,
     pub recovery: Recovery,
     pub highest: Option<u64>,
     /// Middle 32 bits of the NTP time of the last sender report, and when it
@@ -38,6 +46,27 @@ impl ReceiveStream {
             last_sender_report: None,
             config,
         }
+    }
+
+    /// SSRC of its media.
+    pub fn ssrc(&self) -> Option<Ssrc> {
+        self.ssrc
+    }
+
+    /// All SSRCs that are known.
+    pub fn ssrcs(&self) -> impl Iterator<Item = Ssrc> {
+        let all = [self.ssrc, self.rtx_ssrc, self.fec_ssrc];
+        all.into_iter().flatten()
+    }
+
+    /// Learns the SSRC of packets of one purpose; returns whether it is new.
+    pub(super) fn learn(&mut self, purpose: Purpose, ssrc: Ssrc) -> bool {
+        let known = match purpose {
+            Purpose::Media => &mut self.ssrc,
+            Purpose::Retransmission => &mut self.rtx_ssrc,
+            Purpose::Repair => &mut self.fec_ssrc,
+        };
+        known.replace(ssrc) != Some(ssrc)
     }
 
     /// Counters and figures so far.

@@ -1,24 +1,32 @@
 //! Streams that this side receives, with the deadline of each.
 
-use smallvec::SmallVec;
-use weft_units::{Instant, StreamId};
+use std::collections::VecDeque;
 
-use super::receive_stream::ReceiveStream;
+use smallvec::SmallVec;
+use weft_units::{Instant, Ssrc, StreamId};
+
+use super::receive_stream::{Purpose, ReceiveStream};
 use crate::receive::ReceiveEvent;
 
 /// Receiving streams in the order of their ids.
 ///
-/// A participant of a room receives dozens of streams, and every packet asks for the earliest
-/// deadline of all. So deadlines are beside each other, apart from the streams, and only
-/// streams that were changed are asked for theirs and for events.
+/// A participant of a room receives dozens of streams, and every packet asks for its stream
+/// and for the earliest deadline of all. So SSRCs are sorted, deadlines are beside each other,
+/// apart from the streams, and only streams that were changed are asked for theirs and for
+/// events.
 #[derive(Default)]
 pub(super) struct Receivers {
     ids: Vec<StreamId>,
     streams: Vec<ReceiveStream>,
+    /// SSRCs, each with the place of its stream, in ascending order.
+    ssrcs: Vec<(Ssrc, usize)>,
     /// Deadlines of the streams; `None` of those that were changed.
     due: Vec<Option<Instant>>,
+    /// Earliest of these deadlines.
+    earliest: Option<Instant>,
     /// Places of the streams that were changed since their events were taken.
     changed: SmallVec<[usize; 4]>,
+    events: VecDeque<(StreamId, ReceiveEvent)>,
 }
 
 impl Receivers {
@@ -29,6 +37,7 @@ impl Receivers {
         self.streams.push(stream);
         self.due.push(None);
         self.changed.push(self.ids.len() - 1);
+        self.index();
     }
 
     pub fn remove(&mut self, id: StreamId) -> Option<ReceiveStream> {
@@ -39,7 +48,39 @@ impl Receivers {
         for changed in self.changed.iter_mut().filter(|changed| **changed > place) {
             *changed -= 1;
         }
-        Some(self.streams.remove(place))
+        let removed = self.streams.remove(place);
+        self.index();
+        self.earliest = self.due.iter().copied().flatten().min();
+        Some(removed)
+    }
+
+    /// Sorts the SSRCs of all streams.
+    fn index(&mut self) {
+        let all = self.streams.iter().enumerate();
+        let ssrcs = all.flat_map(|(place, s)| s.ssrcs().map(move |ssrc| (ssrc, place)));
+        self.ssrcs = ssrcs.collect();
+        self.ssrcs.sort_unstable();
+    }
+
+    /// Returns the first stream whose packets, retransmissions or repair packets have this
+    /// SSRC.
+    pub fn of_ssrc(&self, ssrc: Ssrc) -> Option<StreamId> {
+        let place = self.ssrcs.partition_point(|(known, _)| *known < ssrc);
+        let found = self.ssrcs.get(place).filter(|(known, _)| *known == ssrc);
+        let id = found.map(|(_, place)| self.ids[*place]);
+        let is_of = |(_, stream): &(StreamId, &ReceiveStream)| stream.ssrcs().any(|s| s == ssrc);
+        debug_assert_eq!(id, self.iter().find(is_of).map(|(id, _)| id));
+        id
+    }
+
+    /// Learns the SSRC of a stream's packets of one purpose.
+    pub fn learn(&mut self, id: StreamId, purpose: Purpose, ssrc: Ssrc) {
+        let Some(place) = self.place(id) else {
+            return;
+        };
+        if self.streams[place].learn(purpose, ssrc) {
+            self.index();
+        }
     }
 
     pub fn get(&self, id: StreamId) -> Option<&ReceiveStream> {
@@ -67,45 +108,55 @@ impl Receivers {
 
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut ReceiveStream> {
         self.due.fill(None);
+        self.earliest = None;
         self.changed = (0..self.streams.len()).collect();
         self.streams.iter_mut()
     }
 
     /// Returns the earliest deadline of a stream.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        let changed = self.changed.iter().map(|place| self.due_at(*place));
-        let known = self.due.iter().copied();
-        let earliest = known.chain(changed).flatten().min();
+        let changed = self.changed.iter().filter_map(|place| self.due_at(*place));
+        let earliest = changed.chain(self.earliest).min();
         let all = || (0..self.streams.len()).filter_map(|place| self.due_at(place));
         debug_assert_eq!(earliest, all().min());
         earliest
     }
 
-    /// Runs the streams that are due, and returns the events of all, in the streams' order.
-    pub fn advance(&mut self, now: Instant) -> SmallVec<[(StreamId, ReceiveEvent); 4]> {
-        for place in 0..self.due.len() {
-            if self.due[place].is_some_and(|at| at <= now) {
-                self.change(place);
+    /// Runs the streams that are due, and takes the events of all, in the streams' order.
+    pub fn advance(&mut self, now: Instant) {
+        if self.earliest.is_some_and(|at| at <= now) {
+            for place in 0..self.due.len() {
+                if self.due[place].is_some_and(|at| at <= now) {
+                    self.change(place);
+                }
             }
+        }
+        if self.changed.is_empty() {
+            return;
         }
         let mut changed = std::mem::take(&mut self.changed);
         changed.sort_unstable();
-        let mut events = SmallVec::new();
         for place in changed {
             let (id, receiver) = (self.ids[place], &mut self.streams[place].receiver);
             if receiver.poll_timeout().is_some_and(|due| due.at <= now) {
                 receiver.handle_timeout(now);
             }
             while let Some(event) = receiver.poll_event() {
-                events.push((id, event));
+                self.events.push_back((id, event));
             }
-            self.due[place] = self.due_at(place);
+            let due = self.due_at(place);
+            self.due[place] = due;
+            self.earliest = due.into_iter().chain(self.earliest).min();
         }
-        events
+    }
+
+    /// Returns the next event.
+    pub fn poll_event(&mut self) -> Option<(StreamId, ReceiveEvent)> {
+        self.events.pop_front()
     }
 
     fn place(&self, id: StreamId) -> Option<usize> {
-        self.ids.iter().position(|known| *known == id)
+        self.ids.binary_search(&id).ok()
     }
 
     fn due_at(&self, place: usize) -> Option<Instant> {
@@ -116,7 +167,10 @@ impl Receivers {
     fn change(&mut self, place: usize) -> &mut ReceiveStream {
         if !self.changed.contains(&place) {
             self.changed.push(place);
-            self.due[place] = None;
+            let due = self.due[place].take();
+            if due.is_some() && due == self.earliest {
+                self.earliest = self.due.iter().copied().flatten().min();
+            }
         }
         &mut self.streams[place]
     }

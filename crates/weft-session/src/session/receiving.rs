@@ -6,7 +6,7 @@ use weft_wire::rtp::{self, Header};
 use weft_wire::{rtx, sequence};
 
 use super::Session;
-use super::receive_stream::{Origin, ReceiveStream};
+use super::receive_stream::{Origin, Purpose, ReceiveStream};
 use crate::arrival::Arrival;
 use crate::config::Level;
 use crate::event::Event;
@@ -36,8 +36,7 @@ impl Session {
         };
         self.log_arrival(arrival, &header, origin);
         let (numbered_on, stream_sequence) = self.numbering(path, &header, origin);
-        let remedy = self.remedy();
-        let Some(stream) = self.streams.receivers.get_mut(id) else {
+        let Some(stream) = self.streams.receivers.get(id) else {
             return;
         };
         if stream.is_repair(&header) {
@@ -47,7 +46,8 @@ impl Session {
         let recovered = stream.is_rtx(&header);
         if recovered {
             // Probes come before media, and only the first packets name an encoding.
-            stream.rtx_ssrc = Some(header.ssrc);
+            let purpose = Purpose::Retransmission;
+            self.streams.receivers.learn(id, purpose, header.ssrc);
         }
         if recovered && payload.is_empty() {
             // Padding only: a probe. On the stream itself an empty packet
@@ -61,8 +61,13 @@ impl Session {
             };
             (original, payload)
         } else {
-            stream.ssrc = Some(header.ssrc);
+            let purpose = Purpose::Media;
+            self.streams.receivers.learn(id, purpose, header.ssrc);
             (header.sequence, payload)
+        };
+        let remedy = self.remedy();
+        let Some(stream) = self.streams.receivers.get_mut(id) else {
+            return;
         };
         if recovered && stream.highest.is_none() {
             // A repair of what we never heard the beginning of.
@@ -119,7 +124,7 @@ impl Session {
         }
         let (numbered_on, stream_sequence) = self.numbering(path, &header, origin);
         let streams = &mut self.streams.receivers;
-        if let Some(stream) = streams.find_mut(|s| s.ssrc == Some(header.ssrc)) {
+        if let Some(stream) = streams.find_mut(|s| s.ssrc() == Some(header.ssrc)) {
             let sequence = sequence::extend(stream.highest, header.sequence);
             let receiver = &mut stream.receiver;
             receiver.handle_again(now, numbered_on, sequence, stream_sequence);
@@ -160,20 +165,16 @@ impl Session {
 
     /// The stream of a packet: by SSRC, else by MID and payload type.
     fn receiver_of(&self, header: &Header) -> Option<StreamId> {
-        let known =
-            |s: &ReceiveStream| [s.ssrc, s.rtx_ssrc, s.fec_ssrc].contains(&Some(header.ssrc));
-        let by_ssrc = self.streams.receivers.iter().find(|(_, s)| known(s));
-        let found = by_ssrc.or_else(|| {
-            self.streams
-                .receivers
-                .iter()
-                .find(|(_, s)| s.claims(header))
-        });
-        found.map(|(id, _)| id)
+        let receivers = &self.streams.receivers;
+        receivers.of_ssrc(header.ssrc).or_else(|| {
+            let mut all = receivers.iter();
+            all.find(|(_, s)| s.claims(header)).map(|(id, _)| id)
+        })
     }
 
     pub(super) fn poll_receivers(&mut self, now: Instant) {
-        for (id, event) in self.streams.receivers.advance(now) {
+        self.streams.receivers.advance(now);
+        while let Some((id, event)) = self.streams.receivers.poll_event() {
             self.on_receive_event(now, id, event);
         }
     }
@@ -181,7 +182,7 @@ impl Session {
     fn on_receive_event(&mut self, now: Instant, id: StreamId, event: ReceiveEvent) {
         match event {
             ReceiveEvent::Nack { sequences } => {
-                let media = self.streams.receivers.get(id).and_then(|s| s.ssrc);
+                let media = self.streams.receivers.get(id).and_then(ReceiveStream::ssrc);
                 let (Some(media), sender) = (media, self.rtcp_ssrc()) else {
                     return;
                 };
@@ -202,7 +203,11 @@ impl Session {
 
     /// Asks the sender of this incoming stream for a keyframe (RTCP PLI).
     pub fn request_keyframe(&mut self, _now: Instant, stream: StreamId) {
-        let media = self.streams.receivers.get(stream).and_then(|s| s.ssrc);
+        let media = self
+            .streams
+            .receivers
+            .get(stream)
+            .and_then(ReceiveStream::ssrc);
         if let Some(media) = media {
             let sender = self.rtcp_ssrc();
             self.send_rtcp(&[Packet::PictureLoss { sender, media }]);
@@ -215,7 +220,7 @@ impl Session {
             .streams
             .receivers
             .iter()
-            .filter(|(_, s)| s.ssrc.is_some_and(|ssrc| ssrcs.contains(&ssrc)))
+            .filter(|(_, s)| s.ssrc().is_some_and(|ssrc| ssrcs.contains(&ssrc)))
             .map(|(id, _)| id)
             .collect();
         for stream in ended {

@@ -4,6 +4,7 @@ use weft_units::{Duration, Instant, PathId, StreamId};
 use weft_wire::rtp::{self, Header};
 
 use super::Session;
+use super::receive_stream::Purpose;
 use crate::receive::{ReceivedPacket, Recovered};
 
 /// While repair packets come, what is missing is asked for only after half a
@@ -27,12 +28,13 @@ impl Session {
         packet: &[u8],
         payload: &[u8],
     ) {
-        let Some(stream) = self.streams.receivers.get_mut(id) else {
+        let receivers = &mut self.streams.receivers;
+        receivers.learn(id, Purpose::Repair, header.ssrc);
+        let Some(stream) = receivers.get_mut(id) else {
             return;
         };
-        stream.fec_ssrc = Some(header.ssrc);
         let mut sources = rtp::contributing_sources(packet).into_iter().flatten();
-        let of_stream = stream.ssrc.is_some() && sources.next() == stream.ssrc;
+        let of_stream = stream.ssrc().is_some() && sources.next() == stream.ssrc();
         let (Some(highest), true, None) = (stream.highest, of_stream, sources.next()) else {
             // Of another source, of several, or of what we never heard the
             // beginning of.
@@ -76,7 +78,7 @@ impl Session {
         let Some(stream) = self.streams.receivers.get_mut(id) else {
             return;
         };
-        let Some(ssrc) = stream.ssrc else {
+        let Some(ssrc) = stream.ssrc() else {
             return;
         };
         let map = &self.config.extensions;

@@ -32,8 +32,7 @@ impl Session {
             self.feedback.numbers.streams.remove(&ssrcs);
             self.scheduling.scheduler.on_stream_removed(id);
         } else if let Some(stream) = self.streams.receivers.remove(id) {
-            let ssrcs = [stream.ssrc, stream.rtx_ssrc, stream.fec_ssrc];
-            for ssrc in ssrcs.into_iter().flatten() {
+            for ssrc in stream.ssrcs() {
                 self.feedback.stream_logs.remove(&ssrc);
             }
         } else {

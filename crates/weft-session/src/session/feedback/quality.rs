@@ -5,6 +5,7 @@ use weft_units::{Duration, Instant, StreamId};
 use weft_wire::rtcp::{Packet, QualityFeedback, SourceDescription};
 
 use super::super::Session;
+use super::super::receive_stream::ReceiveStream;
 use crate::config::Level;
 use crate::receive::PathQuality;
 use crate::schedule::Quality;
@@ -23,7 +24,7 @@ impl Session {
         id: StreamId,
         quality: &PathQuality,
     ) {
-        let media = self.streams.receivers.get(id).and_then(|s| s.ssrc);
+        let media = self.streams.receivers.get(id).and_then(ReceiveStream::ssrc);
         let (Some(media), Level::Full) = (media, self.level) else {
             return;
         };
@@ -81,7 +82,7 @@ impl Session {
                 continue;
             }
             let streams = &mut self.streams.receivers;
-            let stream = streams.find_mut(|s| s.ssrc == Some(description.ssrc));
+            let stream = streams.find_mut(|s| s.ssrc() == Some(description.ssrc));
             if let Some(stream) = stream {
                 let interval = Duration::from_secs(1000) / u64::from(rate);
                 stream.receiver.set_frame_interval(interval);

@@ -5,6 +5,7 @@ use weft_wire::rtcp::{Packet, ReceiverReport, Remb, ReportBlock, SenderReport, S
 
 use super::super::Session;
 use super::super::queries::ntp_span;
+use super::super::receive_stream::ReceiveStream;
 use super::state::REPORT_INTERVAL;
 
 impl Session {
@@ -71,7 +72,7 @@ impl Session {
             let remb = Remb {
                 sender: self.rtcp_ssrc(),
                 rate,
-                ssrcs: receivers.filter_map(|stream| stream.ssrc).collect(),
+                ssrcs: receivers.filter_map(ReceiveStream::ssrc).collect(),
             };
             self.send_rtcp(&[Packet::Remb(remb)]);
         }
@@ -95,7 +96,7 @@ impl Session {
         const MAX_BLOCKS: usize = 31;
         let mut blocks = Vec::new();
         for stream in self.streams.receivers.values_mut().take(MAX_BLOCKS) {
-            let Some(ssrc) = stream.ssrc else { continue };
+            let Some(ssrc) = stream.ssrc() else { continue };
             let Some(figures) = stream.receiver.take_report() else {
                 continue;
             };
@@ -118,7 +119,7 @@ impl Session {
 
     pub(in crate::session) fn on_sender_report(&mut self, now: Instant, report: &SenderReport) {
         let receivers = &mut self.streams.receivers;
-        let stream = receivers.find_mut(|s| s.ssrc == Some(report.ssrc));
+        let stream = receivers.find_mut(|s| s.ssrc() == Some(report.ssrc));
         if let Some(stream) = stream {
             stream.last_sender_report = Some(((report.ntp >> 16) as u32, now));
         }

@@ -8,6 +8,7 @@ use weft_wire::rtcp::{Allowance, Packet, split_arrivals};
 use weft_wire::sequence;
 
 use super::super::Session;
+use super::super::receive_stream::ReceiveStream;
 use crate::arrival::Arrival;
 
 impl Session {
@@ -23,7 +24,11 @@ impl Session {
             return;
         }
         let sender = self.rtcp_ssrc();
-        let media = self.streams.receivers.values().find_map(|s| s.ssrc);
+        let media = self
+            .streams
+            .receivers
+            .values()
+            .find_map(ReceiveStream::ssrc);
         let report = self.feedback.transport_log.take_report();
         for block in split_arrivals(report.first, &report.arrivals, max_len, left) {
             let count = self.feedback.count;
