@@ -7,6 +7,7 @@
 
 use super::packet_buffer::{Held, PacketBuffer};
 use super::types::{PathShare, ReceivedPacket};
+use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use weft_units::{Codec, Instant};
 use weft_wire::payload::{FirstPacket, PayloadFormat, PictureNumbers, PieceInfo, Start, format_of};
@@ -304,7 +305,7 @@ impl Partial {
     /// The frame, unless packets of it have left the ring.
     fn read(&self, buffer: &PacketBuffer, timestamp: u64) -> Option<AssembledFrame> {
         let held = (self.lowest..=self.highest).map_while(|s| buffer.held(s));
-        let packets: Vec<&Held> = held.collect();
+        let packets: SmallVec<[&Held; 16]> = held.collect();
         if packets.len() as u64 != self.count {
             return None;
         }

@@ -74,6 +74,8 @@ pub(super) struct JitterBuffer {
     shrink: i64,
     /// Smallest transit per bucket of time, oldest first.
     floors: VecDeque<(u64, i64)>,
+    /// Smallest of them all.
+    floor: Option<i64>,
     transits: Transits,
     playout: Option<i64>,
     updated_at: Instant,
@@ -99,6 +101,7 @@ impl JitterBuffer {
                 MediaKind::Video => VIDEO_SHRINK,
             },
             floors: VecDeque::new(),
+            floor: None,
             transits: Transits::default(),
             playout: None,
             updated_at: Instant::ZERO,
@@ -127,12 +130,11 @@ impl JitterBuffer {
             Some((last, floor)) if *last == bucket => *floor = (*floor).min(transit),
             _ => self.floors.push_back((bucket, transit)),
         }
-        while self
-            .floors
-            .front()
-            .is_some_and(|(first, _)| first + BUCKETS <= bucket)
-        {
+        self.floor = Some(self.floor.map_or(transit, |floor| floor.min(transit)));
+        let is_old = |(first, _): &(u64, i64)| first + BUCKETS <= bucket;
+        while self.floors.front().is_some_and(is_old) {
             self.floors.pop_front();
+            self.floor = self.floors.iter().map(|(_, floor)| *floor).min();
         }
     }
 
@@ -163,7 +165,7 @@ impl JitterBuffer {
 
     /// How much later than the fastest possible packet a frame is played.
     pub(super) fn delay(&self) -> Duration {
-        match (self.playout, self.floor()) {
+        match (self.playout, self.floor) {
             (Some(playout), Some(floor)) => {
                 Duration::from_nanos(playout.saturating_sub(floor).max(0) as u64)
             }
@@ -178,7 +180,7 @@ impl JitterBuffer {
 
     fn watch_for_trouble(&mut self, now: Instant, transit: i64) {
         let late = self
-            .floor()
+            .floor
             .is_some_and(|floor| transit - floor > TROUBLE_LATE);
         let gap = now.saturating_since(self.updated_at) > TROUBLE_GAP;
         if self.playout.is_some() && (late || gap) {
@@ -187,7 +189,7 @@ impl JitterBuffer {
     }
 
     fn note_late(&mut self, now: Instant, transit: i64) {
-        let floor = self.floor().unwrap_or(transit);
+        let floor = self.floor.unwrap_or(transit);
         let Some(late) = &mut self.late else {
             return;
         };
@@ -203,7 +205,7 @@ impl JitterBuffer {
     /// How late pictures are on the only path, now and then.
     fn lateness(&self) -> Option<i64> {
         let late = self.late.as_ref()?.iter().map(|(_, late)| *late);
-        nth_highest(late, LATE_TWICE)
+        nth_highest::<LATE_TWICE>(late)
     }
 
     fn target(&self, now: Instant) -> i64 {
@@ -220,7 +222,7 @@ impl JitterBuffer {
         let troubled = self.trouble_at.is_some_and(recent);
         let least = troubled.then_some(self.troubled_least).max(self.lateness());
         let is_video = self.kind == MediaKind::Video;
-        let least = self.floor().zip(least).filter(|_| is_video);
+        let least = self.floor.zip(least).filter(|_| is_video);
         let least = least.map_or(i64::MIN, |(floor, least)| floor.saturating_add(least));
         let target = target.saturating_add(MARGIN_NANOS).max(least);
         target.min(self.ceiling())
@@ -231,12 +233,8 @@ impl JitterBuffer {
             MediaKind::Audio => AUDIO_MAX_DELAY,
             MediaKind::Video => VIDEO_MAX_DELAY,
         };
-        self.floor()
+        self.floor
             .map_or(i64::MAX, |floor| floor.saturating_add(most))
-    }
-
-    fn floor(&self) -> Option<i64> {
-        self.floors.iter().map(|(_, floor)| *floor).min()
     }
 
     fn nanos(&self, timestamp: u64) -> i64 {

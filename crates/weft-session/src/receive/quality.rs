@@ -8,6 +8,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use smallvec::SmallVec;
 use weft_units::{Duration, Instant, PathId};
 
 use super::types::{PathQuality, ReceivedPacket};
@@ -216,7 +217,7 @@ impl QualityMonitor {
         let Some(&(_, first)) = arrivals.first() else {
             return;
         };
-        let mut seen: Vec<PathId> = Vec::new();
+        let mut seen = SmallVec::<[PathId; 4]>::new();
         for &(path, at) in arrivals {
             if seen.contains(&path) {
                 continue;

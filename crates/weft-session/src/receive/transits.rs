@@ -1,6 +1,5 @@
 //! Transits of the last frames, in order of time and of size.
 
-use smallvec::SmallVec;
 use std::collections::VecDeque;
 use weft_units::{Duration, Instant};
 
@@ -69,29 +68,27 @@ impl Transits {
     /// there are not so many.
     pub(super) fn recurring(&self) -> Option<i64> {
         let worst = self.worst.iter().map(|(_, transit)| *transit);
-        nth_highest(worst, 1 + EVENTS)
+        nth_highest::<{ 1 + EVENTS }>(worst)
     }
 }
 
-/// The `n`-th of these values, the highest first, `n` being small; `None` if
-/// they are fewer.
-pub(super) fn nth_highest(values: impl Iterator<Item = i64>, n: usize) -> Option<i64> {
-    let mut highest = SmallVec::<[i64; 4]>::new();
+/// The `N`-th of these values, the highest first, `N` being small; `None` if they are fewer.
+pub(super) fn nth_highest<const N: usize>(values: impl Iterator<Item = i64>) -> Option<i64> {
+    let mut highest = [i64::MIN; N];
+    let mut count = 0;
     for value in values {
-        if highest.len() < n {
-            highest.push(value);
-        } else if highest.last().is_some_and(|least| value > *least) {
-            highest[n - 1] = value;
-        } else {
+        count += 1;
+        if value <= highest[N - 1] {
             continue;
         }
-        let mut place = highest.len() - 1;
-        while place > 0 && highest[place - 1] < highest[place] {
+        highest[N - 1] = value;
+        let mut place = N - 1;
+        while place > 0 && highest[place - 1] < value {
             highest.swap(place - 1, place);
             place -= 1;
         }
     }
-    highest.get(n.checked_sub(1)?).copied()
+    (count >= N).then(|| highest[N - 1])
 }
 
 #[cfg(test)]
