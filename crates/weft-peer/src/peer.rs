@@ -384,9 +384,7 @@ impl Peer {
     /// Carries what one layer wants to the other and out.
     pub(crate) fn pump(&mut self, now: Instant) {
         loop {
-            let mut progressed = false;
             while let Some(output) = self.association.poll_output() {
-                progressed = true;
                 match output {
                     weft_secure::Output::Transmit { tuple, datagram } => {
                         let size = datagram.len() as u64 + headers(tuple);
@@ -400,19 +398,22 @@ impl Peer {
                     weft_secure::Output::Event(event) => self.on_association(now, event),
                 }
             }
+            // Only these have outputs of the association follow.
+            let mut suspects = false;
             while let Some(output) = self.session.poll_output() {
-                progressed = true;
                 match output {
                     SessionOutput::Transmit(transmit) => self.transmit(now, transmit),
                     SessionOutput::Repeat(repeat) => self.repeat(repeat),
-                    SessionOutput::SuspectPath(path) => self.association.suspect(now, path),
+                    SessionOutput::SuspectPath(path) => {
+                        suspects = true;
+                        self.association.suspect(now, path);
+                    }
                     SessionOutput::Event(event) => {
                         self.outputs.push_back(Output::Event(Event::Session(event)));
                     }
                 }
             }
-            progressed |= self.pump_data(now);
-            if !progressed {
+            if !self.pump_data(now) && !suspects {
                 return;
             }
         }

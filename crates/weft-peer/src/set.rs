@@ -2,7 +2,7 @@ mod ingress;
 mod key;
 mod routes;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use weft_ice::{Credentials, Route};
@@ -25,7 +25,8 @@ use routes::Routes;
 #[derive(Default)]
 pub struct PeerSet {
     peers: BTreeMap<PeerKey, Member>,
-    deadlines: BTreeSet<(Instant, PeerKey)>,
+    /// Deadlines of the peers, with their reasons.
+    deadlines: BTreeMap<(Instant, PeerKey), &'static str>,
     routes: Routes,
     names: BTreeMap<String, PeerKey>,
     next: u64,
@@ -47,7 +48,7 @@ pub struct PeerSet {
 struct Member {
     peer: Peer,
     /// As it stands in the set of all.
-    due: Option<Instant>,
+    due: Option<Deadline>,
     /// As they stand among all, and the revision that they are of.
     routes: Vec<Route>,
     revision: Option<u64>,
@@ -84,17 +85,17 @@ impl Member {
     fn reschedule(
         &mut self,
         key: PeerKey,
-        due: Option<Instant>,
-        deadlines: &mut BTreeSet<(Instant, PeerKey)>,
+        due: Option<Deadline>,
+        deadlines: &mut BTreeMap<(Instant, PeerKey), &'static str>,
     ) {
         if self.due == due {
             return;
         }
-        if let Some(at) = self.due {
-            deadlines.remove(&(at, key));
+        if let Some(before) = self.due {
+            deadlines.remove(&(before.at, key));
         }
-        if let Some(at) = due {
-            deadlines.insert((at, key));
+        if let Some(due) = due {
+            deadlines.insert((due.at, key), due.reason);
         }
         self.due = due;
     }
@@ -173,8 +174,8 @@ impl PeerSet {
         if self.names.get(name) == Some(&key) {
             self.names.remove(name);
         }
-        if let Some(at) = member.due {
-            self.deadlines.remove(&(at, key));
+        if let Some(due) = member.due {
+            self.deadlines.remove(&(due.at, key));
         }
         Some(member.peer)
     }
@@ -354,7 +355,7 @@ impl PeerSet {
             self.ready_of = Some(key);
             let due = member.attempt(|peer| {
                 peer.swap_outputs(&mut self.ready);
-                peer.poll_timeout().map(|due| due.at)
+                peer.poll_timeout()
             });
             match due {
                 Ok(due) => member.reschedule(key, due, &mut self.deadlines),
@@ -374,15 +375,13 @@ impl PeerSet {
     /// The earliest deadline of all peers.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Deadline> {
-        let (at, key) = *self.deadlines.first()?;
-        let deadline = self.get(key).and_then(Peer::poll_timeout);
-        let reason = deadline.map_or("peer", |d| d.reason);
-        Some(Deadline { at, reason })
+        let ((at, _), reason) = self.deadlines.first_key_value()?;
+        Some(Deadline { at: *at, reason })
     }
 
     /// Wakes the peers whose deadline has come; a spurious call does nothing.
     pub fn handle_timeout(&mut self, now: Instant) {
-        let due = self.deadlines.iter().take_while(|(at, _)| *at <= now);
+        let due = self.deadlines.keys().take_while(|(at, _)| *at <= now);
         for key in due.map(|(_, key)| *key).collect::<Vec<_>>() {
             self.drive(key, |peer| peer.handle_timeout(now));
         }
