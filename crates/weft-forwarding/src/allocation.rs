@@ -3,10 +3,10 @@
 
 use crate::division::{self, Want};
 use crate::encoding::{Encoding, useful};
-use crate::player::{LEAST_MAX_RATE, Subscribed};
+use crate::player::{GUESSING, LEAST_MAX_RATE, Subscribed};
 use crate::reception::Carried;
 use crate::routing::{Downlink, TrackId};
-use crate::traffic::{GUESSING, Traffic};
+use crate::traffic::Traffic;
 use weft_peer::PeerKey;
 use weft_units::{Duration, Instant, MediaKind, Rate, StreamId};
 
@@ -63,10 +63,13 @@ impl Traffic {
     }
 
     pub(crate) fn useful(&self, now: Instant, carried: &Carried) -> Vec<Encoding> {
-        let all = carried.encodings.iter().map(|track| Encoding {
-            track: *track,
-            rate: self.router.rate(now, *track).unwrap_or(Rate::ZERO),
-            size: self.router.size(*track),
+        let all = carried.encodings.iter().map(|track| {
+            let (rate, size) = self.router.rate_and_size(now, *track);
+            Encoding {
+                track: *track,
+                rate: rate.unwrap_or(Rate::ZERO),
+                size,
+            }
         });
         useful(all.collect(), carried.shown)
     }
@@ -143,12 +146,26 @@ impl Traffic {
             }
         }
         let shares = target.map(|total| division::shares(total, &wants));
+        let mut raised = self.raised(now, key);
         for (place, (stream, choices)) in cameras.into_iter().enumerate() {
             if !wants[place].paused {
                 let share = shares.as_ref().map(|shares| shares[place]);
-                self.share(now, (key, stream), &choices, share);
+                // One camera is raised at a time: the next one when the share of all shows
+                // what that cost.
+                let may_rise = raised.iter().all(|other| *other == stream);
+                let is_raised = self.share(now, (key, stream), (&choices, share), may_rise);
+                raised.retain(|other| *other != stream);
+                raised.extend(is_raised.then_some(stream));
             }
         }
+    }
+
+    /// Returns the streams to a player that were raised lately.
+    fn raised(&self, now: Instant, key: PeerKey) -> Vec<StreamId> {
+        let player = self.players.get(&key).into_iter();
+        let subscriptions = player.flat_map(|player| &player.subscriptions);
+        let raised = subscriptions.filter(|(_, s)| s.is_raised(now));
+        raised.map(|(stream, _)| *stream).collect()
     }
 
     /// Pauses a camera that has not fitted for a while, or resumes it; returns whether it
@@ -175,45 +192,40 @@ impl Traffic {
         paused.map(|(stream, _)| *stream)
     }
 
-    /// Gives a camera its part of what a player's paths carry.
+    /// Gives a camera its part of what a player's paths carry; returns whether it was raised
+    /// to a larger encoding lately.
     fn share(
         &mut self,
         now: Instant,
         (key, stream): (PeerKey, StreamId),
-        choices: &[Encoding],
-        share: Option<Rate>,
-    ) {
+        (choices, share): (&[Encoding], Option<Rate>),
+        may_rise: bool,
+    ) -> bool {
         let Some(player) = self.players.get_mut(&key) else {
-            return;
+            return false;
         };
         let queued = player.queued;
-        // One camera is raised at a time: the next one when the share of all shows what
-        // that cost.
-        let raised = player
-            .subscriptions
-            .iter()
-            .filter(|(other, _)| **other != stream);
-        let raised = raised.filter_map(|(_, s)| s.choice.raised()).max();
-        let may_rise = raised.is_none_or(|at| now.saturating_since(at) >= GUESSING);
         let Some(subscribed) = player.subscriptions.get_mut(&stream) else {
-            return;
+            return false;
         };
         subscribed.share = share;
         let id = subscribed.id;
         let preferred = self.router.preferred(id);
         let choice = &mut subscribed.choice;
         let chosen = choice.choose(now, choices, preferred, share, may_rise);
+        let is_raised = subscribed.is_raised(now);
         let place = |track| choices.iter().position(|e| Some(e.track) == track);
         match chosen {
             // What does not fit stops at once.
             Some(track) if place(chosen) < place(self.router.track(id)) => {
                 self.router.switch_track(now, id, track);
             }
-            Some(track) => self.router.prefer(now, id, track),
-            None => {}
+            Some(track) if chosen != preferred => self.router.prefer(now, id, track),
+            Some(_) | None => {}
         }
         let target = share;
         self.router
             .set_downlink(now, id, Downlink { target, queued });
+        is_raised
     }
 }

@@ -1,7 +1,7 @@
 //! Bounds of the rates towards players.
 
-use crate::player::{LEAST_MAX_RATE, Player};
-use crate::traffic::{GUESSING, Traffic};
+use crate::player::{GUESSING, LEAST_MAX_RATE, Player};
+use crate::traffic::Traffic;
 use weft_peer::PeerSet;
 use weft_session::Backlog;
 use weft_units::{Instant, Rate};

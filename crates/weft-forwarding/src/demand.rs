@@ -1,15 +1,19 @@
 //! Rates that players can use of what is published for them.
 
-use crate::player::Subscribed;
+use crate::player::{GUESSING, Subscribed};
 use crate::publication::Publication;
 use crate::routing::{SubscriptionId, TrackId};
-use crate::traffic::{GUESSING, Traffic};
+use crate::traffic::Traffic;
+use std::collections::BTreeMap;
 use weft_peer::PeerKey;
 use weft_units::{Instant, MediaKind, Rate};
 
 /// Part of a weak player's target that half of the pictures may take: the rest is
 /// for keyframes and what is sent again. Chosen by us.
 const FITTING: f64 = 0.9;
+
+/// Place of the publication among all that each track belongs to.
+pub(crate) type Owners = BTreeMap<TrackId, usize>;
 
 /// Streams of a player at one time, found once for all publications.
 pub(crate) struct Played {
@@ -19,20 +23,25 @@ pub(crate) struct Played {
     max_rate: Rate,
     target: Option<Rate>,
     streams: Vec<PlayedStream>,
+    /// Part of the target that all streams take.
+    taken: Rate,
 }
 
 struct PlayedStream {
     id: SubscriptionId,
-    track: Option<TrackId>,
+    /// Place of the publication that it carries.
+    owner: Option<usize>,
     /// Whether smaller pictures of the same source can be chosen: encodings or spatial layers.
     has_smaller: bool,
+    /// Rate of its track.
+    rate: Option<Rate>,
     /// Part of the player's target that it takes.
     taken: Rate,
 }
 
 impl Traffic {
     /// Returns the streams that a player gets, with their rates now.
-    pub(crate) fn played(&self, now: Instant, peer: PeerKey) -> Option<Played> {
+    pub(crate) fn played(&self, now: Instant, peer: PeerKey, owners: &Owners) -> Option<Played> {
         let player = self.players.get(&peer)?;
         let stream = |s: &Subscribed| {
             let demand = self.demand(now, s).unwrap_or(Rate::ZERO);
@@ -40,37 +49,23 @@ impl Traffic {
             let is_spatial = track.is_some_and(|track| self.router.has_spatial_layers(track));
             PlayedStream {
                 id: s.id,
-                track,
+                owner: track.and_then(|track| owners.get(&track).copied()),
                 has_smaller: is_spatial || s.carried.encodings.len() > 1,
+                rate: track.and_then(|track| self.router.rate(now, track)),
                 taken: match s.kind {
                     MediaKind::Audio => demand,
                     MediaKind::Video => s.share.map_or(demand, |share| share.min(demand)),
                 },
             }
         };
+        let streams: Vec<PlayedStream> = player.subscriptions.values().map(stream).collect();
         Some(Played {
             since: player.since,
             max_rate: player.max_rate,
             target: player.target,
-            streams: player.subscriptions.values().map(stream).collect(),
+            taken: streams.iter().map(|s| s.taken).sum(),
+            streams,
         })
-    }
-
-    /// Returns the rate that a player can use of a publication, which arrives at the rate
-    /// `published`: its part of the rate of its paths, and beside that what it does not
-    /// play. While that is a guess, what it may be sent.
-    pub(crate) fn usable(
-        &self,
-        now: Instant,
-        played: &Played,
-        (publication, published): (&Publication, Rate),
-    ) -> Option<Rate> {
-        if now.saturating_since(played.since) < GUESSING {
-            return Some(played.max_rate);
-        }
-        let own = played.of(publication).map(|s| s.id);
-        let own: Rate = own.filter_map(|id| self.router.demand(now, id)).sum();
-        Some(played.part(publication)? + published.saturating_sub(own))
     }
 
     /// Rate at which a publication arrives.
@@ -85,7 +80,7 @@ impl Traffic {
         &self,
         now: Instant,
         played: &Played,
-        (publication, published): (&Publication, Rate),
+        (publication, published): (usize, Rate),
     ) -> Option<Rate> {
         if now.saturating_since(played.since) < GUESSING * 2 {
             return None;
@@ -93,9 +88,9 @@ impl Traffic {
         if played.of(publication).any(|s| s.has_smaller) {
             return None;
         }
-        let ids = || played.of(publication).map(|s| s.id);
-        let own: Rate = ids().filter_map(|id| self.router.demand(now, id)).sum();
-        let least: Rate = ids().filter_map(|id| self.router.half(now, id)).sum();
+        let own = played.rate(publication);
+        let ids = played.of(publication).map(|s| s.id);
+        let least: Rate = ids.filter_map(|id| self.router.half(now, id)).sum();
         if least == Rate::ZERO {
             return None;
         }
@@ -107,21 +102,36 @@ impl Traffic {
 }
 
 impl Played {
+    /// Returns the rate that the player can use of the publication at this place, which
+    /// arrives at the rate `published`: its part of the rate of its paths, and beside that
+    /// what it does not play. While that is a guess, what it may be sent.
+    pub(crate) fn usable(
+        &self,
+        now: Instant,
+        (publication, published): (usize, Rate),
+    ) -> Option<Rate> {
+        if now.saturating_since(self.since) < GUESSING {
+            return Some(self.max_rate);
+        }
+        let beside = published.saturating_sub(self.rate(publication));
+        Some(self.part(publication)? + beside)
+    }
+
     /// The streams of a publication's tracks.
-    fn of(&self, publication: &Publication) -> impl Iterator<Item = &PlayedStream> {
-        self.streams.iter().filter(|s| s.is_of(publication))
+    fn of(&self, publication: usize) -> impl Iterator<Item = &PlayedStream> {
+        let streams = self.streams.iter();
+        streams.filter(move |s| s.owner == Some(publication))
+    }
+
+    /// The rate of a publication's tracks.
+    fn rate(&self, publication: usize) -> Rate {
+        self.of(publication).filter_map(|s| s.rate).sum()
     }
 
     /// The part of the player's target that is not used by what others publish.
-    fn part(&self, publication: &Publication) -> Option<Rate> {
-        let others = self.streams.iter().filter(|s| !s.is_of(publication));
-        let taken: Rate = others.map(|s| s.taken).sum();
-        Some(self.target?.saturating_sub(taken))
-    }
-}
-
-impl PlayedStream {
-    fn is_of(&self, publication: &Publication) -> bool {
-        self.track.is_some_and(|track| publication.has_track(track))
+    fn part(&self, publication: usize) -> Option<Rate> {
+        let own: Rate = self.of(publication).map(|s| s.taken).sum();
+        let others = self.taken.saturating_sub(own);
+        Some(self.target?.saturating_sub(others))
     }
 }

@@ -1,6 +1,7 @@
 //! Rates of publishers: they are told the rate that their room can use, and
 //! held to some times that.
 
+use crate::demand::Owners;
 use crate::plane::{Plane, has_path};
 use crate::player::LEAST_MAX_RATE;
 use crate::publication::Origin;
@@ -33,8 +34,11 @@ impl Plane {
             let in_room = receptions.entry(&connection.participant.room);
             in_room.or_default().extend(connection.reception());
         }
+        let all = self.publications.values().enumerate();
+        let owners = all.flat_map(|(place, of)| of.track_ids().map(move |track| (track, place)));
+        let owners: Owners = owners.collect();
         let mut played = BTreeMap::new();
-        for (publisher, publication) in &mut self.publications {
+        for (place, (publisher, publication)) in self.publications.iter_mut().enumerate() {
             let Some(origin) = publication.origin() else {
                 continue;
             };
@@ -45,13 +49,13 @@ impl Plane {
             let there = players.filter(|key| has_path(&self.peers, *key));
             let there: Vec<PeerKey> = there.collect();
             for key in &there {
-                let found = || self.traffic.played(now, *key);
+                let found = || self.traffic.played(now, *key, &owners);
                 played.entry(*key).or_insert_with(found);
             }
             let there = || there.iter().filter_map(|key| played[key].as_ref());
             let published = self.traffic.published(now, publication);
-            let known = (&*publication, published);
-            let usable = there().filter_map(|played| self.traffic.usable(now, played, known));
+            let known = (place, published);
+            let usable = there().filter_map(|played| played.usable(now, known));
             let fitting = there().filter_map(|played| self.traffic.fitting(now, played, known));
             let usable = match self.recordings.has(&publisher.room) {
                 // A recording takes all that comes.

@@ -12,6 +12,11 @@ use weft_units::{Duration, Instant, MediaKind, Rate, StreamId};
 /// much is needed before anything is known of that.
 pub(crate) const LEAST_MAX_RATE: Rate = Rate::from_kbps(2_500);
 
+/// For so long after a player is connected its target rate is a guess, and a
+/// layer that is dropped for it comes back after a second only. Chosen by us:
+/// the first probes are over then, also on a slow mobile link.
+pub(crate) const GUESSING: Duration = Duration::from_millis(2000);
+
 /// A stream that carries tracks to a player.
 #[derive(Debug, Clone)]
 pub(crate) struct Subscribed {
@@ -22,6 +27,14 @@ pub(crate) struct Subscribed {
     pub(crate) share: Option<Rate>,
     pub(crate) choice: EncodingChoice,
     pub(crate) pausing: Pausing,
+}
+
+impl Subscribed {
+    /// Whether it was raised to a larger encoding lately.
+    pub(crate) fn is_raised(&self, now: Instant) -> bool {
+        let lately = |at: Instant| now.saturating_since(at) < GUESSING;
+        self.choice.raised().is_some_and(lately)
+    }
 }
 
 /// A peer that packets go to.

@@ -273,12 +273,6 @@ impl Publication {
             .flat_map(|track| track.encodings.clone())
     }
 
-    /// Whether this is an encoding of one of its tracks.
-    pub(crate) fn has_track(&self, encoding: TrackId) -> bool {
-        let mut tracks = self.tracks.values();
-        tracks.any(|track| track.encodings.contains(&encoding))
-    }
-
     /// The encodings of the track of this place, if there ever was one.
     pub(crate) fn encodings(&self, slot: Slot) -> Option<&[TrackId]> {
         self.tracks.get(&slot).map(|track| &*track.encodings)

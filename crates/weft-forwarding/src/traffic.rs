@@ -15,10 +15,6 @@ use weft_peer::{PeerKey, PeerSet, StreamDirection};
 use weft_units::{Codec, Deadline, Duration, Instant, MediaKind, Rate, StreamId};
 use weft_wire::media::{ForwardedPacket, MediaPacket};
 
-/// For so long after a player is connected its target rate is a guess, and a
-/// layer that is dropped for it comes back after a second only. Chosen by us:
-/// the first probes are over then, also on a slow mobile link.
-pub(crate) const GUESSING: Duration = Duration::from_millis(2000);
 /// A queue that takes longer to leave is dropped, and the picture restarts: the
 /// way carries less than was thought when it was filled. Chosen by us: a keyframe
 /// on a poor link takes a second or two, and must not be dropped for that.

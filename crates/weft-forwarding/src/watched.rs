@@ -2,9 +2,9 @@
 
 use crate::event::Event;
 use crate::plane::Plane;
-use crate::player::Subscribed;
+use crate::player::{GUESSING, Subscribed};
 use crate::routing::TrackId;
-use crate::traffic::{GUESSING, Traffic};
+use crate::traffic::Traffic;
 use crate::wanted::{self, Size};
 use std::collections::BTreeSet;
 use weft_units::{Instant, MediaKind, Rate};

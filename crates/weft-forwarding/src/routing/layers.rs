@@ -81,20 +81,11 @@ impl LayerRates {
     /// seen.
     #[must_use]
     pub(crate) fn cumulative(&self, now: Instant) -> Option<[Rate; LAYERS]> {
-        let number = now.as_nanos() / (WINDOW / BUCKETS).as_nanos();
-        let seen = now.saturating_since(self.first?);
-        if seen < SHORTEST_WINDOW {
-            return None;
-        }
-        // The current bucket is filled in part only: leave it out, and count
-        // the ten before it, as far as there were any.
-        let span = seen.min(WINDOW);
+        let (span, buckets) = self.window(now)?;
         let mut sum = [0_u64; LAYERS];
-        for (n, sizes) in &self.buckets {
-            if *n + BUCKETS >= number && (*n < number || seen < WINDOW) {
-                for (total, size) in sum.iter_mut().zip(sizes) {
-                    *total += size;
-                }
+        for sizes in buckets {
+            for (total, size) in sum.iter_mut().zip(sizes) {
+                *total += size;
             }
         }
         Some(sum.map(|size| Bytes(size) / span))
@@ -103,7 +94,24 @@ impl LayerRates {
     /// The rate of all layers together.
     #[must_use]
     pub(crate) fn total(&self, now: Instant) -> Option<Rate> {
-        self.cumulative(now).map(|rates| rates[LAYERS - 1])
+        let (span, buckets) = self.window(now)?;
+        let sum = buckets.map(|sizes| sizes[LAYERS - 1]).sum();
+        Some(Bytes(sum) / span)
+    }
+
+    /// Returns the time over which rates are measured, and the sizes in it; `None` while it
+    /// is too short.
+    fn window(&self, now: Instant) -> Option<(Duration, impl Iterator<Item = &[u64; LAYERS]>)> {
+        let seen = now.saturating_since(self.first?);
+        if seen < SHORTEST_WINDOW {
+            return None;
+        }
+        // The current bucket is filled in part only: leave it out, and count
+        // the ten before it, as far as there were any.
+        let number = now.as_nanos() / (WINDOW / BUCKETS).as_nanos();
+        let counts = move |n: u64| n + BUCKETS >= number && (n < number || seen < WINDOW);
+        let buckets = self.buckets.iter().filter(move |(n, _)| counts(*n));
+        Some((seen.min(WINDOW), buckets.map(|(_, sizes)| sizes)))
     }
 }
 

@@ -8,9 +8,10 @@ use super::output::Output;
 use super::parsed::Parsed;
 use requests::Requests;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use weft_units::{Codec, Deadline, Instant, MediaKind, Rate};
+use weft_units::{Codec, Deadline, Instant, MediaKind};
 use weft_wire::media::MediaPacket;
 
+mod rates;
 mod requests;
 #[cfg(test)]
 mod tests;
@@ -202,8 +203,11 @@ impl Router {
             return;
         };
         let wanted = subscription.next.or(subscription.track);
+        if wanted == Some(track) {
+            return;
+        }
         let codec = self.tracks.get(&track).map(|track| track.codec);
-        if wanted == Some(track) || codec != Some(subscription.codec) {
+        if codec != Some(subscription.codec) {
             return;
         }
         let present = subscription.track;
@@ -390,32 +394,11 @@ impl Router {
         self.outputs.pop_front()
     }
 
-    /// Returns the rate of all layers of the subscription's track: more than
-    /// this is of no use to it.
-    #[must_use]
-    pub(crate) fn demand(&self, now: Instant, id: SubscriptionId) -> Option<Rate> {
-        self.rate(now, self.track(id)?)
-    }
-
-    /// Returns the rate of all layers of a track.
-    #[must_use]
-    pub(crate) fn rate(&self, now: Instant, track: TrackId) -> Option<Rate> {
-        self.tracks.get(&track)?.rates.total(now)
-    }
-
     /// Whether a track has spatial layers to choose from.
     #[must_use]
     pub(crate) fn has_spatial_layers(&self, track: TrackId) -> bool {
         let track = self.tracks.get(&track);
         track.is_some_and(|track| track.dependencies.has_spatial_layers())
-    }
-
-    /// The rate of a subscription's track up to its second temporal layer: of
-    /// three, half of the pictures. All of it where it has no layers.
-    #[must_use]
-    pub(crate) fn half(&self, now: Instant, id: SubscriptionId) -> Option<Rate> {
-        let track = self.track(id)?;
-        Some(self.tracks.get(&track)?.rates.cumulative(now)?[1])
     }
 
     /// Packets so far that were kept from subscribers who cannot take them.

@@ -1,0 +1,40 @@
+//! Rates of tracks, as they arrive.
+
+use super::super::id::{SubscriptionId, TrackId};
+use super::Router;
+use weft_units::{Instant, Rate};
+
+impl Router {
+    /// Returns the rate of all layers of the subscription's track: more than
+    /// this is of no use to it.
+    #[must_use]
+    pub(crate) fn demand(&self, now: Instant, id: SubscriptionId) -> Option<Rate> {
+        self.rate(now, self.track(id)?)
+    }
+
+    /// Returns the rate of all layers of a track, and the size of its pictures, as far as
+    /// they are known.
+    #[must_use]
+    pub(crate) fn rate_and_size(
+        &self,
+        now: Instant,
+        track: TrackId,
+    ) -> (Option<Rate>, Option<(u16, u16)>) {
+        let track = self.tracks.get(&track);
+        track.map_or((None, None), |track| (track.rates.total(now), track.size))
+    }
+
+    /// Returns the rate of all layers of a track.
+    #[must_use]
+    pub(crate) fn rate(&self, now: Instant, track: TrackId) -> Option<Rate> {
+        self.tracks.get(&track)?.rates.total(now)
+    }
+
+    /// The rate of a subscription's track up to its second temporal layer: of
+    /// three, half of the pictures. All of it where it has no layers.
+    #[must_use]
+    pub(crate) fn half(&self, now: Instant, id: SubscriptionId) -> Option<Rate> {
+        let track = self.track(id)?;
+        Some(self.tracks.get(&track)?.rates.cumulative(now)?[1])
+    }
+}
