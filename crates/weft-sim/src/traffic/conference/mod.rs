@@ -275,9 +275,11 @@ impl ConferenceFlow {
             self.drain(now, number, network);
         }
         let first = FIRST_PERSON + self.people.len();
-        for (slot, server) in self.slots[first..].iter().zip(&self.servers.all) {
-            let due = server.plane.poll_timeout().map(|d| d.at.max(now));
-            network.set_timer(*slot, due);
+        for (slot, server) in self.slots[first..].iter().zip(&mut self.servers.all) {
+            if std::mem::take(&mut server.is_touched) {
+                let due = server.plane.poll_timeout().map(|d| d.at.max(now));
+                network.set_timer(*slot, due);
+            }
         }
     }
 
@@ -413,7 +415,7 @@ impl Flow for ConferenceFlow {
     fn on_timer(&mut self, now: Instant, key: u32, network: &mut Network) {
         let key = key as usize;
         match key.checked_sub(FIRST_PERSON + self.people.len()) {
-            Some(server) => self.servers.all[server].plane.handle_timeout(now),
+            Some(server) => self.servers.touch(server).plane.handle_timeout(now),
             None if key == TURN_TIMER => self.take_turns(now, network),
             None => {
                 let number = key - FIRST_PERSON;
@@ -442,7 +444,7 @@ impl Flow for ConferenceFlow {
         let (from, to) = (*from, *to);
         let tuple = FiveTuple::udp(to, from);
         if let Some(server) = self.servers.at(to) {
-            let plane = &mut self.servers.all[server].plane;
+            let plane = &mut self.servers.touch(server).plane;
             plane.handle_datagram(now, tuple, packet.ecn, bytes);
         } else if let Some(number) = self.person_at(to) {
             let of = Connection::of_port(to.port());

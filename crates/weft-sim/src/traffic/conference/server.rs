@@ -83,9 +83,16 @@ impl Servers {
         }
     }
 
-    /// Returns the server of a person.
+    /// Returns the server of a person, for an input.
     pub fn of(&mut self, person: usize) -> &mut Server {
-        &mut self.all[self.homes[person]]
+        self.touch(self.homes[person])
+    }
+
+    /// Returns a server, for an input.
+    pub fn touch(&mut self, place: usize) -> &mut Server {
+        let server = &mut self.all[place];
+        server.is_touched = true;
+        server
     }
 
     /// Returns the server with this address.
@@ -99,8 +106,9 @@ impl Servers {
 
     /// Returns the next output of any of them.
     pub fn poll_output(&mut self) -> Option<(usize, Output)> {
-        let mut all = self.all.iter_mut().enumerate();
-        all.find_map(|(place, server)| Some((place, server.plane.poll_output()?)))
+        let all = self.all.iter_mut().enumerate();
+        let mut touched = all.filter(|(_, server)| server.is_touched);
+        touched.find_map(|(place, server)| Some((place, server.plane.poll_output()?)))
     }
 
     /// Notes that the publication of a person has arrived at its server.
@@ -113,7 +121,11 @@ impl Servers {
         let people = self.homes.iter().zip(people);
         let receive = people.filter(|(_, p)| p.connection(Connection::Reception).is_some());
         let receiving: BTreeSet<usize> = receive.map(|(home, _)| *home).collect();
-        let mut planes: Vec<&mut Plane> = self.all.iter_mut().map(|s| &mut s.plane).collect();
+        let planes = self.all.iter_mut().map(|server| {
+            server.is_touched = true;
+            &mut server.plane
+        });
+        let mut planes: Vec<&mut Plane> = planes.collect();
         self.pulls.look(now, &mut planes, &receiving);
     }
 }
@@ -122,6 +134,8 @@ impl Servers {
 /// of signalling take no time.
 pub(super) struct Server {
     pub plane: Plane,
+    /// Whether the plane may have output, and another deadline.
+    pub is_touched: bool,
     rng: Rng,
     /// Number of connections so far.
     opened: u64,
@@ -132,6 +146,7 @@ impl Server {
         let (origin, certificate) = (TimeOrigin::simulated(), Certificate::unused());
         Server {
             plane: Plane::new(Settings::new(origin, certificate, locals)),
+            is_touched: true,
             rng,
             opened: 0,
         }
