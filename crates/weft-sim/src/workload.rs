@@ -3,11 +3,13 @@
 use weft_links::{
     LteSignal, LteSpec, LteTerminal, MediumSpec, StationId, WifiSpec, WifiStandard, WifiStation,
 };
-use weft_units::{Bytes, Duration, Rate};
+use weft_session::Level;
+use weft_units::{Bytes, Codec, Duration, Rate};
 
 use weft_experiment::{
-    CallSetup, CameraSetup, CongestionKind, FlowKind, FlowSetup, Hop, LinkSetup, Route, Setup,
-    SideSetup, TcpSetup, UdpSetup,
+    CallSetup, CameraSetup, ConferenceSetup, CongestionKind, FlowKind, FlowSetup, Hop, LinkSetup,
+    MicrophoneSetup, ModelSetup, Route, Screen, Setup, SideSetup, SimulcastSetup, TcpSetup,
+    TileSizes, UdpSetup,
 };
 
 /// A named run of any length.
@@ -16,18 +18,19 @@ pub struct Workload {
     /// The name in tables.
     pub name: &'static str,
     /// Goal in simulated seconds per second of one core; chosen by us: at least ten times
-    /// the speed of ns-3.
+    /// the speed of ns-3, which has no conferences.
     pub goal: f64,
     setup: fn(Duration) -> Setup,
 }
 
 /// Every workload.
-pub const WORKLOADS: [Workload; 9] = [
+pub const WORKLOADS: [Workload; 10] = [
     Workload::new("wired-2m", 4000.0, |d| wired(d, "2mbit")),
     Workload::new("wired-10m", 500.0, |d| wired(d, "10mbit")),
     Workload::new("wired-50m", 60.0, |d| wired(d, "50mbit")),
     Workload::new("call-1x", 500.0, |d| call(d, 1)),
     Workload::new("call-3x", 150.0, |d| call(d, 3)),
+    Workload::new("conference-25", 20.0, conference),
     Workload::new("wifi-16", 300.0, saturated_cell),
     Workload::new("wifi-16-cbr", 200.0, busy_cell),
     Workload::new("wifi-16-calls", 40.0, calling_cell),
@@ -74,6 +77,54 @@ fn call(duration: Duration, cameras: usize) -> Setup {
     let routes = vec![Route::forward(&[0]), Route::forward(&[1])];
     setup.flows.push(FlowSetup::call("call", routes, call));
     setup
+}
+
+/// A room of 25 with pages: 20 have cable, and five a line that carries a part of the pictures.
+fn conference(duration: Duration) -> Setup {
+    const GROUPS: [(&str, usize, &str); 2] = [
+        ("cable", 20, "rate=50mbit,delay=12ms,queue=100ms"),
+        ("slow", 5, "rate=1500kbit,delay=30ms,queue=200ms"),
+    ];
+    let mut setup = Setup::new(duration);
+    for (group, people, link) in GROUPS {
+        let (link, first) = (link.parse().expect("a link"), setup.links.len());
+        let links = (0..people).map(|n| LinkSetup::symmetric(&format!("{group}-{n}"), &link));
+        setup.links.extend(links);
+        let routes = (first..first + people).map(|link| Route::forward(&[link]));
+        let routes: Vec<Route> = routes.collect();
+        let kind = FlowKind::Conference(Box::new(pages(people)));
+        let flow = FlowSetup::new(group, routes[0].clone(), kind);
+        setup.flows.push(FlowSetup { routes, ..flow });
+    }
+    setup
+}
+
+/// People with the page's three encodings and sound.
+fn pages(people: usize) -> ConferenceSetup {
+    let rates = [150, 500, 2_500].map(Rate::from_kbps);
+    let mut encoder = ModelSetup::new(Codec::Vp8, 1280, 720, rates[2]);
+    encoder.temporal_layers = 3;
+    ConferenceSetup {
+        server: "server".to_owned(),
+        people,
+        routes_each: 1,
+        joining: Duration::from_secs(3),
+        camera: Some(SimulcastSetup {
+            encoder,
+            rates: rates.to_vec(),
+        }),
+        microphone: Some(MicrophoneSetup {
+            rate: Rate::from_kbps(32),
+            ..MicrophoneSetup::default()
+        }),
+        screen: Screen {
+            width: 1280,
+            height: 720,
+            arrangement: TileSizes::Grid,
+        },
+        level: Level::Full,
+        side: SideSetup::filming(Vec::new()),
+    }
 }
 
 const STATIONS: u16 = 16;
