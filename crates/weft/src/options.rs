@@ -7,9 +7,11 @@ use weft_endpoint::signalling::{CertificateFault, SignallingError, UrlPart, with
 use weft_endpoint::sources::cameras::CamerasError;
 use weft_endpoint::{Notice, StartError};
 
-/// Advice for a missing or wrong token.
+/// Advice for a missing token.
 const TOKEN: &str = "give it with --token or in WEFT_TOKEN";
-/// Advice for an expired token.
+/// Advice for a wrong token.
+const WHOLE: &str = "give all of it with --token or in WEFT_TOKEN, or ask for another one";
+/// Advice for an expired or revoked token.
 const NEW_TOKEN: &str = "ask the person who runs the server for a new one (`weft token --room ROOM \
                          --hours 2` makes it), and give it with --token or in WEFT_TOKEN";
 
@@ -86,7 +88,8 @@ pub fn of_signalling(error: &SignallingError) -> String {
             ..
         } => {
             let remedy = match kind.as_deref() {
-                Some("token_expired") => NEW_TOKEN,
+                Some("token_expired" | "token_revoked") => NEW_TOKEN,
+                Some("token_wrong") => WHOLE,
                 _ => TOKEN,
             };
             format!("the server refuses {what}: {}", with_remedy(error, remedy))
@@ -163,7 +166,11 @@ mod tests {
             words.ends_with("needed; give it with --token or in WEFT_TOKEN"),
             "{words}"
         );
-        let words = refused(Some("token_expired"));
-        assert!(words.contains("`weft token --room"), "{words}");
+        for kind in ["token_expired", "token_revoked"] {
+            let words = refused(Some(kind));
+            assert!(words.contains("`weft token --room"), "{words}");
+        }
+        let words = refused(Some("token_wrong"));
+        assert!(words.contains("give all of it with --token"), "{words}");
     }
 }

@@ -134,6 +134,11 @@ fn tell(action: &Action, answer: Answer) -> Result<(), Failure> {
             Action::Close { exclusion, .. } if exclusion.minutes == 0 => say("open"),
             _ => say(format_args!("closed; participants removed: {removed}")),
         },
+        // The server stores revoked tokens, and no others.
+        Answer::Revoked { id, removed: 0 } => say(format_args!(
+            "token {id} is revoked; nobody inside has it: `weft rooms list` shows the ids of those \
+             who do"
+        )),
         Answer::Revoked { id, removed } => say(format_args!(
             "token {id} is revoked; participants removed: {removed}"
         )),

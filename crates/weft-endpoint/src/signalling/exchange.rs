@@ -383,9 +383,9 @@ fn refusal(
         .to_owned(),
         kind: None,
     });
-    // The server's remedy is written for users of the page.
-    let remedy = match status {
-        401 => "give the server's token".to_owned(),
+    // The server's remedy for a missing token is written for users of the page.
+    let remedy = match (status, problem.kind.as_deref()) {
+        (401, None | Some("token_missing")) => "give the server's token".to_owned(),
         _ => shortened(&problem.remedy),
     };
     SignallingError::Refused {
