@@ -4,6 +4,8 @@ use std::time::{Duration, Instant};
 
 use weft_endpoint::{Event, NoEvent, Statistics};
 
+use crate::event_lines;
+
 /// Time between figures.
 const FIGURES: Duration = Duration::from_secs(1);
 
@@ -30,6 +32,7 @@ pub fn follow(
         }
         if now >= next_figures {
             next_figures = now + FIGURES;
+            event_lines::write_omitted();
             if let Some(figures) = statistics() {
                 take(Output::Figures(figures));
             }

@@ -155,7 +155,7 @@ impl Outputs {
                 Output::Event(Event::Muted) => {
                     let stopper = call.stopper();
                     let how = self.console.on_line(move || stopper.unmute());
-                    complain!("weft: {}; {how} to unmute", Event::Muted);
+                    event_line!("weft: {}; {how} to unmute", Event::Muted);
                 }
                 Output::Event(event) => self.on_event(&event),
                 Output::Figures(figures) => {
@@ -178,19 +178,19 @@ impl Outputs {
         match event {
             Event::Frame(played) if self.page.is_some() => self.pictures.on_frame(played),
             Event::PlayingEnded { id } => self.pictures.end(id),
-            Event::Joined { .. } if !self.publishes => complain!(
+            Event::Joined { .. } if !self.publishes => event_line!(
                 "weft: connected as `{}`, receives only; --camera and --mic publish",
                 self.name
             ),
             Event::Fault(error) => {
-                complain!("weft: {}; retrying", options::of_signalling(error));
+                event_line!("weft: {}; retrying", options::of_signalling(error));
             }
-            Event::Notice(notice) => complain!("weft: {}", options::of_notice(notice)),
-            Event::CannotReceive { error } => complain!(
+            Event::Notice(notice) => event_line!("weft: {}", options::of_notice(notice)),
+            Event::CannotReceive { error } => event_line!(
                 "weft: cannot receive the others: {}; retrying",
                 options::of_connect(error)
             ),
-            event if event.is_for_people() => complain!("weft: {event}"),
+            event if event.is_for_people() => event_line!("weft: {event}"),
             _ => {}
         }
     }

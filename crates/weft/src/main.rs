@@ -4,6 +4,8 @@
 // First, for its macro.
 #[macro_use]
 mod exit;
+#[macro_use]
+mod event_lines;
 
 mod access;
 mod call;

@@ -67,9 +67,9 @@ pub fn run(args: &PlayArgs) -> Result<(), Failure> {
 
 fn tell(event: &Event) {
     match event {
-        Event::Fault(error) => complain!("weft: {}; retrying", options::of_signalling(error)),
-        Event::Notice(notice) => complain!("weft: {}", options::of_notice(notice)),
-        event if event.is_for_people() => complain!("weft: {event}"),
+        Event::Fault(error) => event_line!("weft: {}; retrying", options::of_signalling(error)),
+        Event::Notice(notice) => event_line!("weft: {}", options::of_notice(notice)),
+        event if event.is_for_people() => event_line!("weft: {event}"),
         _ => {}
     }
 }

@@ -54,10 +54,10 @@ pub fn run(args: &PublishArgs) -> Result<(), Failure> {
 pub fn tell(event: &Event) {
     match event {
         Event::Fault(error) => {
-            complain!("weft: {}; trying again", options::of_signalling(error));
+            event_line!("weft: {}; trying again", options::of_signalling(error));
         }
-        Event::Notice(notice) => complain!("weft: {}", options::of_notice(notice)),
-        event if event.is_for_people() => complain!("weft: {event}"),
+        Event::Notice(notice) => event_line!("weft: {}", options::of_notice(notice)),
+        event if event.is_for_people() => event_line!("weft: {event}"),
         _ => {}
     }
 }

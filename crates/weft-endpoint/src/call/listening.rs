@@ -1,8 +1,12 @@
 //! The event stream of the room.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::signalling::SILENCE;
+
+/// Shortest time between two moves. Chosen by us: a move takes as long, and a server that
+/// drains asks again after ten seconds.
+const BETWEEN_MOVES: Duration = Duration::from_secs(5);
 
 /// Present event stream.
 pub(super) struct Listening {
@@ -11,6 +15,8 @@ pub(super) struct Listening {
     pub heard: Instant,
     /// Time of the next reconnect.
     pub again: Option<Instant>,
+    /// Time at which we last asked another server for admission.
+    pub moved: Option<Instant>,
 }
 
 impl Default for Listening {
@@ -19,11 +25,19 @@ impl Default for Listening {
             number: 0,
             heard: Instant::now(),
             again: None,
+            moved: None,
         }
     }
 }
 
 impl Listening {
+    /// Whether another server may be asked for admission: servers that name each other
+    /// must not keep us busy, nor make us call at others all the time.
+    pub fn may_move(&self, now: Instant) -> bool {
+        let long_ago = |at| now.saturating_duration_since(at) >= BETWEEN_MOVES;
+        self.moved.is_none_or(long_ago)
+    }
+
     pub fn is_silent(&self, now: Instant) -> bool {
         self.again.is_none() && now.saturating_duration_since(self.heard) > SILENCE
     }

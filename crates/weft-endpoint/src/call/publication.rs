@@ -12,7 +12,8 @@ pub(super) struct Publication {
     pub state: PublicationState,
     /// Whether the server has listed it.
     pub shown: bool,
-    /// Earliest time of the next attempt.
+    /// Earliest time of the next attempt: a while after the last one, even if that
+    /// succeeded, because a server could end each connection at once.
     pub again: Option<Instant>,
     pub link_states: LinkStates,
 }

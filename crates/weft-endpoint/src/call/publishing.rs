@@ -35,6 +35,7 @@ impl CallLoop {
         });
         if taken {
             self.publication.state = PublicationState::Asked(ticket);
+            self.publication.again = Some(now + RETRY);
             self.publication.link_states.clear();
         }
     }
@@ -113,7 +114,6 @@ impl CallLoop {
 
     pub(super) fn end_publication(&mut self) {
         self.publication.shown = false;
-        self.publication.again = None;
         if let PublicationState::Made(_, connection) = std::mem::take(&mut self.publication.state) {
             self.end(connection);
         }

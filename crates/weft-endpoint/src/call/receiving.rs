@@ -55,6 +55,7 @@ impl CallLoop {
         });
         if taken {
             self.reception.ask(ticket);
+            self.reception.again = Some(now + RETRY);
         }
     }
 
@@ -388,7 +389,6 @@ impl CallLoop {
     }
 
     pub(super) fn stop_receiving(&mut self) {
-        self.reception.again = None;
         if let ReceptionState::Made(made) = std::mem::take(&mut self.reception.state) {
             self.end(made.connection);
         }

@@ -22,7 +22,7 @@ const KEYFRAME_AGAIN: Duration = Duration::from_secs(1);
 #[derive(Default)]
 pub(super) struct Reception {
     pub state: ReceptionState,
-    /// Earliest time of the next attempt.
+    /// Earliest time of the next attempt, as for a publication.
     pub again: Option<Instant>,
     pub fault: OngoingFault,
     /// Whether media can flow.

@@ -32,6 +32,7 @@ impl CallLoop {
             number: self.listening.number + 1,
             heard: Instant::now(),
             again: None,
+            moved: self.listening.moved,
         };
         let stream = self.listening.number;
         let mailbox = self.mailbox.clone();
@@ -171,9 +172,12 @@ impl CallLoop {
 
     /// Asks another server for admission, because the present one is about to stop.
     fn on_move(&mut self, url: &str) {
-        if !matches!(self.handover, Handover::None) || self.own.identity.is_none() {
+        let now = Instant::now();
+        let is_busy = !matches!(self.handover, Handover::None);
+        if is_busy || self.own.identity.is_none() || !self.listening.may_move(now) {
             return;
         }
+        self.listening.moved = Some(now);
         match self.queues.room.elsewhere(url) {
             Ok(to) => {
                 let stream = self.listening.number;

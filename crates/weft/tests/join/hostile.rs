@@ -4,6 +4,8 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -65,6 +67,20 @@ fn crowd(stream: &mut TcpStream) {
     let _ = stream.write_all((STREAM.to_owned() + WELCOME).as_bytes());
     send_all(stream, |n| {
         format!("event: joined\ndata: {}\n\n", publisher(n))
+    });
+}
+
+/// Sends a welcome, and then endless changes of the caller itself: muted or not, with a
+/// publication or without.
+fn flip(stream: &mut TcpStream) {
+    let _ = stream.write_all((STREAM.to_owned() + WELCOME).as_bytes());
+    send_all(stream, |n| {
+        let muted = n % 4 == 0;
+        let audio = n % 2 == 0;
+        format!(
+            "event: changed\ndata: {{\"id\":\"1\",\"name\":\"n\",\"muted\":{muted},\
+             \"publishing\":{{\"audio\":{audio},\"cameras\":[]}}}}\n\n"
+        )
     });
 }
 
@@ -138,7 +154,7 @@ fn attack(name: &str, url: &str, signal: &str) {
 fn no_server_owns_a_caller() {
     where_the_machine_keeps_up(|| {
         let refused = "HTTP/1.1 404 No\r\ncontent-length: 0\r\n\r\n";
-        let attacks: [(&str, String); 6] = [
+        let attacks: [(&str, String); 7] = [
             ("silence", serving(|_, stream| hold(stream))),
             (
                 "a crowd whom nobody may play",
@@ -167,6 +183,13 @@ fn no_server_owns_a_caller() {
                         let own = "\"id\":\"1\",\"secret\":\"s\"";
                         format!("event: welcome\ndata: {{{own},\"participants\":[{all}]}}\n\n")
                     });
+                }),
+            ),
+            (
+                "mutes without end",
+                serving(|line, stream| match line.contains("/events") {
+                    true => flip(stream),
+                    false => hold(stream),
                 }),
             ),
             (
@@ -213,5 +236,48 @@ fn a_call_ends_when_its_time_is_over_whatever_the_server_does() {
         let took = end_of(&mut child);
         let bounds = Duration::from_secs(2)..Duration::from_millis(3_500);
         assert!(bounds.contains(&took), "{took:?}");
+    });
+}
+
+/// Otherwise a server could use its callers against itself or against others.
+#[test]
+fn no_server_makes_a_caller_send_requests_all_the_time() {
+    where_the_machine_keeps_up(|| {
+        let offers = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&offers);
+        let flips = serving(move |line, stream| match line.contains("/events") {
+            true => flip(stream),
+            false => drop(counted.fetch_add(1, Ordering::Relaxed)),
+        });
+        let mut child = join(&flips, &["--seconds", "3"]);
+        end_of(&mut child);
+        // One a second, as many receptions, and each is tried twice without an answer.
+        let offers = offers.load(Ordering::Relaxed);
+        assert!((2..=20).contains(&offers), "{offers} offers");
+
+        // Servers that name each other as the one to move to.
+        let streams = Arc::new(AtomicUsize::new(0));
+        let urls = Arc::new(OnceLock::<[String; 2]>::new());
+        let server = |to: usize| {
+            let (urls, streams) = (Arc::clone(&urls), Arc::clone(&streams));
+            serving(move |line, stream| {
+                if !line.contains("/events") {
+                    return hold(stream);
+                }
+                streams.fetch_add(1, Ordering::Relaxed);
+                let url = &urls.get().expect("both have started")[to];
+                let _ = stream.write_all((STREAM.to_owned() + WELCOME).as_bytes());
+                send_all(stream, |_| {
+                    format!("event: move\ndata: {{\"url\":\"{url}\",\"node\":\"n\"}}\n\n")
+                });
+            })
+        };
+        let both = [server(1), server(0)];
+        let first = both[0].clone();
+        urls.set(both).expect("the first time");
+        let mut child = join(&first, &["--seconds", "3"]);
+        end_of(&mut child);
+        let streams = streams.load(Ordering::Relaxed);
+        assert!((2..=3).contains(&streams), "{streams} event streams");
     });
 }
