@@ -1,5 +1,5 @@
 // `weft call` over two links to a browser with two addresses: four pairs. Pins
-// that the browser soon stays with one of them.
+// that the browser soon stays with one of them, and that it is not metered.
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
@@ -32,25 +32,34 @@ afterAll(() => network?.close());
 interface Pairs {
   readonly count: number;
   readonly changes: number;
+  /** Address of the sender's that the browser sends to. */
+  readonly chosen: string | undefined;
 }
 
 function pairs(page: Page): Promise<Pairs> {
   return page.evaluate(async () => {
     const { peers } = globalThis as unknown as { peers: RTCPeerConnection[] };
     let [count, changes] = [0, 0];
+    let chosen: string | undefined;
     for (const peer of peers) {
-      (await peer.getStats()).forEach((each: Record<string, unknown>) => {
+      const all = new Map<string, Record<string, unknown>>();
+      (await peer.getStats()).forEach((each: Record<string, unknown>) => all.set(String(each['id']), each));
+      for (const each of all.values()) {
         if (each['type'] === 'candidate-pair') count += 1;
-        if (each['type'] === 'transport') changes += Number(each['selectedCandidatePairChanges']);
-      });
+        if (each['type'] !== 'transport') continue;
+        changes += Number(each['selectedCandidatePairChanges']);
+        const pair = all.get(String(each['selectedCandidatePairId']));
+        chosen = String(all.get(String(pair?.['remoteCandidateId']))?.['address']);
+      }
     }
-    return { count, changes };
+    return { count, changes, chosen };
   });
 }
 
-/** Starts the sender, and a browser for its page. */
-async function start(): Promise<() => Promise<Page>> {
-  sender = startWeft(['call', '--listen', `${TWO.b}:8443`, '--link', 'wifi=a0', '--link', 'lte=b0', '--camera', 'clip:360p', '--max-rate', '2mbit'], network.enter('two'));
+/** Starts the sender with these links, and a browser for its page. */
+async function start(links: readonly string[]): Promise<() => Promise<Page>> {
+  const args = links.flatMap((each) => ['--link', each]);
+  sender = startWeft(['call', '--listen', `${TWO.b}:8443`, ...args, '--camera', 'clip:360p', '--max-rate', '2mbit'], network.enter('two'));
   const url = await sender.url();
   const started = (browser = await startChromium({ program: network.wrap('one', chromiumPath()) }));
   return async () => {
@@ -61,7 +70,7 @@ async function start(): Promise<() => Promise<Page>> {
 }
 
 it.skipIf(!permitted)('plays over four pairs in a browser that soon stays with one of them', { timeout: 120_000 }, whereTheMachineKeepsUp(async () => {
-  const call = await start();
+  const call = await start(['wifi=a0', 'lte=b0']);
   for (let calls = 0; calls < CALLS; calls += 1) {
     const page = await call();
     const { count, changes } = await pairs(page);
@@ -71,3 +80,16 @@ it.skipIf(!permitted)('plays over four pairs in a browser that soon stays with o
     await page.close();
   }
 }));
+
+for (const [metered, free] of [['a', 'b'], ['b', 'a']] as const) {
+  it.skipIf(!permitted)(`the browser sends over link ${free} while ${metered} is metered`, { timeout: 120_000 }, whereTheMachineKeepsUp(async () => {
+    const call = await start([`${metered}0,metered`, `${free}0`]);
+    for (let calls = 0; calls < CALLS; calls += 1) {
+      const page = await call();
+      const { chosen, changes } = await pairs(page);
+      console.log(`metered ${metered}: sends to ${chosen === TWO[free] ? 'the free link' : chosen}, ${changes} changes`);
+      expect(chosen).toBe(TWO[free]);
+      await page.close();
+    }
+  }));
+}

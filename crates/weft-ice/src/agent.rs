@@ -16,6 +16,7 @@ mod schedule;
 mod sent;
 #[cfg(test)]
 mod tests;
+mod waiting;
 
 pub use schedule::Phase;
 
@@ -31,6 +32,7 @@ use pair::Pair;
 use probes::Probes;
 use std::net::SocketAddr;
 use stun_types::message::IntegrityKey;
+use waiting::Waiting;
 use weft_units::{Deadline, FiveTuple, Instant, PathId, Rng, Transport};
 
 /// Limits on the state that a peer or a caller can create. RFC 8445 section
@@ -38,7 +40,6 @@ use weft_units::{Deadline, FiveTuple, Instant, PathId, Rng, Transport};
 const MAX_LOCALS: usize = 16;
 const MAX_REMOTES: usize = 32;
 const MAX_PAIRS: usize = 64;
-const MAX_EARLY: usize = 16;
 
 /// Maximum length of a user name fragment (RFC 8839 section 5.4).
 const MAX_UFRAG: usize = 256;
@@ -58,10 +59,7 @@ pub struct Agent {
     pairs: Vec<Pair>,
     /// Incremented whenever a pair is added, removed or becomes valid.
     routes_revision: u64,
-    /// Latest check of each pair of addresses that arrived before the remote
-    /// description. It may not be answered yet; answering it later saves the
-    /// peer a repetition.
-    early: Vec<(FiveTuple, stun::Request)>,
+    waiting: Waiting,
     pacing: Pacing,
     suspicion: Option<Suspicion>,
     selection: Selection,
@@ -140,7 +138,7 @@ impl Agent {
             remotes: Vec::new(),
             pairs: Vec::new(),
             routes_revision: 0,
-            early: Vec::new(),
+            waiting: Waiting::default(),
             pacing: Pacing {
                 checks: config.checks,
                 probes: Probes::default(),
@@ -196,12 +194,7 @@ impl Agent {
         for candidate in candidates {
             self.add_remote(now, candidate);
         }
-        for (tuple, request) in std::mem::take(&mut self.early) {
-            let key = self.local.current.key.clone();
-            if let Err(reason) = self.on_request(now, tuple, &request, &key) {
-                self.out.counters.count_drop(reason);
-            }
-        }
+        self.answer_waiting(now);
         self.handle_timeout(now);
     }
 
@@ -256,7 +249,7 @@ impl Agent {
         let is_its = |tuple: FiveTuple| (tuple.transport, tuple.local) == (Transport::Udp, addr);
         self.locals
             .retain(|l| (l.transport, l.addr) != (Transport::Udp, addr));
-        self.early.retain(|(tuple, _)| !is_its(*tuple));
+        self.waiting.retain(|tuple| !is_its(tuple));
         self.selection.moving.remove(addr);
         self.remove_pairs(now, |p| is_its(p.path.tuple));
         self.handle_timeout(now);
@@ -279,6 +272,9 @@ impl Agent {
     /// Handles the passing of time.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.watch(now);
+        if self.answers_due().is_some_and(|due| due.at <= now) {
+            self.answer_waiting(now);
+        }
         let due: Vec<usize> = self
             .indices(|p| p.next_check <= now && self.is_scheduled(p))
             .collect();
@@ -297,7 +293,8 @@ impl Agent {
             at,
             reason: "connectivity check",
         });
-        Deadline::earlier(check, self.liveness_deadline())
+        let next = Deadline::earlier(check, self.answers_due());
+        Deadline::earlier(next, self.liveness_deadline())
     }
 
     /// Returns the next datagram or event.
@@ -392,27 +389,11 @@ impl Agent {
                 if self.remote.is_some() {
                     self.on_request(now, tuple, &request, &key)
                 } else {
-                    self.keep_for_later(tuple, request)
+                    self.waiting.keep(tuple, request)
                 }
             }
             stun::Incoming::Response(response) => self.on_response(now, tuple, &response),
         }
-    }
-
-    fn keep_for_later(
-        &mut self,
-        tuple: FiveTuple,
-        request: stun::Request,
-    ) -> Result<(), DropReason> {
-        let mut early = self.early.iter_mut();
-        if let Some(kept) = early.find(|(kept, _)| *kept == tuple) {
-            kept.1 = request;
-        } else if self.early.len() < MAX_EARLY {
-            self.early.push((tuple, request));
-        } else {
-            return Err(DropReason::TooManyPairs);
-        }
-        Ok(())
     }
 
     /// Nominates a valid path: the peer sends there from now on. Does nothing

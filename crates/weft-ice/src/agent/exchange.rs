@@ -1,12 +1,14 @@
 //! Checks and their answers (RFC 8445 section 7).
 
+use super::nominate::MUCH_DEARER;
+use super::pair::Pair;
 use super::sent::Sent;
-use super::{Agent, Identity, schedule};
+use super::{Agent, Identity, Phase, schedule};
 use crate::counters::DropReason;
 use crate::stun;
 use crate::types::{IceRole, PathState, RemoteCandidate};
 use stun_types::message::IntegrityKey;
-use weft_units::{FiveTuple, Instant, Transport};
+use weft_units::{Deadline, FiveTuple, Instant, Transport};
 
 impl Agent {
     /// Handles a check of the peer, who knew the password of this key.
@@ -40,8 +42,12 @@ impl Agent {
             }
         }
         let index = self.find(tuple).ok_or(DropReason::TooManyPairs)?;
-        let answer = stun::success(request.transaction, tuple.remote, key);
-        self.out.transmit(tuple, answer);
+        if self.must_wait(now, index) {
+            self.waiting.keep(tuple, *request)?;
+        } else {
+            let answer = stun::success(request.transaction, tuple.remote, key);
+            self.out.transmit(tuple, answer);
+        }
         self.on_use_candidate(now, index, request);
         self.set_network(now, index, request.network);
         self.owe_checks(index);
@@ -52,6 +58,35 @@ impl Agent {
             self.send_check(now, index);
         }
         Ok(())
+    }
+
+    /// Whether the answer to a check on this pair waits. Chromium sends on the first pair of
+    /// each of its networks whose check is answered, and checks no others from then on; this
+    /// must not be a metered one while a free one may work.
+    fn must_wait(&mut self, now: Instant, index: usize) -> bool {
+        let is_early = self.waiting.is_first_moment(now) && self.phase == Phase::Handshake;
+        let cost = self.pairs[index].link_cost;
+        let is_cheaper = |p: &Pair| p.link_cost.saturating_add(MUCH_DEARER) < cost;
+        is_early && self.role == IceRole::Controlling && self.pairs.iter().any(is_cheaper)
+    }
+
+    /// Answers the checks that wait; some may have to wait longer.
+    pub(super) fn answer_waiting(&mut self, now: Instant) {
+        for (tuple, request) in self.waiting.take() {
+            let key = self.local.current.key.clone();
+            if let Err(reason) = self.on_request(now, tuple, &request, &key) {
+                self.out.counters.count_drop(reason);
+            }
+        }
+    }
+
+    /// Deadline of [`Agent::answer_waiting`].
+    pub(super) fn answers_due(&self) -> Option<Deadline> {
+        let at = self.waiting.due().filter(|_| self.remote.is_some());
+        at.map(|at| Deadline {
+            at,
+            reason: "late answers",
+        })
     }
 
     /// Whether we keep the role in a conflict, decided by the tie breaker (RFC

@@ -16,7 +16,7 @@ use weft_units::{Duration, Instant, PathId};
 /// between ordinary links of an endpoint, less than what a relayed, metered or backup link
 /// adds. With a difference of zero, half of the calls to Chromium still change their pair:
 /// its first check often comes over the second link.
-const MUCH_DEARER: u16 = 100;
+pub(super) const MUCH_DEARER: u16 = 100;
 
 /// Time for which a pair must have been valid before the selection returns to it in the
 /// middle of a call. Chosen by us: two answers to regular checks and part of a third

@@ -140,7 +140,7 @@ fn checks_that_come_before_the_description_are_kept_of_a_few() {
         early.handle_datagram(now, FiveTuple::udp(addr(SERVER), from), &datagram)
     };
     let taken = (1..=1_000).map(comes).filter(Result::is_ok).count();
-    assert_eq!((taken, early.early.len()), (16, 16));
+    assert_eq!((taken, early.waiting.len()), (16, 16));
 }
 
 #[test]

@@ -246,3 +246,39 @@ fn a_link_that_becomes_metered_loses_the_selection() {
     net.run_for(5_000);
     assert_eq!(selections(&net), 2);
 }
+
+/// Times in ms at which B's paths over both links were up for the first time.
+fn up_at_b(net: &Net) -> [Option<u64>; 2] {
+    let ups = ups(&net.events_since(Side::B, Instant::ZERO));
+    [WIFI, LTE].map(|client| {
+        let path = net.b.path_between(addr(SERVER), addr(client))?;
+        ups.iter().find(|up| up.1 == path).map(|up| up.0)
+    })
+}
+
+#[test]
+fn a_peer_reaches_a_free_link_before_a_metered_one_that_is_faster() {
+    let mut net = of_costs([(5, 250), (30, 0)]);
+    net.run_for(1_000);
+    let [metered, free] = up_at_b(&net);
+    assert!(free < Some(150), "{free:?}");
+    assert!((Some(200)..Some(250)).contains(&metered), "{metered:?}");
+}
+
+#[test]
+fn a_peer_reaches_a_metered_link_after_a_moment_if_the_free_one_is_dead() {
+    let mut net = of_costs([(5, 250), (30, 0)]);
+    net.wire_mut(LTE, SERVER).up = false;
+    net.run_for(1_000);
+    let [metered, free] = up_at_b(&net);
+    assert!((Some(200)..Some(250)).contains(&metered), "{metered:?}");
+    assert_eq!(free, None);
+}
+
+#[test]
+fn metered_links_alone_wait_for_nothing() {
+    let mut net = of_costs([(5, 250), (30, 260)]);
+    net.run_for(1_000);
+    let [metered, _] = up_at_b(&net);
+    assert!(metered < Some(50), "{metered:?}");
+}
