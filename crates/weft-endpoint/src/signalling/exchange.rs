@@ -234,21 +234,25 @@ impl Exchange {
         }
         if response.status().is_redirection() {
             let to = shortened(header(LOCATION).unwrap_or("nowhere"));
-            if matches!(status, 307 | 308) && self.kind == ServerKind::Any {
-                let url = self.base.url();
-                let error = SignallingError::Redirected { url, to };
-                return Err(Failure::Final(Box::new(error)));
+            let url = self.base.url();
+            let is_same = host(&to) == host(&url);
+            let redirects = matches!(status, 307 | 308) && self.kind == ServerKind::Any;
+            if !is_same && !redirects {
+                return Err(portal(format!("with a redirect to {to}")));
             }
-            if host(&to) == host(&self.base.url()) {
-                let fault = LinkFault::Broken(format!("a redirect to {to}"));
-                let url = self.base.url();
-                let error = SignallingError::Redirected { url, to };
-                return Err(Failure::Foreign(fault, Box::new(error)));
-            }
-            return Err(portal(format!("with a redirect to {to}")));
+            let fault = LinkFault::Broken(format!("a redirect to {to}"));
+            let stays = is_same || host(&to).is_none();
+            let error = Box::new(SignallingError::Redirected { url, to });
+            return Err(match redirects && stays {
+                true => Failure::Final(error),
+                // It may be a captive portal's: the other links are tried, too.
+                false => Failure::Foreign(fault, error),
+            });
         }
         // Status of captive portals (RFC 6585 section 6).
-        let strange = expected.is_some_and(|e| !kind.is_empty() && !kind.starts_with(e));
+        let may_lack = status == 204 || self.kind == ServerKind::Any;
+        let is_missing = kind.is_empty() && may_lack;
+        let strange = expected.is_some_and(|e| !is_missing && !kind.starts_with(e));
         if status == 511 || (response.status().is_success() && (is_page || strange)) {
             return Err(portal(format!("with its own page (HTTP status {status})")));
         }
@@ -261,7 +265,9 @@ impl Exchange {
         let body = response.body_mut().with_config().limit(MAX_ANSWER);
         let body = body.read_to_string().unwrap_or_default();
         let refused = Box::new(refusal(what, (status, retry_after), &body));
-        let fault = match (is_page, status) {
+        // weft gives its reasons in JSON.
+        let is_foreign = self.kind == ServerKind::Weft && !kind.starts_with("application/json");
+        let fault = match (is_page || is_foreign, status) {
             (false, _) => return Err(Failure::Final(refused)),
             // Filters and portals of networks forbid.
             (true, 403) => LinkFault::Portal {

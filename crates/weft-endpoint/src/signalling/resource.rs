@@ -149,12 +149,13 @@ impl Resources {
         let send = |timeouts: AttemptTimeouts| {
             self.authorized(timeouts.apply(alone.agent.get(url))).call()
         };
-        match alone.ask("to ask", kind, send, |_, _| Ok(())) {
+        let asked = alone.ask("to ask", kind, send, |_, _| Ok(()));
+        if let Some(LinkFault::Portal { answer }) = alone.links.faults().remove(link) {
+            return LinkTrouble::CaptivePortal { answer };
+        }
+        match asked {
             // Any answer, even a refusal, comes from the server.
             Ok(()) | Err(SignallingError::Refused { .. }) => LinkTrouble::UdpBlocked,
-            Err(SignallingError::CaptivePortal { answer, .. }) => {
-                LinkTrouble::CaptivePortal { answer }
-            }
             Err(SignallingError::Certificate { .. }) => LinkTrouble::CaptivePortal {
                 answer: "with a certificate that is not the server's".to_owned(),
             },

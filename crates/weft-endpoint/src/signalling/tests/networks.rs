@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-use crate::signalling::{CertificateFault, LinkFault, Room, Server, SignallingError, Stall, Trust};
+use crate::signalling::{
+    CertificateFault, LinkFault, MediaEndpoint, Room, Server, SignallingError, Stall, Trust,
+};
 
 /// Limit for connecting a call over a working second link.
 const CONNECTED: Duration = Duration::from_secs(5);
@@ -115,6 +117,9 @@ const A_PAGE: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-leng
     <p>Hello!";
 const A_TEXT: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 6\r\n\r\n\
     Hello!";
+const NO_TYPE: &str = "HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nHello!";
+const FORBIDDEN: &str = "HTTP/1.1 403 Forbidden\r\ncontent-type: text/plain\r\n\
+    content-length: 6\r\n\r\nLogin!";
 const NEEDS_LOGIN: &str = "HTTP/1.1 511 Network Authentication Required\r\n\
     content-length: 0\r\n\r\n";
 
@@ -125,6 +130,8 @@ fn a_request_that_fails_over_one_link_is_answered_over_the_next() {
         First::Answers(A_PAGE),
         First::Answers(A_TEXT),
         First::Answers(NEEDS_LOGIN),
+        First::Answers(NO_TYPE),
+        First::Answers(FORBIDDEN),
         First::Breaks,
         First::Stalls,
         First::StallsAfterHead,
@@ -162,6 +169,32 @@ fn a_request_that_fails_over_one_link_is_answered_over_the_next() {
         let over_first = requests.try_iter().filter(|(from, _)| from == "127.0.0.2");
         assert_eq!(over_first.count(), 1, "{first:?}");
     }
+}
+
+/// Other servers than weft's may redirect to another host; so may a captive portal.
+#[test]
+fn a_redirect_over_one_link_to_another_host_is_tried_over_the_next() {
+    let (url, requests) = serve(First::Answers(
+        "HTTP/1.1 307 Temporary Redirect\r\nlocation: http://192.0.2.1/login\r\n\
+         content-length: 0\r\n\r\n",
+    ));
+    let server = Server {
+        url: format!("{url}/live/whip"),
+        ..Server::default()
+    };
+    let links = |all: &[&str]| all.iter().map(|l| l.parse().expect("a link")).collect();
+    let whip = MediaEndpoint::new(&server, links(BOTH)).expect("an address");
+    let created = whip.publish("v=0").expect("201 over the second link");
+    assert_eq!(created.location, format!("{url}/whip/r/1"));
+    assert_eq!(requests.try_iter().count(), 2);
+    // The same answer over every link is the server's.
+    let both_first = MediaEndpoint::new(&server, links(&["a=127.0.0.2", "c=127.0.0.2"]));
+    let refused = both_first.expect("an address").publish("v=0");
+    let error = refused.err().expect("another server");
+    assert!(
+        matches!(error, SignallingError::Redirected { .. }),
+        "{error}"
+    );
 }
 
 #[test]
