@@ -434,6 +434,15 @@ async fn options(State(app): State<App>, request: HeaderMap) -> Response {
     (StatusCode::NO_CONTENT, headers, links).into_response()
 }
 
+/// Response with the methods of a connection (RFC 9725 section 4.1).
+async fn resource_options() -> Response {
+    let headers = [
+        (ALLOW, HeaderValue::from_static("PATCH, DELETE, OPTIONS")),
+        (CACHE_CONTROL, HeaderValue::from_static("no-store")),
+    ];
+    (StatusCode::NO_CONTENT, headers).into_response()
+}
+
 /// Header fields that name the ICE servers to the client of a new connection.
 fn ice_links(app: &App, resource: &ResourceId, request: &HeaderMap) -> HeaderMap {
     let client = client_of(&resource.0);

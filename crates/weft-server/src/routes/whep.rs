@@ -4,7 +4,7 @@
 use super::existing::Playback;
 use super::{
     App, Body, FRAGMENT, Pending, RoomName, SDP, Who, ask, body_of, created, elsewhere, escaped,
-    ice_links, is_type, options, text_body,
+    ice_links, is_type, options, resource_options, text_body,
 };
 use crate::hub::Hub;
 use crate::media_plane::{MediaError, Negotiated, Play};
@@ -26,7 +26,10 @@ pub(super) fn routes() -> Router<App> {
     let resource = "/whep/{room}/{participant}/{resource}";
     Router::new()
         .route("/whep/{room}/{participant}", post(play).options(options))
-        .route(resource, delete(end).patch(change))
+        .route(
+            resource,
+            delete(end).patch(change).options(resource_options),
+        )
 }
 
 async fn play(

@@ -3,7 +3,7 @@
 use super::existing::Publication;
 use super::{
     App, Body, Pending, RoomName, SDP, Who, ask, created, elsewhere, escaped, ice_links, json_body,
-    options, text_body,
+    options, resource_options, text_body,
 };
 use crate::media_plane::Publish;
 use crate::origin::Origin;
@@ -19,7 +19,10 @@ use weft_rooms::{Enabled, LinkReport};
 pub(super) fn routes() -> Router<App> {
     Router::new()
         .route("/whip/{room}", post(publish).options(options))
-        .route("/whip/{room}/{resource}", delete(end).patch(trickle))
+        .route(
+            "/whip/{room}/{resource}",
+            delete(end).patch(trickle).options(resource_options),
+        )
         .route("/whip/{room}/{resource}/links", put(links))
         .route("/whip/{room}/{resource}/publishing", put(publishing))
 }

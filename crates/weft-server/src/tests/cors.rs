@@ -112,6 +112,11 @@ fn nothing_changes_for_other_origins_and_other_paths() {
     let asked = preflight(&rig, "/whip/r", STUDIO);
     assert!(asked.header("access-control-allow-origin").is_empty());
     assert!(asked.header("vary").is_empty());
+    for path in ["/whip/r/x", "/whep/r/van/x"] {
+        let asked = request(rig.address(), &format!("OPTIONS {path}"), &[], "");
+        assert_eq!(asked.status, 204, "{path}");
+        assert_eq!(asked.header("allow"), "PATCH, DELETE, OPTIONS");
+    }
 }
 
 #[test]
