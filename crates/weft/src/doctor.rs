@@ -3,7 +3,7 @@
 use std::net::{IpAddr, UdpSocket};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use serde::Serialize;
@@ -92,6 +92,7 @@ impl Finding {
 pub fn run(args: &DoctorArgs) -> Result<(), Failure> {
     let mut findings = links();
     findings.push(relay_clock());
+    findings.extend(date(SystemTime::now()));
     findings.extend(Codec::of_kind(MediaKind::Video).map(video_codec));
     findings.extend(cameras());
     findings.push(microphone());
@@ -230,6 +231,20 @@ fn relay_clock() -> Finding {
         false => Finding::ok("clock", text),
     };
     finding.value(json!({ "late_ms": late_ms }))
+}
+
+/// Checks the date. A machine without a battery-backed clock starts in the past, where no
+/// certificate is valid yet.
+fn date(now: SystemTime) -> Option<Finding> {
+    /// Start of 2026, before weft's first release, in seconds of Unix time.
+    const EARLIEST: Duration = Duration::from_secs(1_767_225_600);
+    (now < UNIX_EPOCH + EARLIEST).then(|| {
+        Finding::no(
+            "date",
+            "the clock is before 2026, where no certificate is valid yet",
+            "set it, for example with `timedatectl set-ntp true`",
+        )
+    })
 }
 
 fn video_codec(codec: Codec) -> Finding {
@@ -432,4 +447,17 @@ fn is_in(folders: &[PathBuf], names: &[&str]) -> bool {
         let metadata = path.metadata();
         metadata.is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A Raspberry Pi before NTP.
+    #[test]
+    fn a_clock_in_1973_is_named_with_the_remedy() {
+        let early = date(UNIX_EPOCH + Duration::from_secs(100_000_000)).expect("a finding");
+        assert!(early.state == State::No && early.remedy.is_some_and(|r| r.contains("set-ntp")));
+        assert!(date(UNIX_EPOCH + Duration::from_secs(1_800_000_000)).is_none());
+    }
 }
