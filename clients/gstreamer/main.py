@@ -27,11 +27,13 @@ ENCODERS = {
     "av1": "av1enc usage-profile=realtime cpu-used=10 keyframe-max-dist=60 ! av1parse ! rtpav1pay pt=96",
     "h264": "openh264enc gop-size=60 ! video/x-h264,profile=constrained-baseline ! h264parse ! rtph264pay config-interval=-1 pt=96",
 }
+# Parameters of H.264, which an application may leave out.
+PARAMETERS = ",packetization-mode=(string)1,profile-level-id=(string)42e01f"
 RECEIVED = {
     "vp8": "application/x-rtp,media=video,encoding-name=VP8,payload=96,clock-rate=90000,rtcp-fb-nack-pli=true",
     "vp9": "application/x-rtp,media=video,encoding-name=VP9,payload=96,clock-rate=90000,rtcp-fb-nack-pli=true",
     "av1": "application/x-rtp,media=video,encoding-name=AV1,payload=96,clock-rate=90000,rtcp-fb-nack-pli=true",
-    "h264": "application/x-rtp,media=video,encoding-name=H264,payload=96,clock-rate=90000,rtcp-fb-nack-pli=true,packetization-mode=(string)1,profile-level-id=(string)42e01f",
+    "h264": "application/x-rtp,media=video,encoding-name=H264,payload=96,clock-rate=90000,rtcp-fb-nack-pli=true" + PARAMETERS,
 }
 DECODERS = {
     "VP8": "rtpvp8depay ! vp8dec",
@@ -102,7 +104,10 @@ class End:
         self.pipeline.set_state(Gst.State.PLAYING)
         if not self.given.send:
             receive = GstWebRTC.WebRTCRTPTransceiverDirection.RECVONLY
-            for caps in [RECEIVED[self.given.codec], SOUND] if self.given.sound else [RECEIVED[self.given.codec]]:
+            pictures = RECEIVED[self.given.codec]
+            if self.given.bare:
+                pictures = pictures.replace(PARAMETERS, "")
+            for caps in [pictures, SOUND] if self.given.sound else [pictures]:
                 self.kept.append(self.peer.emit("add-transceiver", receive, Gst.Caps.from_string(caps)))
             self.offer()
         threading.Thread(target=self.listen, daemon=True).start()
@@ -194,6 +199,7 @@ def arguments():
     parser.add_argument("--size", default="1280x720")
     parser.add_argument("--fps", type=int, default=30)
     parser.add_argument("--codec", choices=sorted(ENCODERS), default="vp8")
+    parser.add_argument("--bare", action="store_true", help="list the received codec without parameters")
     parser.add_argument("--sound", action="store_true", help="have a microphone, or hear")
     return parser.parse_args()
 

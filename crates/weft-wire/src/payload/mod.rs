@@ -46,10 +46,12 @@ pub enum Form {
 }
 
 impl Form {
-    /// Form of a payload type; `None` if it is not one of our codecs.
+    /// Form of a payload type; `None` if it is not one of our codecs, or has another clock
+    /// than the codec's payload format: its timestamps would mean other times.
     #[must_use]
     pub fn of(offered: &sdp::Payload) -> Option<Form> {
-        let mut all = Codec::ALL.into_iter();
+        let timed = |codec: &Codec| codec.clock_rate() == offered.clock_rate;
+        let mut all = Codec::ALL.into_iter().filter(timed);
         all.find_map(|codec| format_of(codec).form(offered))
     }
 
@@ -426,6 +428,12 @@ pub fn listed(payloads: &[sdp::Payload]) -> String {
         let is_auxiliary = AUXILIARY.iter().any(|name| payload.is(name));
         let name = match Form::of(payload) {
             Some(form) => form.to_string(),
+            None if has_other_clock(payload) => {
+                format!(
+                    "{} with a clock of {} Hz",
+                    payload.codec, payload.clock_rate
+                )
+            }
             None if payload.is("H264") => h264::unsupported(payload),
             None => payload.codec.clone(),
         };
@@ -437,6 +445,13 @@ pub fn listed(payloads: &[sdp::Payload]) -> String {
         true => "no codec".to_owned(),
         false => one_of(names),
     }
+}
+
+/// Whether it is one of our codecs with a clock that its payload format does not have.
+fn has_other_clock(payload: &sdp::Payload) -> bool {
+    let mut codecs = Codec::ALL.into_iter();
+    let same = codecs.find(|codec| payload.is(codec.encoding()));
+    same.is_some_and(|codec| codec.clock_rate() != payload.clock_rate)
 }
 
 /// `a, b or c`.

@@ -42,6 +42,7 @@ fn people_read_what_is_missing() {
     assert_eq!(wanted, "VP8, H.264, VP9, AV1 or Opus (audio/48000/2)");
     let named = |codec: &str| sdp::Payload {
         codec: codec.to_owned(),
+        clock_rate: 90_000,
         ..sdp::Payload::default()
     };
     let payloads = ["AV1", "rtx", "H265", "AV1", ""].map(named);
@@ -55,6 +56,12 @@ fn people_read_what_is_missing() {
         listed(&[high]),
         "H.264 (high profile, packetization-mode=1)"
     );
+    let slow = sdp::Payload {
+        clock_rate: 48_000,
+        ..named("VP8")
+    };
+    assert_eq!(Form::of(&slow), None);
+    assert_eq!(listed(&[slow]), "VP8 with a clock of 48000 Hz");
     for (parameters, name) in [
         (
             "packetization-mode=1;profile-level-id=120028",

@@ -95,6 +95,14 @@ fn gstreamer_plays_h264() {
     }
 }
 
+/// Applications that give webrtcbin no parameters list `H264/90000` alone, which is mode 0.
+#[test]
+fn gstreamer_plays_h264_that_it_lists_without_parameters() {
+    if is_installed() {
+        plays(&[&client(H264)[..], &["--bare"]].concat(), H264, true);
+    }
+}
+
 /// The section without media is inactive and not rejected: webrtcbin uses the first
 /// section's transport for all.
 #[test]

@@ -123,6 +123,7 @@ fn a_player_gets_the_profiles_that_its_own_decodes() {
         Form::of(&sdp::Payload {
             codec: "H264".to_owned(),
             parameters: id.to_owned(),
+            clock_rate: 90_000,
             ..sdp::Payload::default()
         })
         .expect("it is known")
@@ -153,6 +154,7 @@ fn a_player_gets_the_profiles_that_its_own_decodes() {
         ),
         (SINGLE, &["profile-level-id=42e00a"], 100),
         (SINGLE, &["packetization-mode=0"], 100),
+        (BASELINE, &["level-asymmetry-allowed=1"], 100),
     ] {
         let taken = play(sent, listed).expect("it is played");
         assert_eq!(taken, payload_type, "{sent} {listed:?}");

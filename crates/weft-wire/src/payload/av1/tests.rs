@@ -60,6 +60,7 @@ fn profiles_differ_and_the_parameters_of_a_stream_go_on() {
         Form::of(&sdp::Payload {
             codec: "AV1".to_owned(),
             parameters: parameters.to_owned(),
+            clock_rate: 90_000,
             ..sdp::Payload::default()
         })
     };

@@ -19,10 +19,13 @@ pub struct Form {
 
 /// `packetization-mode` (RFC 6184 section 6). A receiver of a later mode also
 /// accepts the earlier ones.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Packetization {
     /// 0: one NAL unit in each packet.
     SingleUnit,
+    /// None, which means 0 for a stream. Receivers without one have no parameters to list
+    /// rather than a limit: GStreamer's depayloader, for one, reads fragments.
+    Unstated,
     /// 1: also fragments of NAL units, and several of them.
     NonInterleaved,
 }
@@ -63,7 +66,7 @@ impl Form {
     /// which `level-asymmetry-allowed` expresses only partly.
     #[must_use]
     pub fn decodes(self, stream: Form) -> bool {
-        self.profile.decodes(stream.profile) && self.packetization >= stream.packetization
+        self.profile.decodes(stream.profile) && self.packetization.reads(stream.packetization)
     }
 
     /// Rank among the forms that a publisher offers, the greatest first. Single
@@ -71,7 +74,7 @@ impl Form {
     /// profile that most receivers decode.
     #[must_use]
     pub fn preference(self) -> u8 {
-        16 * self.packetization as u8 + 15 - self.profile as u8
+        16 * self.packetization.mode() + 15 - self.profile as u8
     }
 
     /// Format parameters (`a=fmtp`) of an offer with this form. All receivers
@@ -86,9 +89,24 @@ impl Form {
     }
 }
 
+impl Packetization {
+    /// Number in session descriptions.
+    const fn mode(self) -> u8 {
+        match self {
+            Packetization::SingleUnit | Packetization::Unstated => 0,
+            Packetization::NonInterleaved => 1,
+        }
+    }
+
+    /// Whether a receiver of this mode reads streams of the other one.
+    const fn reads(self, stream: Packetization) -> bool {
+        stream.mode() == 0 || !matches!(self, Packetization::SingleUnit)
+    }
+}
+
 impl fmt::Display for Form {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mode = self.packetization as u8;
+        let mode = self.packetization.mode();
         write!(f, "{} profile, packetization-mode={mode}", self.profile)
     }
 }
@@ -111,7 +129,8 @@ pub(in crate::payload) fn unsupported(payload: &sdp::Payload) -> String {
 /// `None` if it is interleaved, or no mode of RFC 6184.
 fn packetization(payload: &sdp::Payload) -> Option<Packetization> {
     match payload.parameter("packetization-mode") {
-        None | Some("0") => Some(Packetization::SingleUnit),
+        None => Some(Packetization::Unstated),
+        Some("0") => Some(Packetization::SingleUnit),
         Some("1") => Some(Packetization::NonInterleaved),
         Some(_) => None,
     }

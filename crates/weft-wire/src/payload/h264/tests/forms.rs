@@ -7,6 +7,7 @@ fn form(parameters: &str) -> Option<Form> {
     Form::of(&sdp::Payload {
         codec: "h264".to_owned(),
         parameters: parameters.to_owned(),
+        clock_rate: 90_000,
         ..sdp::Payload::default()
     })
 }
@@ -78,7 +79,7 @@ fn what_is_not_written_is_baseline_at_level_1_in_single_units() {
     let bare = Form {
         profile: Profile::Baseline,
         level: 10,
-        packetization: Packetization::SingleUnit,
+        packetization: Packetization::Unstated,
     };
     assert_eq!(form(""), Some(bare));
     assert_eq!(form("level-asymmetry-allowed=1"), Some(bare));
@@ -130,6 +131,9 @@ fn a_decoder_takes_the_profiles_that_its_own_contains() {
     };
     assert!(!high.decodes(Form::OURS), "fragments");
     assert!(high.decodes(single));
+    let bare = form("").unwrap();
+    assert!(bare.decodes(Form::OURS) && bare.decodes(single));
+    assert!(single.decodes(bare) && bare.preference() < Form::OURS.preference());
 }
 
 /// The form that most receivers decode, from the list of Chromium 156.
