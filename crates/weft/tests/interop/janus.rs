@@ -8,18 +8,15 @@ use std::time::Instant;
 use serde_json::Value;
 use weft_testing::where_the_machine_keeps_up;
 
-use super::fixture::{self, Namespace, PATIENCE, Program, cable};
+use super::fixture::{self, Namespace, PATIENCE, Program};
 use super::has;
-use super::lossy::{LINKS, Links, WATCHED};
+use super::lossy::{LINKS, Links};
+use super::script::{Script, documented};
 
 const CALL: &str = "127.0.0.1:8090";
 const JANUS: &str = "http://10.1.0.1:8088/janus";
 const ROOM: &str = "1234";
-/// Link of a viewer beside the sender, which loses nothing.
-const VIEWER_LINK: &str = "three";
 const VIEWER_PORT: &str = "8091";
-/// Seconds of all freezes of the viewer together. Measured on a busy machine: 0.7.
-const MOST_IN_GAPS: f64 = 1.5;
 /// Most that is sent, and least that shows a call with feedback: without, it falls to
 /// 0.3 within seconds.
 const RATE: &str = "3mbit";
@@ -95,8 +92,7 @@ fn publish_with_losses() {
     let Some(links) = Links::open() else {
         return;
     };
-    let ends = ["10.3.0.1", "10.3.0.2"];
-    cable(&links.server_side, &links.sender_side, VIEWER_LINK, ends);
+    links.add_viewer();
     let published = publish(&links);
     let page = include_str!("../../../../docs/use/play.md");
     let about = [JANUS, ROOM, VIEWER_PORT];
@@ -104,25 +100,7 @@ fn publish_with_losses() {
     // Janus numbers the viewer's packets from the first on, which may be a lost one's
     // successor.
     links.lose();
-    let mut play = links.sender_side.command(env!("CARGO_BIN_EXE_weft"));
-    play.args(["play", &format!("http://127.0.0.1:{VIEWER_PORT}/")]);
-    play.args(["--link", VIEWER_LINK, "--stats", "/dev/stdout"]);
-    let viewer = Program::start(&mut play);
-    let camera = "/received/stream/cameras/0";
-    let frozen = |figures: &Value| figures.pointer(camera)?["freeze_s"].as_f64();
-    let frames = |figures: &Value| figures["received"]["stream"]["frames"].as_u64();
-    let first = viewer.shows("frames", |figures| frames(figures) > Some(60));
-    let until = fixture::time(&first) + WATCHED;
-    let last = viewer.shows("a line", |figures| fixture::time(figures) >= until);
-    let gaps = frozen(&last)
-        .zip(frozen(&first))
-        .map(|(now, then)| now - then);
-    let gaps = gaps.expect("a camera");
-    let more = frames(&last)
-        .zip(frames(&first))
-        .map(|(now, then)| now - then);
-    println!("{more:?} pictures, {gaps:.1} s in gaps within {WATCHED} s");
-    assert!(gaps <= MOST_IN_GAPS, "{gaps} s");
+    links.watch(VIEWER_PORT);
     drop(published);
 }
 
@@ -150,37 +128,6 @@ fn recovers(call: &Program) -> f64 {
         missed(figures) && rate(figures) >= LEAST
     });
     fixture::time(&back) - died
-}
-
-/// A script of the documentation, running.
-struct Script {
-    _file: tempfile::NamedTempFile,
-    _program: Program,
-}
-
-impl Script {
-    fn start(namespace: &Namespace, text: &str, arguments: &[&str]) -> Script {
-        let file = tempfile::NamedTempFile::new().expect("a file");
-        std::fs::write(file.path(), text).expect("it is written");
-        let mut python = namespace.command("python3");
-        let program = Program::start(python.arg(file.path()).args(arguments));
-        Script {
-            _file: file,
-            _program: program,
-        }
-    }
-}
-
-/// Code block of the page that begins with these words.
-fn documented<'a>(page: &'a str, start: &str) -> &'a str {
-    let block = page.split("```").find(|block| {
-        let code = block.split_once('\n').map_or("", |(_, code)| code);
-        code.starts_with(start)
-    });
-    let (_, code) = block
-        .and_then(|block| block.split_once('\n'))
-        .expect("a block");
-    code
 }
 
 fn start_janus(namespace: &Namespace) -> Program {

@@ -1,6 +1,8 @@
 //! Two namespaces with two links between them, which can lose packets.
 
-use super::fixture::{self, Namespace, cable};
+use serde_json::Value;
+
+use super::fixture::{self, Namespace, Program, cable};
 use super::has;
 
 /// Links of the sender.
@@ -10,7 +12,13 @@ pub(crate) const SERVER: &str = "10.1.0.1";
 
 /// Lost datagrams per thousand, and the seconds in which the picture is watched.
 pub(crate) const LOSS: u32 = 30;
-pub(crate) const WATCHED: f64 = 15.0;
+pub(crate) const WATCHED: f64 = 20.0;
+/// Most of these seconds in freezes, which are gaps of more than 200 ms.
+pub(crate) const MOST_IN_GAPS: f64 = 2.0;
+/// Link of a viewer beside the sender, which loses nothing.
+const VIEWER: &str = "three";
+/// The viewer's picture in `--stats`.
+const CAMERA: &str = "/received/stream/cameras/0";
 
 pub(crate) struct Links {
     pub server_side: Namespace,
@@ -46,5 +54,31 @@ impl Links {
         let table = format!("table ip loss {{ chain in {{ {hook}; {rules}; }}; }}");
         let status = self.server_side.command("nft").arg(table).status();
         assert!(status.expect("nft runs").success());
+    }
+
+    /// Adds the link of a viewer beside the sender.
+    pub(crate) fn add_viewer(&self) {
+        let ends = ["10.3.0.1", "10.3.0.2"];
+        cable(&self.server_side, &self.sender_side, VIEWER, ends);
+    }
+
+    /// Plays from a WHEP server on this port beside the sender; fails if the picture freezes
+    /// for more than [`MOST_IN_GAPS`].
+    pub(crate) fn watch(&self, port: &str) {
+        let mut play = self.sender_side.command(env!("CARGO_BIN_EXE_weft"));
+        play.args(["play", &format!("http://127.0.0.1:{port}/")]);
+        play.args(["--link", VIEWER, "--stats", "/dev/stdout"]);
+        let viewer = Program::start(&mut play);
+        let frozen = |figures: &Value| figures.pointer(CAMERA)?["freeze_s"].as_f64();
+        let frames = |figures: &Value| figures["received"]["stream"]["frames"].as_u64();
+        let first = viewer.shows("frames", |figures| frames(figures) > Some(60));
+        let until = fixture::time(&first) + WATCHED;
+        let last = viewer.shows("a line", |figures| fixture::time(figures) >= until);
+        let gaps = frozen(&last).expect("a camera") - frozen(&first).expect("a camera");
+        let more = frames(&last)
+            .zip(frames(&first))
+            .map(|(now, then)| now - then);
+        println!("{more:?} pictures, {gaps:.1} s in gaps within {WATCHED} s");
+        assert!(gaps <= MOST_IN_GAPS, "{gaps} s");
     }
 }

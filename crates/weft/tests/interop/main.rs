@@ -16,12 +16,14 @@ mod firefox;
 #[path = "../join/fixture.rs"]
 #[allow(dead_code, reason = "the tests of links use more of it")]
 mod fixture;
+mod galene;
 mod gstreamer;
 mod janus;
 mod lossy;
 mod mediamtx;
 mod pion;
 mod room;
+mod script;
 
 use client::Client;
 use room::Room;

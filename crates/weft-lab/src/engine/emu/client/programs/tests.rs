@@ -30,8 +30,8 @@ fn what_is_unpacked_is_what_the_sources_have() {
     let cache = tempfile::tempdir().unwrap();
     let folder = unpack(cache.path()).unwrap();
     let made_there = |path: &Path| {
-        // MediaMTX is a server of the interop tests, not a client of the lab.
-        ["venv", "__pycache__", "pion/pion", "mediamtx"]
+        // Some are servers of the interop tests, not clients of the lab.
+        ["venv", "__pycache__", "pion/pion", "mediamtx", "galene"]
             .iter()
             .any(|name| path.ends_with(name))
     };
