@@ -3,7 +3,7 @@
 
 use crate::name;
 use crate::room::{Member, Room};
-use crate::{Change, ChatMessage, Participant, Proof, Registry, RoomSettings};
+use crate::{Change, ChatMessage, Participant, Proof, Recorder, Registry, RoomSettings};
 use serde::{Deserialize, Serialize};
 use weft_units::Instant;
 
@@ -35,6 +35,9 @@ pub struct RoomState {
     pub settings: RoomSettings,
     /// Order of these settings among those of other servers.
     pub version: SettingsVersion,
+    /// Server that records the room.
+    #[serde(default)]
+    pub recorder: Recorder,
     /// Messages of the chat, from all servers.
     pub chat: Vec<ChatMessage>,
 }
@@ -48,6 +51,7 @@ impl Registry {
             participants: found.here().filter_map(presence).collect(),
             settings: found.settings,
             version: found.version.clone(),
+            recorder: found.recorder.clone(),
             chat: found.chat.since(now, None).into_iter().cloned().collect(),
         })
     }
@@ -88,6 +92,7 @@ impl Registry {
             self.place(room, server, presence, epoch);
         }
         self.take_settings(room, state.settings, state.version);
+        self.take_recorder(room, state.recorder);
         for message in &state.chat {
             self.take_message(now, room, message);
         }
@@ -186,7 +191,7 @@ impl Registry {
         };
         if version > found.version {
             found.version = version;
-            // A server says itself whether it records.
+            // The recorder has a version of its own.
             let recorded = found.settings.recorded;
             let settings = RoomSettings {
                 recorded,

@@ -20,6 +20,7 @@ mod moderation;
 mod name;
 mod participant;
 mod reaction;
+mod recorder;
 mod registry;
 mod room;
 mod seen;
@@ -37,4 +38,4 @@ pub use participant::{
 };
 pub use reaction::{Hand, Reaction};
 pub use registry::Registry;
-pub use room::RoomSettings;
+pub use room::{Recorder, RoomSettings};

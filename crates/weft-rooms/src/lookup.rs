@@ -2,7 +2,7 @@
 
 use crate::join::unknown;
 use crate::name::{self, participant_name};
-use crate::room::{Member, RoomSettings};
+use crate::room::{Member, Room, RoomSettings};
 use crate::{HoldError, Participant, Proof, Registry, UnknownParticipant};
 use std::collections::BTreeSet;
 
@@ -21,6 +21,12 @@ impl Registry {
     /// Rooms with participants.
     pub fn rooms(&self) -> impl Iterator<Item = &str> {
         self.rooms.keys().map(String::as_str)
+    }
+
+    /// Whether a room has participants on this server.
+    #[must_use]
+    pub fn is_here(&self, room: &str) -> bool {
+        self.rooms.get(room).is_some_and(Room::is_here)
     }
 
     /// Finds a participant by id, or by display name without regard to case.

@@ -21,15 +21,6 @@ impl Registry {
         }
     }
 
-    /// Records whether the server records the room, and tells everybody inside.
-    pub fn set_recorded(&mut self, room: &str, recorded: bool) {
-        let settings = RoomSettings {
-            recorded,
-            ..self.settings(room)
-        };
-        self.set_settings(room, settings);
-    }
-
     /// Participants who wait to be admitted, in order of arrival.
     #[must_use]
     pub fn waiting(&self, room: &str) -> Vec<&Participant> {

@@ -18,6 +18,7 @@ pub(crate) struct Room {
     /// Number of changes of the settings, and the server that made the last one: of two
     /// changes at the same time, all servers keep the same one.
     pub(crate) version: (u64, String),
+    pub(crate) recorder: Recorder,
 }
 
 /// Settings of a room by its moderators, which end with the room.
@@ -27,8 +28,18 @@ pub struct RoomSettings {
     pub locked: bool,
     /// Whether newcomers wait until a moderator admits them, except hosts.
     pub waiting_room: bool,
-    /// Whether the server records the room.
+    /// Whether a server records the room.
     pub recorded: bool,
+}
+
+/// Server that records a room. Of two values all servers keep the one with the later
+/// version.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recorder {
+    /// Name of the server; `None` while the room is not recorded.
+    pub server: Option<String>,
+    /// Number of changes, and the server that made the last one.
+    pub version: (u64, String),
 }
 
 impl Room {
@@ -41,6 +52,7 @@ impl Room {
             hands: 0,
             settings: RoomSettings::default(),
             version: (0, String::new()),
+            recorder: Recorder::default(),
         }
     }
 

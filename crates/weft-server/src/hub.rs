@@ -15,6 +15,7 @@ mod recorded;
 mod recording;
 mod resources;
 mod state;
+mod succession;
 mod talk;
 mod vacancies;
 
@@ -31,7 +32,7 @@ use crate::secret::proof_of;
 use crate::webhook::Webhooks;
 pub(crate) use bars::Bar;
 use bars::Bars;
-pub(crate) use cluster::{ActionWanted, Cluster, ClusterEvent, ClusterNotice};
+pub(crate) use cluster::{ActionWanted, Cluster, ClusterEvent, ClusterNotice, RecordingsElsewhere};
 pub(crate) use composer::follow_recordings;
 pub(crate) use hearing::PullWanted;
 use resources::{Resource, Resources, Role};

@@ -41,6 +41,7 @@ impl Server {
             participants: Vec::new(),
             settings: RoomSettings::default(),
             version: SettingsVersion::default(),
+            recorder: Recorder::default(),
             chat: Vec::new(),
         };
         let state = state.unwrap_or_else(nobody);

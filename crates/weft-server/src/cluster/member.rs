@@ -57,6 +57,7 @@ impl Member {
             Step::Forget { node } => {
                 self.hub.forget_elsewhere(&node, &[]);
                 self.hub.set_vacancy(&node, None);
+                self.hub.replace_recorders();
                 self.log(ClusterChange::Lost { node });
             }
             Step::Refuse { node, reason } => self.log(match reason {

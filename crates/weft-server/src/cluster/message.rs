@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use weft_rooms::RoomState;
 
 /// Version of these messages. Servers with another one refuse each other.
-pub(super) const PROTOCOL: u32 = 1;
+pub(super) const PROTOCOL: u32 = 2;
 
 /// Message to all servers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

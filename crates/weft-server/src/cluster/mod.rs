@@ -1,13 +1,15 @@
 //! Servers of a cluster, which find each other through NATS. Each tells the others of its
 //! participants, over core subjects: `weft.CLUSTER.all` for events and signs of life,
 //! `weft.CLUSTER.ask.NODE` for the state of one server, `act` for
-//! moderators, and `pull` and `accept` for the descriptions of a media connection. Media never goes over NATS.
+//! moderators, `recordings` for lists, and `pull` and `accept` for the descriptions of a
+//! media connection. Media never goes over NATS.
 
 mod fetch;
 mod load;
 mod member;
 mod message;
 mod pulls;
+mod recordings;
 mod roster;
 
 use crate::auth::{Gate, TokenId};
@@ -171,6 +173,11 @@ impl Membership {
                     Some(ClusterNotice::Event(event)) => self.send_event(event).await,
                     Some(ClusterNotice::Action(node, wanted)) => self.ask_for(node, wanted),
                     Some(ClusterNotice::Viewers) => pulls.look(),
+                    Some(ClusterNotice::Recordings(room, reply)) => {
+                        let via = (self.client.clone(), self.prefix.clone());
+                        let nodes = member.roster.nodes().collect();
+                        tokio::spawn(recordings::ask_all(via, nodes, room, reply));
+                    }
                     Some(ClusterNotice::Ended(resource)) => pulls.end(&resource),
                     None => {}
                 },
@@ -273,6 +280,15 @@ impl Membership {
                 if let Ok(wanted) = serde_json::from_slice(json) {
                     member.act(wanted);
                     self.publish(to.to_string(), &true).await;
+                }
+            }
+            Some("recordings") => {
+                if let Ok(wanted) = serde_json::from_slice(json) {
+                    tokio::spawn(async move {
+                        if let Some(page) = recordings::page(hub, wanted).await {
+                            reply(&client, to, &page).await;
+                        }
+                    });
                 }
             }
             Some("pull") => {

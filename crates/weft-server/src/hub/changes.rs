@@ -1,8 +1,8 @@
 //! Publication of the registry's changes: to the participants, the log, and the other
 //! servers of a cluster.
 
+use super::Hub;
 use super::state::{State, change_message};
-use super::{Hub, recorded};
 use crate::log::ServerEvent;
 use crate::media_plane::Sound;
 use weft_rooms::{Change, RoomEvent};
@@ -23,7 +23,7 @@ impl Hub {
                     state.registry.release(now, &of.room, &of.participant);
                 }
             }
-            recorded::follow(&*self.media, &self.log, state, (&room, &change));
+            self.follow_recorded(state, &room, &change);
             if is_ours {
                 self.write_down(&room, &change);
             }

@@ -10,10 +10,12 @@ use crate::cluster_counts::ClusterCounts;
 use crate::hub::state::message;
 use crate::media_plane::ResourceId;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, Ordering};
-use tokio::sync::mpsc;
-use weft_rooms::{Change, ChatMessage, Presence, Reaction, RoomSettings, SettingsVersion};
+use tokio::sync::{mpsc, oneshot};
+use weft_rooms::{
+    Change, ChatMessage, Presence, Reaction, Recorder, RoomSettings, SettingsVersion,
+};
 use weft_units::Duration;
 
 /// Event for the other servers of the cluster. Each can be repeated without harm, so a
@@ -44,6 +46,16 @@ pub(crate) enum ClusterEvent {
         room: String,
         settings: RoomSettings,
         version: SettingsVersion,
+    },
+    /// Server that records a room.
+    Recorder {
+        room: String,
+        recorder: Recorder,
+    },
+    /// Message for the moderators of a room about its recording.
+    RecordingError {
+        room: String,
+        error: String,
     },
     /// Nobody whom the bar keeps out may enter for this many milliseconds.
     Barred {
@@ -92,12 +104,18 @@ pub(crate) enum Action {
     },
 }
 
+/// Recordings of each of the other servers, as the HTTP interface lists them; `None` for a
+/// server that does not answer.
+pub(crate) type RecordingsElsewhere = Vec<(String, Option<Vec<Value>>)>;
+
 /// Message of the hub to its cluster.
 pub(crate) enum ClusterNotice {
     /// Event for the other servers.
     Event(ClusterEvent),
     /// Request to this server.
     Action(String, ActionWanted),
+    /// Request for the recordings of a room, or of all, on the other servers.
+    Recordings(Option<String>, oneshot::Sender<RecordingsElsewhere>),
     /// Other publications may have viewers here than before.
     Viewers,
     /// A media connection to another server has ended.
@@ -138,7 +156,7 @@ impl Cluster {
     }
 
     /// The receiver is gone while the server ends.
-    fn notice(&self, notice: ClusterNotice) {
+    pub(super) fn notice(&self, notice: ClusterNotice) {
         let _ = self.notices.send(notice);
     }
 }
@@ -152,6 +170,24 @@ impl Hub {
     /// Figures of the cluster, if this server is in one.
     pub(crate) fn cluster_counts(&self) -> Option<&ClusterCounts> {
         Some(&self.cluster.as_ref()?.counts)
+    }
+
+    /// Name of this server in its cluster; empty for a server alone.
+    pub(super) fn own_name(&self) -> &str {
+        self.cluster.as_ref().map_or("", |cluster| &cluster.node)
+    }
+
+    /// Name of this server for the operator's programs; `None` for a server alone.
+    pub(super) fn server_name(&self) -> Option<String> {
+        Some(self.cluster.as_ref()?.node.clone())
+    }
+
+    pub(super) fn cluster(&self) -> Option<&Cluster> {
+        self.cluster.as_ref()
+    }
+
+    pub(super) fn vacancies(&self) -> Option<&Vacancies> {
+        Some(&self.cluster.as_ref()?.vacancies)
     }
 
     /// Whether this server is in a cluster and can hear the others.
@@ -176,7 +212,7 @@ impl Hub {
         }
     }
 
-    fn tell(&self, event: impl FnOnce() -> ClusterEvent) {
+    pub(super) fn tell(&self, event: impl FnOnce() -> ClusterEvent) {
         if let Some(cluster) = &self.cluster {
             cluster.send(event());
         }

@@ -36,11 +36,15 @@ impl Hub {
     /// Hands the participants over to other servers, with tokens of `gate` for pages, and
     /// waits up to `patience` until they have left.
     pub(crate) async fn until_drained(&self, gate: &Gate, patience: Duration) {
-        tokio::select! {
-            () = self.until_empty() => {}
-            () = self.hand_over(gate, patience) => {}
-            () = tokio::time::sleep(patience) => {}
-        }
+        let recordings = tokio::time::timeout(patience, self.pass_recordings_on());
+        let participants = async {
+            tokio::select! {
+                () = self.until_empty() => {}
+                () = self.hand_over(gate, patience) => {}
+                () = tokio::time::sleep(patience) => {}
+            }
+        };
+        let _ = tokio::join!(recordings, participants);
     }
 
     /// Waits until all participants have left.

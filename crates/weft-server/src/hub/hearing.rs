@@ -4,6 +4,7 @@
 use super::Hub;
 use super::bars::Bar;
 use super::cluster::{Action, ActionWanted, ClusterEvent, Removal, cluster_message};
+use super::recorded::notify_of_recording;
 use crate::media_plane::Sound;
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -66,6 +67,14 @@ impl Hub {
                 settings,
                 version,
             } => state.registry.take_settings(&room, settings, version),
+            ClusterEvent::Recorder { room, recorder } => {
+                if state.registry.take_recorder(&room, recorder) {
+                    self.follow_recorder(&mut state, &room);
+                }
+            }
+            ClusterEvent::RecordingError { room, error } => {
+                notify_of_recording(&mut state, &room, &error);
+            }
             ClusterEvent::Barred { room, bar, millis } => {
                 let length = Duration::from_millis(millis);
                 state.bars.add(now, &room, bar, length);
@@ -85,7 +94,9 @@ impl Hub {
         let now = self.clock.now();
         for room in rooms {
             let epoch = self.ids.fresh();
+            let name = room.room.clone();
             state.registry.set_elsewhere(now, node, room, &epoch);
+            self.follow_recorder(&mut state, &name);
         }
         self.publish_changes(&mut state);
     }
@@ -152,14 +163,16 @@ impl Hub {
         }
     }
 
-    /// Returns the publications of other servers that somebody here plays, by room and id.
+    /// Returns the publications of other servers that somebody here plays or this server
+    /// records, by room and id.
     pub(crate) fn pulls_wanted(&self) -> BTreeMap<(String, String), PullWanted> {
         if let Some(cluster) = &self.cluster {
             cluster.is_noticed.store(false, Ordering::Relaxed);
         }
         let state = self.lock();
         let mut wanted = BTreeMap::new();
-        for (room, played) in state.resources.played() {
+        let recorded = state.recorded.iter().map(|room| (&**room, None));
+        for (room, played) in state.resources.played().chain(recorded) {
             for (who, node) in state.registry.elsewhere(room) {
                 let is_played = played.is_none_or(|played| *played == who.id);
                 if is_played && !who.publishing.is_nothing() {

@@ -1,13 +1,15 @@
 //! Recordings of rooms, as moderators start and stop them.
 
-use super::state::message;
-use super::{Arrival, Hub, recorded};
+use super::cluster::ClusterNotice;
+use super::recorded::names;
+use super::{Arrival, Hub};
 use crate::log::ServerEvent;
 use crate::problem::Problem;
-use crate::recorder::{Recorder, RecordingEvent};
+use crate::recorder::{Recorder, RecordingEvent, list};
 use crate::webhook::WebhookEvent;
 use axum::http::StatusCode;
-use serde_json::json;
+use serde_json::{Value, json};
+use std::io;
 use std::path::{Path, PathBuf};
 use tokio::sync::oneshot;
 use weft_record::{Index, RecorderError};
@@ -18,29 +20,32 @@ pub(crate) type Starting = oneshot::Receiver<Result<PathBuf, RecorderError>>;
 impl Hub {
     /// Returns the recorder.
     pub(crate) fn recorder(&self) -> Result<&Recorder, Problem> {
-        self.media.recorder().ok_or_else(|| {
-            Problem::new(
-                StatusCode::NOT_FOUND,
-                "This server records no rooms.",
-                "Ask its operator to start it with --recordings FOLDER.",
-            )
-            .of_kind("no_recordings")
-        })
+        self.media.recorder().ok_or_else(no_recordings)
     }
 
-    /// Asks for the recording of a room for a moderator; `None` if it is recorded already.
-    /// [`Hub::recording_started`] must follow.
+    /// Asks for the recording of a room for a moderator; `None` if it is recorded already,
+    /// or another server of the cluster begins it. Otherwise [`Hub::recording_started`]
+    /// must follow.
     pub(crate) fn ask_recording(&self, who: &Arrival<'_>) -> Result<Option<Starting>, Problem> {
         let mut state = self.lock();
         let id = self.moderator(&state, who)?;
-        let recorder = self.recorder()?;
+        if !state.records {
+            return Err(no_recordings());
+        }
         state.check_pace(who.room, id, self.clock.now())?;
-        if !state.recorded.insert(who.room.to_owned()) {
+        if state.registry.recorder(who.room).is_some() || state.recorded.contains(who.room) {
             return Ok(None);
         }
-        let there = state.registry.participants(who.room).into_iter();
-        let names = there.map(|who| (who.id.clone(), who.name.clone()));
-        Ok(Some(recorder.start(who.room, names.collect())))
+        let recorder = self.media.recorder();
+        if let Some(recorder) = recorder.filter(|_| self.can_record(&state)) {
+            state.recorded.insert(who.room.to_owned());
+            return Ok(Some(recorder.start(who.room, names(&state, who.room))));
+        }
+        let other = self.best_recorder(&state, who.room);
+        let other = other.ok_or_else(no_recordings)?;
+        self.set_recorder(&mut state, who.room, Some(&other));
+        self.publish_changes(&mut state);
+        Ok(None)
     }
 
     /// Takes the recorder's answer. Everybody in the room is told before the first packet
@@ -55,7 +60,7 @@ impl Hub {
             // Everybody may have left meanwhile.
             Ok(_) if !state.recorded.contains(room) => Ok(()),
             Ok(folder) => {
-                state.registry.set_recorded(room, true);
+                self.set_recorder(&mut state, room, Some(self.own_name()));
                 self.publish_changes(&mut state);
                 self.media.set_recorded(room, true);
                 self.log.emit(|| ServerEvent::RecordingStarted {
@@ -83,41 +88,58 @@ impl Hub {
     ) -> Result<Option<oneshot::Receiver<()>>, Problem> {
         let mut state = self.lock();
         self.moderator(&state, who)?;
-        self.recorder()?;
-        let stopped = recorded::end(&*self.media, &self.log, &mut state, who.room);
+        if !state.records {
+            return Err(no_recordings());
+        }
+        let stopped = self.end_recording(&mut state, who.room, false);
+        // Another server ends it when it hears of this.
+        self.set_recorder(&mut state, who.room, None);
         self.publish_changes(&mut state);
         Ok(stopped)
     }
 
     /// Handles an event of the recorder: the log and the moderators are told of errors.
     pub(crate) fn handle_recording_event(&self, event: RecordingEvent) {
-        if let RecordingEvent::Ready { room, folder } = event {
-            return self.tell_of_recording(room, &folder);
-        }
+        let event = match event {
+            RecordingEvent::Ready { room, folder } => {
+                return self.tell_of_recording(room, &folder);
+            }
+            RecordingEvent::Started { room, folder } => {
+                // Only an error of the recorder would be told.
+                let _ = self.recording_started(&room, Ok(folder));
+                return;
+            }
+            RecordingEvent::Flushed(reply) => {
+                let _ = reply.send(());
+                return;
+            }
+            other => other,
+        };
         let mut state = self.lock();
         match event {
-            RecordingEvent::Ready { .. } => {}
+            RecordingEvent::Ready { .. }
+            | RecordingEvent::Started { .. }
+            | RecordingEvent::Flushed(_) => {}
             RecordingEvent::NotRecorded { room, codec } => {
                 let codec = codec.encoding();
                 let error = format!("Pictures in {codec} are not recorded, only VP8 and H264.");
-                let told = json!({ "error": error });
-                state.notify_moderators_of(&room, &message("recording", &told));
+                self.tell_of_error(&mut state, &room, error);
                 self.log.emit(|| ServerEvent::NotRecorded { room, codec });
             }
             RecordingEvent::Failed { room, error } => {
                 state.recorded.remove(&room);
                 self.media.set_recorded(&room, false);
-                state.registry.set_recorded(&room, false);
+                if state.registry.recorder(&room) == Some(self.own_name()) {
+                    self.set_recorder(&mut state, &room, None);
+                }
                 self.publish_changes(&mut state);
-                let told = json!({ "error": failed(&error).error });
-                state.notify_moderators_of(&room, &message("recording", &told));
+                self.tell_of_error(&mut state, &room, failed(&error).error);
                 self.log
                     .emit(|| ServerEvent::RecordingFailed { room, error });
             }
             RecordingEvent::Slow { room, packets } => {
                 let error = "The server's disk is too slow: the recording has gaps.";
-                let told = json!({ "error": error });
-                state.notify_moderators_of(&room, &message("recording", &told));
+                self.tell_of_error(&mut state, &room, error.to_owned());
                 self.log
                     .emit(|| ServerEvent::RecordingSlow { room, packets });
             }
@@ -126,6 +148,57 @@ impl Hub {
 }
 
 impl Hub {
+    /// Checks that this server or another one of its cluster can record.
+    pub(crate) fn check_records(&self) -> Result<(), Problem> {
+        let records = self.lock().records;
+        records.then_some(()).ok_or_else(no_recordings)
+    }
+
+    /// Returns the recordings of a room, or of all, with the name of their server if it is
+    /// in a cluster, and its address; and the names of the servers that do not answer.
+    pub(crate) async fn recordings(
+        &self,
+        room: Option<String>,
+    ) -> io::Result<(Vec<Value>, Vec<String>)> {
+        let folder = self.media.recorder().map(Recorder::folder);
+        let own = match folder.map(Path::to_owned) {
+            Some(folder) => {
+                let of_room = room.clone();
+                let read = move || list(&folder, of_room.as_deref());
+                tokio::task::spawn_blocking(read).await??
+            }
+            None => Vec::new(),
+        };
+        let listed = |(id, index)| json!({ "id": id, "index": index });
+        let mut all: Vec<Value> = own.into_iter().map(listed).collect();
+        let Some(cluster) = self.cluster() else {
+            return Ok((all, Vec::new()));
+        };
+        for recording in &mut all {
+            recording["server"] = self.own_name().into();
+        }
+        let (reply, answer) = oneshot::channel();
+        cluster.notice(ClusterNotice::Recordings(room, reply));
+        let mut missing = Vec::new();
+        for (server, recordings) in answer.await.unwrap_or_default() {
+            let Some(recordings) = recordings else {
+                missing.push(server);
+                continue;
+            };
+            let url = cluster.vacancies.url_of(&server);
+            for mut recording in recordings {
+                recording["server"] = server.as_str().into();
+                if let Some(url) = &url {
+                    recording["url"] = url.as_str().into();
+                }
+                all.push(recording);
+            }
+        }
+        let id = |recording: &Value| recording["id"].as_str().map(str::to_owned);
+        all.sort_by_key(id);
+        Ok((all, missing))
+    }
+
     /// Sends the webhook of a recording whose files are complete. Without an index there is
     /// nothing to fetch: the log has the error of the disk.
     fn tell_of_recording(&self, room: String, folder: &Path) {
@@ -137,6 +210,7 @@ impl Hub {
             webhooks.send(WebhookEvent::RecordingReady {
                 room,
                 id: id.to_string_lossy().into_owned(),
+                server: self.server_name(),
                 length_ms: index.length_ms,
                 error: index.error.map(|error| failed(&error).error),
                 tracks: index.tracks,
@@ -168,11 +242,21 @@ impl Hub {
             webhooks.send(WebhookEvent::RecordingComposed {
                 room,
                 id: id.to_string_lossy().into_owned(),
+                server: self.server_name(),
                 error: composed.is_err().then_some(refused),
                 film: composed.ok(),
             });
         }
     }
+}
+
+fn no_recordings() -> Problem {
+    Problem::new(
+        StatusCode::NOT_FOUND,
+        "This server records no rooms.",
+        "Ask its operator to start it with --recordings FOLDER.",
+    )
+    .of_kind("no_recordings")
 }
 
 /// Error of a recording for a moderator, without the paths of the server.

@@ -27,6 +27,9 @@ pub(crate) struct Vacancy {
     pub(crate) is_ready: bool,
     /// Mean load of its media threads, in thousandths of a processor.
     pub(crate) load: u64,
+    /// Whether the server takes recordings.
+    #[serde(default)]
+    pub(crate) records: bool,
 }
 
 /// Server that takes a newcomer.
@@ -82,6 +85,23 @@ impl Vacancies {
         }
     }
 
+    /// Names of the other servers that can be heard.
+    pub(super) fn nodes(&self) -> BTreeSet<String> {
+        self.others().keys().cloned().collect()
+    }
+
+    /// Names of the other servers that take recordings.
+    pub(super) fn recorders(&self) -> Vec<String> {
+        let others = self.others();
+        let recording = others.iter().filter(|(_, vacancy)| vacancy.records);
+        recording.map(|(node, _)| node.clone()).collect()
+    }
+
+    /// Returns the public URL of another server.
+    pub(super) fn url_of(&self, node: &str) -> Option<String> {
+        self.others().get(node)?.url.clone()
+    }
+
     /// Returns the best of the other servers for a newcomer to a room that these servers
     /// have.
     fn best(&self, have_room: &BTreeSet<&str>) -> Option<Target> {
@@ -132,6 +152,7 @@ impl Hub {
             region: vacancies.region.clone(),
             is_ready,
             load,
+            records: self.can_record(&state),
         })
     }
 
@@ -153,6 +174,9 @@ impl Hub {
                 Some(vacancy) => others.insert(node.to_owned(), vacancy),
                 None => others.remove(node),
             };
+            let records_elsewhere = others.values().any(|vacancy| vacancy.records);
+            drop(others);
+            self.lock().records = self.media.recorder().is_some() || records_elsewhere;
         }
     }
 

@@ -9,8 +9,10 @@ use weft_record::RecorderError;
 use weft_units::{Codec, Instant};
 
 /// Event of a recording.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum RecordingEvent {
+    /// A recording that nobody waits for has begun.
+    Started { room: String, folder: PathBuf },
     /// The recording of a room has ended because of an error. What was recorded before is
     /// kept.
     Failed { room: String, error: String },
@@ -20,6 +22,8 @@ pub(crate) enum RecordingEvent {
     NotRecorded { room: String, codec: Codec },
     /// The disk was too slow: packets are missing in the recording of a room.
     Slow { room: String, packets: u64 },
+    /// All earlier events have been sent; for the sender of the request.
+    Flushed(oneshot::Sender<()>),
 }
 
 /// Work for the thread.
@@ -28,11 +32,16 @@ pub(super) enum Job {
         room: String,
         /// Ids and names of the participants.
         names: Vec<(String, String)>,
-        reply: oneshot::Sender<Result<PathBuf, RecorderError>>,
+        /// `None`: the answer is an event.
+        reply: Option<oneshot::Sender<Result<PathBuf, RecorderError>>>,
     },
     Stop {
         room: String,
         reply: oneshot::Sender<()>,
+    },
+    /// As `Stop`, for the recording of another server.
+    Yield {
+        room: String,
     },
     Name {
         room: String,
@@ -40,6 +49,7 @@ pub(super) enum Job {
         name: String,
     },
     Media(Batch),
+    Flush(oneshot::Sender<()>),
     /// A plane has failed; it sends no more packets of its tracks.
     PlaneLost(usize),
     End,

@@ -2,11 +2,13 @@
 //! files, so that a slow disk delays no packet.
 
 mod job;
+mod list;
 mod sink;
 mod writer;
 
 use job::Job;
 pub(crate) use job::{AskKeyframe, RecordingEvent};
+pub(crate) use list::{list, open};
 pub(crate) use sink::Sink;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
@@ -105,9 +107,21 @@ impl Recorder {
         names: Vec<(String, String)>,
     ) -> oneshot::Receiver<Result<PathBuf, RecorderError>> {
         let (reply, answer) = oneshot::channel();
-        let room = room.to_owned();
-        self.send(Job::Start { room, names, reply });
+        self.send(Job::Start {
+            room: room.to_owned(),
+            names,
+            reply: Some(reply),
+        });
         answer
+    }
+
+    /// Starts the recording of a room. The answer is an event.
+    pub(crate) fn begin(&self, room: &str, names: Vec<(String, String)>) {
+        self.send(Job::Start {
+            room: room.to_owned(),
+            names,
+            reply: None,
+        });
     }
 
     /// Ends the recording of a room. The answer comes when its files are complete.
@@ -115,6 +129,21 @@ impl Recorder {
         let (reply, answer) = oneshot::channel();
         let room = room.to_owned();
         self.send(Job::Stop { room, reply });
+        answer
+    }
+
+    /// Ends the recording of a room that another server records; nothing stays of one
+    /// without tracks.
+    pub(crate) fn yield_room(&self, room: &str) {
+        let room = room.to_owned();
+        self.send(Job::Yield { room });
+    }
+
+    /// Returns an answer that comes when the events of all earlier requests have been
+    /// handled.
+    pub(crate) fn flush(&self) -> oneshot::Receiver<()> {
+        let (reply, answer) = oneshot::channel();
+        self.send(Job::Flush(reply));
         answer
     }
 

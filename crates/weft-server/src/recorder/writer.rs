@@ -2,15 +2,16 @@
 
 use super::job::{AskKeyframe, Batch, Job, RecordingEvent};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, SystemTime};
 use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::oneshot;
 use weft_forwarding::{Recorded, RecordedKind, RecordedTrack};
 use weft_net::Clock;
-use weft_record::{RecorderError, Recording, TrackKey, TrackKind, TrackSource};
+use weft_record::{Index, RecorderError, Recording, TrackKey, TrackKind, TrackSource};
 use weft_units::Instant;
 
 /// How often frames that are due are written. Chosen by us: far below what a crash may
@@ -104,21 +105,25 @@ impl Writer {
                         lost: 0,
                         told: None,
                     };
-                    self.rooms.insert(room, open);
+                    self.rooms.insert(room.clone(), open);
                     folder
                 });
-                let _ = reply.send(started);
+                self.answer(room, started, reply);
             }
             Job::Stop { room, reply } => {
                 self.stop(&room);
                 let _ = reply.send(());
             }
+            Job::Yield { room } => self.yield_room(&room),
             Job::Name { room, id, name } => {
                 if let Some(open) = self.rooms.get_mut(&room) {
                     open.recording.set_name(&id, &name);
                 }
             }
             Job::Media(batch) => self.take(batch),
+            Job::Flush(reply) => {
+                let _ = self.events.send(RecordingEvent::Flushed(reply));
+            }
             Job::PlaneLost(plane) => {
                 let of = |key: &&TrackKey| key.0 >> PLANE == plane as u64;
                 let lost = self.tracks.keys().filter(of);
@@ -128,6 +133,27 @@ impl Writer {
             }
             Job::End => {}
         }
+    }
+
+    fn answer(
+        &self,
+        room: String,
+        started: Result<PathBuf, RecorderError>,
+        reply: Option<oneshot::Sender<Result<PathBuf, RecorderError>>>,
+    ) {
+        // The receivers are gone while the server ends.
+        if let Some(reply) = reply {
+            let _ = reply.send(started);
+            return;
+        }
+        let event = match started {
+            Ok(folder) => RecordingEvent::Started { room, folder },
+            Err(error) => {
+                let error = error.to_string();
+                RecordingEvent::Failed { room, error }
+            }
+        };
+        let _ = self.events.send(event);
     }
 
     fn take(&mut self, batch: Batch) {
@@ -245,6 +271,23 @@ impl Writer {
         if let Err(error) = self.complete(room, None) {
             let (room, error) = (room.to_owned(), error.to_string());
             let _ = self.events.send(RecordingEvent::Failed { room, error });
+        }
+    }
+
+    /// Completes a recording that another server of the cluster makes. Without tracks
+    /// nothing stays of it.
+    fn yield_room(&mut self, room: &str) {
+        let folder = self.rooms.get(room).map(|open| open.recording.folder());
+        let Some(folder) = folder.map(Path::to_owned) else {
+            return;
+        };
+        let is_empty = Index::read(&folder).is_ok_and(|index| index.tracks.is_empty());
+        if is_empty {
+            self.close(room);
+            let _ = std::fs::remove_file(folder.join(Index::FILE));
+            let _ = std::fs::remove_dir(&folder);
+        } else {
+            self.stop(room);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Interface for the operator's programs: `weft rooms` over HTTP.
 
-use super::{App, Body, RoomName, json_body, refused};
+use super::{App, Body, RoomName, json_body, recordings, refused};
 use crate::admin::{Admin, Answer, Order};
 use crate::origin::{Peer, address_of};
 use crate::problem::Problem;
@@ -27,6 +27,11 @@ pub(super) fn routes(app: App) -> Router<App> {
         .route(&participant, delete(remove))
         .route(&format!("{participant}/mute"), put(mute))
         .route("/api/admin/revocations", post(revoke))
+        .route("/api/admin/recordings", get(list_recordings))
+        .route(
+            "/api/admin/recordings/{recording}/{file}",
+            get(fetch_recording),
+        )
         .route_layer(middleware::from_fn_with_state(app, check))
 }
 
@@ -103,6 +108,36 @@ async fn show(
             "GET /api/admin/rooms lists the rooms.",
         )
     })
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OfRoom {
+    room: Option<RoomName>,
+}
+
+async fn list_recordings(
+    State(app): State<App>,
+    wanted: Result<Query<OfRoom>, QueryRejection>,
+) -> Result<Json<Value>, Problem> {
+    let Query(OfRoom { room }) = wanted.map_err(|_| {
+        Problem::new(
+            StatusCode::BAD_REQUEST,
+            "The query is not the name of a room.",
+            "Write ?room=ROOM, or nothing for all rooms.",
+        )
+    })?;
+    app.hub.check_records()?;
+    let room = room.map(|RoomName(room)| room);
+    Ok(Json(recordings::listed(&app, room).await?))
+}
+
+async fn fetch_recording(
+    State(app): State<App>,
+    Path(wanted): Path<(String, String)>,
+) -> Result<Response, Problem> {
+    let folder = app.hub.recorder()?.folder().to_owned();
+    recordings::file(folder, None, wanted).await
 }
 
 async fn close(

@@ -3,6 +3,7 @@
 use super::talk::Sender;
 use super::{App, RoomName, answer};
 use crate::problem::Problem;
+use crate::recorder::open;
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, State};
 use axum::http::header::{
@@ -15,14 +16,12 @@ use axum::{Json, Router};
 use futures_core::Stream;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::fs::File;
 use std::io::{self, Read};
-use std::path::{self, PathBuf};
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio::sync::mpsc;
-use weft_record::Index;
 
 /// Octets of a file that are read at once, and how often before the client takes them.
 const PIECE: usize = 64 * 1024;
@@ -65,9 +64,19 @@ async fn list(
     State(app): State<App>,
     Path(RoomName(room)): Path<RoomName>,
 ) -> Result<Json<Value>, Problem> {
-    let folder = folder(&app)?;
-    let found = blocking(move || recordings(&folder, &room)).await?;
-    Ok(Json(json!({ "recordings": found })))
+    app.hub.check_records()?;
+    check_gate(&app)?;
+    Ok(Json(listed(&app, Some(room)).await?))
+}
+
+/// Lists the recordings of a room, or of all, on all servers of the cluster.
+pub(super) async fn listed(app: &App, room: Option<String>) -> Result<Value, Problem> {
+    let (recordings, missing) = app.hub.recordings(room).await.map_err(unreadable)?;
+    let mut list = json!({ "recordings": recordings });
+    if !missing.is_empty() {
+        list["missing"] = json!(missing);
+    }
+    Ok(list)
 }
 
 #[derive(Deserialize)]
@@ -78,14 +87,27 @@ struct Wanted {
 }
 
 async fn fetch(State(app): State<App>, Path(wanted): Path<Wanted>) -> Result<Response, Problem> {
-    let folder = folder(&app)?;
-    let name = wanted.file.clone();
-    let opened = blocking(move || open(&folder, &wanted)).await?;
-    let Some((file, length)) = opened else {
+    let folder = app.hub.recorder()?.folder().to_owned();
+    check_gate(&app)?;
+    let room = Some(wanted.room.0);
+    file(folder, room, (wanted.recording, wanted.file)).await
+}
+
+/// Sends a file of a recording, of any room if `room` is `None`.
+pub(super) async fn file(
+    folder: PathBuf,
+    room: Option<String>,
+    (id, name): (String, String),
+) -> Result<Response, Problem> {
+    let wanted = name.clone();
+    let look = move || open(&folder, room.as_deref(), (&id, &wanted));
+    let opened = tokio::task::spawn_blocking(look).await;
+    let opened = opened.map_err(|_| Problem::overloaded("this request"))?;
+    let Some((file, length)) = opened.map_err(unreadable)? else {
         return Err(Problem::new(
             StatusCode::NOT_FOUND,
-            "This room has no such recording.",
-            "List its recordings with GET /api/rooms/ROOM/recordings.",
+            "This server has no such recording.",
+            "List the recordings of the room: `server` and `url` say where each is.",
         ));
     };
     let kind = match name.rsplit('.').next() {
@@ -105,12 +127,11 @@ async fn fetch(State(app): State<App>, Path(wanted): Path<Wanted>) -> Result<Res
     Ok((headers, Body::from_stream(Pieces(pieces))).into_response())
 }
 
-/// Returns the folder of all recordings. A server without tokens shows them to nobody:
+/// Checks that the server has tokens. One without shows its recordings to nobody:
 /// everybody may moderate there.
-fn folder(app: &App) -> Result<PathBuf, Problem> {
-    let folder = app.hub.recorder()?.folder().to_owned();
+fn check_gate(app: &App) -> Result<(), Problem> {
     match app.gate.is_open() {
-        false => Ok(folder),
+        false => Ok(()),
         true => Err(Problem::new(
             StatusCode::FORBIDDEN,
             "A server without a token gives its recordings to nobody.",
@@ -120,62 +141,12 @@ fn folder(app: &App) -> Result<PathBuf, Problem> {
     }
 }
 
-/// Runs a function that reads the disk.
-async fn blocking<T: Send + 'static>(
-    call: impl FnOnce() -> io::Result<T> + Send + 'static,
-) -> Result<T, Problem> {
-    let done = tokio::task::spawn_blocking(call).await;
-    let done = done.map_err(|_| Problem::overloaded("this request"))?;
-    done.map_err(|error| {
-        Problem::new(
-            StatusCode::INTERNAL_SERVER_ERROR,
-            format!("The server cannot read its recordings: {error}."),
-            "Ask its operator to look at the folder of --recordings.",
-        )
-    })
-}
-
-/// Returns the recordings of a room, the oldest first.
-fn recordings(folder: &path::Path, room: &str) -> io::Result<Vec<Value>> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder)? {
-        let entry = entry?;
-        // Without an index it is no recording.
-        let index = Index::read(&entry.path()).ok().filter(|i| i.room == room);
-        if let (Some(index), Ok(id)) = (index, entry.file_name().into_string()) {
-            found.push((id, index));
-        }
-    }
-    found.sort_by(|a, b| a.0.cmp(&b.0));
-    let shown = found.into_iter();
-    Ok(shown
-        .map(|(id, index)| json!({ "id": id, "index": index }))
-        .collect())
-}
-
-/// Opens a file that the index of a recording of the room names, or the index.
-fn open(folder: &path::Path, wanted: &Wanted) -> io::Result<Option<(File, u64)>> {
-    let mut parts = path::Path::new(&wanted.recording).components();
-    let is_name = |part| matches!(part, Some(path::Component::Normal(_)));
-    if !is_name(parts.next()) || parts.next().is_some() {
-        return Ok(None);
-    }
-    let folder = folder.join(&wanted.recording);
-    let Some(index) = Index::read(&folder)
-        .ok()
-        .filter(|i| i.room == wanted.room.0)
-    else {
-        return Ok(None);
-    };
-    let mut files = index.tracks.iter().map(|track| &track.file);
-    let is_named = files.any(|file| *file == wanted.file)
-        || index.film.as_ref() == Some(&wanted.file) && wanted.file == Index::FILM;
-    if !is_named && wanted.file != Index::FILE {
-        return Ok(None);
-    }
-    let file = File::open(folder.join(&wanted.file))?;
-    let length = file.metadata()?.len();
-    Ok(Some((file, length)))
+fn unreadable(error: io::Error) -> Problem {
+    Problem::new(
+        StatusCode::INTERNAL_SERVER_ERROR,
+        format!("The server cannot read its recordings: {error}."),
+        "Ask its operator to look at the folder of --recordings.",
+    )
 }
 
 /// Reads a file as fast as the client takes it.

@@ -56,6 +56,9 @@ pub(crate) enum WebhookEvent {
         room: String,
         /// Name of its folder, by which the HTTP interface knows it.
         id: String,
+        /// Server of the cluster that has it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        server: Option<String>,
         length_ms: Option<u64>,
         /// Reason why it ended early.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,6 +71,9 @@ pub(crate) enum WebhookEvent {
         room: String,
         /// Name of the recording's folder.
         id: String,
+        /// Server of the cluster that has it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        server: Option<String>,
         /// Name of the film in it.
         #[serde(skip_serializing_if = "Option::is_none")]
         film: Option<String>,

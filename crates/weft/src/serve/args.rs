@@ -67,9 +67,8 @@ pub struct ServeArgs {
     pub threads: Option<NonZeroUsize>,
     /// Let moderators record rooms into this folder, which must exist: a file per
     /// camera, microphone and screen, for this user only. Without a token,
-    /// everybody in a room is a moderator; not with --cluster (default: rooms
-    /// cannot be recorded)
-    #[arg(long, value_name = "FOLDER", conflicts_with = "cluster")]
+    /// everybody in a room is a moderator (default: rooms cannot be recorded)
+    #[arg(long, value_name = "FOLDER")]
     pub recordings: Option<PathBuf>,
     /// Compose one film of each recording when it ends, one after the other and at low
     /// priority, as `weft compose` does

@@ -2,6 +2,7 @@
 
 #[path = "../../../weft-server/src/tests/nats.rs"]
 mod nats;
+mod recording;
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;

@@ -19,15 +19,16 @@ const PYTHON: &str = concat!(
 );
 
 /// Participant of the room `r` over HTTP. Without tokens, everybody moderates.
-struct Moderator {
+pub(crate) struct Moderator {
     address: std::net::SocketAddr,
     events: BufReader<TcpStream>,
     id: String,
     secret: String,
+    pub(crate) welcome: Value,
 }
 
 impl Moderator {
-    fn enter(server: &Server) -> Moderator {
+    pub(crate) fn enter(server: &Server) -> Moderator {
         let mut stream = TcpStream::connect(server.address).expect("it listens");
         stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
         stream
@@ -38,16 +39,18 @@ impl Moderator {
             events: BufReader::new(stream),
             id: String::new(),
             secret: String::new(),
+            welcome: Value::Null,
         };
         let welcome = moderator.hears("welcome");
         assert_eq!(welcome["recordable"], true);
         let text = |key: &str| welcome[key].as_str().expect("text").to_owned();
         (moderator.id, moderator.secret) = (text("id"), text("secret"));
+        moderator.welcome = welcome;
         moderator
     }
 
     /// Waits for an event of this name.
-    fn hears(&mut self, name: &str) -> Value {
+    pub(crate) fn hears(&mut self, name: &str) -> Value {
         let (event, mut line) = (format!("event: {name}"), String::new());
         let mut is_next = false;
         while self.events.read_line(&mut line).is_ok_and(|n| n > 0) {
@@ -61,7 +64,7 @@ impl Moderator {
     }
 
     /// Starts or ends the recording; returns the answer.
-    fn ask(&self, method: &str) -> String {
+    pub(crate) fn ask(&self, method: &str) -> String {
         let mut stream = TcpStream::connect(self.address).expect("it listens");
         let Moderator { id, secret, .. } = self;
         let head = format!(
@@ -76,7 +79,7 @@ impl Moderator {
 }
 
 /// Somebody who publishes, killed at the end of the test.
-struct Publisher(Child);
+pub(crate) struct Publisher(Child);
 
 impl Drop for Publisher {
     fn drop(&mut self) {
@@ -85,7 +88,7 @@ impl Drop for Publisher {
     }
 }
 
-fn publish(state: &Path, server: &Server, name: &str, more: &[&str]) -> Publisher {
+pub(crate) fn publish(state: &Path, server: &Server, name: &str, more: &[&str]) -> Publisher {
     let url = format!("http://{}", server.address);
     let mut command = weft(state);
     command.args(["join", &url, "--room", "r", "--name", name]);
@@ -96,7 +99,7 @@ fn publish(state: &Path, server: &Server, name: &str, more: &[&str]) -> Publishe
 }
 
 /// Waits until the index of the one recording under a folder satisfies this.
-fn index(folder: &Path, satisfies: impl Fn(&Value) -> bool) -> (PathBuf, Value) {
+pub(crate) fn index(folder: &Path, satisfies: impl Fn(&Value) -> bool) -> (PathBuf, Value) {
     let began = Instant::now();
     let mut last = Value::Null;
     while began.elapsed() < PATIENCE {
@@ -117,13 +120,13 @@ fn index(folder: &Path, satisfies: impl Fn(&Value) -> bool) -> (PathBuf, Value) 
     panic!("the index never is as expected, but {last:#}");
 }
 
-fn tracks(index: &Value) -> &[Value] {
+pub(crate) fn tracks(index: &Value) -> &[Value] {
     index["tracks"].as_array().expect("a list")
 }
 
 /// Decodes a file with ffmpeg; returns the end of its last frame in seconds. `None`
 /// without ffmpeg.
-fn decoded(file: &Path) -> Option<f64> {
+pub(crate) fn decoded(file: &Path) -> Option<f64> {
     let ask = "import imageio_ffmpeg; print(imageio_ffmpeg.get_ffmpeg_exe())";
     let path = Command::new(PYTHON).args(["-c", ask]).output();
     let Some(path) = path.ok().filter(|found| found.status.success()) else {

@@ -6,6 +6,7 @@ fn vacancy(url: &str, region: &str, load: u64) -> Vacancy {
         region: Some(region.to_owned()),
         is_ready: true,
         load,
+        records: false,
     }
 }
 

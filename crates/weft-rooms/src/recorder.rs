@@ -1,0 +1,51 @@
+//! Server of a cluster that records a room. All servers know it, so that one of them
+//! records, any can end it, and everybody inside learns of it.
+
+use crate::{Recorder, Registry, RoomSettings};
+
+impl Registry {
+    /// Returns the server that records a room.
+    #[must_use]
+    pub fn recorder(&self, room: &str) -> Option<&str> {
+        self.rooms.get(room)?.recorder.server.as_deref()
+    }
+
+    /// Returns the recorder of a room with the version of this value.
+    #[must_use]
+    pub fn recorder_of(&self, room: &str) -> Option<&Recorder> {
+        Some(&self.rooms.get(room)?.recorder)
+    }
+
+    /// Changes the server that records a room on behalf of the server `by`, and tells
+    /// everybody inside. Returns the value for the other servers.
+    pub fn set_recorder(&mut self, room: &str, by: &str, server: Option<&str>) -> Recorder {
+        let Some(found) = self.rooms.get_mut(room) else {
+            return Recorder::default();
+        };
+        let recorder = Recorder {
+            server: server.map(str::to_owned),
+            version: (found.recorder.version.0 + 1, by.to_owned()),
+        };
+        self.take_recorder(room, recorder.clone());
+        recorder
+    }
+
+    /// Takes over the recorder of a room from another server, unless a later value is
+    /// known; returns whether it is later.
+    pub fn take_recorder(&mut self, room: &str, recorder: Recorder) -> bool {
+        let found = self.rooms.get_mut(room);
+        let Some(found) = found.filter(|found| recorder.version > found.recorder.version) else {
+            return false;
+        };
+        let settings = RoomSettings {
+            recorded: recorder.server.is_some(),
+            ..found.settings
+        };
+        found.recorder = recorder;
+        self.set_settings(room, settings);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests;
