@@ -172,16 +172,32 @@ impl Gate {
     }
 
     /// Revokes a signed token, given as a whole or by its id, and all its
-    /// descendants. Returns its id.
-    pub(crate) fn revoke(&self, given: &str, now: SystemTime) -> Result<TokenId, Problem> {
+    /// descendants. Returns its id. An id that is not one of ours must be that of somebody
+    /// inside: others are typing errors, or parts of a token.
+    pub(crate) fn revoke(
+        &self,
+        given: &str,
+        is_inside: impl Fn(&TokenId) -> bool,
+        now: SystemTime,
+    ) -> Result<TokenId, Problem> {
         let given = given.trim();
         let key = self.key.as_ref().ok_or_else(no_signed)?;
         let (id, until) = match (key.open(given), TokenId::try_from(given.to_owned())) {
             _ if self.is_operators(given) => return Err(of_the_operator()),
             (Ok(grant), _) => (grant.id().clone(), grant.until),
-            (Err(_), Ok(id)) => (id, now + revoked::LONGEST),
-            (Err(_), Err(_)) => return Err(no_token()),
+            (Err(_), Ok(id)) if id.is_ours() || is_inside(&id) => (id, now + revoked::LONGEST),
+            (Err(_), _) => return Err(no_token()),
         };
+        self.list(id, until, now)
+    }
+
+    /// Revokes the token with which somebody was inside.
+    pub(crate) fn revoke_id(&self, id: TokenId, now: SystemTime) -> Result<TokenId, Problem> {
+        self.key.as_ref().ok_or_else(no_signed)?;
+        self.list(id, now + revoked::LONGEST, now)
+    }
+
+    fn list(&self, id: TokenId, until: SystemTime, now: SystemTime) -> Result<TokenId, Problem> {
         let listed = self.revoked.add(id.clone(), until, now);
         listed.map_err(|error| not_listed(&error.to_string()))?;
         Ok(id)
@@ -321,7 +337,7 @@ fn no_token() -> Problem {
     Problem::new(
         StatusCode::BAD_REQUEST,
         error,
-        "Copy the token whole, or its id from `weft rooms list`.",
+        "Copy the whole token, or its id as `weft rooms list` shows it while its holder is inside.",
     )
 }
 

@@ -1,5 +1,5 @@
 use super::{Answer, FOLDER, LONGEST_QUESTION, Order, PATIENCE};
-use crate::auth::Gate;
+use crate::auth::{Gate, TokenId};
 use crate::hub::Hub;
 use crate::log::ServerEvent;
 use crate::private_file;
@@ -143,7 +143,8 @@ impl Admin {
                 Answer::Muted { id, name }
             }
             Order::Revoke { token } => {
-                let id = self.gate.revoke(&token, SystemTime::now())?;
+                let is_inside = |id: &TokenId| self.hub.has_token(id);
+                let id = self.gate.revoke(&token, is_inside, SystemTime::now())?;
                 let removed = self.hub.end_token(&id);
                 let token = id.to_string();
                 self.hub.log().emit(|| ServerEvent::Revoked { token });

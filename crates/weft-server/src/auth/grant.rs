@@ -57,6 +57,13 @@ impl TokenId {
         TokenId(digits.collect::<String>()[..ID_DIGITS].to_owned())
     }
 
+    /// Whether this is an id as [`TokenKey::sign`] makes them: other programs may sign
+    /// tokens with ids of any form.
+    pub(crate) fn is_ours(&self) -> bool {
+        let is_digit = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
+        self.0.len() == ID_DIGITS && self.0.bytes().all(is_digit)
+    }
+
     /// The id as text.
     #[must_use]
     pub fn as_str(&self) -> &str {

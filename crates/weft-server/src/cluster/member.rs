@@ -105,7 +105,7 @@ impl Member {
         };
         if let Some(token) = removed.token {
             // The other servers learn of it by the list.
-            if let Ok(id) = self.gate.revoke(token.as_str(), SystemTime::now()) {
+            if let Ok(id) = self.gate.revoke_id(token, SystemTime::now()) {
                 self.hub.end_token(&id);
             }
         }

@@ -132,6 +132,16 @@ impl Hub {
         Ok((id, name))
     }
 
+    /// Whether somebody here entered with this token or a descendant.
+    pub(crate) fn has_token(&self, token: &TokenId) -> bool {
+        let state = self.lock();
+        let mut grants = state
+            .guests
+            .values()
+            .filter_map(|g| g.origin.grant.as_ref());
+        grants.any(|grant| grant.descends_from(token))
+    }
+
     /// Ends everything admitted by a token or its descendants. Returns the
     /// number of removed participants.
     pub(crate) fn end_token(&self, token: &TokenId) -> usize {

@@ -75,7 +75,7 @@ async fn remove(
     });
     let revoked = removed.token.is_some();
     if let Some(token) = removed.token {
-        let id = gate.revoke(token.as_str(), SystemTime::now())?;
+        let id = gate.revoke_id(token, SystemTime::now())?;
         hub.end_token(&id);
         let token = id.to_string();
         hub.log().emit(|| ServerEvent::Revoked { token });

@@ -224,7 +224,19 @@ fn a_revoked_token_ends_what_it_holds_and_opens_nothing_after_a_restart_either()
         token: by_itself.clone(),
     });
     assert!(matches!(answer, Answer::Revoked { removed: 0, .. }));
-    for wrong in ["s3cret", "a b", &format!("{by_itself}x")] {
+    let unused = place.ask(Order::Revoke {
+        token: "0123456789abcdef".to_owned(),
+    });
+    assert!(matches!(unused, Answer::Revoked { removed: 0, .. }));
+    let damaged = format!("{by_itself}x");
+    for wrong in [
+        "s3cret",
+        "a b",
+        &damaged,
+        &by_itself[..20],
+        "Eve",
+        "0123456789abcde",
+    ] {
         let token = wrong.to_owned();
         let answer = place.ask(Order::Revoke { token });
         assert!(matches!(answer, Answer::Refused { .. }), "{wrong}");
