@@ -1,7 +1,7 @@
 //! Course of a run: publishers, newcomers, measurement, report.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs, UdpSocket};
+use std::net::{IpAddr, TcpStream, ToSocketAddrs};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
@@ -32,6 +32,8 @@ const PATIENCE: StdDuration = StdDuration::from_secs(15);
 const BETWEEN_PUBLISHERS: StdDuration = StdDuration::from_millis(50);
 /// Time after the measurement for pictures on their way.
 const ON_THE_WAY: StdDuration = StdDuration::from_secs(1);
+/// Time for an address of the server to accept a connection. Chosen by us.
+const REACH: StdDuration = StdDuration::from_secs(5);
 /// Interval at which a wait looks for Ctrl-C.
 const LOOK: StdDuration = StdDuration::from_millis(50);
 
@@ -177,7 +179,8 @@ fn members(config: &LoadConfig) -> Vec<Member> {
     members
 }
 
-/// Address of this machine from which packets reach the server.
+/// Address of this machine from which packets reach the server, which must accept
+/// connections: encoding the clip takes longer than asking.
 fn local_address(config: &LoadConfig) -> Result<IpAddr, LoadError> {
     let url = match &config.target {
         Target::Room { url } => url.clone(),
@@ -202,19 +205,20 @@ fn local_address(config: &LoadConfig) -> Result<IpAddr, LoadError> {
         failed(SignallingError::UnknownHost { url, error })
     };
     let resolved = address.to_socket_addrs();
-    let mut resolved = resolved.map_err(|error| unknown(error.to_string()))?;
-    let server = resolved.next();
-    let server = server.ok_or_else(|| unknown("it has no address".into()))?;
-    let any: SocketAddr = match server {
-        SocketAddr::V4(_) => ([0, 0, 0, 0], 0).into(),
-        SocketAddr::V6(_) => ([0_u16; 8], 0).into(),
-    };
-    // No packet is sent: the system only looks for the route.
-    let routed = UdpSocket::bind(any).and_then(|socket| {
-        socket.connect(server)?;
-        socket.local_addr()
-    });
-    Ok(routed.map_err(machine)?.ip())
+    let resolved = resolved.map_err(|error| unknown(error.to_string()))?;
+    let mut last = None;
+    for server in resolved {
+        let reached = TcpStream::connect_timeout(&server, REACH);
+        match reached.and_then(|stream| stream.local_addr()) {
+            Ok(local) => return Ok(local.ip()),
+            Err(error) => last = Some(error),
+        }
+    }
+    let error = last.ok_or_else(|| unknown("it has no address".into()))?;
+    Err(failed(SignallingError::Unreachable {
+        url: format!("{scheme}://{host}"),
+        error: error.to_string(),
+    }))
 }
 
 struct Course<'a> {

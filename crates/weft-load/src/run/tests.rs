@@ -87,9 +87,14 @@ fn a_wrong_address_is_told_before_anything_starts() {
         let error = local_address(&config).expect_err(url).to_string();
         assert!(error.contains(words), "{error}");
     }
+    let server = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = server.local_addr().expect("an address");
     config.target = Target::Room {
-        url: "http://127.0.0.1:8080/".into(),
+        url: format!("http://{address}/"),
     };
     let local = local_address(&config).expect("an address");
     assert_eq!(local, IpAddr::from([127, 0, 0, 1]));
+    drop(server);
+    let error = local_address(&config).expect_err("nobody listens");
+    assert!(error.to_string().contains("refused"), "{error}");
 }

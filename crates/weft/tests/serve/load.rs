@@ -218,6 +218,13 @@ fn refusals_are_told_with_what_helps() {
         1,
         &["127.0.0.1:1"],
     );
+    // It asks before it encodes, which takes longer.
+    let (_, output) = load("http://127.0.0.1:1", state.path(), &["--viewers", "1"]);
+    let told = text(&output.stderr);
+    assert!(
+        told.contains("cannot reach") && !told.contains("encoding"),
+        "{told}"
+    );
     failed("http://127.0.0.1:1", &["--people", "1"], 2, &["--people 2"]);
     failed(
         "http://127.0.0.1:1",
