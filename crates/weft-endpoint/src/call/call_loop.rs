@@ -68,6 +68,8 @@ pub(super) enum Answer {
 pub(super) struct RequestQueues {
     pub room: Room,
     pub connections: RequestQueue,
+    /// Departures from former servers, which may answer late or not at all.
+    pub farewells: RequestQueue,
     /// Holds one set at most; a newer set replaces an unsent one.
     pub figures: RequestQueue,
 }
@@ -119,6 +121,7 @@ impl CallLoop {
             queues: RequestQueues {
                 room,
                 connections: RequestQueue::start(MAX_REQUESTS),
+                farewells: RequestQueue::start(MAX_REQUESTS),
                 figures: RequestQueue::start(1),
             },
             remote,

@@ -51,7 +51,7 @@ impl CallLoop {
             self.remote.send(Command::Close(connection.peer));
         }
         let (room, own) = (former.room, former.own);
-        self.queues.connections.push(move || {
+        self.queues.farewells.push(move || {
             let _ = room.part(&own);
         });
         if let Some(wanted) = former.wanted {

@@ -156,6 +156,9 @@ impl CallLoop {
         self.end_connections();
         self.leave_former();
         self.remote.send(Command::Stop);
+        let until = Instant::now() + LAST_REQUESTS;
         self.queues.connections.close(LAST_REQUESTS);
+        let left = until.saturating_duration_since(Instant::now());
+        self.queues.farewells.close(left);
     }
 }
