@@ -172,4 +172,31 @@ describe.runIf(hasNats)('a server that drains', () => {
     for (const { complaints } of Object.values(everybody)) expect(complaints.filter((each) => !isGone(each))).toEqual([]);
     for (const { context } of Object.values(everybody)) await context.close();
   }));
+
+  it('moves a page to a server that joined after the page was loaded', whereTheMachineKeepsUp(async () => {
+    const one = await serve('one');
+    const enter = (origin: string, name: string) => openPage(browser, `${origin}/r/late?name=${name}&token=${TOKEN}`);
+    const ada = await enter(one.origin, 'Ada');
+    const policies: string[] = [];
+    ada.page.on('response', (response) => void policies.push(`${new URL(response.url()).pathname} ${response.headers()['content-security-policy'] ?? ''}`));
+    const two = await serve('two');
+    await waitUntilTheyMeet([one.origin, two.origin]);
+    const cyd = await enter(two.origin, 'Cyd');
+    await framesShown(cyd.page, 'Picture of Ada', 20, 60_000);
+    await framesShown(ada.page, 'Picture of Cyd', 20, 60_000);
+    const urls: string[] = [];
+    ada.page.on('request', (request) => urls.push(request.url()));
+    const began = performance.now();
+    expect(await one.program.close()).toBe(0);
+    expect(performance.now() - began).toBeLessThan(30_000);
+    const shown = await watchFrames(cyd.page, 'Picture of Ada');
+    await cyd.page.waitForTimeout(2_000);
+    expect((await shown()).count).toBeGreaterThan(5);
+    expect(urls.filter((url) => url.startsWith(two.origin)).length).toBeGreaterThan(0);
+    expect(urls.filter((url) => url.includes('token'))).toEqual([]);
+    expect(policies.find((policy) => policy.startsWith('/frame '))).toContain(two.origin);
+    const refused = (complaint: string): boolean => /Content Security Policy/i.test(complaint);
+    expect(ada.complaints.filter(refused)).toEqual([]);
+    for (const { context } of [ada, cyd]) await context.close();
+  }));
 });

@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 /// Paths below `web/dist`, with their contents.
 static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/page.rs"));
 
-/// Content security policy: only our own files, no frames, no inline code. Pages of a
+/// Content security policy: only our own files, in no frame, no inline code. Pages of a
 /// cluster also send requests to its other servers.
 const POLICY: &str = "default-src 'self'; img-src 'self' data: blob:; media-src 'self' blob: mediastream:; \
 object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
@@ -35,9 +35,39 @@ fn policy(cluster: &[AllowedOrigin]) -> HeaderValue {
     if cluster.is_empty() {
         return own;
     }
-    let origins: Vec<&str> = cluster.iter().map(AllowedOrigin::as_str).collect();
-    let policy = format!("{POLICY}; connect-src 'self' {}", origins.join(" "));
+    let policy = format!("{POLICY}; {}", connections(cluster));
     HeaderValue::try_from(policy).unwrap_or(own)
+}
+
+fn connections(cluster: &[AllowedOrigin]) -> String {
+    let origins = cluster.iter().map(AllowedOrigin::as_str);
+    let all: Vec<&str> = ["'self'"].into_iter().chain(origins).collect();
+    format!("connect-src {}", all.join(" "))
+}
+
+/// Empty document, which only our own pages can frame, and whose requests may go to
+/// servers of these origins. A page that moves sends its requests from here: its own policy
+/// lacks the servers that joined after it was loaded.
+pub(crate) fn frame(cluster: &[AllowedOrigin]) -> Response {
+    let policy = format!(
+        "default-src 'none'; {}; base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
+        connections(cluster)
+    );
+    let none = HeaderValue::from_static("default-src 'none'");
+    let headers = [
+        (
+            CONTENT_SECURITY_POLICY,
+            HeaderValue::try_from(policy).unwrap_or(none),
+        ),
+        (
+            CONTENT_TYPE,
+            HeaderValue::from_static("text/html; charset=utf-8"),
+        ),
+        (CACHE_CONTROL, HeaderValue::from_static("no-store")),
+        (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+        (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    ];
+    (headers, "<!doctype html><title>weft</title>").into_response()
 }
 
 /// File of the page by its path, without a leading slash.

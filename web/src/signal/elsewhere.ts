@@ -8,15 +8,16 @@ export function isSafe({ url }: Destination, page: string): boolean {
   return url.startsWith('https:') || (url.startsWith('http:') && !page.startsWith('https:'));
 }
 
-/** The environment with all requests to this server. The token is only in a header: an
- *  address would appear in logs. */
-export function envAt(env: Env, { url: server, token }: Destination): Env {
+/** The environment with all requests to this server, by this `fetch`. The token is only in a
+ *  header: an address would appear in logs. */
+export function envAt(env: Env, fetch: Env['fetch'], { url: server, token }: Destination): Env {
   return {
     fetch: (input, init = {}) => {
       const url = new URL(input, server);
       const shown = token === null || url.origin !== server ? {} : { authorization: `Bearer ${token}` };
-      return env.fetch(url.href, { ...init, headers: { ...shown, ...(init.headers as Record<string, string> | undefined) } });
+      return fetch(url.href, { ...init, headers: { ...shown, ...(init.headers as Record<string, string> | undefined) } });
     },
+    freshFetch: () => env.freshFetch(),
     newPeer: (iceServers) => env.newPeer(iceServers),
     newStream: () => env.newStream(),
     videoCodecs: () => env.videoCodecs(),

@@ -1,6 +1,10 @@
+import { freshFetch } from './frame';
+
 /** Browser features used by the signalling; tests provide their own. */
 export interface Env {
   fetch(input: string, init?: RequestInit): Promise<Response>;
+  /** `fetch` for servers that our own may know only since the page was loaded. */
+  freshFetch(): Promise<Env['fetch']>;
   newPeer(iceServers: readonly RTCIceServer[]): RTCPeerConnection;
   newStream(): MediaStream;
   /** Video codecs that the browser can send, in its own order. */
@@ -16,6 +20,7 @@ export interface Env {
 export function browserEnv(): Env {
   return {
     fetch: (input, init) => globalThis.fetch(input, init),
+    freshFetch,
     // max-bundle: one transport for sound and picture, the only form that weft
     // offers.
     newPeer: (iceServers) => new RTCPeerConnection({ bundlePolicy: 'max-bundle', iceServers: [...iceServers] }),

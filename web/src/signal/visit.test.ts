@@ -160,3 +160,34 @@ it('shows the picture of somebody who moves without a gap', async () => {
   expect(shownOf(visit)?.track).toBe(line.receiver.track);
   expect(others(visit.session.value.presence.value)).toMatchObject([{ id: 'ada', who: { id: 'ada2' } }]);
 });
+
+it('asks the other server only from a document with the present policy, and not once it has left', async () => {
+  const { env, visit, bodies } = await inRoom();
+  const sent: string[] = [];
+  let loaded = (): void => undefined;
+  env.freshFetch = async () => {
+    await new Promise<void>((resolve) => (loaded = resolve));
+    return (url, init) => {
+      sent.push(url);
+      return env.fetch(url, init);
+    };
+  };
+  await bodies[0]!.event('move', MOVE);
+  await bodies[0]!.event('move', MOVE);
+  expect(there(env)).toEqual([]);
+  loaded();
+  await settle();
+  expect(sent).toEqual([`${THERE}/api/rooms/r/events?name=Kim&id=kim`]);
+  await arrive(bodies[1]!);
+  await connect(env, 2);
+  expect(there(env).map(({ url }) => url)).toEqual(sent);
+
+  const left = await inRoom();
+  left.env.freshFetch = env.freshFetch;
+  await left.bodies[0]!.event('move', MOVE);
+  left.visit.leave();
+  loaded();
+  await settle();
+  expect(there(left.env)).toEqual([]);
+  visit.leave();
+});

@@ -38,6 +38,10 @@ export class RoomVisit {
   readonly #name: string;
   /** Session that we move to, or from. */
   #other: RoomSession | null = null;
+  /** Whether requests to another server are being made possible. */
+  #prepares = false;
+  /** Number of times that we have left. */
+  #departures = 0;
   #tracks: Tracks | null = null;
   #told: Publishing | null = null;
   #view: readonly ViewedCamera[] = [];
@@ -93,6 +97,7 @@ export class RoomVisit {
   }
 
   leave(): void {
+    this.#departures += 1;
     this.#settle();
     this.session.value.leave();
     this.outbox.close();
@@ -108,7 +113,7 @@ export class RoomVisit {
   }
 
   #follow(session: RoomSession): void {
-    session.onMove = (to) => this.#move(to);
+    session.onMove = (to) => void this.#prepare(session, to);
     const presence = (): void => {
       this.#showTo(session);
       if (session !== this.session.value) return;
@@ -122,10 +127,17 @@ export class RoomVisit {
     });
   }
 
-  #move(to: Destination): void {
-    const present = this.session.value;
-    if (this.#other !== null || !isSafe(to, this.server)) return;
-    const next = new RoomSession(envAt(this.#env, to), this.#room, this.#name, this.media, present);
+  async #prepare(session: RoomSession, to: Destination): Promise<void> {
+    if (this.#prepares || this.#other !== null || !isSafe(to, this.server)) return;
+    this.#prepares = true;
+    const departures = this.#departures;
+    const fetch = await this.#env.freshFetch();
+    this.#prepares = false;
+    if (departures === this.#departures && session === this.session.value) this.#move(envAt(this.#env, fetch, to), to);
+  }
+
+  #move(env: Env, to: Destination): void {
+    const next = new RoomSession(env, this.#room, this.#name, this.media, this.session.value);
     this.#other = next;
     if (this.#told !== null) next.publisher.tell(this.#told);
     if (this.#tracks !== null) void next.publish(this.#tracks);

@@ -189,6 +189,10 @@ export class FakeEnv implements Env {
     this.#handler = handler;
   }
 
+  freshFetch(): Promise<Env['fetch']> {
+    return Promise.resolve((url, init) => this.fetch(url, init));
+  }
+
   async fetch(url: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers);
     const [secret, read, token] = ['weft-secret', 'last-event-id', 'authorization'].map((name) => headers.get(name));

@@ -38,6 +38,7 @@ use axum::http::header::{
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::{self, Next};
 use axum::response::{AppendHeaders, IntoResponse, Redirect, Response};
+use axum::routing::get;
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 use std::sync::Arc;
@@ -155,6 +156,7 @@ pub(crate) fn router(app: App, extra: Option<Router>) -> Router {
         .merge(guarded)
         .merge(operator::routes(app.clone()))
         .merge(admin::routes(app.clone()))
+        .route("/frame", get(frame))
         .fallback(page_or_problem)
         .method_not_allowed_fallback(wrong_method)
         .layer(DefaultBodyLimit::max(MAX_BODY))
@@ -212,6 +214,11 @@ fn refused(problem: Problem) -> Response {
         StatusCode::UNAUTHORIZED => ([(WWW_AUTHENTICATE, "Bearer")], problem).into_response(),
         _ => problem.into_response(),
     }
+}
+
+/// Serves the document from which pages that move send their requests.
+async fn frame(State(app): State<App>) -> Response {
+    page::frame(&app.hub.cluster_origins())
 }
 
 /// Serves the page or one of its files for every path that is not an interface.

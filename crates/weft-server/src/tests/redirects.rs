@@ -156,6 +156,15 @@ fn a_draining_server_gives_its_pages_a_token_with_which_the_other_one_admits_the
         let policy = page.header("content-security-policy");
         policy.ends_with("; connect-src 'self' http://one.example http://two.example")
     });
+    // The policy of a document that a page loads when it moves.
+    let frame = request(one.address(), "GET /frame", &[], "");
+    assert_eq!(
+        frame.header("content-security-policy"),
+        "default-src 'none'; connect-src 'self' http://one.example http://two.example; \
+         base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+    );
+    assert_eq!(frame.header("cache-control"), "no-store");
+    assert!(!frame.body.contains("script"), "{}", frame.body);
     let bearer = [("authorization", "Bearer s3cret")];
     let enter = |kind: &str| {
         let path = format!("/api/rooms/r/events?name={kind}&kind={kind}");
