@@ -31,6 +31,9 @@ const FIGURES: Duration = Duration::from_secs(1);
 /// connection: one that was started again has not. Chosen by us: a link that comes back
 /// is checked within this time.
 const LOST: Duration = Duration::from_secs(5);
+/// Time after which a connection that fails is made again without a pause. Chosen by us: a
+/// server that ends each one at once is not asked more often than this.
+const LASTED: Duration = Duration::from_secs(5);
 /// Time for the last request.
 const LAST_REQUEST: Duration = Duration::from_millis(500);
 
@@ -62,6 +65,8 @@ struct Attempts {
     last: u64,
     /// Pause before the next one.
     pause: Duration,
+    /// Time at which the present connection was established.
+    connected: Option<Instant>,
 }
 
 /// A connection at one endpoint.
@@ -106,6 +111,7 @@ impl ConnectionLoop {
             attempts: Attempts {
                 last: 0,
                 pause: RETRY,
+                connected: None,
             },
             missing: Some(ConnectError::Early),
             lost_at: None,
@@ -269,6 +275,20 @@ impl ConnectionLoop {
         self.attempts.pause = (self.attempts.pause * 2).min(LONGEST_RETRY);
     }
 
+    /// Makes another connection, at once if the failed one has lasted: a server that drains
+    /// ends its connections and redirects.
+    fn again_after_failure(&mut self) {
+        let connected = self.attempts.connected.take();
+        match connected.is_some_and(|at| at.elapsed() >= LASTED) {
+            true => {
+                self.state = State::Missing {
+                    again: Instant::now(),
+                };
+            }
+            false => self.again(Duration::ZERO),
+        }
+    }
+
     /// Reports that the connection failed.
     fn fail(&self, reason: String) {
         self.events.send(match self.playback {
@@ -286,6 +306,7 @@ impl ConnectionLoop {
             News::Connected => {
                 self.missing = None;
                 self.attempts.pause = RETRY;
+                self.attempts.connected = Some(Instant::now());
                 let report = self.report();
                 let url = self.endpoint.shown_url();
                 match &mut self.playback {
@@ -313,7 +334,7 @@ impl ConnectionLoop {
                 if let State::Made(connection) = mem::replace(&mut self.state, State::Asked) {
                     self.end(connection);
                 }
-                self.again(Duration::ZERO);
+                self.again_after_failure();
             }
             News::Frame {
                 track, frame, at, ..

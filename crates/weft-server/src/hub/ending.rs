@@ -44,13 +44,7 @@ impl Hub {
                 () = tokio::time::sleep(patience) => {}
             }
         };
-        let _ = tokio::join!(recordings, participants);
-    }
-
-    /// Waits until all participants have left.
-    async fn until_empty(&self) {
-        let mut population = self.population.subscribe();
-        // The hub itself holds the sender, so this cannot fail.
-        let _ = population.wait_for(|count| *count == 0).await;
+        let programs = tokio::time::timeout(patience, self.end_programs(patience));
+        let _ = tokio::join!(recordings, participants, programs);
     }
 }

@@ -2,9 +2,11 @@
 //! (docs/operate/cluster.md).
 
 use super::Hub;
+use super::resources::Resource;
 use super::state::{AdmissionState, message};
 use crate::auth::{Gate, Pass};
 use crate::log::ServerEvent;
+use crate::media_plane::ResourceId;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, SystemTime};
@@ -18,6 +20,9 @@ const SHARE: u32 = 2;
 /// Time after which those who are still here are asked again: longer than a participant
 /// takes to move. Chosen by us.
 const AGAIN: Duration = Duration::from_secs(10);
+/// Time for which the server redirects programs whose connections it has ended. Chosen by
+/// us: OBS asks again after 2 s, then after twice as long each time.
+const RETURN: Duration = Duration::from_secs(10);
 
 impl Hub {
     /// Asks one participant after the other to move to another server, until `patience` is
@@ -48,6 +53,50 @@ impl Hub {
             }
             tokio::time::sleep(AGAIN).await;
         }
+    }
+
+    /// Ends the connections of participants without an event stream after half of
+    /// `patience`, one after the other, if another server has room: their programs connect
+    /// again, are redirected, and would find nobody after the end of this server.
+    pub(super) async fn end_programs(&self, patience: Duration) {
+        tokio::select! {
+            () = self.until_empty() => return,
+            () = tokio::time::sleep(patience / SHARE) => {}
+        }
+        let programs = self.programs();
+        if programs.is_empty() {
+            return;
+        }
+        let share = patience / SHARE / SHARE;
+        let count = u32::try_from(programs.len()).unwrap_or(u32::MAX);
+        for (resource, room) in programs {
+            if self.target_for(&room).is_some() {
+                self.close(&resource);
+                tokio::time::sleep(PACE.min(share / count)).await;
+            }
+        }
+        tokio::time::sleep(RETURN).await;
+    }
+
+    /// Waits until all participants have left.
+    pub(super) async fn until_empty(&self) {
+        let mut population = self.population.subscribe();
+        // The hub itself holds the sender, so this cannot fail.
+        let _ = population.wait_for(|count| *count == 0).await;
+    }
+
+    /// Media connections of participants without an event stream, with their rooms.
+    fn programs(&self) -> Vec<(ResourceId, String)> {
+        let state = self.lock();
+        let has_feed = |resource: &Resource| {
+            let mut feeds = state.feeds.iter();
+            feeds.any(|f| f.room == resource.room && f.participant == resource.participant)
+        };
+        let all = state.resources.iter();
+        let programs = all.filter(|(_, resource)| !has_feed(resource));
+        programs
+            .map(|(id, resource)| (id.clone(), resource.room.clone()))
+            .collect()
     }
 
     /// Participants with an event stream, by room.

@@ -110,6 +110,11 @@ impl Resources {
         Ok(())
     }
 
+    /// All connections.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&ResourceId, &Resource)> {
+        self.all.iter()
+    }
+
     /// Whether a newcomer gets a connection on a server with these limits.
     pub(super) fn has_place(&self, limits: &MediaLimits) -> bool {
         self.all.len() < limits.all - limits.all / 10

@@ -274,6 +274,68 @@ fn participants_of_a_draining_server_move_to_another_without_a_gap() {
 }
 
 #[test]
+fn programs_of_a_draining_server_are_sent_to_another_before_it_ends() {
+    where_the_machine_keeps_up(|| {
+        let Some(nats) = Nats::start() else { return };
+        let states = [(); 3].map(|()| TempDir::new().expect("a folder"));
+        let serve = |place: usize, name: &str| {
+            let at = format!("127.0.0.1:{}", free_port());
+            let mut command = weft(states[place].path());
+            command.args(["serve", "--listen", &at, "--threads", "1", "--drain", "16"]);
+            command.args(["--public-url", &format!("http://{at}")]);
+            Server::start(command.args(["--cluster", &nats.url(), "--node", name]))
+        };
+        let (mut one, two) = (serve(0, "one"), serve(1, "two"));
+        meet(&one, &two);
+        let state = states[2].path();
+        let file = state.join("bob.jsonl");
+        let stats = file.to_str().expect("a name");
+        let _bob = join_with(state, two.address, &["--name", "Bob", "--stats", stats]);
+        let program = |command: &str, path: &str, options: &[&str]| {
+            let mut weft = weft(state);
+            weft.args([command, &format!("http://{}{path}", one.address)]);
+            weft.args(options);
+            weft.stdout(Stdio::null()).stderr(Stdio::null());
+            Joined(weft.spawn().expect("it starts"))
+        };
+        let camera = ["--camera", "clip:320x180@15"];
+        let _obs = program("publish", "/whip/r?name=OBS", &camera);
+        let before = wait_for("Bob sees OBS", || {
+            Some(seen(&file)).filter(|s| s.len() == 1)
+        });
+        let played = state.join("eve.jsonl");
+        let played_to = played.to_str().expect("a name");
+        let _eve = program("play", "/whep/r/OBS?name=Eve", &["--stats", played_to]);
+        wait_for("Eve sees OBS", || (seen(&played).len() == 1).then_some(()));
+
+        terminate(&one);
+        let asked = Instant::now();
+        let is_new = |id: &String| !before.contains_key(id);
+        wait_for("OBS is on the other server", || {
+            seen(&file).keys().any(is_new).then_some(())
+        });
+        // After half of the time to drain; the file has a line each second.
+        let moved = asked.elapsed();
+        let range = Duration::from_secs(8)..Duration::from_secs(12);
+        assert!(range.contains(&moved), "{moved:?}");
+        let frames = || {
+            seen(&played)
+                .values()
+                .map(|(frames, _)| *frames)
+                .sum::<u64>()
+        };
+        let then = frames();
+        wait_for("Eve sees OBS again", || {
+            (frames() > then + 15).then_some(())
+        });
+        let ended = wait_for("the server ends", || one.child.try_wait().expect("its end"));
+        assert!(ended.success(), "{ended}");
+        let took = asked.elapsed();
+        assert!(took < Duration::from_secs(20), "{took:?}");
+    });
+}
+
+#[test]
 fn participants_of_a_killed_server_are_back_on_another_and_the_others_notice_nothing() {
     where_the_machine_keeps_up(|| {
         let Some(nats) = Nats::start() else { return };
@@ -309,6 +371,7 @@ fn participants_of_a_killed_server_are_back_on_another_and_the_others_notice_not
             Some(seen(&file)).filter(|s| s.keys().any(is_new))
         });
         let took = killed.elapsed();
+        eprintln!("back {took:?} after the death");
         // The file has a line each second.
         assert!(took < BACK + Duration::from_secs(1), "{took:?}");
         let ((frames, freezes), (more, frozen)) = (before[&cyd], after[&cyd]);
