@@ -16,7 +16,7 @@ use nats::Nats;
 
 /// Longest time from the death of a server until the pictures of its participants come from
 /// another one, as the documentation says.
-const BACK: Duration = Duration::from_secs(5);
+const BACK: Duration = Duration::from_secs(3);
 
 /// Leads each connection to the first of these servers that accepts it, as load balancers do.
 fn balance(servers: [SocketAddr; 2]) -> SocketAddr {
