@@ -48,6 +48,39 @@ pub(crate) enum Role {
     Receive(Box<Reception>),
 }
 
+impl Role {
+    pub(crate) fn purpose(&self) -> Purpose {
+        match self {
+            Role::Publish(_) => Purpose::Publish,
+            Role::Play => Purpose::Play,
+            Role::Receive(_) => Purpose::Receive,
+        }
+    }
+}
+
+/// Purpose of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Purpose {
+    /// It sends media to the server.
+    Publish,
+    /// It plays one participant.
+    Play,
+    /// It receives all others in the room.
+    Receive,
+}
+
+impl Purpose {
+    /// Returns its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Purpose::Publish => "publish",
+            Purpose::Play => "play",
+            Purpose::Receive => "receive",
+        }
+    }
+}
+
 /// State of a connection that publishes.
 #[derive(Default)]
 pub(crate) struct Sender {

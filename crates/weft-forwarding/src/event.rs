@@ -2,7 +2,7 @@ use crate::connection::ResourceId;
 use crate::reception::Line;
 use crate::relay::{PlaneId, Relayed};
 use crate::taps::Recorded;
-use weft_peer::PeerKey;
+use weft_peer::{CapturedPacket, PeerKey};
 use weft_units::{Ecn, FiveTuple};
 
 /// Request of a plane to its owner.
@@ -29,6 +29,13 @@ pub enum Output {
     },
     /// Give this to the recorder.
     Record(Recorded),
+    /// A packet was sent or received ([`Settings::capturing`](crate::Settings::capturing)).
+    Captured {
+        /// Peer that sent or received it.
+        peer: PeerKey,
+        /// The packet without protection.
+        packet: Box<CapturedPacket>,
+    },
     /// Something that signalling may want to know.
     Event(Event),
 }

@@ -381,7 +381,7 @@ impl Room {
         while let Some(output) = self.planes[place].poll_output() {
             match output {
                 Output::Event(event) => self.on_event(place, event),
-                Output::Record(_) => {}
+                Output::Record(_) | Output::Captured { .. } => {}
                 Output::Relay { to, message } => {
                     moved = true;
                     self.inputs += 1;

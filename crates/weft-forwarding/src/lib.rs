@@ -58,7 +58,7 @@ mod watched;
 
 pub use capacity::Capacity;
 pub use census::Census;
-pub use connection::ResourceId;
+pub use connection::{Purpose, ResourceId};
 pub use error::MediaError;
 pub use event::{Event, Output};
 pub use mute::Sound;

@@ -315,8 +315,11 @@ impl Plane {
         resource: ResourceId,
         participant: Publisher,
         mut role: Role,
-        peer: Peer,
+        mut peer: Peer,
     ) {
+        if self.settings.captures() {
+            peer.capture_packets();
+        }
         if let Role::Receive(reception) = &mut role {
             reception.negotiated(peer.streams());
         }

@@ -1,4 +1,4 @@
-use crate::connection::{Connected, Connection, ResourceId, Role, SETUP, Sender, UNHEARD};
+use crate::connection::{Connected, Connection, Purpose, ResourceId, Role, SETUP, Sender, UNHEARD};
 use crate::ended;
 use crate::event::{Event, Output};
 use crate::handshakes::Handshakes;
@@ -137,6 +137,13 @@ impl Plane {
         }
     }
 
+    /// Returns the participant of a peer, and the purpose of its connection.
+    #[must_use]
+    pub fn owner(&self, peer: PeerKey) -> Option<(&Publisher, Purpose)> {
+        let connection = self.connections.get(self.resources.get(&peer)?)?;
+        Some((&connection.participant, connection.role.purpose()))
+    }
+
     /// Whether there is this connection.
     #[must_use]
     pub fn has(&self, resource: &ResourceId) -> bool {
@@ -194,6 +201,9 @@ impl Plane {
                         ecn,
                         datagram,
                     });
+                }
+                (peer, PeerOutput::Event(PeerEvent::Packet(packet))) => {
+                    return Some(Output::Captured { peer, packet });
                 }
                 (peer, PeerOutput::Event(event)) => self.on_event(self.now, peer, event),
             }

@@ -40,6 +40,8 @@ pub struct Settings {
     plane: Option<PlaneId>,
     /// Whether what a peer can cost is bounded.
     bounded: bool,
+    /// Whether packets without protection are reported.
+    captures: bool,
 }
 
 impl Settings {
@@ -56,7 +58,19 @@ impl Settings {
             egress: None,
             plane: None,
             bounded: true,
+            captures: false,
         }
+    }
+
+    /// Reports every packet of RTP and RTCP without protection
+    /// ([`Output::Captured`](crate::Output::Captured)). Default none.
+    #[must_use]
+    pub fn capturing(self, captures: bool) -> Settings {
+        Settings { captures, ..self }
+    }
+
+    pub(crate) fn captures(&self) -> bool {
+        self.captures
     }
 
     /// Bounds the rate that is taken of each publisher, all paths together

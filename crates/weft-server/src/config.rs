@@ -10,6 +10,7 @@ use std::num::NonZeroUsize;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use weft_rooms::RegistryLimits;
+use weft_trace::live::Tracer;
 use weft_units::Rate;
 
 /// Most media threads of a server.
@@ -54,6 +55,9 @@ pub struct ServerConfig {
     pub limits: Limits,
     /// Receiver of server events. Default none.
     pub log: Log,
+    /// Receiver of every packet of RTP and RTCP without protection. It contains what the
+    /// participants say and show. Default none.
+    pub capture: Option<Tracer>,
     /// Additional routes, on paths that the server does not use itself. Default
     /// none.
     pub extra: Option<axum::Router>,
@@ -76,6 +80,7 @@ impl Default for ServerConfig {
             cluster: None,
             limits: Limits::default(),
             log: Log::default(),
+            capture: None,
             extra: None,
         }
     }

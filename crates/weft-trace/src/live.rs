@@ -26,6 +26,12 @@ pub use fault::{OnFault, TraceFault, TraceKind};
 pub use file::CreateError;
 use queue::{Queue, Writing};
 
+/// Most interfaces with names of their own: each connection of a server is one, and anyone
+/// can make connections. Chosen by us.
+const MOST_INTERFACES: usize = 4_000;
+/// Name of the interface of all further ones.
+const OTHERS: &str = "others";
+
 /// Packet of a call, for the capture.
 #[derive(Clone, Debug)]
 pub struct Packet {
@@ -206,17 +212,23 @@ struct PacketFormat {
     interfaces: BTreeMap<Arc<str>, Interface>,
 }
 
+impl PacketFormat {
+    fn interface(&mut self, name: &Arc<str>) -> io::Result<Interface> {
+        if let Some(interface) = self.interfaces.get(name) {
+            return Ok(*interface);
+        }
+        if self.interfaces.len() >= MOST_INTERFACES && **name != *OTHERS {
+            return self.interface(&Arc::from(OTHERS));
+        }
+        let interface = self.writer.interface(name)?;
+        self.interfaces.insert(Arc::clone(name), interface);
+        Ok(interface)
+    }
+}
+
 impl Writing<Packet> for PacketFormat {
     fn add(&mut self, packet: &Packet, dropped: u64) -> io::Result<()> {
-        let interface = match self.interfaces.get(&packet.interface) {
-            Some(interface) => *interface,
-            None => {
-                let interface = self.writer.interface(&packet.interface)?;
-                self.interfaces
-                    .insert(Arc::clone(&packet.interface), interface);
-                interface
-            }
-        };
+        let interface = self.interface(&packet.interface)?;
         let datagram = Datagram {
             at: packet.at,
             direction: packet.direction,

@@ -20,6 +20,7 @@ use crate::exit::{Failure, say};
 use crate::interrupt;
 use crate::state::state_folder;
 use crate::token;
+use crate::tracing::{self, TraceArgs};
 use args::{PageArgs, ServeArgs};
 use configuration::Configuration;
 use reload::Running;
@@ -31,6 +32,14 @@ pub fn run() -> Result<(), Failure> {
         return say(configuration);
     }
     let mut config = server_config(&configuration.args)?;
+    // Before other threads start, which would receive the signal.
+    let hang_ups = interrupt::HangUps::hold();
+    let traces = TraceArgs {
+        pcap: configuration.args.pcap.clone(),
+        qlog: None,
+    };
+    let traces = traces.create("serve")?;
+    config.capture = traces.tracer();
     config.operator = configuration.operator();
     let running = Arc::new(Running::new(configuration));
     config.log = running.log();
@@ -39,8 +48,6 @@ pub fn run() -> Result<(), Failure> {
     let own_certificate = config.security == Security::Auto;
     let is_open =
         config.token.is_none() && config.token_key.is_none() && !config.listen.ip().is_loopback();
-    // Before other threads start, which would receive the signal.
-    let hang_ups = interrupt::HangUps::hold();
     let server = Server::start(config)?;
     tell_urls(&server, None)?;
     if own_certificate {
@@ -78,8 +85,9 @@ pub fn run() -> Result<(), Failure> {
         server.drain(drain);
     }
     server.shutdown();
+    let traced = tracing::finish(traces);
     match ended {
-        End::Asked => Ok(()),
+        End::Asked => traced,
         End::Broken => Err(Failure::run(
             "the media side failed because of a bug, which the lines above name. Let your \
              service manager restart the process; participants then reconnect",

@@ -29,7 +29,7 @@ impl TraceArgs {
     /// Creates the files that are wanted, named after the command in a folder.
     pub fn create(&self, command: &str) -> Result<TraceFiles, Failure> {
         let on_fault = Arc::new(|fault: &TraceFault| {
-            complain!("weft: {fault}; the call continues");
+            complain!("weft: {fault}; media is not affected");
         });
         let wanted = (self.pcap.as_deref(), self.qlog.as_deref());
         let application = format!("weft {}", weft_lab::VERSION);

@@ -353,6 +353,7 @@ impl Room {
                 match output {
                     PlaneOutput::Event(event) => self.on_plane_event(event),
                     PlaneOutput::Record(recorded) => self.recorded.push((self.now, recorded)),
+                    PlaneOutput::Captured { .. } => unreachable!("these planes capture nothing"),
                     PlaneOutput::Relay { to, message } => {
                         let is_optional = message.is_optional();
                         self.relayed.0 += u64::from(is_optional);

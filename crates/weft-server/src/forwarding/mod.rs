@@ -2,6 +2,7 @@
 //! events. Each has a thread and sockets of its own; all sockets of one address share
 //! its port. A plane whose thread fails is replaced, and only its own connections end.
 
+mod capture;
 mod links;
 mod peer_streams;
 mod placement;
@@ -15,6 +16,7 @@ use crate::media_plane::{
     Destination, Event, EventSender, MediaPlane, MediaStream, Request, ResourceId, Sound,
 };
 use crate::recorder::Recorder;
+use capture::Capture;
 use links::{Link, Links, Order};
 use peer_streams::PeerStreams;
 use placement::{Loads, Placement};
@@ -30,6 +32,7 @@ use weft_forwarding::{Capacity, Plane, PlaneId, Settings};
 use weft_net::{Clock, Driver, DriverError, Load, Remote};
 use weft_record::RecorderError;
 use weft_secure::Certificate;
+use weft_trace::live::Tracer;
 use weft_units::Rate;
 
 /// A plane that fails again so soon after its start is not started again: the defect
@@ -73,6 +76,7 @@ impl Forwarding {
             loads: Arc::new(Loads::new(ids.len())),
             is_alone: ids.len() == 1,
             recorder: config.media.recordings.as_deref().map(open).transpose()?,
+            capture: config.capture.clone(),
         });
         let mut of_planes: Vec<Vec<UdpSocket>> = ids.iter().map(|_| Vec::new()).collect();
         for (_, shared) in sockets {
@@ -211,6 +215,7 @@ struct Maker {
     loads: Arc<Loads>,
     is_alone: bool,
     recorder: Option<Arc<Recorder>>,
+    capture: Option<Tracer>,
 }
 
 impl Maker {
@@ -230,7 +235,8 @@ impl Maker {
             .announcing(&self.public)
             .accepting_tcp_at(&self.tcp)
             .taking(self.publisher)
-            .sending(self.egress);
+            .sending(self.egress)
+            .capturing(self.capture.is_some());
         let settings = match self.is_alone {
             true => settings,
             false => settings.of_plane(id),
@@ -246,6 +252,7 @@ impl Maker {
             links: Links::default(),
             streams: PeerStreams::default(),
             sink: self.recorder.as_ref().map(|r| r.sink(id.number())),
+            capture: self.capture.clone().map(Capture::new),
             addresses: self.addresses.clone(),
             pulled: BTreeMap::new(),
             look: None,

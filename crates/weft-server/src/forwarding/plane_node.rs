@@ -1,5 +1,6 @@
 //! Plane as the application of a network driver.
 
+use super::capture::Capture;
 use super::links::{Links, Order};
 use super::peer_streams::PeerStreams;
 use super::placement::Loads;
@@ -26,6 +27,8 @@ pub(super) struct PlaneNode {
     pub(super) links: Links,
     /// Way to the recorder, if rooms may be recorded.
     pub(super) sink: Option<Sink>,
+    /// Way to the capture, if packets are captured.
+    pub(super) capture: Option<Capture>,
     /// Addresses of the plane's sockets.
     pub(super) addresses: Vec<SocketAddr>,
     /// Connections to other servers, with the addresses of their own sockets.
@@ -123,6 +126,12 @@ impl Node for PlaneNode {
                 Output::Record(message) => {
                     if let Some(sink) = &mut self.sink {
                         sink.push(message);
+                    }
+                }
+                Output::Captured { peer, packet } => {
+                    if let Some(capture) = &self.capture {
+                        let at = network.clock.unix(network.clock.now());
+                        capture.add(at, self.plane.owner(peer), *packet);
                     }
                 }
                 // Who hears of an event finds it on every plane. The receiver is

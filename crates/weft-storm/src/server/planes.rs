@@ -181,6 +181,8 @@ impl Planes {
                 Output::Relay { to, message } => {
                     self.relayed.push_back((place, to.number(), message));
                 }
+                // These planes capture nothing.
+                Output::Captured { .. } => {}
                 Output::Record(recorded) => {
                     self.recorded.push((self.serials[place], recorded));
                 }

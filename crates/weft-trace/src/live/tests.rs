@@ -169,13 +169,31 @@ fn a_disk_that_never_answers_holds_the_end_up_for_two_seconds() {
     assert!((1.9..10.0).contains(&seconds), "{seconds} s");
 }
 
+fn format() -> PacketFormat {
+    PacketFormat {
+        writer: PcapngWriter::new(Vec::new(), "weft").unwrap(),
+        interfaces: BTreeMap::new(),
+    }
+}
+
+#[test]
+fn interfaces_beyond_what_a_reader_takes_share_one() {
+    let mut format = format();
+    for number in 0..MOST_INTERFACES + 500 {
+        let named = Packet {
+            interface: format!("room/{number} play").into(),
+            ..packet(1, 10)
+        };
+        format.add(&named, 0).unwrap();
+    }
+    assert_eq!(format.interfaces.len(), MOST_INTERFACES + 1);
+    assert!(format.interfaces.contains_key(OTHERS));
+}
+
 #[test]
 fn tshark_shows_where_packets_are_missing() {
     let folder = tempfile::tempdir().unwrap();
-    let mut format = PacketFormat {
-        writer: PcapngWriter::new(Vec::new(), "weft").unwrap(),
-        interfaces: BTreeMap::new(),
-    };
+    let mut format = format();
     format.add(&packet(1, 10), 0).unwrap();
     let lte = Packet {
         interface: "lte".into(),

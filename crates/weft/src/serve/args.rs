@@ -74,6 +74,13 @@ pub struct ServeArgs {
     /// priority, as `weft compose` does
     #[arg(long, value_enum, value_name = "LAYOUT", requires = "recordings")]
     pub compose: Option<Arrangement>,
+    /// Write the RTP and RTCP packets of all connections into this file as pcapng for
+    /// Wireshark, with an interface for each connection: ROOM/PARTICIPANT publish, play or
+    /// receive. The file is not encrypted: it contains the pictures, the sound and the
+    /// addresses of everybody, but no keys. Only you can read it. A folder gets a new file
+    /// at each start
+    #[arg(long, value_name = "FILE|DIR")]
+    pub pcap: Option<PathBuf>,
     #[command(flatten, next_help_heading = "Cluster")]
     pub cluster: ClusterArgs,
     #[command(flatten, next_help_heading = "Limits")]

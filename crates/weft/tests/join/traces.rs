@@ -157,7 +157,9 @@ fn a_full_disk_ends_the_trace_and_not_the_call() {
         ]);
         command.args(["--pcap", text(&small), "--stats", "/dev/stdout"]);
         let mut van = super::fixture::Program::start(&mut command);
-        van.says("No space left on device (os error 28); the trace ends here; the call continues");
+        van.says(
+            "No space left on device (os error 28); the trace ends here; media is not affected",
+        );
         van.shows("a call that continues", |figures| {
             figures["t"].as_f64() > Some(5.0)
                 && figures["peers"][0]["target_mbps"].as_f64() > Some(0.3)

@@ -1,6 +1,7 @@
 //! `weft serve` from its operator's view: signals, system limits, and `weft
 //! rooms`.
 
+mod capture;
 mod cluster;
 mod load;
 mod packaging;

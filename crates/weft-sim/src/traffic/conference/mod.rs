@@ -262,8 +262,8 @@ impl ConferenceFlow {
                         self.send(now, datagram, ecn, network);
                     }
                     PlaneOutput::Event(event) => self.on_plane_event(now, event),
-                    // Each server has one plane, and nothing is recorded.
-                    PlaneOutput::Relay { .. } | PlaneOutput::Record(_) => {}
+                    // Each server has one plane, and nothing is recorded or captured.
+                    _ => {}
                 }
             }
             let Some(number) = self.touched.pop_front() else {
