@@ -8,6 +8,7 @@ import polars
 import pyarrow
 import pytest
 import weft_lab
+from conftest import of_any_version
 
 
 @pytest.fixture(scope="module")
@@ -78,13 +79,6 @@ def test_the_number_of_threads_changes_nothing(links):
     one = weft_lab.compare(links, seeds=2, duration=3, jobs=1)
     two = weft_lab.compare(links, seeds=2, duration=3, jobs=2)
     assert one.to_json() == two.to_json()
-
-
-def of_any_version(text):
-    """Results without their version: program and wheel may be built from different commits."""
-    line = f'"version": {json.dumps(json.loads(text)["version"])}'
-    assert text.count(line) == 1
-    return text.strip().replace(line, '"version"')
 
 
 def test_compare_gives_the_bytes_of_the_command_line(links, weft):
