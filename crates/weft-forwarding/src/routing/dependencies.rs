@@ -8,12 +8,18 @@ use weft_wire::payload::format_of;
 use weft_wire::rtp::dependency::{Details, Frame, Indications, Mandatory, Structure};
 use weft_wire::sequence;
 
+/// Frames between keyframes from which on they count as rare: a second or more of three spatial
+/// layers. Chosen by us.
+const RARE: u64 = 100;
+
 /// Structure of a track since its last keyframe.
 #[derive(Debug, Default)]
 pub(super) struct Dependencies {
     ladder: Option<Arc<Ladder>>,
     /// Number and timestamp of the frame that brought it.
     began: Option<(u64, u32)>,
+    /// Whether the last keyframe is far enough from the one before to leave rates alone.
+    rare: bool,
     /// Decode targets that the publisher sends.
     active: u32,
     /// Highest frame number so far.
@@ -43,13 +49,17 @@ pub(super) struct DescribedFrame {
     pub(super) begins: bool,
     /// Whether the picture is a keyframe.
     pub(super) keyframe: bool,
+    /// Whether rates leave it out: a keyframe with several sizes of the picture, which are as
+    /// large as seconds of other pictures, so that a size that fits would seem too large. A
+    /// publisher that sends many of them has no rate without them.
+    pub(super) uncounted: bool,
 }
 
 impl Dependencies {
     /// Whether subscribers can choose among several sizes of the pictures.
     pub(super) fn has_spatial_layers(&self) -> bool {
-        let layers = self.ladder.as_ref().map(|ladder| ladder.spatial_layers());
-        layers.is_some_and(|[lowest, .., highest]| lowest < highest)
+        let ladder = self.ladder.as_ref();
+        ladder.is_some_and(|ladder| ladder.has_spatial_layers())
     }
 
     /// Reads the descriptor of a packet, if it has one and the codec may have them.
@@ -81,6 +91,10 @@ impl Dependencies {
         // A keyframe that comes again after the next one changes nothing.
         let is_current = self.began.is_none_or(|(began, _)| began <= number);
         if let Some(own) = own.as_ref().filter(|_| is_current) {
+            self.rare = match self.began {
+                Some((began, _)) if began == number => self.rare,
+                began => began.is_none_or(|(began, _)| number - began >= RARE),
+            };
             self.ladder = Some(Arc::clone(own));
             self.began = Some((number, timestamp));
         }
@@ -91,13 +105,15 @@ impl Dependencies {
         let Some(ladder) = ladder else {
             unreachable!("descriptors without any structure are refused");
         };
+        let keyframe = self.began.is_some_and(|(_, began)| began == timestamp);
         DescribedFrame {
             frame,
-            ladder,
             active: self.active,
             lists_active: active.is_some() && !begins,
             begins,
-            keyframe: self.began.is_some_and(|(_, began)| began == timestamp),
+            keyframe,
+            uncounted: keyframe && self.rare && ladder.has_spatial_layers(),
+            ladder,
         }
     }
 }
@@ -193,6 +209,12 @@ impl Ladder {
     /// Bits of all decode targets.
     pub(super) fn all_targets(&self) -> u32 {
         self.structure.all_targets()
+    }
+
+    /// Whether its rungs have several sizes of the picture.
+    fn has_spatial_layers(&self) -> bool {
+        let [lowest, .., highest] = self.spatial_layers();
+        lowest < highest
     }
 
     /// Returns the highest spatial layer of each rung; those beyond the top are like it.

@@ -56,12 +56,11 @@ impl Parsed {
         Bytes(self.packet.payload.len() as u64 + HEADERS)
     }
 
-    /// Returns its size as far as rates count it: a keyframe of spatial layers is as large as
-    /// their pictures of seconds, and would make a layer that fits seem too large.
+    /// Returns its size as far as rates count it.
     pub(super) fn measured_size(&self) -> Bytes {
         let frame = self.dependency.as_ref().and_then(|d| d.frame.as_ref());
         match frame {
-            Some(frame) if frame.keyframe => Bytes(0),
+            Some(frame) if frame.uncounted => Bytes(0),
             _ => self.size(),
         }
     }

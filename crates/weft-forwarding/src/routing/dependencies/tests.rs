@@ -74,6 +74,23 @@ fn only_a_structure_with_several_sizes_has_spatial_layers() {
 }
 
 #[test]
+fn rates_leave_out_rare_keyframes_of_several_sizes_only() {
+    let uncounted = |spatial, numbers: &[u16]| {
+        let mut all = Dependencies::default();
+        let mut read = |number: &u16| {
+            let keyframe = keyframe(spatial, 1, *number);
+            let read = read(&mut all, u32::from(*number), &keyframe);
+            read.frame.unwrap().uncounted
+        };
+        numbers.iter().map(&mut read).collect::<Vec<_>>()
+    };
+    // The one that comes again is that of before.
+    let far = uncounted(3, &[1, 101, 101, 200, 300]);
+    assert_eq!(far, [true, true, true, false, true]);
+    assert_eq!(uncounted(1, &[1, 200]), [false; 2]);
+}
+
+#[test]
 fn a_target_that_is_not_sent_gives_way_to_the_next_lower_one() {
     let ladder = ladder(3, 1);
     assert_eq!(ladder.target(3, 0b111), 2);
