@@ -3,6 +3,10 @@
 
 use crate::{Recorder, Registry, RoomSettings};
 
+/// Highest version that is taken from another server: no room changes so often, and beyond
+/// the highest number no change would be later.
+const MOST: u64 = u64::MAX / 2;
+
 impl Registry {
     /// Returns the server that records a room.
     #[must_use]
@@ -34,7 +38,9 @@ impl Registry {
     /// known; returns whether it is later.
     pub fn take_recorder(&mut self, room: &str, recorder: Recorder) -> bool {
         let found = self.rooms.get_mut(room);
-        let Some(found) = found.filter(|found| recorder.version > found.recorder.version) else {
+        let is_later =
+            |found: &Recorder| recorder.version > found.version && recorder.version.0 <= MOST;
+        let Some(found) = found.filter(|found| is_later(&found.recorder)) else {
             return false;
         };
         let settings = RoomSettings {

@@ -45,6 +45,18 @@ fn two_servers_that_begin_at_once_agree_on_one() {
 }
 
 #[test]
+fn a_version_after_which_none_is_later_is_refused() {
+    let mut one = server("a");
+    let last = Recorder {
+        server: Some("two".to_owned()),
+        version: (u64::MAX, "two".to_owned()),
+    };
+    assert!(!one.take_recorder("r", last));
+    one.set_recorder("r", "one", Some("one"));
+    assert_eq!(one.recorder("r"), Some("one"));
+}
+
+#[test]
 fn the_state_of_a_room_includes_its_recorder_and_settings_do_not_change_it() {
     let (mut one, mut two) = (server("a"), server("b"));
     one.set_recorder("r", "one", Some("three"));

@@ -69,13 +69,17 @@ impl Hub {
         }
         let share = patience / SHARE / SHARE;
         let count = u32::try_from(programs.len()).unwrap_or(u32::MAX);
+        let mut any = false;
         for (resource, room) in programs {
             if self.target_for(&room).is_some() {
                 self.close(&resource);
+                any = true;
                 tokio::time::sleep(PACE.min(share / count)).await;
             }
         }
-        tokio::time::sleep(RETURN).await;
+        if any {
+            tokio::time::sleep(RETURN).await;
+        }
     }
 
     /// Waits until all participants have left.

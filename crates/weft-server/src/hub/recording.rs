@@ -42,7 +42,8 @@ impl Hub {
             return Ok(Some(recorder.start(who.room, names(&state, who.room))));
         }
         let other = self.best_recorder(&state, who.room);
-        let other = other.ok_or_else(no_recordings)?;
+        // Servers that drain begin none.
+        let other = other.ok_or_else(|| Problem::overloaded("a recording"))?;
         self.set_recorder(&mut state, who.room, Some(&other));
         self.publish_changes(&mut state);
         Ok(None)
