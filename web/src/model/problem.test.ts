@@ -22,6 +22,8 @@ it.each([
 
 it('takes a failed fetch for a server that does not answer', () => {
   expect(problemFrom(new TypeError('Failed to fetch')).error).toBe('The weft server does not answer.');
+  const ofFrame = { name: 'TypeError', message: 'Failed to fetch' };
+  expect(problemFrom(ofFrame).error).toBe('The weft server does not answer.');
 });
 
 it('misses WebRTC where there is none', () => {

@@ -55,8 +55,8 @@ export async function problemOf(response: Response, doing: string): Promise<Prob
 
 export function problemFrom(thrown: unknown): Problem {
   if (thrown instanceof ProblemError) return thrown.problem;
-  // Thrown by fetch without a connection.
-  if (thrown instanceof TypeError) return unreachable;
+  // Thrown by fetch without a connection. That of a frame has a class of its own.
+  if ((thrown as { name?: unknown } | null | undefined)?.name === 'TypeError') return unreachable;
   return {
     error: `Something unexpected happened: ${thrown instanceof Error ? thrown.message : String(thrown)}.`,
     remedy: 'weft tries again by itself; if it stays so, load the page again.',
