@@ -24,7 +24,7 @@ function isRecorded(data: Data, { name }: System): boolean {
   return (data.recordings ?? []).some((each) => each.name === name);
 }
 
-/** What was run under this case only, and the recordings, the systems by their names without it. */
+/** Results of this case and the recordings; the names of the systems leave the case out. */
 export function under(data: Data, chosen: string): Data {
   const mine = data.systems.filter((each) => caseOf(each) === chosen || isRecorded(data, each));
   const short = new Map(mine.map((each) => [each.name, each.system]));

@@ -212,7 +212,7 @@ export function shownSeeds(data: Data): readonly number[] {
   return [...(Object.keys(data.series).length > 0 ? [1] : []), ...more].sort((a, b) => a - b);
 }
 
-/** The same with the runs of this seed over time; recordings are beside every seed. */
+/** Data with the series of this seed; recordings are shown with every seed. */
 export function withSeed(data: Data, seed: number): Data {
   const recorded = (data.recordings ?? []).flatMap(({ name }) => (data.series[name] === undefined ? [] : [[name, data.series[name]] as const]));
   return seed === 1 ? data : { ...data, series: { ...data.more_series?.[seed], ...Object.fromEntries(recorded) } };

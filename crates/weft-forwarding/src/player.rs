@@ -12,8 +12,8 @@ use weft_units::{Duration, Instant, MediaKind, Rate, StreamId};
 /// much is needed before anything is known of that.
 pub(crate) const LEAST_MAX_RATE: Rate = Rate::from_kbps(2_500);
 
-/// For so long after a player is connected its target rate is a guess, and a
-/// layer that is dropped for it comes back after a second only. Chosen by us:
+/// Time after connecting in which a player's target rate is a guess, and a layer that
+/// is dropped for it comes back after a second only. Chosen by us:
 /// the first probes are over then, also on a slow mobile link.
 pub(crate) const GUESSING: Duration = Duration::from_millis(2000);
 

@@ -75,7 +75,7 @@ impl Gate {
         }
     }
 
-    /// Gate of a server that does TLS itself, or not: its cookies are for TLS only.
+    /// Says whether the server itself does TLS; its cookies are then for TLS only.
     pub(crate) fn with_tls(self, does_tls: bool) -> Gate {
         Gate { does_tls, ..self }
     }

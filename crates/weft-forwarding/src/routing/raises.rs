@@ -1,9 +1,9 @@
 use weft_units::{Duration, Instant};
 
-/// How long the rate must be enough before the first raise. Chosen by us: longer than one
+/// Time for which the rate must be enough before the first raise. Chosen by us: longer than one
 /// cycle of decrease and recovery of GCC on a filled link.
 const FIRST: Duration = Duration::from_secs(2);
-/// How long after a raise that did not last; each further one doubles it. Chosen by us: a
+/// Wait after a raise that did not last; each further one doubles it. Chosen by us: a
 /// token bucket lets the probes of a small stream pass, so a controller may believe in ten
 /// times the rate of the link for as long as little is sent.
 const AGAIN: Duration = Duration::from_secs(10);

@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 
 /// Bytes of indexes after which a page ends. NATS passes a megabyte by default.
 const PAGE: usize = 256 * 1024;
-/// Bytes from which on an index does not come along.
+/// Longest index that is sent with the list, bytes.
 const LONGEST_INDEX: usize = 512 * 1024;
 /// Most pages of a server. Chosen by us: far beyond what people read.
 const MOST_PAGES: usize = 100;

@@ -39,7 +39,7 @@ pub(super) enum Job {
         room: String,
         reply: oneshot::Sender<()>,
     },
-    /// As `Stop`, for the recording of another server.
+    /// End the recording here, because another server records the room.
     Yield {
         room: String,
     },
