@@ -242,7 +242,7 @@ it.runIf(weft !== undefined)('an invitation lets another browser and a native se
 
   // It is for this room, and a stranger has none.
   await guest.page.goto(`${guarded.url}/r/other`);
-  await guest.page.getByRole('alert').getByText("The token is for the room 'e2e'").waitFor();
+  await guest.page.getByLabel('Token', { exact: true }).waitFor();
   const stranger = await openPage(browser, `${guarded.url}/r/e2e`);
   await stranger.page.getByLabel('Token', { exact: true }).waitFor();
   expect(await stranger.page.getByLabel('Your own picture').count()).toBe(0);
