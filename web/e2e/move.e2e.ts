@@ -110,7 +110,9 @@ describe.runIf(hasNats)('a server that drains', () => {
     const urls: string[] = [];
     ada.page.on('request', (request) => urls.push(request.url()));
     await ada.page.keyboard.press('h');
+    await ada.page.getByRole('button', { name: 'Mute microphone', exact: true }).waitFor();
     await ada.page.keyboard.press('m');
+    await ada.page.getByRole('button', { name: 'Unmute microphone' }).waitFor();
     await ada.page.keyboard.press('c');
     const composer = ada.page.getByLabel('Message to everybody');
     await composer.fill('before');
