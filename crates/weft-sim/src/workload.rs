@@ -100,7 +100,7 @@ fn conference(duration: Duration) -> Setup {
 }
 
 /// People with the page's three encodings and sound.
-fn pages(people: usize) -> ConferenceSetup {
+pub(crate) fn pages(people: usize) -> ConferenceSetup {
     let rates = [150, 500, 2_500].map(Rate::from_kbps);
     let mut encoder = ModelSetup::new(Codec::Vp8, 1280, 720, rates[2]);
     encoder.temporal_layers = 3;

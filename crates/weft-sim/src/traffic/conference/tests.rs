@@ -1,11 +1,9 @@
 use weft_experiment::{
     ConferenceRecord, ConferenceSetup, FlowDetail, FlowKind, FlowSetup, Hop, LinkSetup,
-    MicrophoneSetup, ModelSetup, PersonRecord, Record, Route, Screen, Setup, SideSetup,
-    SimulcastSetup, TileRecord, TileSizes,
+    MicrophoneSetup, PersonRecord, Record, Route, Screen, Setup, TileRecord, TileSizes,
 };
 use weft_links::WiredDirection;
-use weft_session::Level;
-use weft_units::{Codec, Duration, Instant, Rate};
+use weft_units::{Duration, Instant};
 
 use crate::run;
 
@@ -18,26 +16,15 @@ fn seconds(count: u64) -> Duration {
 }
 
 fn group(people: usize, arrangement: TileSizes) -> ConferenceSetup {
-    let rates = [150, 500, 2_500].map(Rate::from_kbps);
-    let mut encoder = ModelSetup::new(Codec::Vp8, 1280, 720, rates[2]);
-    encoder.temporal_layers = 3;
+    let pages = crate::workload::pages(people);
     ConferenceSetup {
-        server: "server".to_owned(),
-        people,
-        routes_each: 1,
         joining: Duration::from_millis(500),
-        camera: Some(SimulcastSetup {
-            encoder,
-            rates: rates.to_vec(),
-        }),
         microphone: Some(MicrophoneSetup::default()),
         screen: Screen {
-            width: 1280,
-            height: 720,
             arrangement,
+            ..pages.screen
         },
-        level: Level::Full,
-        side: SideSetup::filming(Vec::new()),
+        ..pages
     }
 }
 
