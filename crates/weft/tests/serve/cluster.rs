@@ -192,18 +192,29 @@ fn newcomers_to_a_draining_server_are_sent_to_another_with_their_token() {
     });
 }
 
+/// Server of the cluster with an address that others can name, and so many seconds to drain.
+fn draining(nats: &Nats, state: &Path, name: &str, seconds: &str) -> Server {
+    let at = format!("127.0.0.1:{}", free_port());
+    let mut command = weft(state);
+    command.args([
+        "serve",
+        "--listen",
+        &at,
+        "--threads",
+        "1",
+        "--drain",
+        seconds,
+    ]);
+    command.args(["--public-url", &format!("http://{at}"), "--log", "info"]);
+    Server::start(command.args(["--cluster", &nats.url(), "--node", name]))
+}
+
 #[test]
 fn participants_of_a_draining_server_move_to_another_without_a_gap() {
     where_the_machine_keeps_up(|| {
         let Some(nats) = Nats::start() else { return };
         let states = [(); 3].map(|()| TempDir::new().expect("a folder"));
-        let serve = |place: usize, name: &str| {
-            let at = format!("127.0.0.1:{}", free_port());
-            let mut command = weft(states[place].path());
-            command.args(["serve", "--listen", &at, "--threads", "1", "--drain", "50"]);
-            command.args(["--public-url", &format!("http://{at}"), "--log", "info"]);
-            Server::start(command.args(["--cluster", &nats.url(), "--node", name]))
-        };
+        let serve = |place: usize, name| draining(&nats, states[place].path(), name, "50");
         let (mut one, two) = (serve(0, "one"), serve(1, "two"));
         meet(&one, &two);
         let state = states[2].path();
@@ -278,13 +289,7 @@ fn programs_of_a_draining_server_are_sent_to_another_before_it_ends() {
     where_the_machine_keeps_up(|| {
         let Some(nats) = Nats::start() else { return };
         let states = [(); 3].map(|()| TempDir::new().expect("a folder"));
-        let serve = |place: usize, name: &str| {
-            let at = format!("127.0.0.1:{}", free_port());
-            let mut command = weft(states[place].path());
-            command.args(["serve", "--listen", &at, "--threads", "1", "--drain", "16"]);
-            command.args(["--public-url", &format!("http://{at}")]);
-            Server::start(command.args(["--cluster", &nats.url(), "--node", name]))
-        };
+        let serve = |place: usize, name| draining(&nats, states[place].path(), name, "16");
         let (mut one, two) = (serve(0, "one"), serve(1, "two"));
         meet(&one, &two);
         let state = states[2].path();
