@@ -1,7 +1,8 @@
 use std::ffi::c_void;
 
 use openh264::encoder::{
-    BitRate, Encoder, EncoderConfig as RawConfig, FrameRate, FrameType, RateControlMode, UsageType,
+    BitRate, Encoder, EncoderConfig as RawConfig, FrameRate, FrameType, Level, RateControlMode,
+    UsageType,
 };
 use openh264::formats::YUVSource;
 use openh264::{OpenH264API, Timestamp};
@@ -225,6 +226,7 @@ fn open(config: &EncoderConfig) -> Result<Box<Encoder>, VideoError> {
     let settings = RawConfig::new()
         .bitrate(BitRate::from_bps(bps(config.rate)))
         .max_frame_rate(FrameRate::from_hz(config.fps as f32))
+        .level(level(config))
         .rate_control_mode(RateControlMode::Bitrate)
         .skip_frames(true)
         .usage_type(UsageType::CameraVideoRealTime)
@@ -232,6 +234,29 @@ fn open(config: &EncoderConfig) -> Result<Box<Encoder>, VideoError> {
         .num_threads(1);
     let encoder = Encoder::with_api_config(OpenH264API::from_source(), settings);
     encoder.map(Box::new).map_err(config_error)
+}
+
+/// Returns the lowest level from 3 on that has room for the pictures (ITU-T H.264 table
+/// A-1) at 30 or more per second. The library would take one for the frame rate of the
+/// moment, and a restart at another rate would change the parameter sets: a recording
+/// then continues in another file.
+fn level(config: &EncoderConfig) -> Level {
+    let blocks = (config.width.div_ceil(16) * config.height.div_ceil(16)) as u64;
+    let per_second = blocks * u64::from(config.fps.max(30));
+    let rooms = [
+        (1_620, 40_500, Level::Level_3_0),
+        (3_600, 108_000, Level::Level_3_1),
+        (5_120, 216_000, Level::Level_3_2),
+        (8_192, 245_760, Level::Level_4_0),
+        (8_704, 522_240, Level::Level_4_2),
+        (22_080, 589_824, Level::Level_5_0),
+        (36_864, 983_040, Level::Level_5_1),
+    ];
+    let holds = |(most, most_per_second, _): &(u64, u64, Level)| {
+        blocks <= *most && per_second <= *most_per_second
+    };
+    let fitting = rooms.into_iter().find(holds);
+    fitting.map_or(Level::Level_5_2, |(.., level)| level)
 }
 
 struct Source<'a>(&'a Picture);

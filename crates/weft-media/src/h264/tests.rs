@@ -95,6 +95,27 @@ fn keyframes_bring_their_parameters_and_the_profile_is_what_we_offer() {
 }
 
 #[test]
+fn parameters_depend_on_the_size_only() {
+    let pictures = pictures(2);
+    let parameters = |frame: &EncodedFrame| {
+        let units = nal_units(&frame.data).take(2);
+        units.map(<[u8]>::to_vec).collect::<Vec<_>>()
+    };
+    let mut first = encoder(600);
+    let expected = parameters(&encode(&mut first, &pictures[..1], 0)[0]);
+    assert_eq!(expected[0][3], 30, "level 3");
+    for (kbps, fps) in [(100, 5), (300, 15), (600, 24), (4000, 30)] {
+        let mut encoder = encoder(kbps);
+        encoder.set_fps(fps).unwrap();
+        for (n, picture) in pictures.iter().enumerate() {
+            let forced = encoder.encode(picture, n as u32 * 3000, Keyframe::Force);
+            let frame = forced.unwrap().unwrap();
+            assert_eq!(parameters(&frame), expected, "{kbps} kbps, {fps} fps");
+        }
+    }
+}
+
+#[test]
 fn the_rate_follows_the_target_in_both_directions() {
     let pictures = pictures(60);
     let mut encoder = encoder(300);
