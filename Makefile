@@ -75,7 +75,7 @@ check-rust: web
 	cargo clippy --workspace --all-targets $(CARGO_FLAGS) -- -D warnings
 	$(MAKE) check-fuzz
 	$(MAKE) deny
-	cargo test --workspace $(CARGO_FLAGS)
+	scripts/test-rust $(CARGO_FLAGS)
 	$(MAKE) campaign SEEDS=200
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps $(CARGO_FLAGS)
 
