@@ -35,7 +35,7 @@ const SMALL_MOST: f64 = 0.2;
 const PACKET_OVERHEAD: f64 = 20.0;
 /// Memory of the base delay. RFC 6817, which the draft cites, remembers ten minutes, and
 /// would treat a longer route as a queue for that time: chosen by us,
-/// `a_longer_route_is_no_queue_for_ever`.
+/// `a_longer_route_is_not_taken_for_a_queue_for_ever`.
 const BASE_WINDOW: Duration = Duration::from_secs(30);
 /// The gain of the smoothed round trip (RFC 6298 section 2).
 const RTT_GAIN: f64 = 0.125;

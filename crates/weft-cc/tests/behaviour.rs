@@ -145,7 +145,7 @@ fn l4s_marks_cost_scream_less_than_classic_ones() {
 }
 
 #[test]
-fn a_longer_route_is_no_queue_for_ever() {
+fn a_longer_route_is_not_taken_for_a_queue_for_ever() {
     for kind in [ControllerKind::Nada, ControllerKind::Scream] {
         let mut bed = bed(kind);
         bed.link.delay = Duration::from_millis(5);

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn white_text_stands_on_dark_ground_in_the_corner() {
+    fn white_text_has_a_dark_background_in_the_corner() {
         let mut picture = Picture::new(TILE.0, TILE.1);
         picture.y.fill(120);
         picture.u.fill(90);

@@ -408,7 +408,7 @@ fn a_damaged_file_is_left_out_and_named() {
 }
 
 #[test]
-fn what_cannot_be_composed_is_refused_with_a_remedy() {
+fn recordings_that_cannot_be_composed_are_refused_with_a_remedy() {
     let folder = tempfile::tempdir().expect("there is space");
     let folder = folder.path();
     let output = folder.join("film.webm");

@@ -244,7 +244,7 @@ fn a_closed_channel_is_closed_on_both_sides_and_its_number_is_used_again() {
 }
 
 #[test]
-fn what_is_too_long_or_too_much_is_refused() {
+fn long_or_numerous_values_are_refused() {
     let mut world = World::connected();
     let id = world.open(0, ChannelConfig::named("full"));
     let now = world.now;

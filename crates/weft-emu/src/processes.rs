@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn of_marks_that_mean_nothing_here_nothing_is_known() {
+    fn unknown_marks_are_ignored() {
         let elsewhere = id_namespace().unwrap() + 1;
         for mark in [
             &format!("4194305.1.{elsewhere}"),

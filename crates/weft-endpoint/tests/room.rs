@@ -184,7 +184,7 @@ fn heard_in(call: &Call, time: Duration) -> BTreeMap<String, u32> {
 }
 
 #[test]
-fn of_five_microphones_the_three_loudest_are_heard() {
+fn the_three_loudest_of_five_microphones_are_heard() {
     where_the_machine_keeps_up(|| {
         let server = server();
         let voices = [30, 3_000, 30, 3_000, 3_000].map(|size| Arc::new(AtomicU16::new(size)));

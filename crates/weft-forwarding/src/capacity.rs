@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_comes_in_at_the_cost_of_those_who_are_there() {
+    fn newcomers_do_not_harm_those_present() {
         let mbps = Rate::from_mbps;
         let any = Capacity::default();
         assert_eq!(any.admit(0.5, mbps(10_000)), Ok(()));

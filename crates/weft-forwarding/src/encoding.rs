@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_arrive_or_is_larger_than_shown_is_of_no_use() {
+    fn encodings_that_do_not_arrive_or_exceed_the_tile_are_not_chosen() {
         assert_eq!(tracks(&useful(three(), None)), [1, 2, 3]);
         assert_eq!(tracks(&useful(three(), Some((640, 360)))), [1, 2]);
         assert_eq!(tracks(&useful(three(), Some((641, 360)))), [1, 2, 3]);
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn one_who_has_none_gets_the_largest_that_fits_at_once() {
+    fn a_first_choice_is_the_largest_that_fits_at_once() {
         let useful = useful(three(), None);
         let mut choice = EncodingChoice::default();
         let mut choose = |share| {

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn who_begins_to_speak_is_heard_from_the_first_packet_and_kept_through_a_pause() {
+    fn a_speaker_is_heard_from_the_first_packet_and_kept_through_a_pause() {
         let mut loudest = room(4);
         heard(&mut loudest, at(0), &[80, 80, 80, 80]);
         let level = |dbov| Some(AudioLevel(dbov));
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn four_who_speak_alike_do_not_take_turns_by_syllables() {
+    fn four_equally_loud_speakers_do_not_alternate_by_syllables() {
         let mut loudest = room(4);
         let mut changes = 0;
         for packet in 0..3_000_u64 {

@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn checks_find_a_plane_that_there_is_by_their_name() {
+    fn checks_find_an_existing_plane_by_name() {
         let steering = steering();
         let name = |number| format!("{}name", plane(number).name());
         assert_eq!(steering.named(&name(2)), Some(plane(2)));

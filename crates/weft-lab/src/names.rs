@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_misspelt_or_cut_off_is_found_again() {
+    fn misspelt_and_truncated_names_get_a_suggestion() {
         let told = |found| unknown_name("no key", found, ["rate", "que", "queueing"].into_iter());
         assert!(told("raet").contains("did you mean `rate`?"));
         assert!(told("queuei").contains("did you mean `queueing`?"));

@@ -110,7 +110,7 @@ fn the_walk_out_of_a_wifi_cell_runs_with_every_system() {
 }
 
 #[test]
-fn who_has_wifi_alone_loses_the_call_out_of_its_range_and_nobody_else_does() {
+fn only_a_caller_on_wifi_alone_loses_the_call_out_of_range() {
     let entry = catalogue::find("converge/radio-walk").unwrap().remove(0);
     let set = [
         ONE,

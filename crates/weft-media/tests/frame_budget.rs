@@ -227,7 +227,7 @@ fn compare(codec: Codec, real: (f64, f64), model: (f64, f64)) {
 }
 
 #[test]
-fn what_fits_nowhere_comes_out_as_small_as_it_gets() {
+fn frames_that_cannot_fit_become_as_small_as_possible() {
     let pictures = talk(60);
     for codec in [Codec::Vp8, Codec::H264] {
         let starved = course(codec, &pictures, |_| (Keyframe::Auto, Some(0.0)));

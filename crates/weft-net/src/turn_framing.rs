@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_or_too_long_ends_the_stream() {
+    fn an_invalid_or_long_message_ends_the_stream() {
         for start in [
             [0x16, 3, 1, 0],
             [0x50, 0, 0, 1],

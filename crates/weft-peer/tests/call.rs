@@ -78,7 +78,7 @@ fn a_call_over_two_links_is_full_and_uses_both() {
 /// On the slower link every packet comes after its copy, and SRTP keeps it from
 /// its stream.
 #[test]
-fn a_packet_whose_copy_was_quicker_is_no_loss() {
+fn a_packet_whose_copy_was_quicker_is_not_lost() {
     let mut world = World::new(&Setup {
         scheduler: SchedulerKind::Duplicate,
         ..two_links(1)

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn the_servers_own_page_is_no_page_elsewhere() {
+    fn the_servers_own_page_needs_no_allowed_origin() {
         let any = ["*".parse().expect("any")];
         let of = |pairs: &[(&'static str, &'static str)]| {
             let pairs = pairs

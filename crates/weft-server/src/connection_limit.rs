@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_many_networks_of_ipv6_has_not_as_many_shares() {
+    fn many_ipv6_networks_do_not_have_as_many_shares() {
         let limiter = ConnectionLimiter::new(10);
         let enter = |networks: std::ops::Range<u32>| -> Vec<_> {
             let one = |n| limiter.enter(format!("2001:db8:7:{n:x}::1").parse().unwrap());

@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn those_who_are_known_and_this_machine_keep_their_places() {
+    async fn known_clients_and_this_machine_keep_their_places() {
         let slots = slots(2);
         let known = slots.enter(ip("192.0.2.1")).await.unwrap();
         known.known.set();

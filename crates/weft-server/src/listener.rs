@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_says_nothing_or_too_little_is_cut_off() {
+    async fn silent_and_slow_clients_are_cut_off() {
         for drip in [false, true] {
             let (mut connection, mut other) = connection().await;
             let began = Instant::now();
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_silent_stranger_gives_way() {
+    async fn a_silent_connection_gives_way() {
         let (mut connection, _other) = connection().await;
         let refusals = refusals();
         let slots = HttpSlots::new(1, 1, Arc::clone(&refusals));
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_sends_more_than_a_request_is_cut_off() {
+    async fn clients_that_send_more_than_a_request_are_cut_off() {
         let (mut connection, mut other) = connection().await;
         tokio::spawn(async move { while other.write_all(&[b'x'; 64]).await.is_ok() {} });
         let mut read = Vec::new();

@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_on_this_machine_is_believed_and_nobody_else() {
+    fn only_a_proxy_on_this_machine_is_trusted() {
         let ip = |text: &str| Some(text.parse::<IpAddr>().unwrap());
         assert_eq!(origin("127.0.0.1", &[]), None);
         assert_eq!(origin("::ffff:127.0.0.1", &["192.0.2.7"]), ip("192.0.2.7"));

@@ -188,7 +188,7 @@ fn assert_bounded(cost: Cost) {
 }
 
 #[test]
-fn the_peer_is_told_what_it_may_send_when_that_changes_and_with_each_report() {
+fn the_peer_learns_its_maximum_rate_on_change_and_with_each_report() {
     let mut victim = Victim::new(By::Path);
     let told = |victim: &mut Victim, kbps: Option<u64>| {
         if let Some(kbps) = kbps {
@@ -232,7 +232,7 @@ fn numbers_that_jump_cost_no_more_than_the_packets_that_bear_them() {
 }
 
 #[test]
-fn what_came_behind_a_jump_is_reported_and_an_honest_gap_too() {
+fn packets_after_a_jump_and_a_real_gap_are_reported() {
     for by in [By::Path, By::Transport] {
         let mut victim = Victim::new(by);
         // A thousand packets were lost, then the numbers restart.
@@ -419,7 +419,7 @@ fn a_peer_that_reports_often_stays_within_its_budget() {
 /// for repair packets; and repair packets of the longest kind, each of which
 /// lacks all but one of a hundred packets.
 #[test]
-fn what_one_stream_of_a_hostile_sender_holds_is_bounded() {
+fn memory_of_one_hostile_stream_is_bounded() {
     /// Logs of 16 paths, of 4,096 arrivals and as many copies; 512 packets of
     /// 2,000 bytes; 128 repair packets; rings of numbers. Lists that grow have
     /// room for twice what they hold.

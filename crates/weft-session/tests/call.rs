@@ -330,7 +330,7 @@ fn repair_packets_that_make_no_sense_change_nothing() {
 }
 
 #[test]
-fn controllers_change_during_a_call_that_goes_on() {
+fn controllers_can_change_during_a_call() {
     let mut world = World::new(4, &[link("rate=3mbit,delay=25ms")], SchedulerKind::Weft);
     world.run(seconds(5));
     let states = |world: &World| world.path_stats(0).controller_state;

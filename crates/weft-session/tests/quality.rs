@@ -201,7 +201,7 @@ fn describe(rate: u32) -> Packet {
 }
 
 #[test]
-fn frame_rates_are_believed_from_1_to_240() {
+fn frame_rates_from_1_to_240_are_accepted() {
     let (mut session, _) = receiver();
     let expected = |s: &Session| s.stats().receivers[0].1.quality.expected_inter_frame;
     let lies = [0, 999, 240_001, 10_000_000, u32::MAX];

@@ -79,7 +79,7 @@ fn check(record: &Record) {
 /// One connection reaches the thesis's measurement of the whole cell (24.6 and 6.8 Mbit/s
 /// beside a call of 2.5 each way), and its window fills the queue.
 #[test]
-fn a_window_stands_in_the_queue_and_makes_the_round_trip() {
+fn a_window_fills_the_queue_and_sets_the_round_trip_time() {
     for (from, to, low, high) in [(1, 0, 24.5, 27.5), (0, 1, 8.5, 10.5)] {
         let mut setup = setup(near(1), 60);
         setup.flows.push(tcp(from, to, 3_000_000));

@@ -98,7 +98,7 @@ fn one_download_or_upload_has_what_its_frames_and_acknowledgements_leave() {
 /// The window of one connection fills the queue, except for the frames on the air:
 /// bufferbloat by arithmetic.
 #[test]
-fn a_window_stands_in_the_queue_of_the_access_point() {
+fn a_window_fills_the_queue_of_the_access_point() {
     let mut setup = setup(cell(WifiStandard::N, &["mcs4"]), 40);
     setup.flows.push(tcp("download", 1, 0));
     setup.measure_from = seconds(10);

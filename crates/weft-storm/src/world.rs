@@ -237,7 +237,7 @@ impl World {
         while let Some(next) = self.next_event().filter(|at| *at <= end) {
             steps = if next > self.now { 0 } else { steps + 1 };
             if steps > MOST_STEPS {
-                let who = self.who_is_due();
+                let who = self.due_names();
                 self.watch
                     .complain(self.now, format!("time does not advance: {who}"));
                 return;
@@ -269,7 +269,7 @@ impl World {
             .min()
     }
 
-    fn who_is_due(&self) -> String {
+    fn due_names(&self) -> String {
         let due = |at: Option<Instant>| at.is_some_and(|at| at <= self.now);
         let members = self.members.iter().filter(|m| due(m.poll_timeout()));
         let members = members.map(|m| (m.name.as_str(), m.reason()));

@@ -140,7 +140,7 @@ mod tests {
     static ALLOCATOR: Counting = Counting;
 
     #[test]
-    fn what_is_taken_given_back_and_kept_is_told_apart() {
+    fn acquired_released_and_kept_values_differ() {
         let (kept, cost) = measure(|| {
             drop(vec![0_u8; 5_000]);
             vec![0_u8; 1_000]

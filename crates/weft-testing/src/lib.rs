@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_list_does_not_allow_fails() {
+    fn skips_that_the_list_does_not_allow_fail() {
         let folder = std::env::temp_dir().join(format!("weft-skipped-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder");
         let (file, list) = (folder.join("skipped"), folder.join("may-skip"));
@@ -98,7 +98,7 @@ mod tests {
             "{said}"
         );
         assert!(
-            said.contains("what_the_list_does_not_allow_fails"),
+            said.contains("skips_that_the_list_does_not_allow_fail"),
             "{said}"
         );
         note(&file, "the machine did not keep up");

@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pictures_have_the_rate_and_are_told_when_they_come_out() {
+    fn pictures_have_the_rate_and_carry_their_time() {
         let mut source = Source::new(Rate::from_mbps(1), Rng::new(1));
         let mut bytes = 0;
         for number in 0..300_u64 {

@@ -107,7 +107,7 @@ fn codecs_come_by_kind_with_the_preferred_one_first() {
 }
 
 #[test]
-fn what_bounds_leave_of_a_rate_the_others_share() {
+fn the_others_share_what_bounds_leave_of_a_rate() {
     let level = |total, bounds: &[Option<u64>]| {
         let bounds = bounds.iter().map(|bound| bound.map(Rate::from_kbps));
         Rate::from_kbps(total).fair_level(bounds).as_bps() / 1000

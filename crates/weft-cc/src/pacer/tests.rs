@@ -41,7 +41,7 @@ fn an_idle_pacer_saves_nothing_up() {
 }
 
 #[test]
-fn what_is_owed_is_paid_at_the_new_rate() {
+fn a_debt_is_paid_at_the_new_rate() {
     let mut pacer = Pacer::new(Rate::from_mbps(1));
     // 3 packets are 30 ms at 1 Mbps, 3 ms at 10 Mbps: within the burst.
     for _ in 0..3 {

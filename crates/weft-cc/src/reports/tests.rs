@@ -41,7 +41,7 @@ fn much_loss_halves_itself_out_of_the_rate_and_some_holds_it() {
 }
 
 #[test]
-fn few_packets_are_no_evidence_until_there_are_twenty() {
+fn fewer_than_twenty_packets_are_not_evidence() {
     let mut controller = Reports::new(LIMITS, Instant::ZERO);
     controller.on_report(second(1), 10, 4, Some(RTT));
     assert_eq!(controller.target_rate(), LIMITS.start);
@@ -79,7 +79,7 @@ fn silence_lowers_the_rate_only_while_something_is_sent_and_is_forgotten_after()
 }
 
 #[test]
-fn a_longer_route_is_no_queue_for_ever() {
+fn a_longer_route_is_not_taken_for_a_queue_for_ever() {
     let mut controller = Reports::new(LIMITS, Instant::ZERO);
     controller.on_report(second(1), 100, 0, Some(RTT));
     for n in 2..700 {

@@ -23,7 +23,7 @@ pub fn record(number: u64) -> PacketRecord {
 }
 
 #[test]
-fn what_is_logged_is_read_in_order() {
+fn logged_packets_are_read_in_order() {
     const COUNT: u64 = 2 * CHUNK as u64 + 100;
     let mut writer = LogWriter::start().unwrap();
     writer.add(record(77));

@@ -22,7 +22,7 @@ fn policy() -> libc::c_int {
 }
 
 #[test]
-fn a_packet_log_that_cannot_be_written_is_no_empty_one() {
+fn an_unwritable_packet_log_is_an_error() {
     let packets = |log: LogWriter| {
         let mut mover = Mover::new(Vec::new(), Vec::new(), Logging::Off).unwrap();
         mover.log = Some(log);

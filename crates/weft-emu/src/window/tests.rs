@@ -57,13 +57,13 @@ fn without_a_scale_a_window_counts_bytes() {
 }
 
 #[test]
-fn what_began_unseen_is_left_alone() {
+fn connections_that_began_unseen_are_left_alone() {
     let mut window = ReceiveWindow::new(Bytes(10_000));
     assert_eq!(applied(&mut window, segment(ACK, 60_000, &[])), 60_000);
 }
 
 #[test]
-fn a_window_smaller_than_its_steps_is_no_closed_one() {
+fn a_window_smaller_than_its_steps_is_not_closed() {
     let mut window = ReceiveWindow::new(Bytes(100));
     applied(&mut window, segment(SYN, 65_160, &OPTIONS));
     assert_eq!(applied(&mut window, segment(ACK, 60_000, &[])), 1);

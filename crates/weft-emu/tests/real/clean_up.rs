@@ -58,7 +58,7 @@ fn maker() {
 }
 
 #[test]
-fn what_a_killed_maker_left_is_ended_and_nothing_else() {
+fn only_leftovers_of_a_killed_process_are_ended() {
     if !is_possible() {
         return;
     }
@@ -100,7 +100,7 @@ fn what_a_killed_maker_left_is_ended_and_nothing_else() {
 }
 
 #[test]
-fn a_program_that_is_not_there_is_an_error_of_its_own() {
+fn a_missing_program_is_an_error_of_its_own() {
     let Some(pair) = Pair::start(SPEC) else {
         return;
     };

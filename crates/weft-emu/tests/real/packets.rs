@@ -81,7 +81,7 @@ fn a_flood_fills_the_queue_to_its_limit_exactly() {
 }
 
 #[test]
-fn what_became_of_each_packet_is_what_the_model_says() {
+fn each_packet_fares_as_the_model_says() {
     const SPEC: &str = "rate=2mbit,delay=5ms,queue=10kB,aqm=codel,loss=10%,jitter=1ms";
     let logged = |network: &mut weft_emu::Network| network.set_logging(Logging::Packets);
     let Some(pair) = Pair::with(SPEC, logged) else {
@@ -201,7 +201,7 @@ fn a_run_that_is_late_is_rejected_with_the_reason() {
 }
 
 #[test]
-fn what_is_for_nobody_enters_no_queue() {
+fn packets_without_a_receiver_enter_no_queue() {
     let Some(pair) = Pair::start("rate=10mbit,delay=1ms") else {
         return;
     };

@@ -44,7 +44,7 @@ fn closing_a_desk_that_hangs_takes_no_longer_than_it_may() {
 }
 
 #[test]
-fn frames_that_nobody_takes_are_counted_drops_until_there_is_room() {
+fn frames_that_nobody_takes_are_counted_as_drops() {
     let frames = Frames::default();
     let admitted = (0..WAITING_FRAMES + 10).filter(|_| frames.admit(1_000));
     assert_eq!(admitted.count(), WAITING_FRAMES);
@@ -119,7 +119,7 @@ fn a_link_is_suspect_when_all_its_paths_are_and_until_one_answers() {
 }
 
 #[test]
-fn events_that_nobody_takes_are_counted_and_the_count_is_told_before_the_next_one() {
+fn dropped_events_are_counted_and_reported_before_the_next_one() {
     let (sender, heard) = event_channel();
     let told = (0..WAITING_FRAMES + WAITING_EVENTS + 3).filter(|_| sender.send(Event::RoomSilent));
     assert_eq!(told.count(), WAITING_FRAMES + WAITING_EVENTS);

@@ -123,7 +123,7 @@ fn pictures_go_to_the_file_of_their_camera_and_sound_to_each() {
 }
 
 #[test]
-fn a_recording_that_is_there_is_left_alone() {
+fn an_existing_recording_is_left_alone() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("room.webm");
     std::fs::write(&path, "yesterday").unwrap();

@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_without_a_room_is_no_invitation() {
+    fn an_address_without_a_room_is_not_an_invitation() {
         for address in [
             "https://host:8443",
             "https://host/?token=abc",

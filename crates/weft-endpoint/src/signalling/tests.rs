@@ -154,7 +154,7 @@ fn answering(answer: &str) -> String {
 }
 
 #[test]
-fn a_refusal_is_told_in_the_servers_words_and_whose_fault_it_is() {
+fn a_refusal_is_reported_with_the_servers_words_and_the_culprit() {
     let refusing = answering(
         "HTTP/1.1 400 Bad Request\r\ncontent-length: 54\r\n\r\n\
          {\"error\":\"A name is missing.\",\"remedy\":\"Give a name.\"}",
@@ -190,7 +190,7 @@ fn a_token_that_will_never_do_is_not_tried_again() {
 }
 
 #[test]
-fn a_server_without_tls_is_told_from_one_with_a_bad_certificate() {
+fn a_server_without_tls_differs_from_one_with_a_bad_certificate() {
     let plain = answering("HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n");
     let url = plain.replace("http:", "https:");
     let room = room_at(&url, Trust::Public).expect("an address");

@@ -365,7 +365,7 @@ mod tests {
     use super::{Load, LoadMeter};
 
     #[test]
-    fn a_slow_machine_is_told_once_and_so_is_its_recovery() {
+    fn a_slow_machine_and_its_recovery_are_reported_once() {
         let mut meter = LoadMeter::default();
         let mut told = Vec::new();
         for missed in [1, 0, 0, 1] {
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn some_missed_pictures_are_no_news() {
+    fn a_few_missed_pictures_are_not_reported() {
         let mut meter = LoadMeter::default();
         let told = (0..2000).find_map(|n| meter.on_picture(u64::from(n % 11 == 0)));
         assert_eq!(told, None);

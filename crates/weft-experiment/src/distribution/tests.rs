@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use weft_units::Duration;
 
 #[test]
-fn two_ways_together_are_no_mean_of_the_two() {
+fn two_directions_together_are_not_their_mean() {
     let of = |each: &[(u64, u64)]| {
         let mut all = Distribution::default();
         for &(ms, count) in each {

@@ -87,7 +87,7 @@ fn a_camera_and_its_sound_are_one_pair() {
 }
 
 #[test]
-fn one_who_stays_keeps_the_line_and_one_who_comes_gets_a_free_one() {
+fn participants_keep_their_lines_and_newcomers_get_free_ones() {
     let mut reception = connected(&people(3));
     reception.assign(&people(3));
     let before = reception.lines();
@@ -149,7 +149,7 @@ fn further_lines_are_offered_once_and_a_refused_codec_never_again() {
 }
 
 #[test]
-fn ten_who_only_speak_have_a_line_each() {
+fn ten_speakers_without_cameras_have_a_line_each() {
     let sounds = |count| (0..count).map(|n| candidate(&format!("p{n}"), Slot::Sound, n));
     let mut reception = connected(&sounds(1).collect::<Vec<_>>());
     let ten: Vec<Candidate> = sounds(10).collect();

@@ -101,7 +101,7 @@ fn assert_live(case: &str, seen: &Seen, together: std::ops::Range<f64>) {
 /// With packets counted without their headers, 1.3 times as much as the link carries was
 /// sent, and pictures came half a second to a second late.
 #[test]
-fn what_does_not_fit_is_paused_and_the_rest_is_live() {
+fn tracks_that_do_not_fit_are_paused_and_the_rest_is_live() {
     let thirty = Duration::from_nanos(33_333_333);
     let fifteen = thirty * 2;
     for seed in 1..4 {

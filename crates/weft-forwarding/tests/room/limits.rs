@@ -11,7 +11,7 @@ fn target(room: &Room) -> Rate {
 }
 
 #[test]
-fn a_publisher_sends_what_the_player_can_use_who_takes_most() {
+fn a_publisher_sends_what_its_best_player_can_use() {
     let (alone, slow, quick) = (
         "rate=8mbit,delay=15ms",
         "rate=500kbit,delay=30ms",
@@ -67,7 +67,7 @@ fn taken(room: &Room) -> Vec<Rate> {
 }
 
 #[test]
-fn what_is_taken_is_as_bounded_as_security_says() {
+fn accepted_rates_have_the_bounds_of_security_md() {
     let mbps = Rate::from_mbps;
     let mut room = Room::new(1, &["rate=8mbit,delay=15ms", "rate=30mbit,delay=20ms"]);
     room.publish(&ada());

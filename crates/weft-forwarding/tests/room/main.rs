@@ -203,7 +203,7 @@ fn a_profile_that_only_some_decode_is_played_to_those() {
 }
 
 #[test]
-fn who_asks_and_is_not_heard_of_again_gives_its_place_back_soon() {
+fn a_silent_newcomer_gives_its_place_back_soon() {
     let mut room = Room::new(1, &["rate=8mbit,delay=15ms"]);
     room.ask_and_vanish(&ada());
     room.run(seconds(7));
@@ -219,7 +219,7 @@ fn who_asks_and_is_not_heard_of_again_gives_its_place_back_soon() {
 }
 
 #[test]
-fn who_is_heard_of_and_does_not_come_up_gives_its_place_back_too() {
+fn a_newcomer_that_never_connects_gives_its_place_back() {
     let mut room = Room::new(1, &["rate=8mbit,delay=15ms"]);
     room.without_handshakes = true;
     room.publish(&ada());
@@ -257,7 +257,7 @@ fn a_browser_without_a_path_is_forgotten_with_its_consent_and_an_endpoint_much_l
 }
 
 #[test]
-fn strangers_keep_nobody_from_a_handshake() {
+fn unauthenticated_peers_do_not_block_a_handshake() {
     let mut room = Room::new(1, &["rate=8mbit,delay=15ms"; 2]);
     room.strangers = 2_000;
     room.publish(&ada());

@@ -48,7 +48,7 @@ fn one_connection_carries_everybody_but_oneself() {
 }
 
 #[test]
-fn those_who_come_later_need_no_new_connection() {
+fn later_participants_need_no_new_connection() {
     let mut room = Room::new(1, &[GOOD; 12]);
     room.published = Rate::from_kbps(400);
     room.receive(&named("viewer"));
@@ -73,7 +73,7 @@ fn those_who_come_later_need_no_new_connection() {
 
 /// Twelve people come and go, one after another, and no further negotiation is needed.
 #[test]
-fn a_line_is_used_again_for_who_comes_next() {
+fn a_line_is_reused_for_the_next_participant() {
     let mut room = Room::new(1, &[GOOD; 14]);
     room.published = Rate::from_kbps(400);
     room.receive(&named("viewer"));

@@ -56,7 +56,7 @@ fn answered(room: &Room, client: usize) -> u64 {
 }
 
 #[test]
-fn media_goes_on_after_a_restart_of_the_publisher_and_of_a_player() {
+fn media_continues_after_a_restart_of_the_publisher_and_of_a_player() {
     let mut room = Room::new(1, &["rate=10mbit,delay=10ms"; 2]);
     room.publish_cameras(&ada(), &[Some(Form::ours(Codec::H264))]);
     room.run(seconds(1));

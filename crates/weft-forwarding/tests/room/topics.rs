@@ -113,7 +113,7 @@ fn a_flood_is_bounded_and_does_not_delay_the_pictures() {
 }
 
 #[test]
-fn nothing_is_sent_to_those_who_left_or_closed_their_channel() {
+fn nothing_is_sent_to_departed_participants_or_closed_channels() {
     let mut room = room();
     let control: Vec<ChannelId> = (0..4).map(|c| open(&mut room, c, "control")).collect();
     room.run(seconds(1));

@@ -94,7 +94,7 @@ fn the_command_line_chooses_and_repeats() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_place() {
+fn errors_are_reported_with_their_place() {
     let wrong =
         |from: &str, to: &str| read(&TEXT.replacen(from, to, 1), &Changes::default()).unwrap_err();
     for (from, to, told) in [

@@ -48,7 +48,7 @@ fn one_scenario_is_a_file_or_an_embedded_name() {
 }
 
 #[test]
-fn of_a_folder_what_has_links_or_flows_is_run() {
+fn files_with_links_or_flows_of_a_folder_run() {
     let folder = tempfile::tempdir().unwrap();
     let name = folder.path().to_string_lossy().into_owned();
     let write = |file: &str, text: &str| std::fs::write(folder.path().join(file), text).unwrap();

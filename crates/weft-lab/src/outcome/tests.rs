@@ -65,7 +65,7 @@ fn notes_name_the_run_that_they_are_about() {
 }
 
 #[test]
-fn of_two_that_keep_a_limit_the_one_nearer_to_it_is_kept() {
+fn the_check_nearer_to_its_limit_is_kept() {
     for (what, limit, less, more) in [("late_ms", 1.0, 0.2, 0.9), ("unlogged", 0.0, 0.0, 3.0)] {
         let check = |measured| Check {
             of: "emulator".into(),

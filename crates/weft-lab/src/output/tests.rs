@@ -180,7 +180,7 @@ fn the_report_loads_nothing() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_is_told_before_anything_runs() {
+fn a_read_only_folder_is_reported_before_anything_runs() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     std::fs::write(&file, "").unwrap();

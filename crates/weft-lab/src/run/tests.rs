@@ -132,7 +132,7 @@ fn an_outage_freezes_wherever_the_measured_time_begins() {
 }
 
 #[test]
-fn other_times_than_those_published_are_told() {
+fn times_that_differ_from_the_published_ones_are_reported() {
     let text = format!(
         "{TCP}\n[[published]]\nsystem = \"large\"\nmetric = \"loss\"\nlow = 0\nhigh = 1\nsource = \"s\"\n"
     );
@@ -235,7 +235,7 @@ stop = "7s"
 "#;
 
 #[test]
-fn what_comes_before_measuring_counts_in_nothing() {
+fn nothing_before_the_measured_time_counts() {
     let whole = scenario(BEGINNING);
     let late = Scenario::parse("t.toml", BEGINNING, &["measure-from=\"10s\"".into()]).unwrap();
     let (whole, late) = (outcome(&whole, 1), outcome(&late, 1));

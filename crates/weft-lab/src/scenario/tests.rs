@@ -84,7 +84,7 @@ fn a_file_with_one_tcp_flow_is_a_setup() {
 }
 
 #[test]
-fn a_trace_that_is_no_trace_is_told_where_it_is_named() {
+fn an_invalid_trace_is_reported_where_it_is_named() {
     let error = parse(TCP, &["links.bottleneck.trace=generated:flying/wifi"]).unwrap_err();
     assert!(
         error.starts_with(
@@ -293,7 +293,7 @@ fn a_published_value_is_a_number_a_range_or_a_bound() {
 }
 
 #[test]
-fn a_metric_is_of_a_flow_or_link_that_there_is() {
+fn a_metric_belongs_to_an_existing_flow_or_link() {
     for (text, place) in [
         ("metrics = [\"loss\", \"loss.cal\"]\ntitle", "t.toml:2:20: "),
         (

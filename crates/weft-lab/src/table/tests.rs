@@ -173,7 +173,7 @@ fn a_table_or_metric_without_results_is_named_with_the_remedy() {
 }
 
 #[test]
-fn results_of_one_scenario_in_two_folders_are_told_apart_or_noted() {
+fn results_of_one_scenario_in_two_folders_differ_by_name_or_are_noted() {
     let folder = tempfile::tempdir().unwrap();
     written(&folder.path().join("new"));
     written(&folder.path().join("old"));
@@ -233,7 +233,7 @@ fn a_bad_study_is_refused_with_the_table_and_the_remedy() {
 }
 
 #[test]
-fn tables_replace_what_stands_in_their_places_of_a_page() {
+fn tables_replace_the_text_between_their_marks() {
     let tables = printed(&["checks"]).unwrap();
     let page = "# A\n\n<!-- table checks -->\nold\n<!-- end -->\n\nb\n\n<!-- table rates -->\nkept\n<!-- end -->\n";
     let new = replaced(page, "a.md", &tables.printed).unwrap();

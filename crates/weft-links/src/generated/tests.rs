@@ -113,7 +113,7 @@ fn capacity_stays_within_its_ceiling() {
 }
 
 #[test]
-fn who_moves_loses_coverage_and_who_stays_does_not() {
+fn only_moving_stations_lose_coverage() {
     for generated in all() {
         let slots = (0..20).flat_map(|seed| rates(generated, seed));
         let out = slots.filter(|r| *r == Rate::ZERO).count();
@@ -140,7 +140,7 @@ fn both_ways(generated: Generated, seed: u64) -> [Vec<Rate>; 2] {
 }
 
 #[test]
-fn both_ways_are_as_alike_as_is_told() {
+fn both_directions_are_as_similar_as_configured() {
     for generated in all() {
         let told = |ways| both_ways(Generated { ways, ..generated }, 3);
         let [there, back] = told(DirectionCorrelation::Together);
@@ -154,7 +154,7 @@ fn both_ways_are_as_alike_as_is_told() {
 }
 
 #[test]
-fn who_walks_out_of_coverage_has_none_in_either_direction() {
+fn a_station_out_of_coverage_has_none_in_either_direction() {
     for network in [Network::Lte, Network::Lte2] {
         for (ways, expected) in [
             (DirectionCorrelation::AsMeasured, 1.0..=1.0),

@@ -153,7 +153,7 @@ fn stations_of_a_ring_take_turns_and_the_passing_belongs_to_nobody() {
 }
 
 #[test]
-fn a_ring_goes_on_when_the_station_that_gets_the_token_is_cut_off() {
+fn a_ring_continues_when_the_token_holder_is_cut_off() {
     let spec = MediumSpec::token_ring("rate=1mbit".parse().unwrap(), ms(1));
     let mut medium = Medium::new(&spec, &Rng::new(1));
     medium.enqueue(at_ms(0), A, B, FULL, 0);

@@ -28,7 +28,7 @@ fn every_key_is_read_in_its_units() {
 }
 
 #[test]
-fn the_two_forms_of_burst_loss_are_told_apart() {
+fn the_two_forms_of_burst_loss_differ() {
     let model = |text: &str| {
         let spec = parse(&format!("rate=1mbit,burst-loss={text}"));
         spec.burst_loss.unwrap()
@@ -60,7 +60,7 @@ fn disciplines_mark_by_default_as_their_sources_do() {
 }
 
 #[test]
-fn the_three_forms_of_a_queue_are_told_apart() {
+fn the_three_forms_of_a_queue_differ() {
     let queue = |text: &str| parse(&format!("rate=1mbit,delay=1ms,queue={text}")).queue;
     assert_eq!(queue("2bdp"), QueueLimit::Bdp(2.0));
     assert_eq!(queue("1500B"), QueueLimit::Bytes(Bytes(1500)));
@@ -69,7 +69,7 @@ fn the_three_forms_of_a_queue_are_told_apart() {
 }
 
 #[test]
-fn what_is_left_away_has_its_default() {
+fn missing_keys_have_their_defaults() {
     let spec = parse("rate=0bit");
     assert_eq!(spec, LinkSpec::new(Rate::ZERO, Duration::ZERO));
     let limit = QueueLimit::Time(Duration::from_millis(300));
@@ -179,7 +179,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_shown_reads_back_the_same(
+    fn displayed_values_parse_to_themselves(
         bps in 0_u64..1_000_000_000_000,
         delay_us in 1_u64..3_600_000_000,
         jitter_us in 0_u64..1_000_000,

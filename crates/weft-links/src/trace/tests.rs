@@ -256,7 +256,7 @@ fn units_and_formats_that_are_not_known_are_refused_with_place_and_remedy() {
 }
 
 #[test]
-fn a_byte_order_mark_is_no_part_of_the_trace() {
+fn a_byte_order_mark_is_skipped() {
     for (name, text) in [("a.csv", "0,1000\n1,3000\n"), ("a.up", "2\n5\n")] {
         let marked = format!("\u{feff}{text}");
         assert_eq!(Trace::parse(name, &marked), Trace::parse(name, text));

@@ -76,7 +76,7 @@ fn newcomers_come_at_their_times() {
 }
 
 #[test]
-fn a_wrong_address_is_told_before_anything_starts() {
+fn a_wrong_address_is_reported_before_anything_starts() {
     let mut config = config();
     for (url, words) in [
         ("host:8080", "write it like http"),

@@ -94,7 +94,7 @@ fn a_lost_packet_is_filled_with_something_like_it() {
 }
 
 #[test]
-fn what_is_no_opus_packet_is_an_error() {
+fn an_invalid_opus_packet_is_an_error() {
     let mut decoder = OpusDecoder::new().unwrap();
     // Code 3 with a count of 63 frames: more than 120 ms.
     assert!(decoder.decode(&[0xff, 0x3f, 0, 0]).is_err());

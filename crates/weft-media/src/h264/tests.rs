@@ -168,7 +168,7 @@ fn another_size_and_a_restart_begin_with_a_keyframe() {
 }
 
 #[test]
-fn a_decoder_goes_on_with_the_next_keyframe_after_nonsense() {
+fn a_decoder_resumes_at_the_next_keyframe_after_garbage() {
     let pictures = pictures(4);
     let mut encoder = encoder(600);
     let frames = encode(&mut encoder, &pictures[..3], 0);
@@ -185,7 +185,7 @@ fn a_decoder_goes_on_with_the_next_keyframe_after_nonsense() {
 }
 
 #[test]
-fn what_cannot_be_encoded_is_an_error_with_its_value() {
+fn pictures_that_cannot_be_encoded_are_an_error_with_the_value() {
     let good = *encoder(300).config();
     let bad = [
         EncoderConfig { width: 8, ..good },

@@ -16,7 +16,7 @@ fn crc_gives_the_published_check_value() {
 }
 
 #[test]
-fn what_is_written_is_read_in_every_usual_size() {
+fn stamps_are_read_in_every_usual_size() {
     for (width, height) in [
         (320, 180),
         (640, 360),

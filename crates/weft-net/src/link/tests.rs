@@ -33,7 +33,7 @@ fn nonsense_is_refused() {
 }
 
 #[test]
-fn what_a_link_is_for_stands_after_commas() {
+fn the_use_of_a_link_follows_commas() {
     let plain = spec("phone=wwan0");
     assert!(plain.is_regular());
     let link = spec("phone=wwan0,metered,budget=2GB,weight=0.5,backup");
@@ -75,7 +75,7 @@ fn a_bad_option_says_where_and_what_to_write_instead() {
 }
 
 #[test]
-fn a_link_that_may_come_is_told_from_one_that_cannot_be_used() {
+fn absent_links_differ_from_unusable_ones() {
     let missing = |text| Link::open(&spec(text), 0).expect_err(text).is_passing();
     assert!(missing("nosuchif0"));
     assert!(missing("192.0.2.1"));
@@ -111,7 +111,7 @@ fn an_address_of_another_machine_cannot_be_bound() {
 }
 
 #[test]
-fn a_port_that_is_taken_is_told_with_what_shows_who_has_it() {
+fn a_taken_port_is_reported_with_the_command_that_shows_its_owner() {
     let first = Link::open(&spec("127.0.0.1"), 0).expect("loopback");
     let port = first.addresses()[0].port();
     let Err(error) = Link::open(&spec("127.0.0.1"), port) else {
@@ -141,7 +141,7 @@ fn loopback_opens_with_a_port_of_its_own_each_time() {
 }
 
 #[test]
-fn an_interface_with_nothing_but_a_link_local_address_is_no_link() {
+fn an_interface_with_only_a_link_local_address_is_not_a_link() {
     let addresses = [
         ("127.0.0.1", "lo"),
         ("fe80::1", "veth0"),

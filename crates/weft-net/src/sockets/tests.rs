@@ -49,7 +49,7 @@ fn runs_arrive_as_the_datagrams_that_were_sent_in_order() {
 }
 
 #[test]
-fn what_the_system_refuses_is_counted_and_the_rest_goes_out() {
+fn refused_datagrams_are_counted_and_the_rest_is_sent() {
     let (_poll, mut sockets, at) = sockets(2);
     // Nothing from loopback may leave the machine (RFC 1122 section 3.2.1.3);
     // 192.0.2.0/24 is for documentation (RFC 5737).
@@ -73,7 +73,7 @@ fn what_the_system_refuses_is_counted_and_the_rest_goes_out() {
 }
 
 #[test]
-fn what_waits_is_sent_before_its_socket_closes() {
+fn waiting_data_is_sent_before_its_socket_closes() {
     let (_poll, mut sockets, at) = sockets(2);
     sockets.send(FiveTuple::udp(at[0], at[1]), Ecn::NotEct, b"last words");
     sockets.remove(at[0]);

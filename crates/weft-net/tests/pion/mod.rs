@@ -210,7 +210,7 @@ fn seconds(n: u64) -> Duration {
 }
 
 #[test]
-fn pion_merges_what_we_send_over_two_links_and_a_cut_is_no_stop() {
+fn pion_merges_two_links_and_a_cut_does_not_stop_it() {
     where_the_machine_keeps_up(|| {
         let Some(program) = program() else { return };
         for cut in [0, 1] {

@@ -298,7 +298,7 @@ fn chromium_gets_transport_numbers_on_audio_too() {
 }
 
 #[test]
-fn numbers_on_audio_alone_are_no_level() {
+fn numbers_on_audio_alone_give_no_level() {
     let (mark, audio) = ("transport-wide-cc", "a=extmap:1 urn");
     let lines = FIREFOX_PLAYS.split_inclusive('\n');
     let without: String = lines.filter(|l| !l.contains(mark)).collect();
@@ -377,7 +377,7 @@ fn answer_with(offer: &str, video: &[Codec]) -> Result<(Peer, Media), Negotiatio
 }
 
 #[test]
-fn transport_numbers_without_feedback_are_no_level() {
+fn transport_numbers_without_feedback_give_no_level() {
     let offer = samples::PION.replace("a=rtcp-fb:96 transport-cc \r\n", "");
     let (peer, answer) = answer_to(&offer, &RECEIVE).expect("it is usable");
     assert_eq!(peer.session().level(), Level::Single);

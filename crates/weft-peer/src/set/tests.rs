@@ -95,7 +95,7 @@ impl House {
 }
 
 #[test]
-fn peers_on_one_socket_are_told_apart_by_name_and_then_by_address() {
+fn peers_on_one_socket_differ_by_name_and_then_by_address() {
     let mut house = House::default();
     let first = house.admit(pair(1, "198.51.100.1:1000"));
     let second = house.admit(pair(2, "198.51.100.2:1000"));
@@ -111,7 +111,7 @@ fn peers_on_one_socket_are_told_apart_by_name_and_then_by_address() {
 }
 
 #[test]
-fn what_belongs_to_nobody_is_a_counted_stray() {
+fn unroutable_packets_are_counted() {
     let mut house = House::default();
     house.admit(pair(1, "198.51.100.1:1000"));
     house.run(500);
@@ -385,7 +385,7 @@ fn a_datagram_that_is_too_long_is_not_looked_at() {
 }
 
 #[test]
-fn what_a_peer_sends_beyond_its_bound_is_dropped_unseen() {
+fn packets_beyond_a_peers_bound_are_dropped_unread() {
     let mut house = House::default();
     let key = house.admit(pair(1, "198.51.100.1:1000"));
     house.run(500);

@@ -263,7 +263,7 @@ fn seconds(n: u64) -> Duration {
 }
 
 #[test]
-fn str0m_merges_what_we_send_over_two_links_and_a_cut_is_no_stop() {
+fn str0m_merges_two_links_and_a_cut_does_not_stop_it() {
     for offerer in [Who::Weft, Who::Str0m] {
         for cut in [0, 1] {
             let mut call = Call::new(1, offerer, Who::Weft);

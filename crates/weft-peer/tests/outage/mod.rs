@@ -71,7 +71,7 @@ const ONE: [&str; 1] = ["rate=5mbit,delay=25ms"];
 const TWO: [&str; 2] = ["rate=5mbit,delay=25ms", "rate=4mbit,delay=35ms"];
 
 #[test]
-fn a_call_over_one_link_goes_on_within_a_second_of_its_return() {
+fn a_call_over_one_link_resumes_within_a_second_of_its_return() {
     // A check every 100 ms, its round trip of 50 ms, up to 33 ms until the
     // next picture, 25 ms for it and 30 ms to transmit three frames' worth:
     // 240 ms, and as much again for what stood in the link's queue.
@@ -88,7 +88,7 @@ fn a_call_over_one_link_goes_on_within_a_second_of_its_return() {
 }
 
 #[test]
-fn a_short_outage_is_no_congestion() {
+fn a_short_outage_is_not_congestion() {
     // What is younger than a second is sent again: up to a second of 2.5 Mbps
     // over 5 Mbps, while as much is added: a second until the newest is there.
     for ms in [300, 600, 1000, 1500, 3000] {

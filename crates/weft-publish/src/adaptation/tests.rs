@@ -177,7 +177,7 @@ fn dropped_pictures_lower_the_size_after_a_second() {
 }
 
 #[test]
-fn what_did_not_last_is_tried_later_each_time() {
+fn failed_raises_are_retried_later_each_time() {
     let mut camera = Camera::new(Degradation::MaintainFrameRate);
     let mut heights = Vec::new();
     // Rates for five seconds each; the larger size never lasts.

@@ -41,7 +41,7 @@ fn sound_comes_first() {
 }
 
 #[test]
-fn what_a_camera_at_its_maximum_leaves_the_others_share() {
+fn other_cameras_share_what_one_at_its_maximum_leaves() {
     // 900 kbps are 300 each; one takes 100, and the others 400 each.
     let bounds = [None, Some(100_000), None];
     assert_eq!(

@@ -288,7 +288,7 @@ fn pictures_may_change_their_size() {
 }
 
 #[test]
-fn a_full_disk_is_told_as_the_system_tells_it() {
+fn a_full_disk_is_reported_in_the_words_of_the_system() {
     let full = Path::new("/dev/full");
     if !full.exists() {
         weft_testing::skipped("this system has no /dev/full");

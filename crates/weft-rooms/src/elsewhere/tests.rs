@@ -118,7 +118,7 @@ fn only_their_own_server_acts_for_participants() {
 }
 
 #[test]
-fn of_two_equal_names_that_meet_one_gets_a_number() {
+fn one_of_two_equal_names_gets_a_number() {
     let (mut one, mut two) = (Server::new("one"), Server::new("two"));
     one.join("a", "Ada");
     two.join("b", "ada");
@@ -178,7 +178,7 @@ fn settings_that_change_on_two_servers_at_once_end_up_equal() {
 }
 
 #[test]
-fn moderators_see_who_waits_on_another_server() {
+fn moderators_see_waiting_participants_of_another_server() {
     let (mut one, mut two) = two_servers();
     let waiting_room = RoomSettings {
         waiting_room: true,
@@ -204,7 +204,7 @@ fn moderators_see_who_waits_on_another_server() {
 }
 
 #[test]
-fn changes_of_a_participant_are_told_as_what_they_are() {
+fn changes_of_a_participant_have_their_own_events() {
     let (mut one, mut two) = two_servers();
     two.registry.set_hand("r", "b", Hand::Raised);
     one.changes();

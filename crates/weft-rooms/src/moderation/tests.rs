@@ -44,7 +44,7 @@ fn a_locked_room_takes_hosts_alone() {
 }
 
 #[test]
-fn nobody_sees_who_waits_until_they_are_admitted() {
+fn waiting_participants_are_unseen_until_admitted() {
     let mut registry = with(RoomSettings {
         waiting_room: true,
         ..RoomSettings::default()

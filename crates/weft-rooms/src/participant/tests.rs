@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn what_somebody_publishes_is_told_camera_by_camera() {
+fn publications_are_announced_camera_by_camera() {
     let named = |name: &str| Camera {
         name: Some(name.to_owned()),
         ..Camera::default()
@@ -31,7 +31,7 @@ fn more_is_a_stream_that_was_not_there() {
 }
 
 #[test]
-fn what_somebody_publishes_is_read_camera_by_camera() {
+fn publications_are_read_camera_by_camera() {
     let text = r#"{"video":true,"audio":false,"cameras":[{"name":"Front"},{}]}"#;
     let publishing: Publishing = serde_json::from_str(text).expect("it can be read");
     let names: Vec<Option<&str>> = publishing
@@ -44,7 +44,7 @@ fn what_somebody_publishes_is_read_camera_by_camera() {
 }
 
 #[test]
-fn what_others_are_shown_of_a_name_stands_for_itself() {
+fn the_shown_name_is_the_sanitised_one() {
     let named = |typed| Camera::called(typed).name;
     assert_eq!(
         named("Rear\u{202e}tfel\u{2028}\n").as_deref(),

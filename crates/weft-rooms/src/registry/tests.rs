@@ -53,7 +53,7 @@ fn drain(registry: &mut Registry) -> Vec<String> {
 }
 
 #[test]
-fn one_who_comes_back_in_the_grace_time_never_left() {
+fn a_return_within_the_grace_time_is_no_departure() {
     let mut registry = Registry::new(RegistryLimits::default());
     let id = join(&mut registry, browser("r", "Ada", None));
     registry.release(at(5), "r", &id);
@@ -65,7 +65,7 @@ fn one_who_comes_back_in_the_grace_time_never_left() {
 }
 
 #[test]
-fn one_who_stays_away_leaves_when_the_grace_time_ends() {
+fn an_absent_participant_leaves_when_the_grace_time_ends() {
     let mut registry = Registry::new(RegistryLimits::default());
     let id = join(&mut registry, browser("r", "Ada", None));
     registry.release(at(5), "r", &id);
@@ -156,7 +156,7 @@ fn an_id_without_its_proof_is_of_no_use() {
 }
 
 #[test]
-fn one_who_comes_back_may_bring_another_name_also_to_a_full_room() {
+fn a_returning_participant_may_change_its_name_even_in_a_full_room() {
     let mut registry = Registry::new(RegistryLimits {
         rooms: 1,
         participants_per_room: 1,
@@ -210,7 +210,7 @@ fn nobody_chooses_an_id_that_is_anothers_name() {
 }
 
 #[test]
-fn changes_are_told_once() {
+fn changes_are_reported_once() {
     let mut registry = Registry::new(RegistryLimits::default());
     let id = join(&mut registry, browser("r", "Ada", None));
     let video = Publishing {
@@ -226,7 +226,7 @@ fn changes_are_told_once() {
 }
 
 #[test]
-fn one_who_reports_links_is_a_native_sender() {
+fn a_participant_that_reports_links_is_a_native_sender() {
     let mut registry = Registry::new(RegistryLimits::default());
     let kind = ParticipantKind::Whip;
     let van = Join {
@@ -311,7 +311,7 @@ fn a_page_in_a_full_room_gets_100_kbit_of_links_a_second_at_most() {
 }
 
 #[test]
-fn those_in_a_room_are_told_in_the_order_of_their_arrival() {
+fn participants_are_listed_in_the_order_of_their_arrival() {
     let mut registry = Registry::new(RegistryLimits::default());
     for fresh_id in ["pm", "pz", "pa"] {
         let who = browser("r", fresh_id, None);
@@ -348,7 +348,7 @@ fn bad_names_and_full_rooms_are_refused() {
 const LONGEST_WELCOME: usize = 1 << 20;
 
 #[test]
-fn a_full_room_of_people_who_say_as_much_as_they_can_fits_into_a_welcome() {
+fn a_full_room_of_verbose_participants_fits_into_a_welcome() {
     let limits = RegistryLimits::default();
     let mut registry = Registry::new(limits);
     // Longest in JSON: six octets for one character.

@@ -140,7 +140,7 @@ fn rsa_signatures_are_verified() {
 }
 
 #[test]
-fn what_cannot_be_verified_is_refused_with_its_reason() {
+fn signatures_that_cannot_be_verified_are_refused_with_the_reason() {
     let (sha256, sha512) = (HashAlgorithm::SHA256, HashAlgorithm::SHA512);
     let (certificate, signature) = signed(b"transcript", &RSA_PKCS1_SHA512);
     assert_eq!(

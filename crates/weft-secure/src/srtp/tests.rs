@@ -188,7 +188,7 @@ fn rtp_and_rtcp_do_not_share_keys() {
 }
 
 #[test]
-fn what_one_side_protects_only_the_other_reads() {
+fn only_the_peer_reads_protected_packets() {
     for profile in PROFILES {
         let (mut client, mut server) = pair(profile);
         let mut third = Srtp::new(

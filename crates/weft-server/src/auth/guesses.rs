@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn after_some_tries_each_waits_and_then_there_is_no_turn() {
+    fn guesses_are_slowed_and_then_refused() {
         let guesses = Guesses::default();
         let first = tries(&guesses, NOW, "192.0.2.1", 1000);
         assert!(first[..20].iter().all(|wait| *wait == Some(0)));

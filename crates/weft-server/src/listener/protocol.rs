@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_protocol_that_is_not_served_is_no_other_one() {
+    fn a_protocol_that_is_not_served_counts_as_another() {
         let framed = [&[0, 20][..], &check()].concat();
         let only = |turn, media| Protocols { turn, media };
         let other = Some(Opening::Other(Some(0)));

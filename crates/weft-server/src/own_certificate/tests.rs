@@ -90,7 +90,7 @@ fn a_new_address_makes_a_new_certificate_that_old_copies_vouch_for() {
 }
 
 #[test]
-fn of_addresses_that_change_every_day_one_is_enough() {
+fn one_temporary_address_is_enough() {
     let folder = tempfile::tempdir().unwrap();
     let keep = |names: &Names| keep(names, folder.path(), at(JULY)).unwrap().renewal;
     assert_eq!(keep(&named(&[], &["2001:db8::1", "2001:db8::aaaa"])), None);
@@ -116,7 +116,7 @@ fn a_certificate_without_end_is_replaced() {
 }
 
 #[test]
-fn who_listens_on_one_address_needs_that_one() {
+fn a_server_on_one_address_needs_that_address() {
     let one = names("192.0.2.7".parse().unwrap());
     assert!(one.needed.contains(&"192.0.2.7".to_owned()));
     assert!(one.needed.contains(&"localhost".to_owned()));

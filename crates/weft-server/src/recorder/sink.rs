@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_slow_disk_does_not_take_is_counted_and_bounded() {
+    fn packets_that_a_slow_disk_does_not_take_are_counted_and_bounded() {
         let (jobs, received) = channel();
         let waiting = Arc::default();
         let mut sink = Sink::new(0, jobs, Arc::clone(&waiting));

@@ -183,7 +183,7 @@ fn no_other_token_opens_it_and_guesses_are_slowed() {
 }
 
 #[test]
-fn without_a_token_there_is_no_interface_and_a_new_one_replaces_the_old() {
+fn the_interface_needs_a_token_and_a_new_one_replaces_the_old() {
     let rig = Rig::start();
     assert_eq!(ask(&rig, "GET /api/admin/rooms", &Value::Null).0, 404);
     let reconfigure = rig.handle.reconfigure();

@@ -55,7 +55,7 @@ fn the_page_is_everywhere_where_a_person_goes() {
 }
 
 #[test]
-fn what_is_no_page_answers_in_json() {
+fn other_routes_than_pages_answer_in_json() {
     let rig = Rig::start();
     for (line, status) in [
         ("GET /api/call", 404),
@@ -191,7 +191,7 @@ fn whep_plays_in_both_forms() {
 }
 
 #[test]
-fn whep_tells_who_is_not_there_or_publishes_nothing() {
+fn whep_names_participants_that_are_absent_or_publish_nothing() {
     let rig = Rig::start();
     let nobody = request(rig.address(), "POST /whep/demo/weft", &[], "");
     assert_eq!(nobody.status, 404);

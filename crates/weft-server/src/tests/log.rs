@@ -30,7 +30,7 @@ fn lines(written: &Written) -> Vec<String> {
 }
 
 #[test]
-fn who_comes_goes_and_is_refused_is_written_down_and_no_secret() {
+fn arrivals_departures_and_refusals_are_logged_without_secrets() {
     let (rig, written) = logged(Some("s3cret"));
     let bearer = ("authorization", "Bearer s3cret");
     let mut ada = Events::open_with(rig.address(), "/api/rooms/r/events?name=Ada", &[bearer]);
@@ -86,7 +86,7 @@ fn who_comes_goes_and_is_refused_is_written_down_and_no_secret() {
 }
 
 #[test]
-fn what_is_asked_for_makes_no_line_as_long_as_it() {
+fn a_long_request_makes_a_short_line_of_the_log() {
     let (rig, written) = logged(None);
     let sdp = [("content-type", "application/sdp")];
     let line = format!("POST /whep/r/{}?name=eve", "x".repeat(10_000));
@@ -120,7 +120,7 @@ fn one_that_is_about_to_stop_waits_for_those_there_and_lets_nobody_in() {
 }
 
 #[test]
-fn who_is_there_while_it_drains_may_come_back_and_publish() {
+fn participants_of_a_draining_server_may_reconnect_and_publish() {
     let (rig, _) = logged(None);
     let mut ada = Events::open(rig.address(), "/api/rooms/r/events?name=Ada");
     let secret = ada.expect("welcome")["secret"].as_str().unwrap().to_owned();

@@ -86,7 +86,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[test]
-fn an_operator_sees_who_is_there_with_which_token() {
+fn an_operator_sees_participants_and_their_tokens() {
     let place = place();
     assert_eq!(mode(&place.socket), 0o600);
     assert_eq!(mode(place.socket.parent().unwrap()), 0o700);
@@ -114,7 +114,7 @@ fn an_operator_sees_who_is_there_with_which_token() {
 }
 
 #[test]
-fn who_is_removed_does_not_come_back_at_once_by_secret_or_token() {
+fn removed_participants_cannot_return_at_once_by_secret_or_token() {
     let place = place();
     let ((_, token), (_, other)) = (place.token(), place.token());
     let mut ada = place.join("s3cret", "Ada");
@@ -157,7 +157,7 @@ fn who_is_removed_does_not_come_back_at_once_by_secret_or_token() {
 }
 
 #[test]
-fn who_is_removed_without_a_signed_token_does_not_come_back_from_their_address() {
+fn removed_guests_cannot_return_from_their_address() {
     let place = place();
     assert_eq!(place.publish("s3cret", "name=Eve", "").0, 201);
     place.ask(Order::Remove {

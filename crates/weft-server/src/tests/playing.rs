@@ -27,7 +27,7 @@ fn room(rig: &Rig) -> (Events, String, String) {
 }
 
 #[test]
-fn who_plays_is_shown_as_who_they_prove_to_be_or_as_somebody_new() {
+fn players_are_shown_by_their_secret_or_as_newcomers() {
     let rig = Rig::start();
     let (mut ada, id, secret) = room(&rig);
     let line = format!("POST /whep/r/van?participant={id}");
@@ -53,7 +53,7 @@ fn who_plays_is_shown_as_who_they_prove_to_be_or_as_somebody_new() {
 }
 
 #[test]
-fn who_plays_is_there_until_that_ends() {
+fn players_are_present_until_they_end() {
     let rig = Rig::start();
     let (ada, id, secret) = room(&rig);
     let line = format!("POST /whep/r/van?participant={id}");
@@ -77,7 +77,7 @@ fn who_plays_is_there_until_that_ends() {
 }
 
 #[test]
-fn what_is_played_ends_with_who_publishes_and_so_does_its_viewer() {
+fn a_viewer_ends_with_the_publisher_it_plays() {
     let rig = Rig::start();
     let sdp = ("content-type", "application/sdp");
     let van = request(rig.address(), "POST /whip/r?name=van", &[sdp], "v=0");

@@ -25,7 +25,7 @@ fn join(rig: &Rig, query: &str) -> Events {
 }
 
 #[test]
-fn everybody_hears_who_comes_and_who_is_there() {
+fn everybody_learns_of_arrivals_and_of_those_present() {
     let rig = Rig::start();
     let mut ada = join(&rig, "name=Ada");
     let participant = |id: &str, name: &str| {
@@ -90,7 +90,7 @@ fn one_whose_stream_broke_leaves_after_the_grace_time() {
 }
 
 #[test]
-fn one_who_comes_back_in_time_keeps_the_id_and_nobody_notices() {
+fn a_timely_return_keeps_the_id_unnoticed() {
     let rig = Rig::start();
     let mut ada = join(&rig, "name=Ada");
     ada.expect("welcome");
@@ -116,7 +116,7 @@ fn one_who_comes_back_in_time_keeps_the_id_and_nobody_notices() {
 
 /// The page reports that it is being left, and does not wait for an answer.
 #[test]
-fn one_who_says_goodbye_is_gone_at_once_and_a_reload_is_nobody_new() {
+fn a_goodbye_takes_effect_at_once_and_a_reload_is_the_same_participant() {
     let rig = Rig::start();
     let mut ada = join(&rig, "name=Ada");
     ada.expect("welcome");
@@ -255,7 +255,7 @@ fn nobody_acts_as_somebody_else() {
 }
 
 #[test]
-fn a_publication_goes_on_until_its_successor_is_connected() {
+fn a_publication_lasts_until_its_successor_is_connected() {
     let rig = Rig::start();
     let mut ada = join(&rig, "name=Ada");
     let (header, known) = secret(&ada.expect("welcome"));
@@ -291,7 +291,7 @@ fn a_publication_goes_on_until_its_successor_is_connected() {
 }
 
 #[test]
-fn a_senders_links_are_told_to_all() {
+fn a_senders_links_are_sent_to_everybody() {
     let rig = Rig::start();
     let mut ada = join(&rig, "name=Ada");
     ada.expect("welcome");

@@ -50,7 +50,7 @@ fn an_address_has_its_share_and_others_theirs() {
 }
 
 #[test]
-fn what_nobody_follows_up_is_bounded_more_tightly() {
+fn abandoned_requests_are_bounded_more_tightly() {
     let rig = with(MediaLimits {
         coming_per_address: 1,
         ..MediaLimits::default()
@@ -125,7 +125,7 @@ fn an_address_does_not_fill_the_rooms_with_participants() {
 }
 
 #[test]
-fn who_asks_in_vain_leaves_nobody_behind() {
+fn refused_requests_leave_no_participant() {
     let rig = Rig::start();
     let from = ("x-forwarded-for", "192.0.2.1");
     *rig.plane.refuse.lock().unwrap() = Some(MediaError::NotBundled);
@@ -146,7 +146,7 @@ fn who_asks_in_vain_leaves_nobody_behind() {
 }
 
 #[test]
-fn who_has_many_networks_of_ipv6_may_come_four_times_as_often_and_no_more() {
+fn many_ipv6_networks_may_join_four_times_as_often_and_no_more() {
     let rig = Rig::start();
     *rig.plane.refuse.lock().unwrap() = Some(MediaError::NotBundled);
     let come = |n: usize| {
@@ -176,7 +176,7 @@ fn a_participant_has_a_few_streams_of_events_and_the_oldest_ends() {
 }
 
 #[test]
-fn those_who_share_a_token_share_its_quota() {
+fn holders_of_one_token_share_its_quota() {
     let folder = tempfile::tempdir().unwrap();
     let key = TokenKey::read_or_make(&folder.path().join("key")).unwrap();
     let media = MediaLimits {
@@ -205,7 +205,7 @@ fn those_who_share_a_token_share_its_quota() {
 }
 
 #[test]
-fn who_tells_the_room_of_its_links_all_the_time_is_slowed_down() {
+fn frequent_reports_of_links_are_paced() {
     let rig = Rig::start();
     let mut ada = Events::open(rig.address(), "/api/rooms/r/events?name=Ada");
     ada.expect("welcome");

@@ -76,7 +76,7 @@ fn a_reception_belongs_to_a_participant_who_proves_it() {
 }
 
 #[test]
-fn lines_and_offers_are_told_to_their_participant_only() {
+fn lines_and_offers_go_to_their_participant_only() {
     let rig = Rig::start();
     let mut ada = Guest::join(&rig, "Ada");
     let mut bob = Guest::join(&rig, "Bob");

@@ -165,7 +165,7 @@ fn a_recording_ends_with_its_room() {
 }
 
 #[test]
-fn the_webhook_is_told_when_the_files_are_complete() {
+fn the_webhook_is_called_when_the_files_are_complete() {
     let (address, received) = target(&[200]);
     let place = place_with(OperatorConfig {
         webhook: Some(to(address)),

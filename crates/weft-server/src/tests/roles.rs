@@ -206,7 +206,7 @@ fn a_locked_room_is_shown_as_such_and_takes_moderators_only() {
 }
 
 #[test]
-fn who_waits_neither_sees_nor_is_seen_on_any_route() {
+fn waiting_participants_neither_see_nor_are_seen_on_any_route() {
     let place = place();
     let mut ada = place.join("Ada", May::Moderate);
     let set = json!({"waiting_room": true});

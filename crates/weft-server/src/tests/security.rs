@@ -203,7 +203,7 @@ fn a_given_certificate_is_the_one_that_is_shown() {
 }
 
 #[test]
-fn certificates_that_cannot_be_used_are_told_apart() {
+fn errors_of_certificates_differ() {
     let folder = Folder::new("unusable");
     let make = || rcgen::generate_simple_self_signed(["example.org".to_owned()]).unwrap();
     let (one, other) = (make(), make());
@@ -252,7 +252,7 @@ fn certificates_that_cannot_be_used_are_told_apart() {
 }
 
 #[test]
-fn a_taken_port_is_told_with_what_to_do() {
+fn a_taken_port_is_reported_with_the_remedy() {
     let first = start(config()).unwrap();
     let taken = ServerConfig {
         listen: first.local_addr,
@@ -268,7 +268,7 @@ fn a_taken_port_is_told_with_what_to_do() {
 }
 
 #[test]
-fn an_address_of_another_machine_is_told() {
+fn an_address_of_another_machine_is_reported() {
     // Address of TEST-NET-1 (RFC 5737), which no machine has.
     let elsewhere = ServerConfig {
         listen: "192.0.2.1:0".parse().unwrap(),
@@ -282,7 +282,7 @@ fn an_address_of_another_machine_is_told() {
 }
 
 #[test]
-fn a_token_is_asked_for_where_there_is_one() {
+fn a_token_is_required_where_one_is_set() {
     let rig = Rig::with(ServerConfig {
         token: Some("s3cret".to_owned()),
         ..config()
@@ -405,7 +405,7 @@ fn on_loopback_without_a_token_other_names_are_refused() {
 }
 
 #[test]
-fn further_routes_know_who_asks() {
+fn further_routes_know_the_requester() {
     let told = |axum::Extension(Admitted(admitted)): axum::Extension<Admitted>| async move {
         admitted.to_string()
     };
@@ -420,7 +420,7 @@ fn further_routes_know_who_asks() {
 }
 
 #[test]
-fn the_end_of_the_media_side_is_told() {
+fn the_end_of_the_media_side_is_reported() {
     let rig = Rig::start();
     let (told, hears) = std::sync::mpsc::channel();
     rig.handle.when_media_ends(move || {

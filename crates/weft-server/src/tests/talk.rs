@@ -116,7 +116,7 @@ fn a_request_that_is_repeated_with_its_key_sends_once() {
 }
 
 #[test]
-fn only_who_is_in_the_room_writes() {
+fn only_participants_write() {
     let rig = Rig::start();
     let ada = join(&rig, "Ada");
     let to = |query: &str, secret: &str| {

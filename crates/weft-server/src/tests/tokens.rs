@@ -72,7 +72,7 @@ fn tokens_of_a_room_open_it_and_no_other_and_say_why_not() {
 }
 
 #[test]
-fn a_page_is_told_what_its_token_lets_it_do() {
+fn a_page_learns_the_rights_of_its_token() {
     let (rig, token) = guarded();
     let access = |cookie: &str| {
         let cookie = format!("weft_token_80={cookie}");
@@ -159,7 +159,7 @@ fn every_token_fits_into_the_address_and_the_cookie() {
 }
 
 #[test]
-fn who_may_take_part_invites_others_to_no_more_and_no_longer() {
+fn invitations_grant_no_more_and_last_no_longer_than_their_makers() {
     let (rig, token) = guarded();
     let invite = |token: &str, body: &str| {
         let bearer = format!("Bearer {token}");
@@ -194,7 +194,7 @@ fn who_may_take_part_invites_others_to_no_more_and_no_longer() {
 }
 
 #[test]
-fn a_key_alone_keeps_strangers_out() {
+fn a_key_alone_keeps_others_out() {
     let rig = Rig::with(ServerConfig {
         token_key: Some(key()),
         ..config()

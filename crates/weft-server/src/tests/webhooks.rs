@@ -8,7 +8,7 @@ use crate::{OperatorConfig, ServerConfig};
 use std::time::Duration;
 
 #[test]
-fn a_server_tells_who_comes_publishes_and_goes() {
+fn a_server_reports_arrivals_publications_and_departures() {
     let (address, received) = target(&[200]);
     let rig = Rig::with(ServerConfig {
         operator: OperatorConfig {

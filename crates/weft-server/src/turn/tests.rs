@@ -100,7 +100,7 @@ async fn a_client_that_does_not_read_loses_packets_and_costs_no_more_memory() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stranger_without_an_allocation_is_cut_off() {
+async fn a_client_without_an_allocation_is_cut_off() {
     let mut client = Client::start().await;
     let start = tokio::time::Instant::now();
     client.ask(&Signer::stranger()).await;
@@ -110,7 +110,7 @@ async fn a_stranger_without_an_allocation_is_cut_off() {
 }
 
 #[tokio::test]
-async fn a_stranger_holds_a_place_of_http_and_gives_way() {
+async fn an_unauthenticated_connection_gives_way() {
     let mut client = Client::start().await;
     client.ask(&Signer::stranger()).await;
     assert!(client.slots.enter([192, 0, 2, 2].into()).await.is_some());

@@ -6,7 +6,7 @@ use std::process::Command;
 use weft_testing::skipped;
 
 #[test]
-fn aiortc_plays_who_has_sound_alone_or_a_picture_alone() {
+fn aiortc_plays_participants_with_sound_alone_or_a_picture_alone() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let python = here.join("../../clients/aiortc/venv/bin/python");
     if !python.exists() {

@@ -97,7 +97,7 @@ fn a_slow_player_gets_its_rate_divided_among_the_cameras() {
 }
 
 #[test]
-fn a_player_goes_on_when_the_publisher_comes_back_with_another_camera() {
+fn a_player_continues_when_the_publisher_returns_with_another_camera() {
     let room = Room::open();
     let ada = room.enter("ada");
     let mut events = room.listen("Eve");

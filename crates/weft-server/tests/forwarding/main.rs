@@ -70,7 +70,7 @@ fn h264_is_forwarded_as_it_is_to_players_of_both_forms_and_to_one_that_comes_lat
 }
 
 #[test]
-fn a_player_without_the_codec_is_told_which_one_it_is() {
+fn a_player_without_the_codec_learns_its_name() {
     let room = Room::open();
     let source = Source::new(0).with(Codec::H264);
     let _publisher = room.publish_present(&room.enter("ada"), source);
@@ -83,7 +83,7 @@ fn a_player_without_the_codec_is_told_which_one_it_is() {
 }
 
 #[test]
-fn players_of_who_comes_back_with_another_codec_have_to_ask_again() {
+fn players_ask_again_after_a_return_with_another_codec() {
     let room = Room::open();
     let ada = room.enter("ada");
     let _first = room.publish_present(&ada, Source::new(0));
@@ -239,7 +239,7 @@ fn a_connection_that_never_comes_up_takes_nothing_over() {
 }
 
 #[test]
-fn what_cannot_be_used_is_refused_with_a_reason() {
+fn unusable_input_is_refused_with_a_reason() {
     let room = Room::open();
     let nonsense = room.request("POST /whip/r?name=eve", "this is no SDP");
     assert_eq!(nonsense.status, 400);
@@ -360,7 +360,7 @@ fn media_is_on_loopback_where_http_is_and_else_on_all_addresses() {
 }
 
 #[test]
-fn a_media_port_that_is_taken_is_told_and_a_server_that_ended_frees_its_own() {
+fn a_taken_media_port_is_reported_and_a_server_that_ends_frees_its_own() {
     let first = Server::start(config(Ipv4Addr::LOCALHOST)).unwrap();
     let taken = first.media_addresses()[0];
     let wanted = || ServerConfig {

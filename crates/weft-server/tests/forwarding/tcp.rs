@@ -67,7 +67,7 @@ fn kept(room: &Room, octets: &[u8]) -> Duration {
 }
 
 #[test]
-fn a_stranger_is_cut_off_after_seconds_and_a_sender_of_nonsense_at_once() {
+fn silent_clients_are_cut_off_after_seconds_and_garbage_at_once() {
     let room = Room::open();
     let strangers = kept(&room, &check(b"nobody:x"));
     assert!((4..9).contains(&strangers.as_secs()), "{strangers:?}");

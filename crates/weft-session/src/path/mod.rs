@@ -75,7 +75,7 @@ const TOGETHER: (Duration, Bytes) = (Duration::from_millis(40), Bytes(63_000));
 
 /// Time without any arrival that means that the path was gone. Congestion loses
 /// some packets, and no queue overflows without a break for ten frames. Chosen
-/// by us: `a_short_outage_is_no_congestion`.
+/// by us: `a_short_outage_is_not_congestion`.
 const OUTAGE: Duration = Duration::from_millis(300);
 
 pub(crate) struct Path {

@@ -240,7 +240,7 @@ fn weft_never_protects_less_than_path_specific() {
 }
 
 #[test]
-fn what_goes_twice_is_in_no_repair_packet() {
+fn copied_packets_are_in_no_repair_packet() {
     for kind in ProtectionKind::ALL {
         let mut protection = kind.build();
         for second in 0..10 {

@@ -39,7 +39,7 @@ fn a_link_that_loses_its_capacity_holds_up_the_picture_for_a_moment() {
 }
 
 #[test]
-fn what_a_dead_link_held_does_not_fill_one_that_just_came_back() {
+fn packets_of_a_dead_link_do_not_fill_one_that_just_returned() {
     let stands = |ablation| {
         let mut world = two_links_of(8, ablation);
         world.set_max_rate(Rate::from_mbps(8));
@@ -61,7 +61,7 @@ fn what_a_dead_link_held_does_not_fill_one_that_just_came_back() {
 }
 
 #[test]
-fn sound_goes_over_a_link_that_fell_ill_while_the_other_one_may_die() {
+fn sound_uses_a_degraded_link_while_the_other_one_may_die() {
     let mut world = two_links(Ablations::NONE);
     world.add_sound();
     // It has drained when the other one dies, but that is not known yet.
@@ -132,7 +132,7 @@ fn repair_after_a_danger(preference: Preference) -> f64 {
 }
 
 #[test]
-fn what_goes_once_is_protected_while_a_path_is_in_doubt() {
+fn single_packets_are_protected_while_a_path_is_suspected() {
     let once = repair_after_a_danger(Preference::Pixels);
     let twice = repair_after_a_danger(Preference::Balanced);
     assert!((5.0..20.0).contains(&once), "{once}");
@@ -155,7 +155,7 @@ fn repair_far_away(scheduler: SchedulerKind) -> f64 {
 }
 
 #[test]
-fn what_is_always_repaired_too_late_is_protected_most() {
+fn packets_that_are_always_repaired_too_late_are_protected_most() {
     let weft = repair_far_away(SchedulerKind::Weft);
     assert!((20.0..45.0).contains(&weft), "{weft}");
     // Other schedulers know nothing of lateness.
@@ -164,7 +164,7 @@ fn what_is_always_repaired_too_late_is_protected_most() {
 }
 
 #[test]
-fn what_repair_packets_took_is_given_back_when_everything_goes_twice() {
+fn the_rate_of_repair_is_returned_when_everything_is_copied() {
     let links = [15, 20].map(|ms| link(&format!("rate=4mbit,delay={ms}ms,queue=1s,loss=2%")));
     let mut world = World::new(21, &links, SchedulerKind::MinRtt);
     world.set_protection(ProtectionKind::WebrtcTable);
@@ -225,7 +225,7 @@ fn pictures_and_sound_go_on_while_nothing_comes_back() {
 }
 
 #[test]
-fn little_stands_in_the_queues_of_links_that_return() {
+fn queues_of_links_that_return_stay_short() {
     let mut world = unanswered(World::cut_forward);
     let sent = |world: &World| {
         (0..2)

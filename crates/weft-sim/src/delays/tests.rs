@@ -19,7 +19,7 @@ fn a_period_is_summed_up_by_nearest_rank() {
 }
 
 #[test]
-fn what_is_not_measured_is_in_its_period_only() {
+fn unmeasured_traffic_exists_in_its_period_only() {
     let mut delays = Delays::default();
     delays.add(Duration::from_millis(9));
     assert_eq!(delays.take_period(Measured::No).count, 1);

@@ -135,7 +135,7 @@ fn the_rate_holds_at_another_frame_rate() {
 }
 
 #[test]
-fn wrong_setups_are_told() {
+fn wrong_setups_are_reported() {
     let good = setup(Codec::Vp8, 360, 400);
     let error = |setup: ModelSetup| ModelEncoder::new(setup, Rng::new(0)).unwrap_err();
     assert_eq!(

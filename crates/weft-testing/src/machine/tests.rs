@@ -3,7 +3,7 @@ use std::panic::catch_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[test]
-fn who_fails_beside_others_is_tried_alone() {
+fn a_test_that_fails_beside_others_is_tried_alone() {
     static TRIED: AtomicUsize = AtomicUsize::new(0);
     where_the_machine_keeps_up(|| {
         let tried = TRIED.fetch_add(1, Ordering::Relaxed);
@@ -13,7 +13,7 @@ fn who_fails_beside_others_is_tried_alone() {
 }
 
 #[test]
-fn who_fails_alone_fails_unless_the_machine_did() {
+fn a_test_that_fails_alone_fails_unless_the_machine_did() {
     static TRIED: AtomicUsize = AtomicUsize::new(0);
     let result = catch_unwind(|| {
         where_the_machine_keeps_up(|| {

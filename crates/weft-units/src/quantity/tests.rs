@@ -16,7 +16,7 @@ fn units_scale() {
 }
 
 #[test]
-fn what_is_no_plain_number_with_a_known_unit_is_refused() {
+fn only_plain_numbers_with_a_known_unit_are_accepted() {
     for text in [
         "", "s", "30", "-1s", "+1s", "1e3s", "infs", "nans", "1.2.3s", "25h", "1d",
     ] {

@@ -128,7 +128,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_written_is_read_back(
+    fn written_values_are_read_back(
         base: u16, bits in 1..1_u128 << SPAN, body in proptest::collection::vec(any::<u8>(), 0..40),
         header: [u8; RECOVERY_LEN],
     ) {

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_there_is_can_be_left_out() {
+    fn more_octets_than_the_length_can_be_left_out() {
         let octets = SharedBytes::from([1, 2, 3]);
         assert_eq!(octets.behind(1).behind(1)[..], [3]);
         assert_eq!(octets.behind(4).behind(1)[..], [0; 0]);

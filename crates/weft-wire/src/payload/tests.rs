@@ -30,7 +30,7 @@ fn payload_types_are_dynamic_and_each_is_of_one_thing() {
 }
 
 #[test]
-fn what_we_offer_is_taken_for_the_codec_that_it_is() {
+fn our_offers_are_recognised_by_codec() {
     for codec in Codec::ALL {
         assert_eq!(Form::of(&offered(codec)), Some(Form::ours(codec)));
     }

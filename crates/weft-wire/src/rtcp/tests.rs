@@ -210,7 +210,7 @@ fn the_reserved_status_and_the_empty_run_are_errors() {
 }
 
 #[test]
-fn rtcp_is_told_from_rtp_by_the_packet_type() {
+fn rtcp_differs_from_rtp_by_the_packet_type() {
     assert!(is_rtcp(&[0x80, 200]));
     assert!(is_rtcp(&[0x8f, 206, 0]));
     assert!(!is_rtcp(&[0x80, 96]));

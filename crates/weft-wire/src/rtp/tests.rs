@@ -199,7 +199,7 @@ fn extensions() -> impl Strategy<Value = Extensions> {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_back(
+    fn written_values_are_read_back(
         marker: bool, payload_type in 0..128_u8, sequence: u16, timestamp: u32, ssrc: u32,
         extensions in extensions(),
         payload: Vec<u8>,

@@ -304,7 +304,7 @@ fn the_direction_of_the_session_holds_where_a_section_has_none() {
 }
 
 #[test]
-fn of_several_groups_the_bundle_counts() {
+fn the_bundle_is_found_among_groups() {
     let text = format!("{MINIMAL}a=group:LS 0 1\na=group:BUNDLE 0\na=group:BUNDLE 1\n");
     assert_eq!(parse(&text).bundle, [mid("0")]);
 }
@@ -324,7 +324,7 @@ fn two_sections_of_one_mid_are_refused() {
 }
 
 #[test]
-fn of_several_fingerprints_sha_256_counts() {
+fn sha_256_is_preferred_among_fingerprints() {
     let section = format!("{MINIMAL}m=video 9 UDP/TLS/RTP/SAVPF 96\n");
     let (sha_1, sha_256) = ("a=fingerprint:sha-1 01\n", "a=fingerprint:sha-256 02\n");
     for lines in [[sha_1, sha_256], [sha_256, sha_1]] {
@@ -434,7 +434,7 @@ fn shuffled_samples() -> impl Strategy<Value = Vec<u8>> {
 
 proptest! {
     #[test]
-    fn what_is_read_is_emitted_such_that_it_reads_the_same(text in shuffled_samples()) {
+    fn parsed_descriptions_survive_a_round_trip(text in shuffled_samples()) {
         crate::fuzz::fuzz_sdp(&text);
     }
 

@@ -122,7 +122,7 @@ fn the_contract_of_token_is_understood() {
 }
 
 #[test]
-fn bad_arguments_say_what_there_is_instead() {
+fn bad_arguments_are_refused_with_the_known_ones() {
     let bad = [
         (
             "weft join http://h --room r --scheduler best",

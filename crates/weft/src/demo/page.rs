@@ -328,7 +328,7 @@ mod tests {
     const LET_WIFI_GO: PageAction = PageAction::Link(LinkName::Wifi, Override::Auto);
 
     #[test]
-    fn only_who_finds_nobody_watching_restarts_it() {
+    fn only_the_first_page_restarts_the_call() {
         let page_state = PageState::new();
         let first = page_state.listen();
         assert_eq!(actions_of(&page_state), [PageAction::Restart]);
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_does_not_outlive_who_made_it() {
+    fn a_cut_ends_with_its_author() {
         let page_state = PageState::new();
         let (one, other) = (page_state.listen(), page_state.listen());
         page_state.take_actions();
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_is_in_the_hand_of_who_touched_the_link_last() {
+    fn the_last_change_of_a_link_wins() {
         let page_state = PageState::new();
         let (one, other) = (page_state.listen(), page_state.listen());
         page_state.switch(LinkName::Wifi, Override::Cut, Some(one.id));
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_left_cuts_nothing() {
+    fn a_participant_that_left_cuts_nothing() {
         let page_state = PageState::new();
         let id = page_state.listen().id;
         page_state.take_actions();

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_answered_with_what_is() {
+    fn an_unknown_setting_is_refused_with_the_known_ones() {
         let error = Setting::parse("scheduler", "best").expect_err("no such scheduler");
         assert_eq!(error.given, "best");
         assert!(error.expected.contains("single, "), "{}", error.expected);

@@ -65,7 +65,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn what_happens_is_a_line_for_people_or_for_programs() {
+    fn events_are_lines_for_people_or_for_programs() {
         let left = ServerEvent::Left {
             room: "r".to_owned(),
             id: "p1".to_owned(),

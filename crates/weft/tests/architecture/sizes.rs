@@ -50,7 +50,7 @@ fn head_of<'a>(text: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
 }
 
 #[test]
-fn what_is_too_large_is_found() {
+fn files_that_are_too_large_are_found() {
     let lines = "\n".repeat(MOST_LINES);
     assert_eq!(of_file(&lines, true), [""; 0]);
     assert_eq!(of_file(&(lines + "\n"), false), ["501 lines"]);

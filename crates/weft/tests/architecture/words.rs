@@ -1,9 +1,12 @@
-//! Openings of doc comments, and phrases with a plainer form.
+//! Openings of doc comments and of names, and phrases with a plainer form.
 
 use crate::files;
 
 /// A doc comment opens with a noun phrase or a verb in the third person.
 const OPENINGS: [&str; 6] = ["What", "Whose", "Who", "Which", "Of", "The same"];
+
+/// Names of functions, tests included, open with neither.
+const PREFIXES: [&str; 4] = ["what_", "who_", "whose_", "which_"];
 
 /// Phrases that have a plainer form, and that form.
 const PHRASES: [(&str, &str); 8] = [
@@ -34,7 +37,20 @@ pub fn not_plain() -> Vec<String> {
 
 fn in_text(text: &str, is_rust: bool) -> impl Iterator<Item = String> {
     let openings = is_rust.then(|| openings(text)).into_iter().flatten();
-    openings.chain(phrases(text))
+    let functions = is_rust.then(|| functions(text)).into_iter().flatten();
+    openings.chain(functions).chain(phrases(text))
+}
+
+/// Functions whose names open with one of `PREFIXES`.
+fn functions(text: &str) -> impl Iterator<Item = String> {
+    text.lines().enumerate().filter_map(|(line, text)| {
+        let (_, name) = text.split_once("fn ")?;
+        let prefix = PREFIXES.iter().find(|prefix| name.starts_with(**prefix))?;
+        Some(format!(
+            "{}: a function's name opens with `{prefix}`",
+            line + 1
+        ))
+    })
 }
 
 /// Doc comments that open with one of `OPENINGS`.
@@ -71,13 +87,14 @@ fn phrases(text: &str) -> impl Iterator<Item = String> {
 
 #[test]
 fn openings_and_phrases_are_found() {
-    let text = "/// What it is.\n/// Of this, no more.\nfn f() {}\n    //! The same again\n\n/// Whatever: it goes on. It goes only.\n// What\n";
+    let text = "/// What it is.\n/// Of this, no more.\nfn f() {}\n    //! The same again\n\n/// Whatever: it goes on. It goes only.\n// What\nfn what_it_is() {}\n";
     let found: Vec<_> = in_text(text, true).collect();
     assert_eq!(
         found,
         [
             "1: a doc comment opens with `What`",
             "4: a doc comment opens with `The same`",
+            "8: a function's name opens with `what_`",
             "6: `goes on`: continues"
         ]
     );

@@ -199,7 +199,7 @@ fn a_model_over_sockets_is_the_model_in_virtual_time() {
 }
 
 #[test]
-fn a_model_stands_beside_the_kernels_tcp_as_beside_the_simulated() {
+fn a_model_competes_with_kernel_tcp_as_with_simulated_tcp() {
     where_the_machine_keeps_up(|| {
         let Some(both) = both(MODEL_BESIDE_TCP, "model") else {
             return;

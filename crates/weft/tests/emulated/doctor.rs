@@ -23,7 +23,7 @@ fn said(before: &[&str], path: &str) -> String {
 }
 
 #[test]
-fn missing_programs_are_told_with_what_they_are_for() {
+fn missing_programs_are_reported_with_their_purpose() {
     let folder = tempfile::tempdir().expect("a folder");
     let node = folder.path().join("node");
     std::fs::write(&node, "").expect("a file");

@@ -265,7 +265,7 @@ fn a_user_without_rights_gets_a_network_of_its_own() {
 }
 
 #[test]
-fn what_goes_wrong_is_told_by_status_and_remedy() {
+fn failures_have_a_status_and_a_remedy() {
     let run = |client: &str, environment: &[(&str, &str)]| {
         let arguments = ["gcc/wired-1", "--engine", "emu", "--client", client, BUSY];
         weft(

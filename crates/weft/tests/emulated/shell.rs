@@ -101,7 +101,7 @@ fn at_a_terminal_ctrl_c_is_the_programs_and_sigterm_is_not() {
 }
 
 #[test]
-fn a_log_that_cannot_be_made_is_told_before_anything_starts() {
+fn a_log_that_cannot_be_created_is_reported_before_anything_starts() {
     let refused = shell(&["--log", "/nowhere/log.csv"], "echo started");
     assert_eq!(refused.status.code(), Some(2), "{}", errors(&refused));
     assert!(errors(&refused).contains("--log /nowhere/log.csv"));

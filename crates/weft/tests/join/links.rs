@@ -50,7 +50,7 @@ fn a_link_joins_the_call_leaves_it_and_comes_back_with_another_address() {
 }
 
 #[test]
-fn a_call_waits_half_a_minute_without_links_says_so_and_goes_on_within_a_second() {
+fn a_call_without_links_waits_half_a_minute_and_resumes_within_a_second() {
     where_the_machine_keeps_up(|| {
         let Some((server_side, sender_side)) = pair() else {
             return;
@@ -94,7 +94,7 @@ fn a_call_waits_half_a_minute_without_links_says_so_and_goes_on_within_a_second(
 }
 
 #[test]
-fn who_gets_nothing_back_over_udp_reads_so_within_seconds() {
+fn blocked_udp_is_reported_within_seconds() {
     where_the_machine_keeps_up(|| {
         let Some((server_side, sender_side)) = pair() else {
             return;

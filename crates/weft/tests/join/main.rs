@@ -87,7 +87,7 @@ fn ctrl_c_ends_the_call_within_a_second_while_a_request_hangs() {
 }
 
 #[test]
-fn who_has_nothing_to_publish_says_so() {
+fn a_caller_with_nothing_to_publish_says_so() {
     let (asked, _requests) = channel();
     let url = format!("http://127.0.0.1:{}", silent_server(asked));
     let mut command = Command::new(env!("CARGO_BIN_EXE_weft"));

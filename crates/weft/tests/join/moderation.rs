@@ -77,7 +77,7 @@ impl Moderator {
 }
 
 #[test]
-fn one_who_joins_waits_is_admitted_is_muted_and_unmutes() {
+fn a_newcomer_waits_is_admitted_is_muted_and_unmutes() {
     where_the_machine_keeps_up(|| {
         let ports = free_ports();
         let _server = server_at(ports, Path::new("/none"));

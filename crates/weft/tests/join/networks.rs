@@ -109,7 +109,7 @@ fn dns_server() {
 }
 
 #[test]
-fn names_are_looked_up_over_whichever_link_answers() {
+fn names_are_looked_up_over_any_link_that_answers() {
     where_the_machine_keeps_up(|| {
         let Some((server_side, sender_side, _server)) = behind(&["a", "b"]) else {
             return;

@@ -126,7 +126,7 @@ fn line(program: &Program) -> String {
 }
 
 #[test]
-fn pion_is_played_whichever_side_offers_and_told_of_the_end() {
+fn pion_is_played_with_either_side_offering_and_learns_of_the_end() {
     where_the_machine_keeps_up(|| {
         let Some(server) = whep_server() else {
             return;

@@ -80,7 +80,7 @@ fn when_a_budget_ends_in_mid_call_the_backup_takes_over() {
 /// The sender schedules incoming media and does not know our budgets, so a
 /// receive-only call opens a metered link only if necessary.
 #[test]
-fn who_only_receives_opens_a_metered_link_when_no_other_is_left() {
+fn a_receiver_opens_a_metered_link_when_no_other_is_left() {
     let Some((server_side, listener_side)) = pair() else {
         return;
     };

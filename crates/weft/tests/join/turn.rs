@@ -194,7 +194,7 @@ fn coturn_relays_over_udp_tcp_and_tls_for_publish_and_play() {
 }
 
 #[test]
-fn a_turn_server_that_is_full_wrong_or_silent_is_told_and_tried_again() {
+fn a_turn_server_that_is_full_wrong_or_silent_is_reported_and_tried_again() {
     if !has_coturn() {
         return;
     }

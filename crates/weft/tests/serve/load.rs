@@ -130,7 +130,7 @@ fn figures_of_publishers_and_viewers_are_plausible() {
 }
 
 #[test]
-fn people_see_each_other_in_the_encoding_of_their_tiles_and_a_weak_one_is_told() {
+fn people_see_each_other_in_the_encoding_of_their_tiles_and_a_weak_one_is_reported() {
     where_the_machine_keeps_up(|| {
         let state = TempDir::new().expect("a folder");
         let server = serve(state.path(), &[]);
@@ -201,7 +201,7 @@ fn endpoints_of_whip_and_whep_are_loaded_by_their_addresses() {
 }
 
 #[test]
-fn refusals_are_told_with_what_helps() {
+fn refusals_are_reported_with_the_remedy() {
     let state = TempDir::new().expect("a folder");
     let failed = |url: &str, options: &[&str], status, words: &[&str]| {
         let (_, output) = load(url, state.path(), options);

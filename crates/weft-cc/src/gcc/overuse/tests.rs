@@ -22,7 +22,7 @@ fn overuse_takes_two_groups_and_10_ms() {
 }
 
 #[test]
-fn a_falling_trend_is_no_overuse() {
+fn a_falling_trend_is_not_overuse() {
     let mut detector = OveruseDetector::new();
     for i in 0..5 {
         detector.update(27.0 - i as f64, 30, 20.0, at(20 * i));

@@ -23,7 +23,7 @@ fn poll(probes: &mut ProbeController) -> Vec<u64> {
 }
 
 #[test]
-fn it_goes_on_while_it_succeeds_up_to_the_limit() {
+fn it_continues_while_it_succeeds_up_to_the_limit() {
     let mut probes = ProbeController::new(limits(), at(0));
     let first = probes.poll_probe().unwrap();
     assert_eq!((first.rate, first.packets), (kbps(900), 5));

@@ -39,7 +39,7 @@ fn the_window_forgets_an_old_rate_within_its_length() {
 }
 
 #[test]
-fn a_burst_after_a_stall_is_no_higher_rate() {
+fn a_burst_after_a_stall_does_not_raise_the_rate() {
     let mut throughput = Throughput::new();
     feed(&mut throughput, 0, 10);
     // Sent over 400 ms, arriving within 20.

@@ -17,7 +17,7 @@ fn variations(packets: &[(f64, f64)]) -> Vec<(f64, f64)> {
 }
 
 #[test]
-fn what_is_sent_within_5_ms_is_one_group() {
+fn packets_within_5_ms_are_one_group() {
     let packets = [
         (0.0, 20.0),
         (5.0, 26.0), // first group: last sent 5, arrived 26
@@ -31,7 +31,7 @@ fn what_is_sent_within_5_ms_is_one_group() {
 }
 
 #[test]
-fn what_a_stalled_link_lets_go_at_once_is_one_group() {
+fn a_burst_after_a_stall_is_one_group() {
     let packets = [
         (0.0, 20.0),
         (10.0, 100.0),

@@ -55,7 +55,7 @@ fn at_equilibrium_it_stays_and_at_absurd_signals_it_keeps_to_the_limits() {
 }
 
 #[test]
-fn what_the_application_wants_at_most_is_the_highest_rate() {
+fn the_applications_maximum_bounds_the_rate() {
     let mut rate = ReferenceRate::new(LIMITS);
     rate.set_demand(Rate::from_kbps(1000));
     // 10 * 1000 / 500: 20 ms are the equilibrium now, not 30.

@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_the_hosts_file_and_of_this_machine_are_told_from_those_of_dns() {
+    fn names_of_the_hosts_file_and_of_this_machine_need_no_dns() {
         let file = "127.0.0.1 localhost\n203.0.113.10 a weft.test # b\n::2 Weft.Test\n";
         let found = listed(file, "weft.test");
         let expected: [IpAddr; 2] = ["203.0.113.10".parse().unwrap(), "::2".parse().unwrap()];

@@ -145,7 +145,7 @@ fn one_that_does_not_answer_holds_the_next_up_for_a_moment_only() {
 }
 
 #[test]
-fn nobody_there_is_told_as_such() {
+fn an_unreachable_server_is_reported_as_such() {
     let nobody = TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr());
     let target = at(nobody.expect("a free port"));
     let Err(OpenError::Io(error)) = links(&["127.0.0.1"]).open(&target, CONNECT).map(drop) else {

@@ -47,7 +47,7 @@ fn turn_servers_of_a_room_are_read_and_a_list_of_another_form_hides_nobody() {
 }
 
 #[test]
-fn what_a_room_tells_is_kept_as_far_as_it_can_be_shown() {
+fn events_of_a_room_are_kept_as_far_as_they_can_be_shown() {
     let many = r#"{"id":"p2","name":"A\u001b[2Jnn\nx","publishing":{"audio":true,"cameras":[
         {"name":"\u202ea"},{},{},{},{},{}]}}"#;
     let Some(RoomEvent::Changed(shown)) = room_event("joined", many) else {

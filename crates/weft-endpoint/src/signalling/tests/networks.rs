@@ -198,7 +198,7 @@ fn a_redirect_over_one_link_to_another_host_is_tried_over_the_next() {
 }
 
 #[test]
-fn the_error_page_of_a_proxy_is_no_captive_portal() {
+fn the_error_page_of_a_proxy_is_not_a_captive_portal() {
     let page = |status| {
         format!(
             "HTTP/1.1 {status}\r\ncontent-type: text/html\r\ncontent-length: 9\r\n\r\n<p>Sorry!"
@@ -278,7 +278,7 @@ fn the_servers_own_refusal_is_not_asked_for_again() {
 }
 
 #[test]
-fn a_server_that_has_moved_is_told_with_its_new_address() {
+fn a_redirect_is_reported_with_the_new_address() {
     let (url, _requests) = serve(First::Answers(
         "HTTP/1.1 308 Permanent Redirect\r\nlocation: https://127.0.0.1/\r\n\
          content-length: 0\r\n\r\n",
@@ -364,7 +364,7 @@ fn a_certificate_of_somebody_elses_over_one_link_is_a_captive_portals() {
 }
 
 #[test]
-fn a_certificate_that_nobody_vouches_for_is_told_from_one_for_other_names() {
+fn untrusted_certificates_differ_from_those_with_other_names() {
     let (_, own) = certificate("127.0.0.1");
     let url = serve_tls(Arc::clone(&own), own);
     let error = room(&url, BOTH, Trust::Public).publish("name=a", None, "v=0");

@@ -285,7 +285,7 @@ fn a_late_picture_that_is_not_wanted_is_filled_up() {
 }
 
 #[test]
-fn another_source_goes_on_where_the_first_ended() {
+fn another_source_continues_where_the_first_ended() {
     let mut forwarder = Forwarder::new(Codec::Vp8);
     let rates = LayerRates::default();
     let mut first = Encoder::new(100_000, 7);

@@ -36,7 +36,7 @@ fn a_request_after_the_keyframe_began_waits_for_the_spacing() {
 }
 
 #[test]
-fn a_request_without_an_answer_is_repeated_until_there_is_one() {
+fn a_request_is_repeated_until_it_is_answered() {
     let mut aggregator = KeyframeAggregator::default();
     aggregator.request(at(0), TRACK);
     aggregator.handle_timeout(at(999));

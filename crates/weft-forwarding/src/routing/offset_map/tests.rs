@@ -18,7 +18,7 @@ fn numbers_close_up_over_what_was_dropped_and_not_over_what_is_missing() {
 }
 
 #[test]
-fn what_is_missing_before_a_drop_keeps_its_place() {
+fn a_gap_before_a_drop_keeps_its_place() {
     let mut map = OffsetMap::new(0, 0);
     map.keep_to(0);
     map.drop_range(3, 3);

@@ -46,7 +46,7 @@ fn many_subscribers_make_one_keyframe_request() {
 
 /// Everybody pays for a keyframe that one asks for.
 #[test]
-fn one_who_always_asks_for_keyframes_does_not_get_them_all() {
+fn keyframe_requests_of_one_viewer_are_paced() {
     let mut router = Router::default();
     let track = router.add_track(Codec::Vp8);
     let greedy = router.subscribe(at(0), track).unwrap();
@@ -110,7 +110,7 @@ fn each_subscriber_starts_at_a_keyframe_with_its_own_numbers() {
 }
 
 #[test]
-fn a_new_source_asks_for_a_keyframe_and_goes_on() {
+fn a_new_source_requests_a_keyframe_and_continues() {
     let mut router = Router::default();
     let track = router.add_track(Codec::Vp8);
     let subscription = router.subscribe(at(0), track).unwrap();
@@ -163,7 +163,7 @@ fn another_track_continues_the_numbers_of_the_one_before() {
 }
 
 #[test]
-fn one_who_unsubscribed_gets_nothing() {
+fn an_unsubscribed_reader_gets_nothing() {
     let mut router = Router::default();
     let track = router.add_track(Codec::Opus);
     let subscription = router.subscribe(at(0), track).unwrap();

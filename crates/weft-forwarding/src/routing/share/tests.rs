@@ -15,7 +15,7 @@ fn equal_demands_get_equal_shares() {
 }
 
 #[test]
-fn what_a_small_stream_leaves_goes_to_the_others() {
+fn other_streams_get_what_a_small_one_leaves() {
     // 200 and a quarter for the small one; the rest halved.
     assert_eq!(
         shares(2000, &[Some(1000), Some(200), Some(4000)]),
@@ -25,7 +25,7 @@ fn what_a_small_stream_leaves_goes_to_the_others() {
 }
 
 #[test]
-fn what_nobody_needs_is_divided_among_all() {
+fn spare_rate_is_divided_among_all() {
     // Needs 500 and 250; 1250 are left.
     assert_eq!(shares(2000, &[Some(400), Some(200)]), [1125, 875]);
 }

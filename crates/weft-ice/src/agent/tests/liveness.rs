@@ -23,7 +23,7 @@ fn valid_pairs_are_checked_at_most_two_and_a_half_seconds_apart() {
 }
 
 #[test]
-fn a_dead_path_is_found_within_200_ms_of_suspicion_whichever_was_accused() {
+fn a_dead_path_is_found_within_200_ms_of_suspicion_of_any_path() {
     for (dead, accused) in [(WIFI, WIFI), (LTE, LTE), (WIFI, LTE), (LTE, WIFI)] {
         for delays in [(1, 1), (10, 25), (25, 50), (5, 60)] {
             let mut net = two_links(delays.0, delays.1);
@@ -127,7 +127,7 @@ fn after_an_outage_of_all_each_path_gets_its_chance() {
 }
 
 #[test]
-fn when_all_paths_are_silent_for_a_second_it_is_told_and_so_is_the_return() {
+fn a_second_of_silence_on_all_paths_and_the_return_are_reported() {
     let mut net = two_links(5, 60);
     for client in [WIFI, LTE] {
         net.wire_mut(client, SERVER).up = false;

@@ -81,7 +81,7 @@ fn each_network_of_the_peers_has_a_pair_that_carries() {
 }
 
 #[test]
-fn who_tells_no_network_may_have_one_for_each_address() {
+fn an_agent_without_networks_may_use_one_for_each_address() {
     use PathState::{Spare, Up};
     let mut net = Net::strangers();
     let now = net.now;

@@ -74,7 +74,7 @@ fn check(agent: &Agent, transaction: u128) -> Vec<u8> {
 }
 
 #[test]
-fn who_only_answers_sends_nothing_to_candidates() {
+fn an_answering_agent_sends_nothing_to_candidates() {
     let mut agent = agent_with(Checks::Answering);
     agent.set_remote(Instant::ZERO, &peer(), &somebody_elses());
     let late = RemoteCandidate {

@@ -140,7 +140,7 @@ fn an_agent_that_nominates_leaves_tcp_for_udp() {
 }
 
 #[test]
-fn addresses_of_different_transports_are_no_pair() {
+fn addresses_of_different_transports_do_not_pair() {
     let mut agent = server(IceRole::Controlled, Checks::All);
     connect(&mut agent, at(0), tuple(Tcp, TCP_CLIENT), None);
     let mut sent = Vec::new();

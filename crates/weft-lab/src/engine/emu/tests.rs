@@ -48,7 +48,7 @@ fn an_oracle_is_refused() {
 }
 
 #[test]
-fn what_kernel_and_network_do_not_have_is_told_before_the_run() {
+fn missing_kernel_features_are_reported_before_the_run() {
     let check = |flow: &str| {
         let text = format!("title = \"t\"\nduration = \"10s\"\nlinks.a = \"rate=5mbit\"\n{flow}");
         let scenario = Scenario::parse("t.toml", &text, &[]).unwrap();

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_is_no_freeze_and_the_time_around_it_is() {
+    fn a_pause_is_not_a_freeze_but_the_time_around_it_is() {
         let steady = tile(&[(1_200, 20_000)], &[]);
         assert_eq!(frozen(&steady), (0.0, 0.0));
         let freezes = tile(&[(1_200, 10_000), (12_000, 20_000)], &[]);

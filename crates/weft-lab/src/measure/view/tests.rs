@@ -45,7 +45,7 @@ fn view(received: Vec<(f64, ReceivedCounters)>) -> View {
 }
 
 #[test]
-fn what_was_shown_outside_the_measured_time_does_not_count() {
+fn pictures_outside_the_measured_time_do_not_count() {
     let shown = |latencies: &[(f64, f64)]| ReceivedCounters {
         latencies: latencies.to_vec(),
         ..ReceivedCounters::default()
@@ -59,7 +59,7 @@ fn what_was_shown_outside_the_measured_time_does_not_count() {
 }
 
 #[test]
-fn what_nobody_counted_is_absent() {
+fn uncounted_values_are_absent() {
     let frames = |frames| ReceivedCounters {
         frames: Some(frames),
         ..ReceivedCounters::default()

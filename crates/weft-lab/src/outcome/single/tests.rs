@@ -76,7 +76,7 @@ fn the_best_link_of_each_run_is_the_measure() {
 }
 
 #[test]
-fn a_margin_of_a_twentieth_is_no_difference() {
+fn a_margin_of_a_twentieth_is_not_a_difference() {
     assert!(!is_worse(95.0, 100.0, Better::Higher));
     assert!(is_worse(94.9, 100.0, Better::Higher));
     assert!(!is_worse(105.0, 100.0, Better::Lower));
@@ -85,14 +85,14 @@ fn a_margin_of_a_twentieth_is_no_difference() {
 }
 
 #[test]
-fn without_a_single_link_there_is_nothing_to_compare_with() {
+fn without_a_single_link_nothing_is_compared() {
     let text = TEXT.replace("\"webrtc@wifi\", \"webrtc@lte\", ", "");
     let scenario = Scenario::parse("t.toml", &text, &[]).unwrap();
     assert_eq!(Outcome::new(&scenario).worse_than_single(), []);
 }
 
 #[test]
-fn what_is_noticed_are_metrics() {
+fn noticed_values_are_metrics() {
     for name in super::NOTICED {
         let metric = crate::measure::metrics::find(name).expect("a metric");
         assert_eq!(metric.name, name);

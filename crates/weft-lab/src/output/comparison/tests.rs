@@ -36,7 +36,7 @@ fn a_folder_may_be_given_a_name() {
 }
 
 #[test]
-fn what_the_second_changes_is_told_seed_by_seed() {
+fn changes_by_the_second_are_reported_seed_by_seed() {
     let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
     let values = |of: [Value; 2]| {
         move |data: &mut Value| data["values"]["all"]["throughput_mbps"] = json!(of)
@@ -84,7 +84,7 @@ fn what_the_second_changes_is_told_seed_by_seed() {
 }
 
 #[test]
-fn what_has_nothing_in_common_is_refused_with_what_there_is() {
+fn results_with_nothing_in_common_are_refused_with_a_list() {
     let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
     results(folders[0].path(), |_| {});
     results(folders[1].path(), |data| {

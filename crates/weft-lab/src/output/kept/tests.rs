@@ -23,7 +23,7 @@ kind = "tcp"
 "#;
 
 #[test]
-fn a_campaign_goes_on_with_the_same_results() {
+fn a_resumed_campaign_has_the_same_results() {
     let scenario = Scenario::parse("t.toml", TEXT, &[]).unwrap();
     let place = tempfile::tempdir().unwrap();
     let folder = Folder::keeping(place.path()).unwrap();

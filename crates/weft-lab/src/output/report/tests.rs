@@ -162,7 +162,7 @@ fn the_answer_has_the_figures_and_the_baseline_of_the_tables() {
 }
 
 #[test]
-fn a_median_stands_where_the_interval_of_a_mean_says_nothing() {
+fn a_median_replaces_a_mean_whose_interval_is_too_wide() {
     let (report, _) = report(&["seeds=6"]);
     let mut medians = 0;
     for row in rows(&report["results"]) {

@@ -47,7 +47,7 @@ fn a_program_is_one_system_on_the_same_links() {
 }
 
 #[test]
-fn what_was_published_of_webrtc_is_about_browsers() {
+fn published_values_of_webrtc_concern_browsers() {
     let supported = supported(&scenario(TEXT), &Client::Chromium).unwrap();
     let about: Vec<&str> = supported
         .published
@@ -109,7 +109,7 @@ set = { flows.call.app = "whatsapp" }
 "#;
 
 #[test]
-fn what_tells_calls_other_limits_stays_apart_and_models_are_what_they_are() {
+fn calls_with_other_limits_stay_apart() {
     let supported = supported(&scenario(APPS), &Client::Chromium).unwrap();
     let expected = ["chromium (signal)", "chromium (telegram)", "whatsapp"];
     assert_eq!(names(&supported), expected);
@@ -131,7 +131,7 @@ fn the_client_model_makes_no_calls_of_webrtc() {
 }
 
 #[test]
-fn two_stations_of_one_cell_are_no_two_links_of_a_flow() {
+fn two_stations_of_one_cell_cannot_be_two_links_of_a_flow() {
     let text = TEXT.replace(
         "spec = \"rate=5mbit,delay=10ms\"",
         "medium = \"home\"\nrate = \"mcs7\"",
@@ -145,7 +145,7 @@ fn two_stations_of_one_cell_are_no_two_links_of_a_flow() {
 }
 
 #[test]
-fn what_cannot_be_emulated_is_named() {
+fn unsupported_parts_of_a_scenario_are_named() {
     let refused = |more: &str, client: &Client| {
         let text = format!("{TEXT}{more}");
         match supported(&scenario(&text), client) {

@@ -29,7 +29,7 @@ fn plan(metrics: &str) -> Vec<(u64, Participants)> {
 }
 
 #[test]
-fn who_is_harmed_runs_alone_once() {
+fn a_harmed_flow_runs_alone_once() {
     assert_eq!(
         plan("[\"fps\"]"),
         [(1, Participants::All), (2, Participants::All)]
@@ -48,7 +48,7 @@ fn who_is_harmed_runs_alone_once() {
 
 /// Grote et al. take their demand from a wider link than the one on which they measure.
 #[test]
-fn who_says_what_it_demands_runs_alone_for_other_metrics_only() {
+fn flows_with_a_demand_run_alone_for_other_metrics_only() {
     let groups = |metrics: &str| {
         let set = [
             format!("metrics={metrics}"),

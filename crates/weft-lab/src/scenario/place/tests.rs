@@ -48,7 +48,7 @@ fn the_nearest_name_is_offered() {
 }
 
 #[test]
-fn what_stands_in_the_wrong_place_is_told_with_what_belongs_there() {
+fn keys_in_the_wrong_place_are_reported_with_the_right_ones() {
     let told = explained("invalid type: string \"abc\", expected u32");
     assert_eq!(
         told,

@@ -13,7 +13,7 @@ fn units_scale() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_a_remedy() {
+fn errors_are_reported_with_a_remedy() {
     for (error, parts) in [
         (time("30").unwrap_err(), ["\"30\" is not a time", "\"30s\""]),
         (rate("-5mbit").unwrap_err(), ["cannot be negative", "5mbit"]),

@@ -38,7 +38,7 @@ fn the_floor_takes_a_rate_and_links_like_other_systems() {
 }
 
 #[test]
-fn mistakes_about_the_floor_are_told() {
+fn mistakes_about_the_floor_are_reported() {
     let error = |systems, call| read(systems, call).unwrap_err();
     let text = error("\"floor/nada\"", "");
     assert!(text.contains("\"nada\" is not a rate"), "{text}");

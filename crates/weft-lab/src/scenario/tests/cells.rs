@@ -95,7 +95,7 @@ fn a_link_can_have_a_cell_to_itself() {
 }
 
 #[test]
-fn what_cannot_be_a_cell_is_told_with_place_and_remedy() {
+fn an_invalid_cell_is_reported_with_place_and_remedy() {
     for (line, by, parts) in [
         // A station that is on no medium.
         (
@@ -295,7 +295,7 @@ fn a_link_can_have_an_lte_cell_to_itself() {
 }
 
 #[test]
-fn what_cannot_be_an_lte_terminal_is_told_with_place_and_remedy() {
+fn an_invalid_lte_terminal_is_reported_with_place_and_remedy() {
     for (line, by, parts) in [
         (
             "cqi = \"12\"",

@@ -96,7 +96,7 @@ fn the_results_are_about_the_conference() {
 }
 
 #[test]
-fn what_is_wrong_with_a_group_is_said_with_its_remedy() {
+fn errors_in_a_group_are_reported_with_the_remedy() {
     let wrong = [
         (
             "via = [\"cable\"]\n",
@@ -207,7 +207,7 @@ fn servers_are_joined_by_links_of_their_own() {
 }
 
 #[test]
-fn what_is_wrong_with_servers_is_said_with_its_remedy() {
+fn errors_in_servers_are_reported_with_the_remedy() {
     let wrong = [
         ("servers = [\"east\", \"west\"]\n", "", "joins two servers"),
         ("[\"east\", \"west\"]", "[\"east\"]", "joins two servers"),

@@ -9,7 +9,7 @@ fn error_with(line: &str, by: &str) -> String {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_line_column_and_remedy() {
+fn errors_are_reported_with_line_column_and_remedy() {
     for (line, by, place, parts) in [
         (
             "algorithm",
@@ -301,7 +301,7 @@ fn set_changes_one_field_and_answers_for_it() {
 }
 
 #[test]
-fn what_the_scenario_does_not_have_cannot_be_changed() {
+fn keys_that_the_scenario_lacks_cannot_be_changed() {
     for (argument, parts) in [
         (
             "links.bottelneck.rate=5mbit",
@@ -334,7 +334,7 @@ fn what_the_scenario_does_not_have_cannot_be_changed() {
 }
 
 #[test]
-fn a_value_of_another_kind_is_told_with_what_belongs_there() {
+fn a_value_of_the_wrong_type_is_reported_with_the_right_one() {
     let error = parse(TCP, &["seeds=abc"]).unwrap_err();
     assert!(error.starts_with("--set seeds=\"abc\": "), "{error}");
     assert!(error.contains("a whole number"), "{error}");

@@ -42,7 +42,7 @@ fn a_link_has_the_conditions_of_its_specification_or_its_keys() {
 }
 
 #[test]
-fn what_cannot_be_meant_is_told_with_the_link() {
+fn implausible_values_are_reported_with_the_link() {
     for (link, told) in [
         ("a=rate=1mbit,weight=2", "`2` is not a weight"),
         ("a=rate=1mbit,metered=yes", "write metered alone"),

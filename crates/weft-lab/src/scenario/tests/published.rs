@@ -65,7 +65,7 @@ fn a_star_is_each_of_the_varied_values() {
 }
 
 #[test]
-fn what_is_wrong_with_a_star_or_another_value_is_told() {
+fn errors_in_a_star_or_another_value_are_reported() {
     for (published, parts) in [
         (
             r#"system = "webrtc (*)", metric = "loss", relative-to = "webrtc (*, aqm codel)", low = 0"#,
@@ -149,7 +149,7 @@ fn pairs_of_flows_are_those_that_metrics_name() {
 }
 
 #[test]
-fn how_pictures_look_is_not_told_without_how_long_they_stand() {
+fn picture_quality_is_not_reported_without_freezes() {
     let asked = |metrics: &str| parse(GRID, &[metrics]).unwrap().metrics;
     assert_eq!(
         asked("metrics=[\"brisque.call\"]"),

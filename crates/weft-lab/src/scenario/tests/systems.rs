@@ -182,7 +182,7 @@ fn varied_values_multiply() {
 }
 
 #[test]
-fn what_would_change_nothing_is_refused_in_a_system() {
+fn keys_without_effect_are_refused_in_a_system() {
     for (set, place, part) in [
         ("measure-from = \"5s\"", "t.toml:13:9", "`measure-from`"),
         ("seeds = 3", "t.toml:13:9", "`seeds`"),
@@ -207,7 +207,7 @@ fn what_would_change_nothing_is_refused_in_a_system() {
 }
 
 #[test]
-fn what_would_change_nothing_is_refused_in_vary() {
+fn keys_without_effect_are_refused_in_vary() {
     for (key, values, place, parts) in [
         ("\"seeds\"", "[1, 2]", "t.toml:13:7", ["`seeds`", "once"]),
         (

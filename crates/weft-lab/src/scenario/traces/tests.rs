@@ -113,7 +113,7 @@ fn each_seed_plays_the_next_trace_and_the_links_stay_in_step() {
 }
 
 #[test]
-fn what_does_not_fit_is_told() {
+fn input_that_does_not_fit_is_reported() {
     let folder = folder(&[
         ("7_wifi.csv", 7_000),
         ("8_wifi.csv", 8_000),

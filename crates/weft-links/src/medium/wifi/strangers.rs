@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_hit_the_frames_that_they_meet() {
+    fn an_overlapping_network_hits_the_frames_that_it_meets() {
         assert_eq!(hit(1_450, 1_500), [false, true, false, false]);
         assert_eq!(hit(1_300, 1_400), [true, true, false, false]);
         assert_eq!(hit(900, 999), [false; 4]);

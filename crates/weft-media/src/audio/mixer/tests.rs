@@ -174,7 +174,7 @@ fn packets_that_come_late_enlarge_the_buffer_for_a_while() {
 }
 
 #[test]
-fn what_waits_and_who_is_mixed_are_bounded() {
+fn waiting_packets_and_mixed_voices_are_bounded() {
     let packets = packets(300.0, 10_000.0, 40);
     let mut mixer = RoomMixer::default();
     for (number, packet) in packets.iter().enumerate() {

@@ -25,7 +25,7 @@ fn places(peer: &Peer) -> Vec<(MediaKind, usize)> {
 }
 
 #[test]
-fn a_later_offer_adds_sections_and_keeps_those_that_there_are() {
+fn a_later_offer_adds_sections_and_keeps_the_present_ones() {
     let (mut peer, first) = connected(&[PICTURES, SOUND]);
     let before: Vec<NegotiatedStream> = peer.streams().to_vec();
     assert_eq!(peer.waiting_offer(), None);

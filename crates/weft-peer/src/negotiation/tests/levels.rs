@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn repair_packets_are_for_those_who_list_them() {
+fn repair_packets_go_to_receivers_that_list_them() {
     let section = Section::new(MediaKind::Video, StreamDirection::Send);
     let config = config(IceRole::Controlling, 2, "192.0.2.2:5000");
     let offer = Offer::new(Instant::ZERO, config, &[section], Delivery::Frames).sdp();
@@ -85,7 +85,7 @@ fn feedback_by_stream_is_preferred_to_transport_wide_feedback() {
 }
 
 #[test]
-fn who_knows_paths_needs_no_other_feedback() {
+fn multipath_feedback_needs_no_other_feedback() {
     let section = Section::new(MediaKind::Video, StreamDirection::Receive);
     let config = config(IceRole::Controlling, 2, "192.0.2.2:5000");
     let offer = Offer::new(Instant::ZERO, config, &[section], Delivery::Frames).sdp();

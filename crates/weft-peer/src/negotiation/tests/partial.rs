@@ -105,7 +105,7 @@ fn a_section_that_sends_nothing_here_refuses_nobody() {
 }
 
 #[test]
-fn a_player_gets_what_there_is_of_what_it_takes() {
+fn a_player_gets_the_published_media_that_it_takes() {
     let both = offer("0 1", &[sound("0", "recvonly"), vp8("1", "recvonly")]);
     for (sent, flows) in [
         (

@@ -71,7 +71,7 @@ fn one_stream_over_two_paths_is_one_stream() {
 }
 
 #[test]
-fn a_copy_on_another_path_is_told_as_one() {
+fn a_copy_on_another_path_is_reported_as_a_copy() {
     let mut net = Net::new("10.0.0.9:1", &[("10.0.0.1:1", 5), ("10.0.1.1:1", 60)]);
     net.connect();
     let mut packet = rtp(1);

@@ -171,7 +171,7 @@ fn nobody_dies_while_nats_is_away_or_comes_back() {
 }
 
 #[test]
-fn of_two_servers_with_one_name_the_younger_gives_way() {
+fn the_younger_of_two_servers_with_one_name_gives_way() {
     let mut this = Try::new();
     let other = |age| envelope("a", "run-z", 0, Content::Beat(beat(age)));
     assert_eq!(this.0.handle(at(0), 1000, other(999)), []);

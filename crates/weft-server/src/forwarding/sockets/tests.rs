@@ -34,7 +34,7 @@ fn containers_and_tunnels_are_nobodys_business_unless_named() {
 }
 
 #[test]
-fn of_many_addresses_those_that_most_peers_have_come_first() {
+fn addresses_that_most_peers_have_come_first() {
     let v6 = (1..=9).map(|n| ("eth0".to_owned(), format!("2001:db8::{n}").parse().unwrap()));
     let mut all: Vec<(String, IpAddr)> = v6.collect();
     all.push(("eth1".to_owned(), "192.0.2.7".parse().unwrap()));

@@ -24,7 +24,7 @@ fn publish(resources: &mut Resources, names: &[&str]) {
 }
 
 #[test]
-fn the_later_of_two_takes_over_whichever_is_up_first() {
+fn the_later_of_two_takes_over_in_either_order() {
     let mut resources = Resources::default();
     // Opened in this order, which is not alphabetical.
     publish(&mut resources, &["c", "a", "b"]);
@@ -59,7 +59,7 @@ fn nobody_else_is_taken_over_from() {
 }
 
 #[test]
-fn what_is_switched_off_or_not_up_does_not_show() {
+fn links_that_are_off_or_down_are_not_shown() {
     let mut resources = Resources::default();
     publish(&mut resources, &["a"]);
     assert_eq!(resources.shown("r", "ada"), Publishing::default());
@@ -81,7 +81,7 @@ fn what_is_switched_off_or_not_up_does_not_show() {
 }
 
 #[test]
-fn who_leaves_takes_along_what_they_play_and_what_is_played_of_them() {
+fn a_leaver_ends_its_own_players_and_its_viewers() {
     let mut resources = Resources::default();
     let play = |publisher: &str| Role::Play {
         publisher: publisher.to_owned(),

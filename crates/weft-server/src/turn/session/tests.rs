@@ -201,7 +201,7 @@ fn reason(answer: &[u8]) -> String {
 }
 
 #[test]
-fn a_stranger_is_asked_for_credentials_in_a_short_answer() {
+fn a_client_without_credentials_gets_a_short_challenge() {
     let mut client = Client::new(&terms(peers(), (10, 10)));
     let request = Signer::stranger();
     let answer = client.send(&request);

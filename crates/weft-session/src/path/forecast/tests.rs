@@ -38,7 +38,7 @@ fn an_empty_path_takes_its_least_delay() {
 }
 
 #[test]
-fn what_was_sent_since_stands_in_the_queue() {
+fn packets_sent_since_are_in_the_queue() {
     let mut forecast = Forecast::default();
     heard(&mut forecast, 100, 120);
     // 5,000 bytes within 10 ms at 1 Mbps: 40 ms of transmission, 10 of them
@@ -48,7 +48,7 @@ fn what_was_sent_since_stands_in_the_queue() {
 }
 
 #[test]
-fn a_queue_that_stands_shows_the_rate_of_its_link() {
+fn a_lasting_queue_shows_the_rate_of_its_link() {
     let mut forecast = Forecast::default();
     heard(&mut forecast, 0, 20);
     // A packet each 5 ms goes in, one each 10 ms comes out: 1 Mbps.
@@ -71,7 +71,7 @@ fn half_the_least_round_trip_stands_for_a_way_that_is_not_known() {
 }
 
 #[test]
-fn a_queue_that_stands_for_seconds_is_that_of_others() {
+fn a_queue_that_lasts_for_seconds_belongs_to_others() {
     let mut forecast = Forecast::default();
     heard(&mut forecast, 0, 20);
     for n in 1..=40 {

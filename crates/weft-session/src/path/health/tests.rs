@@ -56,7 +56,7 @@ fn a_path_with_a_queue_is_degraded_until_it_has_drained() {
 }
 
 #[test]
-fn what_is_safe_grows_in_calm_to_what_was_tried_and_falls_with_each_danger() {
+fn the_safe_rate_grows_in_calm_to_the_tried_one_and_falls_with_each_danger() {
     let mut health = Health::new();
     let mbps = |health: &Health| health.safe_rate().map_or(0.0, |r| r.as_bps() as f64 / 1e6);
     // 3 Mbit/s, and half of it more each second: to the controller's rate.
@@ -84,7 +84,7 @@ fn an_outage_is_one_danger_however_long_it_lasts() {
 }
 
 #[test]
-fn who_prefers_pixels_learns_nothing() {
+fn a_preference_for_pixels_teaches_nothing() {
     let mut health = Health::new();
     let caution = Caution::of(Preference::Pixels);
     health.examine(at(0.0), queue_of(500), &caution);
@@ -93,7 +93,7 @@ fn who_prefers_pixels_learns_nothing() {
 }
 
 #[test]
-fn a_queue_is_no_danger_while_the_link_carries_what_was_safe() {
+fn a_queue_is_harmless_while_the_link_carries_a_safe_rate() {
     let carrying = |mbps: f64| Signs {
         carried: Some(Rate::from_mbps(1).mul_f64(mbps)),
         ..queue_of(150)

@@ -87,7 +87,7 @@ fn early_packets_are_counted_when_the_fast_path_is_what_is_late() {
 }
 
 #[test]
-fn what_was_repaired_first_counts_as_late() {
+fn packets_that_were_repaired_first_count_as_late() {
     let mut monitor = monitor();
     (0..3).for_each(|n| drop(frame(&mut monitor, n, 0)));
     let (timestamp, first) = (1_000_000 + 9_000, 118);

@@ -109,7 +109,7 @@ fn a_repair_packet_waits_for_all_but_one() {
 }
 
 #[test]
-fn what_all_came_or_was_sent_again_needs_no_repair() {
+fn packets_that_arrived_or_were_sent_again_need_no_repair() {
     let mut recovery = in_use();
     receive(&mut recovery, &[BASE, BASE + 1, BASE + 2]);
     recovery.on_repair(Instant::ZERO, BASE, &repair(&[BASE, BASE + 2]));

@@ -6,7 +6,7 @@ use crate::receive::*;
 const PACKETS: u64 = 10;
 
 #[test]
-fn old_packets_of_a_dead_path_are_no_new_stream() {
+fn old_packets_of_a_dead_path_do_not_restart_the_stream() {
     let mut wire = Wire::new(video(Delivery::Frames));
     wire.answer_after = Some(ms(60));
     let mut encoder = Encoder::new(Layers::One);
@@ -30,7 +30,7 @@ fn old_packets_of_a_dead_path_are_no_new_stream() {
 }
 
 #[test]
-fn old_packets_are_no_new_stream_after_half_of_all_sequence_numbers() {
+fn old_packets_do_not_restart_the_stream_after_half_of_all_sequence_numbers() {
     let mut wire = Wire::new(video(Delivery::Frames));
     wire.answer_after = Some(ms(60));
     let mut encoder = Encoder::new(Layers::One);
@@ -56,7 +56,7 @@ fn old_packets_are_no_new_stream_after_half_of_all_sequence_numbers() {
 }
 
 #[test]
-fn old_packets_are_no_new_stream_after_all_paths_were_dead() {
+fn old_packets_do_not_restart_the_stream_after_all_paths_were_dead() {
     let mut wire = Wire::new(video(Delivery::Frames));
     let mut encoder = Encoder::new(Layers::One);
     let mut stuck = Vec::new();

@@ -257,7 +257,7 @@ fn a_number_without_media_ends_no_frame_and_holds_up_none() {
 }
 
 #[test]
-fn payloads_that_are_no_h264_are_counted_and_dropped() {
+fn payloads_that_are_not_h264_are_counted_and_dropped() {
     let (mut sender, mut desk) = (Sender::new(), Desk::new());
     let mut bad = sender.delta();
     bad[1].payload = vec![0xff; 10];

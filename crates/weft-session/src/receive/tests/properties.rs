@@ -90,7 +90,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn what_is_missing_is_every_number_that_did_not_come(
+    fn every_number_that_did_not_arrive_is_missing(
         steps in proptest::collection::vec(
             prop_oneof![
                 8 => -6..6_i64,

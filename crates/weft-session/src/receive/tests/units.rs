@@ -111,7 +111,7 @@ fn the_delay_shrinks_by_a_tenth_of_the_time() {
 }
 
 #[test]
-fn a_row_of_late_frames_is_no_reason_to_wait() {
+fn a_run_of_late_frames_is_not_waited_for() {
     // 1.2 s in time, then 50 of 78 frames 200 ms late: two blocks or three.
     let event = (0..200).map(|n| if (120..170).contains(&n) { 200 } else { 0 });
     // But a sign of trouble, for 20 s.
@@ -259,7 +259,7 @@ fn a_gap_that_explains_all_that_is_missing_does_not_wait() {
 }
 
 #[test]
-fn what_every_path_has_passed_does_not_wait() {
+fn a_gap_that_every_path_has_passed_does_not_wait() {
     let mut tracker = NackTracker::new(Reordering::Fixed);
     // A loses 4 and B loses 3: neither gap explains both.
     for (number, sequence) in [(0, 0), (1, 2), (3, 6), (4, 8), (5, 10)] {
@@ -277,7 +277,7 @@ fn what_every_path_has_passed_does_not_wait() {
 }
 
 #[test]
-fn what_no_path_explains_is_asked_for_after_the_allowance() {
+fn gaps_that_no_path_explains_are_requested_after_the_allowance() {
     let mut tracker = NackTracker::new(Reordering::Fixed);
     tracker.on_packet(at_ms(100), A, FIRST, Some(0));
     tracker.on_packet(at_ms(101), A, FIRST + 2, Some(1));
@@ -371,7 +371,7 @@ fn a_frame_needs_its_start_its_marker_and_all_between() {
 }
 
 #[test]
-fn what_is_no_vp8_is_counted_and_not_asked_for_again() {
+fn payloads_that_are_not_vp8_are_counted_and_not_requested_again() {
     let mut wire = Wire::new(video(Delivery::Frames));
     let mut encoder = Encoder::new(Layers::One);
     let mut packets = encoder.frame(true, 3);

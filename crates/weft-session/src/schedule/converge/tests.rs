@@ -322,7 +322,7 @@ fn the_lowest_level_leaves_the_fast_path_first() {
 }
 
 #[test]
-fn repair_that_does_not_fit_goes_on_the_path_it_was_made_for() {
+fn repair_that_does_not_fit_stays_on_its_path() {
     let mut converge = Converge::new(Ablations::NONE);
     let own = Some(PathId(3));
     let paths = assign(&mut converge, at(0), &[Class::Repair; 8], own, &narrow());

@@ -108,7 +108,7 @@ fn a_weight_scales_a_share_beside_others_and_nothing_alone() {
 }
 
 #[test]
-fn what_goes_over_a_free_path_does_not_go_over_a_metered_one_too() {
+fn packets_on_a_free_path_are_not_copied_to_a_metered_one() {
     let policies = policies(&[REGULAR, METERED, REGULAR]);
     let assignment = |path, copies: &[u8]| Assignment {
         path: PathId(path),

@@ -49,7 +49,7 @@ fn where_it_carries_less_the_copies_are_fewer() {
 }
 
 #[test]
-fn there_is_no_copy_without_a_second_path() {
+fn nothing_is_copied_without_a_second_path() {
     let only = view(0, 1000);
     let assigned = Sound::default().assign(Instant::ZERO, Bytes(160), &[&only]);
     assert_eq!(assigned, Assignment::from(PathId(0)));

@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_spent_comes_back_with_time_and_with_packets_sent() {
+    fn the_budget_refills_with_time_and_with_packets_sent() {
         let mut budget = Budget::new(at(0));
         assert_eq!(budget.entries(at(0), 0, 200_000), Some(100_000));
         budget.spend(1, 99_936);

@@ -91,7 +91,7 @@ fn keyframes_fit() {
 
 /// The coarsest quantizer gives the smallest possible size.
 #[test]
-fn what_fits_nowhere_comes_out_as_small_as_it_gets() {
+fn frames_that_cannot_fit_become_as_small_as_possible() {
     for codec in [Codec::Vp8, Codec::H264] {
         let coarsest = codec.coarsest_quantizer().unwrap();
         let frames = run(codec, 1, 60, |_| (Keyframe::Auto, Some(0.0)));

@@ -169,7 +169,7 @@ fn equal_seeds_give_equal_records_and_others_do_not() {
 }
 
 #[test]
-fn the_speaker_is_large_and_somebody_who_leaves_is_gone() {
+fn the_speaker_is_large_and_leavers_disappear() {
     let mut setup = Setup::new(seconds(30));
     add(&mut setup, "people", group(3, TileSizes::Speaker), &[GOOD]);
     add(&mut setup, "guest", group(1, TileSizes::Speaker), &[GOOD]);
@@ -194,7 +194,7 @@ fn the_speaker_is_large_and_somebody_who_leaves_is_gone() {
 }
 
 #[test]
-fn people_who_only_watch_are_seen_by_nobody() {
+fn spectators_are_invisible() {
     let mut setup = Setup::new(seconds(10));
     add(&mut setup, "host", group(1, TileSizes::Grid), &[GOOD]);
     let watching = ConferenceSetup {

@@ -51,7 +51,7 @@ fn a_slow_link_takes_the_newest_whenever_it_is_idle() {
 }
 
 #[test]
-fn after_an_outage_the_newest_goes_and_what_was_under_way_goes_on() {
+fn after_an_outage_the_newest_goes_first_and_pending_frames_continue() {
     let rates = |steps: &[(u64, u64)]| {
         let steps = steps.iter();
         let steps = steps.map(|&(ms, mbps)| (MS * ms, Rate::from_mbps(mbps)));
@@ -73,7 +73,7 @@ fn after_an_outage_the_newest_goes_and_what_was_under_way_goes_on() {
 }
 
 #[test]
-fn what_leaves_a_link_takes_the_way_of_that_time() {
+fn packets_have_the_delay_and_loss_of_their_departure() {
     let step = |ms, delay, loss| LineStep {
         at: MS * ms,
         delay,
@@ -96,7 +96,7 @@ fn what_leaves_a_link_takes_the_way_of_that_time() {
 }
 
 #[test]
-fn of_several_ways_the_first_to_bring_something_new_counts() {
+fn the_first_path_with_a_new_picture_counts() {
     let picture = |(ms, number)| Picture {
         at: at_ms(ms),
         number,
@@ -215,7 +215,7 @@ fn generated_capacity_is_that_of_the_links_themselves() {
 }
 
 #[test]
-fn where_stations_share_there_is_no_floor() {
+fn shared_stations_have_no_floor() {
     let mut setup = Setup::new(Duration::from_secs(1));
     let mut shared = LinkSetup::symmetric("ring", &link("rate=1mbit"));
     shared.medium = weft_links::MediumSpec::token_ring(link("rate=1mbit"), MS);

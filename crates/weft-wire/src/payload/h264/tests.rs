@@ -215,7 +215,7 @@ fn sizes_and_quantizers_are_read_from_parameters_and_slices() {
 
 proptest! {
     #[test]
-    fn what_is_cut_is_put_together_again(
+    fn fragments_are_reassembled(
         units in proptest::collection::vec(
             (1_u8..24, 0..4_u8, proptest::collection::vec(1_u8.., 0..200)), 1..6),
         max in 3_usize..120,

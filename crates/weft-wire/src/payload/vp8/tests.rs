@@ -93,7 +93,7 @@ fn a_keyframe_tells_its_dimensions() {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_back(
+    fn written_values_are_read_back(
         non_reference: bool, start_of_partition: bool, partition in 0..8_u8,
         picture_id in proptest::option::of(0..0x8000_u16),
         tl0_picture_index: Option<u8>,

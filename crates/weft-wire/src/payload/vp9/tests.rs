@@ -27,7 +27,7 @@ fn a_keyframe_begins_with_its_size_and_is_an_entry() {
 }
 
 #[test]
-fn later_packets_of_a_keyframe_are_no_entry() {
+fn only_the_first_packet_of_a_keyframe_is_an_entry() {
     let info = read(&[0x80, 0x92, 0x34, 0xcc]);
     assert_eq!(info.start, Start::Never);
     assert!(info.intra && !info.entry && !info.delta);
@@ -68,7 +68,7 @@ fn a_picture_group_is_skipped() {
 }
 
 #[test]
-fn what_is_cut_off_or_has_too_many_references_is_refused() {
+fn truncated_input_and_too_many_references_are_refused() {
     for length in 0..KEYFRAME.len() - 1 {
         assert!(Format.read(&KEYFRAME[..length]).is_err(), "{length} octets");
     }

@@ -132,7 +132,7 @@ fn a_wide_gap_and_a_long_silence_start_a_new_block() {
 }
 
 #[test]
-fn what_is_missing_is_reported_as_far_as_is_allowed() {
+fn missing_packets_are_reported_up_to_the_bound() {
     let received = [103, 113, 114, 124].map(|number| (number, ms(640)));
     let mut left = Allowance {
         missing: 15,
@@ -165,7 +165,7 @@ fn there_are_no_more_blocks_than_allowed() {
 }
 
 #[test]
-fn a_first_number_behind_or_far_before_is_no_trouble() {
+fn a_first_number_far_behind_or_ahead_is_accepted() {
     let received = [(100_000, ms(640))];
     for first in [0, 100_000, 100_001, u64::MAX] {
         let blocks = split_arrivals(first, &received, 1200, &mut plenty());
@@ -177,7 +177,7 @@ fn a_first_number_behind_or_far_before_is_no_trouble() {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_back_in_whole_steps(
+    fn written_values_are_read_back_in_whole_steps(
         base_sequence: u16,
         feedback_count: u8,
         steps in proptest::collection::vec((0..6_u8, -32_000..32_000_i64), 1..300),

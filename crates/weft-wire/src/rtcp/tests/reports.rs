@@ -145,7 +145,7 @@ fn the_frame_rate_is_a_private_item() {
 }
 
 #[test]
-fn a_frame_rate_that_is_no_number_is_none() {
+fn a_frame_rate_that_is_not_a_number_is_ignored() {
     for value in [
         "",
         "-30",

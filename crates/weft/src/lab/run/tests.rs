@@ -42,7 +42,7 @@ fn a_flag_of_the_other_engine_is_refused() {
 }
 
 #[test]
-fn what_a_flag_has_wrong_is_told_of_the_flag() {
+fn an_error_in_a_flag_names_the_flag() {
     for line in [
         "weft lab run demo/wifi-lte --systems weft,nope",
         "weft lab compare --link a=rate=5mbit --systems weft,nope",
@@ -130,7 +130,7 @@ fn the_last_lines_say_which_system_was_better() {
 }
 
 #[test]
-fn the_same_command_goes_on_and_another_one_does_not() {
+fn the_same_command_resumes_and_another_one_does_not() {
     let folder = tempfile::tempdir().unwrap();
     let out = Some(folder.path());
     let (scenario, common) = (short("one"), common("--json"));
@@ -256,7 +256,7 @@ fn arguments(line: &str) -> RunArgs {
 }
 
 #[test]
-fn a_campaign_goes_on_with_simulated_runs() {
+fn a_campaign_resumes_with_simulated_runs() {
     let folder = tempfile::tempdir().unwrap();
     let (file, out) = (folder.path().join("c.toml"), folder.path().join("out"));
     let scenario = folder.path().join("one.toml");

@@ -14,7 +14,7 @@ fn load(text: &str, more: &[&str]) -> Result<Configuration, String> {
 }
 
 #[test]
-fn what_can_change_is_told_from_what_needs_a_restart() {
+fn settings_that_can_change_differ_from_those_that_need_a_restart() {
     let before = load(
         "log = \"info\"\nmax-rooms = 7\nthreads = 1\ntoken = \"a\"",
         &[],

@@ -120,7 +120,7 @@ fn an_answer_that_was_cut_is_asked_for_over_tcp() {
 }
 
 #[test]
-fn a_name_that_there_is_not_is_told_from_a_server_that_cannot_say() {
+fn an_unknown_name_differs_from_a_resolver_that_fails() {
     let server = serve(|question| vec![reply(question, Rcode::NXDOMAIN, &[])]);
     assert!(matches!(asked(server), Err(DnsError::NoSuchHost)));
     let server = serve(|question| vec![reply(question, Rcode::SERVFAIL, &[])]);

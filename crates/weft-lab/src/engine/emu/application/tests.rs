@@ -117,7 +117,7 @@ fn counts_are_differences_between_the_ends_of_the_measured_time() {
 }
 
 #[test]
-fn a_picture_that_stands_at_the_end_is_a_freeze() {
+fn a_picture_that_lasts_to_the_end_is_a_freeze() {
     let freezes = |log: &ClientLog, from: u64| {
         let values = values(std::slice::from_ref(log), Duration::from_secs(from));
         ["freeze_count", "freeze_s"].map(|name| value(&values, name).unwrap())
@@ -184,7 +184,7 @@ fn a_run_that_the_processor_limited_is_flagged() {
 }
 
 #[test]
-fn a_connection_that_was_lost_is_told() {
+fn a_lost_connection_is_reported() {
     let lost = ClientLog {
         has_failed: true,
         ..sink()

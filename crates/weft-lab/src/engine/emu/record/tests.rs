@@ -105,7 +105,7 @@ fn drops_keep_their_reasons() {
 }
 
 #[test]
-fn what_ends_after_the_run_does_not_count() {
+fn runs_that_end_late_do_not_count() {
     let record = recorded(&[packet(980, End::Source, Fate::Delivered)]);
     assert_eq!(record.links[0].forward().counters.sent.packets, 0);
 }

@@ -84,7 +84,7 @@ fn each_end_is_handed_what_the_other_says() {
 }
 
 #[test]
-fn a_client_that_dies_is_told_with_its_last_words() {
+fn a_client_that_dies_is_reported_with_its_last_output() {
     let script = "echo '{\"ready\":true}'; echo 'no memory' >&2; exit 1";
     let error = refused(job(
         End::Source,
@@ -102,7 +102,7 @@ fn a_client_that_dies_is_told_with_its_last_words() {
 }
 
 #[test]
-fn what_the_machine_lacks_is_told_apart() {
+fn things_that_the_machine_lacks_are_reported_apart() {
     let script = r#"echo '{"error":"no Chromium","remedy":"install it"}'; exit 3"#;
     let error = refused(job(
         End::Sink,
@@ -159,7 +159,7 @@ fn a_client_hands_over_pictures_of_1080p() {
 }
 
 #[test]
-fn of_a_line_that_is_wrong_the_begin_is_told() {
+fn a_wrong_line_is_reported_with_its_beginning() {
     let script = "head -c 9000 /dev/zero | tr '\\0' x; echo; cat > /dev/null";
     let error = refused(job(
         End::Source,
@@ -171,7 +171,7 @@ fn of_a_line_that_is_wrong_the_begin_is_told() {
 }
 
 #[test]
-fn what_is_no_line_of_a_client_ends_the_run() {
+fn an_invalid_line_of_a_client_ends_the_run() {
     let script = "echo hello; cat > /dev/null";
     let error = refused(job(
         End::Source,
@@ -216,7 +216,7 @@ fn a_command_is_asked_to_end_with_the_run() {
 }
 
 #[test]
-fn who_says_that_something_is_wrong_must_end() {
+fn a_client_that_reports_an_error_must_end() {
     let script = r#"echo '{"ready":true}'; echo '{"error":"no camera"}'
                     while sleep 0.1; do echo '{"sample":{"unix_ms":1}}'; done"#;
     let talker = job(End::Source, script, OutputFormat::Lines, ExitPolicy::Never);
@@ -236,7 +236,7 @@ fn a_command_that_ends_with_three_lacks_nothing() {
 }
 
 #[test]
-fn what_a_command_has_started_ends_with_its_flow() {
+fn processes_of_a_command_end_with_its_flow() {
     let mut setup = setup();
     // On a busy machine, a shell has time to start and to react before the kill.
     setup.duration = weft_units::Duration::from_millis(2_900);

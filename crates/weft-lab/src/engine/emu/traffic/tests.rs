@@ -90,7 +90,7 @@ fn transfers_outlast_the_run_within_their_bounds() {
 }
 
 #[test]
-fn what_the_kernel_lacks_is_named_with_the_remedy() {
+fn missing_kernel_features_are_named_with_the_remedy() {
     let bbr3 = FlowKind::Tcp(TcpSetup::long_lived(CongestionKind::Bbr3));
     let setup = FlowSetup::new("load", Route::forward(&[0]), bbr3);
     let error = jobs(0, &setup, &ends(), (Duration::from_secs(30), 1)).unwrap_err();
@@ -102,7 +102,7 @@ fn what_the_kernel_lacks_is_named_with_the_remedy() {
 }
 
 #[test]
-fn small_queues_that_the_kernel_is_not_told_of_are_a_note() {
+fn a_note_says_that_the_kernel_does_not_know_its_small_queues() {
     let flow = |small_queues| {
         let tcp = TcpSetup {
             small_queues,

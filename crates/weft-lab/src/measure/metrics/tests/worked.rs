@@ -209,7 +209,7 @@ fn transfers_take_from_the_opening_to_the_last_acknowledgement() {
 
 /// The caller's three frames of 1 kB within two seconds, and the callee's frames.
 #[test]
-fn what_a_callee_films_is_load_and_not_judged() {
+fn the_callees_camera_is_load_and_not_judged() {
     let mine = [frame(0), built_in(40, 20), frame(120)];
     let theirs = [built_in(0, 90), unseen(40)];
     let bytes = ([4_000, 6_000], [40_000, 60_000]);
@@ -232,7 +232,7 @@ fn frozen(call: &Small, from: u64) -> (f64, f64) {
 }
 
 #[test]
-fn a_picture_that_stands_is_frozen_within_the_measured_time_only() {
+fn freezes_count_within_the_measured_time_only() {
     // The last picture before the outage is displayed from 1010 ms on, the next one at
     // 3050 ms.
     let frames = [film(0, 1000), film(3000, 4000)].concat();

@@ -43,7 +43,7 @@ fn column<'a>(series: &'a Series, head: &str) -> &'a Column {
 }
 
 #[test]
-fn what_a_controller_tells_stands_at_the_time_at_which_it_did() {
+fn values_of_controllers_have_the_time_of_their_report() {
     let series = series("nada@a");
     let heads = ["target_mbps", "cc_state", "rtt_ms", "cc_rest"];
     for name in heads {

@@ -64,7 +64,7 @@ fn a_packet_that_is_cut_arrives_with_its_last_part() {
 /// The receiver detects the gap when later data arrives, waits 35 ms for HARQ
 /// and asks; without later data the sender retransmits after 45 ms.
 #[test]
-fn what_was_given_up_is_sent_again_and_holds_back_what_comes_behind_it() {
+fn abandoned_data_is_sent_again_and_holds_back_later_data() {
     let mut world = World::with(3);
     let [first, second, third] = [0, 1, 2].map(|n| world.fill(at_ms(n), 1_000));
     world.receive(at_ms(5), &second);

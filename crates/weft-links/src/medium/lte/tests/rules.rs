@@ -57,7 +57,7 @@ fn a_failed_block_comes_eight_milliseconds_later() {
 /// Loss after four attempts, at margins below the CQI's threshold: the product
 /// of the errors of each attempt.
 #[test]
-fn what_is_left_after_four_attempts_is_the_product_of_their_errors() {
+fn loss_after_four_attempts_is_the_product_of_their_errors() {
     let signal = LteSignal {
         quality: LteQuality::Fading {
             snr: 10.0,

@@ -121,7 +121,7 @@ fn fading_terminals_gain_by_proportional_fairness_and_far_ones_keep_their_share(
 
 /// A terminal that wants little gets it, and the next one gets the rest.
 #[test]
-fn what_one_terminal_leaves_is_anothers() {
+fn one_terminal_uses_what_another_leaves() {
     for scheduler in LteScheduler::ALL {
         let mut world = World::new(with(scheduler, cell(&[10, 12], 1)), 1);
         for number in 0..8_000 {

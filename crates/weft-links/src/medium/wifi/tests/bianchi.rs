@@ -260,7 +260,7 @@ fn stations_of_802_11b_have_the_throughput_of_2005() {
 }
 
 #[test]
-fn who_has_collided_and_goes_on_before_others_changes_little() {
+fn precedence_after_a_collision_changes_little() {
     // A separate slot grid for stations that wait for an answer: ACKTimeout is
     // shorter than EIFS.
     let timing = Timing {
@@ -278,7 +278,7 @@ fn who_has_collided_and_goes_on_before_others_changes_little() {
 }
 
 #[test]
-fn who_gives_up_after_seven_attempts_carries_less_among_fifty() {
+fn stations_that_give_up_after_seven_attempts_carry_less_among_fifty() {
     // Without a retry limit 22.4 Mbit/s.
     let spec = stations(WifiStandard::G, &["54mbit"; 50]);
     let outcome = saturate(cell(&spec), &upwards(50, 1500), Duration::from_secs(10));

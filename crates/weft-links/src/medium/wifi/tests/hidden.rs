@@ -95,7 +95,7 @@ fn expected(share: f64, busy: f64) -> f64 {
 }
 
 #[test]
-fn a_hidden_station_carries_what_strangers_miss() {
+fn a_hidden_station_carries_what_the_overlapping_network_does_not_hit() {
     for (share, busy_ms) in [(0.1, 2), (0.3, 2), (0.5, 2), (0.3, 8)] {
         let mut spec = hidden(share);
         spec.busy_period = Duration::from_millis(busy_ms);
@@ -106,7 +106,7 @@ fn a_hidden_station_carries_what_strangers_miss() {
 }
 
 #[test]
-fn who_hears_strangers_loses_nothing_to_them_and_who_does_not_does() {
+fn only_stations_that_do_not_hear_the_overlapping_network_lose_frames_to_it() {
     let mut heard = hidden(0.3);
     heard.stations[0].strangers = WifiObssRelation::Heard;
     let (heard, hidden) = (run(&heard, 50), run(&hidden(0.3), 50));
@@ -117,7 +117,7 @@ fn who_hears_strangers_loses_nothing_to_them_and_who_does_not_does() {
 
 /// Downwards the access point and overlapping networks wait for each other.
 #[test]
-fn what_comes_down_to_a_hidden_station_is_not_hit() {
+fn frames_to_a_hidden_station_are_not_hit() {
     let mut spec = hidden(0.3);
     let load = Load {
         from: 1,
@@ -133,7 +133,7 @@ fn what_comes_down_to_a_hidden_station_is_not_hit() {
 
 /// Frames that were hit are sent again, so with enough attempts none is lost.
 #[test]
-fn who_tries_often_enough_gives_nothing_up() {
+fn enough_attempts_lose_nothing() {
     let mut spec = hidden(0.3);
     let given_up = |spec: &WifiSpec| run(spec, 50).retries[0];
     assert!(given_up(&spec) > 0);
@@ -144,7 +144,7 @@ fn who_tries_often_enough_gives_nothing_up() {
 /// The first station hears overlapping networks and waits for them, the second
 /// does not: frames of the first fail only in collisions with the second.
 #[test]
-fn who_hears_strangers_is_not_hit_beside_one_who_does_not() {
+fn a_station_that_hears_the_overlapping_network_is_not_hit_beside_one_that_does_not() {
     let mut spec = stations(WifiStandard::N, &["mcs4", "mcs4"]);
     spec.interference = 0.3;
     spec.stations[1].strangers = WifiObssRelation::Hidden;
@@ -191,7 +191,7 @@ fn cells() -> impl Strategy<Value = MediumSpec> {
 
 proptest! {
     #[test]
-    fn a_cell_with_strangers_is_a_medium(spec in cells(), calls in calls()) {
+    fn a_cell_with_an_overlapping_network_is_a_medium(spec in cells(), calls in calls()) {
         holds(&spec, &calls)?;
     }
 }

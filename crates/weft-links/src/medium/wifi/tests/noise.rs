@@ -171,7 +171,7 @@ fn walk(control: WifiRateControl) -> Vec<f64> {
 }
 
 #[test]
-fn who_walks_away_and_returns_is_slower_and_faster_again() {
+fn a_station_that_walks_away_and_returns_slows_down_and_recovers() {
     for control in [WifiRateControl::Ideal, WifiRateControl::Minstrel] {
         let seconds = walk(control);
         println!("{control:?}: {seconds:.1?}");

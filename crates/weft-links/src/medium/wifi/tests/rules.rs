@@ -43,7 +43,7 @@ fn ends(wifi: &mut Wifi<usize>, until_us: u64) -> Vec<(usize, u64, Option<DropRe
 const EXCHANGE_G: u64 = 254 + 10 + 34;
 
 #[test]
-fn what_meets_an_idle_medium_goes_at_once() {
+fn frames_that_find_an_idle_medium_leave_at_once() {
     let mut wifi = cell(&stations(WifiStandard::G, &["54mbit"]));
     enqueue(&mut wifi, 1_000, 0, 1, 0);
     assert_eq!(ends(&mut wifi, 9_000), [(0, 1_000 + EXCHANGE_G, None)]);
@@ -57,7 +57,7 @@ fn what_meets_an_idle_medium_goes_at_once() {
 }
 
 #[test]
-fn who_meets_a_busy_medium_draws_a_backoff() {
+fn a_busy_medium_causes_a_backoff() {
     let mut wifi = cell(&stations(WifiStandard::G, &["54mbit"; 2]));
     enqueue(&mut wifi, 1_000, 0, 2, 0);
     enqueue(&mut wifi, 1_100, 1, 2, 1);
@@ -107,7 +107,7 @@ fn an_access_point_with_one_queue_has_one_limit() {
 }
 
 #[test]
-fn an_aggregate_takes_along_what_waits_for_the_same_receiver() {
+fn an_aggregate_includes_all_frames_for_its_receiver() {
     let mut wifi = cell(&stations(WifiStandard::N, &["mcs7"; 2]));
     // The medium is busy with the first.
     for packet in 0..7 {
@@ -238,7 +238,7 @@ fn the_stronger_of_two_frames_survives_where_receivers_can_capture() {
 }
 
 #[test]
-fn strangers_take_their_share_of_the_time() {
+fn an_overlapping_network_takes_its_share_of_the_time() {
     let span = Duration::from_secs(50);
     let mut spec = stations(WifiStandard::G, &["54mbit"]);
     let alone = saturate(cell(&spec), &upwards(1, 1500), span).total();

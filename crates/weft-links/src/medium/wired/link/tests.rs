@@ -286,7 +286,7 @@ fn the_line_changes_at_its_steps() {
 }
 
 #[test]
-fn a_clock_that_goes_back_stands_still() {
+fn time_never_decreases_when_the_clock_goes_back() {
     let mut link = link("rate=1mbit");
     link.cut(at_ms(10));
     link.restore(at_ms(5));

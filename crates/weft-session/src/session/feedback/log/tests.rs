@@ -45,7 +45,7 @@ fn a_late_arrival_is_reported_again_from_its_number_on() {
 }
 
 #[test]
-fn an_arrival_from_long_ago_is_no_news() {
+fn an_old_arrival_changes_nothing() {
     let mut log = ReceiveLog::default();
     for number in 0..2000 {
         log.on_packet(number, plain(1));
@@ -57,7 +57,7 @@ fn an_arrival_from_long_ago_is_no_news() {
 }
 
 #[test]
-fn of_copies_the_first_arrival_counts_and_any_mark() {
+fn copies_count_by_first_arrival_and_any_mark() {
     let mut log = ReceiveLog::default();
     let arrival = |ms, ecn| Arrival { at: at(ms), ecn };
     log.on_packet(1, arrival(1, Ecn::Ect1));
@@ -96,7 +96,7 @@ fn a_packet_that_comes_after_its_copy_is_reported_once() {
 }
 
 #[test]
-fn a_copy_is_no_excuse_for_longer_than_the_sender_remembers() {
+fn a_copy_explains_a_gap_only_as_long_as_the_sender_remembers() {
     let mut log = ReceiveLog::default();
     log.on_packet(0, plain(0));
     log.on_copy(1, at(0));
@@ -114,7 +114,7 @@ fn a_copy_is_no_excuse_for_longer_than_the_sender_remembers() {
 }
 
 #[test]
-fn what_nobody_asks_for_is_forgotten_beyond_a_second_of_it() {
+fn packets_that_nobody_requests_are_forgotten_after_a_second() {
     let mut log = ReceiveLog::default();
     for number in 0..u16::MAX {
         log.on_packet(number, plain(1));

@@ -21,7 +21,7 @@ proptest! {
 }
 
 #[test]
-fn what_was_not_needed_does_not_add_up_for_ever() {
+fn unused_allowance_is_bounded() {
     let mut budget = Budget::new();
     budget.earn(Bytes(100_000_000));
     let sent = (0..100).filter(|_| budget.spend(Bytes(1000))).count();

@@ -163,7 +163,7 @@ fn a_dead_path_is_found_within_200_ms_and_comes_back() {
 
 /// Feedback has the run's times, the agent has its own.
 #[test]
-fn what_media_proves_needs_no_answer() {
+fn a_path_that_carries_media_needs_no_answer() {
     let run = |is_heard: bool| {
         let mut line = Line::new(&[ms(40), ms(40)]);
         line.dead[1] = true;

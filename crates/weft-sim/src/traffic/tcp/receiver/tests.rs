@@ -82,7 +82,7 @@ fn blocks_are_reported_newest_first_as_in_rfc_2018() {
 }
 
 #[test]
-fn what_had_arrived_before_is_reported_as_duplicate() {
+fn repeated_packets_are_reported_as_duplicates() {
     let mut line = Line::settled();
     assert!(line.take(3).is_some_and(|a| a.duplicate && a.next == 16));
     assert!(line.take(20).is_some_and(|a| !a.duplicate));

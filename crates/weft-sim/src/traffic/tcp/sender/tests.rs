@@ -96,7 +96,7 @@ fn a_mark_beside_a_loss_calls_for_nothing_more() {
 }
 
 #[test]
-fn a_timeout_is_told_too() {
+fn a_timeout_is_reported() {
     let mut line = Line::of_ten();
     while line.sender.counters.timeouts == 0 {
         line.now = line.sender.due().expect("a timer");

@@ -75,7 +75,7 @@ fn forms_that_were_met_in_the_field() {
 }
 
 #[test]
-fn what_is_not_written_is_baseline_at_level_1_in_single_units() {
+fn missing_parameters_mean_baseline_at_level_1_in_single_units() {
     let bare = Form {
         profile: Profile::Baseline,
         level: 10,
@@ -174,7 +174,7 @@ proptest! {
     }
 
     #[test]
-    fn what_decodes_is_transitive(a in 0..13_usize, b in 0..13_usize, c in 0..13_usize) {
+    fn decoding_is_transitive(a in 0..13_usize, b in 0..13_usize, c in 0..13_usize) {
         const ALL: [(u8, u8); 13] = [(0x42, 0x40), (0x42, 0), (0x64, 0xc), (0x4d, 0), (0x64, 0),
             (0x58, 0), (0x6e, 0), (0x7a, 0), (0xf4, 0), (0x6e, 16), (0x7a, 16), (0xf4, 16), (0x2c, 16)];
         let [a, b, c] = [a, b, c].map(|i| Profile::of(ALL[i].0, ALL[i].1).unwrap());

@@ -25,7 +25,7 @@ fn files(folder: &Path, is_left_out: fn(&Path) -> bool) -> BTreeSet<String> {
 }
 
 #[test]
-fn what_is_unpacked_is_what_the_sources_have() {
+fn unpacked_files_equal_the_sources() {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../clients");
     let cache = tempfile::tempdir().unwrap();
     let folder = unpack(cache.path()).unwrap();
@@ -44,7 +44,7 @@ fn what_is_unpacked_is_what_the_sources_have() {
 }
 
 #[test]
-fn what_is_unpacked_stays_and_what_is_broken_is_unpacked_again() {
+fn unpacked_files_stay_and_damaged_ones_are_unpacked_again() {
     let cache = tempfile::tempdir().unwrap();
     let folder = unpack(cache.path()).unwrap();
     fs::write(folder.join("pion/pion"), "built").unwrap();
@@ -58,7 +58,7 @@ fn what_is_unpacked_stays_and_what_is_broken_is_unpacked_again() {
 }
 
 #[test]
-fn what_is_to_be_built_is_told_with_its_folder() {
+fn programs_that_must_be_built_are_named_with_their_folder() {
     let folder = tempfile::tempdir().unwrap();
     let error = built(folder.path(), "pion", "go build -o pion ./lab").unwrap_err();
     let command = format!("(cd {} && go build -o pion ./lab)", folder.path().display());

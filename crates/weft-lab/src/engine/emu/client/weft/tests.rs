@@ -44,7 +44,7 @@ fn said(source: &str, sink: &str) -> Result<Vec<ClientLog>, EngineError> {
 }
 
 #[test]
-fn cameras_are_told_as_the_scenario_has_them() {
+fn cameras_are_reported_as_in_the_scenario() {
     let arguments = |set: &[&str]| {
         let scenario = scenario(set);
         sending(&call(&scenario).caller, &["10.0.0.1".to_owned()]).join(" ")
@@ -85,7 +85,7 @@ fn an_end_that_falls_silent_hangs() {
 }
 
 #[test]
-fn who_has_asked_for_no_keyframe_says_so() {
+fn a_receiver_without_keyframe_requests_says_so() {
     let of = |received: &str| {
         let text = format!(r#"{{"unix_ms":1000,"peers":[{{"received":{received}}}]}}"#);
         sample(&serde_json::from_str(&text).unwrap())
@@ -100,7 +100,7 @@ fn who_has_asked_for_no_keyframe_says_so() {
 }
 
 #[test]
-fn a_call_that_never_was_is_no_call_without_traffic() {
+fn a_call_without_traffic_differs_from_none() {
     const ALONE: &str = "{\"unix_ms\":1000}\n{\"unix_ms\":2000}\n";
     const HEARD: &str = "{\"unix_ms\":3000,\"received\":{\"source\":{\"bytes\":9}}}\n";
     let all = said(ALONE, &format!("{ALONE}{HEARD}")).unwrap();

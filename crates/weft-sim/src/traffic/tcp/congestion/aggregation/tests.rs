@@ -21,7 +21,7 @@ fn a_steady_stream_has_no_more_than_one_acknowledgement_brings() {
 }
 
 #[test]
-fn what_was_held_back_comes_on_top() {
+fn delayed_packets_come_on_top() {
     // Nothing for 20 ms, then all of it in two acknowledgements.
     assert_eq!(most(&[(2, 2), (22, 11), (22, 9), (24, 2)], 100.0), 20.0);
     assert_eq!(most(&[(2, 2), (22, 11), (22, 9), (24, 2)], 15.0), 15.0);

@@ -22,7 +22,7 @@ impl Connection {
 /// The first loss begins an interval that includes its round; a loss in the fourth ends
 /// it.
 #[test]
-fn two_alike_intervals_of_much_loss_are_believed_for_48_rounds() {
+fn two_similar_intervals_of_much_loss_count_as_a_policer_for_48_rounds() {
     let mut connection = Connection::default();
     connection.run(7, 40, 10);
     assert_eq!(connection.policed.bandwidth(), None);
@@ -42,7 +42,7 @@ fn two_alike_intervals_of_much_loss_are_believed_for_48_rounds() {
 }
 
 #[test]
-fn less_than_a_fifth_lost_is_no_policer() {
+fn less_than_a_fifth_lost_is_not_a_policer() {
     let mut connection = Connection::default();
     connection.run(200, 40, 7);
     assert_eq!(connection.policed.bandwidth(), None);
@@ -51,7 +51,7 @@ fn less_than_a_fifth_lost_is_no_policer() {
 }
 
 #[test]
-fn intervals_that_differ_are_no_policer() {
+fn intervals_that_differ_are_not_a_policer() {
     let mut connection = Connection::default();
     connection.run(4, 40, 10);
     connection.run(4, 30, 10);
