@@ -100,7 +100,7 @@ it('lets a cut end with its visitor, and counts for each visitor from the beginn
   await second.context.close();
 }));
 
-it('rests while nobody watches, and is there at once for who comes', { timeout: 120_000 }, whereTheMachineKeepsUp(async () => {
+it('rests while nobody watches, and is there at once for a newcomer', { timeout: 120_000 }, whereTheMachineKeepsUp(async () => {
   const alone = startWeft(['demo', '--listen', '127.0.0.1:0', '--size', '360p'], ENDS);
   const first = await openPage(browser, await alone.url(), { viewport: VIEWPORT });
   await framesShown(first.page, SINGLE, 30);

@@ -48,7 +48,7 @@ it('the browser sees and hears the native sender, and how its links are', whereT
   expect(kim.complaints).toEqual([]);
 }));
 
-it('the native sender says how loud its sound is, and is marked as who speaks', whereTheMachineKeepsUp(async () => {
+it('the native sender says how loud its sound is, and is marked as the speaker', whereTheMachineKeepsUp(async () => {
   const told = (): Promise<number | undefined> =>
     kim.page.evaluate(() => {
       const { peers } = globalThis as unknown as { peers: RTCPeerConnection[] };

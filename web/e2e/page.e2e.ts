@@ -427,7 +427,7 @@ describe('the door of a server with a token', () => {
     await context.close();
   }));
 
-  it('asks who may watch only for no camera', whereTheMachineKeepsUp(async () => {
+  it('does not ask spectators for a camera', whereTheMachineKeepsUp(async () => {
     const { page, context } = await openPage(browser, `${guarded.url}/r/mock?token=watch`, { before: [countCaptures] });
     await page.getByText('You are invited to watch and listen').waitFor();
     await page.getByLabel('Your name').fill('Kim');

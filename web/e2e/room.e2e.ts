@@ -204,7 +204,7 @@ it('the sound comes from the loudspeaker that is chosen, also that of people who
   for (const { context } of [ada, bob, eve]) await context.close();
 }));
 
-it('who closes the page is gone within two seconds, and who speaks is marked', whereTheMachineKeepsUp(async () => {
+it('a closed page is gone within two seconds, and a speaker is marked', whereTheMachineKeepsUp(async () => {
   const ada = await enter('Ada');
   const bob = await enter('Bob');
   await framesShown(ada.page, 'Picture of Bob', 30);

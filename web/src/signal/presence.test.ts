@@ -28,7 +28,7 @@ it('knows whether people of other servers may be missing', () => {
   expect(reduce(alone, ...welcomed).complete).toBe(true);
 });
 
-it('adds who joins, takes who leaves, and a welcome replaces everything', () => {
+it('adds arrivals, removes departures, and a welcome replaces everything', () => {
   const joined = after(welcomed, ['joined', person('bob')]);
   expect([...joined.participants.keys()]).toEqual(['me', 'ada', 'bob']);
   expect([...reduce(joined, 'left', { id: 'ada' }).participants.keys()]).toEqual(['me', 'bob']);
@@ -56,7 +56,7 @@ it.each([
   expect(reduce(before, event, value)).toBe(before);
 });
 
-it('tells who came and went, and dead and living links, but not suspicion', () => {
+it('reports arrivals, departures, dead and living links, but not suspicion', () => {
   const steps: [string, unknown][] = [
     ['joined', person('rover', { kind: 'native', links: [link('lte', 'up')] })],
     ['links', { id: 'rover', links: [link('lte', 'suspect')] }],
@@ -115,7 +115,7 @@ it('knows whether the server records the room, and says when that changes or fai
   expect(news(failed, reduce(failed, 'settings', {}))).toEqual(['The recording has ended.']);
 });
 
-it('knows the settings of the room and who waits, and announces both', () => {
+it('knows the settings of the room and those waiting, and announces both', () => {
   const before = after(welcomed);
   const locked = reduce(before, 'settings', { locked: true, waiting_room: true });
   expect(locked.settings).toEqual({ locked: true, waitingRoom: true, recorded: false });
