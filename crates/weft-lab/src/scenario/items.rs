@@ -59,7 +59,7 @@ impl Items {
             ("interference", &table.interference),
             ("busy-period", &table.busy_period),
             ("attempts", &table.attempts),
-            ("strangers", &table.strangers),
+            ("obss", &table.obss),
             ("snr", &table.snr),
             ("cqi", &table.cqi),
             ("rank", &table.rank),

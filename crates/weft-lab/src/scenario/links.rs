@@ -37,7 +37,7 @@ pub struct Link {
     pub busy_period: Option<Text>,
     #[serde(default, deserialize_with = "number")]
     pub attempts: Option<Text>,
-    pub strangers: Option<Text>,
+    pub obss: Option<Text>,
     pub snr: Option<Text>,
     #[serde(default, deserialize_with = "number")]
     pub cqi: Option<Text>,

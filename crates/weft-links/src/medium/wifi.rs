@@ -12,11 +12,11 @@ mod control;
 mod keys;
 mod lane;
 mod losses;
+mod obss;
 mod rate;
 mod sender;
 mod signal;
 mod spec;
-mod strangers;
 mod timing;
 mod turns;
 
@@ -31,9 +31,9 @@ use super::service::{Meter, Service};
 use crate::{ChannelId, Departure, PacketInfo, ServiceTime, StationId, Tally};
 use contender::{Contender, Contenders};
 use control::RadioDirection;
+use obss::OverlappingNetwork;
 use sender::{Sender, SenderSetup};
 use signal::Signal;
-use strangers::OverlappingNetwork;
 use timing::Timing;
 use weft_units::{Deadline, Duration, Instant, Rng};
 
@@ -52,7 +52,7 @@ pub(crate) struct Wifi<P> {
     channel: Meter,
     counters: Vec<RadioCounters>,
     air: Air,
-    strangers: Option<OverlappingNetwork>,
+    obss: Option<OverlappingNetwork>,
     /// Margin in dB by which a signal at the access point survives a collision.
     capture: Option<f64>,
     /// End of the last busy period.
@@ -78,7 +78,7 @@ enum Air {
     Idle { next: Option<Instant> },
     /// Overlapping networks transmit; the next sender that does not hear them
     /// begins at time `next`.
-    Strange {
+    Obss {
         until: Instant,
         next: Option<Instant>,
     },
@@ -170,7 +170,7 @@ impl<P> Wifi<P> {
             let hears = spec
                 .stations
                 .get(index)
-                .is_none_or(|s| s.strangers == WifiObssRelation::Heard);
+                .is_none_or(|s| s.obss == WifiObssRelation::Heard);
             let own = (0..categories).map(move |category| {
                 Contender::new(timing, category, hears, rng.stream(&category.to_string()))
             });
@@ -189,13 +189,13 @@ impl<P> Wifi<P> {
             channel: Meter::new(Service::Idle),
             counters: vec![RadioCounters::default(); rngs.len()],
             air: Air::Idle { next: None },
-            strangers: OverlappingNetwork::new(spec, rng.stream("strangers")),
+            obss: OverlappingNetwork::new(spec, rng.stream("strangers")),
             capture: spec.capture,
             busy_until: Instant::ZERO,
             on_air: Vec::new(),
             timing,
         };
-        wifi.defer_strangers(Instant::ZERO);
+        wifi.defer_obss(Instant::ZERO);
         wifi.contend();
         wifi
     }
@@ -222,11 +222,11 @@ impl<P> Model<P> for Wifi<P> {
         // A packet that arrives at the end of an exchange really arrived during
         // its data, before the answer: the medium was busy.
         let is_busy = matches!(self.air, Air::Busy { .. })
-            || self.contenders.waits_for_strangers(index)
+            || self.contenders.waits_for_obss(index)
             || self.busy_until == now;
         self.contenders.activate(index, now, is_busy);
         let access = self.contenders.access_at(index);
-        if let Air::Idle { next } | Air::Strange { next, .. } = &mut self.air {
+        if let Air::Idle { next } | Air::Obss { next, .. } = &mut self.air {
             *next = next.iter().copied().chain(access).min();
             self.measure(now);
         }
@@ -255,7 +255,7 @@ impl<P> Model<P> for Wifi<P> {
         let ended = leaving.map(|sender| self.senders[*sender].port().poll_timeout());
         let turn = match self.air {
             Air::Idle { next } => next,
-            Air::Strange { until, next } => next.into_iter().chain([until]).min(),
+            Air::Obss { until, next } => next.into_iter().chain([until]).min(),
             Air::Busy { until, .. } => Some(until),
         };
         let turn = turn.map(|at| Deadline { at, reason: "turn" });

@@ -140,10 +140,10 @@ fn an_invalid_cell_is_reported_with_place_and_remedy() {
         ),
         (
             "back = \"rate=mcs5\"",
-            "back = \"strangers=hidden\"",
+            "back = \"obss=hidden\"",
             vec![
                 "t.toml:16:8",
-                "hears strangers or does not",
+                "hears overlapping networks or does not",
                 "way there only",
             ],
         ),

@@ -15,7 +15,7 @@ pub(super) struct Contenders {
     idle_since: IdleSince,
     /// End of the transmission of overlapping networks; contenders that hear
     /// them wait.
-    strangers_until: Option<Instant>,
+    obss_until: Option<Instant>,
     categories: usize,
     /// Number of active categories, by sender.
     active: Vec<usize>,
@@ -37,7 +37,7 @@ pub(super) struct Contender {
     access: Access,
     slot: Duration,
     countdown: Countdown,
-    hears_strangers: bool,
+    hears_obss: bool,
     /// Whether it has frames to send.
     active: bool,
     /// The present contention window.
@@ -64,7 +64,7 @@ impl Contenders {
                 to_hearing: Instant::ZERO,
                 to_hidden: Instant::ZERO,
             },
-            strangers_until: None,
+            obss_until: None,
             categories,
             due: Vec::new(),
         }
@@ -77,7 +77,7 @@ impl Contenders {
 
     /// Whether none of these hears overlapping networks.
     pub fn are_hidden(&self, mut of: impl Iterator<Item = usize>) -> bool {
-        of.all(|index| !self.all[index].hears_strangers)
+        of.all(|index| !self.all[index].hears_obss)
     }
 
     /// Whether a sender has frames to send.
@@ -91,13 +91,13 @@ impl Contenders {
     }
 
     /// Whether it waits for the end of an overlapping network's transmission.
-    pub fn waits_for_strangers(&self, index: usize) -> bool {
-        self.strangers_until.is_some() && self.all[index].hears_strangers
+    pub fn waits_for_obss(&self, index: usize) -> bool {
+        self.obss_until.is_some() && self.all[index].hears_obss
     }
 
     /// Time of its transmission if the medium stays idle.
     pub fn access_at(&self, index: usize) -> Option<Instant> {
-        match self.waits_for_strangers(index) {
+        match self.waits_for_obss(index) {
             true => None,
             false => self.all[index].access_at(),
         }
@@ -110,29 +110,29 @@ impl Contenders {
     }
 
     /// End of the transmission of overlapping networks, if there is one.
-    pub fn strangers_until(&self) -> Option<Instant> {
-        self.strangers_until
+    pub fn obss_until(&self) -> Option<Instant> {
+        self.obss_until
     }
 
     /// Marks the medium as busy from `at` to `until` for contenders that hear
     /// overlapping networks.
-    pub fn yield_to_strangers(&mut self, at: Instant, until: Instant) {
-        self.freeze(at, |_, contender| contender.hears_strangers);
-        self.on_strangers(until);
+    pub fn yield_to_obss(&mut self, at: Instant, until: Instant) {
+        self.freeze(at, |_, contender| contender.hears_obss);
+        self.on_obss(until);
     }
 
     /// Records a transmission of overlapping networks beside a hidden sender:
     /// contenders that hear it already see a busy medium.
-    pub fn on_strangers(&mut self, until: Instant) {
-        self.strangers_until = Some(until);
+    pub fn on_obss(&mut self, until: Instant) {
+        self.obss_until = Some(until);
     }
 
     /// Ends the transmission of overlapping networks at a time when the cell
     /// itself is silent.
-    pub fn on_strangers_gone(&mut self, at: Instant) {
-        self.strangers_until = None;
+    pub fn on_obss_gone(&mut self, at: Instant) {
+        self.obss_until = None;
         self.idle_since.to_hearing = at;
-        self.wake(|contender| contender.hears_strangers);
+        self.wake(|contender| contender.hears_obss);
     }
 
     /// Same as [`Contender::activate`].
@@ -179,10 +179,10 @@ impl Contenders {
     /// Marks the medium as busy from `at` for those for which `is_other` holds.
     /// Contenders that wait for overlapping networks already see a busy medium.
     pub fn freeze(&mut self, at: Instant, is_other: impl Fn(usize, &Contender) -> bool) {
-        let strangers = self.strangers_until.is_some();
+        let obss = self.obss_until.is_some();
         for index in &self.awake {
             let contender = &mut self.all[*index];
-            let knows = strangers && contender.hears_strangers;
+            let knows = obss && contender.hears_obss;
             if is_other(*index, contender) && !knows {
                 contender.freeze(at);
             }
@@ -192,13 +192,13 @@ impl Contenders {
     /// Records that the cell has been silent since `idle_since`; overlapping
     /// networks may still transmit at `now`.
     pub fn resume(&mut self, now: Instant, idle_since: Instant) {
-        self.strangers_until = self.strangers_until.filter(|until| *until > now);
-        let is_quiet = self.strangers_until.is_none();
+        self.obss_until = self.obss_until.filter(|until| *until > now);
+        let is_quiet = self.obss_until.is_none();
         self.idle_since.to_hidden = idle_since;
         if is_quiet {
             self.idle_since.to_hearing = idle_since;
         }
-        self.wake(|contender| is_quiet || !contender.hears_strangers);
+        self.wake(|contender| is_quiet || !contender.hears_obss);
     }
 
     /// Starts the countdown of these contenders; removes idle ones from the
@@ -217,7 +217,7 @@ impl Contenders {
 
 impl IdleSince {
     fn to(&self, contender: &Contender) -> Instant {
-        match contender.hears_strangers {
+        match contender.hears_obss {
             true => self.to_hearing,
             false => self.to_hidden,
         }
@@ -227,10 +227,10 @@ impl IdleSince {
 impl Contender {
     /// Contender without frames, on a medium that becomes idle at the run's
     /// epoch.
-    pub fn new(timing: &Timing, category: usize, hears_strangers: bool, rng: Rng) -> Contender {
+    pub fn new(timing: &Timing, category: usize, hears_obss: bool, rng: Rng) -> Contender {
         let access = timing.access[category];
         Contender {
-            hears_strangers,
+            hears_obss,
             access,
             slot: timing.slot,
             countdown: timing.countdown,

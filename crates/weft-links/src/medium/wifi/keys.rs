@@ -103,11 +103,11 @@ impl FromStr for WifiSpec {
 
 impl WifiStation {
     /// Keys of a link's specification that describe its station.
-    pub const KEYS: &[&str] = &["rate", "snr", "motion", "strangers", "queue", "aqm", "ecn"];
+    pub const KEYS: &[&str] = &["rate", "snr", "motion", "obss", "queue", "aqm", "ecn"];
 
     /// Reads a station: `rate=mcs7`, `rate=ideal` or `rate=minstrel`, one of
     /// them required, and `snr=40dB` or `snr=40dB@10s/5dB@60s`, `motion=still`,
-    /// `strangers=heard`, `queue=1500kB`, `aqm=droptail`, `ecn=off`.
+    /// `obss=heard`, `queue=1500kB`, `aqm=droptail`, `ecn=off`.
     ///
     /// # Errors
     /// Names the key, the value and the remedy.
@@ -121,7 +121,7 @@ impl WifiStation {
         let mut queue = QueueKeys::default();
         for (key, value) in keys {
             match key {
-                "strangers" => heard = strangers(value)?,
+                "obss" => heard = obss(value)?,
                 "snr" => points = Some(way(value)?),
                 "motion" => motion = motion_of(value)?,
                 "rate" => rate = Some(control(standard, value)?),
@@ -148,7 +148,7 @@ impl WifiStation {
                 points: points.unwrap_or(station.signal.points),
                 motion,
             },
-            strangers: heard,
+            obss: heard,
             queue: queue.limit.unwrap_or(station.queue),
             aqm: queue.aqm()?,
             ..station
@@ -161,9 +161,10 @@ impl WifiStation {
     /// # Errors
     /// If the two differ in a property that both directions share.
     pub fn with_way_back(self, back: &WifiStation) -> Result<WifiStation, SpecError> {
-        if back.strangers != self.strangers {
-            let remedy = "a station hears strangers or does not: say it of the way there only";
-            return Err(values::bad("strangers", "another one back", remedy));
+        if back.obss != self.obss {
+            let remedy = "a station hears overlapping networks or does not: write it for the \
+                          forward direction only";
+            return Err(values::bad("obss", "another one back", remedy));
         }
         if back.signal.motion != self.signal.motion {
             let remedy = "what moves changes both ways alike: say `motion` of the way there only";
@@ -251,7 +252,8 @@ fn ap_queue(value: &str) -> Result<ApQueue, SpecError> {
 }
 
 fn interference(value: &str) -> Result<f64, SpecError> {
-    let remedy = "write the share of the time that strangers hold the medium as 20%, below 100%";
+    let remedy = "write the share of the time that an overlapping network holds the medium as \
+                  20%, below 100%";
     let share = values::percentage(value).filter(|share| *share < 1.0);
     share.ok_or_else(|| values::bad("interference", value, remedy))
 }
@@ -262,11 +264,11 @@ fn attempts(value: &str) -> Result<u8, SpecError> {
     attempts.ok_or_else(|| values::bad("attempts", value, remedy))
 }
 
-fn strangers(value: &str) -> Result<WifiObssRelation, SpecError> {
-    let remedy = "write strangers=heard, or strangers=hidden of a station that does not hear those \
-                  whose share of the time is the cell's interference";
+fn obss(value: &str) -> Result<WifiObssRelation, SpecError> {
+    let remedy = "write obss=heard, or obss=hidden for a station that does not hear the \
+                  overlapping networks of `interference`";
     named(
-        "strangers",
+        "obss",
         value,
         WifiObssRelation::ALL,
         WifiObssRelation::name,

@@ -56,7 +56,7 @@ pub struct WifiStation {
     pub signal_back: Option<WifiSignal>,
     /// Whether the station and overlapping networks hear each other. Default
     /// heard.
-    pub strangers: WifiObssRelation,
+    pub obss: WifiObssRelation,
     /// Queue limit of the station, in each category. Default 1.5 MB, 1000 full
     /// packets (Linux's default length of a device's queue).
     pub queue: Bytes,
@@ -132,7 +132,9 @@ pub enum WifiError {
         rate: String,
     },
     /// Overlapping networks that come and go too often to be modelled.
-    #[error("strangers hold the medium for 10us at a time or longer: raise `busy-period`")]
+    #[error(
+        "an overlapping network holds the medium for 10us at a time or longer: raise `busy-period`"
+    )]
     BusyPeriod,
     /// A signal that would cause losses that are not modelled.
     #[error(
@@ -223,7 +225,7 @@ impl WifiStation {
             down: control,
             signal: WifiSignal::steady(SNR),
             signal_back: None,
-            strangers: WifiObssRelation::default(),
+            obss: WifiObssRelation::default(),
             queue: STATION_QUEUE,
             aqm: Aqm::DropTail,
         }

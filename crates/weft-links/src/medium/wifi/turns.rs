@@ -1,8 +1,8 @@
 //! Turns on the medium: order and outcome of transmissions.
 
 use super::control::{RadioDirection, Report};
+use super::obss::Disturbance;
 use super::signal::Signal;
-use super::strangers::Disturbance;
 use super::{Air, Radio, Transmission, Wifi};
 use crate::medium::service::Service;
 use weft_units::{Duration, Instant};
@@ -14,11 +14,11 @@ impl<P> Wifi<P> {
         loop {
             match self.air {
                 Air::Idle { next: Some(at) } if at <= now => self.begin(at),
-                Air::Strange {
+                Air::Obss {
                     until,
                     next: Some(at),
                 } if at < until && at <= now => self.transmit_all(at),
-                Air::Strange { until, .. } if until <= now => self.end_of_strangers(until),
+                Air::Obss { until, .. } if until <= now => self.end_of_obss(until),
                 Air::Busy { until, others_idle } if until <= now => self.end(until, others_idle),
                 _ => break,
             }
@@ -29,46 +29,46 @@ impl<P> Wifi<P> {
 
     /// Finds the next sender; the cell is silent.
     pub fn contend(&mut self) {
-        debug_assert!(self.strangers_at().is_none_or(|at| at >= self.busy_until));
+        debug_assert!(self.obss_at().is_none_or(|at| at >= self.busy_until));
         let next = self.contenders.next_access();
-        self.air = match self.contenders.strangers_until() {
-            Some(until) => Air::Strange { until, next },
+        self.air = match self.contenders.obss_until() {
+            Some(until) => Air::Obss { until, next },
             None => Air::Idle {
-                next: next.into_iter().chain(self.strangers_at()).min(),
+                next: next.into_iter().chain(self.obss_at()).min(),
             },
         };
     }
 
     /// Start of the next transmission of overlapping networks, if the medium is
     /// idle.
-    fn strangers_at(&self) -> Option<Instant> {
-        Some(self.strangers.as_ref()?.next())
+    fn obss_at(&self) -> Option<Instant> {
+        Some(self.obss.as_ref()?.next())
     }
 
     /// Tells overlapping networks that the medium was busy until then.
-    pub fn defer_strangers(&mut self, until: Instant) {
+    pub fn defer_obss(&mut self, until: Instant) {
         let most_urgent = self.timing.access.last().map(|access| access.ifs);
-        if let (Some(strangers), Some(ifs)) = (&mut self.strangers, most_urgent) {
-            strangers.defer(until + ifs);
+        if let (Some(obss), Some(ifs)) = (&mut self.obss, most_urgent) {
+            obss.defer(until + ifs);
         }
     }
 
     /// Starts a transmission of overlapping networks.
-    fn yield_to_strangers(&mut self, at: Instant) {
-        let Some(strangers) = &mut self.strangers else {
+    fn yield_to_obss(&mut self, at: Instant) {
+        let Some(obss) = &mut self.obss else {
             return;
         };
-        strangers.forget(at);
-        let until = strangers.take(at);
-        self.contenders.yield_to_strangers(at, until);
+        obss.forget(at);
+        let until = obss.take(at);
+        self.contenders.yield_to_obss(at, until);
         self.contend();
         self.measure(at);
     }
 
-    fn end_of_strangers(&mut self, at: Instant) {
+    fn end_of_obss(&mut self, at: Instant) {
         self.busy_until = at;
-        self.defer_strangers(at);
-        self.contenders.on_strangers_gone(at);
+        self.defer_obss(at);
+        self.contenders.on_obss_gone(at);
         self.contend();
         self.measure(at);
     }
@@ -92,8 +92,8 @@ impl<P> Wifi<P> {
 
     /// Starts the next transmission.
     fn begin(&mut self, at: Instant) {
-        match self.strangers_at() {
-            Some(strangers) if strangers <= at => self.yield_to_strangers(at),
+        match self.obss_at() {
+            Some(obss) if obss <= at => self.yield_to_obss(at),
             _ => self.transmit_all(at),
         }
     }
@@ -101,8 +101,8 @@ impl<P> Wifi<P> {
     /// Starts the transmissions of all contenders whose counters have expired.
     fn transmit_all(&mut self, at: Instant) {
         self.on_air.clear();
-        if let Some(strangers) = &mut self.strangers {
-            strangers.forget(at);
+        if let Some(obss) = &mut self.obss {
+            obss.forget(at);
         }
         // Senders that start within the slot cannot have heard the first.
         let due = self.contenders.take_due(at + self.timing.slot);
@@ -124,11 +124,11 @@ impl<P> Wifi<P> {
         };
         let is_other = |index, _: &_| self.on_air.iter().all(|t| t.contender != index);
         self.contenders.freeze(at, is_other);
-        if let (true, Some(strangers)) = (is_hidden, &mut self.strangers) {
+        if let (true, Some(obss)) = (is_hidden, &mut self.obss) {
             let end = self.on_air.iter().map(|t| t.ended).max();
-            strangers.disturb(at, end.unwrap_or(at));
-            if let Some(until) = strangers.until().filter(|until| *until > at) {
-                self.contenders.on_strangers(until);
+            obss.disturb(at, end.unwrap_or(at));
+            if let Some(until) = obss.until().filter(|until| *until > at) {
+                self.contenders.on_obss(until);
             }
         }
         self.measure(at);
@@ -201,7 +201,7 @@ impl<P> Wifi<P> {
     ) -> Option<Transmission> {
         let categories = self.categories();
         let timing = &self.timing;
-        let mut strangers = self.strangers.as_mut().filter(|_| is_hidden);
+        let mut obss = self.obss.as_mut().filter(|_| is_hidden);
         let sender = &mut self.senders[index];
         // A discipline may drop all frames of a lane; then the next lane is
         // served.
@@ -209,11 +209,11 @@ impl<P> Wifi<P> {
             let (way, signal) = way(&mut self.radios, index, sender.lane(lane).receiver);
             let attempt = way.attempt(begun, signal);
             let modulation = attempt.choice.modulation;
-            let mut disturbance = Disturbance::of(strangers.as_deref_mut(), modulation, begun);
+            let mut disturbance = Disturbance::of(obss.as_deref_mut(), modulation, begun);
             let intact = |frame, reached| {
                 let survives_noise = way.is_intact(&attempt, frame);
-                let survives_strangers = !disturbance.hits(reached);
-                survives_noise && survives_strangers
+                let survives_obss = !disturbance.hits(reached);
+                survives_noise && survives_obss
             };
             let Some(burst) = sender.transmit(lane, begun, timing, &attempt, txop, intact) else {
                 continue;
@@ -249,7 +249,7 @@ impl<P> Wifi<P> {
         let is_answered = self.on_air.iter().any(|t| t.is_answered);
         let on_air = self.on_air.iter().map(|t| t.contender);
         if is_answered || !self.contenders.are_hidden(on_air) {
-            self.defer_strangers(at);
+            self.defer_obss(at);
         }
         self.contenders.resume(at, others_idle);
         let mut on_air = std::mem::take(&mut self.on_air);
@@ -308,7 +308,7 @@ impl<P> Wifi<P> {
         let service = match (self.air, alone) {
             (Air::Idle { .. }, _) => Service::Idle,
             (Air::Busy { .. }, Some(_)) => Service::Used,
-            (Air::Busy { .. } | Air::Strange { .. }, _) => Service::Blocked,
+            (Air::Busy { .. } | Air::Obss { .. }, _) => Service::Blocked,
         };
         self.channel.set(at, service);
         for (index, meter) in self.meters.iter_mut().enumerate() {
@@ -316,7 +316,7 @@ impl<P> Wifi<P> {
             let waits = || self.contenders.has_active(index);
             let is_idle = match self.air {
                 Air::Idle { .. } => true,
-                Air::Strange { .. } => !self.contenders.waits_for_strangers(index * categories),
+                Air::Obss { .. } => !self.contenders.waits_for_obss(index * categories),
                 Air::Busy { .. } => false,
             };
             let service = match is_idle {

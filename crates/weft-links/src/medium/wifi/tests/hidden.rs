@@ -19,7 +19,7 @@ const TIMEOUT: f64 = 39e-6;
 fn hidden(share: f64) -> WifiSpec {
     let mut spec = stations(WifiStandard::G, &["54mbit"]);
     spec.interference = share;
-    spec.stations[0].strangers = WifiObssRelation::Hidden;
+    spec.stations[0].obss = WifiObssRelation::Hidden;
     spec
 }
 
@@ -108,7 +108,7 @@ fn a_hidden_station_carries_what_the_overlapping_network_does_not_hit() {
 #[test]
 fn only_stations_that_do_not_hear_the_overlapping_network_lose_frames_to_it() {
     let mut heard = hidden(0.3);
-    heard.stations[0].strangers = WifiObssRelation::Heard;
+    heard.stations[0].obss = WifiObssRelation::Heard;
     let (heard, hidden) = (run(&heard, 50), run(&hidden(0.3), 50));
     assert_eq!(heard.radio.failed, 0);
     assert!(hidden.radio.failed > 0);
@@ -127,7 +127,7 @@ fn frames_to_a_hidden_station_are_not_hit() {
     };
     let down = |spec: &WifiSpec| saturate(cell(spec), &[load], Duration::from_secs(50)).total();
     let to_hidden = down(&spec);
-    spec.stations[0].strangers = WifiObssRelation::Heard;
+    spec.stations[0].obss = WifiObssRelation::Heard;
     assert_eq!(to_hidden, down(&spec));
 }
 
@@ -147,7 +147,7 @@ fn enough_attempts_lose_nothing() {
 fn a_station_that_hears_the_overlapping_network_is_not_hit_beside_one_that_does_not() {
     let mut spec = stations(WifiStandard::N, &["mcs4", "mcs4"]);
     spec.interference = 0.3;
-    spec.stations[1].strangers = WifiObssRelation::Hidden;
+    spec.stations[1].obss = WifiObssRelation::Hidden;
     let beside = run(&spec, 50);
     assert!(beside.mbps[1] < 0.8 * beside.mbps[0], "{:?}", beside.mbps);
     assert!(beside.radio.collisions > 0);
@@ -164,7 +164,7 @@ fn hidden_stations_and_others_share_a_cell() {
     spec.capture = Some(10.0);
     spec.stations[1].signal = WifiSignal::steady(20.0);
     for hidden in &mut spec.stations[..2] {
-        hidden.strangers = WifiObssRelation::Hidden;
+        hidden.obss = WifiObssRelation::Hidden;
     }
     for aqm in [Aqm::DropTail, Aqm::DualPi2, Aqm::CoDel(EcnMarking::Off)] {
         spec.stations
@@ -181,7 +181,7 @@ fn cells() -> impl Strategy<Value = MediumSpec> {
         let rate = standard.rates()[0].to_string();
         let mut spec = stations(standard, &[&rate]);
         spec.interference = share;
-        spec.stations[0].strangers = WifiObssRelation::Hidden;
+        spec.stations[0].obss = WifiObssRelation::Hidden;
         if drops {
             spec.stations[0].aqm = Aqm::DualPi2;
         }

@@ -258,11 +258,11 @@ fn an_overlapping_network_takes_its_share_of_the_time() {
 #[test]
 fn a_cell_of_one_station_is_read_from_one_text() {
     let text = "medium=wifi, standard=g, rate=54mbit, delay=2ms, interference=20%, queue=90kB, \
-                busy-period=5ms, attempts=30, strangers=hidden";
+                busy-period=5ms, attempts=30, obss=hidden";
     let spec: WifiSpec = text.parse().unwrap();
     let expected = WifiStation {
         queue: Bytes(90_000),
-        strangers: WifiObssRelation::Hidden,
+        obss: WifiObssRelation::Hidden,
         ..WifiStation::new(WifiStandard::G.rate("54mbit").unwrap())
     };
     assert_eq!(
@@ -296,7 +296,7 @@ fn a_cell_of_one_station_is_read_from_one_text() {
         ("standard=g,rate=mcs7", "802.11g has 6mbit"),
         (
             "rate=mcs7,trace=x.csv",
-            "busy-period, attempts, delay, rate, snr, motion, strangers, queue, aqm, ecn",
+            "busy-period, attempts, delay, rate, snr, motion, obss, queue, aqm, ecn",
         ),
         ("rate=mcs7,rate=mcs5", "'rate' is given twice"),
         ("rate=mcs7,queue=0B", "write 1514B or more"),
@@ -307,7 +307,7 @@ fn a_cell_of_one_station_is_read_from_one_text() {
         ("rate=mcs7,snr=9dB@5s/3dB@5s", "in order, as 40dB@10s"),
         ("rate=mcs7,snr=9dB@5s/3dB", "in order, as 40dB@10s"),
         ("rate=mcs7,motion=driving", "still or walking"),
-        ("rate=mcs7,strangers=deaf", "or strangers=hidden"),
+        ("rate=mcs7,obss=deaf", "or obss=hidden"),
         (
             "standard=b,rate=ideal",
             "ideal and minstrel are not available",

@@ -23,15 +23,15 @@ impl OverlappingNetwork {
     pub fn new(spec: &WifiSpec, rng: Rng) -> Option<OverlappingNetwork> {
         let (share, busy) = (spec.interference, spec.busy_period);
         (share > 0.0).then(|| {
-            let mut strangers = OverlappingNetwork {
+            let mut obss = OverlappingNetwork {
                 pause: busy.mul_f64((1.0 - share) / share),
                 busy,
                 next: Instant::ZERO,
                 remembered: Vec::new(),
                 rng,
             };
-            strangers.rest(Instant::ZERO);
-            strangers
+            obss.rest(Instant::ZERO);
+            obss
         })
     }
 
@@ -84,7 +84,7 @@ impl OverlappingNetwork {
 
 /// Effect of overlapping networks on one transmission that they do not hear.
 pub(super) struct Disturbance<'s> {
-    strangers: Option<&'s mut OverlappingNetwork>,
+    obss: Option<&'s mut OverlappingNetwork>,
     modulation: Modulation,
     begun: Instant,
     /// End of the checked frames; `None` before the first.
@@ -95,12 +95,12 @@ pub(super) struct Disturbance<'s> {
 
 impl<'s> Disturbance<'s> {
     pub fn of(
-        strangers: Option<&'s mut OverlappingNetwork>,
+        obss: Option<&'s mut OverlappingNetwork>,
         modulation: Modulation,
         begun: Instant,
     ) -> Disturbance<'s> {
         Disturbance {
-            strangers,
+            obss,
             modulation,
             begun,
             reached: None,
@@ -111,17 +111,17 @@ impl<'s> Disturbance<'s> {
     /// Whether they hit the next frame of the transmission, which ends after
     /// this many bytes of it.
     pub fn hits(&mut self, bytes: u64) -> bool {
-        let Some(strangers) = self.strangers.as_deref_mut() else {
+        let Some(obss) = self.obss.as_deref_mut() else {
             return false;
         };
         let from = self.reached.unwrap_or_else(|| {
             let preamble = self.begun + self.modulation.airtime(0);
-            self.is_lost = strangers.disturb(self.begun, preamble);
+            self.is_lost = obss.disturb(self.begun, preamble);
             preamble
         });
         let to = self.begun + self.modulation.airtime(bytes);
         self.reached = Some(to);
-        strangers.disturb(from, to) || self.is_lost
+        obss.disturb(from, to) || self.is_lost
     }
 }
 
@@ -136,12 +136,12 @@ mod tests {
     fn hit(from: u64, until: u64) -> Vec<bool> {
         let mut spec = WifiSpec::new(WifiStandard::N, Vec::new());
         spec.interference = 0.5;
-        let mut strangers = OverlappingNetwork::new(&spec, Rng::new(1)).expect("some");
+        let mut obss = OverlappingNetwork::new(&spec, Rng::new(1)).expect("some");
         let at = |us| Instant::ZERO + Duration::from_micros(us);
-        strangers.next = at(1_000_000);
-        strangers.remembered.push((at(from), at(until)));
+        obss.next = at(1_000_000);
+        obss.remembered.push((at(from), at(until)));
         let modulation = Modulation::of(WifiStandard::N, GuardInterval::Long, WifiRate::Mcs(4));
-        let mut disturbance = Disturbance::of(Some(&mut strangers), modulation, at(1_000));
+        let mut disturbance = Disturbance::of(Some(&mut obss), modulation, at(1_000));
         // 39 Mbit/s: 1560 bytes take 320 us, behind a preamble of 36.
         let ends = (1..=4).map(|frames| frames * 1_560);
         ends.map(|bytes| disturbance.hits(bytes)).collect()
