@@ -1,23 +1,20 @@
-//! Size and frame rate of a camera's pictures when the rate is low.
+//! Adapts the size and frame rate of a camera's pictures to a low rate.
 //!
-//! An encoder that gets too little for its picture size drops pictures or
-//! makes mud. [`Adaptation`] says before each picture whether it is encoded,
-//! and how large; it hears what rate control made of it. Two things lower the
-//! size, independently, and the smaller one holds:
+//! An encoder whose rate is too low for its picture size drops pictures or makes them
+//! very coarse. [`Adaptation`] decides before each picture whether to encode it, and at
+//! which size; the caller reports what rate control did with it. Two rules lower the size
+//! independently, and the smaller size wins:
 //!
-//! - **the rate**: at the beginning, after an outage, and as soon as the rate
-//!   is below half of what a size should start with, pictures get the largest
-//!   size that may start with the rate. They grow when the rate was enough
-//!   for a larger size throughout [`WINDOW`].
-//! - **the quality**: quantizers above the upper bound, or most pictures
-//!   dropped, lower the size by a step; quantizers below the lower bound raise
-//!   it by one.
+//! - **the rate**: at the start, after an outage, and as soon as the rate is below half
+//!   of the starting rate of a size, pictures get the largest size whose starting rate
+//!   fits. They grow when the rate was enough for a larger size throughout [`WINDOW`].
+//! - **the quality**: quantizers above the upper bound, or most pictures dropped, lower
+//!   the size by a step; quantizers below the lower bound raise it by one.
 //!
-//! Every change of the size costs a keyframe, so a size that did not last long
-//! is tried again only after a time that doubles.
+//! Every change of size costs a keyframe. After a size that lasted only briefly, the wait
+//! before the next attempt doubles.
 //!
-//! The rates and bounds are libwebrtc's, so that a call looks as people expect
-//! of WebRTC.
+//! The rates and bounds are libwebrtc's, so that a call looks as people expect of WebRTC.
 
 mod ladder;
 mod setup;
@@ -29,33 +26,33 @@ use weft_units::{Duration, Instant, QuantizerBounds, Rate};
 use ladder::{Ladder, Rung};
 pub use setup::{AdaptationSetup, Degradation, Form};
 
-/// Decision on a picture.
+/// Decision about a picture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// Left out: there is no rate, or the frame rate is lowered.
+    /// Not encoded: the rate is zero, or the frame rate is lowered.
     Skip,
-    /// Encoded in the present form.
+    /// Encoded at the current size.
     Encode,
-    /// Encoded in the present form by an encoder that restarts, with a
-    /// keyframe: what its rate control remembers is of another size or of
-    /// before an outage.
+    /// Encoded at the current size with a keyframe, after the encoder restarts: the state
+    /// of its rate control belongs to another size or to the time before an outage.
     Restart,
 }
 
-/// The policy for one camera and its encoder.
+/// Policy for one camera and its encoder.
 ///
-/// Times must not go back. For each picture [`Adaptation::on_picture`]; unless
-/// that skips it, [`Adaptation::on_encoded`] after it.
+/// Times must not go back. Call [`Adaptation::on_picture`] for each picture, and then
+/// [`Adaptation::on_encoded`] unless the picture is skipped.
 #[derive(Clone, Debug)]
 pub struct Adaptation {
     ladder: Ladder,
     quantizers: QuantizerBounds,
-    /// Rungs from the top that the rate and the quality allow.
+    /// Indexes into the ladder, counted from the top, that the rate and the quality
+    /// allow.
     by_rate: usize,
     by_quality: usize,
     window: Option<Window>,
     without_rate_since: Option<Instant>,
-    /// When the next picture is taken at a lowered frame rate.
+    /// Time of the next picture to keep at a lowered frame rate.
     due: Option<Instant>,
     risen_at: Option<Instant>,
     rise_after: Option<Instant>,
@@ -72,30 +69,32 @@ struct Window {
     quantizers: u32,
 }
 
-/// How long pictures are watched before their size is judged (libwebrtc,
+/// Time over which pictures are measured before their size is judged (libwebrtc,
 /// `quality_scaler.cc`: `kMeasureMs`).
 const WINDOW: Duration = Duration::from_secs(2);
-/// More dropped pictures than this are too many (the same:
+/// Highest acceptable share of dropped pictures (libwebrtc, `quality_scaler.cc`:
 /// `kFramedropPercentThreshold`).
 const DROPPED_PERCENT: u32 = 60;
-/// They are noticed sooner than quantizers, since nothing is seen meanwhile;
-/// chosen by us: `examples/low_rate` of `weft-media`.
+/// Time over which dropped pictures are counted. It is shorter than for quantizers,
+/// because the viewer sees nothing new meanwhile; chosen by us: `examples/low_rate` of
+/// `weft-media`.
 const DROP_WINDOW: Duration = Duration::from_secs(1);
-/// A rate below this part of what a size should start with lowers it at once.
-/// Chosen by us: libvpx's floor at 720 lines is at about a third of it for the
-/// built-in clip, and at half for a standard talking head
+/// A rate below this fraction of a size's starting rate lowers the size at once. Chosen
+/// by us: libvpx's floor at 720 lines is about a third of the starting rate for the
+/// built-in clip, and half of it for a standard talking head
 /// (`docs/protocol/adaptation.md`).
 const FALL_DIVISOR: u64 = 2;
-/// Without a rate for this long the encoder restarts; chosen by us: all that
-/// libvpx's rate control saves up is one second of the rate.
+/// The encoder restarts after this long without a rate; chosen by us: libvpx's rate
+/// control saves up at most one second of the rate.
 const OUTAGE: Duration = Duration::from_secs(1);
-/// A size that was left again within this time was too large; chosen by us.
+/// A raised size that had to be lowered again within this time was too large; chosen by
+/// us.
 const SHORT_LIVED: Duration = Duration::from_secs(10);
-/// Longest time until a size is tried again; chosen by us.
+/// Longest time before a size is tried again; chosen by us.
 const MOST_PATIENCE: Duration = Duration::from_secs(60);
 
 impl Adaptation {
-    /// At the largest size, until the first picture with a rate.
+    /// Starts at the largest size, until the first picture with a rate.
     #[must_use]
     pub fn new(setup: &AdaptationSetup) -> Adaptation {
         Adaptation {
@@ -112,13 +111,13 @@ impl Adaptation {
         }
     }
 
-    /// Size and frame rate of pictures now.
+    /// Returns the current size and frame rate.
     #[must_use]
     pub fn form(&self) -> Form {
         self.rung().form
     }
 
-    /// The camera took a picture, and `rate` is the encoder's target.
+    /// Decides about a picture that the camera took; `rate` is the encoder's target.
     pub fn on_picture(&mut self, now: Instant, rate: Rate) -> Verdict {
         if rate == Rate::ZERO {
             self.without_rate_since.get_or_insert(now);
@@ -147,7 +146,7 @@ impl Adaptation {
         }
     }
 
-    /// The picture was encoded with this quantizer, or dropped by rate control.
+    /// Records the quantizer of the picture, or `None` if rate control dropped it.
     pub fn on_encoded(&mut self, quantizer: Option<u8>) {
         let Some(window) = &mut self.window else {
             return;
@@ -209,7 +208,7 @@ impl Adaptation {
         }
     }
 
-    /// The present rung is lower than it was.
+    /// Records that the size or frame rate was lowered.
     fn on_fall(&mut self, now: Instant, rate: Rate) {
         let risen = self.risen_at.take();
         let short_lived = risen.is_some_and(|at| now.saturating_since(at) < SHORT_LIVED);
@@ -231,7 +230,7 @@ impl Adaptation {
         });
     }
 
-    /// Whether this picture is one of those that a lowered frame rate keeps.
+    /// Returns whether a lowered frame rate keeps this picture.
     fn is_due(&mut self, now: Instant) -> bool {
         let Rung { form, thinned, .. } = self.rung();
         if !thinned {
@@ -240,7 +239,7 @@ impl Adaptation {
         }
         let interval = Duration::from_secs_f64(1.0 / form.fps);
         let due = self.due.unwrap_or(now);
-        // Cameras' pictures come a little early or late.
+        // Cameras deliver pictures a little early or late.
         if now + interval / 8 < due {
             return false;
         }

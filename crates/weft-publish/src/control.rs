@@ -1,4 +1,4 @@
-//! Decisions beside each encoder, before every picture.
+//! Decisions next to each encoder, before every picture.
 
 #[cfg(test)]
 mod tests;
@@ -8,52 +8,53 @@ use weft_units::{Bytes, Instant, Rate};
 use crate::adaptation::{Adaptation, AdaptationSetup, Form, Verdict};
 use crate::request::{FrameRequest, Keyframe};
 
-/// Bounds of a camera's encoder: the [`Publisher`](crate::Publisher)'s word to
-/// its [`EncoderControl`].
+/// Limits for a camera's encoder, passed from the [`Publisher`](crate::Publisher) to its
+/// [`EncoderControl`].
 ///
-/// The count only rises (and wraps): what was not seen before is news. So the
-/// value may be read as seldom and as often as one likes, and each field by
-/// itself. The budget is of the moment: it should be no older than a picture.
+/// The keyframe count only rises (and wraps), so a count that differs from the last one
+/// means new requests. You may read the value at any interval, and each field
+/// independently. The budget applies to the moment: it should be no older than one
+/// picture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Allowance {
-    /// The encoder's target rate. Zero: nothing is encoded.
+    /// Target rate of the encoder. Zero stops encoding.
     pub rate: Rate,
-    /// Most bytes that the next picture may have, keyframe or not, to arrive in
-    /// time. `None`: no bound but the rate.
+    /// Largest size of the next picture, keyframe or not, that arrives in time. `None`:
+    /// only the rate bounds it.
     pub budget: Option<Bytes>,
-    /// How often a peer asked for a keyframe.
+    /// Number of keyframe requests by peers.
     pub keyframe_requests: u32,
 }
 
-/// How a picture is encoded.
+/// Settings for one picture.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Encoding {
-    /// Size, and pictures per second of the encoder's rate control.
+    /// Size, and frame rate that the encoder's rate control assumes.
     pub form: Form,
-    /// The encoder's target rate, never zero.
+    /// Target rate of the encoder, never zero.
     pub rate: Rate,
-    /// Most bytes that the picture should have. An encoder that cannot make it so
-    /// small makes it as small as it can.
+    /// Largest size that the picture should have. An encoder that cannot reach it makes
+    /// the picture as small as it can.
     pub budget: Option<Bytes>,
     /// Pictures that it may refer to.
     pub start: Start,
 }
 
-/// Pictures that a picture may refer to.
+/// References that a picture may use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Start {
     /// Earlier pictures.
     Continue,
     /// Nothing: a peer asked for a keyframe.
     Keyframe,
-    /// Nothing, and the encoder restarts: what its rate control remembers is
-    /// of another size or of before an outage.
+    /// Nothing, and the encoder restarts: the state of its rate control belongs to
+    /// another size or to the time before an outage.
     Restart,
 }
 
 impl Encoding {
-    /// Request to the encoder, after the values of `form`, `rate` and `start`
-    /// were set.
+    /// Returns the request to the encoder. Set `form`, `rate` and `start` on the encoder
+    /// first.
     #[must_use]
     pub fn request(&self) -> FrameRequest {
         FrameRequest {
@@ -66,40 +67,39 @@ impl Encoding {
     }
 }
 
-/// Decides for one camera's encoder, picture by picture.
+/// Picture-by-picture decisions for one camera's encoder.
 ///
-/// Times must not go back. For each picture [`EncoderControl::on_picture`]; if
-/// that has it encoded, [`EncoderControl::on_encoded`] after it, unless the
+/// Times must not go back. Call [`EncoderControl::on_picture`] for each picture. If it
+/// returns an encoding, call [`EncoderControl::on_encoded`] afterwards, unless the
 /// encoder failed.
 #[derive(Clone, Debug)]
 pub struct EncoderControl {
     adaptation: Adaptation,
-    /// Pictures in a row that were left out for want of room.
+    /// Consecutive pictures that were left out for lack of room.
     left_out: u32,
-    /// Keyframe requests that were answered, and those that the picture in the
-    /// encoder answers.
+    /// Keyframe requests already answered, and those that the picture being encoded will
+    /// answer.
     answered: u32,
     answering: u32,
-    /// Approximate memory of the encoder's rate control.
+    /// Estimate of the rate that the encoder's rate control remembers.
     usual_rate: Rate,
 }
 
-/// A keyframe at less than this part of the usual rate is made by an encoder
-/// that restarts: the old one's rate control aims it at what it had. Chosen
-/// by us.
+/// Below this fraction of the usual rate, a keyframe also restarts the encoder: its rate
+/// control would still aim the keyframe at the earlier rate. Chosen by us.
 const FELL: f64 = 0.7;
-/// The usual rate is that of about so many pictures.
+/// Number of pictures over which the usual rate is averaged.
 const USUAL_PICTURES: u64 = 10;
 
-/// A picture is left out if it may have less than this part of a usual one's
-/// bytes. Chosen by us: encoders reach an eighth at best.
+/// A picture is left out if its budget is below this fraction of a usual picture's size.
+/// Chosen by us: encoders reach an eighth at best.
 const NO_ROOM: f64 = 0.125;
-/// At most so many pictures in a row are left out. Chosen by us: a tenth of a
-/// second at 30 fps.
+/// Most consecutive pictures that are left out. Chosen by us: a tenth of a second at 30
+/// fps.
 const MOST_LEFT_OUT: u32 = 3;
 
 impl EncoderControl {
-    /// For a camera that has sent nothing yet.
+    /// Creates the control for a camera that has sent nothing yet.
     #[must_use]
     pub fn new(setup: &AdaptationSetup) -> EncoderControl {
         EncoderControl {
@@ -111,12 +111,10 @@ impl EncoderControl {
         }
     }
 
-    /// The camera took a picture: how it is to be encoded, or `None` to leave it
-    /// out.
+    /// Returns how to encode a picture that the camera took, or `None` to leave it out.
     ///
-    /// A picture of which next to nothing would arrive in time is left out, but
-    /// not many in a row: only a picture that is sent shows whether there is room
-    /// again.
+    /// A picture is left out if almost none of it would arrive in time, but never many in
+    /// a row: only a sent picture shows whether there is room again.
     pub fn on_picture(&mut self, now: Instant, allowance: &Allowance) -> Option<Encoding> {
         let rate = allowance.rate;
         if self.left_out < MOST_LEFT_OUT && self.has_no_room(allowance) {
@@ -148,7 +146,7 @@ impl EncoderControl {
         })
     }
 
-    /// Whether no encoder would make a picture so small.
+    /// Returns whether the budget is smaller than any encoder can reach.
     fn has_no_room(&self, allowance: &Allowance) -> bool {
         let fps = self.adaptation.form().fps;
         let share = allowance.rate.as_bps() as f64 / 8.0 / fps;
@@ -157,8 +155,8 @@ impl EncoderControl {
             .is_some_and(|Bytes(budget)| (budget as f64) < share * NO_ROOM)
     }
 
-    /// The picture was encoded with this quantizer, or dropped by the encoder's
-    /// rate control. A keyframe that was asked for and dropped is still due.
+    /// Records the quantizer of the picture, or `None` if the encoder's rate control
+    /// dropped it. A requested keyframe that was dropped stays due.
     pub fn on_encoded(&mut self, quantizer: Option<u8>) {
         self.adaptation.on_encoded(quantizer);
         if quantizer.is_some() {

@@ -1,23 +1,23 @@
-//! Frames of an encoder that does not follow the rate: which of them are sent.
+//! Decides which frames to send of an encoder that ignores the rate.
 
 #[cfg(test)]
 mod tests;
 
 use weft_units::{Bytes, Duration, Instant, Rate};
 
-/// Time that the backlog may take to leave when a frame of the first layer above the base
-/// arrives; each further layer may wait half as long. Chosen by us: two pictures at 20 a
-/// second.
+/// Longest backlog, as time to send it, at which a frame of the first layer above the
+/// base is still sent; the limit halves with each further layer. Chosen by us: two
+/// pictures at 20 a second.
 const UPPER_LAYERS: Duration = Duration::from_millis(100);
-/// This time for frames on which all later ones depend. Chosen by us: with less, an encoder
-/// at twice the rate would send little but keyframes.
+/// Longest backlog for frames on which all later ones depend. Chosen by us: with a lower
+/// limit, an encoder at twice the rate would send little but keyframes.
 const BASE: Duration = Duration::from_millis(400);
-/// Backlog below which a keyframe is worth asking for after a gap. Chosen by us.
+/// Backlog below which a keyframe is requested after a gap. Chosen by us.
 const CAUGHT_UP: Duration = Duration::from_millis(50);
-/// Time over which the encoder's rate and its dropped frames are counted. Chosen by us.
+/// Time over which the encoder's rate and its dropped frames are measured. Chosen by us.
 const WINDOW: Duration = Duration::from_secs(5);
 
-/// An encoded frame that waits for the decision whether to send it.
+/// Encoded frame that may be sent or dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OfferedFrame {
     /// Encoded size.
@@ -45,16 +45,16 @@ pub enum EncoderPace {
 }
 
 /// Drops frames of an encoder that sends more than the network carries: upper temporal
-/// layers first, then everything up to a keyframe for which there is room. Frames that are
-/// left out are ones that no frame sent later depends on.
+/// layers first, then everything up to a keyframe for which there is room. No frame sent
+/// later depends on a dropped frame.
 #[derive(Debug, Default)]
 pub struct FrameDropper {
-    /// Bytes sent that have not left at the allowed rate.
+    /// Bytes that are still queued if the network carries the allowed rate.
     backlog: f64,
     last: Option<Instant>,
     /// Whether all frames are dropped until a keyframe.
     is_waiting: bool,
-    /// Whether that keyframe was asked for.
+    /// Whether that keyframe was requested.
     is_asked: bool,
     /// Lowest layer whose frames are dropped until one synchronizes it.
     cut: Option<u8>,
@@ -71,8 +71,8 @@ struct Window {
 }
 
 impl FrameDropper {
-    /// Decides about the next frame, at the rate that the network carries now: nothing is
-    /// sent at a rate of zero. Returns whether to send it.
+    /// Decides about the next frame at the rate that the network carries now, and returns
+    /// whether to send it. At a rate of zero, nothing is sent.
     pub fn on_frame(&mut self, now: Instant, frame: OfferedFrame, rate: Rate) -> bool {
         self.drain(now, rate);
         let is_sent = self.takes(frame, rate);
@@ -84,8 +84,8 @@ impl FrameDropper {
         is_sent
     }
 
-    /// Returns whether to ask the encoder for a keyframe, because a gap can end now. Says
-    /// so once for each gap.
+    /// Returns whether to request a keyframe from the encoder because a gap can end now.
+    /// Returns true only once per gap.
     pub fn wants_keyframe(&mut self, now: Instant, rate: Rate) -> bool {
         self.drain(now, rate);
         let wants = self.is_waiting && !self.is_asked && self.delay(rate) < CAUGHT_UP;
@@ -93,8 +93,7 @@ impl FrameDropper {
         wants
     }
 
-    /// Returns the change of the encoder's pace, if a window of it has passed that shows
-    /// one.
+    /// Returns the change of the encoder's pace, if the window that just ended shows one.
     pub fn pace_change(&mut self, now: Instant, rate: Rate) -> Option<EncoderPace> {
         let since = *self.window.since.get_or_insert(now);
         let length = now.saturating_since(since);
@@ -154,7 +153,7 @@ impl FrameDropper {
         (self.is_waiting, self.is_asked) = (true, false);
     }
 
-    /// Time until the backlog has left.
+    /// Returns the time that the backlog needs to leave.
     fn delay(&self, rate: Rate) -> Duration {
         rate.time_for(Bytes(self.backlog as u64))
             .unwrap_or(Duration::from_secs(3600))

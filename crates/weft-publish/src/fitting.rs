@@ -1,10 +1,10 @@
-//! How encoders keep a picture within a budget: which quantizer gives a picture
-//! of a certain size, by the pictures before.
+//! Shared arithmetic for keeping a picture within a budget: estimates the quantizer for a
+//! given size from earlier pictures.
 //!
-//! The real encoders of `weft-media` and their models in `weft-sim` calculate
-//! with the same guess and the same numbers; what they do with them, and what a
-//! picture then has, is theirs. Numbers without another source are chosen by us:
-//! `cargo run -p weft-media --example frame_budget` shows what they give.
+//! The encoders of `weft-media` and their models in `weft-sim` share this estimate and
+//! these numbers; how they use them, and the resulting sizes, differ. Numbers without
+//! another source are chosen by us: `cargo run -p weft-media --example frame_budget`
+//! shows their effect.
 
 pub mod h264;
 pub mod vp8;
@@ -16,17 +16,17 @@ pub struct SizeGuess {
     delta: Option<Seen>,
 }
 
-/// A frame that was encoded.
+/// Step and size of an encoded frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
     /// `log2` of the quantizer step.
     pub step: f64,
-    /// In bytes or bits, as the encoder counts.
+    /// Size in bytes or bits, as the encoder counts.
     pub size: f64,
 }
 
 impl SizeGuess {
-    /// A frame was encoded.
+    /// Records an encoded frame.
     pub fn on_frame(&mut self, keyframe: bool, seen: Seen) {
         match keyframe {
             true => self.keyframe = Some(seen),
@@ -34,7 +34,7 @@ impl SizeGuess {
         }
     }
 
-    /// The last frame of this kind.
+    /// Returns the last frame of this kind.
     #[must_use]
     pub fn seen(&self, keyframe: bool) -> Option<Seen> {
         match keyframe {
@@ -45,8 +45,8 @@ impl SizeGuess {
 }
 
 impl Seen {
-    /// `log2` of the step at which the frame would have this size, if an octave
-    /// more of step leaves it `slope` octaves less.
+    /// Returns `log2` of the step at which the frame would have this size, if each octave
+    /// of step reduces the size by `slope` octaves.
     #[must_use]
     pub fn step_for(&self, size: f64, slope: f64) -> f64 {
         self.step + (self.size / size).log2() / slope

@@ -1,29 +1,28 @@
-//! Sans-IO publisher: what the encoders of one sender may do at the rate that
-//! the network carries.
+//! Sans-IO publisher: limits for the encoders of one sender at the rate that the network
+//! carries.
 //!
-//! A sender has cameras, perhaps sound, and a session with each peer that it
-//! sends to. Two things decide between them:
+//! A sender has cameras, perhaps sound, and a session with each peer that it sends to.
+//! Two types decide between them:
 //!
-//! - the [`Publisher`], one for the sender, where its sessions are: it hears
-//!   their target rates, keyframe requests, how long packets wait and how large
-//!   a picture may be that is to arrive in time, and shares rate and size among
-//!   the cameras, after the sound;
-//! - an [`EncoderControl`] for each camera, where its encoder runs: it says
-//!   before each picture whether the picture is encoded, how large, at what rate,
-//!   in how many bytes and whether as a keyframe, and hears what the encoder made
-//!   of it.
+//! - [`Publisher`], one for the sender, runs next to its sessions. It receives their
+//!   target rates, their keyframe requests, the queueing time of packets and the largest
+//!   picture that still arrives in time. It divides rate and size among the cameras,
+//!   after the sound.
+//! - [`EncoderControl`], one for each camera, runs next to its encoder. Before each
+//!   picture it decides whether to encode it, at which size and rate, in how many bytes
+//!   and whether as a keyframe. The caller reports the result.
 //!
-//! A [`FrameRequest`] asks an encoder for a picture; the numbers by
-//! which encoders keep within its budget are in [`fitting`].
+//! A [`FrameRequest`] asks an encoder for a picture; the numbers that keep encoders
+//! within its budget are in [`fitting`].
 //!
-//! Where a camera has several encodings at once, [`simulcast_rates`] divides its rate
-//! among them.
+//! If a camera has several encodings at once, [`simulcast_rates`] divides its rate among
+//! them.
 //!
-//! Where somebody else controls the encoder, a [`FrameDropper`] takes the second place: it
-//! leaves out the frames for which there is no room.
+//! If you do not control the encoder, use a [`FrameDropper`] instead of the
+//! [`EncoderControl`]: it drops the frames for which there is no room.
 //!
-//! From the first to the second goes an [`Allowance`], a small plain value that
-//! may be handed over between threads at any time.
+//! An [`Allowance`] goes from the publisher to the encoder control. It is a small plain
+//! value that you may pass between threads at any time.
 //!
 //! ```
 //! use weft_publish::{AdaptationSetup, Degradation, EncoderControl, Publisher, QuantizerBounds, Start};

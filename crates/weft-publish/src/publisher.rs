@@ -9,25 +9,26 @@ use weft_units::{Bytes, Rate, StreamId};
 
 use crate::control::Allowance;
 
-/// Shares what the network carries among a sender's cameras, and hears for them
-/// what their pictures do to it.
+/// Divides the rate that the network carries among a sender's cameras, and collects the
+/// feedback of its peers.
 ///
-/// Everybody gets the same pictures, so the slowest peer sets the rate. `P`
-/// names a peer.
+/// All peers get the same pictures, so the slowest peer sets the rate. `P` identifies a
+/// peer.
 #[derive(Clone, Debug)]
 pub struct Publisher<P> {
     cameras: Vec<Camera>,
     peers: BTreeMap<P, Peer>,
 }
 
-/// Part of a camera's share that its smaller encoding may take. Chosen by us: the larger
-/// one, which more people see, stays ahead of it at any rate.
+/// The smaller encoding gets at most one part in this many of a camera's share. Chosen by
+/// us: the larger encoding, which more people see, gets more than the smaller one at any
+/// rate.
 const SMALLER_PART: u64 = 4;
 
 #[derive(Clone, Copy, Debug)]
 struct Camera {
     most: Option<Rate>,
-    /// Most that its smaller encoding gets, while that is sent.
+    /// Highest rate of the camera's smaller encoding while that is sent.
     smaller: Option<Rate>,
     allowance: Allowance,
     smaller_allowance: Allowance,
@@ -50,8 +51,8 @@ impl Peer {
 }
 
 impl<P: Ord> Publisher<P> {
-    /// A sender with these cameras, each with the most that its encoder ever
-    /// gets, if there is a bound. Without peers nothing is encoded.
+    /// Creates a sender with these cameras, each with the highest rate that its encoder
+    /// may get, if there is a bound. Without peers, nothing is encoded.
     #[must_use]
     pub fn new(cameras: impl IntoIterator<Item = Option<Rate>>) -> Publisher<P> {
         let camera = |most| Camera {
@@ -66,8 +67,8 @@ impl<P: Ord> Publisher<P> {
         }
     }
 
-    /// A peer takes the cameras as these streams, in order, and sound of this
-    /// rate.
+    /// Adds a peer that receives the cameras as these streams, in order, and sound of
+    /// this rate.
     pub fn handle_joined(&mut self, peer: P, cameras: Vec<StreamId>, sound: Rate) {
         let joined = Peer {
             cameras,
@@ -80,15 +81,16 @@ impl<P: Ord> Publisher<P> {
         self.share();
     }
 
-    /// A peer takes the smaller encodings of the cameras as these streams, in order.
+    /// Sets the streams as which a peer receives the cameras' smaller encodings, in
+    /// order.
     pub fn handle_smaller_streams(&mut self, peer: P, streams: Vec<Option<StreamId>>) {
         if let Some(peer) = self.peers.get_mut(&peer) {
             peer.smaller = streams;
         }
     }
 
-    /// The smaller encoding of a camera is sent from now on, at no more than this rate, or
-    /// not any more. Its rate is a part of the camera's share.
+    /// Starts the smaller encoding of a camera at no more than this rate, or stops it
+    /// with `None`. Its rate is part of the camera's share.
     pub fn handle_smaller(&mut self, camera: usize, most: Option<Rate>) {
         if let Some(camera) = self.cameras.get_mut(camera) {
             camera.smaller = most;
@@ -96,13 +98,13 @@ impl<P: Ord> Publisher<P> {
         }
     }
 
-    /// A peer takes nothing any more.
+    /// Removes a peer.
     pub fn handle_left(&mut self, peer: &P) {
         self.peers.remove(peer);
         self.share();
     }
 
-    /// All that is sent to this peer may take this rate from now on.
+    /// Sets the rate for everything that is sent to this peer.
     pub fn handle_target_rate(&mut self, peer: P, rate: Rate) {
         if let Some(peer) = self.peers.get_mut(&peer) {
             peer.target = rate;
@@ -110,10 +112,9 @@ impl<P: Ord> Publisher<P> {
         }
     }
 
-    /// The next picture of every camera together is to have at most so many
-    /// bytes, or this peer gets it late; `None`: any size will do. It holds until
-    /// the next call, so it is to be said again before each picture or as often as
-    /// it changes.
+    /// Sets the largest size of the next pictures of all cameras together that still
+    /// reaches this peer in time; `None`: no limit. The value applies until the next
+    /// call, so call this before each picture or whenever the value changes.
     pub fn handle_frame_budget(&mut self, peer: P, budget: Option<Bytes>) {
         if let Some(peer) = self.peers.get_mut(&peer) {
             peer.budget = budget;
@@ -121,9 +122,9 @@ impl<P: Ord> Publisher<P> {
         }
     }
 
-    /// A peer needs a keyframe of a stream that it takes. Requests that come
-    /// before the camera's next picture are answered together; a session passes
-    /// on few (`weft_session`), so there is no other bound.
+    /// Records that a peer needs a keyframe of a stream that it receives. All requests
+    /// before the camera's next picture get one keyframe; there is no other limit,
+    /// because a session passes on few requests (`weft_session`).
     pub fn handle_keyframe_request(&mut self, peer: P, stream: StreamId) {
         let Some(peer) = self.peers.get(&peer) else {
             return;
@@ -141,15 +142,15 @@ impl<P: Ord> Publisher<P> {
         allowance.keyframe_requests = allowance.keyframe_requests.wrapping_add(1);
     }
 
-    /// Returns the bounds of a camera's encoder now; `None` if there is no such
-    /// camera.
+    /// Returns the current limits of a camera's encoder, or the default if the camera
+    /// does not exist.
     #[must_use]
     pub fn allowance(&self, camera: usize) -> Allowance {
         let camera = self.cameras.get(camera);
         camera.map(|camera| camera.allowance).unwrap_or_default()
     }
 
-    /// Returns the bounds of the encoder of a camera's smaller encoding now.
+    /// Returns the current limits of the encoder of a camera's smaller encoding.
     #[must_use]
     pub fn smaller_allowance(&self, camera: usize) -> Allowance {
         let camera = self.cameras.get(camera);
@@ -157,9 +158,9 @@ impl<P: Ord> Publisher<P> {
         allowance.unwrap_or_default()
     }
 
-    /// Every camera gets the same share of what the slowest peer can take, after
-    /// the sound. A peer that takes no picture, since it waits for a path, holds
-    /// up no other.
+    /// Gives every camera the same share of the slowest peer's rate, after the sound. A
+    /// peer that takes no pictures yet because it waits for a path does not slow down the
+    /// others.
     fn share(&mut self) {
         let after_sound = |peer: &Peer| peer.target.saturating_sub(peer.sound);
         let peers = self.peers.values().filter(|peer| peer.takes_pictures());
@@ -175,8 +176,8 @@ impl<P: Ord> Publisher<P> {
         self.bound();
     }
 
-    /// The least budget of all peers that take pictures, for each encoding in
-    /// proportion to its rate.
+    /// Divides the smallest budget of all peers that take pictures among the encodings,
+    /// in proportion to their rates.
     fn bound(&mut self) {
         let peers = self.peers.values().filter(|peer| peer.takes_pictures());
         let budget = peers.filter_map(|peer| peer.budget).min();
@@ -188,7 +189,8 @@ impl<P: Ord> Publisher<P> {
         let all = rates.sum::<u128>().max(1);
         for allowance in &mut allowances {
             let rate = u128::from(allowance.rate.as_bps());
-            // No more than all of it, as the rate is no more than all rates.
+            // No more than the whole budget, because a rate is never above the sum of
+            // rates.
             let part = |Bytes(bytes)| Bytes((u128::from(bytes) * rate / all) as u64);
             allowance.budget = budget.map(part);
         }

@@ -3,10 +3,9 @@ use weft_units::Bytes;
 /// Whether this picture has to be a keyframe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keyframe {
-    /// A keyframe, whatever it costs.
+    /// Keyframe at any cost.
     Force,
-    /// The first picture is a keyframe, and the first of another size;
-    /// otherwise none.
+    /// Keyframe only for the first picture and the first picture of another size.
     Auto,
 }
 
@@ -15,26 +14,26 @@ pub enum Keyframe {
 pub struct FrameRequest {
     /// Whether it has to be a keyframe.
     pub keyframe: Keyframe,
-    /// Most bytes that it should have. `None`: what the rate allows.
+    /// Largest size that the picture should have. `None`: only the rate bounds it.
     ///
-    /// For `weft-media`'s encoders, and their models in `weft-sim`,
-    /// only the size is bounded: rate control chooses as always where that is
-    /// smaller, and may drop the picture. What cannot be made so small comes out
-    /// as small as the encoder makes it, and is larger than the budget.
+    /// The encoders of `weft-media`, and their models in `weft-sim`, only limit the size:
+    /// if rate control would make the picture smaller anyway, it does, and it may drop
+    /// the picture. A picture that cannot be made so small comes out as small as the
+    /// encoder can make it, above the budget.
     ///
-    /// - VP8, and keyframes of H.264: at least 95 of 100 pictures have at most
-    ///   1.1 times the budget, if that is at least 0.02 bits per pixel, and 0.1
-    ///   for keyframes and what follows a cut. They are encoded up to three times.
-    /// - Other pictures of H.264 are encoded once: 95 of 100 of a person who
-    ///   talks, 85 of 100 when the whole picture moves. After a cut there is
-    ///   nothing that holds the first one.
+    /// - VP8, and keyframes of H.264: at least 95 of 100 pictures have at most 1.1 times
+    ///   the budget, if that is at least 0.02 bits per pixel, and 0.1 for keyframes and
+    ///   the pictures after a cut. They are encoded up to three times.
+    /// - Other pictures of H.264 are encoded once: 95 of 100 keep to the budget for a
+    ///   talking head, 85 of 100 when the whole picture moves. Nothing limits the first
+    ///   picture after a cut.
     ///
-    /// `docs/models/encoder-budget.md` has what was measured.
+    /// `docs/models/encoder-budget.md` has the measurements.
     pub budget: Option<Bytes>,
 }
 
 impl From<Keyframe> for FrameRequest {
-    /// Without a budget.
+    /// Creates a request without a budget.
     fn from(keyframe: Keyframe) -> FrameRequest {
         FrameRequest {
             keyframe,

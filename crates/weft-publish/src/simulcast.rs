@@ -2,11 +2,11 @@
 
 use weft_units::Rate;
 
-/// Least rate of an encoding, as a share of its most: libwebrtc's table has 20 to 30 %
-/// for the sizes 180p, 360p and 720p (simulcast.cc).
+/// Lowest rate of an encoding, as a share of its highest: libwebrtc's table has 20 to 30
+/// % for the sizes 180p, 360p and 720p (simulcast.cc).
 const LEAST: f64 = 0.25;
-/// Factor by which the rate must exceed the least one before an encoding that was off is
-/// on again (libwebrtc, `kDefaultHysteresis` of rate_control_settings.cc).
+/// Factor by which the rate must exceed the lowest rate before a disabled encoding is
+/// enabled again (libwebrtc, `kDefaultHysteresis` of rate_control_settings.cc).
 const HYSTERESIS: f64 = 1.2;
 
 /// Encoding of a camera.
@@ -14,15 +14,16 @@ const HYSTERESIS: f64 = 1.2;
 pub struct SimulcastEncoding {
     /// Highest rate.
     pub most: Rate,
-    /// Whether anybody watches it. Without that, it gets nothing.
+    /// Whether anybody watches it. An unwatched encoding gets no rate.
     pub is_wanted: bool,
-    /// Present rate; zero if it is off.
+    /// Current rate; zero if it is off.
     pub present: Rate,
 }
 
-/// Returns the rate of each encoding, the smallest first: a smaller one gets its most
-/// before a larger one is on. The smallest one that is wanted is always on. The rule of
-/// libwebrtc (simulcast_rate_allocator.cc), where the target of an encoding is its most.
+/// Returns the rate of each encoding, the smallest first: a smaller encoding gets its
+/// highest rate before a larger one is on. The smallest watched encoding is always on.
+/// libwebrtc uses the same rule (simulcast_rate_allocator.cc); the target of an encoding
+/// there is its highest rate here.
 #[must_use]
 pub fn simulcast_rates(total: Rate, encodings: &[SimulcastEncoding]) -> Vec<Rate> {
     let mut left = total;
@@ -37,7 +38,7 @@ pub fn simulcast_rates(total: Rate, encodings: &[SimulcastEncoding]) -> Vec<Rate
         };
         let is_on = std::mem::take(&mut is_first) || left >= encoding.most.mul_f64(LEAST * factor);
         if !is_on {
-            // No larger one is on either.
+            // All larger encodings are off as well.
             left = Rate::ZERO;
             return Rate::ZERO;
         }
@@ -56,7 +57,7 @@ mod tests {
         Rate::from_kbps(rate)
     }
 
-    /// The page's three encodings; `present` are their rates now.
+    /// Rates for the page's three encodings; `present` holds their current rates.
     fn rates(total: u64, present: [u64; 3], wanted: [bool; 3]) -> Vec<Rate> {
         let most = [150, 500, 2_500].map(kbps);
         let encodings = [0, 1, 2].map(|place| SimulcastEncoding {

@@ -1,16 +1,16 @@
-//! The forms that a camera's pictures may have, from the largest down.
+//! Sizes and frame rates that a camera's pictures may have, from the largest down.
 
 use weft_units::Rate;
 
 use super::setup::{AdaptationSetup, Degradation, Form};
 
-/// One form.
+/// Size and frame rate, with the rate it needs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rung {
     pub form: Form,
-    /// Fewer pictures per second than the camera's.
+    /// Whether there are fewer pictures per second than the camera takes.
     pub thinned: bool,
-    /// Step that it may start with.
+    /// Lowest rate at which this rung may start.
     pub needs: Rate,
 }
 
@@ -20,20 +20,18 @@ pub(super) struct Ladder {
     rungs: Vec<Rung>,
 }
 
-/// Fractions of both sides: 3/4 and 2/3 in turn, as libwebrtc's
-/// `video_adapter.cc` shrinks.
+/// Fractions of both sides: 3/4 and 2/3 in turn, as in libwebrtc's `video_adapter.cc`.
 const SIZES: [(u32, u32); 5] = [(1, 1), (3, 4), (1, 2), (3, 8), (1, 4)];
-/// Fractions of the frame rate: 30, 20, 15 and 7.5 of a camera's 30; libwebrtc
-/// lowers by 2/3 as well (`video_stream_adapter.cc`), down to the 7 of
+/// Fractions of the frame rate: 30, 20, 15 and 7.5 of a camera's 30 pictures per second;
+/// libwebrtc also lowers by 2/3 (`video_stream_adapter.cc`), down to the 7 of
 /// [`least_fps`].
 const SPEEDS: [f64; 4] = [1.0, 2.0 / 3.0, 0.5, 0.25];
-/// No smaller pictures (libwebrtc, `video_encoder.cc`:
-/// `kDefaultMinPixelsPerFrame`).
+/// Smallest size (libwebrtc, `video_encoder.cc`: `kDefaultMinPixelsPerFrame`).
 const LEAST_PIXELS: u32 = 320 * 180;
 
-/// Pictures of so many pixels at most may start with so much (libwebrtc,
-/// `encoder_info_settings.cc`: `GetDefaultSinglecastBitrateLimits`, smallest
-/// starting rates for VP8 and H.264).
+/// Lowest starting rate for pictures of up to this many pixels (libwebrtc,
+/// `encoder_info_settings.cc`: `GetDefaultSinglecastBitrateLimits`, smallest starting
+/// rates for VP8 and H.264).
 const STARTS: [(u32, Rate); 5] = [
     (320 * 180, Rate::ZERO),
     (480 * 270, Rate::from_kbps(200)),
@@ -95,14 +93,15 @@ impl Ladder {
         self.rungs[index.min(self.last())]
     }
 
-    /// The largest form that may start with this rate.
+    /// Returns the index of the largest rung that may start with this rate.
     pub fn largest_for(&self, rate: Rate) -> usize {
         let fits = self.rungs.iter().position(|rung| rung.needs <= rate);
         fits.unwrap_or(self.last())
     }
 }
 
-/// Even, so that chroma has whole samples.
+/// Returns a fraction of a side, rounded to an even number so that chroma has whole
+/// samples.
 fn part(side: u32, numerator: u32, denominator: u32) -> u32 {
     match numerator == denominator {
         true => side,
@@ -112,7 +111,8 @@ fn part(side: u32, numerator: u32, denominator: u32) -> u32 {
     }
 }
 
-/// More pixels than in the table take as many bits each as its largest.
+/// Returns the starting rate of a size. Above the table's largest size, the bits per
+/// pixel of that size apply.
 fn starts_with(pixels: u32) -> Rate {
     let [.., (most, rate)] = STARTS;
     let row = STARTS.into_iter().find(|(up_to, _)| pixels <= *up_to);
@@ -122,9 +122,8 @@ fn starts_with(pixels: u32) -> Rate {
     )
 }
 
-/// Fewest pictures per second at a size (libwebrtc,
-/// `balanced_degradation_settings.cc`, default configuration); larger pictures
-/// shrink first.
+/// Lowest frame rate at a size (libwebrtc, `balanced_degradation_settings.cc`, default
+/// configuration); larger pictures shrink first.
 fn least_fps(pixels: u32) -> f64 {
     match pixels {
         0..=76_800 => 7.0,

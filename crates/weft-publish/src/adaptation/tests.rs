@@ -15,7 +15,7 @@ fn setup(degradation: Degradation) -> AdaptationSetup {
     }
 }
 
-/// A camera with 30 pictures per second and what became of them.
+/// Camera with 30 pictures per second, and counts of what happened to its pictures.
 struct Camera {
     adaptation: Adaptation,
     pictures: u64,
@@ -45,7 +45,7 @@ impl Camera {
         verdict
     }
 
-    /// Returns the height at the end.
+    /// Returns the height at the end of the run.
     fn run(&mut self, pictures: u64, kbps: u64, quantizer: u8) -> u32 {
         for _ in 0..pictures {
             self.picture(kbps, Some(quantizer));
@@ -148,7 +148,7 @@ fn a_rate_below_half_of_the_start_lowers_the_size_at_once() {
 fn a_rate_that_lasts_raises_the_size_again() {
     let mut camera = Camera::new(Degradation::MaintainFrameRate);
     assert_eq!(camera.run(60, 400, 60), 360);
-    // Not yet two seconds above 900 kbps, and one picture below it.
+    // Less than two seconds above 900 kbps, then one picture below it.
     assert_eq!(camera.run(45, 1000, 60), 360);
     assert_eq!(camera.run(1, 600, 60), 360);
     assert_eq!(camera.run(61, 1000, 60), 540);
@@ -180,7 +180,7 @@ fn dropped_pictures_lower_the_size_after_a_second() {
 fn failed_raises_are_retried_later_each_time() {
     let mut camera = Camera::new(Degradation::MaintainFrameRate);
     let mut heights = Vec::new();
-    // Rates for five seconds each; the larger size never lasts.
+    // Each rate lasts five seconds, too short for the larger size.
     for second in 0..240 {
         let kbps = if second / 5 % 2 == 0 { 1000 } else { 400 };
         heights.push(camera.run(FPS, kbps, 60));
@@ -189,8 +189,8 @@ fn failed_raises_are_retried_later_each_time() {
         let pairs = heights[seconds].windows(2);
         pairs.filter(|pair| pair[1] > pair[0]).count()
     };
-    // Waits of 2, 4, 8, 16, 32 and then 60 s, each until the rate is high for
-    // a whole window again.
+    // Waits of 2, 4, 8, 16, 32 and then 60 s; after each, the rate must be high for a
+    // whole window again.
     let (early, late) = (rises(0..80), rises(160..240));
     assert!((3..=5).contains(&early), "{early} rises: {heights:?}");
     assert!((1..=2).contains(&late), "{late} rises: {heights:?}");
@@ -224,7 +224,7 @@ fn the_frame_rate_falls_when_the_smallest_picture_does_not_fit() {
     assert!(per_second.contains(&15), "{per_second:?}");
     assert!(matches!(per_second.last(), Some(7 | 8)), "{per_second:?}");
     assert_eq!(camera.restarts, 1, "a frame rate costs no keyframe");
-    // And returns when quantizers are fine.
+    // It rises again when quantizers are fine.
     let before = camera.encoded;
     camera.run(10 * FPS, 150, 20);
     let before = camera.encoded - before;
@@ -255,8 +255,8 @@ fn names_are_read_back() {
 }
 
 proptest! {
-    /// Whatever the network and the encoder do: nothing without a rate, and a
-    /// bounded number of keyframes for it.
+    /// For any network and encoder: nothing is encoded without a rate, and the number of
+    /// keyframes is bounded.
     #[test]
     fn sizes_do_not_flap(
         seconds in prop::collection::vec((0_u64..3000, 0_u8..=127, 0_u8..10), 30..120),
@@ -276,7 +276,7 @@ proptest! {
                 prop_assert!(known.iter().any(|(_, h, _)| *h == height));
             }
         }
-        // A rise needs two seconds, and each can be followed by one fall.
+        // A rise needs two seconds, and one fall can follow each rise.
         let most = 1 + outages + 4 + 2 * (count / 2);
         prop_assert!(camera.restarts <= most, "{} restarts in {count} s", camera.restarts);
     }

@@ -4,7 +4,7 @@ use weft_units::{Bytes, Duration, Instant, Rate};
 use super::{Allowance, EncoderControl, Start};
 use crate::{AdaptationSetup, Degradation, QuantizerBounds};
 
-/// A camera of 30 pictures per second.
+/// Camera with 30 pictures per second.
 struct Camera {
     control: EncoderControl,
     allowance: Allowance,
@@ -31,7 +31,7 @@ impl Camera {
         }
     }
 
-    /// Takes a picture and has it encoded, or dropped.
+    /// Takes a picture, which is then encoded or dropped.
     fn picture(&mut self, quantizer: Option<u8>) -> Option<Start> {
         let now = Instant::ZERO + Duration::from_micros(33_333) * self.pictures;
         self.pictures += 1;
@@ -109,7 +109,7 @@ fn a_keyframe_stays_due_until_it_was_encoded() {
     assert_eq!(camera.next(), None);
     camera.allowance.budget = None;
     assert_eq!(camera.picture(None), Some(Start::Keyframe), "dropped");
-    // One that fails is not reported at all.
+    // An encoder failure is not reported at all.
     let now = Instant::ZERO + Duration::from_secs(1);
     let encoding = camera.control.on_picture(now, &camera.allowance);
     assert_eq!(encoding.map(|e| e.start), Some(Start::Keyframe));
@@ -147,8 +147,8 @@ fn a_budget_is_passed_on_with_keyframes_and_without() {
 }
 
 proptest! {
-    /// Whatever comes, a request is answered by the first picture that is
-    /// encoded after it, and by one only.
+    /// For any sequence of events, the first picture encoded after a request answers it,
+    /// and no other picture does.
     #[test]
     fn each_request_is_answered_once(
         events in prop::collection::vec((0_u32..3, any::<bool>(), any::<bool>()), 1..200),

@@ -3,8 +3,8 @@ use super::*;
 const RATE: Rate = Rate::from_kbps(800);
 
 /// Sends frames of this size at 25 a second for `seconds`, with a keyframe whenever the
-/// dropper asks for one. `layer` gives each its temporal layer. Returns for each frame
-/// whether it was sent.
+/// dropper requests one. `layer` gives each frame its temporal layer. Returns for each
+/// frame whether it was sent.
 fn sent(
     dropper: &mut FrameDropper,
     from: Instant,
@@ -51,7 +51,7 @@ fn at_twice_the_rate_without_layers_gaps_end_with_a_keyframe() {
     let sent = sent(&mut dropper, start, 20, 8000, |_| None);
     let share = share(&sent);
     assert!((0.3..0.6).contains(&share), "{share}");
-    // No gap is longer than the backlog takes to leave, and the keyframe comes then.
+    // No gap lasts longer than the backlog needs to leave; then the keyframe comes.
     let gaps = sent.split(|sent| *sent).map(<[bool]>::len);
     assert!(gaps.clone().max() < Some(16), "{:?}", gaps.max());
     let end = start + Duration::from_secs(20);

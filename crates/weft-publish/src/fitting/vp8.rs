@@ -1,23 +1,24 @@
 //! VP8 by libvpx.
 
-/// Target of each attempt at a picture, in parts of the budget. The third one
-/// costs a picture in a hundred.
+/// Target of each attempt at a picture, as a fraction of the budget. One picture in a
+/// hundred needs the third attempt.
 pub const AIMS: [f64; 3] = [0.85, 0.85, 0.6];
-/// Octaves of size that an octave of quantizer step takes from a keyframe: the
-/// fit's `key_bits` (`weft_sim::encoder::VP8`).
+/// Octaves by which a keyframe shrinks per octave of quantizer step: the fit's `key_bits`
+/// (`weft_sim::encoder::VP8`).
 pub const KEYFRAME_SLOPE: f64 = 0.7;
-/// Octaves of size of other frames, from one picture to the next, where what the
-/// reference has already need not be paid again: the sizes come out below the
-/// budget, not far below.
+/// Octaves by which other frames shrink per octave of step, from one picture to the next.
+/// The encoder does not pay again for the detail of the reference, so sizes stay below
+/// the budget, but not far below.
 pub const NEXT_SLOPE: f64 = 1.7;
-/// Octaves of size from one attempt to the next at the same picture.
+/// Octaves by which the same picture shrinks per octave of step, from one attempt to the
+/// next.
 pub const AGAIN_SLOPE: f64 = 1.1;
 
-/// `log2` of the AC step of a quantizer index, 0 to 127 (RFC 6386 section 14.1:
-/// straight pieces).
+/// Returns `log2` of the AC step of a quantizer index, 0 to 127 (RFC 6386 section 14.1,
+/// as a piecewise linear function).
 #[must_use]
 pub fn log2_step(index: f64) -> f64 {
-    // From an index on, the step there, and its growth by index.
+    // First index of each piece, the step there, and the growth of the step per index.
     const PIECES: [(f64, f64, f64); 5] = [
         (0.0, 4.0, 1.0),
         (54.0, 58.0, 2.0),

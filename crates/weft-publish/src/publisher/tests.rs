@@ -10,7 +10,7 @@ fn bps(publisher: &Publisher<u8>, cameras: usize) -> Vec<u64> {
     (0..cameras).map(rate).collect()
 }
 
-/// Shares of a rate that cameras with these bounds get, with sound or without.
+/// Returns the shares of a rate for cameras with these bounds.
 fn shares(bounds: &[Option<u64>], sound: Rate, target: u64) -> Vec<u64> {
     let bounds = bounds.iter().map(|bound| bound.map(Rate::from_bps));
     let mut publisher = Publisher::new(bounds.clone());
@@ -34,7 +34,7 @@ fn cameras_get_equal_shares_that_are_never_more_than_there_is() {
 fn sound_comes_first() {
     // 1000 kbps less 40 are 960: three times 320.
     assert_eq!(shares(&[None; 3], SOUND, 1_000_000), [320_000; 3]);
-    // Sound alone takes more than there is, or all there is.
+    // Sound alone needs more than the rate, or exactly the rate.
     assert_eq!(shares(&[None; 2], SOUND, 30_000), [0, 0]);
     assert_eq!(shares(&[None], SOUND, 40_000), [0]);
     assert_eq!(shares(&[None], SOUND, 40_001), [1]);
@@ -48,9 +48,9 @@ fn other_cameras_share_what_one_at_its_maximum_leaves() {
         shares(&bounds, Rate::ZERO, 900_000),
         [400_000, 100_000, 400_000]
     );
-    // Its maximum is no promise: of 240 kbps each gets 80.
+    // A maximum is not guaranteed: each camera gets 80 of 240 kbps.
     assert_eq!(shares(&bounds, Rate::ZERO, 240_000), [80_000; 3]);
-    // All at their maxima: the rest is not spent.
+    // With all cameras at their maxima, the rest is unused.
     let bounds = [Some(200_000), Some(100_000)];
     assert_eq!(shares(&bounds, Rate::ZERO, 900_000), [200_000, 100_000]);
     assert_eq!(shares(&[Some(200_000)], Rate::ZERO, 900_000), [200_000]);
@@ -63,7 +63,7 @@ fn the_slowest_peer_sets_the_rate_unless_it_takes_no_picture() {
     publisher.handle_joined(1, streams(), Rate::ZERO);
     publisher.handle_target_rate(1, Rate::from_kbps(1000));
     assert_eq!(bps(&publisher, 2), [500_000; 2]);
-    // One that waits for a path, and one that takes no camera.
+    // One peer waits for a path, and one takes no camera.
     publisher.handle_joined(2, streams(), SOUND);
     publisher.handle_joined(3, Vec::new(), SOUND);
     publisher.handle_target_rate(3, Rate::from_kbps(100));
@@ -80,7 +80,8 @@ fn the_slowest_peer_sets_the_rate_unless_it_takes_no_picture() {
 
 #[test]
 fn the_least_budget_is_shared_by_the_rates() {
-    // 900 kbps: 400, 100 and 400 kbps. Of 9000 bytes 4000, 1000 and 4000.
+    // 900 kbps divide into 400, 100 and 400 kbps, and 9000 bytes into 4000, 1000 and
+    // 4000.
     let mut publisher = Publisher::new([None, Some(Rate::from_kbps(100)), None]);
     let budgets = |publisher: &Publisher<u8>| [0, 1, 2].map(|c| publisher.allowance(c).budget);
     let streams = || [0, 1, 2].map(StreamId).to_vec();
@@ -91,7 +92,7 @@ fn the_least_budget_is_shared_by_the_rates() {
     publisher.handle_frame_budget(1, Some(Bytes(9000)));
     let bytes = |sizes: [u64; 3]| sizes.map(|size| Some(Bytes(size)));
     assert_eq!(budgets(&publisher), bytes([4000, 1000, 4000]));
-    // A peer that takes no picture yet bounds none.
+    // A peer that takes no pictures yet does not limit the budget.
     publisher.handle_frame_budget(2, Some(Bytes(0)));
     assert_eq!(budgets(&publisher), bytes([4000, 1000, 4000]));
     publisher.handle_target_rate(2, Rate::from_kbps(2000));
@@ -100,7 +101,7 @@ fn the_least_budget_is_shared_by_the_rates() {
     assert_eq!(budgets(&publisher), bytes([4000, 1000, 4000]));
     publisher.handle_left(&1);
     assert_eq!(budgets(&publisher), [None; 3]);
-    // Nobody sends anything, and nothing is divided by zero.
+    // With a rate of zero, nothing is sent and nothing is divided by zero.
     publisher.handle_target_rate(2, Rate::ZERO);
     publisher.handle_frame_budget(2, Some(Bytes(u64::MAX)));
     assert_eq!(budgets(&publisher), [None; 3]);
@@ -114,7 +115,7 @@ fn keyframe_requests_count_for_the_camera_that_the_peer_takes_as_this_stream() {
     publisher.handle_keyframe_request(1, StreamId(5));
     publisher.handle_keyframe_request(2, StreamId(5));
     publisher.handle_keyframe_request(1, StreamId(4));
-    // Sound, a camera that the peer does not take, a peer that is none.
+    // Sound, a camera that the peer does not take, and an unknown peer.
     publisher.handle_keyframe_request(1, StreamId(6));
     publisher.handle_keyframe_request(2, StreamId(4));
     publisher.handle_keyframe_request(3, StreamId(4));
@@ -123,8 +124,9 @@ fn keyframe_requests_count_for_the_camera_that_the_peer_takes_as_this_stream() {
 }
 
 proptest! {
-    /// For any sender: what is shared out is there, nobody gets more than it may,
-    /// what is left is left by cameras at their maxima, and more is never less.
+    /// For any sender: the shares do not exceed the target, no camera gets more than its
+    /// maximum, a remainder means that all cameras are at their maxima, and a higher
+    /// target never lowers a share.
     #[test]
     fn shares_fit_and_rise_with_the_target(
         bounds in prop::collection::vec(prop::option::of(0_u64..5_000_000), 1..6),
@@ -160,10 +162,10 @@ fn a_smaller_encoding_takes_its_part_of_the_camera_while_it_is_sent() {
     publisher.handle_smaller(0, Some(Rate::from_kbps(150)));
     assert_eq!(both(&publisher), [850, 150]);
     assert_eq!(bps(&publisher, 2)[1], 1_000_000, "the other camera's share");
-    // A quarter of it at low rates.
+    // At low rates, the smaller encoding gets a quarter.
     publisher.handle_target_rate(1, Rate::from_kbps(840));
     assert_eq!(both(&publisher), [300, 100]);
-    // The budget of the next pictures: 800 kbit/s in 8000 bytes.
+    // Budget of the next pictures: 8000 bytes at 800 kbit/s.
     publisher.handle_frame_budget(1, Some(Bytes(8_000)));
     assert_eq!(publisher.allowance(0).budget, Some(Bytes(3_000)));
     assert_eq!(publisher.smaller_allowance(0).budget, Some(Bytes(1_000)));
