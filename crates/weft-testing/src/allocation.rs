@@ -1,5 +1,5 @@
-//! Memory use of a piece of work. Programs and tests that measure it install
-//! the counter as their allocator:
+//! Memory use of a piece of work. Programs and tests that measure it install the counter
+//! as their allocator:
 //!
 //! ```
 //! #[global_allocator]

@@ -1,5 +1,5 @@
-/// Returns the octets of bits written as a standard writes them, with `0` and `1`; spaces
-/// count for nothing. Zeros fill the last octet.
+/// Packs a string of `0` and `1`, the notation of the standards, into octets. Spaces are
+/// ignored; zeros fill the last octet.
 #[must_use]
 pub fn octets(bits: &str) -> Vec<u8> {
     let bits: Vec<u8> = bits

@@ -1,10 +1,9 @@
 //! Fuzz targets with a budget per input: exceeding it is a finding like a
 //! panic.
 //!
-//! The bodies are in the crates. The targets in `fuzz/` run them with inputs
-//! that libFuzzer finds, and `cargo test` with the inputs in `fuzz/seeds` and
-//! some derived from them. Both count with [`allocation`](crate::allocation),
-//! whose allocator they install.
+//! The bodies are in the crates. The targets in `fuzz/` run them with inputs that libFuzzer
+//! finds; `cargo test` runs them with the inputs in `fuzz/seeds` and some derived from them. Both
+//! measure with [`allocation`](crate::allocation) and install its allocator.
 
 use std::fs;
 use std::path::Path;
@@ -18,7 +17,7 @@ use crate::processor_time;
 /// Fuzz target with the budget of one input.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
-    /// Name of its file.
+    /// File name of the target.
     pub name: &'static str,
     /// Bytes allocated, and processor time of a development build, before the
     /// first step.
@@ -27,15 +26,15 @@ pub struct Target {
     step: (u64, Duration),
 }
 
-/// Factor by which a fuzz target's build is slower than that of tests: it
-/// checks every memory access and counts every branch. Chosen by us.
+/// Slowdown of a fuzz target's build compared with a test build: it checks every memory
+/// access and counts every branch. Chosen by us.
 pub const SANITIZED: u32 = 8;
 
-/// Attempts at an input that takes too long: other programs use the machine,
-/// and caches are cold at first.
+/// Attempts at an input that takes too long: other programs may use the machine, and
+/// caches are cold at first.
 const TRIES: usize = 4;
 
-/// Longest input that is derived here.
+/// Maximum length of derived inputs.
 const MOST: usize = 4096;
 
 impl Target {
@@ -44,8 +43,8 @@ impl Target {
     pub const SESSION: Target = Target::new("session", (1_024, 5_000), (40, 60));
     /// Datagrams to peers that share a socket.
     pub const PEERS: Target = Target::new("peers", (512, 5_000), (32, 100));
-    /// SCTP packets into data channels. A message of 64 KB, which is put together, copied
-    /// and answered, comes in one step.
+    /// SCTP packets into data channels. A message of 64 KB is reassembled, copied and
+    /// answered in one step.
     pub const DATA: Target = Target::new("data", (1_024, 5_000), (512, 500));
     /// Packets to subscribers.
     pub const ROUTER: Target = Target::new("router", (64, 2_000), (16, 50));
@@ -66,8 +65,7 @@ impl Target {
     pub const ICE: Target = Target::parser("ice");
     /// Payloads of any codec.
     pub const PAYLOAD: Target = Target::parser("payload");
-    /// RTCP, where a few bytes can stand for as many entries as a message
-    /// allows.
+    /// RTCP, where a few bytes can describe as many entries as a message allows.
     pub const RTCP: Target = Target {
         begin: (8 << 20, Duration::from_millis(20)),
         ..Target::parser("rtcp")
@@ -87,8 +85,8 @@ impl Target {
     /// Payloads of VP8.
     pub const VP8: Target = Target::parser("vp8");
 
-    /// Target whose steps are the bytes of its input: the cost must not grow
-    /// faster. Chosen by us, as below.
+    /// Target whose steps are the bytes of its input: the cost must not grow faster than
+    /// the input. Chosen by us, as below.
     const fn parser(name: &'static str) -> Target {
         Target {
             name,
@@ -97,8 +95,8 @@ impl Target {
         }
     }
 
-    /// Budgets in kibibytes and microseconds. Chosen by us: several times the
-    /// measurements of ordinary inputs.
+    /// Budgets in kibibytes and microseconds. Chosen by us: several times the values
+    /// measured with ordinary inputs.
     const fn new(name: &'static str, begin: (u64, u64), step: (u64, u64)) -> Target {
         Target {
             name,
@@ -158,8 +156,7 @@ impl Target {
         });
     }
 
-    /// Tries the inputs in `fuzz/seeds`, and this many others derived from
-    /// them.
+    /// Tries the inputs in `fuzz/seeds`, and `others` inputs derived from them.
     ///
     /// # Panics
     /// If an input exceeds the budget, or the body panics; the message names a
@@ -210,7 +207,7 @@ fn made(seeds: &[(String, Vec<u8>)], rng: &mut Rng) -> Vec<u8> {
             2 if place < input.len() => {
                 input.remove(place);
             }
-            // The rest of another seed.
+            // Append the end of another seed.
             _ => {
                 let other = &seeds[below(rng, seeds.len())].1;
                 input.truncate(place);

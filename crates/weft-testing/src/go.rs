@@ -22,7 +22,7 @@ fn go(arguments: &[&str]) -> Result<(), String> {
     let source = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../clients/pion"));
     let mut command = Command::new("go");
     command.args(arguments).current_dir(source);
-    // It has no C code; and an old Go downloads a newer one.
+    // The package has no C code. An old Go downloads a newer one.
     command.env("CGO_ENABLED", "0");
     if std::env::var_os("GOTOOLCHAIN").is_none() {
         command.env("GOTOOLCHAIN", "auto");

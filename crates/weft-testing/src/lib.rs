@@ -1,13 +1,12 @@
 //! Test support: reports about the machine, the cost of work ([`allocation`]),
 //! and test pictures ([`pictures`]).
 //!
-//! Some tests cannot run on every machine: they need a permission, a program or
-//! data ([`skipped`]). Others measure rates and times in the real world
-//! ([`where_the_machine_keeps_up`]). A virtual machine on a busy host pauses
-//! for tens of milliseconds, and two cores that run other tests may have none
-//! to spare. To a call both look like a link with a growing queue, so it
-//! correctly lowers its rate, drops pictures or switches paths; the result of
-//! such a test is then meaningless.
+//! Some tests cannot run on every machine: they need a permission, a program or data
+//! ([`skipped`]). Others measure rates and times in the real world
+//! ([`where_the_machine_keeps_up`]). A virtual machine on a busy host pauses for tens of
+//! milliseconds, and two cores that run other tests may have no time left. To a call,
+//! both look like a link with a growing queue, so it correctly lowers its rate, drops
+//! pictures or switches paths; the result of such a test is then meaningless.
 
 #![deny(unsafe_code)]
 
@@ -27,10 +26,9 @@ use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
-/// Reports that the calling test was skipped, with the reason: on the standard
-/// error of the test program, which is shown for passing tests, too, and as a
-/// line in the file named by `WEFT_SKIPPED`, which CI compares with
-/// `.ci/may-skip`.
+/// Reports that the calling test was skipped, with the reason. The report goes to the
+/// standard error of the test program, which is shown for passing tests, too, and as a
+/// line to the file named by `WEFT_SKIPPED`, which CI compares with `.ci/may-skip`.
 ///
 /// # Panics
 /// If that file cannot be written.

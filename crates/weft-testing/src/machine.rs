@@ -6,20 +6,20 @@ use std::time::{Duration, Instant};
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-/// Scheduling delay up to which a machine keeps up. Chosen by us: a call over
-/// loopback takes such a delay for a queue.
+/// Maximum scheduling delay of a machine that keeps up. Chosen by us: a call over
+/// loopback takes a longer delay for a queue.
 const STILL: Duration = Duration::from_millis(20);
 
-/// Attempts of a test alone.
+/// Attempts of a test that runs alone.
 const ALONE: usize = 3;
 
 /// Read-locked by tests that run in parallel, write-locked by one that runs
 /// alone.
 static TURN: RwLock<()> = RwLock::new(());
 
-/// Runs a test of rates and times. If it fails, it is retried without other
-/// such tests of its program, and its result counts only if the machine kept
-/// up; if the machine never does, the test is reported as skipped.
+/// Runs a test of rates and times. If it fails, it is retried alone, without other such
+/// tests of its program, and the result counts only if the machine kept up. If the
+/// machine never does, the test is reported as skipped.
 ///
 /// # Panics
 /// Like the test, alone on a machine that keeps up.
@@ -67,7 +67,7 @@ impl Watch {
         }
     }
 
-    /// Longest time between two turns of any of them.
+    /// Longest time between two turns of any thread.
     fn stop(self) -> Duration {
         self.is_over.store(true, Ordering::Relaxed);
         let turns = self.threads.into_iter();
@@ -80,7 +80,7 @@ fn longest_turn(processor: usize, is_over: &AtomicBool) -> Duration {
     const EVERY: Duration = Duration::from_millis(1);
     let mut only = CpuSet::new();
     only.set(processor);
-    // On other systems it sees less, and a failing test fails sooner.
+    // On other systems it sees fewer delays, so a failing test fails sooner.
     let _ = sched_setaffinity(None, &only);
     let mut longest = Duration::ZERO;
     while !is_over.load(Ordering::Relaxed) {

@@ -6,17 +6,17 @@ use weft_units::{Duration, Instant, Rate, Rng};
 /// 30 pictures a second.
 pub const FRAME_INTERVAL: Duration = Duration::from_nanos(33_333_333);
 
-/// Temporal layer of each position in the pattern that libvpx and browsers use
-/// for three layers (libwebrtc, default_temporal_layers.cc, the short one), and
-/// the size of its pictures relative to the mean: 40, 20 and 40 % of the rate
-/// (simulcast_rate_allocator.cc) for a quarter, a quarter and a half of them.
+/// Temporal layer of each position in the three-layer pattern of libvpx and browsers
+/// (libwebrtc, default_temporal_layers.cc, the short one), and the size of its pictures
+/// relative to the mean: 40, 20 and 40 % of the rate (simulcast_rate_allocator.cc) for a
+/// quarter, a quarter and a half of the pictures.
 const LAYERS: [(u8, f64); 4] = [(0, 1.6), (2, 0.8), (1, 0.8), (2, 0.8)];
 /// Pictures of the pattern that refer to the base layer only.
 const LAYER_SYNC: [bool; 4] = [false, true, true, false];
 /// Distance from each picture of the pattern back to the one that it refers to.
 const REFERENCE: [u64; 4] = [4, 1, 2, 1];
 
-/// Offset of the stamp: behind the header of a VP8 keyframe.
+/// Offset of the stamp: after the header of a VP8 keyframe.
 const STAMP: usize = 10;
 
 /// Source of pictures whose size follows the rate.
