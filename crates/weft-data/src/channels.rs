@@ -17,31 +17,31 @@ use weft_units::{Deadline, Instant};
 
 /// SCTP port of this side, for `a=sctp-port`.
 pub const SCTP_PORT: u16 = sctp_proto::DEFAULT_SCTP_PORT;
-/// Longest message that is received, in bytes, for `a=max-message-size`. Chosen by us:
-/// what is safe with every browser.
+/// Maximum length of a received message in bytes, for `a=max-message-size`. Chosen by us:
+/// safe with every browser.
 pub const MAX_MESSAGE: usize = 65_536;
-/// Most data channels of a connection. Chosen by us.
+/// Maximum number of data channels of a connection. Chosen by us.
 pub const MAX_CHANNELS: usize = 64;
 
-/// Bytes that wait on a channel, at most. Chosen by us: 4 s at 2 Mbit/s.
+/// Maximum number of bytes that wait on a channel. Chosen by us: 4 s at 2 Mbit/s.
 const MAX_WAITING: usize = 1 << 20;
-/// Bytes of incomplete messages that are kept. Chosen by us: eight of the longest.
+/// Maximum size of all incomplete messages in bytes. Chosen by us: eight of the longest.
 const RECEIVE_BUFFER: usize = 8 * MAX_MESSAGE;
-/// Payload of a DATA chunk in bytes. With SCTP's 28 bytes and DTLS' 37 a packet stays
-/// below 1,150, as the handshake's do.
+/// Payload of a DATA chunk in bytes. With SCTP's 28 bytes and DTLS' 37, a packet stays
+/// below 1,150, like those of the handshake.
 const CHUNK: u32 = 1_080;
-/// Retransmission times in milliseconds, those of libwebrtc but for the longest: a path
-/// that is back after an outage is not kept waiting.
+/// Retransmission timeouts in milliseconds, those of libwebrtc except for the maximum: a
+/// path that recovers after an outage is used sooner.
 const RTO_INITIAL: u64 = 500;
 const RTO_MIN: u64 = 400;
 const RTO_MAX: u64 = 3_000;
-/// Address of the peer for the library, which sees no real ones.
+/// Address of the peer for the library, which sees no real addresses.
 const PEER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::UNSPECIFIED), SCTP_PORT);
 
 /// Data channels of one connection.
 ///
 /// Order of calls: any input, then [`DataChannels::poll_output`] until `None`, then
-/// [`DataChannels::poll_timeout`]. Time never goes back between calls.
+/// [`DataChannels::poll_timeout`]. Time must not decrease between calls.
 pub struct DataChannels {
     config: Config,
     transport: Arc<TransportConfig>,
@@ -54,7 +54,7 @@ pub struct DataChannels {
 }
 
 enum Phase {
-    /// The DTLS handshake is not done, or the peer has not begun.
+    /// The DTLS handshake is not finished, or the peer has not started the association.
     Waiting,
     Running(AssociationHandle, Box<Association>),
     Ended,
@@ -63,22 +63,22 @@ enum Phase {
 struct Channel {
     config: ChannelConfig,
     state: ChannelState,
-    /// Whether urgent messages wait for their acknowledgement.
+    /// Whether urgent messages wait for an acknowledgement.
     is_urgent: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ChannelState {
-    /// Wanted before the association was there.
+    /// Requested before the association was established.
     Wanted,
-    /// The peer has been asked.
+    /// The open message was sent to the peer.
     Asked,
     Open,
     Closing,
 }
 
 impl DataChannels {
-    /// Data channels of a connection whose DTLS handshake is not done.
+    /// Creates the data channels of a connection whose DTLS handshake is not finished.
     #[must_use]
     pub fn new(config: Config) -> DataChannels {
         let transport = TransportConfig::default()
@@ -108,8 +108,8 @@ impl DataChannels {
         }
     }
 
-    /// Begins the association when the DTLS handshake is done. The DTLS server waits for
-    /// the client, which every implementation lets begin.
+    /// Starts the association when the DTLS handshake is finished. The DTLS server waits
+    /// for the client, because every implementation lets the client start.
     pub fn connect(&mut self, now: Instant) {
         if !self.config.is_dtls_client || !matches!(self.phase, Phase::Waiting) {
             return;
@@ -119,10 +119,10 @@ impl DataChannels {
         let Ok((handle, association)) = self.endpoint.connect(config, PEER) else {
             return self.end("the peer's SCTP port is 0".to_owned());
         };
-        // Both sides of a browser's connection may begin; ours is enough.
+        // Both sides of a browser's connection may start an association; ours is enough.
         self.endpoint.reject_new_associations();
-        // The library has read the system's clock. What it read is known by its timer, so
-        // that its time runs with ours, virtual or not.
+        // The library has read the system's clock. Its first timer reveals the value, so
+        // its time can follow ours, virtual or not.
         if let Some(first) = association.poll_timeout() {
             let rto = std::time::Duration::from_millis(RTO_INITIAL);
             self.clock = Clock::new(first - rto, now);
@@ -131,8 +131,8 @@ impl DataChannels {
         self.pump(now);
     }
 
-    /// Opens a channel; [`Event::Opened`] follows when the peer has agreed. It may be called
-    /// before the connection is made.
+    /// Opens a channel; [`Event::Opened`] follows when the peer has agreed. You can call
+    /// it before the connection is established.
     ///
     /// # Errors
     /// See [`OpenError`].
@@ -164,7 +164,7 @@ impl DataChannels {
     /// Sends a message.
     ///
     /// # Errors
-    /// See [`SendError`]; nothing is sent then.
+    /// See [`SendError`]; on an error, nothing is sent.
     pub fn send(
         &mut self,
         now: Instant,
@@ -198,8 +198,8 @@ impl DataChannels {
         Ok(())
     }
 
-    /// Closes a channel; [`Event::Closed`] follows when the peer knows. Without such a
-    /// channel nothing happens.
+    /// Closes a channel; [`Event::Closed`] follows when the peer has confirmed. Does
+    /// nothing if the channel does not exist.
     pub fn close(&mut self, now: Instant, id: ChannelId) {
         if !self.channels.contains_key(&id) {
             return;
@@ -207,7 +207,7 @@ impl DataChannels {
         let Some(mut stream) = self.stream(id) else {
             return self.forget(id);
         };
-        // It fails only if it is closing already.
+        // Fails only if the stream is closing already.
         let _ = stream.close();
         if let Some(channel) = self.channels.get_mut(&id) {
             channel.state = ChannelState::Closing;
@@ -215,26 +215,26 @@ impl DataChannels {
         self.pump(now);
     }
 
-    /// Returns how many bytes of messages wait on a channel or are not acknowledged.
+    /// Returns the number of message bytes on a channel that wait or are unacknowledged.
     #[must_use]
     pub fn waiting(&mut self, id: ChannelId) -> usize {
         let stream = self.stream(id);
         stream.map_or(0, |stream| stream.buffered_amount().unwrap_or_default())
     }
 
-    /// Returns how many packets could not be used.
+    /// Returns the number of packets that could not be used.
     #[must_use]
     pub fn discarded(&self) -> u64 {
         self.discarded
     }
 
-    /// Takes an SCTP packet that DTLS has decrypted.
+    /// Handles an SCTP packet that DTLS has decrypted.
     pub fn handle_packet(&mut self, now: Instant, packet: &[u8]) {
         let at = self.clock.to_std(now);
         let packet = Bytes::copy_from_slice(packet);
         match self.endpoint.handle(at, PEER, None, None, packet) {
             Some((handle, DatagramEvent::NewAssociation(association))) => {
-                // One is all that a connection has (RFC 8831 section 6.2).
+                // A connection has only one association (RFC 8831 section 6.2).
                 self.endpoint.reject_new_associations();
                 if matches!(self.phase, Phase::Waiting) {
                     self.phase = Phase::Running(handle, Box::new(association));
@@ -250,7 +250,7 @@ impl DataChannels {
         self.pump(now);
     }
 
-    /// Lets time pass; a spurious call does nothing.
+    /// Handles the passing of time; a spurious call does nothing.
     pub fn handle_timeout(&mut self, now: Instant) {
         let at = self.clock.to_std(now);
         if let Phase::Running(_, association) = &mut self.phase
@@ -261,7 +261,7 @@ impl DataChannels {
         }
     }
 
-    /// When [`DataChannels::handle_timeout`] is wanted.
+    /// Deadline of the next [`DataChannels::handle_timeout`].
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Deadline> {
         let Phase::Running(_, association) = &self.phase else {
@@ -327,8 +327,8 @@ impl DataChannels {
             HandshakeFailed { reason } | AssociationLost { reason } => self.end(reason.to_string()),
             Stream(StreamEvent::Opened { .. }) => {
                 if let Phase::Running(_, association) = &mut self.phase {
-                    // Streams are found by their numbers; the library's queue of new ones
-                    // only has to be emptied.
+                    // Streams are found by their numbers, so the library's queue of new
+                    // streams only needs emptying.
                     while association.accept_stream().is_some() {}
                 }
             }
@@ -338,7 +338,7 @@ impl DataChannels {
         }
     }
 
-    /// Asks the peer for the channels that are wanted, once there is an association.
+    /// Opens the requested channels once the association is established.
     fn ask_for_wanted(&mut self) {
         let Phase::Running(_, association) = &mut self.phase else {
             return;
@@ -348,7 +348,7 @@ impl DataChannels {
         }
         let wanted = self.channels.iter_mut();
         for (id, channel) in wanted.filter(|(_, c)| c.state == ChannelState::Wanted) {
-            // Its number may still be blocked by a channel that was closed just now.
+            // A channel that was closed just now may still block the number.
             let opened = association.open_stream(id.0, Protocol::Binary);
             if let Ok(mut stream) = opened {
                 let open = Opening::Open(channel.config.clone()).bytes();
@@ -402,7 +402,7 @@ impl DataChannels {
                 };
                 self.channels.insert(id, channel);
                 if let Some(mut stream) = self.stream(id) {
-                    // It fails only with the association, which tells of it.
+                    // Fails only if the association fails, which reports it.
                     let _ = stream.write_with_ppi(&Opening::Ack.bytes(), Protocol::Dcep);
                 }
                 self.opened(id);
@@ -412,7 +412,7 @@ impl DataChannels {
                 if state.is_none()
                     && let Some(mut stream) = self.stream(id)
                 {
-                    // Refused: its number is free again for the peer.
+                    // Refused: the peer can use the number again.
                     let _ = stream.close();
                 }
             }
@@ -426,7 +426,7 @@ impl DataChannels {
         }
     }
 
-    /// Both sides have agreed: from now on messages follow the channel's properties.
+    /// Both sides have agreed: from now on, messages have the channel's properties.
     fn opened(&mut self, id: ChannelId) {
         let Some(channel) = self.channels.get_mut(&id) else {
             return;
@@ -440,7 +440,7 @@ impl DataChannels {
                 Persistence::Repeats(count) => (ReliabilityType::Rexmit, count.into()),
             };
             let is_unordered = config.ordering == Ordering::Unordered;
-            // It fails only for streams that are gone.
+            // Fails only for streams that no longer exist.
             let _ = stream.set_reliability_params(is_unordered, kind, limit);
         }
         self.event(Event::Opened {

@@ -4,7 +4,7 @@ use weft_units::{Duration, Instant};
 /// Translation between our time and that of the SCTP library.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
-    /// One moment, in both.
+    /// Moment on the system clock that corresponds to `at`.
     std: StdInstant,
     at: Instant,
 }

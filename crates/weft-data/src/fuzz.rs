@@ -1,4 +1,4 @@
-//! Body of the fuzz target `data`, which tests run, too.
+//! Body of the fuzz target `data`, which tests also run.
 
 use std::sync::OnceLock;
 use std::time::Instant as StdInstant;
@@ -9,16 +9,16 @@ use weft_units::{Duration, Instant};
 use crate::channels::{DataChannels, MAX_CHANNELS, MAX_MESSAGE, SCTP_PORT};
 use crate::{ChannelConfig, ChannelId, Config, Event, Message, Output, Urgency};
 
-/// Common header of a packet, and the place of the checksum in it (RFC 9260 section 3.1).
+/// Length of a packet's common header, and the offset of its checksum (RFC 9260 section 3.1).
 const HEADER: usize = 12;
 const CHECKSUM: std::ops::Range<usize> = 8..12;
-/// Most rounds of answers before time passes.
+/// Maximum number of answer rounds before time passes.
 const MOST_ROUNDS: usize = 100;
 
-/// Feeds the bytes to data channels as packets: of a stranger, and of a peer that opens,
-/// sends and closes, but whose packets are changed on the way or have chunks of its own
-/// making, with a valid checksum. Must never panic, time must advance, and what the
-/// program hears stays within its bounds. Returns the number of inputs.
+/// Feeds the bytes to data channels as packets: from a stranger, and from a peer that
+/// opens, sends and closes. The peer's packets are changed on the way, or have invented
+/// chunks with a valid checksum. It must never panic, time must advance, and the reported
+/// events must stay within their bounds. Returns the number of inputs.
 pub fn fuzz_packets(data: &[u8]) -> usize {
     let mut pair = Pair::new();
     pair.settle();
@@ -34,9 +34,9 @@ struct Pair {
     now: Instant,
     victim: DataChannels,
     peer: DataChannels,
-    /// Latest packet of the peer.
+    /// Latest packet from the peer.
     last: Vec<u8>,
-    /// Channels that are open at the victim.
+    /// Channels that the victim has open.
     open: Vec<ChannelId>,
     inputs: usize,
 }
@@ -113,7 +113,7 @@ impl Pair {
         self.victim.handle_packet(self.now, &packet);
     }
 
-    /// Exchanges packets until nobody has more to send.
+    /// Exchanges packets until neither end has more to send.
     fn settle(&mut self) {
         for _ in 0..MOST_ROUNDS {
             let mut packets = Vec::new();
@@ -165,7 +165,7 @@ impl Pair {
     }
 }
 
-/// Returns an epoch; any value will do where time is virtual.
+/// Returns an epoch; any value works in virtual time.
 #[allow(clippy::disallowed_methods)]
 fn epoch() -> StdInstant {
     static EPOCH: OnceLock<StdInstant> = OnceLock::new();

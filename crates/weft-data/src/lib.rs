@@ -2,9 +2,9 @@
 //! within it (RFC 8832). SCTP itself is the library `sctp-proto`; SCTP packets go in and
 //! out, and the owner encrypts them with DTLS.
 //!
-//! Messages may go over several paths. Packets that bear an urgent message, and packets
-//! without messages (acknowledgements), are marked to be sent on two of them: SCTP ignores
-//! the second copy, and a path that dies delays neither.
+//! Messages may take several paths. Packets with an urgent message, and packets without
+//! messages (acknowledgements), are marked for sending on two paths: SCTP ignores the
+//! second copy, and a path that fails delays neither.
 
 #![forbid(unsafe_code)]
 
@@ -26,39 +26,39 @@ pub use types::{Config, Event, Output};
 
 use thiserror::Error;
 
-/// Number of a data channel: its SCTP stream.
+/// Number of a data channel, which is the number of its SCTP stream.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ChannelId(pub u16);
 
-/// How much a message is hurt by the loss of a path.
+/// Protection of a message against the loss of a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Urgency {
-    /// It goes over one path. If that path dies, the message is repeated over another one
+    /// It takes one path. If that path fails, the message is repeated over another one
     /// when its acknowledgement is overdue: after 0.4 s or more.
     #[default]
     Usual,
-    /// It goes over two paths at once, at twice the bytes.
+    /// It takes two paths at once, at twice the bytes.
     Urgent,
 }
 
 /// Error: a message was not accepted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum SendError {
-    /// The channel is not open: not yet, not any more, or it never was.
+    /// The channel is not open: not yet, no longer, or it never existed.
     #[error("the data channel is not open")]
     NotOpen,
-    /// The message is longer than the peer takes.
+    /// The message is longer than the peer accepts.
     #[error("the message has {length} bytes; the peer takes at most {most}")]
     TooLong {
         /// Length of the message in bytes.
         length: usize,
-        /// Bytes that the peer takes.
+        /// Maximum length that the peer accepts, in bytes.
         most: usize,
     },
-    /// Too much waits already. Send again later.
+    /// Too many bytes are waiting. Send again later.
     #[error("{waiting} bytes wait to be sent on the data channel, and more are not kept")]
     Full {
-        /// Bytes that wait.
+        /// Number of bytes that wait.
         waiting: usize,
     },
 }
@@ -75,7 +75,7 @@ pub enum OpenError {
         ChannelConfig::MAX_NAME
     )]
     LongName,
-    /// The other side takes no data channels.
+    /// The other side does not accept data channels.
     #[error("the other side takes no data channels")]
     NotNegotiated,
     /// The association for data has ended.

@@ -9,7 +9,7 @@ pub enum Message {
     Binary(Vec<u8>),
 }
 
-/// Returns the message as SCTP carries it: empty ones have a byte (RFC 8831 section 6.6).
+/// Returns the message as SCTP carries it: an empty message is one byte (RFC 8831 section 6.6).
 pub(crate) fn encoded(message: &Message) -> (Protocol, &[u8]) {
     match message {
         Message::Text(text) if text.is_empty() => (Protocol::StringEmpty, &[0]),
@@ -19,7 +19,7 @@ pub(crate) fn encoded(message: &Message) -> (Protocol, &[u8]) {
     }
 }
 
-/// Returns the message of these bytes; `None` if the protocol is not one of messages.
+/// Decodes a message; `None` if the protocol does not denote a message.
 pub(crate) fn decoded(protocol: Protocol, bytes: Vec<u8>) -> Option<Message> {
     Some(match protocol {
         Protocol::String => Message::Text(match String::from_utf8(bytes) {

@@ -1,10 +1,10 @@
-//! How a channel is opened within the connection (RFC 8832).
+//! Opening of a channel within the connection (RFC 8832).
 
 use weft_units::Duration;
 
 const ACK: u8 = 0x02;
 const OPEN: u8 = 0x03;
-/// In the channel type: messages may overtake each other.
+/// Bit of the channel type: messages may overtake each other.
 const UNORDERED: u8 = 0x80;
 /// Length of DATA_CHANNEL_OPEN without label and protocol, in bytes.
 const FIXED: usize = 12;
@@ -14,23 +14,22 @@ const PRIORITY: u16 = 256;
 /// Order in which the messages of a channel are delivered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Ordering {
-    /// As they were sent: a lost message delays those behind it.
+    /// In sending order: a lost message delays the messages after it.
     #[default]
     Ordered,
-    /// As they arrive.
+    /// In order of arrival.
     Unordered,
 }
 
-/// How long the sender tries to deliver a message.
+/// Limit on the attempts to deliver a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Persistence {
-    /// Until it arrives.
+    /// No limit: until the message arrives.
     #[default]
     Reliable,
-    /// For this time, in whole milliseconds: the deadline of messages that a later one
-    /// replaces.
+    /// For this time, in whole milliseconds. It suits messages that a later one replaces.
     Within(Duration),
-    /// So many times after the first.
+    /// Maximum number of retransmissions.
     Repeats(u16),
 }
 
@@ -39,20 +38,19 @@ pub enum Persistence {
 pub struct ChannelConfig {
     /// Name for the application, at most [`ChannelConfig::MAX_NAME`] bytes.
     pub label: String,
-    /// Name of the protocol of its messages; empty for none, at most
-    /// [`ChannelConfig::MAX_NAME`] bytes.
+    /// Subprotocol of the messages; empty for none, at most [`ChannelConfig::MAX_NAME`] bytes.
     pub protocol: String,
     /// Order of its messages.
     pub ordering: Ordering,
-    /// How long each message is tried.
+    /// Limit on the attempts to deliver each message.
     pub persistence: Persistence,
 }
 
 impl ChannelConfig {
-    /// Longest label and protocol, in bytes. Chosen by us.
+    /// Maximum length of a label and of a protocol, in bytes. Chosen by us.
     pub const MAX_NAME: usize = 256;
 
-    /// A reliable, ordered channel.
+    /// Returns a reliable, ordered channel.
     #[must_use]
     pub fn named(label: &str) -> ChannelConfig {
         ChannelConfig {
@@ -69,7 +67,7 @@ impl ChannelConfig {
     }
 }
 
-/// Message by which a channel is opened.
+/// Message that opens a channel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Opening {
     Open(ChannelConfig),
@@ -77,7 +75,7 @@ pub(crate) enum Opening {
 }
 
 impl Opening {
-    /// Reads a message; `None` if it is not one.
+    /// Parses a message; `None` if it is not one of these.
     pub fn parse(message: &[u8]) -> Option<Opening> {
         match *message {
             [ACK, ..] => Some(Opening::Ack),
@@ -112,7 +110,7 @@ impl Opening {
         config.is_valid().then_some(Opening::Open(config))
     }
 
-    /// Returns the message's bytes. Names have to fit.
+    /// Returns the message's bytes. The label and the protocol must be valid.
     pub fn bytes(&self) -> Vec<u8> {
         let config = match self {
             Opening::Ack => return vec![ACK],

@@ -1,13 +1,13 @@
-//! The little of SCTP's packets (RFC 9260 section 3) that decides how they are sent.
+//! Parts of SCTP packets (RFC 9260 section 3) that decide how they are sent.
 
-/// Common header, in bytes.
+/// Length of the common header, in bytes.
 const HEADER: usize = 12;
-/// Type, flags and length of a chunk, in bytes.
+/// Length of a chunk's type, flags and length fields, in bytes.
 const CHUNK_HEADER: usize = 4;
 /// Type of chunks with a part of a message.
 const DATA: u8 = 0;
 
-/// Whether a packet of our own has a part of a message.
+/// Whether a packet of our own contains a part of a message.
 pub(crate) fn has_data(packet: &[u8]) -> bool {
     let mut chunks = packet.get(HEADER..).unwrap_or_default();
     while let [kind, _, high, low, ..] = *chunks {

@@ -268,7 +268,7 @@ fn long_or_numerous_values_are_refused() {
 fn the_peers_channels_are_bounded() {
     let mut world = World::connected();
     for _ in 0..MAX_CHANNELS / 2 + 8 {
-        // Both ends count the channels of both.
+        // Each end counts the channels of both.
         for end in 0..2 {
             let _ = world.ends[end].open(world.now, ChannelConfig::named("x"));
         }
@@ -336,7 +336,7 @@ fn data_is_found_behind_other_chunks() {
     let data = [0, 3, 0, 17, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0];
     assert!(!has_data(&[&header[..], &sack].concat()));
     assert!(has_data(&[&header[..], &sack, &data].concat()));
-    // A length of 0 does not stop the search from ending.
+    // A length of 0 does not cause an endless search.
     assert!(!has_data(
         &[&header[..], &[3, 0, 0, 0, 5, 0, 0, 0]].concat()
     ));
