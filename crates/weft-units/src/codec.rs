@@ -36,7 +36,7 @@ impl Codec {
         Codec::CODED.into_iter().filter(move |c| c.kind() == kind)
     }
 
-    /// Codec with this [`Codec::name`] that weft encodes and decodes.
+    /// Returns the codec that weft encodes and decodes by its [`Codec::name`].
     #[must_use]
     pub fn named(name: &str) -> Option<Codec> {
         Codec::CODED.into_iter().find(|c| c.name() == name)

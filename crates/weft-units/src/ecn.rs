@@ -1,4 +1,4 @@
-/// The ECN field of an IP header (RFC 3168 section 5, RFC 9331 section 2).
+/// ECN field of an IP header (RFC 3168 section 5, RFC 9331 section 2).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum Ecn {
     /// 00: the transport does not support ECN; congestion drops the packet.
@@ -13,7 +13,7 @@ pub enum Ecn {
 }
 
 impl Ecn {
-    /// Field with these two bits, the lower ones of the traffic class.
+    /// Returns the field with these two bits, the lower two bits of the traffic class.
     #[must_use]
     pub const fn from_bits(bits: u8) -> Ecn {
         match bits & 0b11 {

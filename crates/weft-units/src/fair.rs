@@ -1,11 +1,10 @@
 use crate::Rate;
 
 impl Rate {
-    /// Max-min fair level of this rate (Bertsekas and Gallager, Data Networks,
-    /// section 6.5.2): the share of each participant whose bound is higher.
-    /// Participants below the level get their bound, and the others share the
-    /// rest. The last participant gets the rest, regardless of its bound.
-    /// Rounded down.
+    /// Returns the max-min fair level of this rate (Bertsekas and Gallager, Data
+    /// Networks, section 6.5.2): the share of each participant whose bound is higher.
+    /// Participants below the level get their bound, and the others share the rest. The
+    /// last participant gets the rest, regardless of its bound. Rounded down.
     ///
     /// Defined in this crate because senders share among cameras in the same
     /// way as forwarders among tracks, and they have no other crate in common.

@@ -14,7 +14,7 @@ crate::named! {
 }
 
 /// Transport protocol and addresses of both ends (5-tuple, RFC 8489 section 3): identifies a
-/// socket, the peer's end, and what belongs to their exchange.
+/// socket, the peer's end, and their exchange.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct FiveTuple {
     /// Address of the peer; the first field, because comparisons then end here most often.

@@ -1,5 +1,4 @@
-//! Splitting of fuzz inputs that stand for a sequence of packets, calls or time
-//! steps.
+//! Splits fuzz inputs into sequences of packets, calls or time steps.
 
 /// Splits the bytes into records: a length byte, an action byte, and the
 /// content.

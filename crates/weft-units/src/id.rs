@@ -1,8 +1,8 @@
 use std::fmt;
 
-/// Path of an association: a pair of local and remote address that is kept
-/// valid. Unique within its association. An octet on the wire, so an id is used
-/// again after 256 paths, and a later path of an id begins as a new one.
+/// Path of an association: a pair of local and remote address that is kept valid. Unique
+/// within its association. It is one octet on the wire, so ids repeat after 256 paths; a
+/// path that reuses an id starts with fresh state.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PathId(pub u8);
 

@@ -43,7 +43,7 @@ impl fmt::Display for UnknownName {
 
 impl std::error::Error for UnknownName {}
 
-/// Returns whether two names are the same. A hyphen is as good as an underscore.
+/// Returns whether two names are equal. A hyphen equals an underscore.
 #[must_use]
 pub fn is_same_name(a: &str, b: &str) -> bool {
     let plain = |c: char| if c == '-' { '_' } else { c };
@@ -52,7 +52,7 @@ pub fn is_same_name(a: &str, b: &str) -> bool {
 
 /// Defines an enum whose variants have names: `ALL` lists the variants, `name` and
 /// `Display` give a variant's name, and `FromStr` reads it, with [`UnknownName`] as its
-/// error. The text behind the enum's name is the noun of that error.
+/// error. The text after the enum's name is the noun of that error.
 ///
 /// ```
 /// weft_units::named! {

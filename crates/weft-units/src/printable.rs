@@ -1,4 +1,4 @@
-//! Foreign text for terminals and logs.
+//! Escaping of untrusted text for terminals and logs.
 
 use std::fmt::{self, Write as _};
 

@@ -1,18 +1,18 @@
 //! Quantities in text form: a decimal number and its unit, `25ms`, `2.5mbit`,
 //! `60kB`, `1%`. Prefixes are powers of ten.
 //!
-//! Unreadable text gives `None`, because only the caller knows the remedy.
+//! Parsers return `None` for invalid text, because only the caller knows the remedy.
 
 use crate::{Bytes, Duration, Rate};
 
-/// Largest accepted values; chosen by us, so that arithmetic on the clock never
-/// comes near its range: a day, 1 Tbit/s, 1 TB and ten times the whole.
+/// Largest accepted values: a day, 1 Tbit/s, 1 TB and ten times the whole. Chosen by us,
+/// so that arithmetic on the clock stays far below its limits.
 const MOST_SECONDS: f64 = 86_400.0;
 const MOST_BPS: f64 = 1e12;
 const MOST_BYTES: f64 = 1e12;
 const MOST_SHARE: f64 = 10.0;
 
-/// Unit names and factors; a name that ends like another one comes first.
+/// Unit names and factors. A name comes before every name that is its suffix.
 type Units = &'static [(&'static str, f64)];
 
 const TIMES: Units = &[
@@ -26,32 +26,32 @@ const RATES: Units = &[("gbit", 1e9), ("mbit", 1e6), ("kbit", 1e3), ("bit", 1.0)
 const SIZES: Units = &[("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1.0)];
 const SHARES: Units = &[("%", 0.01)];
 
-/// A time: `500us`, `25ms`, `1.5s`, `3min`, `1h`; at most a day.
+/// Parses a time of at most a day: `500us`, `25ms`, `1.5s`, `3min`, `1h`.
 #[must_use]
 pub fn time(text: &str) -> Option<Duration> {
     scaled(text, TIMES, MOST_SECONDS).map(Duration::from_secs_f64)
 }
 
-/// A rate: `9600bit`, `500kbit`, `5mbit`, `1gbit`; at most 1 Tbit/s.
+/// Parses a rate of at most 1 Tbit/s: `9600bit`, `500kbit`, `5mbit`, `1gbit`.
 #[must_use]
 pub fn rate(text: &str) -> Option<Rate> {
     scaled(text, RATES, MOST_BPS).map(|bps| Rate::from_bps(bps.round() as u64))
 }
 
-/// A size: `1200B`, `60kB`, `9MB`, `1GB`; at most 1 TB.
+/// Parses a size of at most 1 TB: `1200B`, `60kB`, `9MB`, `1GB`.
 #[must_use]
 pub fn size(text: &str) -> Option<Bytes> {
     scaled(text, SIZES, MOST_BYTES).map(|bytes| Bytes(bytes.round() as u64))
 }
 
-/// A share: `10%` is 0.1; at most ten times the whole.
+/// Parses a share of at most ten times the whole: `10%` is 0.1.
 #[must_use]
 pub fn share(text: &str) -> Option<f64> {
     scaled(text, SHARES, MOST_SHARE)
 }
 
-/// Decimal number of digits and a point. Rejects other forms that `f64` reads:
-/// "inf", "nan", "1e9" and signs.
+/// Parses a decimal number of digits and a point. Rejects the other forms that `f64`
+/// accepts: "inf", "nan", "1e9" and signs.
 #[must_use]
 pub fn decimal(text: &str) -> Option<f64> {
     let plain = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');

@@ -113,10 +113,10 @@ fn the_others_share_what_bounds_leave_of_a_rate() {
         Rate::from_kbps(total).fair_level(bounds).as_bps() / 1000
     };
     assert_eq!(level(900, &[None, None, None]), 300);
-    // 900 less 100 for two; of 800 less 350 for one.
+    // Two get 900 less 100; one gets 800 less 350.
     assert_eq!(level(900, &[Some(100), None, None]), 400);
     assert_eq!(level(900, &[Some(350), Some(100), None]), 450);
-    // A bound above the share bounds nothing.
+    // A bound above the share has no effect.
     assert_eq!(level(900, &[Some(500), None, None]), 300);
     assert_eq!(level(900, &[Some(100), Some(200)]), 800);
     assert_eq!((level(900, &[]), level(900, &[Some(0)])), (900, 900));

@@ -1,21 +1,21 @@
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
 
-/// A point in time: nanoseconds since the run's epoch.
+/// Point in time: nanoseconds since the run's epoch.
 ///
 /// The caller defines the epoch: the simulator starts at zero, a driver counts
 /// from its own start. A session never mixes two epochs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Instant(u64);
 
-/// A span of time in nanoseconds, never negative.
+/// Span of time in nanoseconds, never negative.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Duration(u64);
 
 /// Time at which a state machine must be called again, and the reason.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Deadline {
-    /// Time of the call; a time in the past means "at once".
+    /// Time of the call; a time in the past means now.
     pub at: Instant,
     /// Name of the due timer, for traces.
     pub reason: &'static str,
