@@ -1,4 +1,4 @@
-//! Data of the events that simulated and real calls have in common.
+//! Data of the events that simulated and real calls share.
 
 use serde_json::{Map, Value, json};
 use weft_units::{Bytes, Duration, Rate};

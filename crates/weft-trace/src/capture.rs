@@ -46,20 +46,20 @@ pub struct CapturedFrame<'a> {
     pub at: Duration,
     /// Its interface.
     pub interface: &'a CapturedInterface,
-    /// Direction, if the file says it.
+    /// Direction, if the file says so.
     pub direction: Option<Direction>,
     /// Bytes that were kept.
     pub data: &'a [u8],
     /// Number of bytes on the wire, from the first of `data`.
     pub length: usize,
-    /// Packets before this one that the capture lacks, if the file says it.
+    /// Packets missing from the capture before this one, if the file says so.
     pub dropped: u64,
 }
 
-/// Reason why a capture ends early; [`CaptureReader::position`] has the place.
+/// Reason why a capture ends early; [`CaptureReader::position`] gives the place.
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
-    /// It has no byte.
+    /// The file is empty.
     #[error("the file is empty")]
     Empty,
     /// It is neither pcap nor pcapng.
@@ -84,7 +84,7 @@ pub struct CaptureReader<R> {
     interfaces: Vec<CapturedInterface>,
     /// Content of the last block.
     block: Vec<u8>,
-    /// Place at which the last block began.
+    /// Position at which the last block began.
     position: u64,
 }
 
@@ -94,7 +94,7 @@ enum Format {
     Pcapng(Order),
 }
 
-/// Order of the bytes of a number.
+/// Byte order of numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Order {
     Big,
@@ -115,7 +115,7 @@ impl<R: Read> CaptureReader<R> {
     /// Reads the beginning.
     ///
     /// # Errors
-    /// If it is no capture.
+    /// If it is not a capture.
     pub fn new(input: R) -> Result<CaptureReader<R>, CaptureError> {
         let mut input = Input { from: input, at: 0 };
         let mut magic = [0; 4];
@@ -145,7 +145,7 @@ impl<R: Read> CaptureReader<R> {
     /// Returns the next packet; `None` after the last.
     ///
     /// # Errors
-    /// If it cannot be read; nothing after it can be, either.
+    /// If the packet cannot be read; all later calls fail too.
     pub fn next_frame(&mut self) -> Result<Option<CapturedFrame<'_>>, CaptureError> {
         self.position = self.input.at;
         let found = match self.format {
@@ -168,13 +168,13 @@ impl<R: Read> CaptureReader<R> {
         }))
     }
 
-    /// Interfaces so far, of the present section.
+    /// Interfaces so far in the present section.
     #[must_use]
     pub fn interfaces(&self) -> &[CapturedInterface] {
         &self.interfaces
     }
 
-    /// Place in bytes at which the last packet began: that of an error.
+    /// Position in bytes at which the last packet began; errors refer to it.
     #[must_use]
     pub fn position(&self) -> u64 {
         self.position
@@ -242,7 +242,7 @@ impl<R: Read> Input<R> {
     }
 
     /// Reads a block of this length into `block`. The memory grows with the bytes that
-    /// are there, not with the length that the file claims.
+    /// exist, not with the length that the file claims.
     fn block(&mut self, length: usize, block: &mut Vec<u8>) -> Result<(), CaptureError> {
         if length > MAX_BLOCK {
             return Err(CaptureError::Malformed("a length exceeds 16 MiB"));
@@ -272,7 +272,7 @@ impl Order {
         }
     }
 
-    /// Reads a number at a place of the block.
+    /// Reads a number at a position in the block.
     fn u16_at(self, block: &[u8], at: usize) -> Option<u16> {
         let bytes = block.get(at..)?.first_chunk::<2>()?;
         Some(self.u16(*bytes))
@@ -284,7 +284,7 @@ impl Order {
     }
 }
 
-/// Returns the time of a count of `ticks` a second.
+/// Returns the time of a count with `ticks` per second.
 fn time(count: u64, ticks: u64) -> Duration {
     let nanos = u128::from(count) * 1_000_000_000 / u128::from(ticks.max(1));
     Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))

@@ -1,9 +1,9 @@
-//! Traces of calls for other programs: packets as pcapng for Wireshark ([`pcapng`]), and
-//! events as qlog ([`qlog`]); and a reader of captures ([`capture`]).
+//! Traces of calls for other programs: packets as pcapng for Wireshark ([`pcapng`]) and
+//! events as qlog ([`qlog`]). Also a reader of captures ([`capture`]).
 //!
-//! The writers keep nothing but the block that they write, and read no clock: the same
-//! input gives the same bytes. [`live`] puts them behind a bounded queue and a thread, for
-//! calls in real time.
+//! The writers keep only the block that they write, and read no clock: the same input
+//! gives the same bytes. [`live`] puts them behind a bounded queue and a thread, for calls
+//! in real time.
 
 #![forbid(unsafe_code)]
 

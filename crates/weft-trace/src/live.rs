@@ -1,7 +1,7 @@
-//! Traces of a running call: files that a thread each writes, so that the call never waits
-//! for a disk.
+//! Traces of a running call. A thread writes each file, so the call never waits for a
+//! disk.
 //!
-//! The files contain pictures, sound and addresses of people: only their owner may read
+//! The files contain people's pictures, sound and addresses, so only their owner can read
 //! them. They contain no keys.
 
 mod fault;
@@ -26,16 +26,16 @@ pub use fault::{OnFault, TraceFault, TraceKind};
 pub use file::CreateError;
 use queue::{Queue, Writing};
 
-/// Most interfaces with names of their own: each connection of a server is one, and anyone
-/// can make connections. Chosen by us.
+/// Maximum number of interfaces with their own names: each connection of a server is one,
+/// and anyone can connect. Chosen by us.
 const MOST_INTERFACES: usize = 4_000;
-/// Name of the interface of all further ones.
+/// Name of the interface shared by all others.
 const OTHERS: &str = "others";
 
 /// Packet of a call, for the capture.
 #[derive(Clone, Debug)]
 pub struct Packet {
-    /// Name of its interface; each name is an interface of the file.
+    /// Name of its interface; each name becomes an interface of the file.
     pub interface: Arc<str>,
     /// Time since 1970.
     pub at: Duration,
@@ -80,7 +80,7 @@ impl Tracer {
     /// Logs an event at a time since 1970. Events of one connection have its number as
     /// their group.
     pub fn event(&self, at: Duration, group: u64, name: &'static str, data: Value) {
-        /// Bytes that the data of most events take. Chosen by us.
+        /// Bytes of data of a typical event. Chosen by us.
         const TYPICAL: usize = 1_000;
         if let Some(events) = &self.events {
             let event = OwnedEvent {
@@ -102,7 +102,7 @@ struct OwnedEvent {
     data: Value,
 }
 
-/// Files of a call's traces. Unless they are finished, they are removed: the call never
+/// Trace files of a call. Dropping them unfinished removes them, because the call never
 /// began.
 #[derive(Debug)]
 pub struct TraceFiles {
@@ -111,11 +111,11 @@ pub struct TraceFiles {
 }
 
 impl TraceFiles {
-    /// Creates the files that are wanted. A folder, or a path that ends in `/`, receives a
-    /// new file `NAME-1.pcapng` or `NAME-1.sqlog`, with the next free number.
+    /// Creates the requested files. A folder, or a path that ends in `/`, receives a new
+    /// file `NAME-1.pcapng` or `NAME-1.sqlog` with the next free number.
     ///
     /// # Errors
-    /// If a file exists already or cannot be created, or the system provides no thread.
+    /// If a file exists or cannot be created, or the system cannot start a thread.
     pub fn create(
         (pcap, qlog): (Option<&Path>, Option<&Path>),
         name: &str,
@@ -145,7 +145,7 @@ impl TraceFiles {
         })
     }
 
-    /// Handle that writes to the files; `None` if there are none.
+    /// Returns a handle that writes to the files; `None` if there are none.
     #[must_use]
     pub fn tracer(&self) -> Option<Tracer> {
         let Tracer { packets, events } = &self.tracer;
@@ -158,10 +158,10 @@ impl TraceFiles {
         &self.paths
     }
 
-    /// Ends the files; what the handles write later is lost.
+    /// Completes the files; later writes through the handles are lost.
     ///
     /// # Errors
-    /// The first reason why one is incomplete.
+    /// The first reason why a file is incomplete.
     pub fn finish(mut self) -> Result<(), TraceFault> {
         self.paths.clear();
         let Tracer { packets, events } = &self.tracer;

@@ -1,7 +1,7 @@
 //! Packets as pcapng (draft-ietf-opsawg-pcapng), which Wireshark reads.
 //!
-//! An interface stands for a path. Packets are given without protection, and get headers
-//! of IP and UDP with the addresses of the path.
+//! Each interface is a path. Packets are written unencrypted, with IP and UDP headers
+//! that have the path's addresses.
 
 mod headers;
 
@@ -34,13 +34,13 @@ pub struct Interface(u32);
 /// Direction of a packet, as its interface sees it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Direction {
-    /// It arrived.
+    /// Received.
     Inbound,
-    /// It was sent.
+    /// Sent.
     Outbound,
 }
 
-/// A UDP datagram. Both addresses are of the same family.
+/// UDP datagram. Both addresses are of the same family.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Datagram<'a> {
     /// Time since the epoch of the file: 1970, or the start of a simulated run.
@@ -51,11 +51,11 @@ pub struct Datagram<'a> {
     pub from: SocketAddr,
     /// Address of the receiver.
     pub to: SocketAddr,
-    /// Content, headers of UDP and IP excluded.
+    /// Content without UDP and IP headers.
     pub content: &'a [u8],
-    /// Number of bytes of the content that are written; the others are cut off.
+    /// Number of bytes of the content to write; the others are cut off.
     pub kept: usize,
-    /// Packets before this one that the file lacks.
+    /// Packets missing from the file before this one.
     pub dropped: u64,
 }
 
@@ -72,7 +72,7 @@ impl<W: Write> PcapngWriter<W> {
     /// program that captured the packets.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Errors of `out`.
     pub fn new(out: W, application: &str) -> io::Result<PcapngWriter<W>> {
         let mut writer = PcapngWriter {
             out,
@@ -92,10 +92,10 @@ impl<W: Write> PcapngWriter<W> {
     /// Adds an interface of this name.
     ///
     /// # Errors
-    /// Those of the destination.
+    /// Errors of the destination.
     pub fn interface(&mut self, name: &str) -> io::Result<Interface> {
         self.block.extend(LINK_TYPE_RAW.to_le_bytes());
-        // Reserved, and no limit of a packet's length.
+        // Reserved, and no limit on the length of a packet.
         self.block.extend([0; 6]);
         self.option(IF_NAME, name.as_bytes());
         self.option(IF_TIME_RESOLUTION, &[NANOSECONDS]);
@@ -108,7 +108,7 @@ impl<W: Write> PcapngWriter<W> {
     /// Writes a datagram that was sent or received at an interface.
     ///
     /// # Errors
-    /// Those of the destination, and a datagram that IP cannot carry.
+    /// Errors of the destination, or a datagram that IP cannot carry.
     pub fn datagram(&mut self, interface: Interface, datagram: &Datagram<'_>) -> io::Result<()> {
         let headers = headers::of(datagram)?;
         let kept = &datagram.content[..datagram.kept.min(datagram.content.len())];
@@ -138,7 +138,7 @@ impl<W: Write> PcapngWriter<W> {
         self.end_block(ENHANCED_PACKET)
     }
 
-    /// Destination: it has every whole block so far.
+    /// Destination, with every complete block so far.
     pub fn destination(&mut self) -> &mut W {
         &mut self.out
     }
@@ -146,14 +146,14 @@ impl<W: Write> PcapngWriter<W> {
     /// Writes everything to the destination and returns it.
     ///
     /// # Errors
-    /// Those of the destination.
+    /// Errors of the destination.
     pub fn finish(mut self) -> io::Result<W> {
         self.out.flush()?;
         Ok(self.out)
     }
 
     fn option(&mut self, code: u16, value: &[u8]) {
-        // A name is far shorter than that.
+        // Names are far shorter than this limit.
         let value = &value[..value.len().min(usize::from(u16::MAX))];
         self.block.extend(code.to_le_bytes());
         self.block.extend((value.len() as u16).to_le_bytes());

@@ -1,7 +1,7 @@
 //! Events as qlog (draft-ietf-quic-qlog-main-schema) in JSON text sequences (RFC 7464),
 //! one text per event.
 //!
-//! qlog has schemas for QUIC only, so the events of a call have names of their own, under
+//! qlog has schemas for QUIC only, so the events of a call have their own names, under
 //! [`SCHEMA`].
 
 use std::io::{self, Write};
@@ -18,16 +18,16 @@ const RECORD_SEPARATOR: u8 = 0x1E;
 /// Side of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum VantagePoint {
-    /// It called.
+    /// The caller.
     Client,
-    /// It was called.
+    /// The callee.
     Server,
 }
 
 /// Epoch of the times in a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Epoch {
-    /// One that the reader does not know, such as the start of a simulated run.
+    /// Unknown to the reader, such as the start of a simulated run.
     Unknown,
     /// 1970-01-01 in UTC.
     Unix,
@@ -38,11 +38,11 @@ pub enum Epoch {
 pub struct Event<'a> {
     /// Time since the epoch.
     pub at: Duration,
-    /// Connection that it belongs to, if the file has several.
+    /// Connection of the event, if the file has several.
     pub group: Option<u64>,
-    /// Name, with that of its schema's category in front.
+    /// Name, with the schema's category in front.
     pub name: &'a str,
-    /// Data, which depend on the name.
+    /// Data; its fields depend on the name.
     pub data: &'a Value,
 }
 
@@ -56,7 +56,7 @@ impl<W: Write> QlogWriter<W> {
     /// Writes the beginning.
     ///
     /// # Errors
-    /// Those of the destination.
+    /// Errors of the destination.
     pub fn new(
         out: W,
         title: &str,
@@ -88,10 +88,10 @@ impl<W: Write> QlogWriter<W> {
         Ok(writer)
     }
 
-    /// Writes an event. Events come in order.
+    /// Writes an event. Events must be in order.
     ///
     /// # Errors
-    /// Those of the destination.
+    /// Errors of the destination.
     pub fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
         // Milliseconds.
         let time = event.at.as_nanos() as f64 / 1e6;
@@ -102,7 +102,7 @@ impl<W: Write> QlogWriter<W> {
         self.text(&text)
     }
 
-    /// Destination: it has every whole event so far.
+    /// Destination, with every complete event so far.
     pub fn destination(&mut self) -> &mut W {
         &mut self.out
     }
@@ -110,7 +110,7 @@ impl<W: Write> QlogWriter<W> {
     /// Writes everything to the destination and returns it.
     ///
     /// # Errors
-    /// Those of the destination.
+    /// Errors of the destination.
     pub fn finish(mut self) -> io::Result<W> {
         self.out.flush()?;
         Ok(self.out)

@@ -1,4 +1,4 @@
-//! The older format: a header and packets of one interface.
+//! Older format: a header and packets of one interface.
 
 use std::io::Read;
 
@@ -6,13 +6,13 @@ use super::{CaptureError, CapturedInterface, Found, Input, LinkType, Order, time
 
 const MICROSECONDS: u32 = 0xA1B2_C3D4;
 const NANOSECONDS: u32 = 0xA1B2_3C4D;
-/// The part of the link type's field that is the type; the rest is of checksums.
+/// Bits of the link type field that hold the type; the others describe checksums.
 const LINK_TYPE: u32 = 0xFFFF;
 /// Length of the header after the magic number.
 const HEADER: usize = 20;
 const PACKET_HEADER: usize = 16;
 
-/// Returns the order of the bytes and the unit of time of a file with this magic number.
+/// Returns the byte order and the time unit of a file with this magic number.
 pub fn order(magic: [u8; 4]) -> Option<(Order, u64)> {
     let found = |order: Order| match order.u32(magic) {
         MICROSECONDS => Some((order, 1_000_000)),

@@ -1,4 +1,4 @@
-//! The format of blocks: sections, interfaces and packets.
+//! Block format: sections, interfaces and packets.
 
 use std::io::Read;
 
@@ -18,12 +18,12 @@ const IF_TIME_RESOLUTION: u16 = 9;
 const IF_TIME_OFFSET: u16 = 14;
 const PACKET_FLAGS: u16 = 2;
 const PACKET_DROP_COUNT: u16 = 4;
-/// Bytes of a block around its content: kind, length, and the length again.
+/// Bytes of a block outside its content: kind, length, and the length again.
 const FRAME: u32 = 12;
 /// Unit of time without an option: 10^-6 s.
 const TICKS: u64 = 1_000_000;
 
-/// Kind of a block, whose content has been read except for sections.
+/// Kind of a block. Its content has been read, except for sections.
 pub enum Block {
     /// Beginning of a section: read it with [`section`].
     Section,
@@ -35,7 +35,7 @@ pub enum Block {
     Other,
 }
 
-/// Kind of a packet's block.
+/// Kind of a packet block.
 #[derive(Clone, Copy)]
 pub enum PacketBlock {
     /// With time and interface.
@@ -149,7 +149,7 @@ pub fn interface(block: &[u8], order: Order) -> Result<CapturedInterface, Captur
     Ok(interface)
 }
 
-/// Parses the block of a packet.
+/// Parses a packet block.
 pub fn packet(
     kind: PacketBlock,
     block: &[u8],

@@ -16,7 +16,7 @@ const LINUX_SLL2: u16 = 276;
 
 const TYPE_IPV4: u16 = 0x0800;
 const TYPE_IPV6: u16 = 0x86DD;
-/// Tags of virtual networks: IEEE 802.1Q and 802.1ad.
+/// VLAN tags: IEEE 802.1Q and 802.1ad.
 const TAGS: [u16; 2] = [0x8100, 0x88A8];
 /// Packet type of Linux cooked captures: sent by this machine.
 const SLL_OUTGOING: u16 = 4;
@@ -36,7 +36,7 @@ pub struct CapturedDatagram<'a> {
     pub length: usize,
     /// Bytes of the content that were kept.
     pub content: &'a [u8],
-    /// Direction, if the link's header says it.
+    /// Direction, if the link's header says so.
     pub direction: Option<Direction>,
 }
 
@@ -68,7 +68,7 @@ fn network(link_type: LinkType, frame: &[u8]) -> Option<(&[u8], Option<Direction
     let without = |packet: Option<_>| packet.map(|packet| (packet, None));
     match link_type.0 {
         RAW | IPV4 | IPV6 => Some((frame, None)),
-        // The family before it differs between systems; the packet says it, too.
+        // Skips the family, which differs between systems; the packet contains it too.
         NULL | LOOP => without(frame.get(4..)),
         ETHERNET => {
             let mut at = 12;
@@ -84,8 +84,8 @@ fn network(link_type: LinkType, frame: &[u8]) -> Option<(&[u8], Option<Direction
     }
 }
 
-/// Returns the packet of a Linux cooked frame with this packet type, and the places of its
-/// protocol and its content.
+/// Returns the packet of a Linux cooked frame with this packet type, and the positions of
+/// its protocol and its content.
 fn cooked(
     frame: &[u8],
     (kind, protocol, content): (u16, usize, usize),
@@ -103,7 +103,7 @@ fn cooked(
 fn v4(packet: &[u8]) -> Option<CapturedDatagram<'_>> {
     let header = usize::from(packet.first()? & 0x0F) * 4;
     let total = usize::from(u16_at(packet, 2)?);
-    // A fragment after the first has no header of UDP.
+    // A fragment after the first has no UDP header.
     let is_first = u16_at(packet, 6)? & 0x1FFF == 0;
     if header < 20 || *packet.get(9)? != UDP || !is_first {
         return None;
@@ -112,7 +112,7 @@ fn v4(packet: &[u8]) -> Option<CapturedDatagram<'_>> {
         let bytes = packet.get(at..)?.first_chunk::<4>()?;
         Some(IpAddr::V4(Ipv4Addr::from(*bytes)))
     };
-    // Offloading leaves a total of 0 for the network card.
+    // With offloading, the length is 0 and the network card fills it in.
     let end = if total == 0 { packet.len() } else { total };
     datagram(packet, header, end, (ip(12)?, ip(16)?))
 }
@@ -123,7 +123,7 @@ fn v6(packet: &[u8]) -> Option<CapturedDatagram<'_>> {
         let bytes = packet.get(at..)?.first_chunk::<16>()?;
         Some(IpAddr::V6(Ipv6Addr::from(*bytes)))
     };
-    // WebRTC's packets have no extension headers.
+    // WebRTC packets have no extension headers.
     if *packet.get(6)? != UDP {
         return None;
     }
@@ -131,7 +131,7 @@ fn v6(packet: &[u8]) -> Option<CapturedDatagram<'_>> {
     datagram(packet, HEADER, end, (ip(8)?, ip(24)?))
 }
 
-/// Parses the header of UDP at `at` in an IP packet that ends at `end` on the wire.
+/// Parses the UDP header at `at` in an IP packet that ends at `end` on the wire.
 fn datagram(
     packet: &[u8],
     at: usize,

@@ -32,10 +32,10 @@ impl fmt::Display for TraceKind {
     }
 }
 
-/// Reason why a trace is incomplete. The call does not notice.
+/// Reason why a trace is incomplete. The call is not affected.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceFault {
-    /// The file cannot be written any more. It ends with its last whole entry.
+    /// Writing to the file failed. The file ends with its last complete entry.
     #[error("{path}: {error}; the trace ends here", path = path.display())]
     Failed {
         /// File.

@@ -5,10 +5,10 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-/// A trace cannot begin; the text has the remedy.
+/// Error: a trace cannot start; the text has the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum CreateError {
-    /// The file exists. It is left untouched, because others may be able to read it.
+    /// The file exists. It is left unchanged, because others may be able to read it.
     #[error(
         "{path} exists already: remove it, name another file, or name a folder, which receives a \
          new file each time",
@@ -43,7 +43,7 @@ pub fn create(wanted: &Path, name: &str, extension: &str) -> Result<(File, PathB
         let path = wanted.join(format!("{name}-{number}.{extension}"));
         match create_new(&path) {
             Ok(file) => return Ok((file, path)),
-            // Another program was faster.
+            // Another program created it first.
             Err(CreateError::Exists { .. }) => number += 1,
             Err(error) => return Err(error),
         }

@@ -12,24 +12,24 @@ use std::time::{Duration, Instant};
 use super::fault::{OnFault, TraceFault, TraceKind};
 use super::file::CreateError;
 
-/// Bytes that may wait for the disk: half a minute of a call at 2 Mbit/s. Chosen by us.
+/// Maximum size of entries that wait for the disk: half a minute of a call at 2 Mbit/s.
+/// Chosen by us.
 const WAITING_BYTES: usize = 8 << 20;
-/// Bytes that an entry takes beside its content. Chosen by us.
+/// Memory of an entry besides its content, in bytes. Chosen by us.
 const ENTRY_BYTES: usize = 256;
-/// Bytes that are written at once. Chosen by us.
+/// Bytes per write. Chosen by us.
 const CHUNK: usize = 64 << 10;
-/// Time after which entries are written, so that a killed program loses little. Chosen by
-/// us.
+/// Maximum time between writes, so that a killed program loses little. Chosen by us.
 const WRITE_EVERY: Duration = Duration::from_millis(200);
-/// Time to write the rest at the end of the call. Chosen by us.
+/// Time limit for writing the remaining entries at the end of the call. Chosen by us.
 const END: Duration = Duration::from_secs(2);
 
 /// Format of a file: entries in, bytes out.
 pub trait Writing<T> {
-    /// Adds an entry, before which this many were dropped.
+    /// Adds an entry that follows this many dropped ones.
     fn add(&mut self, entry: &T, dropped: u64) -> io::Result<()>;
 
-    /// Whole entries that are not in the file yet.
+    /// Complete entries that are not in the file yet.
     fn written(&mut self) -> &mut Vec<u8>;
 }
 
@@ -62,7 +62,7 @@ pub(super) struct State {
     kind: TraceKind,
     pub(super) waiting: AtomicUsize,
     pub(super) dropped: AtomicU64,
-    /// Whether the file cannot be written any more.
+    /// Whether writing to the file has failed.
     failed: AtomicBool,
     /// Result, once the thread has ended.
     ended: Mutex<Option<Receiver<Result<(), TraceFault>>>>,
@@ -82,7 +82,7 @@ impl<T: Send + 'static> Queue<T> {
     /// Starts the thread of a file.
     ///
     /// # Errors
-    /// If the system provides none.
+    /// If the system cannot start it.
     pub fn start(
         (file, path): (File, PathBuf),
         kind: TraceKind,
@@ -116,7 +116,7 @@ impl<T: Send + 'static> Queue<T> {
         Ok(Queue { entries, state })
     }
 
-    /// Adds an entry with a content of this size; drops it if too much waits.
+    /// Adds an entry with a content of this size, or drops it if the queue is full.
     pub fn push(&self, content: T, size: usize) {
         let size = size + ENTRY_BYTES;
         let State {
@@ -135,16 +135,16 @@ impl<T: Send + 'static> Queue<T> {
             return;
         }
         let dropped = dropped.load(Ordering::Relaxed);
-        // A thread that has ended takes no more entries.
+        // A thread that has ended accepts no more entries.
         let _ = self.entries.send(Entry::Content(content, size, dropped));
     }
 
-    /// Has the rest written and waits for it for a limited time.
+    /// Writes the remaining entries; waits for a limited time.
     pub fn finish(&self) -> Result<(), TraceFault> {
         let _ = self.entries.send(Entry::End);
         let ended = self.state.ended.lock();
         let ended = ended.expect("nothing panics while it holds this").take();
-        // The second call has the result of the first.
+        // The first call already returned the result.
         let Some(ended) = ended else { return Ok(()) };
         ended.recv_timeout(END).unwrap_or_else(|_| {
             Err(TraceFault::Unfinished {
@@ -156,13 +156,13 @@ impl<T: Send + 'static> Queue<T> {
 
 struct Writer<T, F> {
     file: File,
-    /// Bytes of whole entries in the file.
+    /// Bytes of complete entries in the file.
     length: u64,
     format: F,
     incoming: Receiver<Entry<T>>,
     state: Arc<State>,
     on_fault: OnFault,
-    /// Dropped entries of which the file says so.
+    /// Dropped entries that the file mentions.
     dropped: u64,
 }
 
@@ -170,7 +170,7 @@ impl<T, F: Writing<T>> Writer<T, F> {
     fn run(mut self) -> Result<(), TraceFault> {
         if let Err(error) = self.write_all() {
             self.state.failed.store(true, Ordering::Relaxed);
-            // Half an entry would make readers complain of the whole file.
+            // A partial entry would make readers reject the whole file.
             let _ = self.file.set_len(self.length);
             let path = self.state.path.clone();
             let fault = TraceFault::Failed { path, error };
@@ -184,7 +184,7 @@ impl<T, F: Writing<T>> Writer<T, F> {
     }
 
     fn write_all(&mut self) -> io::Result<()> {
-        // Its head.
+        // Writes the header.
         self.write()?;
         let mut next_write = Instant::now() + WRITE_EVERY;
         loop {
@@ -212,7 +212,7 @@ impl<T, F: Writing<T>> Writer<T, F> {
         }
         self.dropped = dropped;
         match self.format.add(content, new) {
-            // A datagram that IP cannot carry: nothing was written of it.
+            // A datagram that IP cannot carry: nothing of it was written.
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
             added => added,
         }

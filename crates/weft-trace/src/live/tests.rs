@@ -30,8 +30,8 @@ fn create(pcap: &Path, qlog: Option<&Path>) -> Result<TraceFiles, CreateError> {
     TraceFiles::create((Some(pcap), qlog), "join", "weft", &faults().0)
 }
 
-/// Flags of the blocks of packets in a file whose first two blocks are its section and an
-/// interface, as `(length of the block, drop count)`.
+/// Packet blocks of a file that begins with a section and an interface, as `(length of
+/// the block, drop count)`.
 fn blocks(bytes: &[u8]) -> Vec<(usize, Option<u64>)> {
     let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
     let (mut at, mut blocks) = (0, Vec::new());
@@ -82,7 +82,7 @@ fn files_are_private_and_never_replace_others() {
     );
     let traces = create(folder.path(), None).unwrap();
     assert_eq!(traces.paths(), [folder.path().join("join-1.pcapng")]);
-    // The call did not begin.
+    // The call never began.
     drop(traces);
     assert!(!folder.path().join("join-1.pcapng").exists());
     std::fs::write(folder.path().join("join-7.pcapng"), "").unwrap();
@@ -92,7 +92,7 @@ fn files_are_private_and_never_replace_others() {
     assert!(error.to_string().contains("choose a folder"), "{error}");
 }
 
-/// Queue of packets to something that is no file.
+/// Queue that writes packets to a descriptor other than a file.
 fn queue(fd: OwnedFd) -> (Queue<Packet>, Arc<Mutex<Vec<String>>>) {
     let (on_fault, texts) = faults();
     let queue = start_packets((File::from(fd), "x".into()), "weft", &on_fault).unwrap();
@@ -120,7 +120,7 @@ fn packets_for_a_disk_that_stalls_are_dropped_and_counted_in_the_file() {
     for millis in 0..PUSHED {
         queue.push(packet(millis, 1_000), 1_000);
     }
-    // 8 MiB wait, and what the socket holds.
+    // 8 MiB wait, plus the content of the socket.
     let dropped = queue
         .state
         .dropped
@@ -131,7 +131,7 @@ fn packets_for_a_disk_that_stalls_are_dropped_and_counted_in_the_file() {
         reader.read_to_end(&mut bytes).unwrap();
         bytes
     });
-    // The next one that is kept says how many are missing.
+    // The next packet that is written says how many are missing.
     let last = queue.clone();
     while last
         .state

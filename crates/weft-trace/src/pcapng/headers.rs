@@ -1,4 +1,4 @@
-//! Headers of IP and UDP.
+//! IP and UDP headers.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use super::Datagram;
 
 const UDP: usize = 8;
-/// Number of UDP in IP headers.
+/// Protocol number of UDP in IP headers.
 const PROTOCOL: u8 = 17;
 /// Time to live, or hop limit. Chosen by us; the real value is unknown here.
 const HOPS: u8 = 64;
@@ -14,7 +14,7 @@ const HOPS: u8 = 64;
 /// Returns the headers of a datagram, with their checksums.
 ///
 /// # Errors
-/// If the addresses are of two families, or the datagram is too long.
+/// If the addresses are of different families, or the datagram is too long.
 pub fn of(datagram: &Datagram<'_>) -> io::Result<Vec<u8>> {
     let bad = |what| io::Error::new(io::ErrorKind::InvalidInput, what);
     let length = u16::try_from(UDP + datagram.content.len());
@@ -37,8 +37,8 @@ pub fn of(datagram: &Datagram<'_>) -> io::Result<Vec<u8>> {
         }
         _ => return Err(bad("a datagram from IPv4 to IPv6, or from IPv6 to IPv4")),
     };
-    // RFC 768: the sum covers addresses, protocol and length, and a sum of zero is sent
-    // as ones.
+    // RFC 768: the checksum covers addresses, protocol and length; a checksum of zero is
+    // sent as all ones.
     let pseudo = u32::from(PROTOCOL) + u32::from(length);
     let sum = pseudo + words(&addresses) + words(&udp) + words(datagram.content);
     let checksum = match folded(sum) {
@@ -81,7 +81,7 @@ fn words(bytes: &[u8]) -> u32 {
     pairs.map(word).sum()
 }
 
-/// Returns the complement of the sum in ones' complement (RFC 1071).
+/// Returns the complement of the ones' complement sum (RFC 1071).
 fn folded(mut sum: u32) -> u16 {
     while sum > 0xffff {
         sum = (sum & 0xffff) + (sum >> 16);
