@@ -5,7 +5,7 @@ use crate::packet::{Packet, Report};
 use crate::receiver::Receiver;
 use crate::sender::Sender;
 
-/// Size of a report on the link: a header like that of media, and some blocks of RTCP.
+/// Size of a report on the link: a header like that of media, and some RTCP blocks.
 /// Chosen by us.
 pub const REPORT_SIZE: Bytes = Bytes(80);
 
@@ -16,7 +16,7 @@ pub struct End {
     receiver: Option<Receiver>,
 }
 
-/// A message from one end to the other.
+/// Message from one end to the other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Content {
     /// Sound, pictures and redundancy.
@@ -37,7 +37,7 @@ impl Content {
 }
 
 impl End {
-    /// Creates an end that sends from now on, and takes reports.
+    /// Creates an end that sends from now on and handles reports.
     #[must_use]
     pub fn sending(model: &Model, now: Instant, rng: &Rng) -> End {
         End {
@@ -46,7 +46,7 @@ impl End {
         }
     }
 
-    /// Makes this end also receive and report media from now on.
+    /// Makes this end also receive and report on media from now on.
     #[must_use]
     pub fn receiving(self, model: &Model, now: Instant) -> End {
         End {
@@ -62,7 +62,7 @@ impl End {
         }
     }
 
-    /// Takes a packet that the other end sent at `sent_at` by its own clock. Ignores
+    /// Handles a packet that the other end sent at `sent_at` by its own clock. Ignores
     /// content that this end does not handle.
     pub fn handle_packet(&mut self, now: Instant, sent_at: Instant, content: &Content) {
         match (content, &mut self.sender, &mut self.receiver) {

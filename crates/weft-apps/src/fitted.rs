@@ -1,12 +1,12 @@
-//! Parameters that were fitted to a figure, by name: the simulator's `fit_app` tries
-//! other values of them.
+//! Parameters that were fitted to a figure, by name. The simulator's `fit_app` tries
+//! other values.
 
 use weft_units::{Duration, Rate};
 
 use crate::App;
 use crate::family::{Behaviour, Model};
 
-/// A parameter of an application that was fitted to a published figure.
+/// Parameter of an application that was fitted to a published figure.
 #[derive(Clone, Copy, Debug)]
 pub struct Fitted {
     /// Application of the parameter.
@@ -96,7 +96,7 @@ const fn row(
     Fitted { app, name, at }
 }
 
-/// Every fitted parameter; those of one application are in the order of fitting.
+/// All fitted parameters; those of one application are in the order of fitting.
 pub const FITTED: &[Fitted] = &[
     row(App::WhatsApp, "highest, kbit/s", |m| Some(&mut m.highest)),
     row(

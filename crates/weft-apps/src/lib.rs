@@ -1,12 +1,11 @@
-//! Sans-IO models of whole call applications, as three studies measured them: their
+//! Sans-IO models of complete call applications, as measured by three studies: their
 //! sending rate and the causes of its changes.
 //!
 //! A closed application has no code to run, so each is a [`Family`] of behaviour with its
 //! own parameters, one small file for each application in `apps/`. A [`Sender`] makes
 //! packets of sound, pictures and redundancy, a [`Receiver`] reports arrivals, and the
 //! family's controller turns reports into a rate; an [`End`] is one of the two, or both.
-//! Nothing is encoded: packets have sizes and no content. A model therefore gives no
-//! information about picture quality.
+//! Packets have sizes but no content, so a model says nothing about picture quality.
 //!
 //! Signal and Telegram are WebRTC applications whose limits are public. They are
 //! [`Family::Webrtc`]: limits for a call of any WebRTC implementation, which this crate
@@ -35,7 +34,7 @@
 //! assert!(sender.rate() >= model.highest.mul_f64(0.99));
 //! ```
 //!
-//! `docs/models/applications.md` has every parameter with its source.
+//! `docs/models/applications.md` lists every parameter with its source.
 
 #![forbid(unsafe_code)]
 

@@ -1,18 +1,18 @@
 use weft_units::{Bytes, Instant};
 
-/// A packet of a model. It has a size and the counters with which a receiver detects
-/// losses, and no content.
+/// Packet of a model. It has a size and the counters by which a receiver detects losses,
+/// but no content.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packet {
     /// Sequence number; the first packet has 1.
     pub number: u64,
     /// Size on the link, all headers included.
     pub size: Bytes,
-    /// Total size of this packet and all before it.
+    /// Total size of this packet and all earlier ones.
     pub sent: Bytes,
 }
 
-/// A receiver report about a stream of packets. Counters start at the beginning of the
+/// Receiver report about a stream of packets. Counters start at the beginning of the
 /// stream, so a lost report leaves no gap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Report {
@@ -20,7 +20,7 @@ pub struct Report {
     pub at: Instant,
     /// The highest number received; 0 for none.
     pub highest: u64,
-    /// Total size of all packets up to that one, from the sender's counter.
+    /// Total size of all packets up to `highest`, from the sender's counter.
     pub sent: Bytes,
     /// Number of packets received.
     pub packets: u64,

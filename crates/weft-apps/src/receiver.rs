@@ -12,7 +12,8 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Creates a receiver that reports like this model, first one period after `start`.
+    /// Creates a receiver that reports like this model; its first report is due one
+    /// period after `start`.
     #[must_use]
     pub fn new(model: &Model, start: Instant) -> Receiver {
         Receiver {
@@ -29,7 +30,7 @@ impl Receiver {
         }
     }
 
-    /// Takes a packet. `sent_at` is the sender's time, whose clock may differ from the
+    /// Handles a packet. `sent_at` is the sender's time; its clock may differ from the
     /// receiver's by a constant.
     pub fn handle_packet(&mut self, now: Instant, sent_at: Instant, packet: &Packet) {
         let report = &mut self.report;

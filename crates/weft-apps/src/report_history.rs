@@ -1,4 +1,4 @@
-//! A sender's knowledge about its packets: the reports of the last seconds.
+//! Reports of the last seconds, which tell a sender about its packets.
 
 use std::collections::VecDeque;
 
@@ -13,11 +13,11 @@ const KEPT: Duration = Duration::from_secs(12);
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ReportHistory {
     reports: VecDeque<Report>,
-    /// Smallest transit time of the call, which represents an empty queue.
+    /// Smallest transit time of the call: that of an empty queue.
     base: Option<i64>,
 }
 
-/// Arrival of the packets of a period.
+/// Arrivals of a period.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Share {
     /// Share of the sent packets that were lost, 0 to 1.
@@ -55,13 +55,13 @@ impl ReportHistory {
         self.reports.back()
     }
 
-    /// Returns the queueing delay of the quickest packet of the last report.
+    /// Returns the queueing delay of the fastest packet of the last report.
     pub fn queueing(&self) -> Option<Duration> {
         let (transit, base) = (self.newest()?.transit?, self.base?);
         Some(Duration::from_nanos(transit.abs_diff(base)))
     }
 
-    /// Returns the arrival of the last `time`, or of a shorter span if that is at least
+    /// Returns the arrivals of the last `time`, or of a shorter span that is at least
     /// half of it.
     pub fn over(&self, time: Duration) -> Option<Share> {
         let newest = self.newest()?;
@@ -78,7 +78,7 @@ impl ReportHistory {
         );
         let bytes_sent = newest.sent - before.sent;
         let bytes = newest.received - before.received;
-        // No packet arrived: all were lost, as far as the sender knows.
+        // No packet arrived: for the sender, all were lost.
         let share = |part: u64, whole: u64| match whole {
             0 => 0.0,
             _ => (part as f64 / whole as f64).min(1.0),

@@ -38,7 +38,7 @@ impl Sender {
     pub fn new(model: &Model, start: Instant, rng: &Rng) -> Sender {
         let mut controller = model.controller(start);
         let plan = controller.plan(start);
-        // Two calls that begin together do not capture in step.
+        // Two calls that start together do not capture in step.
         let phase = SOUND_EVERY.mul_f64(rng.stream("phase").unit());
         Sender {
             controller,
@@ -53,8 +53,8 @@ impl Sender {
         }
     }
 
-    /// Takes a report. A report that is older than another one, or whose counters are
-    /// inconsistent with earlier ones, changes nothing.
+    /// Handles a report. Ignores a report that is older than another one, or whose
+    /// counters contradict earlier ones.
     pub fn handle_report(&mut self, now: Instant, report: &Report) {
         if report.highest <= self.number && self.history.add(report) {
             self.controller.on_report(now, &self.history);
@@ -81,12 +81,12 @@ impl Sender {
         }
     }
 
-    /// Returns the next packet, to send at once; call until `None`.
+    /// Returns the next packet to send at once; call until `None`.
     pub fn poll_transmit(&mut self) -> Option<Packet> {
         self.waiting.pop_front()
     }
 
-    /// Returns the time of the next packet; `None` once it has hung up.
+    /// Returns the time of the next packet; `None` after hanging up.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Deadline> {
         (!self.plan.hung_up).then(|| Deadline {

@@ -6,8 +6,8 @@ use crate::family::{Behaviour, Ladder, Model};
 
 pub(crate) fn model() -> Model {
     Model {
-        // Published: two rates, H.264; we chose the values, and experiments also try 0.7
-        // and 1.3 times the higher one.
+        // Published: two rates, H.264. Values chosen; experiments also try 0.7 and 1.3
+        // times the higher one.
         highest: Rate::from_kbps(600),
         lowest: Rate::from_kbps(300),
         // Chosen.
@@ -21,7 +21,7 @@ pub(crate) fn model() -> Model {
             hesitates: Duration::from_secs(25),
             // Chosen.
             sound: Rate::from_kbps(32),
-            // Published that sound is protected; the threshold is chosen.
+            // Published: sound is protected; the threshold is chosen.
             doubles_sound: 0.05,
             // Chosen: "smooth".
             frames_per_second: 25.0,

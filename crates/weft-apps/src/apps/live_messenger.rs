@@ -23,7 +23,7 @@ pub(crate) fn model() -> Model {
             back_in: (Duration::from_secs(10), Duration::from_secs(540)),
             // Published: section 4.2.1.
             sound: Rate::from_kbps(50),
-            // Published that it exists; the amount is chosen.
+            // Published: redundancy exists; the amount is chosen.
             sound_redundancy: Rate::from_kbps(25),
             pictures_back: Duration::from_secs(10),
             // Chosen: "low frame rate".

@@ -14,7 +14,7 @@ pub(crate) fn model() -> Model {
         // Chosen.
         report_every: Duration::from_millis(250),
         behaviour: Behaviour::DelayBased(DelayBased {
-            // Published: section 4.2.4, almost at once, and gradually with 1 % of loss;
+            // Published: section 4.2.4, almost at once, but gradually with 1 % loss;
             // values chosen.
             start: (Rate::from_kbps(100), Duration::from_secs(5)),
             cautious_start: (Duration::from_secs(10), 0.05),
@@ -23,7 +23,7 @@ pub(crate) fn model() -> Model {
             falls_to: 0.85,
             // Fitted: figure 2, it follows each rise of 80 kbit/s within 10 s.
             rise: (0.15, 1.2),
-            // Fitted: figure 10, 20 % more with 1 % of loss.
+            // Fitted: figure 10, 20 % more with 1 % loss.
             redundancy: (0.005, 0.2, Duration::from_secs(10)),
             // Chosen, and published: section 4.2.1.
             sound: (Rate::from_kbps(32), Rate::from_kbps(16)),

@@ -6,8 +6,8 @@ use weft_units::Rate;
 use crate::family::WebrtcLimits;
 
 pub(crate) const LIMITS: WebrtcLimits = WebrtcLimits {
-    // Source: tgcalls, where neither the switch for high rates nor a network of low cost
-    // raises it to 2,000.
+    // Source: tgcalls, where neither the high-rate switch nor a low-cost network raises
+    // it to 2,000.
     highest: Rate::from_kbps(800),
     // Source: tgcalls.
     lowest: Rate::from_kbps(64),

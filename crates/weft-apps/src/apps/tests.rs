@@ -1,5 +1,5 @@
-//! Each application against the rows of its table, over a small network: a
-//! queue of bytes in front of a rate, a delay, and chance.
+//! Checks each application against its table over a small network: a byte queue, a rate,
+//! a delay and random loss.
 
 use std::collections::VecDeque;
 
@@ -48,7 +48,7 @@ impl Net {
         }
     }
 
-    /// Runs for this many seconds; returns the sent and the arrived rate of that time.
+    /// Runs for this many seconds; returns the rates sent and received in that time.
     fn run(&mut self, seconds: f64) -> (Rate, Rate) {
         let time = Duration::from_secs_f64(seconds);
         let end = self.now + time;
@@ -126,7 +126,7 @@ fn every_application_reaches_its_highest_rate_alone() {
         };
         let mut net = Net::of(app);
         net.run(40.0);
-        // Zoom sends less from time to time, and leaves a gap.
+        // Zoom sometimes sends less and leaves a gap.
         let (sent, arrived) = net.run(120.0);
         // At this age of the call, a Zoom client has a higher limit.
         let highest = model.highest.as_kbps() * if app == App::ZoomClient { 1.4 } else { 1.0 };
@@ -263,7 +263,7 @@ mod x_lite {
         assert_within("down", down, 180.0, 360.0);
         net.at(1000).run(60.0);
         let (after, _) = net.run(10.0);
-        // Without loss its sound packets are unchanged.
+        // Without loss its sound packets do not change.
         assert!(after <= down.mul_f64(1.05), "{after:?} after {down:?}");
     }
 
@@ -380,8 +380,8 @@ mod zoom {
         assert!(client > server, "{client} s, the server {server} s");
     }
 
-    /// Table 2 counts packets of a minute: 3784 at 23.9 % of loss, and 3368 at 15.3 % in
-    /// the column that was not used for fitting.
+    /// Table 2 counts packets per minute: 3784 at 23.9 % loss, and 3368 at 15.3 % in the
+    /// column that was not used for fitting.
     #[test]
     fn sends_more_and_smaller_packets_the_more_is_lost() {
         for (loss, packets, size) in [(0.239, 3784, 639), (0.153, 3368, 818)] {

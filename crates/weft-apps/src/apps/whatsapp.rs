@@ -20,8 +20,8 @@ pub(crate) fn model() -> Model {
             redundancy: 125.0 / 300.0,
             // Chosen.
             frames_per_second: 15.0,
-            // Chosen: the text on figure 8 has 9 to 12 % of loss beside BBRv2; the model
-            // has 2 % for any value here.
+            // Chosen: the text on figure 8 gives 9 to 12 % loss beside BBRv2; the model
+            // gives 2 % for any value here.
             arrives: (0.9, 2),
             // Chosen.
             falls_to: 0.95,

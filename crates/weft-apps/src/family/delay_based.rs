@@ -21,8 +21,8 @@ pub(crate) struct DelayBased {
     pub falls_to: f64,
     /// Rise per second, and its limit relative to the arriving rate.
     pub rise: (f64, f64),
-    /// Loss above which it sends redundancy while the queue is short, the amount relative
-    /// to pictures and sound, and its duration.
+    /// Loss above which it sends redundancy while the queue is short; the amount relative
+    /// to pictures and sound; and its duration.
     pub redundancy: (f64, f64, Duration),
     /// Rate of sound, and its lowest rate.
     pub sound: (Rate, Rate),
@@ -84,8 +84,7 @@ impl Control {
             Climb::Done => {
                 let (a_second, above) = self.with.rise;
                 let risen = self.rate.mul_f64(1.0 + a_second * since);
-                // Without pictures, only sound arrives, even if there is capacity for
-                // more.
+                // Without pictures, only sound arrives, even if the capacity allows more.
                 let most = arriving.mul_f64(above).max(self.with.pictures_from);
                 risen.min(most).max(self.rate)
             }
@@ -127,7 +126,7 @@ impl Controller for Control {
         if is_short && lossy.is_some_and(|share| share.loss > least_loss) {
             self.redundant_until = Some(now + lasts);
         }
-        // No packet arrived: the queue does not move.
+        // No packet arrived, so the queue does not change.
         let is_long = queue.is_none_or(|queue| queue > long);
         self.queued_reports = if is_long { self.queued_reports + 1 } else { 0 };
         if self.queued_reports >= 2 {

@@ -1,4 +1,4 @@
-//! Ladder: one of few rates; takes a step down after heavy loss and never rises.
+//! Ladder: uses one of a few rates; steps down after heavy loss and never rises.
 
 use weft_units::{Bytes, Duration, Instant, Rate};
 
@@ -10,12 +10,12 @@ pub(crate) struct Ladder {
     /// Rates below the highest, as shares of it; the last one is the lowest rate,
     /// whatever the highest is.
     pub steps: Vec<f64>,
-    /// Loss over this time above which it takes the next step.
+    /// Loss over this time above which it steps down.
     pub steps_down: (f64, Duration),
     /// Delay of that step.
     pub hesitates: Duration,
     pub sound: Rate,
-    /// Loss above which sound takes twice the rate.
+    /// Loss above which sound doubles its rate.
     pub doubles_sound: f64,
     pub frames_per_second: f64,
 }
@@ -26,7 +26,7 @@ pub(super) struct Control {
     highest: Rate,
     lowest: Rate,
     step: usize,
-    /// Time of a step that is decided.
+    /// Time of a pending step.
     due: Option<Instant>,
     /// Time of the last step.
     stepped_at: Option<Instant>,
@@ -62,7 +62,7 @@ impl Controller for Control {
             return;
         };
         self.doubled = last.loss > self.with.doubles_sound;
-        // Loss at the previous step stays in the window for that long.
+        // The loss at the previous step stays in the window for this long.
         let is_judged = self
             .stepped_at
             .is_some_and(|at| now.saturating_since(at) < time);

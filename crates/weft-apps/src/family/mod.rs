@@ -40,7 +40,7 @@ pub struct WebrtcLimits {
     pub start: Rate,
     /// Rate of sound, part of `highest`.
     pub sound: Rate,
-    /// Whether forward error correction protects pictures.
+    /// Whether forward error correction protects the pictures.
     pub protected: bool,
 }
 
@@ -88,7 +88,7 @@ pub(crate) struct Plan {
     /// Redundancy sent behind each picture.
     pub redundancy: Rate,
     pub pattern: Pattern,
-    /// Bytes to send at once, back to back; a controller requests them once.
+    /// Bytes to send at once, back to back; the controller requests them once.
     pub burst: Bytes,
     /// Whether the call is over.
     pub hung_up: bool,
@@ -97,15 +97,15 @@ pub(crate) struct Plan {
 /// Division of pictures into packets.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Pattern {
-    /// Pictures per second. The packets of each leave back to back, none larger than
-    /// `largest` on the link.
+    /// Pictures per second. The packets of each picture are sent back to back; none
+    /// exceeds `largest` on the link.
     Frames { per_second: f64, largest: Bytes },
     /// Packets of this size on the link, equally spaced.
     Paced { size: Bytes },
 }
 
-/// Largest packet on the link: packets of the studied applications fit every network.
-/// Chosen by us.
+/// Largest packet on the link: the studied applications send packets that fit every
+/// network. Chosen by us.
 pub(crate) const FULL_PACKET: Bytes = Bytes(1200);
 
 impl Pattern {
@@ -125,7 +125,7 @@ impl Plan {
     }
 }
 
-/// Error: a highest rate below the lowest.
+/// Error: the highest rate is below the lowest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("this application sends at least {lowest:?}: give it a higher limit")]
 pub struct LimitError {
@@ -137,7 +137,7 @@ impl WebrtcLimits {
     /// Sets another highest rate.
     ///
     /// # Errors
-    /// A limit below [`WebrtcLimits::lowest`] and its sound.
+    /// If the limit is below [`WebrtcLimits::lowest`] plus its sound.
     pub fn with_highest(self, highest: Rate) -> Result<WebrtcLimits, LimitError> {
         let lowest = self.lowest + self.sound;
         if highest < lowest {
@@ -152,7 +152,7 @@ impl Model {
     /// lowest rate are scaled in proportion.
     ///
     /// # Errors
-    /// A limit below [`Model::lowest`].
+    /// If the limit is below [`Model::lowest`].
     pub fn with_highest(self, highest: Rate) -> Result<Model, LimitError> {
         if highest < self.lowest {
             return Err(LimitError {

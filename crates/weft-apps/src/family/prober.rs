@@ -1,5 +1,5 @@
 //! Prober with a long memory: sends the highest rate that arrived within the last half
-//! minute, tries more and less again and again, and ignores both loss and delay.
+//! minute, repeatedly tries more and less, and ignores both loss and delay.
 
 use std::collections::VecDeque;
 
@@ -14,9 +14,9 @@ pub(crate) struct Prober {
     pub memory: Duration,
     /// Sending rate relative to the best arriving rate.
     pub gain: f64,
-    /// Gain while it tries more, and the duration of the trial.
+    /// Gain of a trial of a higher rate, and the duration of the trial.
     pub probe_up: (f64, Duration),
-    /// Gain while it tries less, and the duration of the trial.
+    /// Gain of a trial of a lower rate, and the duration of the trial.
     pub probe_down: (f64, Duration),
     /// Interval between two trials of the same kind.
     pub probe_every: Duration,
@@ -65,7 +65,7 @@ pub(super) struct Control {
     highest: Rate,
     lowest: Rate,
     start: Instant,
-    /// Arriving rates with their times, in falling order: the first is the best that
+    /// Arriving rates with their times, in falling order; the first is the highest that
     /// counts.
     best: VecDeque<(Instant, Rate)>,
     /// Best arriving rate that counts.
@@ -108,7 +108,7 @@ impl Control {
         let best = self.best.front().map_or(Rate::ZERO, |(_, rate)| *rate);
         if best < self.remembered {
             let (from, at) = self.fell;
-            // Decreases within the length of the window are one fall.
+            // Decreases within a window belong to one fall.
             let goes_on = now.saturating_since(at) < WINDOW * 2;
             let from = if goes_on { from } else { self.remembered };
             self.fell = (from, now);
@@ -137,7 +137,7 @@ impl Control {
         let (down, down_lasts) = self.with.probe_down;
         let every = self.with.probe_every.as_nanos();
         let phase = Duration::from_nanos(self.age(now).as_nanos() % every);
-        // Half a period later, so that trials do not follow each other directly.
+        // Half a period later, so that one trial does not directly follow another.
         let since_down = phase.saturating_sub(self.with.probe_every / 2);
         if phase < up_lasts {
             up
@@ -177,8 +177,8 @@ impl Controller for Control {
             return;
         };
         self.loss = history.over(LOSS_WINDOW).map_or(0.0, |share| share.loss);
-        // Packets that arrived within the window may have been sent during a trial of
-        // more.
+        // Packets that arrived within the window may have been sent during a trial of a
+        // higher rate.
         let times = [now, now.saturating_sub(WINDOW)];
         let tries_more = times.into_iter().any(|at| self.gain(at) > 1.0);
         if last.loss > 0.0 {

@@ -1,6 +1,6 @@
-//! Robust: keeps its rate through delay and light loss, which it answers with more
-//! redundancy; falls to the arriving rate when much is lost; and rises only after a burst
-//! of packets that arrived completely.
+//! Robust: keeps its rate despite delay and light loss, and answers light loss with more
+//! redundancy. It falls to the arriving rate after heavy loss, and rises only after a
+//! burst that arrived completely.
 
 use weft_units::{Bytes, Duration, Instant, Rate};
 
@@ -13,12 +13,12 @@ pub(crate) struct Robust {
     /// Redundancy relative to pictures.
     pub redundancy: f64,
     pub frames_per_second: f64,
-    /// Share of the bytes below which it falls, and the number of consecutive reports
-    /// that must show it.
+    /// Share of received bytes below which it falls, and the number of consecutive
+    /// reports that must show it.
     pub arrives: (f64, u32),
     /// New rate after a fall, relative to the arriving rate.
     pub falls_to: f64,
-    /// Range of loss that calls for more redundancy, and the time over which loss is
+    /// Range of loss that triggers more redundancy, and the time over which loss is
     /// measured.
     pub light_loss: (f64, f64, Duration),
     pub added_redundancy: Rate,
@@ -28,7 +28,7 @@ pub(crate) struct Robust {
     /// Increase after a burst that arrived completely, and the wait before the next
     /// burst.
     pub rise_after_whole: (Rate, Duration),
-    /// Increase and wait after a burst that arrived in part.
+    /// Increase after a burst that arrived in part, and the wait before the next burst.
     pub rise_after_part: (Rate, Duration),
 }
 
@@ -80,7 +80,7 @@ impl Control {
         if self.poor_reports < reports {
             return;
         }
-        // The loss that caused the fall stays in the window for that long.
+        // The loss that caused the fall stays in the window for this long.
         self.poor_reports = 0;
         let reached = rate.mul_f64(self.with.falls_to);
         self.rate = self.rate.min(reached).max(self.lowest);

@@ -1,5 +1,5 @@
-//! Slow recovery: falls to its lowest rate at once after loss, and rises slowly: within a short
-//! time after light loss, within a long time after heavy loss.
+//! Slow recovery: falls to its lowest rate at once after loss, and rises slowly; the rise takes
+//! longer after heavy loss than after light loss.
 
 use weft_units::{Bytes, Duration, Instant, Rate};
 
@@ -10,13 +10,13 @@ use crate::report_history::ReportHistory;
 pub(crate) struct SlowRecovery {
     /// Time over which loss is measured.
     pub window: Duration,
-    /// Loss above the first share is light, above the second heavy.
+    /// Thresholds of light and heavy loss.
     pub light_heavy: (f64, f64),
-    /// Time of the rise to the highest rate after light and after heavy loss.
+    /// Duration of the rise to the highest rate after light and after heavy loss.
     pub back_in: (Duration, Duration),
     /// Sound with and without pictures.
     pub sound: Rate,
-    /// Redundancy of sound while there are none.
+    /// Redundancy of sound while pictures are off.
     pub sound_redundancy: Rate,
     /// Time without much loss after which pictures return.
     pub pictures_back: Duration,
@@ -60,14 +60,14 @@ impl Control {
         self.lowest + room.mul_f64(way.min(1.0))
     }
 
-    /// Falls, unless it is at the lowest rate.
+    /// Falls, unless it already sends the lowest rate.
     fn on_loss(&mut self, now: Instant, heavy: bool) {
         let (quick, slow) = self.with.back_in;
         let is_down = self.rate(now) < self.lowest.mul_f64(1.5);
         if heavy && is_down {
             self.pictures = Pictures::Off(None);
         }
-        // Light loss during a slow rise does not make it a quick one.
+        // Light loss does not turn a slow rise into a quick one.
         let goes_slowly = self
             .fall
             .is_some_and(|(at, back_in)| back_in == slow && now.saturating_since(at) < slow);
@@ -89,7 +89,7 @@ impl Controller for Control {
                 self.pictures = Pictures::On;
             }
         }
-        // The loss that caused the fall stays in the window for that long, and a report
+        // The loss that caused the fall stays in the window for this long, and a report
         // is late by the round trip and a full queue.
         let seen_for = self.with.window.mul_f64(1.5);
         let is_judged = self

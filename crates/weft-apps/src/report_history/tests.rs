@@ -12,8 +12,8 @@ fn report(at_ms: u64, highest: u64, packets: u64, transit_ms: i64) -> Report {
     }
 }
 
-/// 100 packets of 1000 bytes a second, 90 of which come: 10 % lost, and
-/// 720 kbit/s arrive.
+/// 100 packets of 1000 bytes a second, 90 of which arrive: 10 % loss, and 720 kbit/s
+/// arrive.
 #[test]
 fn loss_and_rate_are_those_of_the_time_asked_for() {
     let mut history = ReportHistory::default();

@@ -34,7 +34,7 @@ fn packets_are_numbered_and_counted_and_fit() {
     }
 }
 
-/// 450 kbit/s for 60 s, in spite of varying picture sizes.
+/// 450 kbit/s for 60 s, despite varying picture sizes.
 #[test]
 fn the_rate_is_that_of_the_plan() {
     let made = alone(App::WhatsApp, 60);
@@ -42,8 +42,8 @@ fn the_rate_is_that_of_the_plan() {
     assert!((440.0..460.0).contains(&rate.as_kbps()), "{rate:?}");
 }
 
-/// 30 % with a memory of a second: of sixty seconds' pictures some are far from the mean,
-/// and consecutive pictures are alike.
+/// 30 % with a memory of one second: within sixty seconds, some pictures deviate far from
+/// the mean, and consecutive pictures have similar sizes.
 #[test]
 fn sizes_swing_as_their_parameter_says() {
     let mut swing = Swing::new((0.3, Duration::from_secs(1)), Rng::new(7));
