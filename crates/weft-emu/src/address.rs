@@ -1,8 +1,8 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Addresses of links come from the blocks for measurements of networks,
-/// which no real network uses: 198.18.0.0/15 (RFC 2544 appendix C.2.2) and
-/// 2001:2::/48 (RFC 5180 section 8).
+/// Addresses of links come from the blocks reserved for network measurements, which no
+/// real network uses: 198.18.0.0/15 (RFC 2544 appendix C.2.2) and 2001:2::/48 (RFC 5180
+/// section 8).
 const V4_BLOCK: [u8; 2] = [198, 18];
 /// Number of links that fit into their part of the block.
 pub(crate) const MAX_LINKS: usize = 256;
@@ -31,8 +31,8 @@ impl Addresses {
         }
     }
 
-    /// Returns the addresses of host `index` that belong to no link: the IPv4 address is
-    /// the first of a network of 24 bits that only this host has.
+    /// Returns the addresses of host `index` that belong to no link. The IPv4 address is
+    /// the first of a 24-bit network of this host alone.
     pub(crate) fn of_host(index: usize) -> Addresses {
         let [a, b] = V4_BLOCK;
         let host = index as u8 + 1;

@@ -2,16 +2,16 @@ use crate::PrivilegeError;
 use crate::address::{MAX_HOSTS, MAX_LINKS};
 use std::io;
 
-/// A network that could not be started. It leaves nothing behind.
+/// Error: a network could not be started. Nothing remains of it.
 #[derive(Debug, thiserror::Error)]
 pub enum EmuError {
-    /// The process may not make namespaces or TUN devices.
+    /// The process has no permission to create namespaces or TUN devices.
     #[error(transparent)]
     NoPrivilege(#[from] PrivilegeError),
-    /// More links than the address plan has room for.
+    /// More links than the address plan supports.
     #[error("an emulated network has at most {MAX_LINKS} links, not {0}: remove some")]
     TooManyLinks(usize),
-    /// More hosts than the address plan has room for.
+    /// More hosts than the address plan supports.
     #[error("an emulated network has at most {MAX_HOSTS} hosts, not {0}: remove some")]
     TooManyHosts(usize),
     /// The program `ip` is missing.
@@ -28,7 +28,7 @@ pub enum EmuError {
         /// Error output of `ip`.
         said: String,
     },
-    /// TCP's buffers cannot be made as large as the receive windows require.
+    /// TCP's buffers cannot be enlarged to what the receive windows require.
     #[error(
         "{path}: {source}: a receive window needs larger TCP buffers: mount /proc/sys \
          writable, or run without the window"

@@ -33,7 +33,7 @@ pub(crate) struct HostPlan {
     pub interfaces: Vec<Interface>,
 }
 
-/// A running host. Its namespace exists until this is dropped and the programs inside
+/// Running host. Its namespace exists until this value is dropped and the programs inside
 /// have ended; the mover owns its devices.
 pub(crate) struct Host {
     namespace: Option<Namespace>,
@@ -41,7 +41,7 @@ pub(crate) struct Host {
     devices: Vec<String>,
 }
 
-/// A handle of a network namespace.
+/// Handle of a network namespace.
 #[derive(Clone)]
 pub(crate) struct Namespace(Arc<File>);
 
@@ -84,7 +84,7 @@ impl Host {
 }
 
 impl Namespace {
-    /// Moves the calling thread into it.
+    /// Moves the calling thread into the namespace.
     pub fn enter(&self) -> io::Result<()> {
         let network = Some(LinkNameSpaceType::Network);
         move_into_link_name_space(self.0.as_fd(), network).map_err(io::Error::from)
@@ -95,7 +95,7 @@ impl Namespace {
         Ok((stat.st_dev, stat.st_ino))
     }
 
-    /// Returns the path at which this process has it open.
+    /// Returns the path by which this process has the namespace open.
     pub fn path(&self) -> String {
         format!("/proc/{}/fd/{}", std::process::id(), self.0.as_raw_fd())
     }
@@ -121,7 +121,7 @@ fn make_here(plan: &HostPlan) -> Result<(Option<Namespace>, Vec<Tun>), EmuError>
     Ok((namespace, tuns))
 }
 
-/// Chooses the remedy by the other possibilities of the system.
+/// Selects the remedy by what else the system allows.
 fn no_namespace(source: io::Error) -> EmuError {
     EmuError::NoPrivilege(match Privilege::find() {
         Err(error) => error,
@@ -130,7 +130,8 @@ fn no_namespace(source: io::Error) -> EmuError {
     })
 }
 
-/// Lets the buffers of the calling thread's network namespace grow to at least this size.
+/// Raises the maximum size of TCP buffers in the calling thread's network namespace to at
+/// least this size.
 fn widen_tcp_buffers(least: Bytes) -> Result<(), EmuError> {
     for path in ["/proc/sys/net/ipv4/tcp_rmem", "/proc/sys/net/ipv4/tcp_wmem"] {
         let refused = |source| EmuError::NoBuffers { path, source };
@@ -142,14 +143,14 @@ fn widen_tcp_buffers(least: Bytes) -> Result<(), EmuError> {
     Ok(())
 }
 
-/// Returns minimum, default and maximum (tcp(7)), if the maximum has to change.
+/// Returns minimum, default and maximum (tcp(7)), if the maximum must change.
 fn widened(text: &str, least: Bytes) -> Option<String> {
     let mut words: Vec<&str> = text.split_whitespace().collect();
     let most: u64 = words.pop()?.parse().ok()?;
     (most < least.0).then(|| format!("{} {}", words.join(" "), least.0))
 }
 
-/// Returns the drops of transmitted packets of a device, from `/proc/net/dev` (proc(5)).
+/// Returns the drops of transmitted packets of a device from `/proc/net/dev` (proc(5)).
 fn sent_drops(table: &str, device: &str) -> u64 {
     const COLUMN: usize = 11;
     let rows = table.lines().filter_map(|line| line.split_once(':'));

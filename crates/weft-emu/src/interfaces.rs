@@ -1,6 +1,6 @@
-//! Addresses and routes of a host, set with `ip -batch`: iproute2 is on every system that
-//! can run this, and two processes per host are simpler to write and read than netlink
-//! messages by hand.
+//! Addresses and routes of a host, set with `ip -batch`: iproute2 exists on every system
+//! that can run this, and two processes per host are simpler than handwritten netlink
+//! messages.
 
 use crate::EmuError;
 use crate::address::{Addresses, MAX_LINKS, v4_network};
@@ -14,11 +14,11 @@ use std::process::{Command, Stdio};
 /// Packets that a device queues for the mover, chosen by us: 48 ms of gigabit traffic, so
 /// that only a stalled mover loses packets.
 const DEVICE_QUEUE: usize = 4096;
-/// Routing tables of the links of a multihomed host; low numbers are free in
-/// a new namespace.
+/// Routing tables of the links of a multihomed host; low numbers are unused in a new
+/// namespace.
 const FIRST_TABLE: usize = 100;
 
-/// One device of a host.
+/// Device of a host.
 pub(crate) struct Interface {
     pub name: String,
     pub addresses: Addresses,
@@ -27,7 +27,7 @@ pub(crate) struct Interface {
 /// Destinations that a host reaches through its devices.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Routes {
-    /// All: the emulated network is the only one.
+    /// All; the emulated network is the only one.
     Default,
     /// The links only.
     LinksOnly,
@@ -44,7 +44,8 @@ pub(crate) fn set_up(
     let all = ["all", "default"];
     let all = all.into_iter().filter(|_| routes == Routes::Default);
     for which in all.chain(own) {
-        // Disabled on the machine; if that does not change, `ip` reports it.
+        // The machine may disable IPv6. If this does not enable it, `ip` reports the
+        // failure.
         let _ = fs::write(format!("/proc/sys/net/ipv6/conf/{which}/disable_ipv6"), "0");
     }
     let mut lines = devices(interfaces, routes);
@@ -99,7 +100,7 @@ fn devices(interfaces: &[Interface], routes: Routes) -> Vec<String> {
         .collect()
 }
 
-/// Returns the commands for addresses and routes of one family.
+/// Returns the commands that set addresses and routes of one family.
 fn family(
     family: Family,
     home: Option<Addresses>,
@@ -122,8 +123,8 @@ fn family(
         if routes == Routes::LinksOnly {
             continue;
         }
-        // The first route serves sockets without an address; the others serve sockets
-        // that are bound to a device.
+        // Sockets without an address use the first route; sockets bound to a device use
+        // the others.
         let number = FIRST_TABLE + index;
         lines.push(format!("route add default dev {name} metric {number}"));
         if interfaces.len() > 1 {
@@ -135,7 +136,8 @@ fn family(
     lines
 }
 
-/// Returns the first of several free subnets in the calling thread's network namespace.
+/// Returns the first of several subnets that are free in the calling thread's network
+/// namespace.
 pub(crate) fn free_subnet() -> usize {
     const SEVERAL: usize = 16;
     let taken = fs::read_to_string("/proc/thread-self/net/route").unwrap_or_default();

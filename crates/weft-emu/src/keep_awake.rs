@@ -5,18 +5,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fs, thread};
 
-/// Keeps processors from sleeping while it exists: on each processor an idle thread
-/// yields at once to everything of ordinary priority (`SCHED_IDLE`); where the kernel
-/// groups programs by session (autogroup, sched(7)), only within its own group.
+/// Keeps processors awake while it exists: an idle thread on each processor yields at
+/// once to all threads of ordinary priority (`SCHED_IDLE`). Where the kernel groups
+/// programs by session (autogroup, sched(7)), it yields only within its own group.
 ///
-/// The host deschedules an idle virtual processor, which resumes milliseconds late; a
+/// An idle virtual processor is descheduled by its host and resumes milliseconds late; a
 /// real one takes up to a tenth of a millisecond to wake.
 pub(crate) struct KeepAwake {
     is_over: Arc<AtomicBool>,
 }
 
 impl KeepAwake {
-    /// Lets processors sleep where processor time is limited: the threads would use up
+    /// Does nothing where processor time is limited, because the threads would consume
     /// the share of the working ones.
     pub fn keep() -> KeepAwake {
         let awake = KeepAwake {
@@ -32,7 +32,7 @@ impl KeepAwake {
         for processor in (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu)) {
             let is_over = Arc::clone(&awake.is_over);
             let builder = thread::Builder::new().name(format!("awake {processor}"));
-            // A processor that sleeps shows as lateness, if it matters.
+            // If a processor sleeps nevertheless, the lateness in the report shows it.
             let _ = builder.spawn(move || idle(processor, &is_over));
         }
         awake
@@ -41,7 +41,7 @@ impl KeepAwake {
 
 impl Drop for KeepAwake {
     fn drop(&mut self) {
-        // Not joined: on a busy machine it takes them a while to notice.
+        // Not joined: on a busy machine the threads notice late.
         self.is_over.store(true, Ordering::Relaxed);
     }
 }
@@ -131,7 +131,7 @@ mod tests {
         wait_for("their end", || idle_threads() == 0);
     }
 
-    /// Counts this process's threads by their names and their policy (proc(5), `stat`).
+    /// Counts the idle threads of this process by name and policy (proc(5), `stat`).
     fn idle_threads() -> usize {
         let tasks = fs::read_dir("/proc/self/task").unwrap();
         let stat = |task: fs::DirEntry| fs::read_to_string(task.path().join("stat")).ok();

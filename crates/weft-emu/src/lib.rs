@@ -1,7 +1,7 @@
 //! The emulator: hosts are network namespaces, links are the models of `weft-links`, and
 //! the packets are real. One thread moves every packet from the sending host's TUN device
-//! through the model to the receiving host's TUN device; the kernel's own TCP, a browser
-//! or any other program runs on top. `docs/experiment/emulator.md` describes it with
+//! through the model to the receiving host's TUN device. The kernel's TCP, a browser or
+//! any other program can run on top. `docs/experiment/emulator.md` has a description and
 //! measurements.
 //!
 //! ```no_run
@@ -25,11 +25,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Namespaces and devices have no names in the file system: they exist as long as the
-//! file descriptors of the process that made them and the programs inside, so only such
-//! programs can be left behind. [`Running::stop`] (and dropping a [`Running`]) ends them,
-//! wherever they are, as long as they do not remove the marker from their environment;
-//! the next [`Network::start`] ends programs that a killed process left behind.
+//! Namespaces and devices have no names in the file system. They exist as long as the
+//! file descriptors of the process that created them and the programs inside, so only
+//! such programs can remain. [`Running::stop`] (and dropping a [`Running`]) ends these
+//! programs in every namespace, unless they removed the marker from their environment.
+//! The next [`Network::start`] ends programs that a killed process left behind.
 
 mod address;
 mod clock;

@@ -8,21 +8,21 @@ use std::thread::{self, JoinHandle};
 use weft_links::{DropReason, StationId, WiredDirection};
 use weft_units::{Bytes, Duration, Instant};
 
-/// Number of records that go to the writer together.
+/// Number of records in a chunk for the writer.
 const CHUNK: usize = 1024;
-/// Most chunks that wait for the writer; further ones are lost and counted, since the
-/// mover must not block.
+/// Maximum number of chunks that wait for the writer; the mover must not block, so it
+/// drops and counts further ones.
 const MAX_WAITING: usize = 256;
 /// Bytes of a record in the file.
 const SIZE: usize = 48;
 
-/// Whether a record of each packet is kept.
+/// Logging of packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Logging {
     /// Counts and distributions only.
     #[default]
     Off,
-    /// 48 bytes of memory for every packet.
+    /// A record of 48 bytes in memory for every packet.
     Packets,
 }
 
@@ -66,8 +66,8 @@ pub struct PacketRecord {
     pub fate: Fate,
 }
 
-/// The packets of a run, in the order in which they were delivered or dropped. Kept in
-/// memory (a file without a name), which is freed with this value.
+/// The packets of a run, in the order in which they were delivered or dropped. Kept in a
+/// memory file, which is freed with this value.
 pub struct PacketLog {
     file: File,
     records: u64,
@@ -114,7 +114,7 @@ impl PacketLog {
             let first = number * chunk;
             let count = (self.records - first).min(chunk) as usize;
             let mut bytes = vec![0; count * SIZE];
-            // A memory file of known length that we own: it can be read.
+            // A memory file of known length that we own: reading cannot fail.
             let read = self.file.read_exact_at(&mut bytes, first * SIZE as u64);
             read.map_or_else(|_| Vec::new(), |()| bytes)
                 .as_chunks::<SIZE>()

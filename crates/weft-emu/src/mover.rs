@@ -31,8 +31,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use weft_links::{Departure, StationId};
 use weft_units::{Duration, Histogram, Instant};
 
-/// Number of packets that one device reads, or one channel delivers, before the others
-/// have their turn.
+/// Number of packets that the mover reads from one device, or delivers from one channel,
+/// before it turns to the others.
 const BATCH: usize = 64;
 /// Empty buffers kept for the next packets.
 const MAX_POOL: usize = 8192;
@@ -46,7 +46,7 @@ const ORDERS: u64 = u64::MAX - 1;
 
 /// Command from the owner of a running network.
 pub(crate) enum MoverCommand {
-    /// Makes now the time zero of the run.
+    /// Makes the present time zero of the run.
     Begin(Sender<()>),
     Stop,
 }
@@ -59,7 +59,7 @@ pub(crate) struct CommandSender {
 
 pub(crate) struct Mover {
     clock: Clock,
-    /// By the number of their link.
+    /// Indexed by link.
     segments: Vec<Segment>,
     ports: Vec<Port>,
     epoll: OwnedFd,
@@ -181,8 +181,8 @@ impl Mover {
         }
     }
 
-    /// Determines which station reaches which; done once, so that no packet needs a
-    /// search.
+    /// Determines which station reaches which other one; done once, so that no packet
+    /// needs a search.
     fn find_neighbours(&mut self) {
         let all: Vec<_> = self.ports.iter().map(Port::identity).collect();
         for port in &mut self.ports {
@@ -200,7 +200,7 @@ impl Mover {
                 Ok(Some(length)) => buffer.length = length,
                 Ok(None) => return self.pool.push(buffer),
                 Err(_) => {
-                    // A program inside removed the device or set it down; this descriptor
+                    // A program inside removed the device or disabled it; this descriptor
                     // will not recover.
                     let _ = epoll::delete(&self.epoll, &port.tun);
                     return self.pool.push(buffer);
@@ -338,7 +338,7 @@ impl Mover {
             flags: EventFlags::empty(),
             data: EventData::new_u64(0),
         }; EVENTS];
-        // At worst the call was interrupted.
+        // The only possible error is an interruption.
         let count = epoll::wait(&self.epoll, &mut events, timeout).unwrap_or(0);
         let mut rung = false;
         for event in &events[..count] {
@@ -404,9 +404,9 @@ impl Scheduling {
     }
 }
 
-/// Asks the kernel to run this thread whenever it has work.
+/// Requests scheduling that runs this thread whenever it has work.
 fn become_punctual() -> Scheduling {
-    // Affects ordinary threads, whose timers the kernel groups by 50 us (prctl(2),
+    // Affects ordinary threads, whose timers the kernel delays by up to 50 us (prctl(2),
     // PR_SET_TIMERSLACK).
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
     let parameters = libc::sched_param {

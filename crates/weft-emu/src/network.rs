@@ -10,12 +10,12 @@ use weft_units::{Bytes, Duration, Rng};
 
 /// Lateness at p99.9 above which a run is rejected: chosen by us, five times the lateness
 /// of a real-time thread on a machine of two cores that also runs the clients, and below
-/// every delay that matters to a call.
+/// every delay that affects a call.
 const LATENESS_LIMIT: Duration = Duration::from_millis(1);
 
 /// An emulated network: hosts, links, and the station of each host on its links.
 ///
-/// Handles belong to the network that gave them.
+/// Handles are valid only for the network that returned them.
 pub struct Network {
     seed: u64,
     hosts: Vec<HostSetup>,
@@ -66,10 +66,9 @@ impl Network {
         }
     }
 
-    /// Creates a network whose first host is this machine, or more exactly the network
-    /// namespace of the calling thread. This host gets devices and addresses on its
-    /// links, and no routes beyond them. Needs
-    /// [`Privilege::Capabilities`](crate::Privilege::Capabilities).
+    /// Creates a network whose first host is this machine (the network namespace of the
+    /// calling thread). This host gets devices and addresses on its links, and no routes
+    /// beyond them. Needs [`Privilege::Capabilities`](crate::Privilege::Capabilities).
     #[must_use]
     pub fn with_machine(seed: u64) -> (Network, HostId) {
         let mut network = Network::new(seed);
@@ -84,8 +83,9 @@ impl Network {
     }
 
     /// Adds a link. Its name is also the name of its devices (the first 15 letters,
-    /// digits and `-_.`; otherwise a name is made from its number) and of its random
-    /// streams, which equal those of the simulator's link of that name.
+    /// digits and `-_.`; if that is invalid or taken, a name derived from its number) and
+    /// of its random streams, which equal those of the simulator's link with the same
+    /// name.
     pub fn link(&mut self, name: &str, medium: MediumSpec) -> LinkId {
         self.links.push(Link {
             name: name.to_owned(),
@@ -99,8 +99,8 @@ impl Network {
     /// [`FAR`](crate::FAR) on a wired link: adds a device, and an address of each family.
     /// All hosts at one station share its queue; packets between them do not cross the
     /// link. A host with several links has a routing table for each of its addresses, so
-    /// a socket bound to one (or to the device) sends over that link; others use the
-    /// first.
+    /// a socket bound to one of them (or to the device) sends over that link; other
+    /// sockets use the first link.
     ///
     /// # Panics
     /// If the link has no such station.
@@ -119,9 +119,9 @@ impl Network {
     }
 
     /// Gives the host an address that belongs to none of its links and is reachable over
-    /// each of them, like a server's. The host also receives packets for the other IPv4
-    /// addresses of the same 24 bits: programs that need an address each may add one to
-    /// the host's loopback device.
+    /// all of them, like a server's. The host also receives packets for the other IPv4
+    /// addresses of the same /24: programs that need their own address may add it to the
+    /// host's loopback device.
     pub fn home_address(&mut self, host: HostId) -> Addresses {
         let addresses = Addresses::of_host(host.0);
         self.hosts[host.0].home = Some(addresses);
@@ -130,9 +130,9 @@ impl Network {
 
     /// Limits every TCP connection of the host to a receive window of this size, within
     /// the precision of its window scale (RFC 7323 section 2.2). The kernel chooses its
-    /// own windows: the emulator writes the smaller window into the segments that the
-    /// host sends, and gives all hosts of the network except the machine itself buffers
-    /// that do not limit. Default: the kernel's windows and buffers.
+    /// own windows; the emulator writes smaller ones into the segments that the host
+    /// sends, and gives all hosts except the machine itself buffers that do not limit.
+    /// Default: the kernel's windows and buffers.
     ///
     /// Both ends must support window scaling, as Linux does.
     pub fn limit_receive_window(&mut self, host: HostId, window: Bytes) {
@@ -158,17 +158,17 @@ impl Network {
     /// Sets the part of the run, from its time zero, in which the usage of media is
     /// counted ([`StationReport`](crate::StationReport)'s `service`, `carried_to` and
     /// `radio`, [`LinkReport`](crate::LinkReport)'s `channels`). Both ends are exact,
-    /// however late the machine is. Default: the whole run.
+    /// even if the machine is late. Default: the whole run.
     pub fn count_service(&mut self, from: Duration, until: Duration) {
         self.counted = (from, Some(until));
     }
 
-    /// Creates and connects the hosts and starts moving packets. First ends programs that
-    /// a killed process left in its networks.
+    /// Creates and connects the hosts and starts to move packets. First ends programs
+    /// that a killed process left in its networks.
     ///
     /// # Errors
-    /// If the machine does not allow it or there are too many hosts or links. Nothing is
-    /// left behind then.
+    /// If the machine does not allow it, or if there are too many hosts or links. Nothing
+    /// remains in that case.
     pub fn start(self) -> Result<Running, EmuError> {
         if self.links.len() + self.first_subnet > MAX_LINKS {
             return Err(EmuError::TooManyLinks(self.links.len()));
@@ -242,7 +242,7 @@ impl Network {
     }
 
     /// Returns a buffer size that no receive window of the network fills: bookkeeping
-    /// takes as much as the bytes at either end, and twice that is a margin.
+    /// takes as much as the bytes at either end, and a factor of two is the margin.
     fn tcp_buffer(&self) -> Option<Bytes> {
         let windows = self.hosts.iter().filter_map(|host| host.receive_window);
         windows
@@ -250,7 +250,7 @@ impl Network {
             .map(|window| Bytes(window.0.saturating_mul(4)))
     }
 
-    /// Returns the link's name if it is valid for a device and not used by another one.
+    /// Returns the link's name if it is valid for a device and unused.
     fn device_name(&self, setup: &HostSetup, index: usize) -> String {
         const LONGEST: usize = libc::IFNAMSIZ - 1;
         let name_of = |attachment: &Attachment| {

@@ -19,13 +19,13 @@ pub(crate) struct Header {
     pub ecn: Ecn,
     /// Protocol number of the IP header: 6 TCP, 17 UDP.
     pub protocol: u8,
-    /// Source and destination port of TCP and UDP; zero for others, and for fragments
-    /// without them.
+    /// Source and destination port of TCP and UDP; zero for other protocols and for
+    /// fragments without ports.
     pub ports: (u16, u16),
 }
 
 impl Header {
-    /// Header of no packet.
+    /// Header of an empty buffer.
     pub const NONE: Header = Header {
         source: IpAddr::V4(Ipv4Addr::UNSPECIFIED),
         destination: IpAddr::V4(Ipv4Addr::UNSPECIFIED),
@@ -122,7 +122,7 @@ pub(crate) fn replace_word(packet: &mut [u8], at: usize, word: [u8; 2], checksum
     packet[checksum_at..checksum_at + 2].copy_from_slice(&(!(sum as u16)).to_be_bytes());
 }
 
-/// Returns the position of the header behind IP's; IPv6 without extensions.
+/// Returns the position of the header after the IP header; IPv6 without extensions.
 pub(crate) fn transport_at(packet: &[u8]) -> usize {
     match packet[0] >> 4 {
         4 => usize::from(packet[0] & 15) * 4,

@@ -9,12 +9,12 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-/// Permission by which this process can make network namespaces and TUN devices.
+/// Permission that lets this process create network namespaces and TUN devices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Privilege {
     /// It has `CAP_SYS_ADMIN` and `CAP_NET_ADMIN`, as root does.
     Capabilities,
-    /// The kernel lets it create a user namespace and be root in it.
+    /// The kernel lets the process create a user namespace and be root in it.
     UserNamespace,
 }
 
@@ -33,7 +33,7 @@ pub enum PrivilegeError {
         /// System error.
         source: io::Error,
     },
-    /// A user namespace can only be entered while there is one thread.
+    /// A process can enter a user namespace only while it has one thread.
     #[error("a user namespace: {source}: {}", self.remedy())]
     ManyThreads {
         /// System error.
@@ -69,10 +69,10 @@ impl PrivilegeError {
 }
 
 impl Privilege {
-    /// Determines the permission of this process. Leaves nothing behind.
+    /// Determines the permission of this process. Has no side effects.
     ///
     /// # Errors
-    /// The remedy, if it has no permission.
+    /// The remedy, if the process has no permission.
     pub fn find() -> Result<Privilege, PrivilegeError> {
         let tun = OpenOptions::new().read(true).write(true).open(TUN);
         tun.map_err(|source| PrivilegeError::NoTun { source })?;
@@ -85,8 +85,8 @@ impl Privilege {
         }
     }
 
-    /// Enters a user namespace if that is necessary: the process is root in it, and keeps
-    /// its user's files. Call it at the beginning of the program, while it has one
+    /// Enters a user namespace if necessary. The process is root in it, and keeps access
+    /// to its user's files. Call this at the start of the program, while it has one
     /// thread.
     ///
     /// # Errors
@@ -101,7 +101,8 @@ impl Privilege {
     }
 }
 
-/// Runs `job` on a thread that ends with it, so that its changes of namespaces end too.
+/// Runs `job` on a temporary thread, so that its changes of namespace end with the
+/// thread.
 pub(crate) fn in_new_thread<T: Send>(job: impl FnOnce() -> T + Send) -> T {
     thread::scope(|scope| match scope.spawn(job).join() {
         Ok(value) => value,
@@ -115,8 +116,7 @@ pub(crate) fn unshare_network() -> io::Result<()> {
     unsafe { unshare_unsafe(UnshareFlags::NEWNET) }.map_err(io::Error::from)
 }
 
-/// Tries it in a child process, which may do it although this process has several
-/// threads.
+/// Tries it in a child process, which can do it even if this process has several threads.
 fn try_user_namespace() -> io::Result<()> {
     let mut command = Command::new("true");
     command.stdin(Stdio::null()).stdout(Stdio::null());
@@ -126,8 +126,8 @@ fn try_user_namespace() -> io::Result<()> {
     command.status().map(|_| ())
 }
 
-/// user_namespaces(7), "Defining user and group ID mappings": without privilege a process
-/// can map only its own user id, and its group only after it gave up `setgroups`.
+/// user_namespaces(7), "Defining user and group ID mappings": an unprivileged process can
+/// map only its own user id, and its group only after it has disabled `setgroups`.
 fn enter_user_namespace() -> io::Result<()> {
     let (user, group) = (getuid().as_raw(), getgid().as_raw());
     alone_in_user_namespace()?;
@@ -136,7 +136,7 @@ fn enter_user_namespace() -> io::Result<()> {
     fs::write("/proc/self/gid_map", format!("0 {group} 1"))
 }
 
-/// A thread that was just joined may still count for a moment.
+/// A thread that was just joined may still be counted for a moment.
 fn alone_in_user_namespace() -> io::Result<()> {
     const ATTEMPTS: u32 = 50;
     const PAUSE: Duration = Duration::from_millis(1);

@@ -1,4 +1,4 @@
-//! Programs inside the network: the network ends them with itself.
+//! Programs inside the network, which end with the network.
 
 use crate::host::NamespaceId;
 use rustix::process::{Pid, Signal, kill_process};
@@ -8,15 +8,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Environment variable of every program that was started inside: marks the process that
-/// made the network.
+/// Environment variable of every program started inside; it identifies the process that
+/// created the network.
 pub(crate) const MAKER: &str = "WEFT_EMU_MAKER";
-/// Time in which programs may end by themselves.
+/// Time for programs to exit by themselves.
 const GRACE: Duration = Duration::from_millis(1_000);
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
-/// Returns a marker that identifies this process among all others, past and future, in
-/// words without `-`: its id, its start time, and the namespace in which it has that id.
+/// Returns a marker that identifies this process among all past and future ones, in words
+/// without `-`: its id, its start time, and the namespace in which it has that id.
 #[must_use]
 pub fn own_mark() -> String {
     let id = std::process::id();
@@ -25,7 +25,7 @@ pub fn own_mark() -> String {
     format!("{id}.{start}.{namespace}")
 }
 
-/// Returns a separate marker for each network of this process: [`own_mark`] and a
+/// Returns a distinct marker for each network of this process: [`own_mark`] and a
 /// counter.
 pub(crate) fn next_mark() -> String {
     static MADE: AtomicU64 = AtomicU64::new(0);
@@ -49,8 +49,8 @@ pub fn has_ended(mark: &str) -> bool {
     id_namespace() == Some(namespace) && start_time(id) != Some(start)
 }
 
-/// Ends every process in these namespaces, which this process has made, and every program
-/// with this marker, wherever it is now.
+/// Ends every process in these namespaces, which this process created, and every program
+/// with this marker in any namespace.
 pub(crate) fn end_all_of(mark: &str, namespaces: &[NamespaceId]) {
     end(|id| {
         namespace_of(id).is_some_and(|n| namespaces.contains(&n))
@@ -58,7 +58,7 @@ pub(crate) fn end_all_of(mark: &str, namespaces: &[NamespaceId]) {
     });
 }
 
-/// Ends all programs in networks of this process: for a process that exits at once,
+/// Ends all programs in networks of this process. For a process that exits at once,
 /// without dropping its values.
 pub fn end_all_programs() {
     let own = own_mark();
@@ -69,13 +69,13 @@ pub fn end_all_programs() {
     end(|id| mark_of(id).is_some_and(|mark| is_own(&mark)));
 }
 
-/// Ends the programs of makers that have ended, wherever they are now. Other programs in
-/// their namespaces belong to someone else: their own programs inherit the marker.
+/// Ends programs whose network's process has ended, in any namespace. Programs without
+/// the marker belong to someone else, because programs started inside inherit it.
 pub(crate) fn end_left_behind() {
     end(|id| mark_of(id).is_some_and(|mark| has_ended(&mark)));
 }
 
-/// Ends these processes, but never this one: first asks them, then kills them.
+/// Ends these processes, but never this one: first requests it, then kills them.
 fn end(is_one: impl Fn(u32) -> bool) {
     let own = std::process::id();
     let found = || all().filter(|id| *id != own && is_one(*id));
@@ -101,7 +101,7 @@ fn all() -> impl Iterator<Item = u32> {
 
 fn signal(id: u32, signal: Signal) {
     if let Some(pid) = i32::try_from(id).ok().and_then(Pid::from_raw) {
-        // It may have ended by itself.
+        // It may have exited by itself.
         let _ = kill_process(pid, signal);
     }
 }
@@ -119,7 +119,7 @@ fn mark_of(id: u32) -> Option<String> {
 }
 
 /// Returns the namespace of process ids; `None` if `/proc` belongs to another namespace,
-/// where the same numbers are other processes.
+/// where the same ids name other processes.
 fn id_namespace() -> Option<u64> {
     let own = fs::read_link("/proc/self").ok()?;
     let is_here = own.to_str()?.parse() == Ok(std::process::id());
@@ -143,7 +143,7 @@ fn start_time(id: u32) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// Makes a marker of the namespace that this process is in.
+    /// Makes a marker in the namespace of this process.
     fn mark(id: u32, start: u64) -> String {
         format!("{id}.{start}.{}", id_namespace().unwrap())
     }
@@ -154,7 +154,7 @@ mod tests {
         let id = std::process::id();
         assert_eq!(own_mark(), mark(id, start_time(id).unwrap()));
         assert!(has_ended(&mark(id, 1)), "the id was given to another");
-        // No id is that high (proc(5), pid_max).
+        // No process id is that high (proc(5), pid_max).
         assert!(has_ended(&mark(4_194_305, 1)));
         assert!(
             has_ended(&format!("{}.7", mark(4_194_305, 1))),
@@ -184,7 +184,7 @@ mod tests {
         let mark = mark(child.id(), start_time(child.id()).unwrap());
         assert!(!has_ended(&mark));
         child.kill().unwrap();
-        // This notices its end, but does not wait for the process.
+        // This detects the end of the process, but does not wait for it.
         while !has_ended(&mark) {
             thread::yield_now();
         }

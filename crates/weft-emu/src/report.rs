@@ -3,10 +3,10 @@ use std::io;
 use weft_links::{Counters, RadioCounters, ServiceTime, Tally};
 use weft_units::{Bytes, Duration, Histogram, Rate};
 
-/// Quantile of lateness that decides about acceptance.
+/// Quantile of lateness that determines acceptance.
 const DECIDING: f64 = 0.999;
 
-/// Results of a run, with the figures that decide whether they are valid.
+/// Results of a run, with the figures that determine whether they are valid.
 pub struct Report {
     /// The links, in the order in which they were added.
     pub links: Vec<LinkReport>,
@@ -22,8 +22,8 @@ pub struct Report {
     pub scheduling: Scheduling,
     /// Processor time of the mover.
     pub processor_time: Duration,
-    /// Packets to an address that no host on the link has; they entered no queue.
-    /// Multicast packets enter none either, and are not counted: kernels send group
+    /// Packets to an address of no host on the link; they entered no queue. Multicast
+    /// packets enter no queue either and are not counted, because kernels send group
     /// messages all the time.
     pub unroutable: u64,
     /// Packets that the receiver's kernel rejected.
@@ -31,7 +31,7 @@ pub struct Report {
     /// Packets that were lost before the model saw them, because the mover did not read
     /// them from their device in time.
     pub device_drops: u64,
-    /// Every packet, if logging was requested; or the error that prevented it.
+    /// Every packet, if logging was requested, or the error that prevented it.
     pub packets: io::Result<Option<PacketLog>>,
 }
 
@@ -42,8 +42,8 @@ pub struct LinkReport {
     pub name: String,
     /// Traffic of each station, in the medium's order.
     pub stations: Vec<StationReport>,
-    /// Usage of each channel of a cell: `used` by one exchange, `blocked` by several at
-    /// once. Empty without a cell.
+    /// Usage of each channel of a cell: `used` by one exchange, `blocked` by simultaneous
+    /// ones. Empty without a cell.
     pub channels: Vec<ServiceTime>,
 }
 
@@ -58,7 +58,7 @@ pub struct StationReport {
     /// part of the run in which this is counted
     /// ([`Network::count_service`](crate::Network::count_service)).
     pub service: ServiceTime,
-    /// Time for which its medium carried packets to it, if that is counted.
+    /// Time for which the medium carried packets to the station, if counted.
     pub carried_to: Option<Duration>,
     /// Outcomes of its transmission turns, if it is part of a cell.
     pub radio: Option<RadioCounters>,
@@ -95,10 +95,10 @@ pub enum Scheduling {
     Ordinary,
 }
 
-/// Error: the run measured the machine instead of the network.
+/// Error: the run measured the machine, not the network.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Rejected {
-    /// Packets came too late.
+    /// Packets were too late.
     #[error(
         "packets were up to {:.2} ms late at p99.9; the limit is {} ms: {}",
         .lateness.as_millis_f64(), .limit.as_millis_f64(), remedy(*.scheduling)
@@ -106,9 +106,9 @@ pub enum Rejected {
     Late {
         /// Lateness at p99.9.
         lateness: Duration,
-        /// Lateness that was accepted at most.
+        /// Maximum lateness for acceptance.
         limit: Duration,
-        /// A possible reason.
+        /// Possible reason.
         scheduling: Scheduling,
     },
     /// Packets were lost outside the model.
@@ -163,8 +163,8 @@ impl Report {
         }
     }
 
-    /// Returns a note about packets that count as delivered but were not accepted, if
-    /// there are any.
+    /// Returns a note about packets that count as delivered but were rejected by the
+    /// receiver's kernel, if there are any.
     #[must_use]
     pub fn refused(&self) -> Option<String> {
         let packets = self.rejected;

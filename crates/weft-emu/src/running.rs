@@ -12,7 +12,7 @@ use std::sync::mpsc::channel;
 use std::thread::{self, JoinHandle};
 use weft_units::{Duration, Instant};
 
-/// A network that moves packets until it is stopped or dropped. It then ends the programs
+/// Network that moves packets until it is stopped or dropped. It then ends the programs
 /// inside and removes everything.
 pub struct Running {
     hosts: Vec<Host>,
@@ -50,9 +50,9 @@ impl Running {
         })
     }
 
-    /// Returns a command that runs inside the host. Its file system is this process's, so
-    /// `/sys` shows the machine's interfaces; `/proc/net` and all system calls show the
-    /// host's.
+    /// Returns a command that runs inside the host. It shares this process's file system,
+    /// so `/sys` shows the machine's interfaces; `/proc/net` and all system calls show
+    /// the host's.
     #[must_use]
     pub fn command(&self, host: HostId, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
@@ -69,25 +69,25 @@ impl Running {
     /// belongs to the host, whichever thread uses it.
     ///
     /// # Errors
-    /// If the kernel does not let a thread enter.
+    /// If the kernel does not let the thread enter the host's namespace.
     pub fn within<T: Send>(&self, host: HostId, job: impl FnOnce() -> T + Send) -> io::Result<T> {
         self.hosts[host.0].within(job)
     }
 
-    /// Makes now the time zero of the run: schedules, traces and random streams of the
-    /// links restart, and so do counters, distributions and the packet log. Packets in
+    /// Makes the present time zero of the run: restarts the links' schedules, traces and
+    /// random streams, all counters and distributions, and the packet log. Packets in
     /// flight arrive as before. Without this call, time zero is the start.
     pub fn begin(&self) {
         self.earlier_drops
             .store(self.device_drops(), Ordering::Relaxed);
         let (sender, done) = channel();
         self.commands.send(MoverCommand::Begin(sender));
-        // Acknowledged; otherwise the mover's panic shows at its end.
+        // Acknowledged; a panic of the mover surfaces when it is joined.
         let _ = done.recv();
     }
 
-    /// Returns the path of the host's network namespace in this process:
-    /// `nsenter --net=PATH tcpdump` looks inside. `None` for the machine itself.
+    /// Returns the path of the host's network namespace in this process, for `nsenter
+    /// --net=PATH tcpdump`. `None` for the machine itself.
     #[must_use]
     pub fn namespace(&self, host: HostId) -> Option<String> {
         Some(self.hosts[host.0].namespace()?.path())
@@ -96,7 +96,7 @@ impl Running {
     /// Stops moving packets, ends the programs inside, and returns the results.
     #[must_use]
     pub fn stop(mut self) -> Report {
-        // The devices end with the mover.
+        // The devices are closed with the mover.
         let earlier = self.earlier_drops.load(Ordering::Relaxed);
         let device_drops = self.device_drops().saturating_sub(earlier);
         let outcome = self.end().expect("it ends once, here");
@@ -118,7 +118,7 @@ impl Running {
         self.hosts.iter().map(Host::device_drops).sum()
     }
 
-    /// Ends the mover; returns `None` if it has ended before.
+    /// Ends the mover; `None` if it has already ended.
     fn end(&mut self) -> Option<Outcome> {
         let mover = self.mover.take()?;
         self.commands.send(MoverCommand::Stop);

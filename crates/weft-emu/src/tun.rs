@@ -1,4 +1,4 @@
-//! TUN devices: each read returns an IP packet that the kernel sends on the device, each
+//! TUN devices. Each read returns an IP packet that the kernel sends on the device; each
 //! write delivers one to it.
 
 use rustix::fs::{Mode, OFlags, open};
@@ -25,7 +25,7 @@ struct InterfaceRequest {
     rest: [u8; 22],
 }
 
-/// An open device. Dropping it removes the device.
+/// Open device. Dropping it removes the device.
 pub(crate) struct Tun {
     file: File,
 }
@@ -48,7 +48,7 @@ impl Tun {
         Ok(Tun { file })
     }
 
-    /// Reads the next packet; `None` if there is none now.
+    /// Reads the next packet; `None` if none is available.
     pub fn read(&self, into: &mut [u8]) -> io::Result<Option<usize>> {
         match (&self.file).read(into) {
             Ok(length) => Ok(Some(length)),

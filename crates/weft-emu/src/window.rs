@@ -1,5 +1,5 @@
-//! Limits of TCP's receive windows, independent of the kernel: an experiment defines the
-//! limit of its connections, while kernels choose it by memory.
+//! Limits of TCP's receive windows. An experiment sets the limit of its connections;
+//! kernels choose it by memory.
 
 use crate::packet::{Header, TCP, replace_word, transport_at};
 use std::collections::BTreeMap;
@@ -21,10 +21,10 @@ const WINDOW_SCALE: u8 = 3;
 /// The largest valid window scale (RFC 7323 section 2.3).
 const MOST_SCALE: u8 = 14;
 
-/// The largest window that a host's connections may offer.
+/// Limit of the receive windows of a host's connections.
 pub(crate) struct ReceiveWindow {
     limit: Bytes,
-    /// Window scales that the host offered when a connection began.
+    /// Window scales that the host offered at the start of each connection.
     scales: BTreeMap<Connection, u8>,
 }
 
@@ -40,8 +40,7 @@ impl ReceiveWindow {
     }
 
     /// Reduces the window of a segment that the host sends if it is larger than the
-    /// limit. Leaves connections whose beginning was not seen, and other protocols,
-    /// unchanged.
+    /// limit. Does not change other protocols, or connections whose start was not seen.
     pub fn apply(&mut self, header: &Header, packet: &mut [u8]) {
         if header.protocol != TCP || header.ports == (0, 0) {
             return;
@@ -52,7 +51,7 @@ impl ReceiveWindow {
         };
         let connection = (header.destination, header.ports);
         if segment[FLAGS] & SYN != 0 {
-            // A SYN's own window has no scale yet, and is at most 64 kB.
+            // The window of a SYN is not scaled yet, and is at most 64 kB.
             self.scales.insert(connection, scale(segment));
             return;
         }

@@ -1,5 +1,5 @@
-//! One bottleneck made twice: as a link of the emulator, and as the kernel's `tbf` with
-//! `bfifo` in a router, behind a link that only delays.
+//! Compares one bottleneck in two forms: a link of the emulator, and the kernel's `tbf`
+//! with `bfifo` in a router behind a link that only delays.
 
 use super::{DELAY, Failure, GOODPUT, traffic};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -46,7 +46,7 @@ fn row(mbps: f64, congestion: &str, seconds: f64, of_kernel: bool) -> Result<Str
     let link = network.link("line", MediumSpec::wired(forward.parse()?, back));
     network.attach(left, link, NEAR);
     network.attach(middle, link, FAR);
-    // The receiver's address, wherever it is: the link carries packets to it.
+    // The receiver's address in either form; the link carries packets to it.
     let address = network.home_address(middle).v4;
     let right = if of_kernel {
         network.host("right")
@@ -54,7 +54,7 @@ fn row(mbps: f64, congestion: &str, seconds: f64, of_kernel: bool) -> Result<Str
         middle
     };
     let running = network.start()?;
-    // A process inside gives its namespace a name.
+    // A process inside makes the namespace accessible by name.
     let anchor = of_kernel.then(|| running.command(right, "sleep").arg("1000").spawn());
     let mut anchor = anchor.transpose()?;
     if let Some(anchor) = &anchor {
@@ -123,7 +123,7 @@ fn route(
     run(running, right, &in_right).map(|_| ())
 }
 
-/// Runs the shell commands and returns their output; the first that fails is an error.
+/// Runs the shell commands and returns their output, or the first error.
 fn run(running: &Running, host: HostId, commands: &str) -> Result<String, Failure> {
     let mut shell = running.command(host, "sh");
     let output = shell.args(["-ec", commands]).output()?;

@@ -4,9 +4,9 @@
 //! cargo run --profile bench -p weft-emu --example accuracy -- [SECONDS] [MBPS,MBPS...]
 //! ```
 //!
-//! A table of the kernel's CUBIC and BBR over each rate (default 30 s each at
-//! 0.5, 2, 5, 20 and 100 Mbps; 50 ms, 2 BDP drop-tail), then the packets per
-//! second that one thread moves. Needs root and an otherwise idle machine.
+//! Prints a table of the kernel's CUBIC and BBR at each rate (default 30 s each at 0.5,
+//! 2, 5, 20 and 100 Mbps; 50 ms, 2 BDP drop-tail), then the packets per second that one
+//! thread moves. Needs root and an otherwise idle machine.
 //!
 //! ```text
 //! cargo run --profile bench -p weft-emu --example accuracy -- kernel [SECONDS] [MBPS,MBPS...]
@@ -26,7 +26,7 @@ use weft_units::Duration;
 
 const RATES_MBPS: [f64; 5] = [0.5, 2.0, 5.0, 20.0, 100.0];
 const SECONDS: f64 = 30.0;
-/// One way: a round trip of 50 ms.
+/// One way; the round trip takes 50 ms.
 const DELAY: Duration = Duration::from_millis(25);
 /// Share of a packet of 1500 bytes that TCP with timestamps carries as payload.
 const GOODPUT: f64 = 1448.0 / 1500.0;

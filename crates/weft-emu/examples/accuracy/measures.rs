@@ -6,8 +6,8 @@ use weft_emu::{Fate, PacketLog, PacketRecord};
 use weft_links::WiredDirection;
 use weft_units::{Bytes, Instant};
 
-/// Returns the rate in bits per second at which queued packets arrived: each one takes
-/// the time since the previous one.
+/// Returns the rate in bits per second at which queued packets arrived. Each packet
+/// counts for the time since the previous one.
 pub fn busy_rate(packets: &PacketLog) -> Option<f64> {
     let (mut bytes, mut nanos) = (0, 0);
     let mut before: Option<Instant> = None;
@@ -24,13 +24,13 @@ pub fn busy_rate(packets: &PacketLog) -> Option<f64> {
     (nanos > 0).then(|| bytes as f64 * 8.0 / (nanos as f64 / 1e9))
 }
 
-/// Counts packets that were refused although a queue of `limit` bytes had room, or
+/// Counts packets that were dropped although a queue of `limit` bytes had room, or
 /// accepted although it had none.
 pub fn queue_faults(packets: &PacketLog, limit: u64) -> usize {
     let mut records: Vec<PacketRecord> = forward(packets).collect();
     records.sort_by_key(|r| r.entered);
-    // A packet after the last delivered one may have found packets in the queue that are
-    // missing in the log, because the run ended before they left.
+    // A packet after the last delivered one may have met packets in the queue that the
+    // log lacks, because the run ended before they left.
     let is_known = |r: &PacketRecord| r.fate == Fate::Delivered;
     let known = records
         .iter()
@@ -49,7 +49,7 @@ pub fn queue_faults(packets: &PacketLog, limit: u64) -> usize {
         }
         let has_room = (backlog + record.size).0 <= limit;
         let was_taken = record.fate == Fate::Delivered;
-        // A packet that finds the link idle needs no room.
+        // A packet that finds the link idle needs no queue space.
         let waits = record.queued_for.as_nanos() > 0 || !was_taken;
         faults += usize::from(waits && has_room != was_taken);
         if was_taken && waits {
@@ -60,10 +60,10 @@ pub fn queue_faults(packets: &PacketLog, limit: u64) -> usize {
     faults
 }
 
-/// Time that the host of a virtual machine gave to others while this one was ready to
-/// run, all processors together: `/proc/stat`, "steal" (proc(5)), in seconds.
+/// Time in which the host of a virtual machine ran others while this one was ready to
+/// run, summed over all processors: `/proc/stat`, "steal" (proc(5)), in seconds.
 pub fn stolen_s() -> f64 {
-    /// USER_HZ on every architecture that counts.
+    /// USER_HZ of every relevant architecture.
     const TICKS: f64 = 100.0;
     let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
     let words = stat.lines().next().unwrap_or_default().split_whitespace();

@@ -1,4 +1,4 @@
-//! Traffic of the kernel's own protocols.
+//! Traffic of the kernel's protocols.
 
 use super::Failure;
 use std::io::{Read, Write};
@@ -7,8 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 use weft_emu::{HostId, Running};
 
-/// Shortest time of a connection: a round trip between two kernels, without a program in
-/// between.
+/// Returns the shortest time to connect: a round trip between two kernels, without a
+/// program in between.
 pub fn shortest_connect(
     running: &Running,
     from: HostId,
@@ -38,7 +38,7 @@ pub fn bulk(
     let to = listener.local_addr()?;
     let mut sender = running.within(from, || TcpStream::connect(to))??;
     rustix::net::sockopt::set_tcp_congestion(&sender, congestion)?;
-    // Connections of `shortest_connect` may still wait there.
+    // Connections of `shortest_connect` may still wait in the queue.
     let own = sender.local_addr()?;
     let mut receiver = loop {
         match listener.accept()? {
@@ -49,7 +49,7 @@ pub fn bulk(
     let began = Instant::now();
     let from = Duration::from_secs_f64(seconds / 3.0);
     let until = Duration::from_secs_f64(seconds);
-    // The receiver closes at the end, which ends the sender.
+    // The receiver closes at the end, which stops the sender.
     thread::scope(move |scope| {
         scope.spawn(move || while sender.write(&[0; 65_536]).is_ok() {});
         let mut bytes = vec![0; 65_536];

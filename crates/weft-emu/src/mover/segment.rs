@@ -13,13 +13,13 @@ const INTERVAL: Duration = Duration::from_millis(100);
 /// The medium of a link, with the measurements of its stations.
 pub(crate) struct Segment {
     medium: Medium<Box<Buffer>>,
-    /// Packets in flight from an earlier epoch, with that epoch's clock.
+    /// Packets in flight from an earlier epoch, with its clock.
     before: Option<(Clock, Medium<Box<Buffer>>)>,
     spec: MediumSpec,
     rng: Rng,
     stations: Vec<Measured>,
     usage: Usage,
-    /// Part of the run that `usage` covers.
+    /// Part of the run covered by `usage`.
     counted: Span,
 }
 

@@ -17,7 +17,7 @@ fn real_time_scheduling_takes_the_capability_for_it() {
 }
 
 fn policy() -> libc::c_int {
-    // SAFETY: it takes no pointers; thread 0 is the calling one.
+    // SAFETY: it takes no pointers; 0 means the calling thread.
     unsafe { libc::sched_getscheduler(0) }
 }
 
@@ -34,7 +34,7 @@ fn an_unwritable_packet_log_is_an_error() {
     };
     let log = packets(LogWriter::start().unwrap()).unwrap();
     assert_eq!(log.map(|log| log.len()), Some(1));
-    // Every write to it fails (full(4)).
+    // Every write to this file fails (full(4)).
     let full = File::options().write(true).open("/dev/full").unwrap();
     let error = packets(LogWriter::to(full).unwrap()).err();
     let kind = error.map(|error| error.kind());

@@ -1,12 +1,12 @@
 use weft_links::{Medium, RadioCounters, ServiceTime, StationId};
 use weft_units::{Duration, Instant};
 
-/// Usage of a medium during a part of the run, sampled at exactly its beginning and its
-/// end, however late the machine is.
+/// Usage of a medium during a part of the run, sampled exactly at its beginning and end,
+/// even if the machine is late.
 #[derive(Default)]
 pub(crate) struct Usage {
     from: Instant,
-    /// End of the run if absent.
+    /// Absent: the end of the run.
     until: Option<Instant>,
     before: Option<Totals>,
     after: Option<Totals>,
@@ -16,7 +16,7 @@ pub(crate) struct Usage {
 #[derive(Clone, Default)]
 pub(crate) struct Totals {
     pub channels: Vec<ServiceTime>,
-    /// In the medium's order.
+    /// In the order of the medium's stations.
     pub stations: Vec<StationTotals>,
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct StationTotals {
 }
 
 impl Usage {
-    /// Creates a counter for a part of the run, in times from its time zero.
+    /// Creates a counter for a part of the run; times are relative to time zero.
     pub fn of((from, until): (Duration, Option<Duration>)) -> Usage {
         Usage {
             from: Instant::ZERO + from,

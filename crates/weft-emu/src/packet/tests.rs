@@ -16,7 +16,7 @@ fn v6() -> Vec<u8> {
     packet
 }
 
-/// Zero when the checksum is right (RFC 1071 section 1).
+/// Zero for a correct checksum (RFC 1071 section 1).
 pub(crate) fn checksum(header: &[u8]) -> u16 {
     let words = header
         .chunks(2)

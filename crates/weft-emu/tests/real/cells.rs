@@ -105,7 +105,7 @@ fn replayed(spec: &MediumSpec, packets: &[(PacketRecord, StationId)]) -> Vec<End
     ended
 }
 
-/// Checks that the outcome of each packet in real time is that of the model.
+/// Checks that each packet has the same outcome in real time as in the model.
 fn is_exact(spec: &MediumSpec) {
     const ROUNDS: usize = 40;
     let Some(cell) = Cell::start(spec) else {

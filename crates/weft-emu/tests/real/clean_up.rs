@@ -6,11 +6,11 @@ use std::process::{Command, Stdio};
 const SPEC: &str = "rate=1mbit,delay=1ms";
 
 fn lives(id: u32) -> bool {
-    // A process that has ended and was not waited for has no namespaces.
+    // A zombie process has no namespaces.
     Path::new(&format!("/proc/{id}/ns/net")).exists()
 }
 
-/// Waits until the program, which something else may start, is running.
+/// Waits until the program is running; another process may start it.
 fn wait_for_sleep(id: u32) {
     let name = || std::fs::read_to_string(format!("/proc/{id}/comm"));
     while name().expect("it runs") != "sleep\n" {
@@ -41,14 +41,14 @@ fn programs_inside_end_with_the_network() {
     }
 }
 
-/// Program for the test below, which kills it.
+/// Program that the test below kills.
 #[test]
 #[ignore = "runs until it is killed"]
 fn maker() {
     let pair = Pair::start(SPEC).expect("a privilege was found");
     let sleep = pair.running.command(pair.left, "sleep").arg("1000").spawn();
     println!("orphan {}", sleep.expect("a program").id());
-    // A program in a network that was not made here.
+    // A program in a network of another process.
     let mut gone = pair.running.command(pair.left, "unshare");
     let gone = gone.args(["--net", "sleep", "1000"]).spawn();
     println!("orphan {}", gone.expect("a program").id());

@@ -1,5 +1,5 @@
-//! Real namespaces, real packets. Each test creates its own network, and is skipped with
-//! a message on machines that do not allow that.
+//! Tests with real namespaces and packets. Each test creates its own network, and is
+//! skipped with a message on machines that do not allow it.
 
 mod cells;
 mod clean_up;

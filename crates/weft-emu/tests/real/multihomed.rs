@@ -57,7 +57,7 @@ fn a_socket_goes_over_the_link_whose_address_it_has() {
             let here = udp(&running, phone, (by_wifi.v4, 0));
             round_trip(&here, SocketAddr::from((other, 7))).expect("an answer");
         });
-        // A socket without an address uses the first link; nobody listens there.
+        // A socket without an address uses the first link; where nobody listens.
         let refused = running.within(phone, || TcpStream::connect((address.v4, 80)));
         let refused = refused.expect("a host").expect_err("nobody listens");
         assert_eq!(refused.kind(), std::io::ErrorKind::ConnectionRefused);

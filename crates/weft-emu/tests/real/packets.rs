@@ -27,8 +27,8 @@ fn a_round_trip_takes_the_delays_of_both_directions() {
                 times.collect::<Vec<_>>()
             });
             let shortest = times.iter().min().expect("ten");
-            // The model's delay is exact; the rest is the machine's, and a busy machine
-            // may take any time, though not every time.
+            // The model's delay is exact; the machine adds the rest. A busy machine may
+            // take any time, but not every time.
             assert!(*shortest >= Duration::from_millis(40), "{times:?}");
             assert!(*shortest < Duration::from_millis(45), "{times:?}");
         }
@@ -51,7 +51,7 @@ fn flood(pair: &Pair, count: usize, size: usize) -> usize {
         let sent = here.send_to(&vec![0; size - HEADERS], (pair.at_right.v4, 9));
         assert_eq!(sent.expect("room"), size - HEADERS);
     }
-    // Time of the last packet: the whole queue and the transmission.
+    // Time limit for the last packet: the whole queue and the transmission.
     let all = Duration::from_secs(3);
     there.set_read_timeout(Some(all)).expect("a time-out");
     let began = Instant::now();
@@ -63,8 +63,8 @@ fn flood(pair: &Pair, count: usize, size: usize) -> usize {
 
 #[test]
 fn a_flood_fills_the_queue_to_its_limit_exactly() {
-    // A packet of 1000 bytes takes 80 ms: one is in transmission, fifteen
-    // wait, and the rest of the burst finds no room.
+    // A packet of 1000 bytes takes 80 ms: one is in transmission, fifteen wait, and the
+    // rest of the burst is dropped.
     let Some(pair) = Pair::start("rate=100kbit,delay=1ms,queue=15kB") else {
         return;
     };
@@ -74,7 +74,8 @@ fn a_flood_fills_the_queue_to_its_limit_exactly() {
     assert_eq!(counters.sent.packets, 50);
     assert_eq!(counters.delivered.packets, 16);
     assert_eq!(counters.queue_full.packets, 34);
-    // The last one waits for fifteen others of 80 ms, less the time of the burst.
+    // The last one waits for fifteen others of 80 ms each, minus the duration of the
+    // burst.
     let longest = report.link(pair.link).forward().queueing.max();
     let [most, least] = [1200, 1120].map(weft_units::Duration::from_millis);
     assert!(longest <= most && longest > least, "{longest:?}");
@@ -142,7 +143,7 @@ fn the_course_of_a_link_counts_from_the_beginning() {
         };
         let here = udp(&pair.running, pair.left, (pair.at_left.v4, 0));
         let tick = |ms| {
-            // No packet arrives: a clock that needs no sleep.
+            // No packet arrives, so this is a sleep.
             let timeout = Some(Duration::from_millis(ms));
             here.set_read_timeout(timeout).expect("a time-out");
             assert!(here.recv(&mut [0; 8]).is_err());
@@ -187,7 +188,7 @@ fn a_run_that_is_late_is_rejected_with_the_reason() {
     with_echo(&there, || (0..20).for_each(|_| drop(round_trip(&here, to))));
     let report = pair.running.stop();
     let [p50, p99, p999] = report.lateness_percentiles();
-    // No timer is exact, so it was late, if only by microseconds.
+    // No timer is exact, so every packet is late, at least by microseconds.
     assert!(p50 <= p99 && p99 <= p999 && p999 > weft_units::Duration::ZERO);
     assert!(p999 <= report.lateness.max());
     let error = report.verdict().expect_err("later than nothing");
@@ -227,7 +228,7 @@ fn a_mark_arrives_in_the_header() {
     const COUNT: usize = 20;
     const ECT1: u8 = 0b01;
     const CE: u8 = 0b11;
-    // A raw socket shows the IP header; the kernel has checked its sum.
+    // A raw socket returns the IP header; the kernel has verified its checksum.
     let there = pair.running.within(pair.right, || {
         rustix::net::socket(AddressFamily::INET, SocketType::RAW, Some(ipproto::UDP))
     });
@@ -247,7 +248,7 @@ fn a_mark_arrives_in_the_header() {
     });
     let fields: Vec<u8> = fields.take(COUNT).collect();
     let counters = pair.running.stop().link(pair.link).forward().counters;
-    // In overload the discipline drops as well.
+    // In overload the discipline also drops packets.
     assert_eq!(
         fields.len() as u64,
         counters.delivered.packets,

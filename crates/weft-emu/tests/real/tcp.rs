@@ -50,7 +50,7 @@ fn cubic_of_the_kernel_fills_the_link() {
         let forward = report.link(pair.link).forward();
         let counters = forward.counters;
         assert!(counters.queue_full.packets > 0, "CUBIC fills any queue");
-        // 2 x 5 Mbit/s x 20 ms = 25 kB, which take 40 ms and one packet's 2.4 ms.
+        // 2 x 5 Mbit/s x 20 ms = 25 kB, which take 40 ms, plus 2.4 ms for one packet.
         assert!(forward.queueing.max().as_millis_f64() <= 42.4);
         assert!(forward.queueing.max().as_millis_f64() > 37.0);
     });
@@ -60,7 +60,7 @@ fn cubic_of_the_kernel_fills_the_link() {
 fn a_receive_window_bounds_what_is_in_flight() {
     where_the_machine_keeps_up(|| {
         const WINDOW: u64 = 100_000;
-        // A window each round trip of 100 ms: 8 of 50 Mbit/s, and no queue.
+        // One window per round trip of 100 ms: 8 of 50 Mbit/s, and no queue.
         let limit = |network: &mut weft_emu::Network, right| {
             network.limit_receive_window(right, weft_units::Bytes(WINDOW));
         };
@@ -75,7 +75,7 @@ fn a_receive_window_bounds_what_is_in_flight() {
         let report = pair.running.stop();
         let forward = report.link(pair.link).forward();
         assert_eq!(forward.counters.dropped().packets, 0);
-        // A whole window at 50 Mbit/s is 16 ms.
+        // A whole window at 50 Mbit/s takes 16 ms.
         assert!(forward.queueing.max().as_millis_f64() < 17.0);
     });
 }

@@ -7,7 +7,7 @@ use weft_emu::{Addresses, FAR, HostId, LinkId, NEAR, Network, Privilege, Running
 use weft_links::{LinkSpec, MediumSpec};
 use weft_testing::skipped;
 
-/// Two hosts with a link between them, the same in both directions.
+/// Two hosts with a symmetric link between them.
 pub struct Pair {
     pub running: Running,
     pub left: HostId,
@@ -17,7 +17,7 @@ pub struct Pair {
     pub at_right: Addresses,
 }
 
-/// False, with the reason told, where the test cannot be made.
+/// Returns whether the tests can run; prints the reason if not.
 pub fn is_possible() -> bool {
     match Privilege::find() {
         Ok(Privilege::Capabilities) => true,
@@ -37,7 +37,7 @@ pub fn spec(text: &str) -> LinkSpec {
 }
 
 impl Pair {
-    /// `None` where it cannot be made.
+    /// Starts a pair; `None` if the tests cannot run.
     pub fn start(text: &str) -> Option<Pair> {
         Pair::with(text, |_| {})
     }
@@ -76,7 +76,7 @@ impl Pair {
     }
 }
 
-/// A socket of the host.
+/// Opens a socket of the host.
 pub fn udp(running: &Running, host: HostId, address: impl Into<SocketAddr>) -> UdpSocket {
     let address = address.into();
     let socket = running.within(host, || UdpSocket::bind(address));
@@ -102,7 +102,7 @@ pub fn with_echo<T>(socket: &UdpSocket, job: impl FnOnce() -> T) -> T {
                 }
             }
         });
-        // Also when `job` panics.
+        // Sets the flag even if `job` panics.
         let _end = SetAtEnd(&done);
         job()
     })
@@ -116,7 +116,7 @@ impl Drop for SetAtEnd<'_> {
     }
 }
 
-/// The time from a datagram to its echo.
+/// Returns the time from a datagram to its echo.
 pub fn round_trip(socket: &UdpSocket, to: SocketAddr) -> io::Result<Duration> {
     let began = Instant::now();
     socket.send_to(b"ping", to)?;
