@@ -1,6 +1,6 @@
-//! Measures how many tracks a core records, without the network: packets of half cameras
-//! (VP8, 30 pictures a second, 1 Mbit/s) and half microphones (Opus, 50 packets a second,
-//! 32 kbit/s), from the queue of the server's thread to files.
+//! Measures how many tracks one core records, from the queue of the server's thread to
+//! files, without the network. Half of the tracks are cameras (VP8, 30 pictures a second,
+//! 1 Mbit/s), half are microphones (Opus, 50 packets a second, 32 kbit/s).
 //!
 //! `cargo run --release -p weft-record --example tracks -- FOLDER [TRACKS [SECONDS]]`
 
@@ -20,7 +20,7 @@ const SOUND: usize = 32_000 / 8 / 50;
 /// Time between keyframes, in pictures.
 const KEYFRAMES: u64 = 300;
 
-/// One track's packets.
+/// Packets of one track.
 struct Source {
     key: TrackKey,
     codec: Codec,

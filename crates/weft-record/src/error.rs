@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 /// Reason why a recording ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum RecorderError {
-    /// The file cannot be created.
+    /// Octets that start like a VP8 frame of 640 by 360 pixels (RFC 6386 section 9.1).
     #[error("recording `{}`: {reason}; choose an existing directory that you may write to", .path.display())]
     Create {
         /// Path, as given.
@@ -16,7 +16,7 @@ pub enum RecorderError {
     Write {
         /// Path, as given.
         path: PathBuf,
-        /// System error, or the library's error if there is none.
+        /// System error, or the library's error without one.
         reason: std::io::Error,
     },
 }

@@ -1,4 +1,4 @@
-//! A file with one track, in the container of its codec.
+//! File with one track, in the container of its codec.
 
 use crate::error::RecorderError;
 use crate::mp4::{Mp4, Parameters};

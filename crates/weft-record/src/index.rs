@@ -1,4 +1,4 @@
-//! The index of a recording: its tracks and when each begins.
+//! Index of a recording: its tracks and their start times.
 
 use crate::error::RecorderError;
 use crate::webm::private_file;
@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::Path;
 
 /// Maximum size of an index in octets: [`MAX_FILES`](crate::recording::MAX_FILES) entries
-/// with names of the longest kind. Chosen by us.
+/// with names of maximum length. Chosen by us.
 const MAX_INDEX: u64 = 4_000_000;
 
 /// Contents of `index.json` in the folder of a recording.
@@ -15,10 +15,10 @@ const MAX_INDEX: u64 = 4_000_000;
 pub struct Index {
     /// Name of the room.
     pub room: String,
-    /// Beginning of the recording, in UTC (RFC 3339).
+    /// Start of the recording, in UTC (RFC 3339).
     pub started: String,
-    /// End of the recording in milliseconds after its beginning; `None` while it lasts, or
-    /// if the server was killed.
+    /// Length of the recording in milliseconds; `None` while it runs, or if the server was
+    /// killed.
     pub length_ms: Option<u64>,
     /// Reason why the recording ended early.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -26,10 +26,10 @@ pub struct Index {
     /// Packets that are missing because the disk was too slow.
     #[serde(default)]
     pub lost_packets: u64,
-    /// Name of the film in the folder, once one is composed.
+    /// Name of the film in the folder, if one was composed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub film: Option<String>,
-    /// Files, in order of their beginnings.
+    /// Files, in order of their start.
     pub tracks: Vec<TrackEntry>,
 }
 
@@ -46,9 +46,9 @@ pub struct TrackEntry {
     pub kind: TrackKind,
     /// Codec, as in session descriptions.
     pub codec: String,
-    /// Time of its first frame, in milliseconds after the beginning of the recording.
+    /// Time of its first frame, in milliseconds after the start of the recording.
     pub start_ms: u64,
-    /// Time of its last frame, in milliseconds after its first one; `None` while it lasts,
+    /// Time of its last frame, in milliseconds after its first one; `None` while it runs,
     /// or if the server was killed.
     pub length_ms: Option<u64>,
 }
@@ -98,17 +98,17 @@ impl Index {
     /// Reads the index of the recording in a folder.
     ///
     /// # Errors
-    /// If the file cannot be read, or is not an index.
+    /// If the file cannot be read or is not an index.
     pub fn read(folder: &Path) -> Result<Index, IndexError> {
         let file = std::fs::File::open(folder.join(Index::FILE))?;
         let file = std::io::BufReader::new(std::io::Read::take(file, MAX_INDEX));
         Ok(serde_json::from_reader(file)?)
     }
 
-    /// Notes the film of the recording in a folder.
+    /// Adds the film to the index of the recording in a folder.
     ///
     /// # Errors
-    /// If the index cannot be read or written; the old one stays.
+    /// If the index cannot be read or written; the old one remains.
     pub fn add_film(folder: &Path) -> Result<(), IndexError> {
         let mut index = Index::read(folder)?;
         index.film = Some(Index::FILM.to_owned());
@@ -116,11 +116,11 @@ impl Index {
         written.map_err(|error| IndexError::Write(error.to_string()))
     }
 
-    /// Replaces the index of the recording in a folder: a reader, or a server that starts
-    /// after a crash, sees the old one or the new one.
+    /// Replaces the index of the recording in a folder: a reader, or a server that
+    /// restarts after a crash, sees either the old or the new one.
     ///
     /// # Errors
-    /// If it cannot be written; the old one stays.
+    /// If it cannot be written; the old one remains.
     pub(crate) fn write(&self, folder: &Path) -> Result<(), RecorderError> {
         let path = folder.join(Index::FILE);
         let new = folder.join("index.json.new");
@@ -130,7 +130,7 @@ impl Index {
             text.push(b'\n');
         }
         let text = text.map_err(failed)?;
-        // A full disk may have left one.
+        // A failed write to a full disk may have left this file.
         let _ = std::fs::remove_file(&new);
         let written = private_file(&new).and_then(|mut file| file.write_all(&text));
         let renamed = written.and_then(|()| std::fs::rename(&new, &path));

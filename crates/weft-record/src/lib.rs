@@ -1,8 +1,8 @@
-//! Recordings: encoded media into files, without decoding.
+//! Recordings: writes encoded media to files without decoding.
 //!
 //! [`Recorder`] writes VP8 and Opus into WebM. A [`Recording`] takes the packets of a
 //! room's tracks and writes a file for each track, with an [`Index`] of their start
-//! times. It writes to disk, so it belongs on a thread of its own.
+//! times. It writes to disk, so run it on its own thread.
 
 #![forbid(unsafe_code)]
 

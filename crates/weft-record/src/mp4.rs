@@ -15,10 +15,9 @@ use weft_wire::payload::h264::{NalHeader, SequenceParameters, nal_units};
 
 /// Ticks per second: the clock of video in RTP (RFC 6184 section 5.1).
 const CLOCK_RATE: NonZeroU32 = NonZeroU32::new(90_000).expect("not zero");
-/// A fragment is written when it is this long. Chosen by us: a crash loses the
-/// fragment in memory.
+/// Length of a fragment, in ticks. Chosen by us: a crash loses the fragment in memory.
 const FRAGMENT: u64 = 45_000;
-/// Duration of a last frame whose successor is unknown: a 30th of a second.
+/// Duration of the last frame, which has no successor: a 30th of a second.
 const LAST: u32 = 3_000;
 
 /// NAL unit types (ITU-T H.264 table 7-1).
@@ -34,8 +33,8 @@ pub(crate) struct Parameters {
 }
 
 impl Parameters {
-    /// Takes over the parameter sets of a frame, a byte stream. Those of a frame without
-    /// a sequence parameter set add to the present ones.
+    /// Takes the parameter sets of a frame (a byte stream). If the frame has no sequence
+    /// parameter set, its sets add to the present ones.
     pub(crate) fn update(&mut self, frame: &[u8]) {
         let of_kind = |kind| {
             let units = nal_units(frame).filter(move |unit| kind_of(unit) == kind);
@@ -50,7 +49,8 @@ impl Parameters {
         }
     }
 
-    /// Describes the codec to a player; `None` if a set is missing or damaged.
+    /// Returns the codec's description for players; `None` if a set is missing or
+    /// damaged.
     fn sample_entry(&self) -> Option<SampleEntry> {
         let first = self.sequence.first()?;
         let &[_, profile, compatibility, level, ..] = &first[..] else {
@@ -64,8 +64,8 @@ impl Parameters {
             let pixels = size.as_ref().map_or(0, of);
             u16::try_from(pixels).unwrap_or(0)
         };
-        // High profiles repeat their sampling here (ISO/IEC 14496-15 section 5.3.3.1.2);
-        // WebRTC has 4:2:0 with 8 bits only.
+        // High profiles declare their sampling here (ISO/IEC 14496-15 section 5.3.3.1.2);
+        // WebRTC uses only 4:2:0 with 8 bits.
         let high = ![66, 77, 88].contains(&profile);
         let avcc_box = AvccBox {
             avc_profile_indication: profile,
@@ -101,8 +101,8 @@ fn kind_of(unit: &[u8]) -> u8 {
     header.and_then(Result::ok).map_or(0, |header| header.kind)
 }
 
-/// Appends a byte stream's units with their lengths, without those that the file's
-/// beginning has.
+/// Appends the units of a byte stream with their lengths, except those that the start of
+/// the file contains.
 fn append(frame: &[u8], out: &mut Vec<u8>) {
     let beside = [SEQUENCE_PARAMETERS, PICTURE_PARAMETERS, DELIMITER];
     for unit in nal_units(frame).filter(|unit| !beside.contains(&kind_of(unit))) {
@@ -126,7 +126,7 @@ pub(crate) struct Mp4 {
     file: File,
     muxer: Fmp4SegmentMuxer,
     parameters: Parameters,
-    /// The codec's description until the first fragment is written.
+    /// Description of the codec, until the first fragment is written.
     entry: Option<SampleEntry>,
     timeline: Timeline,
     start: Option<u64>,
@@ -190,7 +190,7 @@ impl Mp4 {
         let start = *self.start.get_or_insert(at);
         let ticks = u128::from(at.saturating_sub(start)) * u128::from(CLOCK_RATE.get());
         let at = u64::try_from(ticks / 1_000_000_000).unwrap_or(u64::MAX);
-        // The container requires times that increase.
+        // The container requires increasing times.
         let at = self.fragment.last().map_or(at, |last| at.max(last.at + 1));
         let first = self.fragment.first().map_or(at, |first| first.at);
         if at - first >= FRAGMENT {
@@ -226,7 +226,8 @@ impl Mp4 {
         result.map_err(|reason| RecorderError::write(&self.path, reason))
     }
 
-    /// Returns the fragment's octets, with the file's beginning before the first one.
+    /// Returns the octets of the fragment, preceded by the start of the file if it is the
+    /// first one.
     fn add(
         &mut self,
         frames: &[Waiting],
@@ -265,13 +266,13 @@ impl Mp4 {
     }
 }
 
-/// Error of the library, which knows no system errors.
+/// Error of the library, which reports no system errors.
 fn failed(path: &Path, reason: &MuxError) -> RecorderError {
     RecorderError::write(path, io::Error::other(reason.to_string()))
 }
 
-/// Returns the beginning of the file. The library adds the duration of the fragments so
-/// far, which is the first one's here; without a duration, players find it themselves.
+/// Returns the start of the file. The library adds the duration of the fragments so far,
+/// which here is only the first one; without a duration, players determine it themselves.
 fn beginning(muxer: &Fmp4SegmentMuxer) -> Result<Vec<u8>, MuxError> {
     let bytes = muxer.init_segment_bytes()?;
     let (ftyp, length) = FtypBox::decode(&bytes).map_err(MuxError::EncodeError)?;

@@ -16,7 +16,8 @@ pub(crate) fn safe(name: &str) -> String {
     name.chars().map(safe).take(MAX_TITLE).collect()
 }
 
-/// Returns the paths for a name in a folder: with no number first, then from 2 on.
+/// Returns the candidate paths for a name in a folder: without a number, then numbered
+/// from 2.
 pub(crate) fn candidates(
     folder: &Path,
     name: String,

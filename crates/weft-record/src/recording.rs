@@ -18,8 +18,8 @@ use time::format_description::well_known::Rfc3339;
 use weft_units::{Codec, Deadline, Instant};
 use weft_wire::media::ForwardedPacket;
 
-/// Maximum number of files of a recording, since participants may come and go without
-/// end. Chosen by us.
+/// Maximum number of files of a recording, since participants may join and leave without
+/// limit. Chosen by us.
 pub(crate) const MAX_FILES: usize = 1000;
 
 /// Number of a track, unique in its recording.
@@ -37,13 +37,12 @@ pub struct TrackSource {
     pub codec: Codec,
 }
 
-/// Recording of a room into a folder of its own: a file per track, and an index of their
-/// start times.
+/// Recording of a room in its own folder: one file per track, and an index of their start
+/// times.
 ///
-/// A track begins with a keyframe, and continues in another file after a long gap and
-/// where its container cannot continue. All time stamps are on one clock, which never
-/// goes back. After an error the files hold all that came before; call
-/// [`Recording::finish`] to complete them.
+/// A track begins with a keyframe. It continues in another file after a long gap, or if
+/// its container cannot continue. All timestamps use one monotonic clock. After an error
+/// the files contain everything before it; call [`Recording::finish`] to complete them.
 pub struct Recording {
     folder: PathBuf,
     start: Instant,
@@ -57,7 +56,7 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Starts a recording in a new folder under `root`, for this user only.
+    /// Starts a recording in a new folder under `root`, readable only for this user.
     ///
     /// # Errors
     /// If the folder or its index cannot be created.
@@ -97,7 +96,7 @@ impl Recording {
     /// Checks that recordings can be created under `root`.
     ///
     /// # Errors
-    /// If they cannot.
+    /// If recordings cannot be created there.
     pub fn check(root: &Path) -> Result<(), RecorderError> {
         let folder = create_folder(root, ".weft-check")?;
         std::fs::remove_dir(&folder).map_err(|reason| RecorderError::write(&folder, reason))
@@ -109,19 +108,19 @@ impl Recording {
         &self.folder
     }
 
-    /// Records the name of a participant, for the files that begin from now on.
+    /// Sets the name of a participant, for files that start from now on.
     pub fn set_name(&mut self, participant: &str, name: &str) {
         let (id, name) = (participant.to_owned(), name.to_owned());
         self.names.insert(id, name);
     }
 
-    /// Begins a track.
+    /// Starts a track.
     pub fn begin(&mut self, key: TrackKey, source: TrackSource) {
         let track = Track::new(source.codec);
         self.tracks.insert(key, (source, track));
     }
 
-    /// Takes a packet of a track, in the order of arrival. Unknown tracks are ignored.
+    /// Handles a packet of a track, in the order of arrival. Ignores unknown tracks.
     ///
     /// # Errors
     /// If writing fails.
@@ -154,7 +153,7 @@ impl Recording {
         result.and(written)
     }
 
-    /// Notes packets that are missing because the disk was too slow.
+    /// Counts packets that are missing because the disk was too slow.
     pub fn note_lost(&mut self, packets: u64) {
         self.index.lost_packets += packets;
     }
@@ -168,7 +167,7 @@ impl Recording {
         })
     }
 
-    /// Does what is due.
+    /// Handles the events that are due.
     ///
     /// # Errors
     /// If writing fails.
@@ -187,15 +186,15 @@ impl Recording {
         Ok(())
     }
 
-    /// Returns a track whose publisher should make a keyframe; call it until `None`.
+    /// Returns a track whose publisher should send a keyframe; call it until `None`.
     pub fn poll_keyframe(&mut self) -> Option<TrackKey> {
         self.keyframes.pop()
     }
 
-    /// Completes all files and the index; `error` says why the recording ends early.
+    /// Completes all files and the index; `error` is the reason for an early end.
     ///
     /// # Errors
-    /// The first one. All files are closed in any case.
+    /// The first error. All files are closed in any case.
     pub fn finish(mut self, now: Instant, error: Option<String>) -> Result<(), RecorderError> {
         let keys: Vec<TrackKey> = self.tracks.keys().copied().collect();
         let mut result = Ok(());
@@ -211,7 +210,7 @@ impl Recording {
         at.saturating_since(self.start).as_millis()
     }
 
-    /// Writes the files that began or ended into the index.
+    /// Adds the files that started or ended to the index.
     fn take_changes(&mut self, key: TrackKey) -> Result<(), RecorderError> {
         let changes = std::mem::take(&mut self.changes);
         let mut is_new = false;
@@ -255,8 +254,8 @@ fn name_of<'a>(names: &'a BTreeMap<String, String>, source: &'a TrackSource) -> 
         .unwrap_or(&source.participant)
 }
 
-/// Returns the giver of paths for a new file of a track; it gives none when the recording
-/// has all the files that it may have.
+/// Returns a function that generates paths for a new file of a track; it returns no paths
+/// once the recording has its maximum number of files.
 fn namer<'a>(
     folder: &'a Path,
     names: &'a BTreeMap<String, String>,
@@ -272,7 +271,7 @@ fn namer<'a>(
     }
 }
 
-/// Creates a folder that only this user can enter, with the first name that is free.
+/// Creates a folder that only this user can enter, with the first free name.
 fn create_folder(root: &Path, name: &str) -> Result<PathBuf, RecorderError> {
     let mut builder = DirBuilder::new();
     #[cfg(unix)]

@@ -1,4 +1,4 @@
-//! One track of a recording: packets into frames, frames into files.
+//! One track of a recording: assembles packets into frames and writes frames to files.
 
 use crate::error::RecorderError;
 use crate::file::TrackFile;
@@ -9,29 +9,28 @@ use weft_session::{Delivery, ReceivedFrame, ReceiverProfile};
 use weft_units::{Codec, Deadline, Instant, PathId};
 use weft_wire::media::ForwardedPacket;
 
-/// The stream continues in another file when nothing has come for this long: players
-/// show a gap as a frozen picture. Chosen by us: longer than an outage that a call
-/// survives.
+/// Gap after which the stream continues in another file, because players show a gap as a
+/// frozen picture. Chosen by us: longer than any outage that a call survives.
 const GAP: weft_units::Duration = weft_units::Duration::from_secs(30);
 
-/// Track with its present file.
+/// Track and its present file.
 pub(crate) struct Track {
     codec: Codec,
     receiver: Receiver,
     parameters: Parameters,
     file: Option<(PathBuf, TrackFile)>,
-    /// Arrival of the first and the last frame in the present file.
+    /// Arrival times of the first and the last frame in the present file.
     span: Option<(Instant, Instant)>,
 }
 
 /// Change of a track.
 #[derive(Debug)]
 pub(crate) enum TrackChange {
-    /// A file begins with a frame of this time.
+    /// A file started with a frame of this time.
     Began { path: PathBuf, start: Instant },
-    /// A file is complete; the time of its last frame.
+    /// A file is complete; `end` is the time of its last frame.
     Ended { path: PathBuf, end: Instant },
-    /// Nothing can be recorded before the publisher makes a keyframe.
+    /// Nothing can be recorded until the publisher sends a keyframe.
     KeyframeNeeded,
 }
 
@@ -54,7 +53,7 @@ impl Track {
         self.codec
     }
 
-    /// Takes a packet of the track. `name` gives the paths to try for a new file.
+    /// Handles a packet of the track. `name` generates the candidate paths of a new file.
     pub(crate) fn handle_packet<P: Iterator<Item = PathBuf>>(
         &mut self,
         now: Instant,
@@ -89,7 +88,7 @@ impl Track {
         self.receiver.poll_timeout()
     }
 
-    /// Does what is due.
+    /// Handles the events that are due.
     pub(crate) fn handle_timeout<P: Iterator<Item = PathBuf>>(
         &mut self,
         now: Instant,
@@ -123,7 +122,7 @@ impl Track {
             match event {
                 ReceiveEvent::Frame(frame) => self.take_frame(&frame, &name, changes)?,
                 ReceiveEvent::KeyframeNeeded => changes.push(TrackChange::KeyframeNeeded),
-                // The server itself asks for what is missing.
+                // The server itself requests missing packets.
                 ReceiveEvent::Nack { .. }
                 | ReceiveEvent::PathQuality(_)
                 | ReceiveEvent::Packet(_) => {}
@@ -168,7 +167,7 @@ impl Track {
     }
 }
 
-/// Creates a file with the first name that is free, safely against other programs.
+/// Creates a file with the first free name, without races against other programs.
 fn create(
     paths: impl Iterator<Item = PathBuf>,
     codec: Codec,

@@ -41,7 +41,7 @@ impl Sender {
         }
     }
 
-    /// Returns the packets of the frame of this time.
+    /// Returns the packets of the frame at this time.
     fn frame(&mut self, ms: u64, size: (usize, usize), keyframe: Keyframe) -> Vec<ForwardedPacket> {
         let (frame, keyframe, timestamp) = match &mut self.encoder {
             Some(encoder) => {
@@ -103,7 +103,7 @@ fn begin(root: &Path) -> Recording {
     .unwrap()
 }
 
-/// Sends frames from `from` to `to` in milliseconds, and lets time pass.
+/// Sends frames between two times in milliseconds, and advances the clock.
 fn send(recording: &mut Recording, sender: &mut Sender, from: u64, to: u64, size: (usize, usize)) {
     let every = match sender.codec {
         Codec::Opus => 20,
@@ -204,7 +204,7 @@ fn a_file_for_each_track_and_an_index_of_their_times() {
     }
 }
 
-/// The container of H.264 declares the parameters of the pictures once.
+/// The H.264 container declares the parameters of the pictures only once.
 #[test]
 fn pictures_of_another_size_continue_in_the_file_or_in_another() {
     for (codec, expected) in [(Codec::Vp8, vec![3000]), (Codec::H264, vec![1500, 1500])] {
@@ -240,7 +240,7 @@ fn a_crash_shortens_a_recording_by_less_than_two_seconds() {
     let mut sender = Sender::new(1, Codec::H264);
     recording.begin(sender.key, sender.source());
     send(&mut recording, &mut sender, 0, 5000, SIZE);
-    // Content of the disk at this moment.
+    // Files on disk at this moment.
     let folder = recording.folder().to_owned();
     let index = Index::read(&folder).unwrap();
     assert_eq!((index.length_ms, index.tracks[0].length_ms), (None, None));

@@ -1,5 +1,5 @@
-//! A file that remembers its first error: the library that writes through it only reports
-//! that something failed.
+//! File that remembers its first error, because the library that writes through it only
+//! reports a failure.
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -22,7 +22,7 @@ impl WriteError {
     }
 }
 
-/// Copies a system error, which has a number.
+/// Copies a system error by its number.
 fn copy(error: &io::Error) -> io::Error {
     match error.raw_os_error() {
         Some(number) => io::Error::from_raw_os_error(number),

@@ -39,12 +39,12 @@ pub enum Tracks {
 /// H.264 (WebM container guidelines: VP8, VP9 and AV1).
 ///
 /// The file begins with the first video keyframe (with audio only: with the first
-/// packet). Everything is on disk half a second after its arrival, in units that players
-/// read one by one: after a crash the file still plays. [`Recorder::finish`] adds the
+/// packet). All media is on disk half a second after its arrival, in units that players
+/// read one by one, so the file plays even after a crash. [`Recorder::finish`] adds the
 /// duration and the index for seeking.
 pub struct Recorder {
     path: PathBuf,
-    /// The file until the first keyframe gives the picture size.
+    /// The file, until the first keyframe gives the picture size.
     file: Option<File>,
     mode: SegmentMode,
     output: Option<Output>,
@@ -59,7 +59,7 @@ struct Output {
     segment: Segment<Disk>,
     video: Option<VideoTrack>,
     audio: Option<AudioTrack>,
-    /// Time of the first sample: zero in the file.
+    /// Time of the first sample, which is zero in the file.
     start: u64,
     written: u64,
 }
@@ -80,7 +80,8 @@ impl Recorder {
         Recorder::in_file(path, File::create(path), tracks)
     }
 
-    /// Creates a recording in a new file that only this user can read: calls are private.
+    /// Creates a recording in a new file that only this user can read, because calls are
+    /// private.
     ///
     /// # Errors
     /// [`RecorderError::Create`] if the file exists or cannot be created.
@@ -88,8 +89,8 @@ impl Recorder {
         Recorder::in_file(path, private_file(path), tracks)
     }
 
-    /// Records into a pipe, for a player: without seeking, so without duration and index.
-    /// `name` stands for the path in errors.
+    /// Records into a pipe for a player. A pipe does not seek, so it gets no duration and
+    /// no index. Errors show `name` in place of a path.
     #[must_use]
     pub fn in_pipe(name: &str, pipe: File, tracks: Tracks) -> Recorder {
         Recorder::new(name.into(), pipe, SegmentMode::Live, tracks)
@@ -220,11 +221,11 @@ impl Recorder {
         let Some(output) = &mut self.output else {
             return Ok(());
         };
-        // Audio from before the first picture.
+        // Audio that arrived before the first picture.
         let Some(time) = sample.at.checked_sub(output.start) else {
             return Ok(());
         };
-        // The container requires times that never decrease.
+        // The container requires non-decreasing times.
         let time = time.max(output.written);
         output.written = time;
         let result = match (sample.kind, output.video, output.audio) {
@@ -277,7 +278,7 @@ pub(crate) fn private_file(path: &Path) -> std::io::Result<File> {
     options.open(path)
 }
 
-/// Finishes the recording, for callers that end with an error of their own.
+/// Finishes the recording if the caller returned early with an error.
 impl Drop for Recorder {
     fn drop(&mut self) {
         let _ = self.close();

@@ -124,7 +124,7 @@ fn another_reader_finds_every_frame_at_its_time() {
         times_of(&played.video),
         (0..45).map(|n| n * 40).collect::<Vec<_>>()
     );
-    // The first picture's arrival is the start: earlier audio is dropped.
+    // The recording starts with the first picture; earlier audio is dropped.
     let sound = times_of(&played.audio);
     let expected: Vec<u64> = (0..sound.len() as u64).map(|n| n * 20).collect();
     assert_eq!(sound, expected);
@@ -147,8 +147,8 @@ fn another_reader_finds_every_frame_at_its_time() {
     }
 }
 
-/// Returns the block times, by track, of a file that has no sizes yet: parses the
-/// elements as a player does (RFC 8794, RFC 9559).
+/// Returns the block times, by track, of a file that has no sizes yet. Parses the
+/// elements like a player (RFC 8794, RFC 9559).
 fn blocks(mut data: &[u8]) -> Vec<(u8, i64)> {
     const SEGMENT_AND_CLUSTER: [u64; 2] = [0x1853_8067, 0x1F43_B675];
     fn unsigned(bytes: &[u8]) -> u64 {
@@ -188,7 +188,7 @@ fn a_recording_that_was_cut_off_holds_all_but_the_last_moment() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("call.webm");
     let (recorder, _) = record(&path, Tracks::Both);
-    // Content of the disk at this moment, without finish.
+    // Files on disk at this moment, without a call to finish.
     let blocks = blocks(&std::fs::read(&path).unwrap());
     let times = |track| -> Vec<i64> {
         let of_track = blocks.iter().filter(|(t, _)| *t == track);
@@ -232,13 +232,13 @@ fn timelines_follow_the_senders_clock_and_restart_with_a_new_sender() {
     let start = Instant::from_nanos(1_000_000_000);
     let mut timeline = Timeline::new(90_000);
     assert_eq!(timeline.place(start, u32::MAX - 100), 1_000_000_000);
-    // 3000 ticks are 33.333 ms, whenever it arrives; earlier ones go back.
+    // 3000 ticks are 33.333 ms, whatever the arrival time; smaller timestamps go back.
     assert_eq!(timeline.place(start + ms(90), 2899), 1_033_333_333);
     assert_eq!(
         timeline.place(start + ms(95), u32::MAX - 100),
         1_000_000_000
     );
-    // A jump by an hour is another sender.
+    // A jump by an hour means another sender.
     let later = start + ms(200);
     assert_eq!(timeline.place(later, 324_000_000), later.as_nanos());
     assert_eq!(
@@ -247,7 +247,7 @@ fn timelines_follow_the_senders_clock_and_restart_with_a_new_sender() {
     );
 }
 
-/// A sender whose rate falls sends smaller pictures from a keyframe on.
+/// A sender with a falling rate sends smaller pictures after a keyframe.
 #[test]
 fn pictures_may_change_their_size() {
     let directory = tempfile::tempdir().unwrap();

@@ -5,16 +5,17 @@ use std::collections::BTreeMap;
 use weft_units::{Duration, Instant};
 
 /// Maps one stream's RTP timestamps to nanoseconds on the receiver's clock: the first
-/// packet is at its arrival, the others are relative to it.
+/// packet has its arrival time, and the others are relative to it.
 pub struct Timeline {
     clock_rate: u32,
-    /// Last timestamp and its position; positions are in the stream's ticks since the
+    /// Last timestamp and its position. Positions count the stream's ticks since the
     /// first packet, so that rounding errors do not add up.
     last: Option<(u32, i64)>,
     origin: u64,
 }
 
-/// Difference between timestamp and arrival above which the sender counts as restarted.
+/// Difference between timestamp and arrival above which the sender is assumed to have
+/// restarted.
 const MAX_STRAY: Duration = Duration::from_secs(10);
 
 impl Timeline {
@@ -57,7 +58,7 @@ pub enum Kind {
     Audio,
 }
 
-/// Sorts samples of both streams: a container requires one order in time.
+/// Sorts samples of both streams, because a container requires a single order in time.
 #[derive(Default)]
 pub struct Queue {
     samples: BTreeMap<(u64, u64), Sample>,
@@ -74,7 +75,8 @@ impl Queue {
             .insert((at, self.pushed), Sample { at, kind, data });
     }
 
-    /// Removes the earliest sample if it has waited long enough; without a time, at once.
+    /// Removes the earliest sample if it has waited long enough. Without `now`, removes
+    /// it at once.
     pub fn pop(&mut self, now: Option<Instant>) -> Option<Sample> {
         let first = self.samples.first_entry()?;
         let due =
