@@ -1,5 +1,5 @@
-//! Measures how many rooms a core composes: writes the recording of a room whose people
-//! talk in turn (640x360, 30 pictures a second, 1 Mbit/s), and composes it.
+//! Measures how many rooms one core composes. Writes the recording of a room whose people
+//! take turns in speaking (640x360, 30 pictures a second, 1 Mbit/s), and composes it.
 //!
 //! `cargo run --release -p weft-compose --example room -- FOLDER [PEOPLE [SECONDS]]`
 
@@ -84,7 +84,7 @@ fn camera(path: &Path, person: u64, seconds: u64) -> Result<(), Box<dyn std::err
     Ok(recorder.finish()?)
 }
 
-/// A tone of the person's own while it is their turn, which lasts five seconds.
+/// Writes a tone unique to the person during their turn, which lasts five seconds.
 fn microphone(
     path: &Path,
     person: u64,

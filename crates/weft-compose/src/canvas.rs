@@ -1,20 +1,21 @@
-//! The picture that tiles are drawn on.
+//! Picture on which the tiles are drawn.
 
 use crate::label::Label;
 use crate::layout::{Rect, fitting};
 use weft_media::{Picture, Scaler};
 
-/// Picture of the film. Only tiles that change are drawn again.
+/// Picture of the film. Draws only the tiles that change.
 pub(crate) struct Canvas {
     picture: Picture,
     tiles: Vec<Tile>,
 }
 
-/// Tools to draw one track.
+/// State for drawing one track.
 #[derive(Default)]
 struct Tile {
     scaler: Option<Scaler>,
-    /// Label for pictures of this size; `None` if there is nothing to draw.
+    /// Label for pictures of this size. The inner option is `None` if there is nothing to
+    /// draw.
     label: Option<((usize, usize), Option<Label>)>,
 }
 
@@ -35,8 +36,8 @@ impl Canvas {
         self.picture = Picture::new(self.picture.width, self.picture.height);
     }
 
-    /// Draws a picture into a tile, as large as fits with its proportions, and the name of
-    /// its participant into its lower left corner. `slot` is the number of its track.
+    /// Draws a picture into a tile, as large as its aspect ratio allows, with the
+    /// participant's name in its lower left corner. `slot` is the number of its track.
     pub(crate) fn draw(&mut self, slot: usize, tile: Rect, picture: &Picture, name: &str) {
         let place = fitting(tile, (picture.width, picture.height));
         self.draw_picture(slot, place, picture);

@@ -1,4 +1,4 @@
-//! The loop over the film's pictures and sound.
+//! Loop over the film's pictures and sound.
 
 use crate::composition::Composition;
 use crate::error::ComposeError;
@@ -20,23 +20,24 @@ const KEYFRAMES: Duration = Duration::from_secs(5);
 pub struct Film {
     /// Length of the film.
     pub length: Duration,
-    /// Cameras and screens in it.
+    /// Number of cameras and screens in the film.
     pub pictures: usize,
-    /// Microphones in it.
+    /// Number of microphones in the film.
     pub sounds: usize,
-    /// Files that are missing, in whole or in part, with the reason.
+    /// Files that are missing or incomplete, with the reason.
     pub notes: Vec<String>,
 }
 
 /// Writes the film of the recording in `folder` to `output`, a new WebM file (VP8, Opus)
-/// that only this user can read. Until it is complete it is called `output` and `.part`.
-/// `progress` hears how much of the recording is done, about once for each of its seconds.
+/// that only this user can read. Until the film is complete, its name is `output` followed
+/// by `.part`. `progress` is called about once for each second of the recording, with the
+/// time done.
 ///
-/// A file that is missing or damaged is left out from there on, and noted.
+/// If a file is missing or damaged, the film omits the rest of it and notes that.
 ///
 /// # Errors
-/// If the recording has no index or nothing that can be read, if `output` exists, or if it
-/// cannot be written. The recorded files are never changed.
+/// If the recording has no index or no readable file, or if `output` exists or cannot be
+/// written. The recorded files are never changed.
 pub fn compose(
     folder: &Path,
     output: &Path,
@@ -64,7 +65,7 @@ pub fn compose(
     }
     let length = index.length_ms.map(Duration::from_millis);
     let part = PathBuf::from([output.as_os_str(), ".part".as_ref()].join("".as_ref()));
-    // An earlier attempt was killed.
+    // Left by an earlier attempt that was killed.
     let _ = std::fs::remove_file(&part);
     let written = write(&mut composition, &part, length, options, &mut progress);
     if written.is_err() {
@@ -76,7 +77,7 @@ pub fn compose(
     Ok(film)
 }
 
-/// Writes pictures and sound until the recording is over; returns the length.
+/// Writes pictures and sound until the end of the recording; returns the length.
 fn write(
     composition: &mut Composition,
     path: &Path,
@@ -134,6 +135,6 @@ fn write(
 }
 
 fn ticks(at: Duration, rate: u32) -> u32 {
-    // Timestamps wrap, as RTP's do.
+    // Timestamps wrap like those of RTP.
     (at.as_nanos() * u128::from(rate) / 1_000_000_000) as u32
 }

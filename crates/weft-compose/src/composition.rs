@@ -1,4 +1,4 @@
-//! Tracks of a recording, and the picture and sound that they make together.
+//! Tracks of a recording, and their common picture and sound.
 
 use crate::canvas::Canvas;
 use crate::layout::{Layout, MAX_TILES, Rect, places};
@@ -13,14 +13,14 @@ use weft_media::audio::{AudioFrame, BLOCK_SAMPLES, CHANNELS, FRAME_SAMPLES, Limi
 use weft_record::{TrackEntry, TrackKind};
 use weft_units::Codec;
 
-/// All tracks with their files, and the picture that they make now.
+/// All tracks with their files, and the present picture.
 pub(crate) struct Composition {
     layout: Layout,
     size: (usize, usize),
     videos: Vec<(String, VideoTrack)>,
     sounds: Vec<(String, SoundTrack)>,
     canvas: Canvas,
-    /// Tracks on the picture and their places.
+    /// Tracks on the picture with their places.
     tiles: Vec<(usize, Rect)>,
     limiter: Limiter,
     speaker: ActiveSpeaker,
@@ -62,7 +62,7 @@ impl Composition {
 
     fn add(&mut self, folder: &Path, entry: &TrackEntry) -> Result<(), SourceError> {
         let refuse = |reason: String| Err(SourceError::Container(reason));
-        // The index is data: a name must not lead out of the folder.
+        // The index is untrusted: a name must not lead out of the folder.
         let name = Path::new(&entry.file);
         if name.file_name() != Some(name.as_os_str()) {
             return refuse("the name leads out of the recording's folder".to_owned());
@@ -131,7 +131,7 @@ impl Composition {
             Layout::Speaker => Some(slots.iter().position(speaks).unwrap_or(0)),
         });
         let large = large.filter(|_| !slots.is_empty());
-        // The large one is shown in any case.
+        // The large tile is always shown.
         if let Some(place) = large.filter(|place| *place >= MAX_TILES) {
             slots.swap(MAX_TILES - 1, place);
         }
@@ -141,7 +141,7 @@ impl Composition {
         slots.into_iter().zip(places).collect()
     }
 
-    /// Returns the sound of the frame of 20 ms with this number.
+    /// Returns the sound of the 20 ms frame with this number.
     pub(crate) fn sound(&mut self, number: u32) -> AudioFrame {
         let mut frame = [0; FRAME_SAMPLES * CHANNELS];
         let mut levels = vec![0.0; self.sounds.len()];

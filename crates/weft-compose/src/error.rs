@@ -2,7 +2,7 @@ use std::path::PathBuf;
 use weft_media::{OpusError, VideoError};
 use weft_record::{IndexError, RecorderError};
 
-/// Reason why there is no film.
+/// Reason why the film could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum ComposeError {
     /// The folder has no usable index.
@@ -30,7 +30,7 @@ pub enum ComposeError {
         /// Reason for each file.
         notes: Vec<String>,
     },
-    /// The options do not go together.
+    /// The options are inconsistent.
     #[error("{0}")]
     Options(String),
     /// The film exists already.
@@ -39,7 +39,7 @@ pub enum ComposeError {
     /// The film cannot be written.
     #[error("{0}; the recorded files are complete")]
     Write(#[from] RecorderError),
-    /// The film is complete, but cannot get its name.
+    /// The film is complete, but cannot be renamed.
     #[error("{path} cannot be renamed: {reason}", path = .path.display())]
     Rename {
         /// Path of the complete film.

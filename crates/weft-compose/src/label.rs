@@ -3,34 +3,35 @@
 use ab_glyph::{Font as _, FontRef, Glyph, OutlinedGlyph, PxScaleFont, ScaleFont as _, point};
 use weft_media::Picture;
 
-/// DejaVu Sans 2.37 with Latin, Greek and Cyrillic letters. Its licence is beside it.
+/// DejaVu Sans 2.37 with Latin, Greek and Cyrillic letters. Its licence is in the same
+/// folder.
 const FONT: &[u8] = include_bytes!("../font/DejaVuSans-subset.ttf");
-/// Most characters of a name that are drawn, as in a room.
+/// Maximum number of characters of a name to draw; the same as in a room.
 const MAX_CHARACTERS: usize = 64;
-/// Lines of text that are as high as a tile, and the bounds of a line in pixels. Chosen by
-/// us: readable in a grid of 25 on 1280x720, and small beside a face.
+/// Number of text lines that fill the height of a tile, and the limits of a line in
+/// pixels. Chosen by us: readable in a grid of 25 on 1280x720, and small beside a face.
 const LINES: usize = 20;
 const LINE: (usize, usize) = (12, 28);
-/// Smallest picture with a name: smaller ones would be covered by it.
+/// Smallest picture with a name; on a smaller one, the name would cover the picture.
 const MIN_PICTURE: (usize, usize) = (64, 48);
-/// Opacity of the dark ground below the text, of 255.
+/// Opacity of the dark background of the text, of 255.
 const GROUND: u32 = 150;
 /// Luma of black and white, and chroma of both (BT.601, limited range).
 const BLACK: u32 = 16;
 const WHITE: u32 = 235;
 const GRAY: u32 = 128;
 
-/// Name as it is drawn into the lower left corner of a picture.
+/// Name, drawn for the lower left corner of a picture.
 pub(crate) struct Label {
     width: usize,
     height: usize,
-    /// Coverage by the text of each pixel, by rows, of 255.
+    /// Coverage of each pixel by the text, by rows, of 255.
     coverage: Vec<u8>,
 }
 
 impl Label {
-    /// Draws the name for pictures of this size, and cuts it where it is too long. `None` if
-    /// the picture is too small, or the font has no character of the name.
+    /// Draws the name for pictures of this size, and truncates it if it is too long. `None`
+    /// if the picture is too small, or the font has no character of the name.
     pub(crate) fn new(name: &str, (width, height): (usize, usize)) -> Option<Label> {
         if width < MIN_PICTURE.0 || height < MIN_PICTURE.1 {
             return None;
@@ -74,7 +75,8 @@ impl Label {
         });
     }
 
-    /// Draws the name onto a picture, whose lower left corner is here; both are even.
+    /// Draws the name onto a picture whose lower left corner is at these coordinates;
+    /// both are even.
     pub(crate) fn draw(&self, picture: &mut Picture, left: usize, bottom: usize) {
         let top = bottom - self.height;
         let (stride, half) = (picture.width, picture.chroma_width());
@@ -99,20 +101,20 @@ impl Label {
     }
 }
 
-/// Returns the value of a pixel after another one covers it with this opacity, of 255.
+/// Returns the value of a pixel covered by another one with this opacity, of 255.
 fn mixed(below: u8, above: u32, opacity: u32) -> u8 {
     ((u32::from(below) * (255 - opacity) + above * opacity + 127) / 255) as u8
 }
 
-/// Returns the characters of a name that the font has, with single spaces.
+/// Returns the characters of a name that the font contains, with single spaces.
 fn drawable(font: &PxScaleFont<FontRef<'_>>, name: &str) -> String {
     let known = |character: &char| font.glyph_id(*character).0 != 0 || character.is_whitespace();
     let name: String = name.chars().take(MAX_CHARACTERS).filter(known).collect();
     name.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the glyphs of a name from zero on, cut with an ellipsis if they are wider than
-/// `room`; `None` if nothing fits.
+/// Returns the glyphs of a name, starting at position zero, truncated with an ellipsis if
+/// they are wider than `room`; `None` if nothing fits.
 fn fitting(font: &PxScaleFont<FontRef<'_>>, name: &str, room: f32) -> Option<Vec<Glyph>> {
     let wide = |text: &str| {
         let glyphs = placed(font, text);

@@ -3,15 +3,17 @@
 /// Arrangement of the pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// All pictures have one size. A shared screen is large, the cameras below it.
+    /// All pictures have the same size. A shared screen is large, with the cameras below
+    /// it.
     Grid,
-    /// The person who speaks is large, the others below. A shared screen goes first.
+    /// The active speaker is large, with the others below. A shared screen takes
+    /// precedence.
     Speaker,
 }
 
-/// Most tiles of a picture: more would be too small to see.
+/// Maximum number of tiles of a picture; more would be too small to see.
 pub(crate) const MAX_TILES: usize = 25;
-/// Part of the height that a row of small tiles takes.
+/// Share of the height that a row of small tiles takes: one part in this many.
 const ROW: usize = 5;
 
 /// Rectangle on the picture in pixels; all sides are even, as the chroma planes require.
@@ -23,8 +25,8 @@ pub(crate) struct Rect {
     pub(crate) height: usize,
 }
 
-/// Returns the places of `count` tiles, in their order; `large` is the one that gets most
-/// of the picture.
+/// Returns the places of `count` tiles in order; the tile `large` gets most of the
+/// picture.
 pub(crate) fn places(
     (width, height): (usize, usize),
     count: usize,
@@ -54,7 +56,7 @@ pub(crate) fn places(
     places
 }
 
-/// Tiles of one size in as many columns as make them largest.
+/// Tiles of the same size, in the number of columns that makes them largest.
 fn grid(area: Rect, count: usize) -> Vec<Rect> {
     let sized = |columns: usize| {
         let rows = count.div_ceil(columns);
@@ -100,7 +102,7 @@ fn line_of(area: Rect, width: usize, count: usize) -> Vec<Rect> {
     (0..count).map(place).collect()
 }
 
-/// Returns the largest part of a tile that has the proportions of a picture.
+/// Returns the largest part of a tile that has the aspect ratio of a picture.
 pub(crate) fn fitting(tile: Rect, (width, height): (usize, usize)) -> Rect {
     let (wide, high) = (tile.width * height, tile.height * width);
     let (w, h) = match wide > high {

@@ -1,10 +1,9 @@
-//! One film of a recording: everybody's pictures side by side with
-//! their names, and the mixed sound.
+//! One film of a recording: all pictures side by side with names, and the mixed sound.
 //!
 //! [`compose`] reads the files of a [`Recording`](weft_record::Recording) and its index, and
-//! writes one WebM file. It works after the call, so the call pays nothing for it, it can
-//! be repeated, and it never touches the recorded files. The same recording and
-//! [`Options`] give the same film.
+//! writes one WebM file. It runs after the call, so it does not load the call. You can
+//! repeat it, and it never changes the recorded files. The same recording and [`Options`]
+//! give the same film.
 
 #![forbid(unsafe_code)]
 

@@ -4,7 +4,7 @@ use crate::error::ComposeError;
 use crate::layout::Layout;
 use weft_units::Rate;
 
-/// Kind of film.
+/// Settings of a film.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Arrangement of the pictures.

@@ -1,4 +1,4 @@
-//! Frames of a recorded file, one by one, in the order of their times.
+//! Frames of a recorded file, one by one in the order of their times.
 
 mod mp4;
 mod webm;
@@ -17,7 +17,7 @@ pub(crate) struct Sample {
     pub(crate) data: Vec<u8>,
 }
 
-/// Reason why a file cannot be read, or not further.
+/// Reason why a file cannot be read, or not completely.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SourceError {
     #[error("{0}")]
@@ -37,7 +37,7 @@ impl From<std::io::Error> for SourceError {
     }
 }
 
-/// A recorded file. Memory does not grow with its length.
+/// Recorded file. Memory does not grow with its length.
 pub(crate) enum Source {
     WebM(webm::WebM),
     Mp4(mp4::Mp4),
@@ -53,8 +53,8 @@ impl Source {
         })
     }
 
-    /// Returns the next frame; `None` at the end. A file whose last fragment is cut ends
-    /// before that.
+    /// Returns the next frame; `None` at the end. A file with a truncated last fragment
+    /// ends before it.
     pub(crate) fn read(&mut self) -> Result<Option<Sample>, SourceError> {
         match self {
             Source::WebM(file) => file.read(),

@@ -2,16 +2,17 @@
 
 use std::time::Duration;
 
-/// Time for which somebody who speaks stays large. Chosen by us: a "yes" of others does
-/// not take the place.
+/// Time for which the present speaker stays large. Chosen by us: a short "yes" from
+/// someone else does not change the speaker.
 const HOLD: Duration = Duration::from_secs(2);
-/// Mean square of 20 ms of sound from which it may be speech: about -45 dB of full scale.
+/// Mean square of 20 ms of sound above which it may be speech: about -45 dB of full
+/// scale.
 const AUDIBLE: f32 = 3e4;
 
-/// Participant who speaks.
+/// Participant who speaks at present.
 #[derive(Debug, Default)]
 pub(crate) struct ActiveSpeaker {
-    /// Participant, and when they were last heard.
+    /// Participant, and the time at which they were last heard.
     heard: Option<(String, Duration)>,
 }
 
@@ -21,7 +22,8 @@ impl ActiveSpeaker {
         heard.is_some_and(|(speaker, _)| speaker == participant)
     }
 
-    /// Takes the participant with the loudest microphone at this time, and its mean square.
+    /// Handles the participant with the loudest microphone at this time, and its mean
+    /// square.
     pub(crate) fn update(&mut self, at: Duration, loudest: &str, level: f32) {
         if level <= AUDIBLE {
             return;

@@ -1,4 +1,4 @@
-//! Films of recordings that the tests write themselves, decoded again.
+//! Films of recordings that the tests write themselves and decode again.
 
 use matroska_demuxer::{Frame, MatroskaFile, TrackType};
 use std::fs::File;
@@ -12,7 +12,7 @@ use weft_media::{
 use weft_record::{Recorder, Tracks};
 use weft_units::{Codec, Instant, Rate};
 
-/// Pictures a second of all cameras.
+/// Pictures per second of all cameras.
 const FPS: u64 = 30;
 const SIZE: (usize, usize) = (320, 180);
 
@@ -22,7 +22,8 @@ fn gray(luma: u8) -> Picture {
     picture
 }
 
-/// Writes a camera whose picture of each number is gray of this luma; `None` is no picture.
+/// Writes a camera whose pictures are gray with this luma, by their number; `None` is no
+/// picture.
 fn camera(path: &Path, pictures: u64, luma: impl Fn(u64) -> Option<u8>) {
     let config = EncoderConfig {
         width: SIZE.0,
@@ -43,13 +44,13 @@ fn camera(path: &Path, pictures: u64, luma: impl Fn(u64) -> Option<u8>) {
             written.expect("there is space");
         }
     }
-    // What a server that was killed now would leave.
+    // Files that a server killed at this moment would leave.
     std::fs::copy(path, path.with_extension("killed.webm")).expect("there is space");
     recorder.finish().expect("there is space");
 }
 
-/// Writes a microphone with a tone while `heard` says so, by packets of 20 ms; `None` is a
-/// packet that never came.
+/// Writes a microphone with packets of 20 ms: a tone if `heard` says so, otherwise
+/// silence; `None` is a lost packet.
 fn microphone(path: &Path, packets: u64, heard: impl Fn(u64) -> Option<bool>) {
     let mut encoder = OpusEncoder::new(Rate::from_kbps(64)).expect("there is memory");
     let mut recorder = Recorder::create(path, Tracks::Audio).expect("the folder is there");
@@ -88,7 +89,7 @@ fn index(folder: &Path, length_ms: Option<u64>, tracks: &[(&str, &str, &str, u64
 /// Values with their times.
 type Timed<T> = Vec<(Duration, T)>;
 
-/// Film, read back: pictures and the mean square of each 20 ms of sound, with their times.
+/// Decoded film: pictures and the mean square of each 20 ms of sound, with their times.
 struct Seen {
     film: Film,
     pictures: Timed<Picture>,
@@ -96,7 +97,8 @@ struct Seen {
 }
 
 impl Seen {
-    /// Luma in the middle of a tile, given as parts of the picture, at a time.
+    /// Returns the luma in the middle of a tile at a time; the position is a fraction of
+    /// the picture.
     fn luma(&self, at: Duration, (x, y): (f64, f64)) -> u8 {
         let (_, picture) = self
             .pictures
@@ -115,7 +117,8 @@ impl Seen {
     }
 }
 
-/// Luma of the lower left corner of a rectangle: x, y, width and height in pixels.
+/// Returns the luma of the lower left corner of a rectangle: x, y, width and height in
+/// pixels.
 fn corner(picture: &Picture, (x, y, width, height): (usize, usize, usize, usize)) -> Vec<u8> {
     let rows = y + height - 18..y + height;
     let row = |row: usize| &picture.y[row * picture.width + x..][..width.min(60)];
@@ -172,8 +175,8 @@ fn seconds(at: f64) -> Duration {
 fn everybody_has_a_tile_while_their_camera_is_on() {
     let folder = tempfile::tempdir().expect("there is space");
     let folder = folder.path();
-    // Ada is there from the beginning and switches her camera off for 4 of 10 seconds;
-    // Bob comes after 2 seconds and leaves after 8.
+    // Ada is present from the start and switches her camera off for 4 of 10 seconds; Bob
+    // joins after 2 seconds and leaves after 8.
     camera(&folder.join("ada.webm"), 300, |n| {
         (!(90..210).contains(&n)).then_some(60)
     });
@@ -239,7 +242,7 @@ fn a_tile_has_the_name_of_its_participant_in_the_lower_left_corner() {
     let extremes = |luma: &[u8]| (luma.iter().min().copied(), luma.iter().max().copied());
     let (dark, light) = extremes(&corner(&named, ada));
     assert!(dark < Some(90) && light > Some(180), "{dark:?} {light:?}");
-    // The encoder may move a gray by a little.
+    // The encoder may change a gray slightly.
     for gray in [
         corner(&unnamed, ada),
         corner(&named, nobody),
@@ -248,7 +251,7 @@ fn a_tile_has_the_name_of_its_participant_in_the_lower_left_corner() {
         let (dark, light) = extremes(&gray);
         assert!(dark > Some(105) && light < Some(135), "{dark:?} {light:?}");
     }
-    // The rest of the tile is the camera's.
+    // The rest of the tile shows the camera.
     let above = named.y[..250 * 640].iter().zip(&unnamed.y);
     let most = above.map(|(a, b)| a.abs_diff(*b)).max();
     assert!(most < Some(20), "{most:?}");
@@ -258,7 +261,7 @@ fn a_tile_has_the_name_of_its_participant_in_the_lower_left_corner() {
 fn a_flash_and_its_click_stay_together() {
     let folder = tempfile::tempdir().expect("there is space");
     let folder = folder.path();
-    // Both at second 3 of the recording, in files that begin at other times.
+    // Both at second 3 of the recording, in files that start at different times.
     camera(&folder.join("c.webm"), 150, |n| {
         Some(if n < 75 { 40 } else { 220 })
     });
@@ -308,7 +311,7 @@ fn all_microphones_are_mixed_and_a_lost_packet_leaves_no_hole() {
         seen.level(1_100, 1_900),
         seen.level(2_100, 3_900),
     );
-    // In phase, two tones are twice as high.
+    // Two tones in phase have twice the amplitude.
     assert!((2.5..5.0).contains(&(both / one)), "{one} {both}");
     assert!((0.7..1.3).contains(&(other / one)), "{one} {other}");
     let quiet = seen
@@ -330,7 +333,7 @@ fn the_speaker_is_large_and_a_screen_goes_first() {
     let folder = folder.path();
     camera(&folder.join("a.webm"), 360, |_| Some(60));
     camera(&folder.join("b.webm"), 360, |_| Some(120));
-    // One picture, as a page that nobody scrolls; the track ends at second 11.
+    // A single picture, like a page that nobody scrolls; the track ends at second 11.
     camera(&folder.join("s.webm"), 91, |n| {
         (n == 0 || n == 90).then_some(220)
     });
@@ -400,7 +403,7 @@ fn a_damaged_file_is_left_out_and_named() {
             "{file}: {notes}"
         );
     }
-    // All files are as they were.
+    // All files are unchanged.
     assert_eq!(
         std::fs::read(folder.join("text.webm")).expect("it is there"),
         b"no film"

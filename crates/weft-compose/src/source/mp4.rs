@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{BufReader, ErrorKind, Read};
 use std::time::Duration;
 
-/// Largest box that is read: weft's fragments have half a second.
+/// Largest box that is read; weft's fragments have half a second.
 const MAX_BOX: u64 = 64_000_000;
 /// Beginning of a unit in a byte stream (ITU-T H.264 annex B).
 const START: [u8; 4] = [0, 0, 0, 1];
@@ -44,7 +44,7 @@ impl Mp4 {
     pub(crate) fn read(&mut self) -> Result<Option<Sample>, SourceError> {
         while self.waiting.is_empty() {
             let mut fragment = Vec::new();
-            // `moof`, then `mdat`; the server was killed if one is missing.
+            // A fragment is `moof` and `mdat`; one is missing if the server was killed.
             for _ in 0..2 {
                 if read_box(&mut self.file, &mut fragment)?.is_none() {
                     return Ok(None);
@@ -82,7 +82,7 @@ impl Mp4 {
     }
 }
 
-/// Appends the next box of the file; `None` at its end, also in the middle of a box.
+/// Appends the next box of the file; `None` at the end of the file or of a truncated box.
 fn read_box(file: &mut impl Read, out: &mut Vec<u8>) -> Result<Option<[u8; 4]>, SourceError> {
     let mut header = [0; 8];
     match file.read_exact(&mut header) {
@@ -103,7 +103,7 @@ fn read_box(file: &mut impl Read, out: &mut Vec<u8>) -> Result<Option<[u8; 4]>, 
     Ok((body as u64 == size - 8).then_some(kind))
 }
 
-/// Turns units with their lengths into a byte stream; `None` if one is cut.
+/// Converts units with their lengths into a byte stream; `None` if one is truncated.
 fn byte_stream(mut data: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(data.len() + 8);
     while let Some((length, rest)) = data.split_first_chunk::<4>() {

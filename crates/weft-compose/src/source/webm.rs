@@ -1,5 +1,5 @@
-//! Reads what `weft-record` writes, also where a killed server left clusters without a
-//! size and no index, which `matroska-demuxer` refuses.
+//! Reads the files of `weft-record`. If the server was killed, they have clusters without
+//! a size and no index; `matroska-demuxer` rejects those.
 
 use super::{Sample, SourceError};
 use std::fs::File;
@@ -15,12 +15,12 @@ const CLUSTER: u32 = 0x1F43_B675;
 const TIMESTAMP: u32 = 0xE7;
 const SIMPLE_BLOCK: u32 = 0xA3;
 
-/// Largest element that is read: a frame.
+/// Largest element that is read: one frame.
 const MAX_ELEMENT: u64 = 64_000_000;
 
 pub(crate) struct WebM {
     file: BufReader<File>,
-    /// Nanoseconds of a tick.
+    /// Nanoseconds per tick.
     scale: u64,
     /// Time of the present cluster in ticks.
     cluster: u64,
@@ -44,7 +44,7 @@ impl WebM {
 
     pub(crate) fn read(&mut self) -> Result<Option<Sample>, SourceError> {
         match self.read_block() {
-            // The server was killed while it wrote.
+            // The server was killed during a write.
             Err(SourceError::Cut) => Ok(None),
             read => read,
         }
@@ -58,7 +58,7 @@ impl WebM {
                 TIMESTAMP => self.cluster = unsigned(&body(&mut self.file, size)?),
                 SIMPLE_BLOCK => {
                     let mut data = body(&mut self.file, size)?;
-                    // Track, distance to the cluster's time, flags.
+                    // Track, time relative to the cluster, flags.
                     let &[_, high, low, _, ..] = &data[..] else {
                         return Err(SourceError::Container("a block is too short".to_owned()));
                     };
@@ -87,13 +87,13 @@ fn header(file: &mut impl Read) -> Result<Option<(u32, u64)>, SourceError> {
     let id = u32::try_from(id).map_err(|_| SourceError::Container("an id is too long".into()))?;
     file.read_exact(&mut first)?;
     let size = number(file, first[0])?;
-    // Without the bit that tells the length.
+    // Without the bit that marks the length.
     let marker = 1 << (7 * (u64::from(first[0].leading_zeros()) + 1));
     Ok(Some((id, size & (marker - 1))))
 }
 
-/// Reads a number whose first octet tells its length, with that octet's marker (RFC 8794
-/// section 4).
+/// Reads a number whose first octet gives its length; `first` includes the marker bit
+/// (RFC 8794 section 4).
 fn number(file: &mut impl Read, first: u8) -> Result<u64, SourceError> {
     let more = first.leading_zeros() as usize;
     if more > 7 {

@@ -6,25 +6,26 @@ use weft_media::audio::{BLOCK_SAMPLES, CHANNELS, FRAME_SAMPLES, SAMPLE_RATE};
 use weft_record::TrackEntry;
 
 /// Distance between a packet's time and the end of the sound before it, in samples, within
-/// which it simply follows: clocks differ, and a jump is heard. 20 ms.
+/// which the packet follows without a gap, because clocks differ and a jump is audible. 20
+/// ms.
 const LOOSE: i64 = 960;
-/// Longest gap that is concealed, in samples: 100 ms. Longer ones are silent.
+/// Longest gap that is concealed, in samples: 100 ms. Longer gaps are silent.
 const CONCEALED: i64 = 4_800;
 
 /// A microphone.
 pub(crate) struct SoundTrack {
-    /// Beginning of the track in the recording.
+    /// Start of the track in the recording.
     start: Duration,
     source: Source,
     decoder: OpusDecoder,
     pub(crate) participant: String,
     next: Option<Sample>,
-    /// Decoded sound, left and right alternating.
+    /// Decoded sound; left and right alternate.
     decoded: VecDeque<i16>,
-    /// Position of its first sample, or of the next one, in samples per channel since the
-    /// recording began.
+    /// Position of the first sample of `decoded`, or of the next one if it is empty, in
+    /// samples per channel since the start of the recording.
     position: i64,
-    /// Whether a packet was decoded.
+    /// Whether a packet was decoded so far.
     heard: bool,
     /// Packets that could not be decoded.
     pub(crate) damaged: u64,
@@ -48,11 +49,11 @@ impl SoundTrack {
         })
     }
 
-    /// Adds a block of 10 ms that begins at this sample to the sum. Returns the mean
+    /// Adds a block of 10 ms that starts at this sample to the sum. Returns the mean
     /// square of the block.
     ///
     /// # Errors
-    /// If the file cannot be read further; the track ends there.
+    /// If the rest of the file cannot be read; the track ends there.
     pub(crate) fn read(
         &mut self,
         from: i64,
@@ -87,7 +88,7 @@ impl SoundTrack {
         Ok(energy / sum.len() as f32)
     }
 
-    /// Whether sound may follow.
+    /// Whether the track has ended.
     pub(crate) fn is_over(&self) -> bool {
         self.next.is_none() && self.decoded.is_empty()
     }
@@ -97,7 +98,7 @@ impl SoundTrack {
         self.position + (self.decoded.len() / CHANNELS) as i64
     }
 
-    /// Decodes the next packet, whose sound begins at this sample.
+    /// Decodes the next packet, whose sound starts at this sample.
     fn take(&mut self, at: i64) -> Result<(), SourceError> {
         let packet = self.next.take();
         self.next = self.source.read()?;
@@ -120,7 +121,7 @@ impl SoundTrack {
         Ok(())
     }
 
-    /// Drops what lies before this sample.
+    /// Drops the sound before this sample.
     fn drop_before(&mut self, from: i64) {
         let late = usize::try_from(from - self.position).unwrap_or(0) * CHANNELS;
         let late = late.min(self.decoded.len());

@@ -7,19 +7,19 @@ use weft_units::Codec;
 /// Time after which a camera without pictures counts as off. Chosen by us: a call survives
 /// shorter outages.
 const OFF_AFTER: Duration = Duration::from_secs(2);
-/// Time for which the last picture stays at the end of a track.
+/// Time for which the last picture of a track remains visible.
 const LAST: Duration = Duration::from_millis(500);
 
 /// A camera or a shared screen.
 pub(crate) struct VideoTrack {
-    /// Beginning of the track in the recording.
+    /// Start of the track in the recording.
     start: Duration,
     source: Source,
     codec: Codec,
     decoder: VideoDecoder,
-    /// Whether it is a screen, which may send nothing while it does not change.
+    /// Whether it is a screen; a screen that does not change may send nothing.
     pub(crate) is_screen: bool,
-    /// Participant whose sound is heard with it.
+    /// Participant of the track.
     pub(crate) participant: String,
     /// Name of the participant.
     pub(crate) name: String,
@@ -54,11 +54,11 @@ impl VideoTrack {
         })
     }
 
-    /// Decodes all frames up to this time of the recording. Returns whether the picture is
-    /// another one.
+    /// Decodes all frames up to this time of the recording. Returns whether the picture
+    /// changed.
     ///
     /// # Errors
-    /// If the file cannot be read further; the track ends there.
+    /// If the rest of the file cannot be read; the track ends there.
     pub(crate) fn advance(&mut self, to: Duration) -> Result<bool, SourceError> {
         let mut changed = false;
         while let Some(sample) = self.next.take_if(|sample| self.start + sample.at <= to) {
@@ -71,7 +71,8 @@ impl VideoTrack {
                 Ok(None) => {}
                 Err(_) => {
                     self.damaged += 1;
-                    // A state that depends on the damaged frame would show rubbish.
+                    // A decoder whose state depends on the damaged frame would show
+                    // garbage.
                     self.decoder = decoder(self.codec)?;
                 }
             }
@@ -91,7 +92,7 @@ impl VideoTrack {
         self.picture.as_ref().filter(|_| is_on)
     }
 
-    /// Whether pictures may follow.
+    /// Whether the track has ended.
     pub(crate) fn is_over(&self, at: Duration) -> bool {
         self.next.is_none() && self.shown.is_none_or(|shown| at > shown + LAST)
     }
