@@ -1,11 +1,10 @@
-//! A whole call on one core: frames in, packets scheduled over two paths,
-//! paced, protected, carried over ten milliseconds, read, reported on, put
-//! together to frames. One element is one RTP packet sent and received.
-//! Instructions, which a busy machine does not change, are counted by
+//! A whole call on one core: frames become packets, which are scheduled over two paths,
+//! paced, protected, carried over ten milliseconds, read, reported and put together to
+//! frames. One element is one RTP packet sent and received.
 //! `valgrind --tool=callgrind --toggle-collect=session::Call::run` with
-//! `--bench --test NAME`: a run of 20,001 packets. The `clean` and `lossy`
-//! names are what scheduling and repair packets cost, without loss and where
-//! one packet in a hundred is lost.
+//! `--bench --test NAME` counts the instructions, which a busy machine does not change: a
+//! run of 20,001 packets. The `clean` and `lossy` names show the cost of scheduling and
+//! repair packets, without loss and with one packet in a hundred lost.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -39,7 +38,7 @@ struct Case {
     rate: Rate,
     scheduler: SchedulerKind,
     protection: ProtectionKind,
-    /// Part of the sender's packets.
+    /// Loss rate of the sender's packets, from 0 to 1.
     loss: f64,
 }
 
@@ -66,7 +65,7 @@ impl Case {
         Case { loss: 0.01, ..self }
     }
 
-    /// Whether the command line asks for it.
+    /// Whether the command line selects it.
     fn is_wanted(&self) -> bool {
         let words = std::env::args()
             .skip(1)
@@ -187,7 +186,7 @@ impl Call {
         }
     }
 
-    /// Until this many packets more have arrived.
+    /// Runs until this many more packets have arrived.
     fn run(&mut self, packets: u64) {
         let end = self.received + packets;
         while self.received < end {

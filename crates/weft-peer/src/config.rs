@@ -5,60 +5,58 @@ use weft_ice::{Checks, Credentials, IceRole, LocalAddress};
 use weft_secure::{Certificate, Config as AssociationConfig, Keying};
 use weft_units::{Codec, MediaKind, Rng, Ssrc};
 
-/// Parts of a peer that stand before anything is negotiated.
+/// Settings of a peer that negotiation does not change.
 #[derive(Clone, Debug)]
 pub struct PeerConfig {
-    /// Role, credentials, certificate of the association.
+    /// Role, credentials and certificate of the association.
     pub association: AssociationConfig,
     /// The session's settings; extensions are filled in by negotiation.
     pub session: weft_session::Config,
-    /// Addresses to offer and to make paths from.
+    /// Local addresses to offer and to make paths from.
     pub locals: Vec<LocalAddress>,
-    /// Addresses to offer in place of those of the same family: where a router
-    /// translates each of these to one of ours, port by port (1:1 NAT).
-    /// Default none.
+    /// Addresses to offer instead of the local ones of the same family, if a router
+    /// translates each of these to one of ours, port by port (1:1 NAT). Default none.
     pub public: Vec<IpAddr>,
-    /// Addresses to offer for TCP connections, which only the peer opens (RFC 6544,
-    /// passive). `locals` has an address of this transport for each address family.
-    /// Default none.
+    /// Local addresses to offer for TCP connections, which only the peer opens (RFC 6544,
+    /// passive). `locals` has an address of this transport for each address family. Default none.
     pub tcp: Vec<SocketAddr>,
-    /// Codecs that may be agreed on. An offer lists them in this order, which
-    /// is the order of preference; an answer takes the first of the offer's
-    /// that is one of them. Default: those that weft encodes and decodes.
+    /// Codecs that may be negotiated, in order of preference. An offer lists them in this
+    /// order; an answer chooses the first one in the offer that is among them. Default:
+    /// those that weft encodes and decodes.
     pub codecs: Vec<Codec>,
-    /// Whether data channels are offered, and accepted where the other side offers them
+    /// Whether to offer data channels, and to accept them if the other side offers them
     /// beside media. Default false.
     pub data_channels: bool,
-    /// Seed of everything random in the session.
+    /// Source of all random values in the session.
     pub rng: Rng,
 }
 
-/// Where the run's time begins on other clocks.
+/// Start of the run's time on other clocks.
 #[derive(Clone, Copy, Debug)]
 pub struct TimeOrigin {
-    /// For libraries that count in `std::time`.
+    /// For libraries that use `std::time`.
     pub std: StdInstant,
     /// NTP time (32.32 bits).
     pub ntp: u64,
 }
 
-/// Random values of a peer, fresh for each. The first two are
-/// secrets: from the system's secure generator where the network is real.
+/// Random values of a peer, fresh for each. The first two are secrets: in a real network,
+/// draw them from the system's secure generator.
 #[derive(Clone, Debug)]
 pub struct Entropy {
     /// Random octets of ICE's user name and password.
     pub credentials: [u8; 32],
     /// Tie breaker of ICE's roles.
     pub tie_breaker: u64,
-    /// Seed of everything that is not secret.
+    /// Seed for all values that are not secret.
     pub seed: u64,
     /// Source of the keys.
     pub keying: Keying,
 }
 
 impl Entropy {
-    /// Draws from a generator that others may know, so that the peer's handshakes
-    /// repeat too: where time is virtual and nothing is secret.
+    /// Draws all values from a generator that others may know, so that the peer's
+    /// handshakes are reproducible, too. For virtual time, where nothing is secret.
     #[must_use]
     pub fn repeating(mut rng: Rng) -> Entropy {
         let mut credentials = [0; 32];
@@ -86,7 +84,7 @@ impl Entropy {
 }
 
 impl TimeOrigin {
-    /// Origin for peers without a handshake, which never look at the system's clock.
+    /// Origin for peers without a handshake, which never read the system's clock.
     #[cfg(feature = "simulation")]
     #[expect(
         clippy::disallowed_methods,
@@ -102,7 +100,7 @@ impl TimeOrigin {
 }
 
 impl PeerConfig {
-    /// A peer with the session's defaults for a video call.
+    /// Creates a peer with the session's defaults for a video call.
     #[must_use]
     pub fn new(
         role: IceRole,
@@ -138,7 +136,7 @@ impl PeerConfig {
         }
     }
 
-    /// Leaves one codec for pictures, or none.
+    /// Restricts video to one codec, or to none.
     pub fn limit_video_to(&mut self, codec: Option<Codec>) {
         let stays = |c: &Codec| c.kind() != MediaKind::Video || Some(*c) == codec;
         self.codecs.retain(stays);

@@ -1,4 +1,4 @@
-//! Body of the fuzz target `peers`, which a test runs, too.
+//! Body of the fuzz target `peers`, which a test also runs.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -17,14 +17,14 @@ use crate::{
 
 /// Maximum number of calls in one input.
 const MOST: usize = 4;
-/// Maximum number of waiting datagrams of clients; the oldest are dropped.
+/// Maximum number of datagrams from clients that wait; the oldest are dropped.
 const MOST_WAITING: usize = 64;
-/// Rounds of answers before time passes.
+/// Maximum number of answer rounds before time passes.
 const MOST_ROUNDS: usize = 200;
 
-/// Feeds the bytes to a set of peers that share a socket and have real clients: invented
-/// datagrams, and the clients' datagrams from other addresses, changed or repeated, while
-/// clients come and go and time passes. Routes must be the peers' pairs at all times, and
+/// Feeds the bytes to a set of peers that share a socket and have real clients. The datagrams are
+/// invented, or those of the clients, sent from other addresses, changed or repeated, while
+/// clients come and go and time passes. The routes must equal the peers' pairs at all times, and
 /// time must always advance. Returns the number of datagrams and timeouts.
 pub fn fuzz_set(data: &[u8], certificate: &Certificate) -> usize {
     let mut house = House {
@@ -47,7 +47,7 @@ pub fn fuzz_set(data: &[u8], certificate: &Certificate) -> usize {
     house.inputs
 }
 
-/// Returns an epoch; any value will do where time is virtual.
+/// Returns an epoch; any value works in virtual time.
 #[allow(clippy::disallowed_methods)]
 fn origin() -> TimeOrigin {
     static ORIGIN: std::sync::OnceLock<StdInstant> = std::sync::OnceLock::new();
@@ -72,7 +72,7 @@ struct House {
     now: Instant,
     set: PeerSet,
     clients: Vec<(PeerKey, Peer)>,
-    /// Datagrams of clients that are still in flight.
+    /// Datagrams of clients that are in flight.
     waiting: VecDeque<(SocketAddr, Vec<u8>)>,
     inputs: usize,
 }
@@ -91,7 +91,7 @@ impl House {
         PeerConfig::new(role, self.origin, certificate, vec![local], &entropy)
     }
 
-    /// Adds a call, whose client has its own address.
+    /// Adds a call. Its client has its own address.
     fn admit(&mut self) {
         let number = self.clients.len();
         if number == MOST {
@@ -118,7 +118,7 @@ impl House {
         match how & 7 {
             0 => self.arrive(place(byte(0) & 7), rest),
             1 => {
-                // From a stranger's address, with some bytes changed.
+                // A client's datagram from a stranger's address, with some bytes changed.
                 if let Some((_, mut datagram)) = self.waiting.pop_front() {
                     for (at, change) in rest.iter().enumerate() {
                         if let Some(byte) = datagram.get_mut(byte(1) + at) {
@@ -129,7 +129,7 @@ impl House {
                 }
             }
             2 => {
-                // Twice, from the client or from elsewhere.
+                // The same datagram twice, from the client or from another address.
                 let at = byte(1) % self.waiting.len().max(1);
                 if let Some((from, datagram)) = self.waiting.get(at).cloned() {
                     let from = if byte(0) & 1 == 0 {
@@ -186,7 +186,7 @@ impl House {
         );
     }
 
-    /// Handles everything that is due, and delivers the peers' datagrams to their clients.
+    /// Handles everything that is due and delivers the peers' datagrams to their clients.
     fn settle(&mut self) {
         for _ in 0..MOST_ROUNDS {
             let mut moved = false;

@@ -1,7 +1,7 @@
 //! Sans-IO peer: one association and one session behind one offer or answer.
 //!
-//! A [`Peer`] is a whole WebRTC connection without sockets: give it datagrams
-//! and time, take datagrams and events. [`PeerSet`] shares sockets among many.
+//! A [`Peer`] is a whole WebRTC connection without sockets: you pass in datagrams and time, and
+//! it returns datagrams and events. A [`PeerSet`] shares sockets among many peers.
 
 #![forbid(unsafe_code)]
 
@@ -25,5 +25,6 @@ pub use weft_data as data;
 use weft_units::Duration;
 
 /// Time for which both sides of a connection at [`weft_session::Level::Full`] keep it
-/// without any path: a tunnel, a valley, a restart of the modems. Chosen by us: an outage of two minutes and some.
+/// without any path, as in a tunnel, in a valley or while the modems restart. Chosen by
+/// us: it covers an outage of a little more than two minutes.
 pub const RECONNECT_GRACE: Duration = Duration::from_secs(180);

@@ -34,14 +34,14 @@ use sent_packets::SentPackets;
 pub enum Output {
     /// Send this datagram.
     Transmit {
-        /// From this local address to this remote one.
+        /// Local and remote address.
         tuple: FiveTuple,
-        /// The ECN field of its IP header.
+        /// ECN field of the IP header.
         ecn: Ecn,
-        /// Protected and complete.
+        /// Complete, protected datagram.
         datagram: Vec<u8>,
     },
-    /// Something that the application may want to know.
+    /// Event for the application.
     Event(Event),
 }
 
@@ -56,26 +56,25 @@ pub enum Event {
     Data(weft_data::Event),
     /// A packet was sent or received ([`Peer::capture_packets`]).
     Packet(Box<CapturedPacket>),
-    /// Checks are answered, but no feedback comes: the peer still sends on a path that
-    /// has died. Give [`Peer::move_selection`] a new socket beside this local address, on the
-    /// same link.
+    /// Checks are answered, but no feedback arrives: the peer still sends on a path that
+    /// has failed. Call [`Peer::move_selection`] with a new socket on the same link as
+    /// this local address.
     AddressWanted {
         /// Local address of the selected path.
         beside: SocketAddr,
     },
 }
 
-/// Assumed until a check or feedback has measured it: libwebrtc's default
-/// round trip for a connection that it knows nothing of is longer, and only
-/// the first retransmissions depend on it.
+/// Round trip assumed until a check or feedback has measured it. libwebrtc's default for
+/// an unknown connection is longer, but only the first retransmissions depend on it.
 const UNKNOWN_RTT: Duration = Duration::from_millis(100);
 
-/// Longest datagram that is looked at, in bytes: what comes in one costs memory
-/// by its length for as long as it may be asked for again. Chosen by us: more
-/// than Ethernet's 1,500 (IEEE 802.3), less than two.
+/// Maximum length of a datagram that is handled, in bytes: its content uses memory in
+/// proportion to its length for as long as it may be requested again. Chosen by us: more
+/// than Ethernet's 1,500 (IEEE 802.3), less than two of them.
 pub const MAX_DATAGRAM: usize = 2_048;
 
-/// UDP header and that of IPv4 or IPv6 (RFC 8200), in bytes.
+/// Length of the UDP header and the IPv4 or IPv6 header (RFC 8200), in bytes.
 fn headers(tuple: FiveTuple) -> u64 {
     match tuple.local {
         SocketAddr::V4(_) => 28,
@@ -83,16 +82,16 @@ fn headers(tuple: FiveTuple) -> u64 {
     }
 }
 
-/// One association with one session on top.
+/// Association with one session on top.
 ///
 /// Order of calls: any input, then [`Peer::poll_output`] until `None`, then
-/// [`Peer::poll_timeout`]. Time never goes back.
+/// [`Peer::poll_timeout`]. Time must not decrease.
 pub struct Peer {
     pub(crate) association: Association,
     pub(crate) session: Session,
     pub(crate) locals: Vec<LocalAddress>,
     pub(crate) streams: Vec<NegotiatedStream>,
-    /// Titles of the streams that the offerer named.
+    /// Titles of the streams that the offerer titled.
     pub(crate) titles: BTreeMap<StreamId, String>,
     /// Received streams that carry a presentation.
     pub(crate) presentations: BTreeSet<StreamId>,
@@ -103,9 +102,9 @@ pub struct Peer {
     connected: bool,
     /// Data channels, if both sides have them.
     data: Option<DataLink>,
-    /// Packets that may have to be sent again as they are.
+    /// Packets that may have to be sent again unchanged.
     sent: SentPackets,
-    /// Datagrams that were of no use, but for reports that came twice.
+    /// Number of datagrams that could not be used, except for reports that arrived twice.
     discarded: u64,
     moving: Moving,
     #[cfg(test)]
@@ -135,38 +134,38 @@ impl Peer {
         }
     }
 
-    /// The streams that were agreed on, in the order of the description.
+    /// Negotiated streams, in the order of the description.
     #[must_use]
     pub fn streams(&self) -> &[NegotiatedStream] {
         &self.streams
     }
 
-    /// Returns the title that the peer's offer gives a stream that it sends.
+    /// Returns the title that the peer's offer gives a stream that the peer sends.
     #[must_use]
     pub fn title(&self, stream: StreamId) -> Option<&str> {
         self.titles.get(&stream).map(String::as_str)
     }
 
-    /// Whether the other side marks a stream that we receive as a presentation (RFC 4796).
+    /// Whether the other side marks a received stream as a presentation (RFC 4796).
     #[must_use]
     pub fn is_presentation(&self, stream: StreamId) -> bool {
         self.presentations.contains(&stream)
     }
 
-    /// The session, to look at.
+    /// Read access to the session.
     #[must_use]
     pub fn session(&self) -> &Session {
         &self.session
     }
 
-    /// The association, to look at.
+    /// Read access to the association.
     #[must_use]
     pub fn association(&self) -> &Association {
         &self.association
     }
 
-    /// Datagrams so far that could not be used: refused, unreadable, or beyond
-    /// what is handled of one peer.
+    /// Number of datagrams that could not be used so far: refused, unreadable, or beyond
+    /// the limits for one peer.
     #[must_use]
     pub fn discarded(&self) -> u64 {
         let drops = self.session.drops();
@@ -179,8 +178,8 @@ impl Peer {
         self.connected
     }
 
-    /// A datagram came in with this ECN field. Says whether it bore the peer's
-    /// signature: what is neither signed nor DTLS is a counted drop.
+    /// Handles a datagram that arrived with this ECN field. Returns whether it had the peer's
+    /// signature. A datagram that is neither signed nor DTLS is dropped and counted.
     pub fn handle_datagram(
         &mut self,
         now: Instant,
@@ -222,7 +221,7 @@ impl Peer {
             Received::Handled => true,
             Received::Dtls => false,
             Received::Dropped(reason) => {
-                // A report comes twice, by two paths.
+                // A report arrives twice, over two paths.
                 self.discarded += u64::from(reason != DropReason::Replayed);
                 false
             }
@@ -231,8 +230,7 @@ impl Peer {
         genuine
     }
 
-    /// The time of the last polled deadline has come; a spurious call does
-    /// nothing.
+    /// Handles the passing of time; a spurious call does nothing.
     pub fn handle_timeout(&mut self, now: Instant) {
         #[cfg(test)]
         assert!(!self.broken, "as a defect would");
@@ -250,7 +248,7 @@ impl Peer {
         self.want_address(now);
     }
 
-    /// Asks for a new local address, if the peer's feedback is lost.
+    /// Asks for a new local address if the peer's feedback is missing.
     fn want_address(&mut self, now: Instant) {
         let controls = self.association.role() == IceRole::Controlling;
         if !controls || !self.moving.is_due(now) || !self.session.is_unheard(now) {
@@ -266,7 +264,7 @@ impl Peer {
         }
     }
 
-    /// When [`Peer::handle_timeout`] is wanted.
+    /// Deadline of the next [`Peer::handle_timeout`].
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Deadline> {
         let session = if self.connected {
@@ -279,18 +277,18 @@ impl Peer {
         Deadline::earlier(media, data)
     }
 
-    /// The next thing to do; drain it to `None`.
+    /// Returns the next output; call it until `None`.
     pub fn poll_output(&mut self) -> Option<Output> {
         self.outputs.pop_front()
     }
 
-    /// Exchanges the queue of outputs for this one, which is empty.
+    /// Exchanges the queue of outputs for this empty one.
     pub(crate) fn swap_outputs(&mut self, empty: &mut VecDeque<Output>) {
         std::mem::swap(&mut self.outputs, empty);
     }
 
-    /// Takes back the memory of a datagram that has been sent, for the next
-    /// one. Who does not call this pays an allocation for each.
+    /// Returns the buffer of a sent datagram for reuse. Without this call, each datagram
+    /// costs an allocation.
     pub fn recycle(&mut self, datagram: Vec<u8>) {
         self.session.recycle(datagram);
     }
@@ -310,7 +308,7 @@ impl Peer {
         Ok(())
     }
 
-    /// Passes a packet on that came from elsewhere.
+    /// Forwards a packet that another peer sent.
     ///
     /// # Errors
     /// If there is no such stream.
@@ -331,23 +329,22 @@ impl Peer {
         self.pump(now);
     }
 
-    /// A local address appeared: a path more, without renegotiation (the peer
-    /// learns it from the check).
+    /// Adds a local address and its paths, without renegotiation: the peer learns the
+    /// address from the check.
     pub fn add_local(&mut self, now: Instant, local: LocalAddress) {
         self.association.add_local(now, local.clone());
         self.locals.push(local);
         self.pump(now);
     }
 
-    /// Moves what the peer sends to a new local address, as
-    /// [`Event::AddressWanted`] asks.
+    /// Moves the peer's sending to a new local address, as [`Event::AddressWanted`] requests.
     pub fn move_selection(&mut self, now: Instant, local: LocalAddress) {
         self.association.move_selection(now, local.clone());
         self.locals.push(local);
         self.pump(now);
     }
 
-    /// A local UDP address is gone, its paths with it.
+    /// Removes a local UDP address and its paths.
     pub fn remove_local(&mut self, now: Instant, addr: SocketAddr) {
         self.locals
             .retain(|l| (l.transport, l.addr) != (Transport::Udp, addr));
@@ -355,7 +352,7 @@ impl Peer {
         self.pump(now);
     }
 
-    /// A candidate of the peer's that came after its description.
+    /// Adds a candidate that the peer sent after its description.
     pub fn add_remote_candidate(&mut self, now: Instant, candidate: RemoteCandidate) {
         self.association.add_remote_candidate(now, candidate);
         self.pump(now);
@@ -373,7 +370,7 @@ impl Peer {
         self.pump(now);
     }
 
-    /// Says goodbye on all sending streams, as well as it can.
+    /// Sends a goodbye on all sending streams, without a guarantee of delivery.
     pub fn close(&mut self, now: Instant) {
         self.session.close();
         self.pump(now);
@@ -381,7 +378,7 @@ impl Peer {
         self.pump(now);
     }
 
-    /// Carries what one layer wants to the other and out.
+    /// Passes outputs between the layers and to the owner.
     pub(crate) fn pump(&mut self, now: Instant) {
         loop {
             while let Some(output) = self.association.poll_output() {
@@ -398,7 +395,7 @@ impl Peer {
                     weft_secure::Output::Event(event) => self.on_association(now, event),
                 }
             }
-            // Only these have outputs of the association follow.
+            // Only a suspicion causes new outputs of the association.
             let mut suspects = false;
             while let Some(output) = self.session.poll_output() {
                 match output {
@@ -419,7 +416,7 @@ impl Peer {
         }
     }
 
-    /// Before a verdict the association hears what media says.
+    /// Passes signs of life in media to the association before it gives a verdict.
     fn pass_signs_of_life(&mut self) {
         if self.association.is_suspicious() {
             for (path, rtt, heard_at) in self.session.signs_of_life() {

@@ -14,14 +14,14 @@ use ingress::Ingress;
 pub use key::PeerKey;
 use routes::Routes;
 
-/// Peers that share sockets: a datagram finds its peer by its addresses, or,
-/// for the first check of a pair, by the ICE user name in it.
+/// Peers that share sockets. The addresses of a datagram identify its peer; for the first
+/// check of a pair, the ICE user name does.
 ///
 /// Order of calls: any input, then [`PeerSet::poll_output`] until `None`, then
-/// [`PeerSet::poll_timeout`]. Time never goes back.
+/// [`PeerSet::poll_timeout`]. Time must not decrease.
 ///
-/// A panic in the handling of one peer ends that peer alone: it is taken out,
-/// and fails with [`FailReason::Defect`].
+/// If handling one peer panics, only that peer ends: it is removed and fails with
+/// [`FailReason::Defect`].
 #[derive(Default)]
 pub struct PeerSet {
     peers: BTreeMap<PeerKey, Member>,
@@ -31,28 +31,28 @@ pub struct PeerSet {
     names: BTreeMap<String, PeerKey>,
     next: u64,
     /// Peers that may have output, in the order in which they were driven; keys of
-    /// removed ones are skipped.
+    /// removed peers are skipped.
     touched: VecDeque<PeerKey>,
-    /// Outputs of the peer that was polled last, so that datagrams to one address
-    /// leave in a row.
+    /// Outputs of the peer that was polled last, so that datagrams to one address are
+    /// sent consecutively.
     ready: VecDeque<Output>,
     ready_of: Option<PeerKey>,
-    /// Last outputs of closed peers.
+    /// Remaining outputs of closed peers.
     closing: VecDeque<(PeerKey, Output)>,
     /// Datagrams that belong to no peer.
     unroutable: u64,
-    /// Datagrams that their peer could not use.
+    /// Datagrams that their peers could not use.
     discarded: u64,
 }
 
 struct Member {
     peer: Peer,
-    /// As it stands in the set of all.
+    /// Deadline as recorded in the set.
     due: Option<Deadline>,
-    /// As they stand among all, and the revision that they are of.
+    /// Routes as recorded in the set, and their revision.
     routes: Vec<Route>,
     revision: Option<u64>,
-    /// Bound on its datagrams, if there is one.
+    /// Bound on its datagrams, if any.
     ingress: Option<Ingress>,
     /// Whether it is among the peers that may have output.
     touched: bool,
@@ -66,12 +66,12 @@ impl Member {
         }
     }
 
-    /// Calls the peer. Where that panics, the peer is broken and must be taken out.
+    /// Calls the peer. If that panics, the peer is broken and must be removed.
     fn attempt<R>(&mut self, call: impl FnOnce(&mut Peer) -> R) -> std::thread::Result<R> {
         catch_unwind(AssertUnwindSafe(|| call(&mut self.peer)))
     }
 
-    /// Tells the table of routes when the peer's pairs are others than before.
+    /// Updates the routing table if the peer's pairs have changed.
     fn follow_routes(&mut self, key: PeerKey, routes: &mut Routes) {
         let revision = Some(self.peer.association.routes_revision());
         if self.revision != revision {
@@ -81,7 +81,7 @@ impl Member {
         }
     }
 
-    /// Notes the peer's next deadline among those of all.
+    /// Records the peer's next deadline among those of all peers.
     fn reschedule(
         &mut self,
         key: PeerKey,
@@ -102,7 +102,7 @@ impl Member {
 }
 
 impl PeerSet {
-    /// Takes a peer in.
+    /// Adds a peer.
     pub fn insert(&mut self, peer: Peer) -> PeerKey {
         let key = PeerKey(self.next);
         self.next += 1;
@@ -122,9 +122,9 @@ impl PeerSet {
         key
     }
 
-    /// Bounds what a peer may send from now on, all datagrams together; without
-    /// it nothing does. What comes beyond, and beyond a second's worth in a row, is dropped
-    /// before it is looked at, and counted as discarded.
+    /// Bounds the total rate of a peer's datagrams from now on; the default is no bound.
+    /// Datagrams beyond the rate and a burst of one second are dropped unread and counted
+    /// as discarded.
     pub fn limit_ingress(&mut self, key: PeerKey, rate: Rate) {
         if let Some(member) = self.peers.get_mut(&key) {
             match &mut member.ingress {
@@ -134,13 +134,13 @@ impl PeerSet {
         }
     }
 
-    /// Returns the rate that a peer may send, where that is bounded.
+    /// Returns the bound on a peer's incoming rate, if there is one.
     #[must_use]
     pub fn ingress_limit(&self, key: PeerKey) -> Option<Rate> {
         self.peers.get(&key)?.ingress.as_ref().map(Ingress::rate)
     }
 
-    /// Ends a peer: it says goodbye as well as it can and is taken out.
+    /// Ends a peer: sends its goodbye, without a guarantee of delivery, and removes it.
     pub fn close(&mut self, now: Instant, key: PeerKey) {
         let mut ready = match self.ready_of == Some(key) {
             true => std::mem::take(&mut self.ready),
@@ -152,7 +152,7 @@ impl PeerSet {
         let closing = &mut self.closing;
         ready.retain(|output| matches!(output, Output::Transmit { .. }));
         closing.extend(ready.into_iter().map(|output| (key, output)));
-        // Nothing is left to end if even this fails.
+        // If even this fails, there is nothing more to end.
         let _ = catch_unwind(AssertUnwindSafe(|| {
             peer.close(now);
             while let Some(output) = peer.poll_output() {
@@ -163,7 +163,7 @@ impl PeerSet {
         }));
     }
 
-    /// Takes a peer out.
+    /// Removes a peer.
     pub fn remove(&mut self, key: PeerKey) -> Option<Peer> {
         if self.ready_of == Some(key) {
             self.ready.clear();
@@ -180,13 +180,13 @@ impl PeerSet {
         Some(member.peer)
     }
 
-    /// The peer of this key.
+    /// Peer with this key.
     #[must_use]
     pub fn get(&self, key: PeerKey) -> Option<&Peer> {
         self.peers.get(&key).map(|m| &m.peer)
     }
 
-    /// The peer of this key, to be driven.
+    /// Peer with this key, mutable.
     pub fn get_mut(&mut self, key: PeerKey) -> Option<&mut Peer> {
         let member = self.peers.get_mut(&key)?;
         member.touch(key, &mut self.touched);
@@ -198,33 +198,33 @@ impl PeerSet {
         self.peers.iter().map(|(k, m)| (*k, &m.peer))
     }
 
-    /// Pairs of addresses by which datagrams find their peer.
+    /// Number of address pairs that lead to a peer.
     #[must_use]
     pub fn routes(&self) -> usize {
         self.routes.len()
     }
 
-    /// Datagrams so far that belonged to no peer.
+    /// Number of datagrams so far that belonged to no peer.
     #[must_use]
     pub fn unroutable(&self) -> u64 {
         self.unroutable
     }
 
-    /// Datagrams so far that their peer could not use ([`Peer::discarded`]), including
-    /// those of peers that are gone.
+    /// Number of datagrams so far that their peer could not use ([`Peer::discarded`]),
+    /// including those of removed peers.
     #[must_use]
     pub fn discarded(&self) -> u64 {
         self.discarded
     }
 
-    /// The peer that these addresses lead to, whatever comes by them.
+    /// Peer that owns these addresses, for any datagram.
     #[must_use]
     pub fn owner(&self, tuple: FiveTuple) -> Option<PeerKey> {
         self.routes.of(tuple).first().copied()
     }
 
-    /// Restarts ICE of a peer with the credentials of its fragment and these of
-    /// ours. Datagrams of the paths that it has still find it.
+    /// Restarts ICE of a peer with its new credentials in the fragment and these new ones
+    /// of ours. Datagrams on its existing paths still reach it.
     pub fn restart(&mut self, now: Instant, key: PeerKey, ours: Credentials, fragment: &Fragment) {
         let Some(member) = self.peers.get(&key) else {
             return;
@@ -243,7 +243,7 @@ impl PeerSet {
         }
     }
 
-    /// Hands a datagram to its peer and says which one that was.
+    /// Passes a datagram to its peer and returns the peer's key.
     pub fn handle_datagram(
         &mut self,
         now: Instant,
@@ -261,7 +261,7 @@ impl PeerSet {
             self.unroutable += 1;
             return None;
         };
-        // An answer to a check bears no name: whose it is, its keys say.
+        // An answer to a check has no name; the keys show which peer it belongs to.
         let others = match is_stun(datagram) && claimants.len() > 1 {
             true => claimants[1..].to_vec(),
             false => Vec::new(),
@@ -274,8 +274,8 @@ impl PeerSet {
         Some(owner)
     }
 
-    /// Hands a datagram to this peer, if it may send more. True if it bore the peer's
-    /// signature.
+    /// Passes a datagram to this peer, unless it exceeds its bound. Returns true if the
+    /// datagram had the peer's signature.
     fn handle_datagram_of(
         &mut self,
         now: Instant,
@@ -311,8 +311,8 @@ impl PeerSet {
         genuine
     }
 
-    /// Drives a peer. What it wants done is there to be polled. `None` if it is
-    /// not there, or is not any more: it failed.
+    /// Drives a peer; poll its outputs afterwards. Returns `None` if the peer does not
+    /// exist or has just failed.
     pub fn drive<R>(&mut self, key: PeerKey, call: impl FnOnce(&mut Peer) -> R) -> Option<R> {
         let member = self.peers.get_mut(&key)?;
         member.touch(key, &mut self.touched);
@@ -325,18 +325,17 @@ impl PeerSet {
         }
     }
 
-    /// Takes out a peer that is broken.
+    /// Removes a broken peer.
     fn fail(&mut self, key: PeerKey) {
         let broken = self.remove(key);
-        // Its remains may panic once more.
+        // Dropping it may panic again.
         let _ = catch_unwind(AssertUnwindSafe(|| drop(broken)));
         let reason = FailReason::Defect;
         let failed = Event::Association(AssociationEvent::Failed { reason });
         self.closing.push_back((key, Output::Event(failed)));
     }
 
-    /// The next thing that one of the peers wants done; drain it to `None`
-    /// after every call that drove one.
+    /// Returns the next output of any peer; call it until `None` after every call that drove one.
     pub fn poll_output(&mut self) -> Option<(PeerKey, Output)> {
         loop {
             if let Some(output) = self.closing.pop_front() {
@@ -350,7 +349,7 @@ impl PeerSet {
                 continue;
             };
             member.touched = false;
-            // The answers to the checks that go out now have to find it.
+            // Answers to the checks that are sent now must find this peer.
             member.follow_routes(key, &mut self.routes);
             self.ready_of = Some(key);
             let due = member.attempt(|peer| {
@@ -364,8 +363,8 @@ impl PeerSet {
         }
     }
 
-    /// Takes back the memory of a datagram that this peer sent, for its next
-    /// one. Who does not call this pays an allocation for each.
+    /// Returns the buffer of a datagram that this peer sent, for reuse. Without this
+    /// call, each datagram costs an allocation.
     pub fn recycle(&mut self, key: PeerKey, datagram: Vec<u8>) {
         if let Some(member) = self.peers.get_mut(&key) {
             member.peer.recycle(datagram);
@@ -379,7 +378,7 @@ impl PeerSet {
         Some(Deadline { at: *at, reason })
     }
 
-    /// Wakes the peers whose deadline has come; a spurious call does nothing.
+    /// Handles the timeouts of all peers that are due; a spurious call does nothing.
     pub fn handle_timeout(&mut self, now: Instant) {
         let due = self.deadlines.keys().take_while(|(at, _)| *at <= now);
         for key in due.map(|(_, key)| *key).collect::<Vec<_>>() {

@@ -25,7 +25,7 @@ pub struct NegotiatedStream {
     pub place: usize,
     /// Media section.
     pub mid: Option<Mid>,
-    /// Encoding of the section, if it has several; each is a stream.
+    /// Encoding, if the section has several; each one is a stream.
     pub rid: Option<Rid>,
     /// SSRC that we send with.
     pub ssrc: Option<Ssrc>,

@@ -1,5 +1,5 @@
-//! Calls of two whole peers in virtual time: descriptions as text, ICE, DTLS,
-//! SRTP, over links of `weft-links`.
+//! Calls of two complete peers in virtual time: descriptions as text, ICE, DTLS and SRTP,
+//! over links of `weft-links`.
 
 mod capture;
 mod changes;
@@ -23,8 +23,8 @@ const EXACT: Allowance = Allowance {
     frames: 0.95,
 };
 
-/// For the cut of the link that has the media, and of the one that has probes
-/// only: four a second, so that its silence shows up to 250 ms later.
+/// Allowances for the cut of the link with the media, and of the link with only probes:
+/// those are four a second, so its silence is noticed up to 250 ms later.
 const WITH_MEDIA: [Allowance; 2] = [
     EXACT,
     Allowance {
@@ -47,7 +47,7 @@ fn live_paths(world: &World) -> usize {
     up.count()
 }
 
-/// Link 0's part of what came through.
+/// Share of link 0 in the delivered bytes.
 fn share_of_first(world: &World) -> f64 {
     let bytes = world.wires.delivered();
     bytes[0].0 as f64 / bytes.iter().map(|(up, _)| up).sum::<u64>() as f64
@@ -62,8 +62,8 @@ fn a_call_over_two_links_is_full_and_uses_both() {
     let shown = world.record().shown_between(Instant::ZERO, world.now());
     assert!((285..=300).contains(&shown), "{shown} frames in 10 s");
     let share = share_of_first(&world);
-    // The near link has room for everything; the other one gets its probes, and
-    // copies of all pictures for as long as a danger is remembered.
+    // The near link has room for everything. The other one gets its probes, and copies of
+    // all pictures while a danger is remembered.
     assert!((0.45..=0.99).contains(&share), "link 0 carried {share}");
     let latency = world.record().latency(0.95);
     let least = Duration::from_millis(15);
@@ -75,8 +75,7 @@ fn a_call_over_two_links_is_full_and_uses_both() {
     assert!(sent.nacked < 20, "{} NACKed", sent.nacked);
 }
 
-/// On the slower link every packet comes after its copy, and SRTP keeps it from
-/// its stream.
+/// On the slower link, every packet arrives after its copy, and SRTP drops it as a replay.
 #[test]
 fn a_packet_whose_copy_was_quicker_is_not_lost() {
     let mut world = World::new(&Setup {
@@ -110,8 +109,8 @@ fn lossy_and_crowded_links_are_hardly_ever_taken_for_dead() {
         "rate=1mbit,delay=20ms,loss=5%,queue=300ms",
         "rate=700kbit,delay=50ms,loss=2%,queue=300ms,jitter=5ms",
     ];
-    // A queue that fills within a round trip can hide a path for longer than a
-    // verdict may wait: rarely, and it is back with the next check.
+    // A queue that fills within a round trip can hide a path for longer than the time to
+    // a verdict. That is rare, and the path is back with the next check.
     let mut mistaken = 0;
     for seed in 200..220 {
         let mut world = World::new(&Setup::new(seed, &links));
@@ -228,8 +227,8 @@ fn a_peer_without_feedback_on_each_packet_is_served_over_one_path() {
 
 #[test]
 fn the_first_frame_is_there_a_few_round_trips_after_the_answer() {
-    // The offering side opens the handshake. These sides check each other at once; a
-    // server waits for its peer's check, and so loses nothing by that.
+    // The offerer starts the handshake. These sides check each other at once; a server
+    // waits for its peer's check, and loses no time by that.
     for (offerer, least, most) in [(Side::Sender, 2.4, 2.9), (Side::Receiver, 2.9, 3.4)] {
         for (rtt_ms, link) in [
             (100, "rate=100mbit,delay=50ms"),

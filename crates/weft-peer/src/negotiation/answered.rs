@@ -10,7 +10,7 @@ pub(crate) struct Answered {
     pub(crate) config: PeerConfig,
     pub(crate) policy: AnswerPolicy,
     pub(crate) setup: Setup,
-    /// Whether headers of both forms may be sent (RFC 8285 section 6).
+    /// Whether header extensions of both forms may be sent (RFC 8285 section 6).
     pub(crate) allows_mixed: bool,
     /// Sections, as answered.
     pub(crate) media: Vec<Media>,
@@ -20,7 +20,7 @@ pub(crate) struct Answered {
 }
 
 impl Answered {
-    /// Returns the answer to an offer whose sections are all answered.
+    /// Returns the answer to an offer, whose sections must all have been answered.
     pub(crate) fn description(&self, offer: &SessionDescription) -> SessionDescription {
         let accepted = self.media.iter().filter(|m| !m.is_rejected());
         let accepted: Vec<_> = accepted.filter_map(|m| m.mid).collect();

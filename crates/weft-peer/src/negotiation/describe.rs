@@ -1,4 +1,4 @@
-//! Our side of a description: transport, codecs, sources.
+//! Our side of a description: transport, codecs and sources.
 
 use std::net::{IpAddr, SocketAddr};
 use weft_ice::LocalAddress;
@@ -14,10 +14,10 @@ use weft_wire::sdp::{
 use super::PayloadTypes;
 use crate::config::PeerConfig;
 
-/// In `a=ice-options`: candidates may follow (RFC 8840 section 4.1.1).
+/// Value of `a=ice-options`: candidates may follow later (RFC 8840 section 4.1.1).
 const TRICKLE: &str = "trickle";
 
-/// Values of our description beside the sections.
+/// Values that our description needs in addition to the sections.
 pub(crate) struct Transported<'a> {
     pub config: &'a PeerConfig,
     pub setup: Setup,
@@ -34,7 +34,7 @@ impl Transported<'_> {
         media.end_of_candidates = true;
     }
 
-    /// Writes the same into a section that answers `offered`.
+    /// Writes them into a section that answers `offered`.
     pub fn describe_answered(&self, media: &mut Media, offered: &Media) {
         self.describe(media);
         media
@@ -51,7 +51,7 @@ impl Transported<'_> {
         media.rtcp_rsize = false;
     }
 
-    /// Returns the answer that accepts a section of data channels.
+    /// Returns an answer that accepts a section of data channels.
     pub fn answer_data(&self, offered: &Media) -> Media {
         let mut media = data_channels();
         media.mid = offered.mid;
@@ -59,9 +59,9 @@ impl Transported<'_> {
         media
     }
 
-    /// Writes ICE credentials and DTLS into a section that rejects `offered`: no
-    /// standard asks for them there, but aiortc refuses an answer without them.
-    /// Candidates are left out, since nothing can connect there.
+    /// Writes ICE credentials and DTLS into a section that rejects `offered`. No standard
+    /// requires them there, but aiortc refuses an answer without them. Candidates are
+    /// omitted, because no connection is made there.
     pub fn describe_rejected(&self, media: &mut Media, offered: &Media) {
         self.describe_security(media);
         media.rtcp_mux = offered.rtcp_mux;
@@ -89,7 +89,7 @@ impl Transported<'_> {
         udp.chain(tcp).collect()
     }
 
-    /// Our addresses as others see them, over UDP.
+    /// Our UDP addresses as others see them.
     fn offered(&self) -> Vec<SocketAddr> {
         let PeerConfig { locals, public, .. } = self.config;
         let locals = || {
@@ -111,12 +111,12 @@ pub(crate) fn data_channels() -> Media {
     Media::data_channels(weft_data::SCTP_PORT, weft_data::MAX_MESSAGE)
 }
 
-/// Host candidate priority (RFC 8445 section 5.1.2.1): the order of the links
-/// is the order of preference, and IPv6 stands before IPv4 of the same link.
+/// Host candidate priority (RFC 8445 section 5.1.2.1). The links are in order of
+/// preference, and IPv6 comes before IPv4 of the same link.
 ///
-/// The type preference is below the recommended 126, and below libnice's 120 for its
-/// own. The lower priority of a pair's two counts first, so ours decides between
-/// a peer's pairs, and [`Peer::move_selection`](crate::Peer::move_selection) can outbid all of them.
+/// The type preference is below the recommended 126, and below the 120 that libnice uses for its
+/// own. The lower priority of a pair's two counts first, so ours decides among a peer's pairs,
+/// and [`Peer::move_selection`](crate::Peer::move_selection) can exceed all of them.
 fn candidate(index: usize, addr: SocketAddr) -> Candidate {
     const HOST_PREFERENCE: u32 = 110;
     let local_preference = 65_535_u32.saturating_sub(index as u32);
@@ -133,9 +133,9 @@ fn candidate(index: usize, addr: SocketAddr) -> Candidate {
     }
 }
 
-/// Candidate for TCP connections of the peer, with the priority of RFC 6544 section 4.2.
-/// The type preference is below that of every host candidate over UDP, and above those
-/// of relayed ones.
+/// Candidate for TCP connections that the peer opens, with the priority of RFC 6544
+/// section 4.2. The type preference is below that of every UDP host candidate, and above
+/// those of relayed ones.
 fn passive_candidate(index: usize, addr: SocketAddr) -> Candidate {
     const TCP_PREFERENCE: u32 = 80;
     const PASSIVE: u32 = 4;
@@ -150,8 +150,8 @@ fn passive_candidate(index: usize, addr: SocketAddr) -> Candidate {
     }
 }
 
-/// The payloads of these codecs of one kind, with the feedback that we
-/// understand; repair packets are the same for all.
+/// Returns the payloads of these codecs of one kind, with the feedback that we
+/// understand; all share the payload of repair packets.
 pub(crate) fn payloads(codecs: &[PayloadTypes]) -> Vec<Payload> {
     let mut all: Vec<Payload> = codecs
         .iter()
@@ -170,7 +170,7 @@ pub(crate) fn has_dependencies(types: &PayloadTypes) -> bool {
     format_of(types.codec()).has_dependencies()
 }
 
-/// One with the clock of `codec`.
+/// Payload with the clock rate of `codec`.
 fn payload(codec: Codec, payload_type: u8, name: &str) -> Payload {
     Payload {
         payload_type,
@@ -180,7 +180,7 @@ fn payload(codec: Codec, payload_type: u8, name: &str) -> Payload {
     }
 }
 
-/// A codec and its retransmissions.
+/// Payloads of a codec and of its retransmissions.
 fn payloads_of(types: PayloadTypes) -> Vec<Payload> {
     let both = [sdp::TRANSPORT_FEEDBACK, sdp::CONGESTION_FEEDBACK];
     let of_pictures = ["ccm fir", "nack", "nack pli"];
@@ -202,11 +202,11 @@ fn payloads_of(types: PayloadTypes) -> Vec<Payload> {
     all
 }
 
-/// Microseconds between the first packet that a repair packet holds and itself
-/// (RFC 8627 section 5.1.1): the longest wait for one, and a frame.
+/// Microseconds from the first packet that a repair packet protects to the repair packet
+/// itself (RFC 8627 section 5.1.1): the longest wait for a repair packet, and a frame.
 const REPAIR_WINDOW: u32 = 300_000;
 
-/// The sources of a stream that we send.
+/// Sources of a stream that we send.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sources {
     pub media: Ssrc,
@@ -215,7 +215,7 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    /// Fresh ones, as many as one of the codecs needs.
+    /// Draws fresh sources, as many as any of the codecs needs.
     pub fn fresh(rng: &mut Rng, codecs: &[PayloadTypes]) -> Sources {
         let mut ssrc = || Ssrc(rng.next_u32() | 1);
         Sources {
@@ -226,7 +226,7 @@ impl Sources {
     }
 }
 
-/// Announces a source of a media stream, its retransmission and its repair source.
+/// Announces a source of a media stream, with its retransmission and repair sources.
 pub(crate) fn announce(media: &mut Media, cname: &str, stream: &str, sources: Sources) {
     let ssrc = sources.media;
     let kind = media.kind.to_string();
@@ -254,7 +254,7 @@ pub(crate) fn announce(media: &mut Media, cname: &str, stream: &str, sources: So
     media.ssrcs = all.into_iter().flatten().map(cname).collect();
 }
 
-/// A description around the sections, with this BUNDLE group.
+/// Returns a description with these sections and this BUNDLE group.
 pub(crate) fn bundle(
     (session_id, version): (u64, u64),
     group: Vec<Mid>,

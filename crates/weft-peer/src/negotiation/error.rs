@@ -4,7 +4,7 @@ use weft_wire::sdp::{Direction, Media, SdpError, SectionKind};
 
 use crate::stream::StreamDirection;
 
-/// Why a description is refused.
+/// Reason why a description is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum NegotiationError {
     /// It cannot be read.
@@ -18,45 +18,45 @@ pub enum NegotiationError {
     /// The fingerprint cannot be used.
     #[error("{0}")]
     Fingerprint(#[from] weft_secure::FingerprintError),
-    /// No section of an answer can be used; says what each of them is instead.
+    /// No section of an answer can be used; the text describes each one.
     #[error("the answer accepts no media: {0}; weft needs {needed}", needed = payload::wanted(&Codec::CODED))]
     NothingAccepted(String),
-    /// A section of an offer has no codec that we take, or that we send.
+    /// A section of an offer has no codec that we receive, or that we send.
     #[error("the offer's {} lists {offered}; it needs {wanted}", section_name(*.kind))]
     NoCodec {
-        /// Whether we would have received in the section, or sent.
+        /// Direction of the section, seen from our side.
         direction: StreamDirection,
-        /// Sound or pictures.
+        /// Kind of media.
         kind: MediaKind,
-        /// Codecs that the section lists, for people.
+        /// Codecs that the section lists, as text for people.
         offered: String,
-        /// Codecs that would do, for people.
+        /// Codecs that would be accepted, as text for people.
         wanted: String,
     },
-    /// All sections flow the other way, or none.
+    /// No section has the needed direction.
     #[error("the offer's media is {}", direction_names(.offered))]
     Direction {
-        /// The direction that was needed, seen from our side.
+        /// Needed direction, seen from our side.
         wanted: StreamDirection,
-        /// Directions of the sections that are in use.
+        /// Directions of the sections in use.
         offered: Vec<Direction>,
     },
-    /// The offerer receives a kind of media that we do not send.
+    /// The offerer wants to receive a kind of media that we do not send.
     #[error("the offer takes {} only, and there is none to send", section_name(*.offered))]
     NothingToSend {
-        /// The kind that the offerer would receive.
+        /// Kind that the offerer wants to receive.
         offered: MediaKind,
     },
-    /// No sound and no pictures are offered.
+    /// The description offers neither audio nor video.
     #[error("the offer has no audio or video section in use")]
     NoMedia,
-    /// Several sections want a transport each.
+    /// Several sections each need their own transport.
     #[error("the offer has several media sections that are not in one BUNDLE group")]
     NotBundled,
-    /// RTCP would need a port of its own.
+    /// RTCP would need its own port.
     #[error("the offer has no a=rtcp-mux")]
     NoRtcpMux,
-    /// The answer does not fit the offer.
+    /// The answer does not match the offer.
     #[error("the answer has {answered} media sections for {offered} offered ones")]
     SectionCount {
         /// Sections in our offer.
@@ -70,21 +70,21 @@ pub enum NegotiationError {
     /// This side makes the offers of this connection.
     #[error("this side made the first offer, so it makes the later ones, too")]
     NotAnswerer,
-    /// A later offer has fewer sections than the one before.
+    /// A later offer has fewer sections than the previous one.
     #[error("the offer has {offered} media sections where there were {before}")]
     SectionsGone {
-        /// Sections of the offer before.
+        /// Number of sections in the previous offer.
         before: usize,
-        /// Sections of this one.
+        /// Number of sections in this one.
         offered: usize,
     },
-    /// An answer came, and no offer waits for one.
+    /// An answer arrived, but no offer waits for one.
     #[error("no offer waits for this answer")]
     NothingOffered,
 }
 
 impl NegotiationError {
-    /// No section of this answer can be used.
+    /// Returns the error for an answer without any usable section.
     pub(crate) fn nothing_accepted(answer: &[Media]) -> NegotiationError {
         let sections = answer.iter().filter_map(|media| {
             let SectionKind::Media(kind) = media.kind else {
@@ -102,7 +102,7 @@ impl NegotiationError {
         NegotiationError::NothingAccepted(sections.collect::<Vec<_>>().join(", "))
     }
 
-    /// Nothing that `offered` lists is one of the `wanted` codecs.
+    /// Returns the error for a section that lists none of the `wanted` codecs.
     pub(super) fn no_codec(
         direction: StreamDirection,
         kind: MediaKind,
@@ -125,7 +125,7 @@ fn section_name(kind: MediaKind) -> &'static str {
     }
 }
 
-/// For people, each once.
+/// Names of the directions for people, each only once.
 fn direction_names(directions: &[Direction]) -> String {
     let mut names: Vec<String> = Vec::new();
     for direction in directions {

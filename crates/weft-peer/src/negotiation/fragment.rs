@@ -9,14 +9,14 @@ use super::describe::Transported;
 use super::{NegotiationError, remote_candidate};
 use crate::config::PeerConfig;
 
-/// A fragment that the peer sent.
+/// Fragment from the peer.
 #[derive(Clone, Debug)]
 pub struct Fragment {
     /// The peer's credentials; `None` if the fragment leaves them out.
     pub credentials: Option<Credentials>,
-    /// Its addresses.
+    /// The peer's addresses.
     pub candidates: Vec<RemoteCandidate>,
-    /// The section that they are of.
+    /// Section that the candidates belong to.
     mid: Option<Mid>,
 }
 
@@ -46,7 +46,7 @@ impl Fragment {
         })
     }
 
-    /// The answer to a fragment that restarts ICE: our side as `config` has it.
+    /// Returns the answer to a fragment that restarts ICE, with our side from `config`.
     #[must_use]
     pub fn answer(&self, config: &PeerConfig) -> String {
         let transported = Transported {
@@ -54,8 +54,8 @@ impl Fragment {
             setup: Setup::ActPass,
         };
         let mut text = "a=ice-options:trickle\r\n".to_owned();
-        // The kind of the section and its formats have no meaning here (RFC 8840
-        // section 9): its identification counts.
+        // The kind and the formats of the section have no meaning here (RFC 8840 section
+        // 9), only its identification has.
         text += "m=audio 9 UDP/TLS/RTP/SAVPF 0\r\n";
         if let Some(mid) = self.mid {
             text += &format!("a=mid:{mid}\r\n");

@@ -1,5 +1,5 @@
-//! Offer and answer (RFC 8829, the part that a call needs): VP8 or H.264 with
-//! RTX and Opus, one bundle, the header extensions that decide the level.
+//! Offer and answer (RFC 8829, the part that a call needs): VP8 or H.264 with RTX and
+//! Opus, one bundle, and the header extensions that decide the level.
 
 pub(crate) mod answered;
 pub(crate) mod describe;
@@ -25,29 +25,29 @@ use weft_wire::sdp::{self, Media, SectionKind, SessionDescription, Setup};
 
 use crate::stream::StreamDirection;
 
-/// A media section that an offer shall have.
+/// Media section to offer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Section {
-    /// Sound or pictures.
+    /// Kind of media.
     pub kind: MediaKind,
     /// Direction, seen from the offerer.
     pub direction: StreamDirection,
-    /// Title for people: the other side reads the same words, up to 64
-    /// characters of them. No control characters.
+    /// Title for people, which the other side can show; up to 64 characters are
+    /// transmitted. No control characters.
     pub title: Option<String>,
-    /// The one form that it may have, in place of our own of all codecs of its
-    /// kind that the [`PeerConfig`](crate::PeerConfig) allows.
+    /// The only form that the stream may have. Default: our own form of every codec of
+    /// its kind that the [`PeerConfig`](crate::PeerConfig) allows.
     pub form: Option<Form>,
-    /// Sections with the same number are one media stream to the other side, which
-    /// plays their sound and pictures in step (RFC 8830).
+    /// Sections with the same number form one media stream, whose audio and video the
+    /// other side plays in sync (RFC 8830).
     pub media_stream: u16,
     /// Encodings that the offerer sends (simulcast), the smallest first. With fewer than
-    /// two there is one stream without a name.
+    /// two, there is one stream without a name.
     pub encodings: Vec<Rid>,
 }
 
 impl Section {
-    /// One without a title.
+    /// Creates a section without a title.
     #[must_use]
     pub const fn new(kind: MediaKind, direction: StreamDirection) -> Section {
         Section {
@@ -69,8 +69,8 @@ impl Section {
     }
 }
 
-/// Forms that a stream of ours may have: the one that it is limited to, or our
-/// own of these codecs.
+/// Forms that our stream may have: the one that it is limited to, or our own forms of
+/// these codecs.
 fn forms(kind: MediaKind, codecs: &[Codec], only: Option<Form>) -> Vec<Form> {
     let of_kind = codecs.iter().filter(|codec| codec.kind() == kind);
     match only {
@@ -79,7 +79,7 @@ fn forms(kind: MediaKind, codecs: &[Codec], only: Option<Form>) -> Vec<Form> {
     }
 }
 
-/// A section's payload types, for a codec that we have.
+/// Payload types of a section for a codec that we support.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PayloadTypes {
     /// As the payload type describes it.
@@ -91,8 +91,8 @@ pub(crate) struct PayloadTypes {
 }
 
 impl PayloadTypes {
-    /// Those of the first codec in the section that is `usable`; of several
-    /// forms of it the preferred one.
+    /// Payload types of the first codec in the section that is `usable`; if it has
+    /// several forms, those of the preferred one.
     fn of(media: &Media, usable: impl Fn(Form) -> bool) -> Option<PayloadTypes> {
         let SectionKind::Media(kind) = media.kind else {
             return None;
@@ -104,7 +104,7 @@ impl PayloadTypes {
         };
         let (first, _) = all().next()?;
         let same = all().filter(|(form, _)| form.codec() == first.codec());
-        // Of equals the first: `max_by_key` would give the last.
+        // Keep the first of equals: `max_by_key` would return the last.
         let better =
             |best: (Form, _), other: (Form, _)| match other.0.preference() > best.0.preference() {
                 true => other,
@@ -120,12 +120,12 @@ impl PayloadTypes {
         })
     }
 
-    /// Those of a stream in any form of these codecs.
+    /// Payload types of a stream in any form of these codecs.
     fn of_codecs(media: &Media, allowed: &[Codec]) -> Option<PayloadTypes> {
         PayloadTypes::of(media, |form| allowed.contains(&form.codec()))
     }
 
-    /// Those that a stream of one of these forms can be sent as.
+    /// Payload types of a stream that we can send in one of these forms.
     fn taking(media: &Media, sent: &[Form]) -> Option<PayloadTypes> {
         PayloadTypes::of(media, |form| sent.iter().any(|sent| form.decodes(*sent)))
     }
@@ -135,8 +135,8 @@ impl PayloadTypes {
     }
 }
 
-/// The extensions of a section that we have too. Numbers for feedback that the
-/// peer does not give would be taken for a level that is not there.
+/// Extensions of a section that we support, too. Transport-wide numbers without the
+/// matching feedback from the peer would suggest a level that it does not have.
 pub(crate) fn extensions(media: &Media) -> impl Iterator<Item = &(u8, String)> {
     /// Ids that fit a one-byte header (RFC 8285 section 4.2).
     const IDS: std::ops::RangeInclusive<u8> = 1..=14;
@@ -154,8 +154,8 @@ pub(crate) fn extensions(media: &Media) -> impl Iterator<Item = &(u8, String)> {
     all.filter(move |(id, uri)| IDS.contains(id) && known(uri))
 }
 
-/// Feedback that the peer gives on the packets that we send in this section:
-/// Firefox, for one, counts those of video only.
+/// Feedback that the peer gives on the packets that we send in this section. Firefox, for
+/// example, gives it for video only.
 fn feedback(level: Level, format: FeedbackFormat, media: &Media) -> Feedback {
     let lists = |uri: &str| extensions(media).any(|(_, u)| u == uri);
     let each = match (level, format) {
@@ -170,9 +170,9 @@ fn feedback(level: Level, format: FeedbackFormat, media: &Media) -> Feedback {
     }
 }
 
-/// Fills in what the sections in use agree on: path feedback before RFC 8888's,
-/// that before transport-wide feedback, which has no room for ECN marks and
-/// costs a header extension in each packet. libwebrtc chooses like that, too.
+/// Fills in the level that the sections in use agree on. Path feedback is preferred to
+/// RFC 8888's, which is preferred to transport-wide feedback: that one has no room for
+/// ECN marks and costs a header extension in each packet. libwebrtc has the same order.
 pub(crate) fn agree(
     description: &SessionDescription,
     used: &[&Media],
@@ -181,7 +181,7 @@ pub(crate) fn agree(
 ) {
     session.extensions = extension_map(used, allowed);
     if !description.extmap_allow_mixed {
-        // Structures need the two-byte form.
+        // Dependency structures need the two-byte form.
         session.extensions.dependency = None;
     }
     let by_stream = |m: &&Media| m.has_feedback(sdp::CONGESTION_FEEDBACK);
@@ -198,9 +198,9 @@ fn is_video(media: &Media, allowed: &[Codec]) -> bool {
     PayloadTypes::of_codecs(media, allowed).is_some_and(|p| p.codec().kind() == MediaKind::Video)
 }
 
-/// The ids of the extensions that we have too, as the sections list
-/// them. Numbers make a level only if the video has them: it is what loads
-/// the paths, and what audio measures says nothing of that.
+/// Ids of the extensions that we support, too, as the sections list them. Transport-wide
+/// numbers make a level only if the video has them: video loads the paths, and
+/// measurements of audio alone say nothing about that load.
 fn extension_map(used: &[&Media], allowed: &[Codec]) -> ExtensionMap {
     let id = |uri: &str| {
         let mut all = used.iter().flat_map(|m| extensions(m));
@@ -222,9 +222,9 @@ fn extension_map(used: &[&Media], allowed: &[Codec]) -> ExtensionMap {
     }
 }
 
-/// The peer's transport. Sections that share one may still describe one each
-/// until the answer has bundled them: the tagged section's counts, the first of
-/// the BUNDLE group that is in use (RFC 9143 section 7.3.1).
+/// Returns the peer's transport. Until the answer has bundled them, sections that share a
+/// transport may still describe one each. The tagged section's counts: the first section
+/// of the BUNDLE group that is in use (RFC 9143 section 7.3.1).
 pub(crate) fn remote_transport(
     description: &SessionDescription,
     used: &[&Media],
@@ -252,8 +252,8 @@ pub(crate) fn remote_transport(
     })
 }
 
-/// A UDP candidate with an address; names (mDNS) are learned from the peer's
-/// own checks instead.
+/// Returns a UDP candidate that has an address. Candidates with names (mDNS) are ignored:
+/// we learn their addresses from the peer's checks.
 pub(crate) fn remote_candidate(candidate: &sdp::Candidate) -> Option<RemoteCandidate> {
     let addr = candidate.socket_addr()?;
     let usable = candidate.transport == Transport::Udp && candidate.component == 1;
@@ -263,10 +263,10 @@ pub(crate) fn remote_candidate(candidate: &sdp::Candidate) -> Option<RemoteCandi
     })
 }
 
-/// Returns our DTLS role against the offer's (RFC 8842 section 5). Given the choice
-/// we leave the handshake to the peer: only as its server we accept an RSA certificate,
-/// and an offer does not tell whether the peer has one. It costs no time, because the
-/// peer's checks, and so its handshake, begin half a round trip before ours.
+/// Returns our DTLS role in answer to the offer's (RFC 8842 section 5). Given the choice,
+/// we let the peer start the handshake: we accept an RSA certificate only as its server,
+/// and an offer does not reveal whether the peer has one. It costs no time, because the
+/// peer's checks, and so its handshake, start half a round trip before ours.
 pub(crate) fn dtls_role_for_answer(offered: Option<Setup>) -> DtlsRole {
     match offered {
         Some(Setup::Active | Setup::ActPass) | None => DtlsRole::Server,

@@ -12,8 +12,8 @@ use super::{NegotiationError, PayloadTypes, Section, feedback, forms};
 use crate::config::PeerConfig;
 use crate::stream::{NegotiatedStream, StreamDirection};
 
-/// The payload type of repair packets in our offers, whatever they repair, the
-/// one that Chromium uses; those of codecs say their formats.
+/// Payload type of repair packets in our offers for all codecs, the same as Chromium's;
+/// those of codecs depend on their formats.
 pub(super) const FEC: u8 = 98;
 
 /// Extension ids of our offers (RFC 8285: 1 to 14).
@@ -27,14 +27,14 @@ const EXTENSIONS: [(u8, &str); 7] = [
     (11, rtp::DEPENDENCY_URI),
 ];
 
-/// Sections that this side has offered over one connection, and the answers to
-/// them. Later offers add sections; none leaves, because a description keeps its
-/// sections for the life of a connection (RFC 8829 section 5.2.2).
+/// Sections that this side has offered over one connection, and the answers to them.
+/// Later offers add sections; none is removed, because a description keeps its sections
+/// for the life of a connection (RFC 8829 section 5.2.2).
 pub(crate) struct Offering {
     config: PeerConfig,
     delivery: Delivery,
     sections: Vec<Offered>,
-    /// How many of the sections are answered; the others wait.
+    /// Number of answered sections; the others wait.
     answered: usize,
     session_id: u64,
     version: u64,
@@ -50,13 +50,13 @@ struct OfferedMedia {
     section: Section,
     mid: Option<Mid>,
     codecs: Vec<PayloadTypes>,
-    /// Sources of each encoding, or of the one stream.
+    /// Sources of each encoding, or of the only stream.
     sources: Vec<Sources>,
     rejected: bool,
 }
 
 impl Offering {
-    /// Offers nothing yet.
+    /// Creates an offering without sections.
     pub(crate) fn new(config: PeerConfig, delivery: Delivery) -> Offering {
         Offering {
             delivery,
@@ -69,7 +69,7 @@ impl Offering {
         }
     }
 
-    /// Adds sections to those that wait for an answer.
+    /// Adds sections; they wait for an answer.
     pub(crate) fn add(&mut self, sections: &[Section]) {
         self.version += 1;
         for section in sections {
@@ -99,8 +99,7 @@ impl Offering {
         Mid::new(&self.sections.len().to_string())
     }
 
-    /// Describes the transport as it is now: ICE may have restarted, and links come
-    /// and go.
+    /// Updates the transport: ICE may have restarted, and links may have come or gone.
     pub(crate) fn update_transport(&mut self, credentials: &Credentials, locals: &[LocalAddress]) {
         let ice = &mut self.config.association.ice;
         ice.credentials.clone_from(credentials);
@@ -130,10 +129,10 @@ impl Offering {
         bundle((self.session_id, self.version), group, media, true)
     }
 
-    /// Reads an answer to all sections.
+    /// Parses an answer to all sections.
     ///
     /// # Errors
-    /// If it cannot be read or answers another offer.
+    /// If it cannot be read or belongs to another offer.
     pub(crate) fn read(&self, answer: &str) -> Result<SessionDescription, NegotiationError> {
         let answer = SessionDescription::parse(answer)?;
         let (offered, answered) = (self.sections.len(), answer.media.len());
@@ -170,8 +169,8 @@ impl Offering {
         streams
     }
 
-    /// Takes over the answer to the section of data channels; returns it if they were
-    /// accepted.
+    /// Applies the answer to the section of data channels; returns the section if they
+    /// were accepted.
     pub(crate) fn apply_data<'a>(&mut self, answer: &'a SessionDescription) -> Option<&'a Media> {
         let mut sections = self.sections.iter_mut().zip(&answer.media);
         sections.find_map(|(offered, media)| match offered {
@@ -185,7 +184,7 @@ impl Offering {
     }
 }
 
-/// Payload types of these forms, one of each codec.
+/// Payload types of these forms, one per codec.
 fn offered_codecs(forms: &[Form]) -> Vec<PayloadTypes> {
     let of = |form: &Form| {
         let codec = form.codec();
@@ -256,7 +255,7 @@ impl OfferedMedia {
                 let stream = self.section.stream_name(cname);
                 announce(&mut media, cname, &stream, self.sources[0]);
                 if !self.section.encodings.is_empty() {
-                    // Their packets name the encoding (RFC 8853 section 5.5).
+                    // Packets of simulcast name their encoding (RFC 8853 section 5.5).
                     media.ssrcs.clear();
                     media.ssrc_groups.clear();
                 }
@@ -266,8 +265,8 @@ impl OfferedMedia {
         media
     }
 
-    /// Whether the section is offered with dependency descriptors. Chromium gives all pictures
-    /// of VP8 the number of the base layer once they are negotiated, so a section that
+    /// Whether the section is offered with dependency descriptors. Once they are
+    /// negotiated, Chromium marks all pictures of VP8 as base layer. So a section that
     /// receives has them only if it receives nothing else.
     fn may_have_dependencies(&self) -> bool {
         let mut codecs = self.codecs.iter();
@@ -277,9 +276,9 @@ impl OfferedMedia {
         }
     }
 
-    /// The payload types that the answer takes of ours. It has the form that we
-    /// offered, whatever it writes (RFC 6184 section 8.2.2: profile and mode of a
-    /// payload type do not change).
+    /// Our payload types that the answer accepts. The form is the one that we offered,
+    /// whatever the answer says (RFC 6184 section 8.2.2: profile and mode of a payload
+    /// type do not change).
     fn answered(&self, media: &Media) -> Option<PayloadTypes> {
         let codecs: Vec<Codec> = self.codecs.iter().map(PayloadTypes::codec).collect();
         let types = PayloadTypes::of_codecs(media, &codecs)?;
@@ -313,7 +312,7 @@ impl OfferedMedia {
                     .filter(|(rid, _)| rid.is_some_and(|rid| taken.contains(rid)))
                     .collect();
                 if named.is_empty() {
-                    // No simulcast: the last one is the largest.
+                    // Without simulcast, use the last one, which is the largest.
                     named.extend(self.sources.last().map(|sources| (None, sources)));
                 }
                 let add = |(rid, sources): (Option<&Rid>, &Sources)| {
@@ -326,7 +325,7 @@ impl OfferedMedia {
     }
 }
 
-/// The stream, as the first of its kind.
+/// Adds a stream that we send, as the first of its kind.
 pub(crate) fn add_sender(
     session: &mut Session,
     types: PayloadTypes,
@@ -356,7 +355,7 @@ pub(crate) fn add_sender(
     }
 }
 
-/// RTX if both know it, and else, where lost packets are asked for, the same
+/// RTX if both sides support it; otherwise, if lost packets are requested, the same
 /// packets again.
 fn retransmission(types: PayloadTypes, sources: Sources, media: &Media) -> Retransmission {
     let payload = media.payload(types.media);
@@ -368,14 +367,14 @@ fn retransmission(types: PayloadTypes, sources: Sources, media: &Media) -> Retra
     }
 }
 
-/// The stream, as the first of its kind.
+/// Adds a stream that we receive, as the first of its kind.
 pub(crate) fn add_receiver(
     session: &mut Session,
     types: PayloadTypes,
     media: &Media,
     (rid, delivery): (Option<Rid>, Delivery),
 ) -> NegotiatedStream {
-    // Firefox lists the SSRCs of all encodings, and does not say which is which.
+    // Firefox lists the SSRCs of all encodings, but not which SSRC belongs to which encoding.
     let ssrc = media.primary_ssrcs().first().copied();
     let ssrc = ssrc.filter(|_| rid.is_none());
     let rtx_ssrc = ssrc.and_then(|s| media.rtx_ssrc_of(s));

@@ -13,16 +13,16 @@ use crate::stream::StreamDirection;
 pub struct AnswerPolicy {
     /// Form in which the offerer's streams are received.
     pub receive: Option<Delivery>,
-    /// Streams that the answer sends; each goes into the first section that accepts it.
+    /// Streams that the answer sends; each uses the first section that accepts it.
     pub send: Vec<Outgoing>,
 }
 
 /// Stream that an answer sends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Outgoing {
-    /// Sound or pictures.
+    /// Kind of media.
     pub kind: MediaKind,
-    /// The only form that it may have, in place of weft's own form of every codec of its
+    /// The only form that it may have. Default: weft's own form of every codec of its
     /// kind that the [`PeerConfig`](crate::PeerConfig) allows.
     pub form: Option<Form>,
 }
@@ -38,8 +38,8 @@ impl From<MediaKind> for Outgoing {
 pub(crate) enum Plan {
     /// It carries streams.
     Used(Use),
-    /// It is accepted and carries nothing, because there is no stream that the offerer
-    /// could receive. A rejection would end the call of clients that require ICE and DTLS
+    /// It is accepted but carries nothing, because there is no stream for the offerer to
+    /// receive. A rejection would end the call of clients that require ICE and DTLS
     /// attributes in every section (aiortc).
     Idle(PayloadTypes),
     /// It carries data channels.
@@ -52,7 +52,7 @@ pub(crate) enum Plan {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Use {
     pub types: PayloadTypes,
-    /// Index of the stream that we send, among those of its kind.
+    /// Index of the stream that we send, among the streams of its kind.
     pub sent: Option<usize>,
     pub received: bool,
 }
@@ -68,8 +68,8 @@ impl Plan {
 /// # Errors
 ///
 /// If a stream that the offer or the answer would send has no common codec (RFC 9725
-/// section 4.4.3: no partially successful answers), if no stream remains, or if the streams
-/// do not share one transport.
+/// section 4.4.3: no partially successful answers), if no stream remains, or if the
+/// streams do not share one transport.
 pub(crate) fn plan(
     offer: &SessionDescription,
     allowed: &[Codec],
@@ -87,7 +87,7 @@ pub(crate) fn plan(
     let used = plans.iter().zip(&offer.media).filter(|(p, _)| p.is_used());
     let shared = used.map(|(_, media)| media).all(grouped);
     for (plan, media) in plans.iter_mut().zip(&offer.media) {
-        // Outside of the group it would need its own transport.
+        // Outside the group, it would need its own transport.
         let shares = shared && grouped(media) && media.rtcp_mux;
         if matches!(plan, Plan::Idle(_)) && !shares {
             *plan = Plan::Rejected;
@@ -98,7 +98,7 @@ pub(crate) fn plan(
 
 /// Plans to accept the offer's data channels if they share the transport of media.
 pub(crate) fn accept_data(offer: &SessionDescription, plans: &mut [Plan]) {
-    // The first of several sections, because a transport has only one SCTP association.
+    // Only the first of several sections, because a transport has only one SCTP association.
     let mut sections = plans.iter_mut().zip(&offer.media);
     let data = sections.find(|(_, media)| {
         !media.is_rejected() && media.data_channel_terms().is_some() && is_grouped(offer, media)
@@ -119,8 +119,8 @@ fn plan_of(
     waiting: &mut Vec<Waiting>,
 ) -> Result<Plan, NegotiationError> {
     let SectionKind::Media(kind) = offered.kind else {
-        // Data channels and the like: pages open one beside the media, and no
-        // media is lost without it.
+        // Data channels and similar: pages open them beside the media, and rejecting them
+        // loses no media.
         return Ok(Plan::Rejected);
     };
     if offered.is_rejected() {
@@ -156,8 +156,8 @@ fn plan_of(
     })
 }
 
-/// Checks that all used streams share one transport: one BUNDLE group (RFC 9143), unless
-/// there is only one section, and RTCP on the same port.
+/// Checks that all streams in use share one transport: one BUNDLE group (RFC 9143),
+/// unless there is only one section, and RTCP on the same port.
 fn check_transport(offer: &SessionDescription, plans: &[Plan]) -> Result<(), NegotiationError> {
     let used = plans.iter().zip(&offer.media).filter(|(p, _)| p.is_used());
     let used: Vec<&Media> = used.map(|(_, media)| media).collect();
@@ -197,7 +197,7 @@ fn of_kind(codecs: &[Codec], kind: MediaKind) -> Vec<Codec> {
     of_kind.copied().collect()
 }
 
-/// Stream without a section so far, and its index among those of its kind.
+/// Stream that has no section so far, and its index among the streams of its kind.
 #[derive(Clone, Copy)]
 struct Waiting {
     outgoing: Outgoing,
@@ -215,8 +215,8 @@ impl Waiting {
         waiting.collect()
     }
 
-    /// Removes and returns the first of `waiting` that fits this section, with its payload
-    /// types there. `None` if none of this kind waits.
+    /// Removes and returns the first of `waiting` that fits this section, with its
+    /// payload types there. Returns `None` if no stream of this kind waits.
     fn take(
         waiting: &mut Vec<Waiting>,
         offered: &Media,

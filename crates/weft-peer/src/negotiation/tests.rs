@@ -153,7 +153,7 @@ fn chromium_plays_what_we_send_in_the_section_that_it_would_receive() {
         [peer.streams()[0].ssrc.expect("ours")]
     );
     assert_eq!(answer.media[0].setup, Some(Setup::Passive));
-    // Accepted all the same: aiortc refuses rejected sections.
+    // Accepted without a stream: aiortc refuses rejected sections.
     assert_eq!(answer.media[1].direction, sdp::Direction::Inactive);
     assert!(!answer.media[1].is_rejected());
     assert_eq!(answer.media[1].primary_ssrcs(), []);
@@ -174,8 +174,8 @@ fn firefox_keeps_its_own_numbers_and_its_rejected_section() {
     assert_eq!(peer.session().level(), Level::SenderSide);
 }
 
-/// Offer of Firefox 99 for playing: transport-wide numbers for video, none
-/// for audio (payloads and extensions shortened to those that matter here).
+/// Offer of Firefox 99 for playing: transport-wide numbers for video, none for audio
+/// (only the relevant payloads and extensions).
 const FIREFOX_PLAYS: &str = "\
 v=0\r
 o=mozilla...THIS_IS_SDPARTA-99.0 8833763482153536527 0 IN IP4 0.0.0.0\r
@@ -221,14 +221,14 @@ const SEND_BOTH: fn() -> AnswerPolicy = || AnswerPolicy {
     send: vec![MediaKind::Audio.into(), MediaKind::Video.into()],
 };
 
-/// Sends one frame of each stream and says which bear a transport-wide number.
+/// Sends one frame of each stream; returns which have a transport-wide number.
 fn numbered(peer: &mut Peer, extensions: &ExtensionMap) -> Vec<(MediaKind, bool)> {
     let (path, rtt) = (PathId(0), Duration::from_millis(50));
     let mut now = Instant::ZERO;
     peer.session.handle_input(now, Input::PathUp { path, rtt });
     let mut seen = Vec::new();
     for stream in peer.streams.clone() {
-        // The pacer has long forgotten the one before.
+        // After this time, the pacer has no debt from the previous frame.
         now += Duration::from_secs(1);
         let frame = Frame::new(&[0; 100], 0, now);
         while peer.session.poll_output().is_some() {}
@@ -365,7 +365,7 @@ fn codecs(peer: &Peer) -> Vec<Codec> {
     peer.streams().iter().map(|s| s.codec()).collect()
 }
 
-/// The answer to `offer` of a peer with these codecs, and what it agreed on.
+/// Returns the answer of a peer with these codecs to `offer`, and the negotiated result.
 fn answer_with(offer: &str, video: &[Codec]) -> Result<(Peer, Media), NegotiationError> {
     let mut config = config(IceRole::Controlled, 1, "192.0.2.1:5000");
     config.codecs = [video, &[Codec::Opus]].concat();

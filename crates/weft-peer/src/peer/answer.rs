@@ -17,11 +17,11 @@ use crate::negotiation::{
 };
 use crate::stream::NegotiatedStream;
 
-/// The peer of an offer, and the answer to send.
+/// Creates the peer that answers an offer, and the answer to send.
 ///
 /// # Errors
-/// If the offer cannot be read, if anything in it that we receive or send finds
-/// no codec, or if we cannot carry it over one transport.
+/// If the offer cannot be read, if a stream in it that we would receive or send has no
+/// common codec, or if one transport cannot carry it.
 pub fn answer(
     now: Instant,
     mut config: PeerConfig,
@@ -70,13 +70,13 @@ pub fn answer(
 }
 
 impl Peer {
-    /// Answers a later offer over this connection. It takes what the new sections send,
-    /// by the policy of the first answer, and sends nothing in them; the sections before
-    /// stay as they are. An offer that cannot be used changes nothing.
+    /// Answers a later offer over this connection. The peer receives the streams of the
+    /// new sections, by the policy of the first answer, and sends nothing in them.
+    /// Existing sections do not change. An offer that cannot be used changes nothing.
     ///
     /// # Errors
-    /// If this side makes the offers, the offer cannot be read or lacks sections, or
-    /// what it adds cannot be used.
+    /// If this side makes the offers, if the offer cannot be read or lacks sections, or
+    /// if its new sections cannot be used.
     pub fn answer(&mut self, now: Instant, offer: &str) -> Result<String, NegotiationError> {
         let offer = SessionDescription::parse(offer)?;
         let answered = self.answered.as_ref();
@@ -152,8 +152,8 @@ struct Answering<'a> {
 }
 
 impl Answering<'_> {
-    /// The answer to one section. It has nothing that the offer has not (RFC 3264
-    /// section 6), but for what describes us.
+    /// Returns the answer to one section. It contains nothing that the offer does not
+    /// contain (RFC 3264 section 6), except for our own description.
     fn answer(
         &mut self,
         plan: Plan,
@@ -243,9 +243,9 @@ impl Answering<'_> {
     }
 }
 
-/// An answer may bound the rate of a stream that we receive. For one that we send
-/// we do not want to hear that: where every packet is reported, an estimate of
-/// the other side's is of fewer.
+/// An answer may bound the rate of a stream that we receive. We do not request such
+/// bounds for a stream that we send: where every packet is reported, the other side's
+/// estimate would use fewer packets.
 fn tell_of_rate(media: &mut Media, offered: &Media) {
     if let Some(payload) = media.payloads.first_mut() {
         let offered = offered.payload(payload.payload_type);
@@ -256,7 +256,7 @@ fn tell_of_rate(media: &mut Media, offered: &Media) {
 }
 
 impl Answering<'_> {
-    /// Returns in how many sections a kind is received by now.
+    /// Returns the number of sections in which a kind is received so far.
     fn received(&self, kind: MediaKind) -> usize {
         let streams = self.peer.streams.iter();
         let alike = |s: &&NegotiatedStream| s.ssrc.is_none() && s.codec().kind() == kind;
@@ -264,7 +264,7 @@ impl Answering<'_> {
         places.max().unwrap_or_default()
     }
 
-    /// Two kinds of feedback do the same: an answer lists the one to use.
+    /// Keeps the feedback that we use, of two kinds with the same purpose.
     fn keep_chosen_feedback(&self, media: &mut Media) {
         let session = &self.peer.session;
         let by_stream = (session.level(), session.feedback_format())
@@ -283,8 +283,8 @@ impl Answering<'_> {
     }
 }
 
-/// An answer lists no feedback that was not offered (RFC 4585 section 4.2), and
-/// the format parameters that the codec answers to the offered ones.
+/// Keeps only offered feedback in an answer (RFC 4585 section 4.2), and the format
+/// parameters with which the codec answers the offered ones.
 fn keep_what_was_offered(media: &mut Media, offered: &Media) {
     for payload in &mut media.payloads {
         let offered = offered.payload(payload.payload_type);

@@ -7,8 +7,8 @@ use super::sent_packets::{CapturedPacket, PacketWay};
 use super::{Event, Output, Peer};
 
 impl Peer {
-    /// Reports every RTP and RTCP packet from now on as [`Event::Packet`], copies and
-    /// retransmissions included. Checks, the handshake and data channels are left out. Each
+    /// Reports every RTP and RTCP packet from now on as [`Event::Packet`], including
+    /// copies and retransmissions, but not checks, the handshake or data channels. Each
     /// event costs a copy of the packet.
     pub fn capture_packets(&mut self) {
         self.sent.begin_capture();

@@ -1,4 +1,4 @@
-//! Data channels: their packets go over the best path, urgent ones over two.
+//! Data channels: their packets take the best path, urgent ones two paths.
 
 use std::time::Instant as StdInstant;
 
@@ -6,11 +6,11 @@ use weft_data::{Config, DataChannels};
 use weft_units::{Deadline, Duration, Instant, PathId};
 use weft_wire::sdp::Media;
 
-/// Advantage in round trip, beside half of the other path's, for which messages change to
-/// another path. Chosen by us: a change reorders messages, and SCTP takes that for loss.
+/// Advantage in round trip, in addition to half of the other path's, for which messages change to
+/// another path. Chosen by us: a change reorders messages, and SCTP mistakes that for loss.
 const ADVANTAGE: Duration = Duration::from_millis(30);
 
-/// Time beside the round trip after which a message should be acknowledged. Chosen by us:
+/// Time in addition to the round trip after which a message should be acknowledged. Chosen by us:
 /// a receiver delays acknowledgements by up to 200 ms (RFC 9260 section 6.2).
 const PATIENCE: Duration = Duration::from_millis(300);
 
@@ -18,12 +18,13 @@ const PATIENCE: Duration = Duration::from_millis(300);
 pub(crate) struct DataLink {
     pub channels: DataChannels,
     path: Option<PathId>,
-    /// When the path becomes suspect, if nothing comes from the other side before.
+    /// Time at which the path becomes suspect, unless a packet from the other side
+    /// arrives earlier.
     suspicion_due: Option<Instant>,
 }
 
 impl DataLink {
-    /// The terms are those of the other side's section; `None` if it has none.
+    /// Creates data channels with the terms in the other side's section; `None` if it has none.
     pub fn new(media: &Media, is_dtls_client: bool, epoch: StdInstant) -> Option<DataLink> {
         let (remote_port, max_message) = media.data_channel_terms()?;
         let channels = DataChannels::new(Config {
@@ -39,7 +40,7 @@ impl DataLink {
         })
     }
 
-    /// When [`DataLink::handle_timeout`] is wanted.
+    /// Deadline of the next [`DataLink::handle_timeout`].
     pub fn poll_timeout(&self) -> Option<Deadline> {
         let suspicion = self.suspicion_due.map(|at| Deadline {
             at,
@@ -48,7 +49,7 @@ impl DataLink {
         Deadline::earlier(self.channels.poll_timeout(), suspicion)
     }
 
-    /// Lets time pass; returns the path if it has become suspect now.
+    /// Handles the passing of time; returns the path if it has just become suspect.
     pub fn handle_timeout(&mut self, now: Instant) -> Option<PathId> {
         self.channels.handle_timeout(now);
         let is_due = self.suspicion_due.is_some_and(|due| due <= now);
@@ -56,14 +57,14 @@ impl DataLink {
         self.path.filter(|_| is_due)
     }
 
-    /// Takes a packet of the other side: its path lives.
+    /// Handles a packet from the other side, which shows that the path works.
     pub fn handle_packet(&mut self, now: Instant, packet: &[u8]) {
         self.suspicion_due = None;
         self.channels.handle_packet(now, packet);
     }
 
-    /// Chooses the paths of a packet among these, which begin with the best: the last
-    /// one while it is nearly as good as the best, and a second one for a copy.
+    /// Chooses the paths of a packet from these, which start with the best. It keeps the last
+    /// path while that is nearly as good as the best, and adds a second path for a copy.
     pub fn choose(
         &mut self,
         now: Instant,

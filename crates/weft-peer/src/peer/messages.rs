@@ -6,7 +6,7 @@ use weft_units::Instant;
 use super::Peer;
 
 impl Peer {
-    /// Whether the connection has data channels: both sides want them.
+    /// Whether the connection has data channels, because both sides want them.
     #[must_use]
     pub fn has_data_channels(&self) -> bool {
         self.data.is_some()
@@ -31,7 +31,7 @@ impl Peer {
     /// Sends a message on an open data channel.
     ///
     /// # Errors
-    /// See [`SendError`]; nothing is sent then.
+    /// See [`SendError`]; on an error, nothing is sent.
     pub fn send_message(
         &mut self,
         now: Instant,

@@ -1,19 +1,19 @@
-//! Attempts to move a peer that stays with a dead path.
+//! Attempts to move a peer that keeps sending on a failed path.
 //!
-//! Peers with libnice (Janus, GStreamer) send on the pair nominated first until
-//! another pair of a higher priority is nominated. When that pair dies, they still
-//! answer checks on the others, but their feedback is lost.
+//! Peers with libnice (Janus, GStreamer) send on the pair nominated first until another
+//! pair of a higher priority is nominated. When that pair fails, they still answer checks
+//! on the others, but their feedback is lost.
 
 use weft_units::{Duration, Instant};
 
-/// From one attempt to the next. Chosen by us: a check, a nomination and the first
-/// feedback take less than a second each.
+/// Interval between attempts. Chosen by us: a check, a nomination and the first feedback
+/// take less than a second each.
 const PAUSE: Duration = Duration::from_secs(3);
-/// Attempts in the life of a peer: each costs it a remote candidate, of which libnice
-/// keeps 25 (agent/agent.h, `NICE_AGENT_MAX_REMOTE_CANDIDATES`).
+/// Maximum number of attempts in the life of a peer. Each costs the peer a remote candidate, of
+/// which libnice keeps 25 (agent/agent.h, `NICE_AGENT_MAX_REMOTE_CANDIDATES`).
 const MOST: u8 = 16;
 
-/// The attempts so far.
+/// Attempts so far.
 #[derive(Default)]
 pub(super) struct Moving {
     count: u8,

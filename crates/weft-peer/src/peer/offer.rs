@@ -95,9 +95,9 @@ impl Offer {
 }
 
 impl Peer {
-    /// Offers more sections over this connection, in addition to the existing ones; returns
-    /// the description to send. Sections of an earlier offer that still waits for its
-    /// answer stay, so one answer to the last offer covers all.
+    /// Offers more sections over this connection, in addition to the existing ones;
+    /// returns the description to send. Sections of an earlier offer that still waits for
+    /// its answer stay, so one answer to the last offer covers all.
     ///
     /// # Errors
     /// If the other side makes the offers of this connection.
@@ -120,7 +120,8 @@ impl Peer {
     /// [`Peer::streams`]. An answer that does not match changes nothing.
     ///
     /// # Errors
-    /// If no offer waits, or the answer is unreadable or belongs to another offer.
+    /// If no offer waits for an answer, or if the answer is unreadable or belongs to
+    /// another offer.
     pub fn accept(&mut self, now: Instant, answer: &str) -> Result<(), NegotiationError> {
         let waiting = self.offering.as_mut().filter(|o| o.is_waiting());
         let offering = waiting.ok_or(NegotiationError::NothingOffered)?;

@@ -1,4 +1,4 @@
-//! Packets on their way out: protected once, sent on one path or more.
+//! Sending of packets: each is protected once and sent on one or more paths.
 
 use weft_session::{Level, Protocol, Repeat, Retention, Transmit};
 use weft_units::{Ecn, Instant, PathId};
@@ -7,7 +7,7 @@ use weft_wire::rtp;
 use super::{Event, Output, Peer};
 
 impl Peer {
-    /// Protects once, sends on the path and its copies.
+    /// Protects a packet once and sends it on its path and the paths of its copies.
     pub(super) fn transmit(&mut self, now: Instant, transmit: Transmit) {
         let plain = self.sent.plain(now, &transmit);
         let Transmit {
@@ -29,7 +29,7 @@ impl Peer {
             Protocol::Rtcp => self.association.protect_rtcp(&mut packet),
         };
         if protected.is_err() {
-            // Not connected yet or an index used up: counted by the association.
+            // Not connected yet, or the indices are used up: the association counts it.
             return;
         }
         if let Some((plain, copies)) = captured {
@@ -52,8 +52,8 @@ impl Peer {
         self.push_on(*last, Ecn::NotEct, packet);
     }
 
-    /// Sends a report on more paths, each time under an index of its own: others
-    /// than weft take the same bytes for a replay, and Janus logs each as an error.
+    /// Sends a report on more paths, each time with its own index: implementations other than
+    /// weft treat the same bytes as a replay, and Janus logs each replay as an error.
     fn copy_report(&mut self, paths: &[PathId], report: &[u8]) {
         for path in paths {
             let mut packet = report.to_vec();
@@ -63,7 +63,7 @@ impl Peer {
         }
     }
 
-    /// Sends protected bytes once more; what is too old is not there any more.
+    /// Sends protected bytes again, unless they are too old to be stored.
     pub(super) fn repeat(&mut self, repeat: Repeat) {
         let sent = &self.sent;
         let Some(packet) = sent.protected.get(repeat.ssrc, repeat.sequence) else {
@@ -80,13 +80,13 @@ impl Peer {
         self.push_on(repeat.path, Ecn::NotEct, packet);
     }
 
-    /// Sends what the data channels want to send; returns whether there was anything.
+    /// Sends the packets of the data channels; returns whether there were any.
     pub(super) fn pump_data(&mut self, now: Instant) -> bool {
         let Some(data) = &mut self.data else {
             return false;
         };
         let mut progressed = false;
-        // Nothing below changes them, and a long message has many packets.
+        // Nothing below changes the paths, and a long message has many packets.
         let mut ranked = None;
         while let Some(output) = data.channels.poll_output() {
             progressed = true;

@@ -1,4 +1,4 @@
-//! Packets without protection: captured ones, and those that may be sent again.
+//! Stored packets: unprotected ones for capture, and those that may be sent again.
 
 use weft_session::{Protocol, Repeat, RepeatStore, Retention, Transmit};
 use weft_units::{FiveTuple, Instant, PathId};
@@ -7,7 +7,7 @@ use weft_wire::rtp;
 /// RTP or RTCP packet that a peer sent or received.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CapturedPacket {
-    /// Path that it took.
+    /// Path of the packet.
     pub path: PathId,
     /// Addresses of the path.
     pub tuple: FiveTuple,
@@ -22,7 +22,7 @@ pub struct CapturedPacket {
 /// Direction of a captured packet.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum PacketWay {
-    /// This peer sends it. The link may still lose it.
+    /// This peer sent it. The link may still lose it.
     Sent,
     /// This peer received it.
     Received,
@@ -31,14 +31,14 @@ pub enum PacketWay {
 /// Packets that may have to be sent again.
 #[derive(Default)]
 pub(super) struct SentPackets {
-    /// As they were protected.
+    /// Protected packets.
     pub protected: RepeatStore,
-    /// Without protection; `None` if packets are not captured.
+    /// Unprotected packets; `None` if packets are not captured.
     plain: Option<RepeatStore>,
 }
 
 impl SentPackets {
-    /// Returns a packet in one piece, if packets are captured.
+    /// Returns a sent packet in one piece, if packets are captured.
     pub fn plain(&mut self, now: Instant, transmit: &Transmit) -> Option<Vec<u8>> {
         let plain = self.plain.as_mut()?;
         let packet = [&transmit.packet[..], &transmit.rest].concat();
@@ -56,7 +56,7 @@ impl SentPackets {
         Some(packet.to_vec())
     }
 
-    /// Returns a packet that came, if packets are captured.
+    /// Returns a received packet, if packets are captured.
     pub fn received(
         &self,
         (path, tuple): (PathId, FiveTuple),

@@ -11,7 +11,7 @@ impl Peer {
         self.session.set_scheduler(scheduler);
     }
 
-    /// Changes what the call is spared first.
+    /// Changes the preference during the call.
     pub fn set_preference(&mut self, now: Instant, preference: Preference) {
         self.session.set_preference(now, preference);
     }
@@ -27,18 +27,19 @@ impl Peer {
         self.pump(now);
     }
 
-    /// Says how a path's link may be used; known for paths to come, too.
+    /// Sets the policy of a path's link; it also applies to paths that do not exist yet.
     pub fn set_path_policy(&mut self, now: Instant, path: PathId, policy: Policy) {
         self.session.set_path_policy(now, path, policy);
         self.pump(now);
     }
 
-    /// Changes how what waits leaves ([`set_backlog`](weft_session::Session::set_backlog)).
+    /// Changes the treatment of waiting packets
+    /// ([`set_backlog`](weft_session::Session::set_backlog)).
     pub fn set_backlog(&mut self, backlog: Backlog) {
         self.session.set_backlog(backlog);
     }
 
-    /// Bounds what is sent over all paths together.
+    /// Bounds the total sending rate over all paths.
     pub fn set_max_rate(&mut self, now: Instant, rate: Rate) {
         self.session.set_max_rate(now, rate);
         self.pump(now);
@@ -51,7 +52,7 @@ impl Peer {
         self.pump(now);
     }
 
-    /// Tells the peer what it may send on all streams together
+    /// Tells the peer the maximum rate of all its streams together
     /// ([`set_peer_limit`](weft_session::Session::set_peer_limit)).
     pub fn set_peer_limit(&mut self, now: Instant, rate: Rate) {
         self.session.set_peer_limit(rate);

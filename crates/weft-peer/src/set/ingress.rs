@@ -1,22 +1,22 @@
-//! Bound on one peer's datagrams: the rest is dropped before it costs anything.
+//! Bound on one peer's datagrams: the excess is dropped before it costs anything.
 
 use weft_units::{Bytes, Duration, Instant, Rate};
 
-/// Most that may come at once beside the rate: a queue on the way that empties.
-/// Chosen by us: a second's worth.
+/// Maximum burst beyond the rate, as when a queue on the way empties. Chosen by us: as
+/// much as the rate allows in a second.
 const BURST: Duration = Duration::from_secs(1);
 
-/// A datagram counts as no less, in bytes: what it costs to read it and to pass it
-/// on is the same for a small one. Chosen by us: a third of a full one, so that
-/// who sends the smallest packets has no more than three times as many.
+/// Minimum charge of a datagram in bytes: reading and forwarding a small one costs the
+/// same. Chosen by us: a third of a full one, so that the smallest packets gain a peer at
+/// most three times as many.
 const LEAST: u64 = 400;
 
-/// A bound on what comes, datagram by datagram (the generic cell rate
-/// algorithm, ITU-T I.371).
+/// Bound on incoming datagrams, applied one by one (the generic cell rate algorithm,
+/// ITU-T I.371).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ingress {
     rate: Rate,
-    /// When what has come would have, at the rate.
+    /// Time at which everything received so far would have arrived at the rate.
     due: Instant,
 }
 
@@ -32,21 +32,21 @@ impl Ingress {
         self.rate
     }
 
-    /// Changes the rate. Datagrams beyond the old one still count.
+    /// Changes the rate. The excess over the old rate still counts.
     pub fn set_rate(&mut self, rate: Rate) {
         self.rate = rate;
     }
 
-    /// Whether so much has come that nothing more is taken now.
+    /// Whether the bound is exhausted, so that nothing is accepted now.
     pub fn is_exhausted(&self, now: Instant) -> bool {
         self.due > now + BURST
     }
 
-    /// A datagram of this length was the peer's. Others are not counted: who
-    /// forges a source is not to use up what its owner has.
+    /// Counts a datagram of this length from the peer. Others are not counted, so that
+    /// datagrams with a forged source cannot exhaust the owner's bound.
     pub fn count(&mut self, now: Instant, len: usize) {
         let time = self.rate.time_for(Bytes((len as u64).max(LEAST)));
-        // At no rate at all one datagram is a second's worth.
+        // At rate zero, one datagram costs a second.
         self.due = self.due.max(now) + time.unwrap_or(BURST);
     }
 }
@@ -68,7 +68,7 @@ mod tests {
         let mut ingress = Ingress::new(Rate::from_mbps(8));
         let mut now = Instant::ZERO + Duration::from_secs(60);
         let taken = (0..5_000).filter(|_| admits(&mut ingress, now)).count();
-        // A second's megabyte, and the one that went beyond.
+        // A megabyte in a second, and the one that exceeded it.
         assert_eq!(taken, 1_001);
         let mut later = 0;
         for _ in 0..10_000 {

@@ -1,3 +1,3 @@
-/// A peer's place in its [`PeerSet`](crate::PeerSet); never used twice.
+/// Number of a peer in its [`PeerSet`](crate::PeerSet); never reused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PeerKey(pub u64);

@@ -7,25 +7,23 @@ use weft_ice::Route;
 
 use super::key::PeerKey;
 
-/// The pairs of all peers, and nothing else: what a peer may claim is bounded
-/// by its agent.
+/// Pairs of all current peers; each peer's agent bounds the number of its claims.
 #[derive(Default, Debug)]
 pub(super) struct Routes {
-    /// Claimants of each pair. The owner comes first: the peer that proved last to be there,
-    /// or else the first that claimed it.
+    /// Claimants of each pair, the owner first: the peer that most recently proved its
+    /// presence there, or else the first claimant.
     claims: BTreeMap<FiveTuple, Vec<PeerKey>>,
 }
 
 impl Routes {
-    /// Returns the peers that claim these addresses, their owner first.
+    /// Returns the peers that claim these addresses, the owner first.
     pub fn of(&self, tuple: FiveTuple) -> &[PeerKey] {
         self.claims.get(&tuple).map_or(&[], Vec::as_slice)
     }
 
-    /// A peer's pairs are others than before. One that has become valid is its
-    /// own, even if another peer had it: a check that bears its keys was answered from
-    /// there, as when a browser uses a port again for a new call. To be heard
-    /// from there is not enough: sources can be forged.
+    /// Updates the pairs of a peer. It takes ownership of a pair that has become valid, even from
+    /// another peer: a check with its keys was answered from there, as when a browser reuses a
+    /// port for a new call. A datagram from there is not enough, because sources can be forged.
     pub fn update(&mut self, key: PeerKey, before: &[Route], after: &[Route]) {
         for route in before {
             if !after.iter().any(|r| r.tuple == route.tuple) {
@@ -54,7 +52,7 @@ impl Routes {
         }
     }
 
-    /// How many claims there are.
+    /// Number of claims.
     pub fn len(&self) -> usize {
         self.claims.values().map(Vec::len).sum()
     }

@@ -14,7 +14,7 @@ fn addr(text: &str) -> SocketAddr {
     text.parse().expect("an address")
 }
 
-/// A client at `local` that offered video, and its peer on the server.
+/// Returns a client at `local` that offered video, and its peer on the server.
 fn pair(seed: u64, local: &str) -> (Peer, Peer) {
     let section = Section::new(MediaKind::Video, StreamDirection::Send);
     let client = config(IceRole::Controlling, seed, local);
@@ -29,13 +29,13 @@ fn pair(seed: u64, local: &str) -> (Peer, Peer) {
     (client, server)
 }
 
-/// A server's peers and their clients, without any delay between them.
+/// Server's peers and their clients, without any delay between them.
 #[derive(Default)]
 struct House {
     now: Instant,
     set: PeerSet,
     clients: Vec<Peer>,
-    /// The last check that a client sent, for replays.
+    /// Latest check that a client sent, for replays.
     last_check: Vec<u8>,
 }
 
@@ -45,7 +45,7 @@ impl House {
         self.set.insert(server)
     }
 
-    /// Everything sent arrives; time passes in steps of 10 ms.
+    /// Delivers everything; time passes in steps of 10 ms.
     fn run(&mut self, ms: u64) {
         for _ in 0..ms / 10 {
             while self.exchange() {}
@@ -136,7 +136,7 @@ fn a_forged_check_with_a_known_name_takes_no_route_over() {
     house.run(500);
     let attacker = house.admit(pair(2, "198.51.100.2:1000"));
     house.run(500);
-    // The other peer's name in a check from the victim's address, unsigned.
+    // A check that names the other peer from the victim's address, unsigned.
     let mut forged = house.last_check.clone();
     let last = forged.len() - 1;
     forged[last] ^= 1;
@@ -200,7 +200,7 @@ fn a_removed_peer_leaves_neither_name_nor_route() {
     assert!(house.set.names.is_empty() && house.set.routes.len() == 0);
 }
 
-/// A set with two datagrams and an event of one peer, of which the first is taken.
+/// Returns a set with two datagrams and an event of one peer, after the first was polled.
 fn with_outputs_under_way() -> (House, PeerKey) {
     let mut house = House::default();
     let key = house.admit(pair(1, "198.51.100.1:1000"));
@@ -220,7 +220,7 @@ fn with_outputs_under_way() -> (House, PeerKey) {
     (house, key)
 }
 
-/// Content of a datagram that a test made.
+/// Content of a datagram that a test created.
 fn marked(output: Option<(PeerKey, Output)>) -> Option<u8> {
     match output?.1 {
         Output::Transmit { datagram, .. } => (datagram.len() == 1).then(|| datagram[0]),
@@ -257,7 +257,7 @@ fn a_path_of_a_peer_is_up_on_both_sides() {
     assert_eq!(states(house.set.get(key).expect("there")), [PathState::Up]);
 }
 
-/// The pairs of all peers as the set has them, and as their agents do.
+/// Number of pairs of all peers in the set, and in their agents.
 fn routes(set: &PeerSet) -> (usize, usize) {
     let pairs = set.iter().map(|(_, peer)| peer.association().routes());
     (set.routes.len(), pairs.map(Iterator::count).sum())
@@ -291,7 +291,7 @@ fn a_signed_check_from_a_forged_source_does_not_move_a_route() {
     house.run(500);
     let attacker = house.admit(pair(2, "198.51.100.2:1000"));
     house.run(500);
-    // The other's own check, with its own keys, as if it came from the victim.
+    // The attacker's own check, with its own keys, as if from the victim.
     let check = house.last_check.clone();
     let name = house.set.get(attacker).expect("there");
     let name = &name.association().credentials().ufrag;
@@ -404,15 +404,15 @@ fn packets_beyond_a_peers_bound_are_dropped_unread() {
         }
         answers
     };
-    // What bears no signature of the peer's uses up nothing of what it may send,
-    // whatever address it names: media, keep-alives of ICE.
+    // Datagrams without the peer's signature do not use up its bound, whatever address
+    // they name: media, and keep-alives of ICE.
     let mut indication = house.last_check[..20].to_vec();
     (indication[1], indication[2], indication[3]) = (0x11, 0, 0);
     for unsigned in [&[0x80; 1_000][..], &indication] {
         assert_eq!(answers(&mut house, unsigned, 1_000), 0);
     }
     let check = house.last_check.clone();
-    // However small it is.
+    // Regardless of its size.
     let most = 125_000 / 400;
     assert!(check.len() < 200);
     let answered = answers(&mut house, &check, 10 * most);

@@ -1,4 +1,4 @@
-//! Captured packets are those on the wires, without protection.
+//! Captured packets equal those on the wire, without protection.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::wires::is_rtcp;
 use crate::world::{Setup, World};
 use crate::{seconds, without_line};
 
-/// Bytes that AES-128-GCM adds to RTP (RFC 7714), and to RTCP with its index.
+/// Bytes that AES-128-GCM adds to RTP (RFC 7714), and to RTCP together with its index.
 const TAG: usize = 16;
 const TAG_AND_INDEX: usize = TAG + 4;
 

@@ -12,7 +12,7 @@ fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
-/// A call that changed its link so often, each time with an overlap.
+/// Runs a call that changed its link this many times, each time with an overlap.
 fn after(changes: usize) -> World {
     let mut world = World::new(&Setup::new(1, &[LINK]));
     world.run(ms(2000));
@@ -23,7 +23,7 @@ fn after(changes: usize) -> World {
         world.cut(change - 1);
         world.run(ms(200));
     }
-    // Until the receiver may send nothing to the last address any more.
+    // Until the receiver may no longer send to the last address.
     world.run(ms(35_000));
     world
 }
@@ -32,8 +32,8 @@ fn known_paths(peer: &Peer) -> usize {
     peer.session().stats().paths.len()
 }
 
-/// Bytes in five seconds towards the receiver and back, on the link of this
-/// place. The receiver reports more often where there are paths to choose from.
+/// Bytes in five seconds towards the receiver and back, on this link. The receiver
+/// reports more often if there is a choice of paths.
 fn traffic(world: &mut World, link: usize) -> [f64; 2] {
     let (up, down) = world.wires.delivered()[link];
     world.run(ms(5000));

@@ -1,5 +1,5 @@
-//! Parts that calls in virtual time and over sockets share: the picture
-//! source, what is written down, and the bodies of the tests.
+//! Parts that calls in virtual time and over sockets share: the picture source, the
+//! record, and the bodies of the tests.
 
 use std::net::SocketAddr;
 
@@ -21,7 +21,7 @@ pub enum Side {
     Receiver,
 }
 
-/// A frame that came out at the receiver.
+/// Frame that the receiver released.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown {
     pub at: Instant,
@@ -43,7 +43,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// Takes down an event of the receiver's or the sender's.
+    /// Records an event of the receiver or the sender.
     pub fn on_event(&mut self, now: Instant, side: Side, event: &Event) {
         match event {
             Event::Association(event) => self.events.push((now, side, event.clone())),
@@ -56,7 +56,7 @@ impl Record {
         }
     }
 
-    /// A frame came out, with its number and time in it.
+    /// Records a released frame, with the number and time in it.
     pub fn on_frame(&mut self, at: Instant, data: &[u8]) {
         let Stamp {
             number,
@@ -80,7 +80,7 @@ impl Record {
         self.shown.iter().filter(within).count()
     }
 
-    /// The longest time without a frame, the ends of the span counted in.
+    /// Longest time without a frame, including the ends of the span.
     pub fn longest_gap(&self, from: Instant, to: Instant) -> Duration {
         let within = self.shown.iter().map(|s| s.at);
         let within = within.filter(|at| (from..to).contains(at));
@@ -89,14 +89,14 @@ impl Record {
         gaps.max().unwrap_or_default()
     }
 
-    /// From capture to release, the `q` quantile.
+    /// Time from capture to release, the `q` quantile.
     pub fn latency(&self, q: f64) -> Duration {
         let mut all: Vec<Duration> = self.shown.iter().map(|s| s.at - s.captured).collect();
         all.sort();
         all[((all.len() - 1) as f64 * q) as usize]
     }
 
-    /// When the first event of one side after `from` was that satisfies.
+    /// Time of the first event of one side after `from` that satisfies the condition.
     pub fn first_event(
         &self,
         side: Side,
@@ -128,7 +128,7 @@ pub fn source(rng: Rng) -> Source {
     Source::new(Rate::from_kbps(600), rng)
 }
 
-/// Follows the session's requests to its encoder.
+/// Applies the session's requests to its encoder.
 pub fn heed(source: &mut Source, event: &Event) {
     match event {
         Event::Session(weft_session::Event::KeyframeRequested { .. }) => {
@@ -148,8 +148,8 @@ pub fn frame(picture: &Picture) -> Frame<'_> {
     }
 }
 
-/// A peer of a test call: everything random from the seed, except for the
-/// certificate.
+/// Configuration of a peer in a test call: all values are random from the seed, except
+/// for the certificate.
 pub fn config(role: IceRole, epoch: std::time::Instant, rng: &Rng) -> PeerConfig {
     let mut entropy = [0; 32];
     rng.stream("credentials").fill(&mut entropy);
@@ -188,7 +188,7 @@ pub fn local(addr: SocketAddr, link: u8) -> LocalAddress {
     }
 }
 
-/// A call that a test body can run: in virtual time or over sockets.
+/// Call that a test body can run, in virtual time or over sockets.
 pub trait TestCall {
     fn now(&self) -> Instant;
     fn run(&mut self, span: Duration);
@@ -197,16 +197,16 @@ pub trait TestCall {
     fn record(&self) -> &Record;
 }
 
-/// How much a busy machine may add to what is measured.
+/// Tolerance of measurements for a busy machine.
 #[derive(Clone, Copy)]
 pub struct Allowance {
     pub time: Duration,
-    /// Part of the frames that must be there.
+    /// Minimum share of the frames.
     pub frames: f64,
 }
 
-/// A link is cut and restored: the picture continues, the death is found out in
-/// time, the path comes back.
+/// Cuts a link and restores it: the picture continues, the failure is detected in time,
+/// and the path comes back.
 pub fn survives_a_cut(call: &mut impl TestCall, cut: usize, allowance: Allowance) {
     let seconds = Duration::from_secs;
     call.run(seconds(2));

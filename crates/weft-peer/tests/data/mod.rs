@@ -1,4 +1,4 @@
-//! Data channels beside the video, while links fail.
+//! Data channels beside the video while links fail.
 
 use std::collections::BTreeSet;
 
@@ -54,8 +54,8 @@ fn other(side: Side) -> Side {
     }
 }
 
-/// Part of the messages of 200 bytes that arrived within the deadline, while each link was cut
-/// for three seconds.
+/// Number of messages of 200 bytes that arrived within the deadline, and of all, while
+/// each link was cut for three seconds.
 fn in_time(links: [&'static str; 2], seed: u64, from: Side, urgency: Urgency) -> (usize, usize) {
     let setup = setup(seed, Side::Sender);
     let mut world = World::new(&Setup {
@@ -77,7 +77,7 @@ fn in_time(links: [&'static str; 2], seed: u64, from: Side, urgency: Urgency) ->
         payload[..8].copy_from_slice(&sent.len().to_be_bytes());
         let (peer, now) = world.side(from);
         sent.push(now);
-        // A message that is refused is late, too.
+        // A refused message counts as late.
         let _ = peer.send_message(now, channel, &Message::Binary(payload), urgency);
         world.run(INTERVAL);
     }
@@ -99,7 +99,7 @@ fn in_time(links: [&'static str; 2], seed: u64, from: Side, urgency: Urgency) ->
     (seen.len(), sent.len())
 }
 
-/// Prints and returns the part of the messages of both sides and six seeds that arrived
+/// Prints and returns the share of messages from both sides and six seeds that arrived
 /// within the deadline.
 fn part_in_time(links: [&'static str; 2], urgency: Urgency) -> f64 {
     let mut total = (0, 0);
@@ -125,7 +125,7 @@ fn urgent_messages_arrive_in_time_while_either_link_is_cut() {
 
 #[test]
 fn usual_messages_change_to_the_link_that_lives() {
-    // A link that dies is noticed when an acknowledgement is overdue: after about 0.6 s.
+    // A failed link is noticed when an acknowledgement is overdue: after about 0.6 s.
     assert!(part_in_time(TWO, Urgency::Usual) >= 0.92);
 }
 

@@ -1,7 +1,6 @@
-//! Interoperation with the whole of str0m, a WebRTC endpoint that nobody here
-//! wrote (its DTLS and ciphers are the libraries that we use, too): by offer
-//! and answer as text, with media both ways, over two links of ours in virtual
-//! time. What is found stands in docs/protocol/interop.md.
+//! Interoperation with the whole of str0m, a WebRTC endpoint that nobody here wrote (its DTLS and
+//! ciphers come from the libraries that we use, too): offer and answer as text, media both ways,
+//! over two of our links in virtual time. The findings are in docs/protocol/interop.md.
 
 use std::sync::Arc;
 use std::time::Instant as StdInstant;
@@ -21,7 +20,7 @@ use crate::wires::{Family, Wires, any_epoch};
 
 const LINKS: [&str; 2] = ["rate=6mbit,delay=15ms", "rate=4mbit,delay=25ms"];
 
-/// A call between a peer of ours with two links and str0m.
+/// Call between a peer of ours with two links and str0m.
 struct Call {
     now: Instant,
     epoch: StdInstant,
@@ -29,7 +28,7 @@ struct Call {
     str0m: Rtc,
     str0m_timeout: Instant,
     wires: Wires,
-    /// End that sends the video.
+    /// Side that sends the video.
     sender: Who,
     mid: Option<Mid>,
     source: Source,
@@ -185,7 +184,7 @@ impl Call {
                 str0m::Output::Timeout(at) => {
                     let after = at.saturating_duration_since(self.epoch);
                     let after = Duration::from(after).min(Duration::from_secs(3600));
-                    // It asks for times that have passed, too.
+                    // str0m also asks for times in the past.
                     let soon = self.now + Duration::from_millis(1);
                     self.str0m_timeout = (Instant::ZERO + after).max(soon);
                     return;
@@ -282,7 +281,7 @@ fn str0m_merges_two_links_and_a_cut_does_not_stop_it() {
             let gap = call.record.longest_gap(cut_at, call.now);
             println!("{offerer:?} offers, link {cut} cut: verdict {verdict:?}, gap {gap:?}");
             let verdict = verdict.expect("a verdict");
-            // The second link has probes only, four a second.
+            // The second link has only probes, four a second.
             let latest = Duration::from_millis([300, 500][cut]);
             assert!(verdict <= latest, "{verdict:?}");
             assert!(gap <= Duration::from_millis(500), "no frame for {gap:?}");

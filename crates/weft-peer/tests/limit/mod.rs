@@ -1,4 +1,4 @@
-//! Everything that a call sends stays within its bound.
+//! The total rate of a call stays within its bound.
 
 use weft_session::SchedulerKind;
 use weft_units::{Duration, Instant, Rate};
@@ -8,11 +8,10 @@ use crate::seconds;
 use crate::wires::{Family, OVERHEAD};
 use crate::world::{Setup, World};
 
-/// Between the beginnings of the seconds that are looked at.
+/// Step between the starts of the measured seconds.
 const STEP: Duration = Duration::from_millis(20);
 
-/// Mean rate, and that of the second with most, of all that left over all
-/// links, in bit/s.
+/// Mean rate and highest rate in any second, over all links, in bit/s.
 fn rates(world: &mut World, headers: u64) -> (f64, f64) {
     let sent = world.wires.sent.take().expect("it was asked for");
     let bits = |bytes: &[u8]| (bytes.len() as u64 + headers) as f64 * 8.0;
@@ -45,7 +44,7 @@ fn call(scheduler: SchedulerKind, limit: Rate, family: Family) -> World {
     });
     world.wires.sent = Some(Vec::new());
     world.run(seconds(8));
-    // Danger: pictures go twice.
+    // Danger: pictures are sent twice.
     world.cut(0);
     world.run(seconds(2));
     world.restore(0);

@@ -1,5 +1,5 @@
-//! Outages of all links at once: there is no other path to take over, the
-//! call has to wait and to go on as it was.
+//! Outages of all links at once: no other path can take over, so the call must wait and
+//! then resume as before.
 
 use weft_session::Level;
 use weft_units::{Duration, Instant, Rate};
@@ -7,20 +7,19 @@ use weft_units::{Duration, Instant, Rate};
 use crate::common::TestCall;
 use crate::world::{Setup, World};
 
-/// How a call went on after all its links were cut and one was restored.
+/// Recovery of a call after all its links were cut and one was restored.
 #[derive(Debug)]
 struct Recovery {
-    /// From the return to the first frame on the screen that was captured
-    /// after it.
+    /// Time from the restoration to the first displayed frame that was captured after it.
     fresh: Duration,
-    /// From the return to the begin of the first second with 24 frames.
+    /// Time from the restoration to the start of the first second with 24 frames.
     fluent: Duration,
-    /// From the return until the encoder may send three quarters of what it
-    /// did before, for good: the controller feels for the capacity.
+    /// Time from the restoration until the encoder may permanently send three quarters of
+    /// its previous rate: the controller probes for the capacity.
     rate: Duration,
 }
 
-/// Runs a call, cuts all links for `outage`, restores link 0.
+/// Runs a call, cuts all links for `outage`, and restores link 0.
 fn recovery(setup: &Setup, outage: Duration) -> Recovery {
     const STEP: Duration = Duration::from_millis(20);
     let mut world = World::new(setup);
@@ -72,9 +71,9 @@ const TWO: [&str; 2] = ["rate=5mbit,delay=25ms", "rate=4mbit,delay=35ms"];
 
 #[test]
 fn a_call_over_one_link_resumes_within_a_second_of_its_return() {
-    // A check every 100 ms, its round trip of 50 ms, up to 33 ms until the
-    // next picture, 25 ms for it and 30 ms to transmit three frames' worth:
-    // 240 ms, and as much again for what stood in the link's queue.
+    // A check every 100 ms, its round trip of 50 ms, up to 33 ms until the next picture,
+    // 25 ms for that picture and 30 ms to transmit three frames' worth: 240 ms, and as
+    // much again for the content of the link's queue.
     for seconds in [12, 40] {
         for seed in 300..304 {
             let recovery = recovery(&Setup::new(seed, &ONE), Duration::from_secs(seconds));
@@ -89,8 +88,8 @@ fn a_call_over_one_link_resumes_within_a_second_of_its_return() {
 
 #[test]
 fn a_short_outage_is_not_congestion() {
-    // What is younger than a second is sent again: up to a second of 2.5 Mbps
-    // over 5 Mbps, while as much is added: a second until the newest is there.
+    // Packets younger than a second are sent again: up to a second of 2.5 Mbps over 5
+    // Mbps, while as much is added. That takes a second until the newest is sent.
     for ms in [300, 600, 1000, 1500, 3000] {
         for seed in 310..313 {
             let recovery = recovery(&Setup::new(seed, &ONE), Duration::from_millis(ms));
@@ -119,8 +118,8 @@ fn all_links_of_a_call_are_cut_and_one_returns() {
 
 #[test]
 fn an_outage_of_two_minutes_ends_nothing() {
-    // Consent has run out long ago: a dead pair is checked every 400 ms, then
-    // the same as after a shorter outage.
+    // Consent has long expired: a dead pair is checked every 400 ms, then it is the same
+    // as after a shorter outage.
     for seed in 324..326 {
         let recovery = recovery(&Setup::new(seed, &TWO), Duration::from_secs(120));
         bound(

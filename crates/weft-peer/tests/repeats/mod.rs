@@ -1,5 +1,5 @@
-//! Peers that ask for lost packets, but know no RTX: MediaMTX, Galene, Janus,
-//! and GStreamer as it offers by default.
+//! Peers that request lost packets, but do not support RTX: MediaMTX, Galene, Janus, and
+//! GStreamer with its default offer.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -12,7 +12,7 @@ use crate::wires::{Libnice, is_rtcp};
 use crate::world::{Setup, World};
 use crate::{seconds, without_line};
 
-/// The answerer takes RTX for a codec that it does not have.
+/// Gives RTX the payload type of an unknown codec, so that the answerer cannot use it.
 fn without_rtx(sdp: &str) -> String {
     let text = sdp.replace(" rtx/90000", " unknown/90000");
     assert_ne!(text, sdp, "no RTX in it");
@@ -51,7 +51,7 @@ fn call(seed: u64, links: &[&'static str], scheduler: SchedulerKind, edit_offer:
     world
 }
 
-/// Time in gaps of more than 200 ms between frames.
+/// Total time in gaps of more than 200 ms between frames.
 fn in_gaps(world: &World, from: Instant) -> Duration {
     let shown = world.record().shown.iter().map(|s| s.at);
     let times: Vec<Instant> = shown.filter(|at| *at >= from).collect();
@@ -90,7 +90,7 @@ fn lost_packets_are_sent_again_at_every_level() {
     }
 }
 
-/// A second encryption under one number would give the key stream away.
+/// A second encryption under one number would reveal the key stream.
 #[test]
 fn a_number_has_one_ciphertext() {
     for (name, _, edit_offer) in LEVELS {
@@ -151,12 +151,12 @@ fn every_scheduler_keeps_its_rate_and_its_picture() {
             println!("{call}");
             assert!(shown >= 585, "{call}");
             assert!(before >= Rate::from_kbps(1500), "{call}");
-            // Without feedback on each packet a death shows by the checks alone,
-            // and a migration waits for its connection.
+            // Without feedback on each packet, only the checks reveal a failure, and a
+            // migration waits for its connection.
             let waits = name == "reports" || scheduler == SchedulerKind::Migrate;
             let most = match scheduler {
                 _ if waits => 3_000,
-                // In 24 seeds 0.7 s on average, and 1.2 s at most.
+                // In 24 seeds, 0.7 s on average and 1.2 s at most.
                 SchedulerKind::Duplicate => 1_500,
                 _ => 750,
             };
@@ -187,8 +187,8 @@ fn a_report_goes_twice_under_two_indices_to_peers_that_know_no_paths() {
     assert_eq!(copies(|s| without_paths(&s)), 0);
 }
 
-/// A call with a peer on libnice, whose reports leave on the nominated pair alone, even
-/// when it has died.
+/// Call with a peer on libnice, whose reports are sent only on the nominated pair, even
+/// when it has failed.
 fn with_libnice() -> World {
     let mut world = World::new(&Setup {
         edit_offer: |s| without_paths(&s),
@@ -222,7 +222,7 @@ fn a_peer_whose_feedback_is_gone_keeps_a_picture_and_recovers() {
     assert!(rate >= Rate::from_mbps(2), "{rate:?} after the return");
 }
 
-/// One link or the other dies, six times, under a peer that ignores second nominations.
+/// One of two links fails, six times, while the peer ignores second nominations.
 #[test]
 fn a_peer_that_stays_with_a_dead_pair_is_moved_to_a_new_one() {
     let mut world = with_libnice();

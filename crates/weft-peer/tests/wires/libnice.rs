@@ -8,17 +8,17 @@ const DESCRIBED: u32 = 110 << 24 | 65_535 << 8 | 255;
 const PRIORITY: u16 = 0x0024;
 const USE_CANDIDATE: u16 = 0x0025;
 
-/// A controlled agent with one address: the priority of a pair is that of the other
-/// side's candidate.
+/// Controlled agent with one address: the priority of a pair is that of the other side's
+/// candidate.
 #[derive(Default)]
 pub struct Libnice {
-    /// Priorities of candidates, as they became known.
+    /// Priorities of candidates, as first learned.
     known: BTreeMap<SocketAddr, u32>,
     selected: Option<(u32, SocketAddr)>,
 }
 
 impl Libnice {
-    /// Candidates of an offer, in its order.
+    /// Creates the agent with the candidates of an offer, in its order.
     pub fn new(described: impl IntoIterator<Item = SocketAddr>) -> Libnice {
         let priorities = (0..).map(|index| DESCRIBED - (index << 8));
         Libnice {
@@ -31,7 +31,7 @@ impl Libnice {
         self.selected.map(|(_, address)| address)
     }
 
-    /// Takes a check that carries a nomination.
+    /// Handles a check with a nomination.
     pub fn on_datagram(&mut self, from: SocketAddr, datagram: &[u8]) {
         if datagram[..2] != [0, 1] {
             return;

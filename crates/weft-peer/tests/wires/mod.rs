@@ -1,5 +1,5 @@
-//! The links of one end of a call: an address on each, the other end has one
-//! address that all of them reach.
+//! Links of one end of a call. It has an address on each; the other end has one address,
+//! which all links reach.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -13,7 +13,7 @@ mod libnice;
 
 pub use libnice::Libnice;
 
-/// UDP and IPv4 header.
+/// Length of the UDP and IPv4 headers in bytes.
 pub const OVERHEAD: u64 = 28;
 
 /// IP version of all addresses of a call.
@@ -24,7 +24,7 @@ pub enum Family {
 }
 
 impl Family {
-    /// The address of the end without links of its own.
+    /// Address of the end without its own links.
     pub fn hub(self) -> SocketAddr {
         self.address("198.51.100.1", "2001:db8::1", 5000)
     }
@@ -53,7 +53,7 @@ pub struct Datagram {
 
 struct Wire {
     spoke: SocketAddr,
-    /// Towards the hub.
+    /// Direction towards the hub.
     up: Link<Datagram>,
     down: Link<Datagram>,
 }
@@ -64,9 +64,9 @@ pub struct Wires {
     wires: Vec<Wire>,
     /// Last port of [`Wires::open_beside`].
     ports: u16,
-    /// Datagrams that the spokes sent, where a test looks at them.
+    /// Datagrams that the spokes sent, if a test inspects them.
     pub sent: Option<Vec<(Instant, Vec<u8>)>>,
-    /// The hub sends its reports to the address that libnice would send to.
+    /// libnice's choice of address, if the hub sends its reports to it.
     pub libnice: Option<Libnice>,
 }
 
@@ -86,7 +86,7 @@ impl Wires {
         wires
     }
 
-    /// One more; its address.
+    /// Adds a link; returns its address.
     pub fn add(&mut self, spec: &str) -> LocalAddress {
         let spec: LinkSpec = spec.parse().expect("a link specification");
         let index = self.wires.len();
@@ -100,7 +100,7 @@ impl Wires {
         local(spoke, index as u8)
     }
 
-    /// Another port on the link of this address.
+    /// Opens another port on the link of this address.
     pub fn open_beside(&mut self, address: SocketAddr) -> LocalAddress {
         let ip = address.ip();
         let wire = self.wires.iter().position(|w| w.spoke.ip() == ip);
@@ -118,12 +118,12 @@ impl Wires {
         self.wires[link].spoke
     }
 
-    /// Round trip of the first link, without its queue.
+    /// Round trip of the first link, without queueing.
     pub fn rtt(&self) -> Duration {
         self.wires[0].up.delay() * 2
     }
 
-    /// Bytes that came through each link towards the hub and back.
+    /// Bytes that each link delivered towards the hub and back.
     pub fn delivered(&self) -> Vec<(u64, u64)> {
         let bytes = |link: &Link<_>| link.counters().delivered.bytes.0;
         let both = |w: &Wire| (bytes(&w.up), bytes(&w.down));
@@ -140,7 +140,7 @@ impl Wires {
         self.wires[link].down.restore(now);
     }
 
-    /// From the hub or from a spoke; what no link carries is lost.
+    /// Sends a datagram from the hub or from a spoke; it is lost if no link carries it.
     pub fn send(&mut self, now: Instant, from: SocketAddr, to: SocketAddr, bytes: Vec<u8>) {
         let upwards = to == self.family.hub();
         let mut spoke = if upwards { from } else { to };
@@ -154,7 +154,7 @@ impl Wires {
         if let (true, Some(sent)) = (upwards, &mut self.sent) {
             sent.push((now, bytes.clone()));
         }
-        // Several connections of one place have a port each.
+        // Several connections from one link have a port each.
         let Some(wire) = self.wires.iter_mut().find(|w| w.spoke.ip() == spoke.ip()) else {
             return;
         };
@@ -168,7 +168,7 @@ impl Wires {
         link.enqueue(now, size, Datagram { from, to, bytes });
     }
 
-    /// The next datagram that has arrived.
+    /// Returns the next datagram that has arrived.
     pub fn poll(&mut self, now: Instant) -> Option<Datagram> {
         let links = self.wires.iter_mut().flat_map(|w| [&mut w.up, &mut w.down]);
         for link in links {
@@ -192,7 +192,7 @@ pub fn is_rtcp(datagram: &[u8]) -> bool {
     (128..192).contains(&datagram[0]) && (64..96).contains(&(datagram[1] & 0x7f))
 }
 
-/// Any value will do where time is virtual.
+/// Any value works in virtual time.
 #[allow(clippy::disallowed_methods)]
 pub fn any_epoch() -> std::time::Instant {
     std::time::Instant::now()

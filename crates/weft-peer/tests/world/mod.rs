@@ -1,4 +1,4 @@
-//! Two whole peers over links, in virtual time.
+//! Two complete peers over links, in virtual time.
 
 use std::net::SocketAddr;
 
@@ -14,16 +14,16 @@ use crate::common::{
 };
 use crate::wires::{Family, Wires, any_epoch};
 
-/// How a call is set up.
+/// Setup of a call.
 pub struct Setup {
     pub seed: u64,
     pub links: Vec<&'static str>,
     pub family: Family,
     pub offerer: Side,
     pub scheduler: SchedulerKind,
-    /// Bound on everything that the sender sends.
+    /// Bound on the sender's total rate.
     pub limit: Option<Rate>,
-    /// Changes the offer on its way, so that the answerer knows less than we.
+    /// Changes the offer on its way, so that the answerer supports less than we.
     pub edit_offer: fn(String) -> String,
     /// Sides that want data channels.
     pub data: Vec<Side>,
@@ -44,7 +44,7 @@ impl Setup {
     }
 }
 
-/// A call; the sender has the links.
+/// Call; the sender has the links.
 pub struct World {
     now: Instant,
     sender: Peer,
@@ -53,16 +53,15 @@ pub struct World {
     hub: SocketAddr,
     stream: StreamId,
     source: Source,
-    /// Whether the sender gets a socket more where it asks for one.
+    /// Whether the sender gets another socket when it requests one.
     pub opens_sockets: bool,
-    /// Frames begin when the sender is connected.
+    /// Time of the next frame; frames start when the sender is connected.
     next_frame: Option<Instant>,
     record: Record,
 }
 
 impl World {
-    /// Offer and answer are exchanged at the start; how long they travel is
-    /// the signalling's affair.
+    /// Creates a call. Offer and answer are exchanged at the start, without any signalling delay.
     pub fn new(setup: &Setup) -> World {
         let rng = Rng::new(setup.seed);
         let wires = Wires::new(setup.family, &setup.links, &rng);
@@ -91,13 +90,13 @@ impl World {
         }
     }
 
-    /// The sender gets one link more in mid-call.
+    /// Adds a link to the sender in mid-call.
     pub fn add_link(&mut self, spec: &str) {
         let local = self.wires.add(spec);
         self.sender.add_local(self.now, local);
     }
 
-    /// The sender loses a link's address.
+    /// Removes a link's address from the sender.
     pub fn remove_link(&mut self, link: usize) {
         self.sender.remove_local(self.now, self.wires.spoke(link));
     }
@@ -110,7 +109,7 @@ impl World {
         &self.receiver
     }
 
-    /// One side and the time, to act on its data channels.
+    /// Returns one side and the time, to act on its data channels.
     pub fn side(&mut self, side: Side) -> (&mut Peer, Instant) {
         match side {
             Side::Sender => (&mut self.sender, self.now),
@@ -223,7 +222,7 @@ impl TestCall for World {
     }
 }
 
-/// The offerer controls.
+/// Configurations of both sides; the offerer controls.
 fn configs(setup: &Setup, rng: &Rng) -> (PeerConfig, PeerConfig) {
     let (sender, receiver) = match setup.offerer {
         Side::Sender => (IceRole::Controlling, IceRole::Controlled),

@@ -20,7 +20,7 @@ fn the_offers_first_codec_is_taken_unless_it_is_not_allowed() {
 
 #[test]
 fn constrained_baseline_is_taken_before_baseline_and_a_profile_is_kept() {
-    // As Chromium 156 lists them, without the VP8 before them.
+    // Like the list of Chromium 156, but without the VP8 before them.
     let forms = |forms: &[(u8, &str)]| {
         let lines: String = forms
             .iter()
@@ -53,7 +53,7 @@ fn constrained_baseline_is_taken_before_baseline_and_a_profile_is_kept() {
     let (_, media) = answer_with(&offer, &[Codec::H264]).expect("it is usable");
     let profile = media.payloads[0].parameter("profile-level-id");
     assert_eq!(profile, Some("42001f"));
-    // What the server need not decode it forwards.
+    // The server forwards H.264 that it need not decode.
     let offer = forms(&[(112, "packetization-mode=1;profile-level-id=64001f")]);
     let (peer, media) = answer_with(&offer, &[Codec::H264]).expect("it is usable");
     assert_eq!(codecs(&peer), [Codec::Opus, Codec::H264]);

@@ -1,9 +1,9 @@
-//! Dependency descriptors in descriptions: for codecs whose layers are read from them, and
-//! where headers of both forms may be sent.
+//! Dependency descriptors in descriptions: negotiated for codecs whose layers are read
+//! from them, if headers of both forms may be sent.
 
 use super::*;
 
-/// Offer of Chromium 156, as far as it matters here: it lists the descriptor for every codec.
+/// Offer of Chromium 156, reduced to the relevant lines: it lists the descriptor for every codec.
 fn offer(codec: &str, direction: &str, session: &str) -> String {
     format!(
         "v=0\r\no=- 1 2 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\na=group:BUNDLE 0\r\n{session}\

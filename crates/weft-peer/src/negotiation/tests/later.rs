@@ -1,11 +1,11 @@
-//! Offers over a connection that exists.
+//! Later offers over an existing connection.
 
 use super::*;
 
 const SOUND: Section = Section::new(MediaKind::Audio, StreamDirection::Send);
 const PICTURES: Section = Section::new(MediaKind::Video, StreamDirection::Send);
 
-/// A peer whose first offer had these sections, and that offer.
+/// Returns a peer whose first offer had these sections, and that offer.
 fn connected(sections: &[Section]) -> (Peer, SessionDescription) {
     let config = config(IceRole::Controlling, 1, "192.0.2.2:5000");
     let offer = Offer::new(Instant::ZERO, config, sections, Delivery::Packets);

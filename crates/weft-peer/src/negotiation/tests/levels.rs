@@ -28,8 +28,8 @@ fn repair_packets_go_to_receivers_that_list_them() {
     assert!(!answer.contains("flexfec") && !answer.contains("FEC-FR"));
 }
 
-/// Level of the session, and whether the answer's first section of video
-/// lists each kind of feedback, and the extension for transport-wide numbers.
+/// Level of the session; whether the answer's first video section lists each kind of
+/// feedback, and the extension for transport-wide numbers.
 fn chosen(offer: &str) -> ((Level, FeedbackFormat), [bool; 3]) {
     let (peer, answer) = answer_to(offer, &SEND_BOTH()).expect("it is usable");
     let session = (peer.session().level(), peer.session().feedback_format());

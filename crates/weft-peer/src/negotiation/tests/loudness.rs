@@ -1,5 +1,4 @@
-//! How loud sound is (RFC 6464): in descriptions, and in packets that are sent,
-//! received and passed on.
+//! Audio level (RFC 6464): in descriptions, and in packets that are sent, received and forwarded.
 
 use weft_session::Event;
 use weft_units::{AudioLevel, Ecn};
@@ -29,7 +28,7 @@ fn levels_are_for_sound_alone() {
         assert_eq!(listed, [true, false]);
     }
     assert_eq!(peer.session().level(), Level::Full, "it decides no level");
-    // A peer that lists it at the pictures gets it with the sound only.
+    // If a peer lists the extension for video, too, the answer has it only for audio.
     let at_both = samples::CHROMIUM.replace(
         "a=extmap:14 urn:ietf:params:rtp-hdrext:toffset",
         "a=extmap:1 urn:ietf:params:rtp-hdrext:ssrc-audio-level",

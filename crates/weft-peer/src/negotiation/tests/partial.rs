@@ -1,9 +1,9 @@
-//! No answer takes a part of what is offered (RFC 9725 section 4.4.3), and what
-//! it leaves out ends no call.
+//! No answer accepts only a part of an offered kind of media (RFC 9725 section 4.4.3),
+//! and a rejected section ends no call.
 
 use super::*;
 
-/// A section of a browser's offer.
+/// Section of a browser's offer.
 fn section(kind: &str, mid: &str, codecs: &[&str], direction: &str) -> String {
     let types: Vec<String> = (0..codecs.len()).map(|i| (96 + i).to_string()).collect();
     let maps = codecs.iter().zip(&types);
@@ -45,7 +45,7 @@ fn offer(group: &str, sections: &[String]) -> String {
     )
 }
 
-/// An answer that sends these.
+/// Policy of an answer that sends these kinds.
 fn send(kinds: &[MediaKind]) -> AnswerPolicy {
     AnswerPolicy {
         receive: None,
@@ -69,7 +69,7 @@ fn a_publisher_whose_picture_or_sound_has_no_codec_is_refused_whole() {
             offer("0 1", &[pcmu, vp8("1", "sendonly")]),
             "audio lists PCMU; it needs Opus",
         ),
-        // Two cameras of which one fits.
+        // Two cameras, only one of which is usable.
         (
             offer("0 1", &[vp8("0", "sendonly"), av1("1")]),
             "video lists AV1; it needs VP8",
@@ -169,7 +169,7 @@ fn one_transport_is_shared_by_a_group_that_was_offered_or_by_one_section() {
     let (_, answer) = answer_to(&offer("", &both()[..1]), &RECEIVE).expect("it is alone");
     assert_eq!(answer.bundle, []);
     assert!(!answer.to_string().contains("a=group"));
-    // What nothing flows in needs no transport.
+    // A section without any stream needs no transport.
     let watched = [sound("0", "recvonly"), vp8("1", "recvonly")];
     let (_, answer) = answer_to(&offer("", &watched), &send(&[AUDIO])).expect("it is alone");
     assert!(answer.media[1].is_rejected());
@@ -179,7 +179,7 @@ fn one_transport_is_shared_by_a_group_that_was_offered_or_by_one_section() {
     assert!(matches!(refused, Some(NegotiationError::NoRtcpMux)));
 }
 
-/// Until the answer bundles them each section may have a transport of its own.
+/// Until the answer bundles them, each section may have its own transport.
 #[test]
 fn the_groups_first_section_in_use_describes_the_transport() {
     let both = [sound("0", "sendonly"), vp8("1", "sendonly")];

@@ -11,7 +11,7 @@ fn the_handshake_is_left_to_a_peer_whose_certificate_may_be_rsa() {
     for (offered, expected) in [
         ("actpass", Setup::Passive),
         ("active", Setup::Passive),
-        // The offer's choice stands.
+        // The answer follows the offer's choice.
         ("passive", Setup::Active),
     ] {
         let setup = format!("a=setup:{offered}");

@@ -1,4 +1,4 @@
-//! Several encodings of one camera.
+//! Several encodings of one camera (simulcast).
 
 use weft_wire::rtp::Rid;
 

@@ -1,4 +1,4 @@
-//! An answer has nothing that the offer has not (RFC 3264 section 6).
+//! An answer contains nothing that the offer does not contain (RFC 3264 section 6).
 
 use std::collections::BTreeSet;
 
@@ -35,7 +35,7 @@ const URIS: [&str; 5] = [
 ];
 const DIRECTIONS: [&str; 4] = ["sendrecv", "sendonly", "recvonly", "inactive"];
 
-/// A media section, with payload types from 96 on in some order.
+/// Media section with payload types from 96 on, in some order.
 fn section() -> impl Strategy<Value = String> {
     let codecs = prop::collection::vec(any::<prop::sample::Index>(), 1..6);
     let feedback = prop::collection::vec((0..6_u8, prop::sample::select(&FEEDBACK[..])), 0..8);
@@ -91,7 +91,7 @@ fn section() -> impl Strategy<Value = String> {
     )
 }
 
-/// A whole offer; most sections are in its group, in any order.
+/// Whole offer; most sections are in its group, in any order.
 fn offers() -> impl Strategy<Value = String> {
     let sections = prop::collection::vec((section(), 0..8_u8), 1..5);
     (sections, any::<bool>()).prop_map(|(sections, backwards)| {
@@ -122,8 +122,7 @@ fn offers() -> impl Strategy<Value = String> {
     })
 }
 
-/// The values of `a=NAME:VALUE` lines of each section, those of the session
-/// first.
+/// Values of the `a=NAME:VALUE` lines of each section, after those of the session.
 fn values(text: &str, name: &str) -> Vec<BTreeSet<String>> {
     let mark = format!("a={name}:");
     let of = |section: &str| {
@@ -159,7 +158,7 @@ fn check(offer: &str, policy: &AnswerPolicy) {
     ] {
         let mut offered = offer.replace("/sendrecv ", " ");
         if let "rid" | "simulcast" = name {
-            // What one side sends the other one receives (RFC 8853 section 5.3.2).
+            // One side sends what the other receives (RFC 8853 section 5.3.2).
             offered = offered.replace(" send\r\n", " recv\r\n");
             offered = offered.replace("a=simulcast:send", "a=simulcast:recv");
         }
@@ -184,7 +183,7 @@ fn check(offer: &str, policy: &AnswerPolicy) {
                 .expect("it was offered");
             assert!(payload.is(&of.codec) && payload.clock_rate == of.clock_rate);
             let feedback = &payload.feedback;
-            // RFC 8888 section 6 lets "ack ccfb" stand for all payload types only.
+            // RFC 8888 section 6 allows "ack ccfb" only for all payload types at once.
             let listed = |f: &String| match f.as_str() {
                 sdp::CONGESTION_FEEDBACK => offered.has_feedback(f),
                 _ => of.has_feedback(f),
