@@ -32,7 +32,7 @@ pub enum Event {
         /// Smoothed round-trip time.
         rtt: Duration,
     },
-    /// A path is not up any more.
+    /// A path is no longer up.
     PathDown {
         /// Number of the path, unique within the agent.
         path: PathId,

@@ -123,7 +123,7 @@ impl Agent {
                 self.switch_role(now, other(self.role));
                 self.send_check(now, index);
             }
-            // Refused for another reason: the schedule continues.
+            // Refused for another reason: the schedule does not change.
             Some(_) => {}
         }
         Ok(())
@@ -166,9 +166,8 @@ impl Agent {
         if !asked || self.role == IceRole::Controlling {
             return;
         }
-        // Without values the latest requested pair counts; a peer that requests
-        // several at once (aggressive nomination of RFC 5245) must not make us
-        // flip with each of its checks.
+        // Without values, the latest requested pair counts. A peer that requests several at once
+        // (aggressive nomination of RFC 5245) must not make us flip with each of its checks.
         let value = request.nomination.unwrap_or(0);
         let follow = match self.selection.wanted {
             None => true,

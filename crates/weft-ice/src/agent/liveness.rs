@@ -106,7 +106,7 @@ impl Agent {
     }
 
     pub(super) fn watch(&mut self, now: Instant) {
-        // Those that go down now keep their numbers until the owner has heard of it.
+        // Paths that go down now keep their numbers until the owner has received the event.
         self.end_forsaken(now);
         let expired = |p: &Pair| p.is_valid() && is_expired(now, p);
         let expired: Vec<usize> = self.indices(expired).collect();

@@ -13,10 +13,10 @@ use weft_units::FiveTuple;
 /// priority of a pair's two counts first.
 const RAISED: u32 = 111 << 24;
 
-/// The moves so far.
+/// Moves so far.
 #[derive(Default)]
 pub(super) struct Moving {
-    /// Number of moves; each has a priority above the ones before.
+    /// Number of moves; each has a higher priority than the previous ones.
     count: u32,
     /// Priorities of the local addresses that the selection moved to.
     raised: Vec<(SocketAddr, u32)>,
@@ -38,7 +38,7 @@ impl Moving {
         raised.map(|(_, priority)| *priority)
     }
 
-    /// Ends the move if this pair is its aim; says whether it is.
+    /// Ends the move if this pair is its target; returns whether it is.
     pub fn end(&mut self, pair: FiveTuple) -> bool {
         let is_aim = self.successor == Some(pair);
         if is_aim {

@@ -38,7 +38,7 @@ pub(super) struct Pair {
     pub doubted: Instant,
     /// Whether it fell silent together with every other path.
     pub silent: bool,
-    /// Latest round trip reported by media, queues included.
+    /// Latest round trip reported by media, including queueing.
     pub media_rtt: Duration,
     /// Checks in flight or answered.
     pub sent: SentChecks,
@@ -133,7 +133,7 @@ impl Pair {
         }
     }
 
-    /// Reports that the path is not up any more, if the owner knew it as up.
+    /// Reports that the path is no longer up, if the owner knew it as up.
     pub fn tell_end(&mut self, reason: DownReason, out: &mut Outbox) {
         if self.told == Told::Up {
             self.told = Told::Down;

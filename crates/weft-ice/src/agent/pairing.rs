@@ -60,8 +60,8 @@ impl Agent {
         self.routes_revision += 1;
     }
 
-    /// Least useful pair: one that never worked, or else the one that has been
-    /// dead for longest. A moving peer leaves many of those.
+    /// Least useful pair: one that never worked, or else the one that has been down for
+    /// longest. A moving peer leaves many of the latter.
     fn least_useful(&self, now: Instant) -> Option<usize> {
         let hopeless = self.indices(|p| schedule::is_hopeless(now, p)).next();
         let dead =
@@ -85,9 +85,8 @@ impl Agent {
         self.reselect(now);
     }
 
-    /// Adds a remote address that arrived after the description, or before it.
-    /// Addresses beyond the limit and unanswerable ones are refused and
-    /// counted.
+    /// Adds a remote address that arrived before or after the description. Addresses
+    /// beyond the limit and unanswerable ones are refused and counted.
     pub fn add_remote(&mut self, now: Instant, candidate: RemoteCandidate) {
         if self.remotes.iter().any(|r| r.addr == candidate.addr) {
             return;

@@ -25,15 +25,15 @@ const KEEP_HANDSHAKE: Duration = Duration::from_millis(200);
 /// Interval for the selected pair until a check with the nomination is
 /// answered, unless its round trip is longer.
 const NOMINATE: Duration = Duration::from_millis(50);
-/// Interval for a pair that was valid and died. Chosen by us: it recovers
-/// within half a second and costs 2 kbps.
+/// Interval for a pair that was valid and failed. Chosen by us: it recovers within half a
+/// second and costs 2 kbps.
 const REVIVE: Duration = Duration::from_millis(400);
 /// Interval for a dead pair without any packet for [`FORSAKEN`]: its addresses
 /// may belong to another host by now. Chosen by us: the same as for pairs that
 /// never worked.
 const REVIVE_RARE: Duration = PROBE_RARE;
-/// Chosen by us: a tunnel, a lift; an endpoint waits for its server for the
-/// same time.
+/// Time without any packet until a dead pair is checked rarely. Chosen by us, for a
+/// tunnel or a lift: an endpoint waits for its server for the same time.
 const FORSAKEN: Duration = Duration::from_secs(180);
 
 /// Interval between the first checks of new pairs: the minimum of RFC 8445

@@ -1,5 +1,5 @@
-//! Checks of the peer that are answered later: those that arrive before its description, and in
-//! the first moments those over links that cost much more than others.
+//! Checks of the peer that are answered later: those that arrive before its description,
+//! and, at first, those over links that cost much more than others.
 
 use crate::counters::DropReason;
 use crate::stun;
@@ -45,12 +45,12 @@ impl Waiting {
         self.checks.retain(|(tuple, _)| stays(*tuple));
     }
 
-    /// Whether checks over much dearer links wait at present; the first call begins the time.
+    /// Whether checks over much dearer links wait at present; the first call starts the period.
     pub fn is_first_moment(&mut self, now: Instant) -> bool {
         now < *self.until.get_or_insert(now + FREE_FIRST)
     }
 
-    /// Time at which the checks that wait are answered, if there are any.
+    /// Time at which the waiting checks are answered, if there are any.
     pub fn due(&self) -> Option<Instant> {
         self.until.filter(|_| !self.checks.is_empty())
     }

@@ -35,7 +35,7 @@ fn each_move_outbids_every_pair_before_and_is_nominated_when_valid() {
         net.a.move_selection(net.now, local(client, 1));
         net.run_for(1000);
         let checks = checks(&net, client);
-        // Peers keep the priority of the first.
+        // Peers keep the priority of the first check.
         assert!(
             checks.iter().all(|c| c.0 > highest),
             "{checks:?}, {highest}"
@@ -50,7 +50,7 @@ fn each_move_outbids_every_pair_before_and_is_nominated_when_valid() {
     }
 }
 
-/// No peer follows the controlled side.
+/// No peer follows a selection of the controlled side.
 #[test]
 fn the_controlled_side_moves_nothing() {
     let mut net = two_links(5, 30);

@@ -40,8 +40,7 @@ fn one_pair_between_two_networks_carries_and_the_others_wait() {
     let up = net.a.paths().find(|p| p.state == Up).copied();
     let up = up.expect("one of four");
     assert_eq!(net.a.selected(), Some(up.id));
-    // An end that knows only one pair learns of another one only when it is
-    // needed.
+    // An end that knows only one pair learns of another one only when it is needed.
     let told = |events: &[(u64, Event)]| ups(events).len() - downs(events).len();
     assert_eq!(told(&net.events_since(Side::A, Instant::ZERO)), 1);
 
@@ -54,7 +53,7 @@ fn one_pair_between_two_networks_carries_and_the_others_wait() {
     assert_eq!(downs(&events).len(), 1, "{events:?}");
     let (after, next) = ups(&events)[0];
     assert!(after <= 200, "after {after} ms");
-    // In this order, so that it takes over the packets of the other one.
+    // The new path comes first, so that it takes over the packets of the other one.
     let is_change = |e: &&(u64, Event)| !matches!(e.1, Event::Selected { .. });
     let first = events.iter().find(is_change).map(|e| &e.1);
     assert!(matches!(first, Some(Event::PathUp { .. })), "{events:?}");

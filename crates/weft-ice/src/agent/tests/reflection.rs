@@ -99,7 +99,7 @@ fn a_check_is_answered_and_returned_a_few_times_there_and_nowhere_else() {
     assert_eq!(handled, Ok(()));
     let sent = sent(&mut agent, Instant::ZERO, 60);
     assert!(sent.iter().all(|to| *to == addr(CLIENT)));
-    // The answer, and unanswered checks.
+    // The answer, and checks that stay unanswered.
     assert!((3..=5).contains(&sent.len()), "{} datagrams", sent.len());
 }
 

@@ -106,7 +106,7 @@ fn tcp_carries_only_without_udp() {
     assert_eq!(state(&agent, Udp), Some(PathState::Up));
     assert_eq!(state(&agent, Tcp), Some(PathState::Spare));
     agent.remove_local(at(20), addr(SERVER));
-    // It could be as dead, until it answers.
+    // The connection may have failed, too, until it answers.
     assert_eq!(state(&agent, Tcp), Some(PathState::Spare));
     answer(&mut agent, at(21), Tcp);
     assert_eq!(state(&agent, Tcp), Some(PathState::Up));
@@ -134,7 +134,7 @@ fn an_agent_that_nominates_leaves_tcp_for_udp() {
     connect(&mut agent, at(10), tuple(Udp, UDP_CLIENT), None);
     assert_eq!(selected(&agent), Some(Udp));
     assert_eq!(state(&agent, Udp), Some(PathState::Up));
-    // But not the other way round.
+    // But the selection does not move from UDP to TCP.
     connect(&mut agent, at(20), tuple(Tcp, "10.0.0.1:3"), None);
     assert_eq!(selected(&agent), Some(Udp));
 }
