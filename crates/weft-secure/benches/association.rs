@@ -1,6 +1,5 @@
-//! The hot path of a call: one association protects RTP packets, the other
-//! takes them as datagrams, from two paths by turns; one element is one packet
-//! protected and read.
+//! The hot path of a call: one association protects RTP packets, and the other receives them as
+//! datagrams from two alternating paths. One element is one packet protected and read.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
@@ -12,8 +11,7 @@ use weft_units::{Duration, FiveTuple, Instant, Rng, Transport};
 /// Payload that leaves room for headers and tag in 1,200 bytes.
 const PAYLOAD: usize = 1172;
 
-/// The next packet of the stream, in a buffer that is used again as a pool
-/// would.
+/// Writes the next packet of the stream into a buffer, which is reused as in a pool.
 fn write(packet: &mut Vec<u8>, sequence: u16) {
     packet.clear();
     packet.extend_from_slice(&[0x80, 96]);
@@ -74,7 +72,7 @@ fn description(of: &Association, dtls: DtlsRole, candidates: &[SocketAddr]) -> R
     }
 }
 
-/// Two associations after their handshake, on wires without delay.
+/// Returns two associations after their handshake, on wires without delay.
 fn connected() -> (Association, Association) {
     let mut a = association(IceRole::Controlling, 1, &clients());
     let mut b = association(IceRole::Controlled, 2, &[server()]);

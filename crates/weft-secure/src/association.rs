@@ -19,9 +19,9 @@ use weft_units::{Deadline, Duration, FiveTuple, Instant, PathId};
 /// One ICE session with many valid pairs, one DTLS association, one SRTP
 /// context per direction.
 ///
-/// Order of calls: any input, then [`Association::poll_output`] until `None`,
-/// then [`Association::poll_timeout`]. Time never goes back between calls. A
-/// call of [`Association::handle_timeout`] before the deadline does nothing.
+/// Order of calls: any input, then [`Association::poll_output`] until `None`, then
+/// [`Association::poll_timeout`]. Time must not decrease between calls.
+/// [`Association::handle_timeout`] does nothing before the deadline.
 pub struct Association {
     ice: Agent,
     dtls: Handshake,
@@ -32,8 +32,8 @@ pub struct Association {
     deadline: Option<Deadline>,
 }
 
-/// The protocol of a datagram by its first byte (RFC 7983 section 7) and, for
-/// RTP and RTCP on one port, its second (RFC 5761 section 4).
+/// Protocol of a datagram by its first byte (RFC 7983 section 7) and, for RTP and RTCP on
+/// one port, its second (RFC 5761 section 4).
 enum Protocol {
     Stun,
     Dtls,
@@ -42,7 +42,7 @@ enum Protocol {
 }
 
 impl Association {
-    /// An association without addresses and without a peer.
+    /// Creates an association without addresses and without a peer.
     #[must_use]
     pub fn new(now: Instant, config: Config) -> Association {
         Association {
@@ -71,8 +71,8 @@ impl Association {
         self.ice.credentials()
     }
 
-    /// Tells who the peer is. Checks start, and the ones that came too early
-    /// are answered. Only the first call counts.
+    /// Sets the peer. Checks start, and earlier checks of the peer are answered. Only the
+    /// first call has an effect.
     pub fn set_remote(&mut self, now: Instant, remote: Remote) {
         if self.dtls.is_started() {
             return;
@@ -83,9 +83,8 @@ impl Association {
         self.settle(now);
     }
 
-    /// Restarts ICE with new credentials of both sides, and the peer's addresses.
-    /// Keys and valid paths stay. Before [`Association::set_remote`] nothing
-    /// happens.
+    /// Restarts ICE with new credentials of both sides and the peer's addresses. Keys and
+    /// valid paths stay. Does nothing before [`Association::set_remote`].
     pub fn restart(
         &mut self,
         now: Instant,
@@ -97,21 +96,21 @@ impl Association {
         self.settle(now);
     }
 
-    /// The peer's credentials, once they are known.
+    /// Credentials of the peer, once they are known.
     #[must_use]
     pub fn remote_credentials(&self) -> Option<&Credentials> {
         self.ice.remote_credentials()
     }
 
-    /// Adds a local address; paths to the known remote addresses are tried.
-    /// An address that is there already changes its link, cost and filter.
+    /// Adds a local address; paths to the known remote addresses are tried. An existing
+    /// address gets the new link, cost and filter.
     pub fn add_local(&mut self, now: Instant, local: LocalAddress) {
         self.ice.add_local(now, local);
         self.settle(now);
     }
 
-    /// Moves the selection to a new local address on the selected path's link, for
-    /// a peer that ignores a second nomination ([`Agent::move_selection`]).
+    /// Moves the selection to a new local address on the selected path's link, for a peer
+    /// that ignores a second nomination ([`Agent::move_selection`]).
     pub fn move_selection(&mut self, now: Instant, local: LocalAddress) {
         self.ice.move_selection(now, local);
         self.settle(now);
@@ -123,19 +122,19 @@ impl Association {
         self.ice.role()
     }
 
-    /// Removes a local address with its paths.
+    /// Removes a local address and its paths.
     pub fn remove_local(&mut self, now: Instant, addr: SocketAddr) {
         self.ice.remove_local(now, addr);
         self.settle(now);
     }
 
-    /// Adds a remote address that came after the description, or before it.
+    /// Adds a remote address that arrived before or after the description.
     pub fn add_remote_candidate(&mut self, now: Instant, candidate: RemoteCandidate) {
         self.ice.add_remote(now, candidate);
         self.settle(now);
     }
 
-    /// Takes a datagram that arrived between these addresses.
+    /// Handles a datagram that arrived between these addresses.
     pub fn handle_datagram<'a>(
         &'a mut self,
         now: Instant,
@@ -159,13 +158,13 @@ impl Association {
         }
     }
 
-    /// Encrypts an RTP packet in place and appends the tag. Each (SSRC,
-    /// sequence number) once: a copy on another path is the same bytes.
+    /// Encrypts an RTP packet in place and appends the tag. Call it only once for each
+    /// SSRC and sequence number: a copy on another path has the same bytes.
     ///
-    /// `rest` is the end of the payload; it is appended to `packet` first.
+    /// `rest` is the end of the payload, which is first appended to `packet`.
     ///
     /// # Errors
-    /// See [`ProtectError`]; the packet is untouched then.
+    /// See [`ProtectError`]; on an error, the packet is unchanged.
     pub fn protect_rtp(&mut self, packet: &mut Vec<u8>, rest: &[u8]) -> Result<(), ProtectError> {
         let srtp = self.srtp.as_mut().ok_or(ProtectError::NotConnected)?;
         srtp.protect_rtp(packet, rest)
@@ -174,15 +173,15 @@ impl Association {
     /// Encrypts a compound RTCP packet in place and appends index and tag.
     ///
     /// # Errors
-    /// See [`ProtectError`]; the packet is untouched then.
+    /// See [`ProtectError`]; on an error, the packet is unchanged.
     pub fn protect_rtcp(&mut self, packet: &mut Vec<u8>) -> Result<(), ProtectError> {
         let srtp = self.srtp.as_mut().ok_or(ProtectError::NotConnected)?;
         srtp.protect_rtcp(packet)
     }
 
-    /// Sends application data over DTLS, the same record on each of these paths: the peer
-    /// takes the first and drops the others as replays. Before the handshake is done
-    /// nothing is sent.
+    /// Sends application data over DTLS, as the same record on each of these paths: the
+    /// peer accepts the first copy and drops the others as replays. Sends nothing before
+    /// the handshake is finished.
     pub fn send_data(&mut self, now: Instant, data: &[u8], paths: &[PathId]) {
         self.settle(now);
         let Some(record) = self.dtls.protect_data(now, data) else {
@@ -194,78 +193,76 @@ impl Association {
         self.settle(now);
     }
 
-    /// A path by its number.
+    /// Path by its number.
     #[must_use]
     pub fn path(&self, id: PathId) -> Option<&Path> {
         self.ice.path(id)
     }
 
-    /// Every path that was valid once or brought media, in any state.
+    /// Every path that was ever valid or delivered media, in any state.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         self.ice.paths()
     }
 
-    /// All pairs, by which what comes is known to be for this association.
+    /// All pairs, which identify incoming datagrams of this association.
     pub fn routes(&self) -> impl Iterator<Item = Route> {
         self.ice.routes()
     }
 
-    /// Changes whenever [`Association::routes`] has more or fewer, or one of
-    /// them has become valid.
+    /// Changes whenever [`Association::routes`] grows or shrinks, or one of them becomes valid.
     #[must_use]
     pub fn routes_revision(&self) -> u64 {
         self.ice.routes_revision()
     }
 
-    /// The selected path; it may be down when all are.
+    /// Selected path; it may be down if all paths are.
     #[must_use]
     pub fn selected(&self) -> Option<PathId> {
         self.ice.selected()
     }
 
-    /// Says that a path looks dead. Every path that is valid is checked at once;
-    /// what does not answer while another does goes down. Never the last one.
+    /// Reports that a path looks dead. Every valid path is checked at once. Paths that do
+    /// not answer while another one does go down, but never the last one.
     pub fn suspect(&mut self, now: Instant, path: PathId) {
         self.ice.suspect(now, path);
         self.settle(now);
     }
 
-    /// Whether paths are being checked because one looks dead: the time for
+    /// Whether paths are being checked because one looks dead: then call
     /// [`Association::set_media`].
     #[must_use]
     pub fn is_suspicious(&self) -> bool {
         self.ice.is_suspicious()
     }
 
-    /// Tells what media knows of a path: its round trip, in whose queues the
-    /// checks stand too, and when feedback last spoke of something new. What
-    /// is heard of by media is not taken down.
+    /// Sets a path's round trip as measured by media, which includes queueing delays of the
+    /// checks, and the time of its latest feedback with news. A path with such news stays up.
     pub fn set_media(&mut self, path: PathId, rtt: Duration, heard_at: Option<Instant>) {
         self.ice.set_media(path, rtt, heard_at);
     }
 
-    /// Nominates a path that is up: the peer sends there. Only the
-    /// controlling side can; otherwise, and for other paths, nothing happens.
+    /// Nominates a path that is up: the peer sends there from now on. Does nothing on the
+    /// controlled side, or for other paths.
     pub fn select(&mut self, now: Instant, path: PathId) {
         self.ice.select(now, path);
         self.settle(now);
     }
 
-    /// Returns the reason why a handshake that has a path is not finished, as far
-    /// as it is known; none before ICE connects, and once DTLS has.
+    /// Returns the reason, as far as known, why the handshake is not finished although it
+    /// has a path. `None` before ICE connects and after DTLS has.
     #[must_use]
     pub fn obstacle(&self) -> Option<FailReason> {
         let has_path = self.ice.routes().any(|route| route.is_valid);
         has_path.then(|| self.dtls.obstacle()).flatten()
     }
 
-    /// Says goodbye to the peer.
+    /// Sends a goodbye to the peer.
     pub fn close(&mut self, now: Instant) {
         self.dtls.close();
         self.settle(now);
     }
 
-    /// Lets time pass.
+    /// Handles the passing of time.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.ice.handle_timeout(now);
         if self.dtls.handle_timeout(now) {
@@ -274,18 +271,18 @@ impl Association {
         self.settle(now);
     }
 
-    /// When [`Association::handle_timeout`] is wanted.
+    /// Deadline of the next [`Association::handle_timeout`].
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Deadline> {
         self.deadline
     }
 
-    /// The next datagram or event.
+    /// Returns the next datagram or event.
     pub fn poll_output(&mut self) -> Option<Output> {
         self.out.pop()
     }
 
-    /// Returns the counts so far.
+    /// Returns the counters.
     #[must_use]
     pub fn counters(&self) -> Counters {
         let mut counters = self.out.counters.clone();
@@ -299,8 +296,8 @@ impl Association {
         tuple: FiveTuple,
         datagram: &[u8],
     ) -> Received<'static> {
-        // An address that answers our checks or sends its own may speak; any other
-        // may not even make us spend time on it.
+        // Only addresses that answer our checks or send their own are heard. Datagrams
+        // from others must not cost us any time.
         if !self.ice.is_pair(tuple) {
             return self.dropped(DropReason::UnknownPath);
         }
@@ -351,8 +348,8 @@ impl Association {
         Received::Dropped(reason)
     }
 
-    /// Passes on what ICE wants, sends what DTLS has to send, takes its result,
-    /// renews the deadline.
+    /// Passes on the outputs of ICE and DTLS, applies the result of the handshake, and
+    /// updates the deadline.
     fn settle(&mut self, now: Instant) {
         while let Some(output) = self.ice.poll_output() {
             match output {
@@ -362,8 +359,8 @@ impl Association {
                 weft_ice::Output::Event(event) => self.out.event(Event::Ice(event)),
             }
         }
-        // A flight is several times as long as what asks for it: it goes only
-        // where a check was answered.
+        // A flight is several times as long as the request for it, so it is sent only to
+        // an address that answered a check.
         if let Some(reason) = self.dtls.poll_failure() {
             self.fail(reason);
         }

@@ -12,8 +12,8 @@ use thiserror::Error;
 #[derive(Clone)]
 pub struct Certificate {
     own: dimpl::DtlsCertificate,
-    /// `None` without handshakes, or with seeds, each of which has its own: the library
-    /// tries all its ciphers for a configuration, which takes milliseconds.
+    /// `None` without handshakes, or with seeds, each of which has its own: for each
+    /// configuration, the library tests all its ciphers, which takes milliseconds.
     configs: Option<Configs>,
 }
 
@@ -24,7 +24,7 @@ struct Configs {
     server: Arc<dimpl::Config>,
 }
 
-/// Failure to make a certificate.
+/// Failure to create a certificate.
 #[derive(Debug, Error)]
 pub enum CertificateError {
     /// The system's random generator or the key generation failed.
@@ -53,7 +53,7 @@ impl Certificate {
         Certificate::fixed(&[])
     }
 
-    /// Returns these bytes in place of a certificate, for handshakes without security.
+    /// Returns these bytes instead of a certificate, for handshakes without security.
     #[cfg(feature = "simulation")]
     pub(crate) fn fixed(certificate: &[u8]) -> Certificate {
         Certificate {
@@ -86,8 +86,8 @@ impl Certificate {
         self.own.clone()
     }
 
-    /// Returns the configuration that was validated with the certificate, or a new
-    /// one for a run with a seed.
+    /// Returns the configuration that was validated with the certificate, or a new one
+    /// for a run with a seed.
     pub(crate) fn handshake_config(&self, role: DtlsRole, seed: Option<u64>) -> Arc<dimpl::Config> {
         match (&self.configs, role, seed) {
             (_, _, Some(_)) | (None, _, None) => Arc::new(handshake::config(role, seed)),
@@ -123,7 +123,7 @@ impl Fingerprint {
     /// Parses a fingerprint from a session description.
     ///
     /// # Errors
-    /// Another algorithm than `sha-256`, or not 32 bytes.
+    /// If the algorithm is not `sha-256`, or the hash has not 32 bytes.
     pub fn new(algorithm: &str, bytes: &[u8]) -> Result<Fingerprint, FingerprintError> {
         if !algorithm.eq_ignore_ascii_case("sha-256") {
             return Err(FingerprintError::Algorithm(algorithm.to_owned()));

@@ -2,7 +2,7 @@ use std::fmt;
 
 macro_rules! drop_reasons {
     ($($(#[$doc:meta])* $name:ident => $text:literal,)*) => {
-        /// Why a datagram was dropped.
+        /// Reason why a datagram was dropped.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
         pub enum DropReason {
             $($(#[$doc])* $name,)*
@@ -11,7 +11,7 @@ macro_rules! drop_reasons {
         }
 
         impl DropReason {
-            /// Those that are not the ICE agent's, in the order of the counters.
+            /// Reasons other than the ICE agent's, in the order of the counters.
             const OWN: &'static [DropReason] = &[$(DropReason::$name,)*];
 
             /// Short name in snake case, for metrics and traces.
@@ -29,11 +29,11 @@ macro_rules! drop_reasons {
 drop_reasons! {
     /// The first byte belongs to no protocol of RFC 7983.
     Unrecognised => "unrecognised",
-    /// Media from a pair of addresses on which nobody proved anything.
+    /// Media or DTLS between two addresses that are not a pair.
     UnknownPath => "unknown_path",
-    /// A DTLS record before the remote description, or one that DTLS refused.
+    /// DTLS record before the remote description, or one that DTLS refused.
     DtlsRefused => "dtls_refused",
-    /// Media before the keys.
+    /// Media before the keys are known.
     NoKeys => "no_keys",
     /// Too short for its header, tag or index.
     Truncated => "truncated",
@@ -41,9 +41,9 @@ drop_reasons! {
     Authentication => "authentication",
     /// This RTCP packet was received before.
     Replayed => "replayed",
-    /// Older than the replay window reaches.
+    /// Older than the replay window.
     TooOld => "too_old",
-    /// One SSRC more than the limit.
+    /// SSRC beyond the limit.
     TooManyStreams => "too_many_streams",
 }
 
@@ -53,7 +53,7 @@ impl fmt::Display for DropReason {
     }
 }
 
-/// Counts of an association so far.
+/// Counters of an association.
 #[derive(Clone, Debug, Default)]
 pub struct Counters {
     drops: [u64; DropReason::OWN.len()],
@@ -63,7 +63,7 @@ pub struct Counters {
     pub rtp_again: u64,
     /// RTCP packets received and authenticated.
     pub rtcp_received: u64,
-    /// Counts of the ICE agent.
+    /// Counters of the ICE agent.
     pub ice: weft_ice::Counters,
 }
 
@@ -83,7 +83,7 @@ impl Counters {
         own.chain(self.ice.drops().map(|(r, n)| (DropReason::Ice(r), n)))
     }
 
-    /// Counts a drop, unless the ICE agent has.
+    /// Counts a drop, unless the ICE agent has counted it.
     pub(crate) fn count_drop(&mut self, reason: DropReason) {
         if let Some(at) = place(reason) {
             self.drops[at] += 1;

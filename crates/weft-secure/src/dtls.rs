@@ -9,25 +9,24 @@ use dimpl::{Dtls, SrtpProfile};
 use std::time::Instant as StdInstant;
 use weft_units::{Deadline, Duration, Instant};
 
-/// The library speaks of timers years away when none runs.
+/// If no timer runs, the library returns one that is years away.
 const NEVER: Duration = Duration::from_secs(24 * 3600);
 
-/// Least time from one call to the next that the library asks for. Without it there would
-/// be none: of a flight with a gap, as one lost datagram leaves it, dimpl 0.9
-/// wants to acknowledge the rest at once, and again at once when it has, until
-/// the gap is filled. Chosen by us: a tenth of the first retransmission.
+/// Minimum interval between calls that the library requests. Without it, there would be none: if
+/// a datagram of a flight is lost, dimpl 0.9 acknowledges the rest at once, and then again and
+/// again until the gap is filled. Chosen by us: a tenth of the first retransmission.
 const SPACING: Duration = Duration::from_millis(20);
 
-/// The DTLS association: makes the keys, then stays for the closing alert.
+/// DTLS association: negotiates the keys, then remains for the closing alert.
 pub(crate) struct Handshake {
     certificate: Certificate,
     keying: Keying,
-    /// None until the peer's description is known: role and configuration depend on it.
+    /// `None` until the peer's description is known: role and configuration depend on it.
     dtls: Option<Dtls>,
     epoch: StdInstant,
     state: State,
     timer: Option<Instant>,
-    /// When it was last told the time.
+    /// Latest time given to the library.
     ticked: Instant,
     buffer: Vec<u8>,
     progress: Progress,
@@ -35,7 +34,7 @@ pub(crate) struct Handshake {
     failure: Option<FailReason>,
 }
 
-/// Parts of the handshake that were seen; all of them make the connection.
+/// Parts of the handshake seen so far; all of them make the connection.
 #[derive(Default)]
 struct Progress {
     peer: Option<Fingerprint>,
@@ -47,7 +46,7 @@ struct Finished;
 
 #[cfg(feature = "simulation")]
 impl Progress {
-    /// All of it.
+    /// Complete progress, without a handshake.
     fn without_handshake(peer: Fingerprint, keys: Srtp) -> Progress {
         Progress {
             peer: Some(peer),
@@ -66,7 +65,7 @@ enum State {
     Failed,
 }
 
-/// Request of the handshake.
+/// Output of the handshake.
 pub(crate) enum Wanted {
     Send(Vec<u8>),
     Connected(Profile, Box<Srtp>),
@@ -117,7 +116,7 @@ impl Handshake {
         self.tick(now);
     }
 
-    /// Has both ends agree at once, on these keys.
+    /// Makes both ends agree on these keys at once, without a handshake.
     #[cfg(feature = "simulation")]
     fn leave_out(&mut self, role: DtlsRole, expected: Fingerprint, keys: Srtp) {
         self.state = State::Running(role, expected);
@@ -133,7 +132,7 @@ impl Handshake {
         matches!(self.state, State::Running(..))
     }
 
-    /// Takes a record of the peer; `false` if it was refused.
+    /// Handles a record from the peer; `false` if it was refused.
     pub fn handle_packet(&mut self, now: Instant, packet: &[u8]) -> bool {
         if self.state == State::Failed {
             return false;
@@ -142,7 +141,7 @@ impl Handshake {
         let Some(dtls) = &mut self.dtls else {
             return false;
         };
-        // An error is no end: anybody can inject a record that is refused.
+        // An error does not end the handshake: anybody can inject a record that is refused.
         let handled = dtls.handle_packet(packet);
         if let State::Running(role, _) = self.state {
             self.trouble.on_packet(now, role, packet, &handled);
@@ -150,7 +149,7 @@ impl Handshake {
         handled.is_ok()
     }
 
-    /// Lets time pass; `true` if the library's timer ran out.
+    /// Handles the passing of time; `true` if the library's timer expired.
     pub fn handle_timeout(&mut self, now: Instant) -> bool {
         if self.trouble.ends_at().is_some_and(|at| at <= now) && self.is_running() {
             self.failure = self.obstacle();
@@ -163,7 +162,7 @@ impl Handshake {
         is_due
     }
 
-    /// Returns the reason why the handshake is not finished, as far as it is known.
+    /// Returns the reason, as far as known, why the handshake is not finished.
     pub fn obstacle(&self) -> Option<FailReason> {
         let State::Running(role, _) = self.state else {
             return None;
@@ -171,8 +170,8 @@ impl Handshake {
         Some(self.trouble.reason(role))
     }
 
-    /// Encrypts application data; `None` before the handshake is done. What waited before
-    /// has to be polled first.
+    /// Encrypts application data; `None` before the handshake is finished. Poll all
+    /// waiting outputs first.
     pub fn protect_data(&mut self, now: Instant, data: &[u8]) -> Option<Vec<u8>> {
         let (State::Connected, Some(dtls)) = (self.state, &mut self.dtls) else {
             return None;
@@ -186,7 +185,7 @@ impl Handshake {
 
     pub fn close(&mut self) {
         if let (State::Connected, Some(dtls)) = (self.state, &mut self.dtls) {
-            // Not connected any more: there is nobody to tell.
+            // Fails if it is no longer connected; then nobody needs the alert.
             let _ = dtls.close();
         }
     }
@@ -197,7 +196,7 @@ impl Handshake {
         Some(Deadline { at, reason: "dtls" })
     }
 
-    /// Returns the failure that time or the peer brought, once.
+    /// Returns, once, the failure that time or the peer caused.
     pub fn poll_failure(&mut self) -> Option<FailReason> {
         let reason = self.failure.take()?;
         self.state = State::Failed;
@@ -205,8 +204,8 @@ impl Handshake {
         Some(reason)
     }
 
-    /// Returns the next thing it wants. To be called only while there is a path to
-    /// send on: the library starts its retransmission timer when it hands out a flight.
+    /// Returns the next output. Call it only if there is a path to send on: the library
+    /// starts its retransmission timer when it returns a flight.
     pub fn poll(&mut self, now: Instant) -> Option<Wanted> {
         let (role, expected) = match self.state {
             State::Idle | State::Failed => return None,
@@ -267,8 +266,8 @@ impl Handshake {
         }
     }
 
-    /// Connected only when finished, with keys and with a verified peer. Keys
-    /// are exported after the library's event.
+    /// Reports the connection only if the handshake is finished, the keys are exported
+    /// and the peer is verified. Keys are exported after the library's event.
     fn finish(&mut self) -> Option<Wanted> {
         self.progress.finished.as_ref()?;
         let progress = std::mem::take(&mut self.progress);
@@ -295,7 +294,7 @@ impl Handshake {
         self.timer = (timer.saturating_since(now) < NEVER).then_some(timer);
     }
 
-    /// Lets time pass; a failure is kept for [`Handshake::poll`].
+    /// Handles the passing of time; keeps a failure for [`Handshake::poll`].
     fn tick(&mut self, now: Instant) {
         self.ticked = now;
         let Some(dtls) = &mut self.dtls else {

@@ -1,9 +1,9 @@
-//! Why an association fails, in words for a log or a terminal.
+//! Reasons why an association fails, with texts for a log or a terminal.
 
 use crate::role::DtlsRole;
 use std::fmt;
 
-/// Certificates that a peer may have.
+/// Certificates that weft accepts from a peer.
 const GOOD_CERTIFICATES: &str = "weft accepts ECDSA certificates on P-256 and P-384; \
     of a peer that opens the handshake over DTLS 1.2 also RSA certificates of 2,048 bits \
     and more, with SHA-256 or SHA-384";
@@ -12,29 +12,30 @@ const GOOD_CERTIFICATES: &str = "weft accepts ECDSA certificates on P-256 and P-
 const LET_IT_OPEN: &str = "if its certificate is RSA (GStreamer's default), let the peer \
     open the handshake (a=setup:active) or give it an ECDSA certificate";
 
-/// Why an association failed. Its text says what the peer did, and the remedy.
+/// Reason why an association failed. The text describes the peer's action and the remedy.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FailReason {
-    /// The peer's certificate is not the one of its fingerprint.
+    /// The peer's certificate does not match its fingerprint.
     Fingerprint,
     /// The peer ended the handshake with a fatal alert.
     Alert {
         /// AlertDescription (RFC 5246 section 7.2).
         code: u8,
-        /// Our side.
+        /// Our role.
         role: DtlsRole,
     },
-    /// The peer's certificate, or its signature, was refused; the library's words.
+    /// The peer's certificate or its signature was refused; the text is the library's.
     Certificate(String),
-    /// ICE connects, and no DTLS record of the peer has arrived.
+    /// ICE connects, but no DTLS record of the peer has arrived.
     Unanswered(DtlsRole),
-    /// The handshake began and was not finished in time; the library's last words, if any.
+    /// The handshake started but was not finished in time; the text is the library's last
+    /// error, if any.
     Unfinished(String),
-    /// No SRTP profile in common.
+    /// There is no common SRTP profile.
     Profile,
     /// The peer closed the association.
     Closed,
-    /// A defect of this program in handling a datagram or a timeout; the log has its place.
+    /// A defect of this program in handling a datagram or a timeout; the log has its location.
     Defect,
 }
 

@@ -4,38 +4,37 @@ mod tests;
 use crate::record::{self, Position};
 use weft_units::FiveTuple;
 
-/// Chooses the path of each DTLS flight among those where checks are answered.
+/// Choice of the path of each DTLS flight, among those where checks are answered.
 ///
-/// There are paths that pass checks and media and drop DTLS. So a reply goes
-/// where the peer's record arrived, which that path has just let pass; and a flight that is
-/// sent again, because time ran out or the peer repeats itself, goes to the path that
-/// no flight has used for longest. Two ends that do so meet on any pair of paths,
-/// also if each passes DTLS in one direction only.
+/// Some paths pass checks and media but drop DTLS. So a reply takes the path on which the peer's
+/// record has just arrived. A flight that is sent again, after a timeout or a repetition by the
+/// peer, takes the path that no flight has used for longest. If both ends do so, they meet on any
+/// pair of paths, even if each passes DTLS in one direction only.
 #[derive(Default)]
 pub(crate) struct Flights {
-    /// Paths that flights went to, the latest last.
+    /// Paths of the flights so far, the latest last.
     used: Vec<FiveTuple>,
     next: Next,
-    /// Newest piece of the peer's side of the handshake.
+    /// Newest position in the peer's side of the handshake.
     newest: Option<Position>,
 }
 
-/// Where the next datagram goes.
+/// Choice of path for the next datagram.
 #[derive(Default)]
 enum Next {
-    /// The handshake's first: the preferred path.
+    /// The first of the handshake: the preferred path.
     #[default]
     First,
-    /// It answers a record that arrived here.
+    /// Reply to a record that arrived on this path.
     Reply(FiveTuple),
-    /// The last flight did not arrive.
+    /// The last flight did not arrive: another path.
     Another,
-    /// It belongs to the last one's flight.
+    /// Part of the same flight: the same path.
     Same,
 }
 
 impl Flights {
-    /// Takes a datagram of the peer's, before it is handled.
+    /// Notes a datagram from the peer before it is handled.
     pub fn on_datagram(&mut self, path: FiveTuple, datagram: &[u8]) {
         let position = record::position(datagram);
         let repeats = position.is_some() && position <= self.newest;
@@ -46,13 +45,13 @@ impl Flights {
         };
     }
 
-    /// The time for an answer has run out.
+    /// Notes that no answer arrived in time.
     pub fn on_timeout(&mut self) {
         self.next = Next::Another;
     }
 
-    /// Returns the path of the next datagram; none if none is valid. `valid` has the
-    /// preferred path first.
+    /// Returns the path of the next datagram; `None` if no path is valid. `valid` starts
+    /// with the preferred path.
     pub fn route(&mut self, valid: &[FiveTuple]) -> Option<FiveTuple> {
         let is_valid = |path: &FiveTuple| valid.contains(path);
         let last = self.used.last().copied();
@@ -69,7 +68,7 @@ impl Flights {
         Some(chosen)
     }
 
-    /// Returns the path whose last flight was earliest, one without any before all others.
+    /// Returns the path that has not been used for longest; unused paths come before all others.
     fn least_used(&self, valid: &[FiveTuple]) -> Option<FiveTuple> {
         let turn = |path: &&FiveTuple| self.used.iter().position(|used| used == *path);
         valid.iter().min_by_key(turn).copied()

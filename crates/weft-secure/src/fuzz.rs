@@ -6,9 +6,8 @@ use std::sync::OnceLock;
 use weft_ice::{Credentials, IceRole, LinkId, LocalAddress, RemoteCandidate, RemoteFilter};
 use weft_units::{Duration, FiveTuple, Instant, Rng, Transport};
 
-/// Feeds the bytes to an association as datagrams: each is a byte of length,
-/// a byte that chooses the sender and the time, and the content. Must never
-/// panic, and time must never stand still.
+/// Feeds the bytes to an association as datagrams: each is a length byte, a byte that selects the
+/// sender and the time, and the content. Must never panic, and time must always advance.
 pub fn fuzz_datagrams(data: &[u8]) {
     let mut association = association();
     let local = SocketAddr::from(([10, 0, 0, 1], 1));
@@ -36,7 +35,7 @@ pub fn fuzz_datagrams(data: &[u8]) {
 
 fn association() -> Association {
     static KEYS: OnceLock<(Certificate, std::time::Instant)> = OnceLock::new();
-    // The only clock here: the DTLS library wants an origin, whichever.
+    // The only real clock here: the DTLS library needs an origin, and any value works.
     #[allow(clippy::disallowed_methods)]
     let (certificate, epoch) = KEYS.get_or_init(|| {
         let certificate = Certificate::generate().expect("the system gives random bytes");

@@ -1,26 +1,27 @@
-//! How handshakes are made.
+//! Settings of DTLS handshakes.
 
 use crate::role::DtlsRole;
 use crate::rsa;
 
-/// Largest datagram of a flight: fits every link that carries 1,280 bytes of
-/// IPv6 (RFC 8200 section 5) with its headers and a tunnel's.
+/// Maximum size of a flight's datagram in bytes: it fits every link that carries 1,280
+/// bytes of IPv6 (RFC 8200 section 5), with its headers and those of a tunnel.
 const MTU: usize = 1200;
 
-/// First retransmission of a flight. libwebrtc starts at 50 ms
-/// (p2p/dtls/dtls_transport.cc, kMinHandshakeTimeoutMs); this spares most
-/// paths a needless repetition, and a flight lost with its path moves soon.
+/// Timeout of the first retransmission of a flight. libwebrtc starts at 50 ms
+/// (p2p/dtls/dtls_transport.cc, kMinHandshakeTimeoutMs); ours saves most paths a needless
+/// repetition, and a flight lost with its path still moves soon.
 const FIRST_RETRANSMISSION: std::time::Duration = std::time::Duration::from_millis(200);
-/// Doubled from there, so that a handshake lasts for [`HANDSHAKE_TIMEOUT`].
+/// Number of retransmissions; the timeout doubles each time, so that a handshake lasts
+/// for [`HANDSHAKE_TIMEOUT`].
 const RETRANSMISSIONS: usize = 8;
 const HANDSHAKE_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(40);
 
-/// Configuration of every handshake in one role. Making it takes more than a
-/// millisecond: the library tries its cryptography.
+/// Configuration of every handshake in one role. Creating it takes more than a
+/// millisecond, because the library tests its cryptography.
 pub(crate) fn config(role: DtlsRole, seed: Option<u64>) -> dimpl::Config {
     let mut config = dimpl::Config::builder()
         .mtu(MTU)
-        // Flights go only where ICE has proved the peer's address.
+        // Flights are sent only where ICE has verified the peer's address.
         .use_server_cookie(false)
         .flight_start_rto(FIRST_RETRANSMISSION)
         .flight_retries(RETRANSMISSIONS)

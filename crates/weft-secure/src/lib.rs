@@ -1,9 +1,9 @@
 //! Sans-IO association: the ICE session of `weft-ice` with many valid pairs,
 //! one DTLS association, one SRTP context per direction.
 //!
-//! The wire is plain WebRTC. A *path* is a candidate pair that is kept valid;
-//! media may leave on any of them, and whatever arrives on any of them is
-//! decrypted by the same context. See [`Association`].
+//! The wire protocol is plain WebRTC. A *path* is a candidate pair that is kept valid.
+//! Media may be sent on any of them, and the same context decrypts packets from all of
+//! them. See [`Association`].
 
 #![forbid(unsafe_code)]
 

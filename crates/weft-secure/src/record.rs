@@ -6,12 +6,12 @@ const HANDSHAKE: u8 = 22;
 /// AlertLevel `fatal` (RFC 5246 section 7.2).
 const FATAL: u8 = 2;
 
-/// Position of a piece of a handshake: number of the message, offset of the fragment
-/// (RFC 6347 section 4.2.2). It grows in the course of a handshake.
+/// Position of a piece of a handshake: number of the message, offset of the fragment (RFC
+/// 6347 section 4.2.2). It increases during a handshake.
 pub(crate) type Position = (u16, u32);
 
-/// Returns the position that the first record of a datagram has in the handshake,
-/// if it is a handshake record that is not encrypted.
+/// Returns the position of a datagram's first record in the handshake, if it is an
+/// unencrypted handshake record.
 pub(crate) fn position(datagram: &[u8]) -> Option<Position> {
     let [_, _, _, _, number @ .., a, b, c, _, _, _] =
         plain(datagram, HANDSHAKE)?.first_chunk::<12>()?;
@@ -19,7 +19,7 @@ pub(crate) fn position(datagram: &[u8]) -> Option<Position> {
     Some((number, u32::from_be_bytes([0, *a, *b, *c])))
 }
 
-/// Returns the description in a fatal alert that is not encrypted.
+/// Returns the description in an unencrypted fatal alert.
 pub(crate) fn fatal_alert(datagram: &[u8]) -> Option<u8> {
     match plain(datagram, ALERT)? {
         [FATAL, description, ..] => Some(*description),

@@ -1,6 +1,6 @@
-//! Deterministic DTLS: neither keys nor signatures use the system's randomness. It gives no
-//! security and serves tests only; the layers behind the handshake (SRTP, ICE) are the real
-//! ones. Only builds with the feature `testing` have it.
+//! Deterministic DTLS: neither keys nor signatures use the system's randomness. It has no
+//! security and is for tests only; the layers behind the handshake (SRTP, ICE) are the
+//! real ones. Only builds with the feature `testing` have it.
 
 use std::cell::Cell;
 use std::sync::Once;
@@ -15,7 +15,7 @@ use weft_units::Rng;
 use crate::certificate::Certificate;
 
 thread_local! {
-    /// A run uses one thread; tests beside it have their own.
+    /// A run uses one thread; concurrent tests have their own threads.
     static DRAWS: Cell<u64> = const { Cell::new(0) };
     static LEFT_OUT: Cell<bool> = const { Cell::new(false) };
 }
@@ -36,8 +36,8 @@ pub fn repeat() {
     DRAWS.set(0);
 }
 
-/// Leaves out the handshakes of this thread from now on: both ends have keys once they have
-/// a path. A handshake takes most of the time of a short run.
+/// Skips the handshakes of this thread from now on: both ends have keys once they have a
+/// path. A handshake takes most of the time of a short run.
 pub fn leave_out_handshakes() {
     LEFT_OUT.set(true);
 }
@@ -46,8 +46,7 @@ pub(crate) fn leaves_out_handshakes() -> bool {
     LEFT_OUT.get()
 }
 
-/// Returns the same certificate each time. It gives no security, because nobody has its
-/// key.
+/// Returns the same certificate each time. It has no security, because nobody has its key.
 #[must_use]
 pub fn certificate() -> Certificate {
     Certificate::fixed(include_bytes!("testing/certificate.der"))
@@ -74,7 +73,7 @@ impl SecureRandom for Draws {
     }
 }
 
-/// Key exchange whose secret is the sum of both public values, under the name of X25519.
+/// Key exchange whose secret is the sum of both public values, with the name of X25519.
 #[derive(Debug)]
 struct Exchanges;
 

@@ -4,9 +4,9 @@ use crate::role::DtlsRole;
 use dimpl::{CryptoError, CryptoOperation, SecurityError};
 use weft_units::{Duration, Instant};
 
-/// Time from a fatal alert, or a certificate that was refused, to the failure. The
-/// record may be forged, so a peer that finishes the handshake meanwhile is connected.
-/// Chosen by us: a few retransmissions.
+/// Time from a fatal alert or a refused certificate to the failure. The record may be
+/// forged, so if the peer finishes the handshake in this time, it is connected. Chosen by
+/// us: a few retransmissions.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Evidence of a failing handshake.
@@ -14,14 +14,14 @@ const GRACE: Duration = Duration::from_secs(2);
 pub(crate) struct Trouble {
     /// Whether any record of the peer has arrived.
     heard: bool,
-    /// The end that the peer or its certificate caused, and when it is one.
+    /// Failure that the peer or its certificate caused, and the time when it takes effect.
     end: Option<(FailReason, Instant)>,
-    /// The library's words on the last record that was refused.
+    /// Text of the library's error on the last refused record.
     last_error: String,
 }
 
 impl Trouble {
-    /// Takes a record of the peer's with what the library made of it.
+    /// Notes a record from the peer and the library's result for it.
     pub fn on_packet(
         &mut self,
         now: Instant,
@@ -29,7 +29,7 @@ impl Trouble {
         packet: &[u8],
         handled: &Result<(), dimpl::Error>,
     ) {
-        // Of a server that its client does not know yet the library hears no alert.
+        // As a client, the library ignores alerts from a server that it does not know yet.
         let alert = record::fatal_alert(packet).map(|code| FailReason::Alert { code, role });
         self.heard = true;
         let end = match handled {
@@ -44,7 +44,7 @@ impl Trouble {
         }
     }
 
-    /// When the handshake fails, if the peer does not finish it before.
+    /// Time at which the handshake fails, unless the peer finishes it before.
     pub fn ends_at(&self) -> Option<Instant> {
         self.end.as_ref().map(|(_, at)| *at)
     }
@@ -59,7 +59,7 @@ impl Trouble {
     }
 }
 
-/// The failure that this error of the library makes certain, if it does.
+/// Failure that follows for certain from this error of the library, if any.
 fn end_by(error: &dimpl::Error, role: DtlsRole) -> Option<FailReason> {
     match error {
         dimpl::Error::SecurityError(SecurityError::FatalAlert { description }) => {
@@ -76,7 +76,7 @@ fn end_by(error: &dimpl::Error, role: DtlsRole) -> Option<FailReason> {
     }
 }
 
-/// The problem with the peer's certificate or signature, if the error is one.
+/// Problem with the peer's certificate or signature, if the error describes one.
 fn certificate_problem(error: &CryptoError) -> Option<String> {
     Some(match error {
         CryptoError::CertificateParseFailed => "it is malformed".to_owned(),

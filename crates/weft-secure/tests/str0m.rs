@@ -1,6 +1,6 @@
-//! Interoperation with str0m, a WebRTC endpoint that nobody here wrote, in
-//! virtual time: its own ICE agent with one nominated pair, its own STUN
-//! codec, its own SRTP. (The DTLS and the ciphers are the same libraries.)
+//! Interoperation with str0m, a WebRTC endpoint that nobody here wrote, in virtual time:
+//! it has its own ICE agent with one nominated pair, its own STUN codec and its own SRTP.
+//! (The DTLS and the ciphers are the same libraries.)
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -37,9 +37,9 @@ struct Call {
     weft: Association,
     str0m: Rtc,
     events: Vec<Event>,
-    /// Packets of ours that str0m gave out, in order.
+    /// Packets of ours that str0m released, in order.
     arrived: Vec<u64>,
-    /// Packets of str0m that we gave out, by our address.
+    /// Packets from str0m that we released, by our address.
     received: BTreeMap<SocketAddr, usize>,
     connected: usize,
 }
@@ -208,7 +208,7 @@ impl Call {
         assert_eq!(up.count(), 2);
     }
 
-    /// One packet of ours from each address by turns.
+    /// Sends our packets from alternating addresses.
     fn send_ours(&mut self, sequences: std::ops::Range<u32>) {
         for sequence in sequences {
             let mut packet = vec![0x80, 96];
@@ -265,7 +265,7 @@ fn str0m_controls_and_is_the_server() {
     assert_eq!(call.arrived, expected);
     call.send_theirs(1..101);
     assert_eq!(call.received.values().sum::<usize>(), 100);
-    // We follow its nomination: what it sends comes on the selected path.
+    // We follow its nomination: its packets arrive on the selected path.
     let selected = call.weft.selected().and_then(|id| call.weft.path(id));
     let selected = selected.expect("selected").tuple.local;
     assert_eq!(call.received.keys().collect::<Vec<_>>(), [&selected]);
@@ -278,8 +278,8 @@ fn the_selected_path_dies_and_str0m_moves_on() {
     let selected = call.weft.selected().and_then(|id| call.weft.path(id));
     let dead = selected.expect("selected").tuple.local;
     call.weft.remove_local(call.now, dead);
-    // It does not follow a later nomination, but finds out by itself that its
-    // pair is dead, after some 21.5 s.
+    // It does not follow a later nomination, but it detects by itself after some 21.5 s
+    // that its pair has failed.
     call.run_for(30_000);
     call.received.clear();
     call.send_theirs(1..101);

@@ -6,7 +6,7 @@ fn path(n: u8) -> FiveTuple {
     FiveTuple::udp(at(1), at(9))
 }
 
-/// A handshake record with this message number.
+/// Handshake record with this message number.
 fn flight(number: u8) -> Vec<u8> {
     let record = [22, 0xfe, 0xfd, 0, 0, 0, 0, 0, 0, 0, 1, 0, 13];
     [&record[..], &[1, 0, 0, 1, 0, number, 0, 0, 0, 0, 0, 1, 7]].concat()
@@ -17,7 +17,7 @@ fn each_retransmission_goes_to_the_next_path() {
     let mut flights = Flights::default();
     let [a, b, c] = [path(1), path(2), path(3)];
     assert_eq!(flights.route(&[a]), Some(a));
-    // The rest of the flight stays together.
+    // The rest of the flight takes the same path.
     assert_eq!(flights.route(&[b, a, c]), Some(a));
     let mut next = |valid: &[FiveTuple]| {
         flights.on_timeout();

@@ -1,21 +1,20 @@
 //! DTLS clients with RSA certificates, which dimpl refuses: GStreamer's
 //! `webrtcbin` makes one by default.
 //!
-//! In DTLS 1.2 a server with an ECDSA certificate may take an RSA certificate
-//! of its client: the cipher suite decides how the server signs, and only the
-//! CertificateRequest says how the client may (RFC 5246 section 7.4.4). dimpl
-//! 0.9 asks for ECDSA alone, and both lists in its request are fixed. So
+//! In DTLS 1.2, a server with an ECDSA certificate may accept an RSA certificate of its
+//! client: the cipher suite decides how the server signs, and only the CertificateRequest
+//! decides how the client may sign (RFC 5246 section 7.4.4). dimpl 0.9 requests only
+//! ECDSA, and both lists in its request are fixed. So
 //!
-//! - [`widen_request`] adds RSA to the CertificateRequest of a flight on its way out,
-//! - the hashes of [`provider`] cover the transcript with the widened request, which
-//!   is the one that the client saw, and
+//! - [`widen_request`] adds RSA to the CertificateRequest of an outgoing flight,
+//! - the hashes of [`provider`] cover the transcript with the widened request, as the
+//!   client saw it, and
 //! - its verifier checks RSA signatures (PKCS #1 with SHA-256 or SHA-384).
 //!
-//! This serves the server role in DTLS 1.2. In DTLS 1.3 the request is
-//! encrypted, and as a client we offer ECDSA suites only. It relies on dimpl
-//! hashing the transcript in one piece; a version that does otherwise
-//! fails every handshake of DTLS 1.2, and the tests here, but accepts no peer
-//! wrongly. Therefore the version is pinned.
+//! This works for the server role in DTLS 1.2. In DTLS 1.3 the request is encrypted, and
+//! as a client we offer only ECDSA suites. It requires that dimpl hashes the transcript
+//! in one piece. A version that does not would fail every handshake of DTLS 1.2, and the
+//! tests here, but would not wrongly accept any peer. Therefore the version is pinned.
 
 mod library;
 mod request;

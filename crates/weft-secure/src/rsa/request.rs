@@ -5,11 +5,11 @@ use std::borrow::Cow;
 
 /// ContentType of a handshake record (RFC 5246 section 6.2.1).
 const HANDSHAKE: u8 = 22;
-/// Bytes of a record's header: type, version, epoch, sequence number, length
+/// Length of a record's header in bytes: type, version, epoch, sequence number, length
 /// (RFC 6347 section 4.1).
 const RECORD_HEADER: usize = 13;
-/// Bytes of a message's header: type, length, sequence number, offset and length of
-/// the fragment (RFC 6347 section 4.2.2).
+/// Length of a message's header in bytes: type, length, sequence number, offset and
+/// length of the fragment (RFC 6347 section 4.2.2).
 const MESSAGE_HEADER: usize = 12;
 /// HandshakeType values (RFC 5246 section 7.4).
 const CLIENT_HELLO: u8 = 1;
@@ -20,8 +20,8 @@ const RSA_SIGN: u8 = 1;
 /// choose it if it is listed, and no client needs it in DTLS 1.2.
 const RSA_SCHEMES: [u8; 4] = [4, 1, 5, 1];
 
-/// Returns a datagram of our flight in which the CertificateRequest lists RSA, too.
-/// It is five bytes longer; one without a request is unchanged.
+/// Returns a datagram of our flight with RSA added to its CertificateRequest, which makes
+/// it five bytes longer. A datagram without a request is unchanged.
 pub(crate) fn widen_request(datagram: &[u8]) -> Cow<'_, [u8]> {
     let mut out = Vec::with_capacity(datagram.len() + 16);
     let mut rest = datagram;
@@ -45,9 +45,9 @@ pub(crate) fn widen_request(datagram: &[u8]) -> Cow<'_, [u8]> {
     if found { out.into() } else { datagram.into() }
 }
 
-/// Returns the transcript of DTLS 1.2 as the client saw it. Anything else that is
-/// hashed is unchanged, among it the transcript of DTLS 1.3: that has the
-/// version 0xFEFD where a message of 1.2 has its sequence number.
+/// Returns the transcript of DTLS 1.2 as the client saw it. Other hash inputs are
+/// unchanged, including the transcript of DTLS 1.3: it has the version 0xFEFD at the
+/// position of a DTLS 1.2 message's sequence number.
 pub(super) fn widen_transcript(data: &[u8]) -> Cow<'_, [u8]> {
     match data {
         [CLIENT_HELLO, _, _, _, 0, ..] => {
@@ -57,8 +57,8 @@ pub(super) fn widen_transcript(data: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// Returns whole messages with a wider CertificateRequest; none if there is no
-/// request among them, or a fragment.
+/// Returns whole messages with a wider CertificateRequest; `None` if they include no
+/// request, or a fragment.
 fn widen_messages(mut rest: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(rest.len() + 16);
     let mut found = false;
@@ -85,7 +85,7 @@ fn widen_messages(mut rest: &[u8]) -> Option<Vec<u8>> {
     found.then_some(out)
 }
 
-/// Returns the body with RSA at the end of its lists of certificate types and of
+/// Returns the body with RSA added at the end of its lists of certificate types and of
 /// signature algorithms.
 fn widen_body(body: &[u8]) -> Option<Vec<u8>> {
     let (&types, rest) = body.split_first()?;

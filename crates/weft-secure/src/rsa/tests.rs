@@ -9,7 +9,7 @@ use dimpl::CryptoOperation::VerifySignature;
 use dimpl::crypto::{SignatureAlgorithm, SignatureVerifier};
 use proptest::prelude::*;
 
-/// A handshake message that is not fragmented, the third of its side.
+/// Unfragmented handshake message, the third of its side.
 fn message(kind: u8, body: &[u8]) -> Vec<u8> {
     let [_, len @ ..] = (body.len() as u32).to_be_bytes();
     [&[kind], &len[..], &[0, 3, 0, 0, 0], &len, body].concat()
@@ -21,7 +21,7 @@ fn record(epoch: u8, body: &[u8]) -> Vec<u8> {
     [&header[..], &len, body].concat()
 }
 
-/// The body of a request for ECDSA (64) with SHA-256 and SHA-384, without authorities.
+/// Body of a request for ECDSA (64) with SHA-256 and SHA-384, without authorities.
 const NARROW: &[u8] = &[1, 64, 0, 4, 4, 3, 5, 3, 0, 0];
 /// Lists of a widened request, with RSA (1).
 const WIDE: &[u8] = &[2, 64, 1, 0, 8, 4, 3, 5, 3, 4, 1, 5, 1, 0, 0];
@@ -73,7 +73,7 @@ fn the_transcript_is_the_one_that_the_client_saw() {
         ours,
         hash(library::provider().hash_provider, &transcript(WIDE))
     );
-    // That of DTLS 1.3 has a ClientHello without sequence number and fragment.
+    // The transcript of DTLS 1.3 has a ClientHello without sequence number and fragment.
     let hello = [&[1, 0, 0, 40, 0xfe, 0xfd][..], &[0; 38]].concat();
     let newer = [hello, message(13, NARROW)].concat();
     assert_eq!(*widen_transcript(&newer), newer);
@@ -87,7 +87,7 @@ fn hash(provider: &dyn HashProvider, data: &[u8]) -> Vec<u8> {
     out.to_vec()
 }
 
-/// A certificate with an RSA key of 2,048 bits, and a signature by it.
+/// Returns a certificate with an RSA key of 2,048 bits, and a signature by it.
 fn signed(data: &[u8], how: &'static dyn RsaEncoding) -> (Vec<u8>, Vec<u8>) {
     let key = KeyPair::generate(KeySize::Rsa2048).expect("key");
     let mut signature = vec![0; key.public_modulus_len()];
@@ -178,7 +178,7 @@ fn damaged_certificates_and_transcripts_do_no_harm() {
         damaged[at] = byte;
         damaged.truncate(len);
         let verified = verify(&damaged, b"transcript", &signature, HashAlgorithm::SHA256);
-        // Its own signature and names do not matter, the key does.
+        // Only the certificate's key matters, not its own signature or names.
         prop_assert!(verified.is_err() || damaged.len() == certificate.len());
         prop_assert!(verify(&damaged, b"another", &signature, HashAlgorithm::SHA256).is_err());
         prop_assert_eq!(&*widen_request(&data), &data[..]);

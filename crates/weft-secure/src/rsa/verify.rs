@@ -13,12 +13,12 @@ use x509_cert::der::{Decode, Reader, SliceReader};
 /// rsaEncryption (RFC 8017 appendix A.1).
 const RSA_ENCRYPTION: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1");
 
-/// Bytes of the modulus: at least 2,048 bits (RFC 9325 section 4.5), and no more than the
-/// 8,192 that the cryptographic library verifies.
+/// Length of the modulus in bytes: at least 2,048 bits (RFC 9325 section 4.5), and at
+/// most the 8,192 that the cryptographic library verifies.
 const MODULUS: RangeInclusive<usize> = 256..=1024;
 
-/// Checks a client's signature over the widened transcript: RSA here, everything else
-/// as the library does.
+/// Verifier of a client's signature over the widened transcript: checks RSA itself, and
+/// leaves everything else to the library.
 #[derive(Debug)]
 pub(super) struct Verifier;
 
@@ -44,10 +44,9 @@ impl SignatureVerifier for Verifier {
 /// Checks a PKCS #1 v1.5 signature with the key of an X.509 certificate.
 ///
 /// # Errors
-/// `CertificateParseFailed`: not a certificate; `UnsupportedPublicKeyAlgorithm`:
-/// another key than RSA; `InvalidSubjectPublicKey`: a malformed key, or one of a size
-/// that is refused; `UnsupportedSignatureAlgorithm`: another hash;
-/// `OperationFailed`: the signature is wrong.
+/// `CertificateParseFailed`: not a certificate; `UnsupportedPublicKeyAlgorithm`: not an RSA key;
+/// `InvalidSubjectPublicKey`: a malformed key, or one of a refused size;
+/// `UnsupportedSignatureAlgorithm`: another hash; `OperationFailed`: the signature is wrong.
 fn verify_rsa(
     certificate: &[u8],
     data: &[u8],
@@ -77,7 +76,7 @@ fn verify_rsa(
         .map_err(|_| CryptoError::OperationFailed(CryptoOperation::VerifySignature))
 }
 
-/// Bytes of the modulus of an `RSAPublicKey` (RFC 8017 appendix A.1.1).
+/// Length in bytes of the modulus of an `RSAPublicKey` (RFC 8017 appendix A.1.1).
 fn modulus_len(key: &[u8]) -> Option<usize> {
     let mut reader = SliceReader::new(key).ok()?;
     let modulus = reader.sequence(|fields| {

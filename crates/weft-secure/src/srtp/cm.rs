@@ -4,8 +4,8 @@ use str0m_proto::crypto::{Aes128CmSha1_80, Aes128CmSha1_80Cipher, Sha1HmacProvid
 
 const TAG: usize = Aes128CmSha1_80::HMAC_TAG_LEN;
 
-/// AES in counter mode with an HMAC-SHA1 tag of 80 bits, one direction
-/// (RFC 3711). What Chromium's ClientHello lists first.
+/// AES in counter mode with an HMAC-SHA1 tag of 80 bits, one direction (RFC 3711).
+/// Chromium's ClientHello lists it first.
 pub(super) struct Cm {
     rtp: Box<dyn Aes128CmSha1_80Cipher>,
     rtp_auth: [u8; 20],
@@ -17,7 +17,7 @@ pub(super) struct Cm {
 }
 
 impl Cm {
-    /// From a master key of 16 bytes and a master salt of 14.
+    /// Derives the session keys of a master key of 16 bytes and a master salt of 14.
     pub fn new(
         provider: &dyn SrtpProvider,
         hmac: &'static dyn Sha1HmacProvider,
@@ -66,7 +66,7 @@ impl Cm {
         );
     }
 
-    /// Writes header and plain payload to `out`; `false` if the tag is wrong.
+    /// Writes header and decrypted payload to `out`; `false` if the tag is wrong.
     pub fn unprotect_rtp(
         &mut self,
         packet: &[u8],
@@ -110,7 +110,7 @@ impl Cm {
         Aes128CmSha1_80::rtcp_hmac(|k, p| hmac.sha1_hmac(k, p), &self.rtcp_auth, packet, end);
     }
 
-    /// As [`Cm::unprotect_rtp`]; `index` as it stands in the packet.
+    /// Like [`Cm::unprotect_rtp`]; `index` as in the packet.
     pub fn unprotect_rtcp(
         &mut self,
         packet: &[u8],
@@ -137,8 +137,7 @@ impl Cm {
             .is_ok()
     }
 
-    /// Where the index of an SRTCP packet begins: in front of the tag
-    /// (RFC 3711 section 3.4).
+    /// Offset of the index of an SRTCP packet: before the tag (RFC 3711 section 3.4).
     pub fn rtcp_index_at(len: usize) -> Option<usize> {
         len.checked_sub(RTCP_INDEX.len + TAG)
     }

@@ -3,10 +3,10 @@ use super::rtcp::{RTCP_HEADER, RTCP_INDEX};
 use aws_lc_rs::aead::{AES_128_GCM, AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use str0m_proto::crypto::SrtpProvider;
 
-/// Authentication tag (RFC 7714 section 13.1).
+/// Length of the authentication tag in bytes (RFC 7714 section 13.1).
 const TAG: usize = 16;
 
-/// The AEAD ciphers of one direction (RFC 7714).
+/// AEAD ciphers of one direction (RFC 7714).
 pub(super) struct Gcm {
     rtp: Cipher,
     rtp_salt: [u8; 12],
@@ -33,7 +33,8 @@ impl Gcm {
         }
     }
 
-    /// The RFC's test vectors give session keys, the same for RTP and RTCP.
+    /// Creates ciphers from session keys, the same for RTP and RTCP, as in the RFC's test
+    /// vectors.
     #[cfg(test)]
     pub fn from_session_keys(key: &[u8], salt: &[u8; 12]) -> Gcm {
         Gcm {
@@ -44,7 +45,7 @@ impl Gcm {
         }
     }
 
-    /// Encrypts a packet in place, and appends the tag.
+    /// Encrypts a packet in place and appends the tag.
     pub fn protect_rtp(&self, packet: &mut Vec<u8>, header: usize, (ssrc, index): (u32, u64)) {
         let iv = iv(&self.rtp_salt, ssrc, index);
         let (aad, body) = packet.split_at_mut(header);
@@ -52,7 +53,7 @@ impl Gcm {
         packet.extend_from_slice(&tag);
     }
 
-    /// Writes header and plain payload to `out`; `false` if the tag is wrong.
+    /// Writes header and decrypted payload to `out`; `false` if the tag is wrong.
     pub fn unprotect_rtp(
         &self,
         packet: &[u8],
@@ -70,7 +71,7 @@ impl Gcm {
         self.rtp.open(iv, aad, body, &mut out[header..])
     }
 
-    /// Encrypts a compound packet, and appends tag and index.
+    /// Encrypts a compound packet and appends tag and index.
     pub fn protect_rtcp(&self, packet: &mut Vec<u8>, (ssrc, index): (u32, u32)) {
         let iv = iv(
             &self.rtcp_salt,
@@ -84,7 +85,7 @@ impl Gcm {
         packet.extend_from_slice(&index);
     }
 
-    /// As [`Gcm::unprotect_rtp`]; `index` as it stands in the packet.
+    /// Like [`Gcm::unprotect_rtp`]; `index` as in the packet.
     pub fn unprotect_rtcp(
         &self,
         packet: &[u8],
@@ -107,15 +108,14 @@ impl Gcm {
         self.rtcp.open(iv, &aad, body, &mut out[RTCP_HEADER..])
     }
 
-    /// Where the index of an SRTCP packet begins: behind the tag
-    /// (RFC 7714 section 9.2).
+    /// Offset of the index of an SRTCP packet: after the tag (RFC 7714 section 9.2).
     pub fn rtcp_index_at(len: usize) -> Option<usize> {
         len.checked_sub(RTCP_INDEX.len)
     }
 }
 
 impl Cipher {
-    /// `key` has 16 or 32 bytes.
+    /// Creates the cipher; `key` has 16 or 32 bytes.
     fn new(key: &[u8]) -> Cipher {
         let algorithm = match key.len() {
             16 => &AES_128_GCM,
@@ -125,7 +125,7 @@ impl Cipher {
         Cipher(LessSafeKey::new(key.expect("16 or 32 bytes")))
     }
 
-    /// Encrypts `body` in place; the tag.
+    /// Encrypts `body` in place; returns the tag.
     fn seal(&self, iv: [u8; 12], aad: &[u8], body: &mut [u8]) -> [u8; TAG] {
         let mut tag = [0; TAG];
         let nonce = Nonce::assume_unique_for_key(iv);

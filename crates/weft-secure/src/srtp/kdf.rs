@@ -26,7 +26,7 @@ pub(super) fn derive<const N: usize>(
     let mut out = [0; N];
     for (counter, chunk) in (0_u16..).zip(out.chunks_mut(16)) {
         x[14..].copy_from_slice(&counter.to_be_bytes());
-        // The provider pads and so writes two blocks.
+        // The provider pads, so it writes two blocks.
         let mut block = [0; 32];
         match master_key.len() {
             16 => provider.srtp_aes_128_ecb_round(master_key, &x, &mut block),

@@ -22,18 +22,17 @@ use thiserror::Error;
 use weft_units::Ssrc;
 use weft_wire::rtp;
 
-/// Streams of one direction: bounds memory against a peer that makes up
-/// SSRCs. A conference of 100 with three layers, their retransmissions and
-/// audio stays below.
+/// Maximum number of streams in one direction; bounds memory against a peer that invents SSRCs. A
+/// conference of 100 with three layers, their retransmissions and audio stays below it.
 const MAX_STREAMS: usize = 1024;
 
 /// RTP packets per key (RFC 3711 section 9.2).
 const MAX_RTP_INDEX: u64 = (1 << 48) - 1;
 
-/// Indices from one rollover to the next.
+/// Number of indices between two rollovers.
 const SEQUENCES: u64 = 1 << 16;
 
-/// The negotiated SRTP protection profile (RFC 5764, RFC 7714).
+/// Negotiated SRTP protection profile (RFC 5764, RFC 7714).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Profile {
     /// `SRTP_AES128_CM_HMAC_SHA1_80`.
@@ -54,7 +53,7 @@ impl fmt::Display for Profile {
     }
 }
 
-/// A packet could not be protected; it was left as it was.
+/// Error: a packet could not be protected and is unchanged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum ProtectError {
     /// There are no keys yet: wait for `Event::Connected`.
@@ -63,9 +62,8 @@ pub enum ProtectError {
     /// Not an RTP or RTCP packet.
     #[error("not an RTP or RTCP packet: the header does not fit")]
     Malformed,
-    /// This sequence number was protected before. Sending it again would
-    /// reuse the nonce and give the keys away: send the same bytes again, or
-    /// a retransmission under an SSRC of its own.
+    /// This sequence number was protected before. Protecting it again would reuse the nonce and
+    /// reveal the keys. Send the same bytes again, or a retransmission with its own SSRC.
     #[error("{ssrc:?} sequence {sequence} was protected before: send the same bytes again")]
     Reused {
         /// Stream of the packet.
@@ -73,7 +71,7 @@ pub enum ProtectError {
         /// Its sequence number.
         sequence: u16,
     },
-    /// So far behind the newest packet that it cannot be told whether it was
+    /// The packet is so far behind the newest one that nobody knows whether it was
     /// protected before.
     #[error("{ssrc:?} sequence {sequence} is too far behind the newest one")]
     TooOld {
@@ -82,10 +80,10 @@ pub enum ProtectError {
         /// Its sequence number.
         sequence: u16,
     },
-    /// More SSRCs than one association carries.
+    /// The association already has the maximum number of SSRCs.
     #[error("more streams than one association carries")]
     TooManyStreams,
-    /// All indices of this key are used up: a new association is needed.
+    /// All indices of this key are used: a new association is needed.
     #[error("the key is used up: make a new association")]
     Exhausted,
 }
@@ -99,7 +97,7 @@ pub(crate) struct Srtp {
     scratch: Vec<u8>,
 }
 
-/// The cryptographic context of one direction (RFC 3711 section 3.2).
+/// Cryptographic context of one direction (RFC 3711 section 3.2).
 struct Context {
     cipher: Cipher,
     streams: BTreeMap<u32, ReplayWindow>,
@@ -112,7 +110,7 @@ enum Cipher {
     Plain,
 }
 
-/// An authentic RTP packet, decrypted.
+/// Authentic RTP packet, decrypted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Unprotected<'a> {
     /// It has not been received before.
@@ -134,8 +132,8 @@ impl Profile {
 }
 
 impl Srtp {
-    /// From the keying material that DTLS exports: both keys, then both
-    /// salts, the client's first. `None` if its length is not the profile's.
+    /// Creates both directions from the keying material that DTLS exports: both keys, then both
+    /// salts, the client's first. `None` if its length does not match the profile.
     pub fn new(profile: Profile, material: &[u8], role: DtlsRole) -> Option<Srtp> {
         let (key, salt) = profile.lengths();
         if material.len() != 2 * (key + salt) {
@@ -152,7 +150,7 @@ impl Srtp {
         Some(Srtp::of(send, Context::new(profile, theirs, false)))
     }
 
-    /// Without a cipher.
+    /// Creates both directions without a cipher.
     #[cfg(feature = "simulation")]
     pub fn plain() -> Srtp {
         let [send, receive] = [(); 2].map(|()| Context {
@@ -172,7 +170,7 @@ impl Srtp {
         }
     }
 
-    /// Protects a packet; `rest` is the end of its payload, and is appended.
+    /// Protects a packet; `rest` is the end of its payload and is appended.
     pub fn protect_rtp(&mut self, packet: &mut Vec<u8>, rest: &[u8]) -> Result<(), ProtectError> {
         let header = rtp::peek(packet).map_err(|_| ProtectError::Malformed)?;
         let (ssrc, sequence) = (header.ssrc, header.sequence);
@@ -203,16 +201,16 @@ impl Srtp {
     }
 
     /// Decrypts a packet. Tries the nearest index first, then the same number after one
-    /// more rollover: RFC 3711 section 3.3.1 guesses wrong after a gap of more than half the
-    /// sequence numbers, and for good.
+    /// more rollover: after a gap of more than half the sequence numbers, the guess of
+    /// RFC 3711 section 3.3.1 is wrong forever.
     pub fn unprotect_rtp(&mut self, packet: &[u8]) -> Result<Unprotected<'_>, DropReason> {
         let header = rtp::peek(packet).map_err(|_| DropReason::Truncated)?;
         let (ssrc, at) = (header.ssrc.0, header.header_len);
         let Context { cipher, streams } = &mut self.receive;
         let window = streams.get_mut(&ssrc);
         let first = match &window {
-            // Indices do not go below zero: libsrtp gives such a packet rollover
-            // counter zero, too.
+            // Indices do not go below zero: libsrtp also gives such a packet rollover
+            // counter zero.
             Some(window) => window.extend(header.sequence),
             None => None,
         }
@@ -274,7 +272,7 @@ impl Srtp {
         let at = at.filter(|&at| at >= RTCP_HEADER);
         let field = at.and_then(|at| packet[at..].first_chunk());
         let field = u32::from_be_bytes(*field.ok_or(DropReason::Truncated)?);
-        // RTCP in clear is not what was negotiated (RFC 3711 section 3.4, E flag).
+        // Unencrypted RTCP was not negotiated (RFC 3711 section 3.4, E flag).
         if field & RTCP_INDEX.encrypted == 0 {
             return Err(DropReason::Authentication);
         }

@@ -1,6 +1,6 @@
 use super::rtcp::{RTCP_HEADER, RTCP_INDEX};
 
-/// Octets in place of the tag: packets have the size of AES-GCM's (RFC 7714 section 13.1).
+/// Bytes instead of the tag: packets have the same size as with AES-GCM (RFC 7714 section 13.1).
 const TAG: [u8; 16] = [0; 16];
 
 /// No cipher, for simulated networks. Nothing is secret or authentic.

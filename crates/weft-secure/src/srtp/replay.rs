@@ -1,21 +1,20 @@
-/// Packets that a window looks back. Libraries have 64 to 1024; a stream that
-/// is spread over paths with 200 ms of skew at 20,000 packets a second is
-/// apart by 4,000. Chosen by us: the test `far_back` shows it.
+/// Length of the replay window in packets. Libraries use 64 to 1024; if a stream of
+/// 20,000 packets a second is spread over paths with 200 ms of skew, its packets are up
+/// to 4,000 apart. Chosen by us: see the test `far_back`.
 pub(super) const WINDOW: u64 = 8192;
 
-/// One word more than the window, so that the word that is being filled never
-/// is one that is still looked at.
+/// One word more than the window needs, so that the word being filled is never one that
+/// is still read.
 const WORDS: usize = WINDOW as usize / 64 + 1;
 
-/// Set of the indices that were seen, in a window behind the highest one
-/// (RFC 3711 section 3.3.2).
+/// Set of the indices seen, in a window below the highest one (RFC 3711 section 3.3.2).
 #[derive(Clone)]
 pub(super) struct ReplayWindow {
     highest: Option<u64>,
     seen: Box<[u64; WORDS]>,
 }
 
-/// Why an index is refused.
+/// Reason why an index is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Refused {
     Seen,
@@ -30,9 +29,9 @@ impl ReplayWindow {
         }
     }
 
-    /// The index of this sequence number: the one nearest to the highest
-    /// index seen (RFC 3711 section 3.3.1). A stream starts with rollover
-    /// counter zero. `None` if it would lie before the first index.
+    /// Returns the index of this sequence number that is nearest to the highest index
+    /// seen (RFC 3711 section 3.3.1). A stream starts with rollover counter zero. `None`
+    /// if it would be before the first index.
     pub fn extend(&self, sequence: u16) -> Option<u64> {
         let Some(highest) = self.highest else {
             return Some(u64::from(sequence));
@@ -60,7 +59,7 @@ impl ReplayWindow {
         }
     }
 
-    /// Marks an index that [`ReplayWindow::check`] allowed.
+    /// Marks an index that [`ReplayWindow::check`] accepted.
     pub fn accept(&mut self, index: u64) {
         let highest = *self.highest.get_or_insert(index);
         if index > highest {

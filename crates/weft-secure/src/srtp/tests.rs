@@ -36,7 +36,7 @@ const PROFILES: [Profile; 3] = [
     Profile::AeadAes256Gcm,
 ];
 
-/// Client and server with the same keying material.
+/// Returns client and server with the same keying material.
 fn pair(profile: Profile) -> (Srtp, Srtp) {
     let (key, salt) = profile.lengths();
     let material: Vec<u8> = (0..2 * (key + salt)).map(|i| (i * 7 + 3) as u8).collect();
@@ -264,7 +264,7 @@ fn an_index_is_protected_once() {
         protected(&mut client, rtp(5, 1));
         protected(&mut client, rtp(5, 2));
         protected(&mut client, rtp(4, 1));
-        // Also not with another header extension.
+        // Nor with another header extension.
         let mut again = rtp(5, 1);
         again[0] |= 0x10;
         again.splice(12..12, [0xbe, 0xde, 0, 0]);
@@ -307,8 +307,7 @@ fn the_rollover_counter_is_the_streams_own() {
                 );
             }
         }
-        // Across the border in both orders: 65535 and 0 of a stream that is
-        // at index 65530.
+        // Across the wrap in both orders: 65535 and 0 of a stream at index 65530.
         protected(&mut client, rtp(65_530, 3));
         let first = protected(&mut client, rtp(65_530, 4));
         let last = protected(&mut client, rtp(65_535, 4));
@@ -334,9 +333,9 @@ fn nothing_lies_before_the_first_index() {
     assert_eq!(refused, Err(DropReason::Authentication));
 }
 
-/// Janus numbers a viewer's packets from 1. When the packet before that one comes late, it
-/// becomes 65535; libsrtp protects it under rollover counter zero, and those after it under
-/// one.
+/// Janus numbers a viewer's packets from 1. If the packet before the first one arrives
+/// late, it becomes 65535; libsrtp protects it with rollover counter zero, and later
+/// packets with counter one.
 #[test]
 fn a_stream_that_libsrtp_numbered_back_from_its_start_is_read() {
     const NUMBERED: [u64; 4] = [1, 65_535, 65_536 + 2, 65_536 + 3];
@@ -370,7 +369,7 @@ fn a_stream_is_read_on_after_a_gap_of_more_than_half_the_numbers() {
     }
 }
 
-/// The packet under this index, whatever was protected before.
+/// Returns the packet protected with this index, whatever was protected before.
 fn protected_as(srtp: &mut Srtp, packet: &[u8], index: u64) -> Vec<u8> {
     let mut window = ReplayWindow::new();
     window.accept(index - 1);
@@ -389,9 +388,9 @@ fn streams_are_bounded() {
     let more = MAX_STREAMS as u32;
     let refused = client.protect_rtp(&mut rtp(1, more), &[]);
     assert_eq!(refused, Err(ProtectError::TooManyStreams));
-    // The same streams go on.
+    // The same streams continue.
     protected(&mut client, rtp(2, 0));
-    // Another sender with the same keys, to have a packet of one SSRC more.
+    // Another sender with the same keys creates a packet of one more SSRC.
     let packet = protected(&mut pair(Profile::AeadAes128Gcm).0, rtp(1, more));
     assert_eq!(
         server.unprotect_rtp(&packet),
@@ -400,7 +399,7 @@ fn streams_are_bounded() {
 }
 
 proptest! {
-    /// Against the set of all indices seen.
+    /// Compares with the set of all indices seen.
     #[test]
     fn the_window_accepts_each_index_once(
         steps in prop::collection::vec((0_u64..40_000, 0_u64..9_000), 1..300)
@@ -409,7 +408,7 @@ proptest! {
         let mut seen = std::collections::BTreeSet::new();
         let mut highest = 0;
         for (jump, back) in steps {
-            // One step in four moves the highest index on.
+            // One step in four advances the highest index.
             let base: u64 = if jump % 4 == 0 { highest + jump } else { highest };
             let index = base.saturating_sub(back);
             let expected = if seen.is_empty() || index > highest {

@@ -8,8 +8,8 @@ const LTE: &str = "10.0.1.1:1";
 
 #[test]
 fn the_handshake_moves_when_its_path_dies() {
-    // The wire that comes up first dies at once after the first check, in the
-    // middle of the handshake.
+    // The wire that comes up first fails just after the first check, in the middle of the
+    // handshake.
     let mut net = Net::new(SERVER, &[(WIFI, 20), (LTE, 30)]);
     net.run_for(70);
     let wifi = net.path_to(Side::A, WIFI, SERVER);
@@ -44,8 +44,8 @@ fn the_handshake_survives_loss() {
 
 #[test]
 fn no_flight_goes_where_no_check_was_answered() {
-    // B's checks vanish, so B never validates; but its answers pass, so A
-    // does, and is the client here.
+    // B's checks vanish, so B never validates a path; its answers pass, so A does, and is
+    // the client here.
     let mut net = Net::strangers();
     let now = net.now;
     net.a.add_local(now, local(WIFI, 0));
@@ -69,7 +69,7 @@ fn no_flight_goes_where_no_check_was_answered() {
         0,
         "to an address that proved nothing"
     );
-    // What came meanwhile is answered as soon as it has.
+    // Datagrams that arrived before are answered as soon as B validates a path.
     net.vanish = None;
     net.run_for(1000);
     let connected = net
@@ -86,14 +86,14 @@ fn many_associations_share_what_their_certificate_validated() {
         let one = certificate.handshake_config(role, None);
         let other = certificate.clone().handshake_config(role, None);
         assert!(std::sync::Arc::ptr_eq(&one, &other));
-        // A seed is the run's own.
+        // A run with a seed has its own configuration.
         let seeded = certificate.handshake_config(role, Some(1));
         assert!(!std::sync::Arc::ptr_eq(&one, &seeded));
     }
 }
 
-/// The answering side, B, is ready as soon in either role: as server it need not wait for the
-/// answer to its own check.
+/// The answering side, B, is ready at the same time in either role: as server, it need
+/// not wait for the answer to its own check.
 #[test]
 fn opening_the_handshake_gains_the_answering_side_nothing() {
     for (client, expected) in [(Side::A, [40, 50]), (Side::B, [60, 50])] {
@@ -125,7 +125,7 @@ fn paths_that_drop_dtls_cost_a_retransmission_each() {
             }
             net.run_for(5_000);
             let times = net.connected_at();
-            // Retransmissions after 200 and 400 ms, round trips of 20 ms.
+            // Retransmissions after 200 and 400 ms, with round trips of 20 ms.
             let in_time = times.iter().all(|&at| at <= 1_000);
             assert!(times.len() == 2 && in_time, "{client:?}, {good}: {times:?}");
         }
@@ -176,7 +176,7 @@ fn a_peer_without_dtls_is_named_as_the_reason() {
 
 #[test]
 fn an_alert_ends_the_handshake_soon_unless_the_peer_finishes_it() {
-    // As OpenSSL's server sends it if it has an RSA certificate and we offer ECDSA.
+    // The alert that OpenSSL's server sends if it has an RSA certificate and we offer ECDSA.
     let alert = [21, 0xfe, 0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 40];
     for client in [Side::A, Side::B] {
         for silent in [true, false] {

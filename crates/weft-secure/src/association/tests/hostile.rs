@@ -12,7 +12,7 @@ fn connected() -> Net {
     net
 }
 
-/// Drop that B counts for a datagram from A's address.
+/// Drop reason that B counts for a datagram from A's address.
 fn reason(net: &mut Net, datagram: &[u8]) -> Option<DropReason> {
     let now = net.now;
     let (server, client) = (addr(SERVER), addr(CLIENT));
@@ -34,7 +34,7 @@ fn reason(net: &mut Net, datagram: &[u8]) -> Option<DropReason> {
     dropped
 }
 
-/// The last check that A sent.
+/// Latest check from A.
 fn check(net: &Net) -> Vec<u8> {
     let mut sent = net.sent.iter().rev();
     let last = sent.find(|(_, side, .., d)| *side == Side::A && d[..2] == [0, 1]);
@@ -66,7 +66,7 @@ fn each_kind_of_nonsense_has_its_counter() {
     );
     let plain = [rtp(1), vec![0; 16]].concat();
     assert_eq!(reason(&mut net, &plain), Some(DropReason::Authentication));
-    // An answer that nobody asked for.
+    // Unsolicited answer.
     let mut answer = check.clone();
     answer[0] = 1;
     let received = net
@@ -98,7 +98,7 @@ fn media_of_another_association_is_refused() {
         assert!(reason(&mut net, &own[..len]).is_some());
     }
     assert_eq!(reason(&mut net, &own), None);
-    // What was received before is not believed for that.
+    // An earlier authentic packet does not make a forged copy trusted.
     let mut forged = own.clone();
     forged[20] ^= 1;
     assert_eq!(reason(&mut net, &forged), Some(DropReason::Authentication));
@@ -131,7 +131,7 @@ fn a_peer_cannot_make_us_remember_without_bound() {
     net.send_rtp(Side::A, path, rtp(1));
     net.run_for(1000);
     assert_eq!(net.got.rtp.len(), 1);
-    // And an honest newcomer finds a place once the others proved nothing.
+    // An honest newcomer finds a place, because the other addresses proved nothing.
     net.wire("10.0.3.1:1", SERVER, 5);
     net.run_for(15_000);
     net.a.add_local(net.now, local("10.0.3.1:1", 3));
@@ -142,8 +142,8 @@ fn a_peer_cannot_make_us_remember_without_bound() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Changed, cut and random datagrams of every protocol: no panic, and the
-    /// call continues.
+    /// Modified, truncated and random datagrams of every protocol: no panic, and the call
+    /// continues.
     #[test]
     fn nonsense_does_no_harm(
         edits in prop::collection::vec((any::<usize>(), any::<usize>(), any::<u8>(), 0_usize..4), 1..40),

@@ -20,9 +20,9 @@ fn set_up_takes_the_round_trips_of_the_protocols_and_no_more() {
         let connected = events.find(|e| e.1 == side && matches!(e.2, Event::Connected { .. }));
         connected.expect("connected").0.as_nanos() / 1_000_000
     };
-    // One round trip of 100 ms for the check of A, then DTLS 1.3: the hello
-    // leaves B, which is the client, when B's own check, triggered at 50, is
-    // answered at 150; B is done when the server's flight is there.
+    // A's check takes one round trip of 100 ms, then DTLS 1.3 starts. B is the client: it
+    // sends the hello when its own check, triggered at 50, is answered at 150. B is done
+    // when the server's flight arrives.
     assert!((250..=251).contains(&at(Side::B)), "{}", at(Side::B));
     assert!((300..=301).contains(&at(Side::A)), "{}", at(Side::A));
 }
@@ -36,7 +36,7 @@ fn an_aead_profile_is_agreed_on() {
         _ => None,
     };
     let profiles: Vec<Profile> = net.events.iter().filter_map(|e| profile(&e.2)).collect();
-    // The library offers AES-256 first and lets nobody choose.
+    // The library offers AES-256 first, without a choice.
     assert_eq!(profiles, [Profile::AeadAes256Gcm, Profile::AeadAes256Gcm]);
 }
 
@@ -46,7 +46,7 @@ fn one_stream_over_two_paths_is_one_stream() {
     net.connect();
     let fast = net.path_to(Side::A, "10.0.0.1:1", "10.0.0.9:1");
     let slow = net.path_to(Side::A, "10.0.1.1:1", "10.0.0.9:1");
-    // 70,000 packets: the fast path passes 65,536 while the slow one brings
+    // 70,000 packets: the fast path passes 65,536 while the slow one still delivers
     // packets from before.
     let count = 70_000_u32;
     for i in 0..count {

@@ -1,5 +1,5 @@
-//! Two associations in virtual time, joined by wires. The one that made the
-//! offer is the DTLS server.
+//! Two associations in virtual time, connected by wires. The one that made the offer is
+//! the DTLS server.
 
 use super::*;
 use crate::keying::Keying;
@@ -12,7 +12,7 @@ mod wired;
 
 pub type Net = Wired<Association>;
 
-/// Packet that came in: the side that received it, the path, the packet.
+/// Received packet: the receiving side, the path, the packet.
 #[derive(Default)]
 pub struct Got {
     pub rtp: Vec<(Side, PathId, Vec<u8>)>,
@@ -41,7 +41,7 @@ pub fn association(role: IceRole, tie_breaker: u64, seed: u64) -> Association {
     )
 }
 
-/// Any value will do.
+/// Any value works.
 #[allow(clippy::disallowed_methods)]
 pub fn epoch() -> std::time::Instant {
     std::time::Instant::now()
@@ -113,8 +113,8 @@ impl End for Association {
 }
 
 impl Net {
-    /// Two that know each other, with a wire of 10 ms for each address of A. `client` opens
-    /// the handshake.
+    /// Creates two ends that know each other, with a wire of 10 ms for each address of A.
+    /// `client` opens the handshake.
     pub fn with_client(client: Side, addresses: &[&str], server: &str) -> Net {
         let mut net = Net::strangers();
         let now = net.now;
@@ -134,14 +134,14 @@ impl Net {
         net
     }
 
-    /// When each side was connected, in milliseconds.
+    /// Time at which each side was connected, in milliseconds.
     pub fn connected_at(&self) -> Vec<u64> {
         let connected = |e: &&(Instant, Side, Event)| matches!(e.2, Event::Connected { .. });
         let events = self.events.iter().filter(connected);
         events.map(|e| e.0.as_nanos() / 1_000_000).collect()
     }
 
-    /// Until both are connected and so long after the start.
+    /// Runs long enough for the handshake, and checks that both sides are connected.
     pub fn connect(&mut self) {
         self.run_for(1000);
         for side in [Side::A, Side::B] {
@@ -151,7 +151,7 @@ impl Net {
         }
     }
 
-    /// Sends this RTP packet on this path and lets it arrive.
+    /// Sends this RTP packet on this path and delivers it.
     pub fn send_rtp(&mut self, from: Side, path: PathId, mut packet: Vec<u8>) {
         let association = self.side(from);
         association.protect_rtp(&mut packet, &[]).expect("protects");

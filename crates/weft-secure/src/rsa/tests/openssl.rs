@@ -1,5 +1,5 @@
-//! A peer that nobody here wrote: `openssl s_client` over loopback. Real time and
-//! sockets, so none of this is in the core.
+//! Handshakes with a peer that nobody here wrote: `openssl s_client` over loopback. It
+//! uses real time and sockets, so none of this is in the core.
 
 #![allow(clippy::disallowed_methods)]
 
@@ -11,13 +11,13 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration as StdDuration, Instant as StdInstant};
 use weft_units::{Duration, Instant};
 
-/// The longest that a handshake may take here.
+/// Maximum duration of a handshake in these tests.
 const PATIENCE: StdDuration = StdDuration::from_secs(10);
 
 const SRTP: &[&str] = &["-use_srtp", "SRTP_AES128_CM_SHA1_80"];
 const P256: &[&str] = &["ec", "-pkeyopt", "ec_paramgen_curve:P-256"];
 
-/// Makes `name.key` and `name.der`; false where OpenSSL is missing.
+/// Creates `name.key` and `name.der`; false if OpenSSL is missing.
 fn make_certificate(folder: &Path, name: &str, key: &[&str]) -> bool {
     let path = |ending: &str| folder.join(format!("{name}.{ending}"));
     let mut openssl = Command::new("openssl");
@@ -45,7 +45,7 @@ fn connect_client(folder: &Path, name: &str, options: &[&str], to: SocketAddr) -
     client.spawn().expect("openssl ran before")
 }
 
-/// The handshake of our server with `s_client` that has this certificate.
+/// Runs a handshake of our server with an `s_client` that has this certificate.
 fn shake_hands(folder: &Path, name: &str, options: &[&str]) -> Result<(), FailReason> {
     let socket = UdpSocket::bind("127.0.0.1:0").expect("socket");
     let at = socket.local_addr().expect("address");
@@ -56,7 +56,7 @@ fn shake_hands(folder: &Path, name: &str, options: &[&str]) -> Result<(), FailRe
     result
 }
 
-/// The handshake of our client with `s_server` that has this certificate.
+/// Runs a handshake of our client with an `s_server` that has this certificate.
 fn shake_hands_with_server(folder: &Path, name: &str) -> Result<(), FailReason> {
     let free = UdpSocket::bind("127.0.0.1:0").expect("socket");
     let at = free.local_addr().expect("address");
@@ -87,7 +87,7 @@ fn fingerprint(folder: &Path, name: &str) -> Fingerprint {
     Fingerprint::of(&std::fs::read(folder.join(format!("{name}.der"))).expect("certificate"))
 }
 
-/// Our side of a handshake with the peer that is there, or sends first.
+/// Runs our side of a handshake with the peer at this address, or with the first sender.
 fn run(
     socket: &UdpSocket,
     mut peer: Option<SocketAddr>,
@@ -107,7 +107,7 @@ fn run(
         while let Some(wanted) = peer.and_then(|_| ours.poll(now())) {
             match (wanted, peer) {
                 (Wanted::Send(datagram), Some(peer)) => {
-                    // Refused until the peer has its socket.
+                    // Refused until the peer has opened its socket.
                     let _ = socket.send_to(&datagram, peer);
                 }
                 (Wanted::Connected(..), _) => return Ok(()),
@@ -155,7 +155,7 @@ fn others_are_refused_in_words() {
     assert!(make_certificate(folder.path(), "p256", P256));
     let refused = shake_hands(folder.path(), "p256", &[]).expect_err("no SRTP");
     assert_eq!(refused, FailReason::Profile);
-    // Where we are the client, RSA cannot be served, and the peer's alert is explained.
+    // As a client, we do not support RSA, and the error explains the peer's alert.
     assert_eq!(shake_hands_with_server(folder.path(), "p256"), Ok(()));
     assert!(make_certificate(folder.path(), "rsa2048", &["rsa:2048"]));
     let refused = shake_hands_with_server(folder.path(), "rsa2048").expect_err("RSA");
