@@ -1,12 +1,12 @@
-//! Datagrams in a stream of octets, each behind its length in two octets (RFC 4571 section 2).
+//! Datagrams in a stream of octets, each after its length in two octets (RFC 4571 section 2).
 
 use weft_peer::MAX_DATAGRAM;
 
-/// Octets of a stream that are not handled yet.
+/// Octets of a stream that have not been handled yet.
 #[derive(Debug, Default)]
 pub struct DatagramFraming {
     octets: Vec<u8>,
-    /// Octets at the beginning that were handled.
+    /// Number of octets at the beginning that were handled.
     handled: usize,
 }
 
@@ -16,18 +16,18 @@ pub struct DatagramFraming {
 pub struct TooLong(usize);
 
 impl DatagramFraming {
-    /// Adds octets that were read. Take all datagrams before the next ones, so that
-    /// less than one waits.
+    /// Adds octets that were read. Call `next_datagram` until `None`
+    /// before you add more, so that less than one datagram waits.
     pub fn extend(&mut self, octets: &[u8]) {
         self.octets.drain(..self.handled);
         self.handled = 0;
         self.octets.extend_from_slice(octets);
     }
 
-    /// Returns the next datagram when it is complete. Empty ones are skipped.
+    /// Returns the next complete datagram. Empty ones are skipped.
     ///
     /// # Errors
-    /// If it is too long: the end of the stream.
+    /// If it is too long: then the stream cannot be read any further.
     pub fn next_datagram(&mut self) -> Result<Option<&[u8]>, TooLong> {
         loop {
             let rest = &self.octets[self.handled..];

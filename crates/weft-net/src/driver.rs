@@ -57,7 +57,7 @@ impl Network<'_> {
     /// Adds a socket for receiving and sending; returns its address.
     ///
     /// # Errors
-    /// If the system refuses to watch it, or there is a socket with its address.
+    /// If the system refuses to watch it, or a socket with its address exists.
     pub fn add_socket(&mut self, socket: StdUdpSocket) -> io::Result<SocketAddr> {
         self.sockets.add(socket)
     }
@@ -67,11 +67,11 @@ impl Network<'_> {
         self.sockets.remove(local);
     }
 
-    /// Adds a non-blocking TCP connection, whose datagrams have their length in front (RFC
+    /// Adds a non-blocking TCP connection, in which each datagram follows its length (RFC
     /// 4571). Returns its addresses.
     ///
     /// # Errors
-    /// If the system refuses to watch it, or there is one with these addresses.
+    /// If the system refuses to watch it, or a connection between these addresses exists.
     pub fn add_stream(&mut self, stream: StdTcpStream) -> io::Result<FiveTuple> {
         self.sockets.add_stream(stream, self.clock.now())
     }
@@ -81,13 +81,13 @@ impl Network<'_> {
         self.sockets.streams.close_tuple(tuple);
     }
 
-    /// Time of the last octets that came over a TCP connection; `None` after its end.
+    /// Time of the last octets that arrived over a TCP connection; `None` after its end.
     #[must_use]
     pub fn stream_heard(&self, tuple: FiveTuple) -> Option<Instant> {
         self.sockets.streams.heard(tuple)
     }
 
-    /// Number of TCP connections, and of datagrams for which they were too slow.
+    /// Number of TCP connections, and of datagrams dropped because the connections were too slow.
     #[must_use]
     pub fn streams(&self) -> (usize, u64) {
         let streams = &self.sockets.streams;
@@ -118,7 +118,7 @@ impl Network<'_> {
 pub struct Remote<C> {
     commands: Sender<C>,
     waker: WakeOnDrop,
-    /// Whether the loop waits, or is about to: only then it needs to be woken.
+    /// Whether the loop waits or is about to: only then must a sender wake it.
     sleeps: Arc<AtomicBool>,
 }
 
@@ -257,7 +257,7 @@ struct EventLoop<N: Node> {
     node: N,
     sockets: Sockets,
     meter: Meter,
-    /// Sockets that may hold more datagrams: readiness is reported once.
+    /// Sockets that may hold more datagrams: readiness is reported only once.
     unread: BTreeSet<Token>,
     /// Kept alive, because dropping the waker loses wake-ups.
     _waker: Arc<Waker>,
@@ -269,7 +269,7 @@ struct EventLoop<N: Node> {
 const TURN: usize = 256;
 
 /// Maximum number of reads from one TCP connection in a turn. Chosen by us: as many
-/// octets as datagrams of a socket.
+/// octets as a turn of datagrams from a socket.
 const READS: usize = 16;
 
 /// Maximum number of commands handled before the sockets and the timers get
@@ -295,7 +295,7 @@ impl<N: Node> EventLoop<N> {
             self.meter.on_turn(self.clock.now(), processor_time);
             let ready = events.iter().map(mio::event::Event::token);
             self.unread.extend(ready);
-            // A loop that is awake is not told of commands.
+            // Nobody wakes a loop that is awake, so it checks for commands itself.
             self.unread.insert(WAKE);
             for token in std::mem::take(&mut self.unread) {
                 if token == WAKE {
@@ -311,7 +311,7 @@ impl<N: Node> EventLoop<N> {
         self.flush();
     }
 
-    /// Returns how long to wait. Commands that come from now on wake the loop.
+    /// Returns how long to wait. From now on, commands wake the loop.
     fn fall_asleep(&mut self) -> Option<std::time::Duration> {
         self.sleeps.store(true, Ordering::SeqCst);
         match self.commands.try_recv() {
@@ -359,7 +359,8 @@ impl<N: Node> EventLoop<N> {
         }
     }
 
-    /// Writes to a TCP connection what waits, and reads it until it is empty, up to a turn.
+    /// Writes the waiting octets to a TCP connection, and reads it until it is empty, up
+    /// to a turn.
     fn receive_stream(&mut self, token: Token) -> Turn {
         self.sockets.streams.write(token);
         for _ in 0..READS {

@@ -14,7 +14,6 @@ pub struct EntropyError(getrandom::Error);
 ///
 /// # Errors
 /// If the system provides no randomness.
-/// If the system has no randomness.
 pub fn peer_config(
     role: IceRole,
     clock: Clock,

@@ -29,7 +29,7 @@ pub enum LinkError {
     Bind {
         /// Name given by the user.
         link: String,
-        /// Address to bind; port 0 takes a free one.
+        /// Address to bind; port 0 means any free one.
         address: SocketAddr,
         /// Error of the system.
         error: io::Error,
@@ -164,15 +164,15 @@ pub fn open_address(address: SocketAddr) -> io::Result<UdpSocket> {
     bind(address, None).map(|(socket, _)| socket)
 }
 
-/// Opens sockets that share this address (`SO_REUSEPORT`): the system spreads datagrams
-/// over them by their source. The spread stays as it is while all of them are open.
-/// Port 0 takes a free one.
+/// Opens sockets that share this address (`SO_REUSEPORT`): the system distributes
+/// datagrams among them by source. The distribution does not change while all of them are
+/// open. Port 0 means any free one.
 ///
 /// # Errors
-/// Error of the system, such as a port that any other program has.
+/// Error of the system, for example if another program uses the port.
 pub fn open_shared(address: SocketAddr, count: usize) -> io::Result<Vec<UdpSocket>> {
     let first = open_address(address)?;
-    // Only now, so that the first one does not share a port with another program.
+    // Set after binding, so that the first socket does not share a port with another program.
     SockRef::from(&first).set_reuse_port(true)?;
     let address = first.local_addr()?;
     let others = (1..count).map(|_| open(address, None, true).map(|(socket, _)| socket));

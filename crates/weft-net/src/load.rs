@@ -16,8 +16,8 @@ pub struct Load {
     pub busy: f64,
     /// Sending rate of UDP payloads, without headers.
     pub sent: Rate,
-    /// Longest time from the start of a turn of the loop to its end: a datagram
-    /// or a deadline may have waited so long for the next one.
+    /// Longest turn of the loop: a datagram or a deadline may have waited this long for
+    /// the next turn.
     pub lag: Duration,
 }
 
@@ -122,7 +122,7 @@ mod tests {
         let load = meter.load();
         assert!((load.busy - 0.75).abs() < 1e-9, "{load:?}");
         assert_eq!(load.sent, Rate::from_mbps(1));
-        // Then it waits, which shows a second later.
+        // Then the thread waits, which is visible a second later.
         meter.on_turn(at(2_000), || Duration::from_millis(750));
         assert_eq!(meter.load(), Load::default());
     }

@@ -155,7 +155,7 @@ fn route(over: Option<u32>, source: IpAddr, destination: IpAddr) -> io::Result<O
         if kind == RTA_OIF {
             return Ok(word(at + 4));
         }
-        // Attributes are aligned to four bytes, with a header of four.
+        // Attributes are aligned to four bytes and have a header of four.
         at += usize::from(length).max(4).next_multiple_of(4);
     }
     Ok(None)

@@ -1,4 +1,4 @@
-//! TCP connections of ICE (RFC 6544), whose datagrams have their length in front.
+//! TCP connections of ICE (RFC 6544), in which each datagram follows its length.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::{self, Read, Write};
@@ -10,11 +10,11 @@ use weft_units::{FiveTuple, Instant};
 
 use crate::datagram_framing::{DatagramFraming, TooLong};
 
-/// Octets that wait in this process when a connection is slower than its media; further
-/// datagrams are dropped whole, as on a link of that rate. Chosen by us: half a second
-/// at 1 Mbit/s, and more than a peer sends in one turn.
+/// Maximum number of octets that wait in this process if a connection is slower than its
+/// media; further datagrams are dropped whole, as on a link of that rate. Chosen by us:
+/// half a second at 1 Mbit/s, and more than a peer sends in one turn.
 const MOST_WAITING: usize = 64 * 1024;
-/// Capacity that an empty queue keeps. Chosen by us: what a turn usually sends.
+/// Capacity that an empty queue keeps. Chosen by us: the usual amount of a turn.
 const KEPT: usize = 8 * 1024;
 /// Octets read by one system call. Chosen by us.
 const CHUNK: usize = 16 * 1024;
@@ -30,7 +30,7 @@ struct Stream {
 }
 
 impl Stream {
-    /// Writes as much as the system takes.
+    /// Writes as much as the system accepts.
     fn write(&mut self) -> io::Result<()> {
         while !self.waiting.is_empty() {
             match self.io.write(self.waiting.as_slices().0) {
@@ -58,8 +58,8 @@ pub(crate) struct Streams {
 }
 
 impl Streams {
-    /// Adds a connection, which must be non-blocking; returns its addresses. Fails if there
-    /// is one with the same.
+    /// Adds a connection, which must be non-blocking; returns its addresses. Fails if a
+    /// connection between the same addresses exists.
     pub(crate) fn add(
         &mut self,
         registry: &Registry,
@@ -68,7 +68,7 @@ impl Streams {
         now: Instant,
     ) -> io::Result<FiveTuple> {
         let remote = stream.peer_addr()?;
-        // A socket for both families has IPv4 addresses in IPv6 form.
+        // A dual-stack socket has IPv4 addresses in IPv6 form.
         let canonical = |addr: SocketAddr| SocketAddr::new(addr.ip().to_canonical(), addr.port());
         let tuple = FiveTuple::tcp(canonical(stream.local_addr()?), canonical(remote));
         if self.tokens.contains_key(&tuple) {
@@ -109,7 +109,7 @@ impl Streams {
         }
     }
 
-    /// Time of the last octets that came over the connection between two addresses;
+    /// Time of the last octets that arrived over the connection between two addresses;
     /// `None` if it was closed.
     pub(crate) fn heard(&self, tuple: FiveTuple) -> Option<Instant> {
         let stream = self.by_token.get(self.tokens.get(&tuple)?)?;
@@ -121,7 +121,7 @@ impl Streams {
         self.by_token.len()
     }
 
-    /// Number of datagrams for which connections were too slow, or had ended.
+    /// Number of datagrams dropped because connections were too slow or had ended.
     pub(crate) fn dropped(&self) -> u64 {
         self.dropped
     }
@@ -153,7 +153,7 @@ impl Streams {
         }
     }
 
-    /// Writes what waits on a connection that takes octets again.
+    /// Writes the waiting octets of a connection that accepts octets again.
     pub(crate) fn write(&mut self, token: Token) {
         let stream = self.by_token.get_mut(&token);
         if stream.is_some_and(|stream| stream.write().is_err()) {

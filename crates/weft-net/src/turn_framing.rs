@@ -1,18 +1,18 @@
 //! TURN messages in a stream of octets (RFC 8656 section 12.5, RFC 8489 section 6.2.2).
 
-/// Longest message. The media side takes datagrams of 2,048 bytes; this leaves
-/// room for every attribute around one. Chosen by us.
+/// Maximum length of a message. The media side accepts datagrams of 2,048 bytes; this
+/// leaves room for every attribute around one. Chosen by us.
 const MOST: usize = 4096;
 /// Length of a STUN header (RFC 8489 section 5).
 const STUN_HEADER: usize = 20;
 /// Length of the header of ChannelData (RFC 8656 section 12.4).
 const CHANNEL_HEADER: usize = 4;
 
-/// Octets of a stream that are not handled yet.
+/// Octets of a stream that have not been handled yet.
 #[derive(Debug, Default)]
 pub struct TurnFraming {
     octets: Vec<u8>,
-    /// Octets at the beginning that were handled.
+    /// Number of octets at the beginning that were handled.
     handled: usize,
 }
 
@@ -31,10 +31,10 @@ impl TurnFraming {
         &mut self.octets
     }
 
-    /// Returns the next message when it is complete, without padding.
+    /// Returns the next complete message, without padding.
     ///
     /// # Errors
-    /// If the stream carries something else, or a message that is too long.
+    /// If the stream carries other data, or a message that is too long.
     pub fn next_message(&mut self) -> Result<Option<&[u8]>, NotFramed> {
         let rest = &self.octets[self.handled..];
         let &[first, _, high, low, ..] = rest else {

@@ -18,14 +18,13 @@ pub struct ProcessUsage {
 }
 
 impl ProcessUsage {
-    /// Reads the usage of this process; `None` where the system has no /proc.
+    /// Reads the usage of this process; `None` if the system has no /proc.
     #[must_use]
     pub fn own() -> Option<ProcessUsage> {
         read("self")
     }
 
-    /// Reads the usage of another process on this machine; `None` if there is none with this
-    /// number.
+    /// Reads the usage of another process on this machine; `None` if no process has this number.
     #[must_use]
     pub fn of(pid: u32) -> Option<ProcessUsage> {
         read(&pid.to_string())

@@ -19,8 +19,7 @@ pub struct LinkChoice {
     pub via: Option<SocketAddr>,
     /// Policy of its use.
     pub policy: Policy,
-    /// Limit on its traffic in both directions, after which it is not used any
-    /// more.
+    /// Limit on its traffic in both directions, after which the link is no longer used.
     pub budget: Option<Bytes>,
 }
 

@@ -174,7 +174,7 @@ fn sockets_that_share_a_port_get_some_of_the_datagrams_each() {
     let counts = [&sockets[0], &sockets[1]].map(count);
     assert_eq!(counts[0] + counts[1], 64);
     assert!(counts.iter().all(|count| *count > 8), "{counts:?}");
-    // Another server of the same user shares it with nobody.
+    // Another server of the same user does not share it.
     let taken = super::open_shared(port, 2).expect_err("the port is taken");
     assert_eq!(taken.kind(), std::io::ErrorKind::AddrInUse);
 }

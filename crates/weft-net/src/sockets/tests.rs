@@ -174,7 +174,7 @@ fn a_destination_that_cannot_be_sent_to_costs_the_others_nothing() {
 #[test]
 fn a_second_socket_of_one_address_and_port_does_not_replace_the_first() {
     let (_poll, mut sockets, at) = sockets(2);
-    // As two sockets bound to different interfaces may have.
+    // Two sockets bound to different interfaces may have the same address.
     let open = |address: SocketAddr| {
         let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::DGRAM, None);
         let socket = socket.unwrap();

@@ -9,12 +9,12 @@ use crate::{Clock, Driver, Network, Node};
 
 enum Order {
     Take(StdTcpStream),
-    /// Sends so many datagrams of this length to the only connection.
+    /// Sends this many datagrams of this length to the only connection.
     Send(usize, usize),
     Tell(Sender<(usize, u64)>),
 }
 
-/// Sends every datagram back, and hands it to the test.
+/// Sends every datagram back and reports it to the test.
 struct Echo {
     tuple: Option<FiveTuple>,
     back: Vec<(FiveTuple, Vec<u8>)>,
@@ -98,7 +98,7 @@ impl Rig {
         datagram
     }
 
-    /// Waits for the end of the connection at the driver.
+    /// Waits until the driver has closed the connection.
     fn until_closed(&mut self) {
         let mut rest = Vec::new();
         // A reset ends it, too.
@@ -152,7 +152,7 @@ fn a_slow_reader_loses_whole_datagrams_and_holds_little_memory() {
     for _ in 0..COUNT - dropped {
         assert_eq!(rig.read(), [7; LENGTH]);
     }
-    // The next one is not cut off.
+    // The next datagram is complete.
     rig.driver.remote.send(Order::Send(1, 5));
     assert_eq!(rig.read(), [7; 5]);
 }
