@@ -6,17 +6,17 @@ use std::collections::VecDeque;
 use thiserror::Error;
 use weft_units::{Duration, Instant};
 
-/// Longest message, in characters. Chosen by us: a page of text.
+/// Maximum length of a message, in characters. Chosen by us: a page of text.
 pub const MAX_CHAT_TEXT: usize = 2000;
-/// Longest input for a message, in bytes: [`MAX_CHAT_TEXT`] characters of four
-/// bytes, and as many invisible ones.
+/// Maximum length of the input for a message, in bytes: [`MAX_CHAT_TEXT`] characters of
+/// four bytes, and as many invisible ones.
 const MAX_TYPED: usize = 4 * MAX_CHAT_TEXT * 2;
-/// Longest key of a message, in bytes. Chosen by us: a UUID has 36.
+/// Maximum length of a message's key, in bytes. Chosen by us: a UUID has 36.
 const MAX_KEY: usize = 64;
-/// Messages in the history. Chosen by us, like the other bounds: the talk of a
-/// meeting, which a newcomer gets in one event.
+/// Maximum number of messages in the history. Chosen by us, like the other bounds: the
+/// chat of a meeting, which a newcomer gets in one event.
 const MAX_MESSAGES: usize = 200;
-/// Bytes of the history: texts, names and keys.
+/// Maximum size of the history in bytes: texts, names and keys.
 const MAX_BYTES: usize = 64 * 1024;
 /// Age at which the history forgets a message: a working day.
 const MAX_AGE: Duration = Duration::from_secs(12 * 3600);
@@ -45,8 +45,8 @@ pub struct ChatMessage {
 pub struct Saying<'a> {
     /// Typed text.
     pub text: &'a str,
-    /// Key chosen by the author: a repeated request with the same key sends
-    /// nothing again.
+    /// Key chosen by the author: a repeated request with the same key does not send the
+    /// message again.
     pub key: Option<&'a str>,
     /// Wall clock, in milliseconds since 1970.
     pub at: u64,
@@ -203,7 +203,7 @@ fn visible(typed: &str) -> String {
             _ => {}
         }
     }
-    // Joiners alone show nothing.
+    // Joiners alone are invisible.
     match text
         .chars()
         .any(|c| !c.is_whitespace() && crate::seen::is_seen(c))

@@ -7,12 +7,12 @@ use crate::{Change, ChatMessage, Participant, Proof, Recorder, Registry, RoomSet
 use serde::{Deserialize, Serialize};
 use weft_units::Instant;
 
-/// Participant as a server tells the others.
+/// Participant as a server announces it to the others.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Presence {
     /// Public data.
     pub participant: Participant,
-    /// Whether the participant waits to be admitted; only moderators see one who does.
+    /// Whether the participant waits to be admitted; only moderators see waiting participants.
     #[serde(default)]
     pub waits: bool,
     /// Proof of the participant's identity, with which they may move to another server.
@@ -56,8 +56,8 @@ impl Registry {
         })
     }
 
-    /// Returns a participant of this server as the other servers see them; `None` if they
-    /// do not.
+    /// Returns a participant of this server as the other servers see it; `None` if they
+    /// do not see it.
     #[must_use]
     pub fn presence(&self, room: &str, id: &str) -> Option<Presence> {
         let member = self.member(room, id);
@@ -78,8 +78,8 @@ impl Registry {
         shown.filter_map(|member| Some((&member.participant, member.server.as_deref()?)))
     }
 
-    /// Replaces everything known of a room on another server. `epoch` is new and
-    /// unpredictable, for the ids of messages if the room is new here.
+    /// Replaces the state of a room on another server. `epoch` is new and unpredictable;
+    /// it starts the ids of messages if the room is new here.
     pub fn set_elsewhere(&mut self, now: Instant, server: &str, state: RoomState, epoch: &str) {
         let room = &state.room;
         let present = |id: &str| state.participants.iter().any(|p| p.participant.id == id);
@@ -184,14 +184,14 @@ impl Registry {
         }
     }
 
-    /// Takes over the settings of a room from another server, unless later ones are known.
+    /// Accepts the settings of a room from another server, unless later ones are known.
     pub fn take_settings(&mut self, room: &str, settings: RoomSettings, version: SettingsVersion) {
         let Some(found) = self.rooms.get_mut(room) else {
             return;
         };
         if version > found.version {
             found.version = version;
-            // The recorder has a version of its own.
+            // The recorder has its own version.
             let recorded = found.settings.recorded;
             let settings = RoomSettings {
                 recorded,
@@ -201,8 +201,8 @@ impl Registry {
         }
     }
 
-    /// Gives the settings of a room, which this server has changed, their place among
-    /// those of other servers.
+    /// Gives a room's settings, which this server has changed, a version among those of
+    /// other servers.
     pub fn stamp_settings(&mut self, room: &str, server: &str) -> SettingsVersion {
         let Some(found) = self.rooms.get_mut(room) else {
             return SettingsVersion::default();
@@ -211,8 +211,7 @@ impl Registry {
         found.version.clone()
     }
 
-    /// Removes a participant of this server who has come back on another one, and whom
-    /// nothing holds here.
+    /// Removes a participant of this server who has returned on another one and has no hold here.
     fn leave_after_move(&mut self, room: &str, now_elsewhere: &Participant) {
         let earlier = now_elsewhere.succeeds.as_deref();
         let member = earlier.and_then(|id| self.member(room, id));
@@ -222,8 +221,8 @@ impl Registry {
         }
     }
 
-    /// Gives a participant of this server who has the name of a participant of another
-    /// one a number. Both servers see the pair: the participant with the greater id yields.
+    /// Adds a number to the name of a participant of this server if a participant of another one
+    /// has the same name. Both servers see the pair: the participant with the greater id yields.
     fn yield_name(&mut self, room: &str, other: &Participant) {
         let key = name::key(&other.name);
         let found = self.rooms.get(room).into_iter();
@@ -248,7 +247,7 @@ impl Registry {
     }
 }
 
-/// Returns what the other servers see of a member; `None` if nothing.
+/// Returns a member as the other servers see it; `None` if they do not see it.
 fn presence(member: &Member) -> Option<Presence> {
     (member.is_shown || member.waits).then(|| Presence {
         participant: member.participant.clone(),

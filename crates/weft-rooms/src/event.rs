@@ -36,7 +36,7 @@ pub enum Change {
     },
     /// Moderators changed the room's settings.
     Settings(RoomSettings),
-    /// Other participants wait to be admitted than before; for moderators.
+    /// The list of participants who wait to be admitted has changed; for moderators.
     Waiting,
     /// A participant who waited was admitted; for that participant.
     Admitted {
@@ -48,7 +48,7 @@ pub enum Change {
         /// Public id of the participant.
         id: String,
     },
-    /// A participant left whom the room never saw; not for the others.
+    /// A participant left who was never visible to the room; not for the others.
     Withdrawn {
         /// Id reserved for the participant.
         id: String,

@@ -6,15 +6,15 @@ use weft_units::{Bytes, Deadline, Duration, Instant, Rate};
 
 use crate::LinkReport;
 
-/// Shortest interval between the statistics of two participants in one room, and the
-/// burst after a pause. Every page in the room reads all of them. Chosen by us:
-/// reports of up to twenty senders, once a second each, pass unchanged; with
-/// more senders, each page gets the latest statistics in turn.
+/// Minimum interval between the statistics of two participants in one room, and the burst
+/// after a pause. Every page in the room reads all of them. Chosen by us: reports of up
+/// to twenty senders, once a second each, pass unchanged; with more senders, each page
+/// gets the latest statistics in turn.
 const EVERY: Duration = Duration::from_millis(50);
 const AT_ONCE: u64 = 20;
-/// Most that a page of the room gets of them. Chosen by us: three links of each of twenty
-/// senders, at most 200 bytes each. A report of many links with long names has twenty
-/// times the size of an ordinary one, and everybody in the room gets it.
+/// Maximum rate at which a page of the room gets them. Chosen by us: three links of each
+/// of twenty senders, at most 200 bytes each. A report of many links with long names has
+/// twenty times the size of an ordinary one, and everybody in the room gets it.
 const RATE: Rate = Rate::from_kbps(100);
 /// Bytes of an event around its reports: the participant's id, and the framing of JSON and
 /// of the event stream.
@@ -51,7 +51,7 @@ impl Figures {
     }
 
     /// Returns the next participant to announce by now: room and id. Call
-    /// [`spend`](Figures::spend) for what is announced before the next.
+    /// [`spend`](Figures::spend) for each announcement before the next call.
     pub(crate) fn poll(&mut self, now: Instant) -> Option<(String, String)> {
         self.rooms
             .retain(|_, queue| !queue.waiting.is_empty() || queue.due > now);

@@ -1,4 +1,4 @@
-//! Body of the fuzz target `rooms`, which a test runs as well.
+//! Body of the fuzz target `rooms`, which a test also runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,13 +15,12 @@ const LIMITS: RegistryLimits = RegistryLimits {
     participants_per_room: 4,
     kept_for_hosts: 1,
 };
-/// Longest stay of a participant without a hold.
+/// Maximum stay of a participant without a hold.
 const LONGEST_STAY: Duration = Duration::from_secs(10);
 
-/// Lets participants join and leave as the bytes say, under any names. Checks
-/// that the announced changes match the registry, that the limits hold, and
-/// that participants without a hold are gone at the end. Returns the number of
-/// calls.
+/// Lets participants join and leave as the bytes determine, under any names. Checks that
+/// the announced changes match the registry, that the limits hold, and that participants
+/// without a hold are gone at the end. Returns the number of calls.
 pub fn fuzz_calls(data: &[u8]) -> usize {
     let (mut registry, mut now, mut calls) = (Registry::new(LIMITS), Instant::ZERO, 0);
     // View of the room's participants, from the announced changes.

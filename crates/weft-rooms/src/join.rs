@@ -12,14 +12,14 @@ pub struct Proof(pub [u8; 32]);
 /// Rights of a newcomer in the room.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Standing {
-    /// A token says that the newcomer may moderate: gets any place, also in a
-    /// locked room, and does not wait.
+    /// A token allows the newcomer to moderate: they get any place, even in a locked
+    /// room, and do not wait.
     Host,
-    /// The server has no tokens: everybody gets any place and may moderate, and
-    /// lock and waiting room apply to all.
+    /// The server has no tokens: everybody gets any place and may moderate, and lock and
+    /// waiting room apply to all.
     #[default]
     Equal,
-    /// A token without moderation: gets no place of
+    /// A token without moderation: the newcomer gets no place of
     /// [`RegistryLimits::kept_for_hosts`](crate::RegistryLimits).
     Guest,
 }
@@ -33,7 +33,7 @@ pub struct Join<'a> {
     pub name: &'a str,
     /// Kind of client.
     pub kind: ParticipantKind,
-    /// Available places.
+    /// Rights, which determine the available places.
     pub standing: Standing,
     /// Id of an earlier visit.
     pub id: Option<&'a str>,

@@ -1,4 +1,4 @@
-//! Questions to the registry, which change nothing.
+//! Queries of the registry, which change nothing.
 
 use crate::join::unknown;
 use crate::name::{self, participant_name};
@@ -38,7 +38,8 @@ impl Registry {
         if let Some(member) = by_id.filter(|member| member.is_shown) {
             return Ok(&member.participant);
         }
-        // Only a participant who moves has the same one twice, until they have left.
+        // Only a participant who is moving is listed twice under one name, until they
+        // have left the first server.
         let key = participant_name(wanted).map(|name| name::key(&name));
         let all = self.participants(room).into_iter();
         all.filter(|who| key == Ok(name::key(&who.name)))
@@ -61,7 +62,7 @@ impl Registry {
         room.map_or_else(RoomSettings::default, |room| room.settings)
     }
 
-    /// Whether the proof is that of a present participant.
+    /// Whether the proof belongs to a present participant.
     #[must_use]
     pub fn knows(&self, room: &str, id: &str, proof: Option<Proof>) -> bool {
         self.proven(room, id, proof).is_ok()
@@ -96,8 +97,8 @@ impl Registry {
         }
     }
 
-    /// Keys of the names in a room, except those of one participant and of the servers that
-    /// they have moved from and to.
+    /// Keys of the names in a room, except those of one participant and of their entries
+    /// on the servers that they have moved from and to.
     pub(crate) fn names(&self, room: &str, without: Option<&str>) -> BTreeSet<String> {
         let all = self.rooms.get(room).into_iter();
         let all = all.flat_map(|room| &room.members);

@@ -37,7 +37,7 @@ impl Registry {
         self.member(room, id).is_some_and(|member| member.waits)
     }
 
-    /// Lets a waiting participant of this server in; returns whether there is one.
+    /// Admits a waiting participant of this server; returns whether there was one.
     pub fn admit(&mut self, room: &str, id: &str) -> bool {
         let members = self.rooms.get_mut(room).map(|room| &mut room.members);
         let member = members.and_then(|members| members.get_mut(id));
@@ -68,7 +68,7 @@ impl Registry {
         member.is_some_and(|member| member.participant.muted)
     }
 
-    /// Records whether a participant is muted. The room sees no sound then.
+    /// Records whether a participant is muted. The room then sees no sound.
     pub fn set_muted(&mut self, room: &str, id: &str, muted: bool) {
         let members = self.rooms.get_mut(room).map(|room| &mut room.members);
         let member = members.and_then(|members| members.get_mut(id));

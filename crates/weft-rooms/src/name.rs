@@ -5,11 +5,10 @@ use crate::seen::{Marks, is_seen, joins};
 use std::collections::BTreeSet;
 use unicode_normalization::UnicodeNormalization;
 
-/// Longest name of a room or a participant, in characters. Chosen by us.
+/// Maximum length of a room's or a participant's name, in characters. Chosen by us.
 const MAX_NAME: usize = 64;
-/// Longest input for a name; the rest is ignored. Chosen by us: a name of
-/// [`MAX_NAME`] characters of four bytes, and the same amount of invisible
-/// characters.
+/// Maximum length of the input for a name; the rest is ignored. Chosen by us: a name of
+/// [`MAX_NAME`] characters of four bytes, and the same amount of invisible characters.
 const MAX_TYPED: usize = 512;
 
 /// Returns the normalised room name for typed text; case is ignored.
@@ -74,8 +73,8 @@ pub fn participant_name(typed: &str) -> Result<String, JoinError> {
     }
 }
 
-/// Returns the name, or the first free one with a number: "Ada", "Ada 2".
-/// `taken` has the [`key`]s of the others' names.
+/// Returns the name, or the first free one with a number: "Ada", "Ada 2". `taken` has the
+/// [`key`]s of the others' names.
 pub(crate) fn unique(name: &str, taken: &BTreeSet<String>) -> String {
     let numbered = (2u32..).map(|number| {
         let number = format!(" {number}");

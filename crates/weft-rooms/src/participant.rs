@@ -61,7 +61,7 @@ pub struct Camera {
     /// Whether it is a shared screen.
     #[serde(default, skip_serializing_if = "is_false")]
     pub screen: bool,
-    /// Whether it sends nothing now. It keeps its place among the cameras.
+    /// Whether it sends nothing at present. It keeps its place among the cameras.
     #[serde(default, skip_serializing_if = "is_false")]
     pub off: bool,
 }
@@ -83,8 +83,8 @@ pub struct Enabled {
 }
 
 impl Enabled {
-    /// State of a new publication: a screen is off until its owner says otherwise, because
-    /// clients negotiate it in advance.
+    /// State of a new publication: a screen is off until its owner switches it on,
+    /// because clients negotiate it in advance.
     pub const AT_FIRST: Enabled = Enabled {
         video: true,
         audio: true,
@@ -216,7 +216,7 @@ pub struct LinkReport {
     /// Whether it is used only while no other link works.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub backup: bool,
-    /// Rest of its budget in megabytes, if it has one.
+    /// Remaining budget in megabytes, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_left_mb: Option<f64>,
     /// Reason why it carries nothing; `None` if it works, or the reason is
@@ -225,7 +225,7 @@ pub struct LinkReport {
     pub trouble: Option<TroubleKind>,
 }
 
-/// Longest name of a link in reports, in characters. Chosen by us.
+/// Maximum length of a link's name in reports, in characters. Chosen by us.
 const MAX_LINK_NAME: usize = 64;
 
 impl LinkReport {
@@ -266,7 +266,7 @@ pub struct Participant {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hand: Option<u64>,
     /// Id of the same person on the server of the cluster that they have moved from. They
-    /// are in the room twice until they have left it.
+    /// are in the room twice until they have left that server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub succeeds: Option<String>,
 }

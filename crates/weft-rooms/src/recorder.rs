@@ -1,10 +1,10 @@
-//! Server of a cluster that records a room. All servers know it, so that one of them
-//! records, any can end it, and everybody inside learns of it.
+//! Server of a cluster that records a room. All servers know it, so that only one of them
+//! records, any can end the recording, and everybody inside is informed.
 
 use crate::{Recorder, Registry, RoomSettings};
 
-/// Highest version that is taken from another server: no room changes so often, and beyond
-/// the highest number no change would be later.
+/// Maximum version that is accepted from another server: no room changes so often, and no
+/// change could be later than the highest number.
 const MOST: u64 = u64::MAX / 2;
 
 impl Registry {
@@ -14,13 +14,13 @@ impl Registry {
         self.rooms.get(room)?.recorder.server.as_deref()
     }
 
-    /// Returns the recorder of a room with the version of this value.
+    /// Returns the recorder of a room, with its version.
     #[must_use]
     pub fn recorder_of(&self, room: &str) -> Option<&Recorder> {
         Some(&self.rooms.get(room)?.recorder)
     }
 
-    /// Changes the server that records a room on behalf of the server `by`, and tells
+    /// Changes the server that records a room on behalf of the server `by`, and informs
     /// everybody inside. Returns the value for the other servers.
     pub fn set_recorder(&mut self, room: &str, by: &str, server: Option<&str>) -> Recorder {
         let Some(found) = self.rooms.get_mut(room) else {
@@ -34,8 +34,8 @@ impl Registry {
         recorder
     }
 
-    /// Takes over the recorder of a room from another server, unless a later value is
-    /// known; returns whether it is later.
+    /// Accepts the recorder of a room from another server, unless a later value is known;
+    /// returns whether it was accepted.
     pub fn take_recorder(&mut self, room: &str, recorder: Recorder) -> bool {
         let found = self.rooms.get_mut(room);
         let is_later =

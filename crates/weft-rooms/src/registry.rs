@@ -70,9 +70,8 @@ impl Registry {
         Ok(joined)
     }
 
-    /// Reserves a place like [`Registry::join`], but the room learns of a
-    /// newcomer only with [`Registry::show`]. A newcomer who leaves before that
-    /// was never visible.
+    /// Reserves a place like [`Registry::join`], but the room sees a newcomer only after
+    /// [`Registry::show`]. A newcomer who leaves before that was never visible.
     ///
     /// # Errors
     /// See [`JoinError`].
@@ -101,7 +100,7 @@ impl Registry {
         }
         let members = self.rooms.get(join.room);
         let members = members.map_or(0, |room| room.members.len());
-        // A participant who moves here leaves their place on the other server.
+        // A participant who moves here frees their place on the other server.
         let members = members - usize::from(earlier.is_some());
         let kept = match join.standing {
             Standing::Host | Standing::Equal => 0,
@@ -219,8 +218,8 @@ impl Registry {
         }
     }
 
-    /// Removes a hold on purpose: after the last one the participant leaves at
-    /// once, unless it has a page that may be reloading.
+    /// Removes a hold intentionally: after the last one, the participant leaves at once,
+    /// unless it has a page that may be reloading.
     pub fn finish(&mut self, now: Instant, room: &str, id: &str) {
         self.release(now, room, id);
         let has_moved = self.has_moved(room, id);
@@ -400,7 +399,7 @@ impl Registry {
         self.arrivals
     }
 
-    /// The wanted id, extended until it is free.
+    /// Returns the wanted id, extended until it is free.
     fn free_id(&mut self, room: &str, wanted: &str) -> String {
         let mut id = wanted.to_owned();
         while self.member_mut(room, &id).is_some() {

@@ -16,12 +16,12 @@ pub(crate) struct Room {
     pub(crate) hands: u64,
     pub(crate) settings: RoomSettings,
     /// Number of changes of the settings, and the server that made the last one: of two
-    /// changes at the same time, all servers keep the same one.
+    /// simultaneous changes, all servers keep the same one.
     pub(crate) version: (u64, String),
     pub(crate) recorder: Recorder,
 }
 
-/// Settings of a room by its moderators, which end with the room.
+/// Settings of a room, made by its moderators; they end with the room.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoomSettings {
     /// Whether newcomers are refused, except hosts.
@@ -32,8 +32,7 @@ pub struct RoomSettings {
     pub recorded: bool,
 }
 
-/// Server that records a room. Of two values all servers keep the one with the later
-/// version.
+/// Server that records a room. Of two values, all servers keep the one with the later version.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recorder {
     /// Name of the server; `None` while the room is not recorded.
@@ -62,7 +61,7 @@ impl Room {
         all.filter(|member| member.server.is_none())
     }
 
-    /// Member of another server whose id and proof a newcomer shows: they move here.
+    /// Member of another server whose id and proof a newcomer presents: the newcomer moves here.
     pub(crate) fn predecessor(&self, id: Option<&str>, proof: Option<Proof>) -> Option<&Member> {
         let member = self.members.get(id?)?;
         let is_same = member.server.is_some() && proof.is_some() && member.proof == proof;
@@ -77,7 +76,7 @@ impl Room {
 
     fn comes_from(&self, id: &str, earlier: &str) -> bool {
         let before = |id: &&str| self.members.get(*id)?.participant.succeeds.as_deref();
-        // Other servers name the predecessors: a circle ends, too.
+        // Other servers name the predecessors, which could form a cycle.
         let mut line = std::iter::successors(Some(id), before).take(self.members.len() + 1);
         line.any(|id| id == earlier)
     }
@@ -101,8 +100,8 @@ pub(crate) struct Member {
     pub(crate) asked: String,
     /// Number of earlier arrivals.
     pub(crate) arrival: u64,
-    /// Proof of the identity: on their own server for requests, on another one for moving
-    /// there. `None` if the other server does not tell it.
+    /// Proof of the identity: on the member's own server for requests, on another one for
+    /// moving there. `None` if the other server does not send it.
     pub(crate) proof: Option<Proof>,
     /// Other server of the cluster that the participant is on.
     pub(crate) server: Option<String>,

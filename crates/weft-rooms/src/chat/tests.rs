@@ -58,7 +58,7 @@ fn a_reader_who_comes_back_gets_what_it_missed_and_nothing_twice() {
     assert_eq!(texts(&mut chat, 9, None), ["0", "1", "2", "3", "4"]);
     assert_eq!(texts(&mut chat, 9, Some(&ids[2])), ["3", "4"]);
     assert!(texts(&mut chat, 9, Some(&ids[4])).is_empty());
-    // Ids of another room, of the future, and nonsense.
+    // Ids of another room, of a future message, and invalid ones.
     for unknown in [
         "f-3",
         "e-9",

@@ -33,7 +33,7 @@ impl Server {
         assert_eq!(joined.map(crate::Joined::into_id).as_deref(), Ok(id));
     }
 
-    /// Takes over what another server tells of its room.
+    /// Applies another server's state of the room.
     fn hear(&mut self, other: &mut Server) {
         let state = other.registry.state_of(NOW, "r");
         let nobody = || RoomState {
@@ -106,7 +106,7 @@ fn only_their_own_server_acts_for_participants() {
         assert!(!one.registry.knows("r", "b", proof));
         assert!(one.registry.check_inside("r", "b", proof).is_err());
     }
-    // Neither a third server nor this one loses a participant to another.
+    // Neither a third server nor this one loses a participant to another server.
     for (server, id) in [("three", "b"), ("two", "a")] {
         let mut presence = one.registry.presence("r", "a").expect("she is here");
         presence.participant.id = id.to_owned();
@@ -229,7 +229,7 @@ fn changes_of_a_participant_have_their_own_events() {
     assert!(matches!(&one.changes()[..], [Change::Changed(_)]));
 }
 
-/// Join of a participant who shows the id and proof of an earlier visit.
+/// Join of a participant who presents the id and proof of an earlier visit.
 fn move_to(server: &mut Server, id: &str, proof: u8, fresh_id: &str) -> Result<String, JoinError> {
     let joined = server.registry.join(Join {
         room: "r",
@@ -263,7 +263,7 @@ fn a_participant_who_moves_keeps_name_hand_and_mute_and_enters_a_locked_room() {
     let moved = two.registry.participants("r")[2];
     assert_eq!(moved.succeeds.as_deref(), Some("a"));
     assert!(moved.muted && moved.hand.is_some());
-    // Neither server numbers the pair, and the first one lets them finish there.
+    // Neither server numbers the pair, and the first one lets the participant finish there.
     one.hear(&mut two);
     two.hear(&mut one);
     assert_eq!(one.names(), ["Ada", "Bob", "Ada"]);
@@ -279,7 +279,8 @@ fn a_participant_who_has_moved_has_no_time_to_come_back() {
     assert_eq!(move_to(&mut two, "a", 1, "c").as_deref(), Ok("c"));
     one.hear(&mut two);
     assert_eq!(one.names(), ["Bob", "Ada"], "nothing held them");
-    // Further on, to a third server, and back before the second one has forgotten them.
+    // The participant moves on to a third server, and back before the second one has
+    // forgotten them.
     let mut three = Server::new("three");
     three.hear(&mut two);
     assert_eq!(move_to(&mut three, "c", 9, "d").as_deref(), Ok("d"));

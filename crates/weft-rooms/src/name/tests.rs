@@ -17,7 +17,7 @@ fn names_are_what_is_seen_of_what_was_typed() {
             "z\u{335}\u{336}\u{337}\u{338}\u{334}",
             "z\u{335}\u{336}\u{337}",
         ),
-        // Latin letters need no joiner, a family and Persian do.
+        // Latin letters need no joiner, but a family emoji and Persian do.
         ("ho\u{200d}nest\u{200d}", "honest"),
         ("\u{1f468}\u{200d}\u{1f469}", "\u{1f468}\u{200d}\u{1f469}"),
         (

@@ -64,7 +64,7 @@ fn the_state_of_a_room_includes_its_recorder_and_settings_do_not_change_it() {
     two.set_elsewhere(Instant::ZERO, "one", state.expect("a room"), "e");
     assert_eq!(two.recorder("r"), Some("three"));
     assert!(two.settings("r").recorded);
-    // A lock by a moderator who has not heard of the recording.
+    // A lock by a moderator whose server does not know of the recording yet.
     let locked = RoomSettings {
         locked: true,
         ..RoomSettings::default()

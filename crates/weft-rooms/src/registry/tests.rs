@@ -22,7 +22,7 @@ fn browser<'a>(room: &'a str, name: &'a str, id: Option<&'a str>) -> Join<'a> {
 
 const SECRET: Proof = Proof([7; 32]);
 
-/// Return with this proof.
+/// Request to return with this proof.
 fn back<'a>(room: &'a str, name: &'a str, id: &'a str, proof: Proof) -> Join<'a> {
     Join {
         proof: Some(proof),
@@ -248,7 +248,7 @@ fn a_participant_that_reports_links_is_a_native_sender() {
     );
 }
 
-/// Bytes that a page in a room of a hundred gets within ten seconds, when the first
+/// Bytes that a page in a room of a hundred gets within ten seconds, if the first
 /// `senders` of them report these links `times` a second each.
 fn bytes_of_links(senders: usize, times: u64, links: &[LinkReport]) -> usize {
     let limits = RegistryLimits {
@@ -294,12 +294,12 @@ fn a_page_in_a_full_room_gets_100_kbit_of_links_a_second_at_most() {
         bytes * 8 / 10
     };
     let largest = vec![link(&"\u{1f4e1}".repeat(64)); MAX_LINKS];
-    // With a burst of two such reports at first.
+    // It starts with a burst of two such reports.
     for (senders, times) in [(1, 50), (100, 1), (100, 10)] {
         let rate = rate(senders, times, &largest);
         assert!((80_000..115_000).contains(&rate), "{rate} bit/s");
     }
-    // Those of an ordinary call pass unchanged.
+    // Reports of an ordinary call pass unchanged.
     let two = [link("wifi"), link("lte")];
     let reports = 10 * 20;
     let each = "participant-1".len() + serde_json::to_vec(&two).unwrap().len();
@@ -351,7 +351,7 @@ const LONGEST_WELCOME: usize = 1 << 20;
 fn a_full_room_of_verbose_participants_fits_into_a_welcome() {
     let limits = RegistryLimits::default();
     let mut registry = Registry::new(limits);
-    // Longest in JSON: six octets for one character.
+    // Longest form in JSON: six octets for one character.
     let long = "\u{1}".repeat(10_000) + &"\u{1f4f6}".repeat(10_000);
     let link = LinkReport {
         name: long.clone(),
@@ -381,7 +381,7 @@ fn a_full_room_of_verbose_participants_fits_into_a_welcome() {
         };
         registry.set_publishing("r", &id, publishing).unwrap();
         registry.set_hand("r", &id, crate::Hand::Raised);
-        // Longest in JSON: two octets for one.
+        // Longest form in JSON: two octets for one.
         let saying = crate::Saying {
             text: &"\"".repeat(crate::MAX_CHAT_TEXT),
             key: None,
