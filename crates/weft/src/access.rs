@@ -15,8 +15,8 @@ pub struct ServerArgs {
     /// Bearer token of the server
     #[arg(help_heading = SERVER, long, value_name = "TOKEN", env = "WEFT_TOKEN", hide_env_values = true, value_parser = token)]
     pub token: Option<String>,
-    /// Trust the certificates in this file (PEM): of an authority, or a copy of
-    /// the server's own
+    /// Trust the certificates in this file (PEM): those of a certificate authority, or a
+    /// copy of the server's own
     #[arg(
         help_heading = SERVER,
         long,
@@ -30,7 +30,7 @@ pub struct ServerArgs {
 }
 
 impl ServerArgs {
-    /// The server at `url`, with this token where no option names one.
+    /// Returns the server at `url`, with this token unless an option sets one.
     pub fn server(&self, url: &str, token: Option<String>) -> Server {
         Server {
             url: url.to_owned(),

@@ -74,7 +74,7 @@ pub fn run(args: CallArgs) -> Result<(), Failure> {
         browsers.with_pictures(|pictures| VehiclePage::start(listen, facts, pictures, controls))
     });
     let page = page.transpose()?;
-    // Only a trace is damaged if it is cut off.
+    // Cutting off would damage only a trace.
     let late = i32::from(!traces.paths().is_empty());
     interrupt::on_ctrl_c(move || {
         interrupt::end_after(Duration::ZERO, late);
@@ -161,7 +161,7 @@ fn router(args: &CallArgs, direct: &Arc<Direct>, links: &Links) -> Router {
     let (name, links, direct) = (args.send.name.clone(), links.clone(), Arc::clone(direct));
     let hears = args.vehicle.speaker.is_some();
     let sees = args.vehicle.page.is_some();
-    // Without the token, a request learns only that there is a call.
+    // Without the token, a request learns only that a call exists.
     let call = move |Extension(Admitted(admitted)): Extension<Admitted>| {
         let answer = match admitted {
             true => json!({
@@ -184,7 +184,7 @@ struct Outputs {
 }
 
 impl Outputs {
-    /// Writes the figures until the call ends or its time is over.
+    /// Writes the figures until the call ends or reaches its time limit.
     fn follow(&mut self, direct: &Direct, stopped: &Receiver<()>, limit: Option<Duration>) {
         let end = limit.map(|limit| Instant::now() + limit);
         while stopped.recv_timeout(FIGURES).is_err() {
@@ -194,7 +194,7 @@ impl Outputs {
             let Some(figures) = direct.statistics() else {
                 break;
             };
-            // The latest viewer: earlier ones may have vanished without closing.
+            // The latest viewer; earlier ones may have vanished without closing.
             let report = figures.peers.iter().rfind(|r| r.connected);
             if let Some(report) = report {
                 self.links.set(report.link_reports());

@@ -47,8 +47,9 @@ pub enum Command {
     /// Play a stream over all links from any server that speaks WHEP, such as MediaMTX:
     /// into a file, a player or figures
     Play(PlayArgs),
-    /// Publish over all links what another program on this machine encodes, such as OBS,
-    /// GStreamer or ffmpeg: it publishes here by WHIP, and this command to any WHIP server
+    /// Forward the stream of another program on this machine, such as OBS, GStreamer or
+    /// ffmpeg, over all links: it publishes here by WHIP, and this command publishes to
+    /// any WHIP server
     Relay(RelayArgs),
     /// Call browsers directly: serves its own page, without a media server
     Call(CallArgs),
@@ -59,8 +60,7 @@ pub enum Command {
     Lab(crate::lab::args::LabArgs),
     /// Run other programs behind emulated links, with real packets
     Emu(crate::emu::args::EmuArgs),
-    /// Check links, permissions, codecs and clock of this machine, and name
-    /// remedies
+    /// Check links, permissions, codecs and clock of this machine, and suggest remedies
     Doctor(crate::doctor::DoctorArgs),
     /// Print a shell script that completes commands and options
     Completions(crate::manual::CompletionsArgs),
@@ -109,10 +109,10 @@ pub struct JoinArgs {
     pub room: Option<String>,
     #[command(flatten)]
     pub send: SendArgs,
-    /// Record received media to this .webm file; each further camera gets a
-    /// separate file with the sound, next to it. Existing files are kept: the
-    /// recording uses the next free name. Only the sound is recorded from
-    /// senders of H.264, which WebM cannot hold
+    /// Record received media to this .webm file; each further camera gets a separate file
+    /// with the sound, next to it. Existing files are kept: the recording uses the next
+    /// free name. WebM cannot contain H.264: from H.264 senders, only the sound is
+    /// recorded
     #[arg(help_heading = RECEIVING, long, value_name = "FILE")]
     pub record: Option<PathBuf>,
     /// Start the recording with the page's switch (--page), not with the call
@@ -133,7 +133,7 @@ pub struct JoinArgs {
         conflicts_with = "send_only"
     )]
     pub watch: bool,
-    /// Only publish; receive no participant
+    /// Only publish; receive nothing
     #[arg(help_heading = RECEIVING, long, conflicts_with_all = ["record", "speaker"])]
     pub send_only: bool,
 }
@@ -150,7 +150,7 @@ impl JoinArgs {
 
 #[derive(Debug, Args)]
 pub struct PublishArgs {
-    /// The endpoint's whole address, such as https://server:8889/live/whip
+    /// Full URL of the endpoint, such as https://server:8889/live/whip
     #[arg(value_name = "URL")]
     pub url: String,
     #[command(flatten)]
@@ -161,14 +161,14 @@ pub struct PublishArgs {
 
 #[derive(Debug, Args)]
 pub struct PlayArgs {
-    /// The endpoint's whole address, such as https://server:8889/live/whep
+    /// Full URL of the endpoint, such as https://server:8889/live/whep
     #[arg(value_name = "URL")]
     pub url: String,
     /// Write the stream to this .webm file, or to standard output with `-`, for a player;
     /// without --output and --stats, a line of figures is printed each second. Each further
     /// camera gets a separate file with the sound, next to it. Existing files are kept: the
-    /// recording uses the next free name. WebM cannot hold H.264: a file gets the sound alone,
-    /// standard output the pictures alone, as a byte stream
+    /// recording uses the next free name. WebM cannot contain H.264: a file gets only the
+    /// sound; standard output gets only the pictures, as a byte stream
     #[arg(long, value_name = "FILE|-")]
     pub output: Option<PathBuf>,
     /// Write statistics to this file, one line of JSON per second
@@ -185,14 +185,14 @@ pub struct PlayArgs {
 
 #[derive(Debug, Args)]
 pub struct RelayArgs {
-    /// Whole address of the endpoint to publish to, such as https://server:8889/live/whip
+    /// Full URL of the endpoint to publish to, such as https://server:8889/live/whip
     #[arg(long, value_name = "URL")]
     pub to: String,
     /// Address that the encoder publishes to
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080", value_parser = listen)]
     pub listen: SocketAddr,
-    /// Bearer token that the encoder must show; on other addresses than loopback, one is
-    /// made and printed
+    /// Bearer token that the encoder must send (default: none on loopback; on other
+    /// addresses, a token is generated and printed)
     #[arg(long, value_name = "TOKEN", value_parser = token)]
     pub encoder_token: Option<String>,
     /// Write statistics to this file, one line of JSON per second

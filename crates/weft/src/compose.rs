@@ -10,8 +10,7 @@ use weft_compose::{ComposeError, Film, Layout, Options};
 use weft_record::Index;
 use weft_units::Rate;
 
-/// Priority in comparison with other programs, from 0 to 19: calls on the same machine go
-/// first.
+/// Niceness from 0 to 19: calls on the same machine take precedence.
 const NICE: i32 = 15;
 
 #[derive(Debug, Args)]
@@ -39,9 +38,9 @@ pub struct ComposeArgs {
 /// Arrangement of a film's pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Arrangement {
-    /// All of one size; a shared screen is large
+    /// All pictures have the same size; a shared screen is large
     Grid,
-    /// The person who speaks is large; a shared screen goes first
+    /// The active speaker is large; a shared screen takes precedence
     Speaker,
 }
 
@@ -53,7 +52,7 @@ impl Arrangement {
         }
     }
 
-    /// Arguments of this command in a process of its own, for a server.
+    /// Returns the arguments that run this command in a separate process, for a server.
     pub fn command(self) -> Result<Vec<std::ffi::OsString>, Failure> {
         let program = std::env::current_exe();
         let program = program.map_err(|error| Failure::Run(format!("--compose: {error}")))?;
@@ -67,7 +66,7 @@ impl Arrangement {
 }
 
 pub fn run(args: &ComposeArgs) -> Result<(), Failure> {
-    // Without it, it is only less polite.
+    // Failure only means a higher priority than intended.
     let _ = rustix::process::nice(NICE);
     let options = Options {
         layout: args.layout.layout(),

@@ -1,4 +1,4 @@
-//! Lines that the user enters while a call runs.
+//! Lines entered by the user while a call runs.
 
 use std::io::{IsTerminal, Read, stdin};
 use std::thread;
@@ -6,20 +6,20 @@ use std::time::Duration;
 
 use libc::{SIG_IGN, SIGTTIN, STDIN_FILENO, TCIFLUSH};
 
-/// Pause before another attempt to read from a terminal in whose background the
-/// process runs.
+/// Pause between attempts to read from a terminal while the process runs in its
+/// background.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// Reader of standard input. It reads nothing before it is needed: standard input may be
-/// meant for another program.
+/// Reader of standard input. It reads nothing until it is needed, because standard input
+/// may be meant for another program.
 #[derive(Default)]
 pub struct Console {
     is_read: bool,
 }
 
 impl Console {
-    /// Calls `entered` for each line from now on; returns how to enter one. The first
-    /// call counts.
+    /// Calls `entered` for each line from now on; returns the words that tell the user
+    /// how to enter one. Only the first call has an effect.
     pub fn on_line(&mut self, entered: impl FnMut() + Send + 'static) -> &'static str {
         let is_terminal = stdin().is_terminal();
         if is_terminal {

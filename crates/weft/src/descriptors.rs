@@ -1,8 +1,8 @@
 //! Limit of file descriptors of this process.
 
-/// Raises the limit to the hard limit: a server has a socket for each
-/// connection, and the usual limit of 1,024 exists for programs that use
-/// select(2). If that fails, the limit stays.
+/// Raises the soft limit to the hard limit. A server has a socket for each connection,
+/// and the usual limit of 1,024 exists only for programs that use select(2). On failure
+/// the limit does not change.
 pub fn raise_limit() {
     let mut limit = libc::rlimit {
         rlim_cur: 0,

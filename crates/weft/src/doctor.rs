@@ -1,4 +1,4 @@
-//! `weft doctor`: checks this machine and names remedies.
+//! `weft doctor`: checks this machine and suggests remedies.
 
 use std::net::{IpAddr, UdpSocket};
 use std::os::unix::fs::PermissionsExt as _;
@@ -29,14 +29,14 @@ pub struct DoctorArgs {
 #[derive(Serialize)]
 struct Finding {
     name: &'static str,
-    /// Object of the check, if there are several.
+    /// Object of the check, if the check has several.
     #[serde(skip_serializing_if = "Option::is_none")]
     of: Option<String>,
     state: State,
     text: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     remedy: Option<String>,
-    /// Measured or found value, in the words of the text form.
+    /// Measured or found value, as in the text form.
     #[serde(skip_serializing_if = "Value::is_null")]
     value: Value,
 }
@@ -45,7 +45,7 @@ struct Finding {
 #[serde(rename_all = "lowercase")]
 enum State {
     Ok,
-    /// Calls work around it.
+    /// Calls work in spite of it.
     Note,
     /// It prevents calls.
     No,
@@ -190,9 +190,9 @@ fn link(name: &str) -> Finding {
     finding.of(name)
 }
 
-/// Routing fault that separates a link from external servers. Documentation
-/// addresses (RFC 5737, RFC 3849) are routed like any network outside this
-/// machine's own. One address with a route is enough.
+/// Returns the routing fault that separates a link from external servers. Documentation
+/// addresses (RFC 5737, RFC 3849) are routed like any external network. A route to one
+/// address is enough.
 fn route_fault(link: &LinkChoice) -> Option<RouteFault> {
     let elsewhere = |own: IpAddr| match own {
         IpAddr::V4(_) => IpAddr::from([192, 0, 2, 1]),
@@ -206,8 +206,8 @@ fn route_fault(link: &LinkChoice) -> Option<RouteFault> {
     faults.all(|fault| fault.is_some()).then_some(first)
 }
 
-/// Checks timers: a late timer delays packets, and the pacer needs a resolution
-/// of a few ms.
+/// Checks timers. A late timer delays packets, and the pacer needs a resolution of a few
+/// ms.
 fn relay_clock() -> Finding {
     const NAP: Duration = Duration::from_millis(2);
     const ROUNDS: u32 = 50;
@@ -233,7 +233,7 @@ fn relay_clock() -> Finding {
     finding.value(json!({ "late_ms": late_ms }))
 }
 
-/// Checks the date. A machine without a battery-backed clock starts in the past, where no
+/// Checks the date. A machine without a battery-backed clock starts in the past, when no
 /// certificate is valid yet.
 fn date(now: SystemTime) -> Option<Finding> {
     /// Start of 2026, before weft's first release, in seconds of Unix time.
@@ -453,7 +453,7 @@ fn is_in(folders: &[PathBuf], names: &[&str]) -> bool {
 mod tests {
     use super::*;
 
-    /// A Raspberry Pi before NTP.
+    /// The clock of a Raspberry Pi before NTP.
     #[test]
     fn a_clock_in_1973_is_named_with_the_remedy() {
         let early = date(UNIX_EPOCH + Duration::from_secs(100_000_000)).expect("a finding");

@@ -1,5 +1,5 @@
-//! `weft emu`: the emulator alone, for other programs and for its own: modelled
-//! applications, and a caller of browsers.
+//! `weft emu`: the emulator alone, for other programs and for two built-in ones: a
+//! modelled application and a caller of browsers.
 
 mod app;
 pub mod args;
@@ -50,7 +50,7 @@ struct EmulatedLinks {
     network: Network,
     inside: HostId,
     far: HostId,
-    /// Addresses inside and at the other end, link by link.
+    /// Addresses inside and at the other end, by link.
     addresses: Vec<(Addresses, Addresses)>,
 }
 
@@ -74,7 +74,7 @@ fn shell(args: &ShellArgs) -> Result<(), Failure> {
         File::create(path).map_err(refused)
     });
     let log = log.transpose()?;
-    // Before any thread starts: only a single-threaded process can enter a user
+    // Before any thread starts, because only a single-threaded process can enter a user
     // namespace.
     let right = Privilege::find()?;
     right.take()?;
@@ -116,7 +116,7 @@ fn shell(args: &ShellArgs) -> Result<(), Failure> {
     }
 }
 
-/// Names of the links. They select the random streams, so equal names would
+/// Returns the names of the links. They select the random streams, so equal names would
 /// cause identical losses.
 fn names(links: &[NamedLink]) -> Result<Vec<String>, Failure> {
     let mut names: Vec<String> = Vec::new();
@@ -175,7 +175,7 @@ fn emulated_links(
     }
 }
 
-/// Environment variables with the addresses, for programs.
+/// Environment variables that give the addresses to programs.
 fn variables(addresses: &[(Addresses, Addresses)]) -> Vec<(String, String)> {
     let mut variables = Vec::new();
     let mut tell = |suffix: &str, (near, far): &(Addresses, Addresses)| {
@@ -191,7 +191,7 @@ fn variables(addresses: &[(Addresses, Addresses)]) -> Vec<(String, String)> {
     variables
 }
 
-/// Runs the program to its end, or until this process gets a signal.
+/// Runs the program until it exits, or until this process gets a signal.
 fn inside(
     args: &ShellArgs,
     running: &Running,
@@ -215,8 +215,7 @@ fn inside(
         .envs(variables)
         .spawn()
         .map_err(|error| not_started(program, &error))?;
-    // Ctrl-C reaches every process of the terminal; it is meant for the
-    // program.
+    // Ctrl-C reaches every process of the terminal, and is meant for the program.
     let is_shared = std::io::stdin().is_terminal();
     loop {
         let ended = child.try_wait();

@@ -5,12 +5,12 @@ use std::fmt::Arguments;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-/// Lines at once. Chosen by us: everybody of a large room joins.
+/// Number of lines in a burst. Chosen by us: all participants of a large room join.
 const AT_ONCE: f64 = 200.0;
-/// Further lines a second. Chosen by us: faster than anybody reads.
+/// Sustained lines per second. Chosen by us: faster than anyone reads.
 const A_SECOND: f64 = 10.0;
 
-/// Pace of the lines, and the number of those left out.
+/// Rate limit of the lines, and the number of omitted ones.
 struct Pace {
     at: Option<Instant>,
     left: f64,
@@ -24,7 +24,7 @@ static PACE: Mutex<Pace> = Mutex::new(Pace {
 });
 
 impl Pace {
-    /// Whether another line may be written now; otherwise it counts as left out.
+    /// Whether another line may be written now; otherwise it counts as omitted.
     fn admit(&mut self, now: Instant) -> bool {
         let since = self.at.map(|at| now.saturating_duration_since(at));
         let earned = since.unwrap_or_default().as_secs_f64() * A_SECOND;
@@ -39,7 +39,7 @@ impl Pace {
     }
 }
 
-/// Writes a line about an event, unless there were too many.
+/// Writes a line about an event, unless there were too many lines.
 macro_rules! event_line {
     ($($words:tt)*) => {
         $crate::event_lines::write(format_args!($($words)*))
@@ -56,7 +56,7 @@ pub fn write(line: Arguments<'_>) {
     }
 }
 
-/// Writes how many lines were left out since the last time, if any.
+/// Writes how many lines were omitted since the last time, if any.
 pub fn write_omitted() {
     let mut pace = PACE.lock().unwrap_or_else(PoisonError::into_inner);
     match std::mem::take(&mut pace.omitted) {

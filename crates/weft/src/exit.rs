@@ -14,7 +14,7 @@ use weft_units::{is_printable, printable};
 
 use crate::options;
 
-/// Reason why a command failed. The text names the place and the remedy.
+/// Reason why a command failed. The text gives the location and the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// The run started and failed: exit status 1.
@@ -29,8 +29,8 @@ pub enum Failure {
     /// The command was stopped by a signal: 128 plus its number, as in shells.
     #[error("ended by signal {0}")]
     Stopped(i32),
-    /// A program that was run for the user failed: its own exit status, or 128
-    /// plus the signal's number, as in shells.
+    /// A program that ran for the user failed: its own exit status, or 128 plus the
+    /// signal's number, as in shells.
     #[error("the program inside ended with {status}")]
     Program {
         /// Status of the program.
@@ -61,7 +61,7 @@ fn write_out(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Sanitises each line of the text; foreign text inside it has no line breaks.
+/// Sanitises each line of the text; untrusted text in it has no line breaks.
 fn lines_of(text: &str) -> String {
     let lines: Vec<String> = text.split('\n').map(|l| printable(l).to_string()).collect();
     lines.join("\n")

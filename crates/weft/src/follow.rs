@@ -12,11 +12,11 @@ const FIGURES: Duration = Duration::from_secs(1);
 /// Output of a running call.
 pub enum Output {
     Event(Event),
-    /// Once a second.
+    /// Statistics, once a second.
     Figures(Statistics),
 }
 
-/// Hands everything to `take` until the call ends or `limit` is over.
+/// Passes everything to `take` until the call ends or `limit` has passed.
 pub fn follow(
     limit: Option<Duration>,
     next_event: impl Fn(Duration) -> Result<Event, NoEvent>,

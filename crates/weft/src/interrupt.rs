@@ -24,7 +24,7 @@ pub fn on_ctrl_c(handler: impl FnMut() + Send + 'static) {
     }
     let mut asked = false;
     but_for_ignored_hang_ups(|| {
-        // Fails only if another handler is set, which never happens here.
+        // Fails only if another handler is set, which cannot happen here.
         let _ = ctrlc::set_handler(move || {
             if std::mem::replace(&mut asked, true) {
                 weft_emu::end_all_programs();
@@ -37,12 +37,11 @@ pub fn on_ctrl_c(handler: impl FnMut() + Send + 'static) {
     });
 }
 
-/// Longest time from the signal to the end of the process. Chosen by us.
+/// Maximum time from the signal to the end of the process. Chosen by us.
 const TO_END: Duration = Duration::from_millis(900);
 
-/// Ends the process with this status after `delay` plus the time for ending,
-/// unless it has ended by itself: a blocked server, disk or terminal cannot
-/// keep it alive.
+/// Exits with this status after `delay` plus the time for ending, unless the process has
+/// exited by then: a blocked server, disk or terminal cannot keep it alive.
 pub fn end_after(delay: Duration, status: i32) {
     thread::spawn(move || {
         thread::sleep(delay + TO_END);
@@ -50,8 +49,8 @@ pub fn end_after(delay: Duration, status: i32) {
     });
 }
 
-/// SIGHUP for a program that reloads its files: blocked until a handler takes
-/// it.
+/// SIGHUP for a program that reloads its files. The signal is blocked until a handler
+/// takes it.
 pub struct HangUps {
     set: libc::sigset_t,
     had_terminal: bool,
@@ -91,7 +90,7 @@ impl HangUps {
                 if unsafe { libc::sigwait(&raw const self.set, &raw mut signal) } != 0 {
                     return;
                 }
-                // A closed terminal is no terminal any more.
+                // A closed terminal no longer counts as a terminal.
                 handler(match self.had_terminal && !stderr().is_terminal() {
                     true => Terminal::Gone,
                     false => Terminal::There,
@@ -109,8 +108,7 @@ pub fn flag() -> Arc<AtomicBool> {
     stop
 }
 
-/// First termination signal of this process, or zero; the others override
-/// SIGINT.
+/// First termination signal of this process, or zero; other signals override SIGINT.
 static ASKED: AtomicI32 = AtomicI32::new(0);
 
 extern "C" fn note(signal: c_int) {
@@ -120,8 +118,8 @@ extern "C" fn note(signal: c_int) {
     }
 }
 
-/// From now on SIGINT, SIGTERM and SIGHUP do not end the process but are
-/// recorded for [`asked`]. Child programs do not inherit this.
+/// Records SIGINT, SIGTERM and SIGHUP for [`asked`] from now on, instead of ending the
+/// process. Child programs do not inherit this.
 pub fn note_signals() {
     let handler = note as extern "C" fn(c_int) as libc::sighandler_t;
     but_for_ignored_hang_ups(|| {
@@ -132,9 +130,9 @@ pub fn note_signals() {
     });
 }
 
-/// Runs `set` to install handlers, but keeps an inherited "ignore" of SIGHUP.
+/// Runs `set` to install handlers, but preserves an inherited "ignore" of SIGHUP.
 fn but_for_ignored_hang_ups(set: impl FnOnce()) {
-    // SAFETY: the old disposition is known only after replacing it; a SIGHUP
+    // SAFETY: replacing the disposition is the only way to learn the old one; a SIGHUP
     // before the handlers are set is ignored.
     let before = unsafe { libc::signal(SIGHUP, libc::SIG_IGN) };
     set();
@@ -144,7 +142,7 @@ fn but_for_ignored_hang_ups(set: impl FnOnce()) {
     }
 }
 
-/// Recorded signal, if any.
+/// Returns the recorded signal, if any.
 pub fn asked() -> Option<c_int> {
     Some(ASKED.load(Ordering::Relaxed)).filter(|signal| *signal != 0)
 }

@@ -62,7 +62,7 @@ pub fn run(args: JoinArgs) -> Result<(), Failure> {
         stats.watch(call.clock());
     }
     let stopper = call.stopper();
-    // Only a recording or a trace is damaged if it is cut off.
+    // Cutting off would damage only a recording or a trace.
     let late = i32::from(args.record.is_some() || !traces.paths().is_empty());
     interrupt::on_ctrl_c(move || {
         interrupt::end_after(Duration::ZERO, late);
@@ -145,7 +145,7 @@ impl Outputs {
         }
     }
 
-    /// Writes the call's output until it ends or its time is over.
+    /// Writes the call's output until the call ends or reaches its time limit.
     fn follow(&mut self, call: &Call, limit: Option<Duration>) {
         follow(
             limit,
@@ -261,7 +261,7 @@ mod tests {
     use super::{Invitation, place};
     use crate::cli::{Cli, Command};
 
-    /// Target of `weft join` with these arguments, or its error.
+    /// Returns the target of `weft join` with these arguments, or its error.
     fn place_of(words: &str) -> Result<Invitation, String> {
         let line = ["weft", "join"].into_iter().chain(words.split(' '));
         match Cli::try_parse_from(line).map(|cli| cli.command) {

@@ -1,4 +1,4 @@
-//! `weft load`: publishers and viewers for a server, and what they measure.
+//! `weft load`: publishers and viewers for a server, and their measurements.
 
 mod args;
 
@@ -12,13 +12,13 @@ pub use args::LoadArgs;
 use crate::exit::{Failure, say};
 use crate::{descriptors, interrupt};
 
-/// Share of newcomers after which the number of those who have joined is told again.
+/// Number of steps in which the progress of joining is reported.
 const STEPS: usize = 10;
 
 pub fn run(args: &LoadArgs) -> Result<(), Failure> {
     let config = args.config()?;
     descriptors::raise_limit();
-    // A file that cannot be written is told before the run, not after it.
+    // Reports an unwritable file before the run instead of after it.
     for file in [&args.json, &args.page].into_iter().flatten() {
         write(file, "")?;
     }
@@ -53,7 +53,7 @@ fn command() -> String {
     format!("weft {}", arguments.join(" "))
 }
 
-/// Tells the progress on standard error.
+/// Returns a function that prints the progress to standard error.
 fn progress() -> impl FnMut(Progress) {
     let mut told = usize::MAX;
     move |progress| match progress {
@@ -69,7 +69,7 @@ fn progress() -> impl FnMut(Progress) {
     }
 }
 
-/// Fails if participants failed: a script learns it from the exit status.
+/// Fails if participants failed, so that a script sees it in the exit status.
 fn verdict(report: &LoadReport) -> Result<(), Failure> {
     let people = report.participants;
     match (people.failed, people.without_picture) {

@@ -1,7 +1,7 @@
 //! Video call over every link that a machine has at once.
 #![cfg_attr(not(test), deny(clippy::print_stderr, clippy::print_stdout))]
 
-// First, for its macro.
+// First, because the other modules use its macro.
 #[macro_use]
 mod exit;
 #[macro_use]

@@ -25,7 +25,7 @@ pub struct ManualArgs {
     pub folder: PathBuf,
 }
 
-/// Prints completions for this command line.
+/// Prints the completions of this command line.
 pub fn completions(args: &CompletionsArgs, mut line: Command) -> Result<(), Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut line, NAME, &mut script);
@@ -34,7 +34,7 @@ pub fn completions(args: &CompletionsArgs, mut line: Command) -> Result<(), Fail
     Ok(())
 }
 
-/// Writes manual pages for this command line.
+/// Writes the manual pages of this command line.
 pub fn pages(args: &ManualArgs, line: Command) -> Result<(), Failure> {
     let folder = &args.folder;
     clap_mangen::generate_to(line, folder).map_err(|error| {

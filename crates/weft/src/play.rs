@@ -23,7 +23,7 @@ pub fn run(args: &PlayArgs) -> Result<(), Failure> {
     let turn_servers = args.links.turn_servers.clone();
     let client = WhepClient::start(&server, &args.links.links, turn_servers)?;
     let stopper = client.stopper();
-    // Only a recording is damaged if it is cut off.
+    // Cutting off would damage only a recording.
     let late = i32::from(output.as_ref().is_some_and(MediaOutput::is_file));
     interrupt::on_ctrl_c(move || {
         interrupt::end_after(Duration::ZERO, late);
@@ -52,7 +52,7 @@ pub fn run(args: &PlayArgs) -> Result<(), Failure> {
                     stats.write(&figures);
                 }
                 if args.output.is_none() && args.stats.is_none() {
-                    // Nobody reads it if the pipe is closed.
+                    // A closed pipe means that nobody reads the line.
                     let _ = say(line(&before, &figures));
                 }
                 before = figures;
@@ -74,7 +74,7 @@ fn tell(event: &Event) {
     }
 }
 
-/// Figures of the time between two statistics, in a line.
+/// Formats the figures of the time between two statistics as a line.
 fn line(before: &Statistics, now: &Statistics) -> String {
     let seconds = (now.elapsed - before.elapsed).as_secs_f64().max(0.001);
     let totals = |figures: &Statistics| {

@@ -24,7 +24,7 @@ pub fn run(args: &PublishArgs) -> Result<(), Failure> {
     let traces = args.send.traces.create("publish")?;
     send.tracer = traces.tracer();
     let client = WhipClient::start(&args.server.server(&args.url, None), send)?;
-    // Only a trace is damaged if it is cut off.
+    // Cutting off would damage only a trace.
     let late = i32::from(!traces.paths().is_empty());
     let stopper = client.stopper();
     interrupt::on_ctrl_c(move || {
@@ -50,7 +50,7 @@ pub fn run(args: &PublishArgs) -> Result<(), Failure> {
     ended.and(tracing::finish(traces))
 }
 
-/// Tells an event to people.
+/// Prints an event for people.
 pub fn tell(event: &Event) {
     match event {
         Event::Fault(error) => {

@@ -1,5 +1,5 @@
-//! `weft relay`: what an encoder nearby publishes goes over all links to any WHIP server.
-//! The encoder's side is a server in this process whose media plane is the relay.
+//! `weft relay`: forwards the stream of a nearby encoder over all links to any WHIP
+//! server. The encoder's side is a server in this process whose media plane is the relay.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::publish;
 use crate::state::state_folder;
 use crate::statistics::StatsFile;
 
-/// Room of the encoder's address.
+/// Room in the address for the encoder.
 const ROOM: &str = "live";
 
 pub fn run(args: RelayArgs) -> Result<(), Failure> {
@@ -89,7 +89,7 @@ pub fn run(args: RelayArgs) -> Result<(), Failure> {
     ended.and(stats.map_or(Ok(()), StatsFile::finish))
 }
 
-/// Address of this machine that encoders connect to.
+/// Returns the address of this machine that encoders connect to.
 fn here(listen: IpAddr) -> Result<IpAddr, Failure> {
     if listen.is_unspecified() {
         return Err(Failure::usage(format_args!(
@@ -100,7 +100,7 @@ fn here(listen: IpAddr) -> Result<IpAddr, Failure> {
     Ok(listen)
 }
 
-/// Media plane with one publisher at a time, whose media leaves over the relay.
+/// Media plane with one publisher at a time, whose media the relay sends.
 struct RelayPlane(RelayInlet);
 
 impl MediaPlane for RelayPlane {

@@ -30,9 +30,8 @@ pub enum Action {
         #[arg(long)]
         json: bool,
     },
-    /// Remove a participant: their connections end, and for some minutes no
-    /// newcomer may use the same signed token, or the same address if they had
-    /// none
+    /// Remove a participant: closes their connections and, for some minutes, refuses
+    /// newcomers with the same signed token, or from the same address if they had none
     Remove {
         /// Name of the room
         room: String,
@@ -56,8 +55,8 @@ pub enum Action {
         #[command(flatten)]
         exclusion: Exclusion,
     },
-    /// Revoke a signed token permanently, including its bearers' tokens for
-    /// guests: their connections end, and the tokens are rejected
+    /// Revoke a signed token permanently, with its bearers' tokens for guests: closes
+    /// their connections and rejects the tokens
     Revoke {
         /// Token, or its id
         token: String,
@@ -66,7 +65,7 @@ pub enum Action {
 
 #[derive(Debug, Args)]
 pub struct Exclusion {
-    /// Minutes before they can come back, up to a day
+    /// Minutes until they can rejoin, up to a day
     #[arg(long, value_name = "N", default_value = "10", value_parser = minutes)]
     minutes: u64,
 }
@@ -134,7 +133,7 @@ fn tell(action: &Action, answer: Answer) -> Result<(), Failure> {
             Action::Close { exclusion, .. } if exclusion.minutes == 0 => say("open"),
             _ => say(format_args!("closed; participants removed: {removed}")),
         },
-        // The server stores revoked tokens, and no others.
+        // The server stores only revoked tokens.
         Answer::Revoked { id, removed: 0 } => say(format_args!(
             "token {id} is revoked; nobody inside has it: `weft rooms list` shows the ids of those \
              who do"
@@ -167,8 +166,7 @@ fn list(room: &RoomReport) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Columns: id, name, published tracks, token, address, and time since the
-/// arrival.
+/// Formats a row: id, name, published tracks, token, address, and time since joining.
 fn row(who: &ParticipantReport) -> [String; 6] {
     let publishing = &who.publishing;
     let sends = match (publishing.cameras.len(), publishing.audio) {

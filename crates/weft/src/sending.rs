@@ -46,15 +46,15 @@ pub struct LinkArgs {
         value_name = "IF|ADDR"
     )]
     pub links: Vec<LinkChoice>,
-    /// TURN server for links over which UDP does not reach the other side, beside those
-    /// that the server names (`weft serve --turn`), because weft does not use the server's
-    /// own TCP candidates: turn:USER:PASSWORD@HOST:PORT?transport=tcp, or turns:… for TLS;
-    /// without a transport UDP; repeat it for each
+    /// TURN server for links on which UDP does not reach the other side:
+    /// turn:USER:PASSWORD@HOST:PORT?transport=tcp, or turns:… for TLS; without a transport
+    /// UDP; repeat it for each. weft also uses the TURN servers that the server offers
+    /// (`weft serve --turn`), but not the server's own TCP candidates
     #[arg(help_heading = LINKS, long = "ice-server", value_name = "URL")]
     pub turn_servers: Vec<TurnServer>,
 }
 
-/// Links, and how they are used.
+/// Links and their use.
 #[derive(Debug, Args)]
 pub struct NetworkArgs {
     #[command(flatten)]
@@ -125,7 +125,7 @@ pub struct SendArgs {
 }
 
 impl SendArgs {
-    /// Configuration of sending.
+    /// Returns the configuration of sending.
     pub fn config(&self) -> SendConfig {
         SendConfig {
             name: self.name.clone(),
@@ -135,7 +135,7 @@ impl SendArgs {
 }
 
 impl MediaArgs {
-    /// Configuration of sending, without the sender's name.
+    /// Returns the configuration of sending, without the sender's name.
     pub fn config(&self) -> SendConfig {
         SendConfig {
             cameras: self.cameras.clone(),
@@ -148,7 +148,7 @@ impl MediaArgs {
 }
 
 impl NetworkArgs {
-    /// Configuration of sending, without its sources.
+    /// Returns the configuration of sending, without its sources.
     pub fn config(&self) -> SendConfig {
         SendConfig {
             links: self.links.links.clone(),
@@ -194,7 +194,7 @@ pub fn video_codecs() -> Vec<&'static str> {
     Codec::of_kind(MediaKind::Video).map(Codec::name).collect()
 }
 
-/// List of names in a sentence.
+/// Formats names as a list in a sentence.
 pub fn either(names: &[&str]) -> String {
     match names {
         [others @ .., last] if !others.is_empty() => format!("{} or {last}", others.join(", ")),

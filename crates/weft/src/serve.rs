@@ -32,7 +32,7 @@ pub fn run() -> Result<(), Failure> {
         return say(configuration);
     }
     let mut config = server_config(&configuration.args)?;
-    // Before other threads start, which would receive the signal.
+    // Before other threads start, because they would receive the signal.
     let hang_ups = interrupt::HangUps::hold();
     let traces = TraceArgs {
         pcap: configuration.args.pcap.clone(),
@@ -78,7 +78,7 @@ pub fn run() -> Result<(), Failure> {
     server.when_media_ends(move || {
         let _ = broken.send(End::Broken);
     });
-    // The handler keeps a sender, so this blocks.
+    // The handler keeps a sender, so this blocks until an end.
     let ended = end.recv().unwrap_or(End::Asked);
     let drain = running.drain();
     if ended == End::Asked && !drain.is_zero() {
@@ -135,7 +135,8 @@ fn is_turn_port(port: u16) -> bool {
     matches!(port, 53 | 80 | 443 | 1024..)
 }
 
-/// Processors that this process may use, as far as the server has threads for them.
+/// Returns the number of processors that this process may use, limited to the server's
+/// maximum number of threads.
 fn processors() -> NonZeroUsize {
     let found = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     NonZeroUsize::new(MAX_THREADS).map_or(found, |most| found.min(most))
@@ -166,8 +167,7 @@ pub fn config(args: PageArgs, extra: Router) -> ServerConfig {
     }
 }
 
-/// Prints the URLs with the token: this machine's first, those for others
-/// below.
+/// Prints the URLs with the token: first for this machine, then for others.
 pub fn tell_urls(server: &ServerHandle, token: Option<&str>) -> Result<(), Failure> {
     let query = token.map_or(String::new(), |token| format!("?token={token}"));
     let urls = [&server.url].into_iter().chain(&server.urls_elsewhere);
@@ -177,7 +177,7 @@ pub fn tell_urls(server: &ServerHandle, token: Option<&str>) -> Result<(), Failu
     Ok(())
 }
 
-/// Prints the fingerprint of a self-signed certificate, and why it was renewed.
+/// Prints the fingerprint of a self-signed certificate, and the reason for its renewal.
 pub fn tell_certificate(server: &ServerHandle) {
     let Some(fingerprint) = &server.fingerprint else {
         return;
@@ -198,8 +198,8 @@ pub fn tell_certificate(server: &ServerHandle) {
     );
 }
 
-/// Tells the page the mode of this server, unless it is a single call: `rooms`,
-/// or the `demo` with rooms beside it.
+/// Returns the route by which the page learns the mode of this server, unless it is a
+/// single call: `rooms`, or the `demo` with rooms beside it.
 pub fn mode(served: &'static str) -> Router {
     let mode = move || async move { Json(serde_json::json!({ "mode": served })) };
     Router::new().route("/api/call", get(mode))

@@ -20,10 +20,10 @@ use weft_endpoint::sources::video::CameraReport;
 use weft_endpoint::watch::Watcher;
 use weft_endpoint::{Event, PlayedFrame, Received, ReceivedCamera, Statistics};
 
-/// Reasons why links carry nothing, by link name.
+/// Reasons why links carry no packets, by link name.
 type Troubles = BTreeMap<String, LinkTrouble>;
 
-/// Policy of a link, and the rest of its budget.
+/// Returns the policy of a link, and its remaining budget.
 fn policy(link: &LinkFigures, troubles: &Troubles) -> Value {
     let LinkFigures { policy, left, .. } = link;
     json!({
@@ -48,7 +48,7 @@ pub fn round(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0
 }
 
-/// File with one line of JSON per second, until writing fails.
+/// File with one line of JSON per second, until a write fails.
 pub struct StatsFile {
     path: PathBuf,
     file: BufWriter<File>,
@@ -59,8 +59,8 @@ pub struct StatsFile {
     watched: BTreeMap<(String, usize), Watched>,
 }
 
-/// Decoding of pictures, with the clock for their times and, if installed, the
-/// model for their scores.
+/// State for decoding pictures: the clock for their times and, if installed, the model
+/// for their scores.
 struct Watching {
     clock: Clock,
     judge: Option<Arc<Brisque>>,
@@ -114,7 +114,7 @@ impl StatsFile {
         }
     }
 
-    /// Decodes a frame, if enabled. A missing decoder is ignored.
+    /// Decodes a frame, if enabled. Does nothing if the decoder is missing.
     fn on_frame(&mut self, played: &PlayedFrame) {
         let (Some(watching), Track::Camera(place)) = (&self.watching, played.track) else {
             return;
@@ -143,8 +143,8 @@ impl StatsFile {
         }
     }
 
-    /// Writes a line. If writing fails, the file ends and the call continues;
-    /// the error is reported once here and by [`StatsFile::finish`].
+    /// Writes a line. If writing fails, the file ends and the call continues; the error
+    /// is printed once here, and returned by [`StatsFile::finish`].
     pub fn write(&mut self, figures: &Statistics) {
         if self.failed.is_some() {
             return;

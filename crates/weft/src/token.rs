@@ -31,9 +31,9 @@ pub struct TokenArgs {
 
 #[derive(Debug, Args)]
 pub struct TokenKeyArgs {
-    /// Key that signs tokens for rooms, a line of at least 32 characters
-    /// (default: token.key in $XDG_STATE_HOME/weft, ~/.local/state/weft);
-    /// `serve` makes it, and requires a token if this option is given
+    /// Key that signs tokens for rooms, a line of at least 32 characters (default:
+    /// token.key in $XDG_STATE_HOME/weft, ~/.local/state/weft); `serve` creates it, and
+    /// requires a token if this option is given
     #[arg(long, value_name = "FILE")]
     pub token_key: Option<PathBuf>,
 }
@@ -61,8 +61,8 @@ pub fn run(args: TokenArgs) -> Result<(), Failure> {
     say(token)
 }
 
-/// Key of a server that requires tokens. If the key was not requested and
-/// cannot be stored, the server runs without one.
+/// Returns the key of a server that requires tokens. If the option is not given and the
+/// key cannot be stored, the server runs without one.
 pub fn key_of_server(
     args: &TokenKeyArgs,
     has_token: bool,

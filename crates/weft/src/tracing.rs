@@ -1,4 +1,4 @@
-//! Options of traces of real calls.
+//! Options for traces of real calls.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub struct TraceArgs {
 }
 
 impl TraceArgs {
-    /// Creates the files that are wanted, named after the command in a folder.
+    /// Creates the requested files, named after the command if the target is a folder.
     pub fn create(&self, command: &str) -> Result<TraceFiles, Failure> {
         let on_fault = Arc::new(|fault: &TraceFault| {
             complain!("weft: {fault}; media is not affected");
@@ -42,7 +42,7 @@ impl TraceArgs {
     }
 }
 
-/// Ends the files; returns an error if one is incomplete.
+/// Completes the files; returns an error if one is incomplete.
 pub fn finish(files: TraceFiles) -> Result<(), Failure> {
     let finished = files.finish();
     finished.map_err(|fault| Failure::Run(format!("a trace is incomplete: {fault}")))

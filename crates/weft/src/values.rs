@@ -8,7 +8,7 @@ use weft_units::{Rate, quantity};
 
 use crate::exit::Failure;
 
-/// Address with a port.
+/// Parses an address with a port.
 pub fn listen(text: &str) -> Result<SocketAddr, String> {
     text.parse().map_err(|_| {
         format!(
@@ -18,7 +18,7 @@ pub fn listen(text: &str) -> Result<SocketAddr, String> {
     })
 }
 
-/// Address and port of the metrics.
+/// Parses the address and port of the metrics.
 pub fn metrics(text: &str) -> Result<SocketAddr, String> {
     text.parse().map_err(|_| {
         format!(
@@ -28,7 +28,7 @@ pub fn metrics(text: &str) -> Result<SocketAddr, String> {
     })
 }
 
-/// Address that external callers can reach.
+/// Parses an address that external callers can reach.
 pub fn public_address(text: &str) -> Result<IpAddr, String> {
     let parsed = text.parse::<IpAddr>().ok();
     let reachable = parsed.filter(|address| !address.is_unspecified() && !address.is_loopback());
@@ -40,8 +40,8 @@ pub fn public_address(text: &str) -> Result<IpAddr, String> {
     })
 }
 
-/// Token that fits into a header and the page's cookie (RFC 6265 section
-/// 4.1.1); any other would be unusable.
+/// Parses a token that fits into a header and the page's cookie (RFC 6265 section 4.1.1);
+/// others would be unusable.
 pub fn token(text: &str) -> Result<String, String> {
     let fits = |b: u8| b.is_ascii_graphic() && !b";,\"\\".contains(&b);
     let remedy = "a token has at least one letter, digit or sign of ASCII, without spaces, quotes, \
@@ -51,7 +51,7 @@ pub fn token(text: &str) -> Result<String, String> {
         .ok_or_else(|| remedy.to_owned())
 }
 
-/// Token of the admin interface.
+/// Parses the token of the admin interface.
 pub fn admin_token(text: &str) -> Result<String, String> {
     let long = token(text)?;
     (long.len() >= 16).then_some(long).ok_or_else(|| {
@@ -59,7 +59,7 @@ pub fn admin_token(text: &str) -> Result<String, String> {
     })
 }
 
-/// Secret in the file of an option, one line in the form that `read` accepts.
+/// Reads a secret from the file of an option: one line in the form that `read` accepts.
 pub fn secret_file<T>(
     option: &str,
     path: &Path,
@@ -77,27 +77,27 @@ pub fn secret_file<T>(
     read(content.trim()).map_err(|error| wrong(&error))
 }
 
-/// Rate in the form of link specifications: `4mbit`, `800kbit`.
+/// Parses a rate in the form of link specifications: `4mbit`, `800kbit`.
 pub fn rate(text: &str) -> Result<Rate, String> {
     let parsed = quantity::rate(&text.to_ascii_lowercase());
     let parsed = parsed.filter(|rate| *rate > Rate::ZERO);
     parsed.ok_or_else(|| format!("`{text}` is not a rate: write it like 4mbit or 800kbit"))
 }
 
-/// Whole seconds, at least one.
+/// Parses whole seconds, at least one.
 pub fn seconds(text: &str) -> Result<u64, String> {
     let remedy = "write whole seconds, at least 1, such as 60";
     let whole: Option<u64> = text.parse().ok();
     whole.filter(|s| *s > 0).ok_or_else(|| remedy.to_owned())
 }
 
-/// Whole number.
+/// Parses a whole number.
 pub fn number<T: FromStr>(text: &str) -> Result<T, String> {
     let parsed = text.parse();
     parsed.map_err(|_| "write a whole number, such as 20".to_owned())
 }
 
-/// Limit of a server; with zero it would serve nobody.
+/// Parses a limit of a server; with zero it would serve nobody.
 pub fn limit(text: &str) -> Result<usize, String> {
     let limit = number(text)?;
     let is_useful = |limit: &usize| *limit > 0;

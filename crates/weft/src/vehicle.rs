@@ -1,4 +1,4 @@
-//! Local page of `weft join` and `weft call`: its links and switches, for the tablet or
+//! Local page of `weft join` and `weft call`, with links and switches, for a tablet or
 //! phone in the vehicle. The server in this process has no rooms and no media.
 
 pub mod args;
@@ -31,7 +31,7 @@ use crate::state::state_folder;
 pub use pictures::Pictures;
 use pictures::{CameraId, Gallery, jpeg};
 
-/// Facts of the call that do not change.
+/// Constant facts of the call.
 pub struct Facts {
     /// Command that runs the call: `join` or `call`.
     pub command: &'static str,
@@ -45,7 +45,7 @@ pub struct Facts {
     pub microphone: bool,
 }
 
-/// State of the call that changes.
+/// Changing state of the call.
 #[derive(Default)]
 pub struct Figures<'a> {
     /// Time since the call began.
@@ -65,27 +65,27 @@ pub struct Figures<'a> {
 /// State of a recording.
 #[derive(Clone, Debug, Default)]
 pub enum Recorded {
-    /// There is none to switch.
+    /// There is no recording to switch.
     #[default]
     Never,
-    /// It is stopped.
+    /// Stopped.
     Off,
-    /// It runs, perhaps with a fault.
+    /// Running, perhaps with a fault.
     On {
         /// Error of a file.
         error: Option<String>,
     },
 }
 
-/// Controls of a call that the page offers.
+/// Controls of a call for the page.
 pub trait Controls: Send + Sync + 'static {
     /// Changes the use of a link.
     fn use_link(&self, name: &str, usage: LinkUse);
-    /// Sends the microphone's sound, or not.
+    /// Switches the microphone.
     fn switch_microphone(&self, switch: Switch);
-    /// Sends the cameras' pictures, or not.
+    /// Switches the cameras.
     fn switch_cameras(&self, switch: Switch);
-    /// Records the others, or not; false if nothing can be recorded.
+    /// Switches the recording of the others; false if nothing can be recorded.
     fn record(&self, _: Switch) -> bool {
         false
     }
@@ -99,11 +99,11 @@ pub struct VehiclePage {
     facts: Facts,
     shown: Shown,
     gallery: Gallery,
-    /// Never used: without it, the server takes its media side for dead.
+    /// Never used; if it is dropped, the server assumes that its media side has failed.
     _events: EventSender,
 }
 
-/// State of the call as the page shows it.
+/// State of the call for the page.
 #[derive(Clone)]
 struct Shown(Arc<Mutex<Value>>);
 
@@ -114,7 +114,7 @@ impl Shown {
     }
 }
 
-/// Order of the page.
+/// Order from the page.
 #[derive(Deserialize)]
 #[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
 enum Order {
@@ -135,8 +135,8 @@ enum Order {
 }
 
 impl VehiclePage {
-    /// Serves the page and prints its addresses. They contain a token, because other
-    /// users of this machine or its networks may find the port.
+    /// Serves the page and prints its addresses. The addresses contain a token, because
+    /// other users of this machine or its networks may find the port.
     pub fn start(
         listen: SocketAddr,
         facts: Facts,
@@ -174,7 +174,7 @@ impl VehiclePage {
         })
     }
 
-    /// Shows these figures.
+    /// Updates the figures on the page.
     pub fn show(&self, figures: &Figures<'_>) {
         let cameras = self.gallery.cameras();
         let mut next = state(&self.facts, figures, &cameras);
@@ -270,7 +270,7 @@ fn obey(order: Order, shown: &Shown, controls: &impl Controls) -> StatusCode {
             let Some(link) = links.find(|link| link["name"] == *name) else {
                 return StatusCode::NOT_FOUND;
             };
-            // The next figures confirm it.
+            // The next figures will confirm it.
             link["use"] = json!(usage);
             controls.use_link(&name, usage);
         }
@@ -310,7 +310,7 @@ fn image(Admitted(admitted): Admitted, jpeg: impl FnOnce() -> Option<Vec<u8>>) -
     let headers = [(CONTENT_TYPE, "image/jpeg"), (CACHE_CONTROL, "no-store")];
     match jpeg() {
         Some(jpeg) => (headers, jpeg).into_response(),
-        // Not yet: an error would be one in the browser's console.
+        // No picture yet; an error would appear in the browser's console.
         None => StatusCode::NO_CONTENT.into_response(),
     }
 }

@@ -13,7 +13,7 @@ pub struct Browsers(Arc<Mutex<Present>>);
 
 #[derive(Default)]
 struct Present {
-    /// Number of each viewer, for people.
+    /// Number of each viewer, for display.
     numbers: BTreeMap<String, usize>,
     pictures: Pictures,
 }
@@ -32,7 +32,7 @@ impl Browsers {
         }
     }
 
-    /// Ids of the viewers and their names for people, in the order of their numbers.
+    /// Ids of the viewers and their display names, in the order of their numbers.
     pub fn names(&self) -> Vec<(String, String)> {
         let present = self.lock();
         let mut numbers: Vec<(&String, &usize)> = present.numbers.iter().collect();
@@ -56,7 +56,7 @@ impl Browsers {
 }
 
 impl Present {
-    /// Gives the viewer the lowest number that is free.
+    /// Assigns the lowest free number to the viewer.
     fn add(&mut self, viewer: &str) {
         let is_free = |number: &usize| !self.numbers.values().any(|taken| taken == number);
         let free = (1..).find(is_free).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The two calls, with everything between their cameras and their viewers.
+//! Both calls, with everything between their cameras and their viewers.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -38,8 +38,8 @@ const ROOM: &str = "demo";
 pub const WEFT: &str = "weft";
 pub const SINGLE: &str = "single:wifi";
 
-/// Maximum sending rate of a call: a sharp 720p picture. Either link alone
-/// carries it while it is good, so the demo shows outages and congestion.
+/// Maximum sending rate of a call: a sharp 720p picture. Each link alone carries it while
+/// it is good, so the demo shows outages and congestion.
 const MAX_RATE: Rate = Rate::from_kbps(2500);
 /// Time limit for the first pictures of both calls; without them the demo
 /// cannot run.
@@ -247,7 +247,7 @@ impl DemoRun {
 }
 
 impl Call {
-    /// Settings of the sender, for the page.
+    /// Returns the settings of the sender, for the page.
     pub fn settings(&self) -> Vec<SettingTick> {
         vec![
             Setting::Scheduler(self.scheduler).show(),
@@ -257,7 +257,8 @@ impl Call {
         ]
     }
 
-    /// Statistics of the sending peer; of the newest one while an old one ends.
+    /// Returns the statistics of the sending peer; of the newest one while an old one
+    /// ends.
     pub fn report(&self) -> Option<PeerReport> {
         ask(&self.sender.remote, Command::Report).ok()?.pop()
     }
@@ -282,7 +283,7 @@ fn start_relays(
     Ok(relays)
 }
 
-/// Links as loopback sockets whose packets all pass through a relay.
+/// Returns the links as loopback sockets whose packets all pass through a relay.
 fn specs(relays: &BTreeMap<LinkName, RelayHandle>) -> Vec<LinkChoice> {
     let spec = |(name, relay): (&LinkName, &RelayHandle)| LinkChoice {
         via: Some(relay.address()),
@@ -313,7 +314,7 @@ fn publish(remote: &Remote<Command>, room: &Room, name: &'static str) -> Result<
     keep(remote, StreamDirection::Send, exchange, |_| {})
 }
 
-/// Participant of a call: names in URLs have no colon.
+/// Participant of a call: names in URLs contain no colon.
 pub fn participant(call: &str) -> &str {
     call.split(':').next().unwrap_or(call)
 }
@@ -326,7 +327,7 @@ fn watch(remote: &Remote<Command>, room: &Room, call: &Call) -> Result<(), Failu
     })
 }
 
-/// Makes a connection, and reconnects whenever it ends: the server closes a
+/// Connects, and reconnects whenever the connection ends, because the server closes a
 /// call after a long outage of all its links.
 fn keep(
     remote: &Remote<Command>,

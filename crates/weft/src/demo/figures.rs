@@ -280,7 +280,8 @@ impl Figures {
         })
     }
 
-    /// Freezes since the start, including the present one, by the W3C's rule.
+    /// Returns the freezes since the start, including the present one, as defined by the
+    /// W3C.
     fn freezes(&self, call: &str, measurements: &Measurements, now: Instant) -> (Duration, u32) {
         let (total, count) = freezes(measurements, self.began, now);
         let before = self.freezes_at_begin.get(call).copied();
@@ -353,8 +354,8 @@ fn freezes(measurements: &Measurements, began: Instant, now: Instant) -> (Durati
     (total, count)
 }
 
-/// Freezes to subtract if measuring starts now: a present freeze loses its time
-/// so far, but still counts.
+/// Freezes to subtract if measuring starts now: the present freeze loses its time so far,
+/// but still counts.
 fn freezes_before(measurements: &Measurements, now: Instant) -> (Duration, u32) {
     let (total, _) = freezes(measurements, now, now);
     (total, measurements.freezes.count())

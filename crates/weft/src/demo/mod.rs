@@ -41,7 +41,7 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
     let page_state = PageState::new();
     let mut listen = args.listen;
     if !listen.ip().is_loopback() {
-        // Its links are relays that reach only this machine.
+        // The links of the demo are relays that reach only this machine.
         return Err(Failure::usage(format!(
             "--listen {listen}: the demo accepts connections from this machine only; to use it from another one, \
              forward the port: ssh -L {port}:127.0.0.1:{port} HOST",
@@ -49,7 +49,7 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
         )));
     }
     if args.headless {
-        // No browser opens the page, so any port works.
+        // No browser opens the page, so any free port works.
         listen.set_port(0);
     }
     let json = args.json.as_deref().map(create).transpose()?;
@@ -101,8 +101,8 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Creates the file for the measurements at the start, so that an error appears
-/// now and not after the run.
+/// Creates the file for the measurements at the start, so that an error appears before
+/// the run.
 fn create(path: &Path) -> Result<File, Failure> {
     File::create(path).map_err(|error| {
         Failure::Usage(format!(
@@ -135,7 +135,7 @@ fn notices(page_state: &PageState, size: &str) -> Notices {
     })
 }
 
-/// Next smaller picture size; `None` where a smaller size saves no time.
+/// Returns the next smaller picture size; `None` if a smaller size saves no time.
 fn smaller_than(size: &str) -> Option<&'static str> {
     let height = size.split_once('x').map(|(_, height)| height);
     match size.strip_suffix('p').or(height)?.parse::<u32>().ok()? {

@@ -1,5 +1,5 @@
-//! Demo-specific interface of the page: ticks, the links' switches and the
-//! call's settings.
+//! Demo-specific HTTP interface of the page: ticks, link switches and settings of the
+//! call.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::convert::Infallible;
@@ -38,7 +38,7 @@ struct Inner {
     visitors: BTreeMap<VisitorId, Sender<Message>>,
     /// Number of visitors so far.
     came: VisitorId,
-    /// Visitors who have switched a link.
+    /// Visitors who have switched a link, by link.
     holds: BTreeMap<LinkName, VisitorId>,
     actions: Vec<PageAction>,
     /// Number of encoders that are too slow, and the newest report of one.
@@ -131,7 +131,7 @@ impl PageState {
         !self.lock().visitors.is_empty()
     }
 
-    /// Takes the actions since the last call.
+    /// Returns the actions since the last call.
     pub fn take_actions(&self) -> Vec<PageAction> {
         std::mem::take(&mut self.lock().actions)
     }
@@ -161,8 +161,8 @@ impl PageState {
         }
     }
 
-    /// Switches a link. A visitor's switch is undone when the visitor leaves;
-    /// without a visitor it stays.
+    /// Switches a link. A visitor's switch is undone when the visitor leaves; a switch
+    /// without a visitor remains.
     fn switch(&self, name: LinkName, to: Override, visitor: Option<VisitorId>) -> Response {
         let mut inner = self.lock();
         if visitor.is_some_and(|id| !inner.visitors.contains_key(&id)) {

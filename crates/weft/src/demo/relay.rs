@@ -58,9 +58,9 @@ pub enum RelayError {
 }
 
 impl Relay {
-    /// Starts a relay over a wired medium: packets to [`RelayHandle::address`]
-    /// travel upwards to `target`, from one socket per client address; answers
-    /// travel downwards. `name` and `seed` select the random numbers.
+    /// Starts a relay over a wired medium: packets to [`RelayHandle::address`] go up to
+    /// `target`, from one socket per client address; answers go down. `name` and `seed`
+    /// select the random numbers.
     ///
     /// # Errors
     /// If the target is not on loopback, or the system provides no socket.

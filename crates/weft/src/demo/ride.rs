@@ -1,21 +1,21 @@
-//! Ride of the demo: the state of its two links as a function of time. Pure:
-//! [`Ride::at`] returns the state, and the caller applies it to its relays.
+//! Ride of the demo: the state of its two links as a pure function of time. [`Ride::at`]
+//! returns the state, and the caller applies it to its relays.
 
 use std::fmt;
 use std::str::FromStr;
 use weft_links::{LinkSpec, QueueLimit};
 use weft_units::{Duration, Rate};
 
-/// Length of the ride, which then repeats. Equal to the length of the demo's
-/// measured run, so that the run meets every phase once.
+/// Length of the ride, which then repeats. Equal to the length of the demo's measured
+/// run, so that the run covers every phase once.
 pub const PERIOD: Duration = Duration::from_secs(60);
 
 /// Queue of both links: that of a modem with a well-chosen buffer (RFC 8868
 /// tests with 70 ms and up). Chosen by us.
 const QUEUE: QueueLimit = QueueLimit::Time(Duration::from_millis(200));
 
-// Links chosen by us to resemble a home's WiFi and a moving car's LTE: each
-// alone carries the call when it is good, and the call needs only one.
+// Links that resemble home WiFi and LTE in a moving car, chosen by us. A good link
+// carries the call alone, and the call needs only one.
 const WIFI_GOOD: LinkState = link(Condition::Good, 7_000, 15, 0.0);
 const WIFI_FADED: LinkState = link(Condition::Fading, 300, 40, 0.08);
 const LTE_GOOD: LinkState = link(Condition::Good, 4_500, 35, 0.0);
@@ -24,9 +24,9 @@ const LTE_CONGESTED: LinkState = link(Condition::Congested, 1_200, 60, 0.01);
 /// Link of the demo.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum LinkName {
-    /// WiFi: fast and near; fails first.
+    /// WiFi: fast, with a short delay; fails first.
     Wifi,
-    /// LTE: slower and farther.
+    /// LTE: slower, with a longer delay.
     Lte,
 }
 
@@ -38,8 +38,8 @@ pub enum Override {
     Auto,
     /// By a person: the link is off.
     Cut,
-    /// By a person: the link is on; while the script has it off, it is good.
-    /// Ends as soon as the script also has it on ([`Ride::settle`]).
+    /// By a person: the link is on, and good while the script has it off. Ends when the
+    /// script turns it on too ([`Ride::settle`]).
     Up,
 }
 
@@ -78,7 +78,7 @@ pub struct RideState {
     pub lte: LinkState,
 }
 
-/// Script with the changes that people made.
+/// Script, with the changes made by people.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Ride {
     wifi: Override,
@@ -161,8 +161,8 @@ impl Ride {
         }
     }
 
-    /// Returns a link that a person switched on to the script, once the script
-    /// also has it on.
+    /// Returns a link that a person switched on to the control of the script, once the
+    /// script turns it on too.
     pub fn settle(&mut self, time: Duration) {
         let scripted = scripted(time);
         for link in LinkName::ALL {
@@ -294,7 +294,7 @@ impl LinkName {
         }
     }
 
-    /// Name for people.
+    /// Display name.
     #[must_use]
     pub const fn title(self) -> &'static str {
         match self {
@@ -303,7 +303,7 @@ impl LinkName {
         }
     }
 
-    /// Specification of the good link, in each direction, to start a relay.
+    /// Specification of the good link in each direction, to start a relay.
     #[must_use]
     pub fn spec(self) -> LinkSpec {
         let good = match self {

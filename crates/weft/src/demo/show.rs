@@ -91,7 +91,7 @@ impl Show {
         Ok(self.result(&act))
     }
 
-    /// Executes the actions on the page; returns whether to restart.
+    /// Executes the actions from the page; returns whether to restart.
     fn obey(&mut self) -> bool {
         let mut again = false;
         for action in self.page_state.take_actions() {
@@ -136,8 +136,8 @@ impl Show {
         }
     }
 
-    /// Pauses the cameras while there is no visitor. The links are good, so
-    /// both calls are ready for the next visitor. Ctrl-C interrupts it.
+    /// Pauses the cameras while there is no visitor. The links are good, so both calls
+    /// are ready for the next visitor. Ctrl-C ends the pause.
     fn rest_till_watched(&mut self) -> ControlFlow<()> {
         self.run.reset_links();
         self.run.rest();
@@ -153,7 +153,7 @@ impl Show {
         self.run.wake();
         match self.wait_for_pictures() {
             Waited::Stopped => ControlFlow::Break(()),
-            // A visitor can see that a call has no pictures.
+            // The page shows visitors that a call has no pictures.
             Waited::Shown | Waited::InVain => ControlFlow::Continue(()),
         }
     }

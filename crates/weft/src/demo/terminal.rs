@@ -78,7 +78,7 @@ impl Screen {
         let _ = stderr().write_all(text.as_bytes());
     }
 
-    /// Leaves the last measurements on the screen while there is no visitor.
+    /// Keeps the last measurements on the screen while there is no visitor.
     pub fn rest(&mut self) {
         self.end();
         if self.live {

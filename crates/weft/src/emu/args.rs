@@ -70,7 +70,7 @@ pub struct AppArgs {
     /// Address of the other end
     #[arg(long, value_name = "ADDRESS")]
     pub peer: Ipv4Addr,
-    /// Highest rate, if not the application's own, such as 560kbit
+    /// Highest rate, such as 560kbit (default: that of the application)
     #[arg(long, value_name = "RATE", value_parser = crate::values::rate)]
     pub max_rate: Option<Rate>,
     /// Seed of the model's random numbers
@@ -115,8 +115,8 @@ pub struct ShellArgs {
         value_parser = link
     )]
     pub links: Vec<NamedLink>,
-    /// Reverse direction, to the inside, one for each --link in the same order:
-    /// the whole SPEC of a wire; of a cell, the keys that differ, such as
+    /// Reverse direction (towards the inside), one for each --link in the same order: for
+    /// a wire, the complete SPEC; for a cell, only the keys that differ, such as
     /// cqi=14,rank=2
     #[arg(long = "down", value_name = "SPEC")]
     pub down: Vec<String>,
@@ -155,8 +155,8 @@ pub enum Spec {
     Cell(String),
 }
 
-/// Parses `NAME=SPEC` or `SPEC`: the first item of a specification has a second
-/// `=` only after a name.
+/// Parses `NAME=SPEC` or `SPEC`. The first item of a specification has a second `=` only
+/// after a name.
 fn link(text: &str) -> Result<NamedLink, String> {
     let first = text.split(',').next().unwrap_or_default();
     let (name, rest) = match text.split_once('=') {

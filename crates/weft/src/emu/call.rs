@@ -100,8 +100,7 @@ type Filmed = Arc<Mutex<Vec<(u32, f64)>>>;
 
 const UNPOISONED: &str = "nobody panics with it";
 
-/// Cameras of the call; the first one reports its pictures, if it is the
-/// built-in clip.
+/// Cameras of the call. The first one reports its pictures if it is the built-in clip.
 fn films(args: &MediaArgs, filmed: &Filmed) -> Result<OwnSources, Failure> {
     let clock = Clock::start();
     let open = |(place, named): (usize, &NamedCamera)| {
@@ -123,7 +122,7 @@ fn films(args: &MediaArgs, filmed: &Filmed) -> Result<OwnSources, Failure> {
     })
 }
 
-/// Camera with numbered pictures, which are recorded.
+/// Camera that records its numbered pictures.
 struct Logged {
     camera: Box<dyn Camera>,
     clock: Clock,

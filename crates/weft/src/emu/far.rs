@@ -8,17 +8,17 @@ use libc::{SIGKILL, SIGTERM, c_int, pid_t};
 
 /// Polling interval for the end of a program.
 pub const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// Time that it has to exit by itself; chosen by us.
+/// Time for the program to exit by itself; chosen by us.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Child program, killed on drop with its process group. Processes that have
-/// left the group end with the network: their environment marks them, unless a
-/// program changes its own environment.
+/// Child program, killed on drop with its process group. Processes that have left the
+/// group end with the network, which recognises them by their environment unless they
+/// changed it.
 pub struct Far(Child);
 
 impl Far {
-    /// Starts it in its own process group, without standard input, so that
-    /// typed text and Ctrl-C do not reach it.
+    /// Starts the program in its own process group, without standard input, so that it
+    /// receives neither typed text nor Ctrl-C.
     pub fn start(mut command: Command) -> std::io::Result<Far> {
         command.process_group(0).stdin(Stdio::null());
         command.spawn().map(Far)

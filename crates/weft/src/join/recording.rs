@@ -1,4 +1,4 @@
-//! Recording of the others, which the page can stop and start.
+//! Recording of the others; the page can stop and start it.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -28,7 +28,7 @@ impl SharedRecording {
         }
     }
 
-    /// Stops or starts it; false if there is none.
+    /// Stops or starts the recording; false if there is none.
     pub fn switch(&self, switch: Switch) -> bool {
         let mut recording = self.lock();
         match (&mut *recording, switch) {
@@ -49,7 +49,7 @@ impl SharedRecording {
         }
     }
 
-    /// Closes its files.
+    /// Closes the files.
     pub fn finish(&self) -> Result<(), RecordingError> {
         let recording = self.lock().take();
         recording.map_or(Ok(()), Recording::finish)

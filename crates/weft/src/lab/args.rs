@@ -111,9 +111,9 @@ pub struct Common {
     /// for each trace of a pattern)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub seeds: Option<u32>,
-    /// Change a field of the scenario by its dotted path; repeat for more fields.
-    /// Several values, KEY=A,B,C, run every system with each, and with the
-    /// values of other fields in every combination
+    /// Change a field of the scenario by its dotted path; repeat for more fields. Several
+    /// values, KEY=A,B,C, run every system with each value, in every combination with the
+    /// values of other fields
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Number of parallel simulated runs (default: one for each processor)
@@ -144,7 +144,7 @@ pub struct Common {
 }
 
 impl Common {
-    /// Options for traces that are given.
+    /// Returns the given options that concern traces.
     pub fn traces(&self) -> impl Iterator<Item = &'static str> {
         let both = [("--pcap", &self.pcap), ("--qlog", &self.qlog)];
         both.into_iter()
@@ -161,11 +161,11 @@ pub struct RunArgs {
     /// Engine: virtual time, or real packets
     #[arg(long, value_name = "ENGINE", value_parser = engines(), default_value_t = Engines::default())]
     pub engine: Engines,
-    /// Program under test: weft, weft-call (direct call to a browser),
-    /// chromium, pion, aiortc, baresip or exec:CMD (a shell command); model if
-    /// all calls are of applications that have a model. Real programs need
-    /// --engine emu. weft,FLOW=pion uses another program for one flow, and
-    /// weft,FLOW=swarm replaces a TCP flow by a BitTorrent swarm
+    /// Program under test: weft, weft-call (direct call to a browser), chromium, pion,
+    /// aiortc, baresip or exec:CMD (a shell command); model, if every call is of an
+    /// application that has a model. Real programs need --engine emu. weft,FLOW=pion uses
+    /// another program for one flow, and weft,FLOW=swarm replaces a TCP flow by a
+    /// BitTorrent swarm
     #[arg(long, value_name = "CLIENT", default_value = "weft")]
     pub client: Client,
     /// Keep emulated runs in which the machine was too slow, with a note
@@ -206,11 +206,12 @@ pub struct ReportArgs {
 
 #[derive(Debug, Args)]
 pub struct ImportArgs {
-    /// Recordings; the name of a system in the report is that of its file, unless given
+    /// Recordings; each is a system in the report, with the name of its file unless NAME
+    /// is given
     #[arg(value_name = "[NAME=]FILE", required = true)]
     pub files: Vec<String>,
-    /// Add the recordings to the report in this folder of `weft lab run --out` or
-    /// `weft lab compare --out`, which stays as it is
+    /// Show the recordings beside the report in this folder, written by `weft lab run
+    /// --out` or `weft lab compare --out`; the folder is not changed
     #[arg(long, value_name = "DIR", requires = "out")]
     pub beside: Option<PathBuf>,
     /// Write report.html and report.json into this folder

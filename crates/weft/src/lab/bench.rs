@@ -10,10 +10,9 @@ use weft_sim::{Observer, WORKLOADS, run};
 use super::args::BenchArgs;
 use crate::exit::{Failure, say, say_json};
 
-/// Real time for each workload; chosen by us: longer runs change the result by
-/// less than 2 %.
+/// Real time per workload; chosen by us: longer runs change the result by less than 2 %.
 const LONG_ENOUGH: Duration = Duration::from_secs(3);
-/// Longer than any machine simulates in that time.
+/// More virtual time than any machine simulates in that real time.
 const ENDLESS: weft_units::Duration = weft_units::Duration::from_secs(200_000);
 
 #[derive(Serialize)]

@@ -1,5 +1,5 @@
-//! `weft lab run --engine both`: the same scenario in simulator and emulator,
-//! with their disagreements.
+//! `weft lab run --engine both`: runs a scenario in both simulator and emulator, and
+//! lists their disagreements.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -19,8 +19,8 @@ use crate::exit::{Failure, say, say_json};
 /// File beside the folders of both engines.
 pub const DISAGREEMENTS: &str = "disagreements.json";
 
-/// Runs each pair, a scenario prepared for the simulator and for the emulator,
-/// until one fails.
+/// Runs each pair until one fails; a pair is a scenario prepared for the simulator and
+/// for the emulator.
 pub fn run(
     pairs: &[(Scenario, Scenario)],
     common: &Common,

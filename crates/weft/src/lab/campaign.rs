@@ -1,5 +1,4 @@
-//! `weft lab run CAMPAIGN.toml`: the runs of a campaign, continued from an
-//! earlier start.
+//! `weft lab run CAMPAIGN.toml`: the runs of a campaign, resumed after an interruption.
 
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -22,8 +21,7 @@ use super::work::{forget, resume, shell};
 use crate::exit::{Failure, say};
 use crate::interrupt;
 
-/// Attempts at a failing run; chosen by us: external programs fail now and
-/// then.
+/// Attempts at a failing run; chosen by us: external programs fail occasionally.
 const ATTEMPTS: u32 = 2;
 
 pub fn run(path: &Path, args: &RunArgs) -> Result<(), Failure> {
@@ -64,7 +62,7 @@ pub fn run(path: &Path, args: &RunArgs) -> Result<(), Failure> {
     if stop.load(Ordering::Relaxed) {
         bad.push(Failure::Run("stopped: start it again to go on".to_owned()));
     }
-    // A missing requirement is reported before a failed run.
+    // A missing requirement takes precedence over a failed run.
     bad.sort_by_key(|failure| !matches!(failure, Failure::Machine(_)));
     let said = |failure: &Failure| failure.to_string();
     let all: Vec<String> = bad.iter().map(said).collect();
@@ -75,7 +73,7 @@ pub fn run(path: &Path, args: &RunArgs) -> Result<(), Failure> {
     }
 }
 
-/// Output folder; the campaign file determines all other options.
+/// Returns the output folder; the campaign file determines all other options.
 fn possible(args: &RunArgs) -> Result<&Path, Failure> {
     let common = &args.common;
     let flags = [
@@ -101,7 +99,7 @@ fn possible(args: &RunArgs) -> Result<&Path, Failure> {
         .ok_or_else(|| Failure::usage("a campaign needs --out DIR to store its runs"))
 }
 
-/// Jobs that run together: parallel clients, and consecutive jobs in rounds.
+/// Groups jobs that run together: parallel clients, and consecutive jobs in rounds.
 fn groups(jobs: &[Job]) -> impl Iterator<Item = &[Job]> {
     jobs.chunk_by(|a, b| a.order == b.order && a.order != Order::AtOnce)
 }
@@ -130,7 +128,7 @@ fn side_by_side(jobs: &[Job], args: &RunArgs) -> Result<Vec<Failure>, Failure> {
     Ok(bad)
 }
 
-/// Command line that runs this job alone.
+/// Returns the command line that runs this job alone.
 fn words(args: &RunArgs, job: &str) -> Vec<String> {
     let mut words: Vec<String> = ["weft", "lab", "run"].map(str::to_owned).to_vec();
     words.extend(args.scenarios.iter().cloned());
@@ -150,8 +148,8 @@ fn words(args: &RunArgs, job: &str) -> Vec<String> {
     words
 }
 
-/// Runs the jobs in turn, seed by seed. Adds folders of runs that are kept only
-/// until the end of the campaign to `resumed`.
+/// Runs the jobs in turn, seed by seed. Adds to `resumed` the folders of runs that are
+/// kept only until the end of the campaign.
 fn in_turn(
     jobs: &[Job],
     args: &RunArgs,
@@ -222,7 +220,7 @@ struct Part<'a> {
     folder: Folder,
     outcome: Outcome<'a>,
     done: Vec<Task>,
-    /// Missing requirement that makes every further run fail.
+    /// Missing requirement that would make every further run fail.
     lacks: Option<String>,
 }
 
@@ -250,9 +248,9 @@ impl<'a> Part<'a> {
         if job.engines.len() > 1 {
             path = path.join(kind.name());
         }
-        // Runs of minutes are kept permanently, so that more repetitions can be
-        // added. Simulated runs take seconds, and the simulator may have
-        // changed since, so they are kept only until the end of the campaign.
+        // Emulated runs take minutes and are kept permanently, so that more repetitions
+        // can be added. Simulated runs take seconds, and a newer simulator may differ, so
+        // they are kept only until the end of the campaign.
         let (folder, left) = match kind.runs_programs() {
             true => (Folder::keeping(&path).map_err(Failure::usage)?, Vec::new()),
             false => resume(&path, scenario, &shell(words(args, &job.name).into_iter()))?,
@@ -279,11 +277,12 @@ impl<'a> Part<'a> {
         Ok(part)
     }
 
-    /// Permanently kept runs with the same conditions.
+    /// Returns the permanently kept runs with the same conditions.
     fn kept(&self, args: &RunArgs) -> Result<Vec<runs::Run>, Failure> {
         let (source, client) = (&self.scenario.source, &self.job.client);
         let mut set: Vec<&str> = source.arguments().collect();
-        // Additional repetitions extend the existing ones.
+        // Additional repetitions extend the existing ones, so the number of seeds is not
+        // compared.
         set.retain(|argument| !argument.starts_with("seeds="));
         let late = self.job.keeps_rejected;
         let about = format!(

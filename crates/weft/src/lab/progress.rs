@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Write, stderr};
 use std::time::Instant;
 
-/// Line that is overwritten; prints nothing into a pipe.
+/// Line that is overwritten; prints nothing to a pipe.
 pub struct Progress {
     live: bool,
     /// Name of the present task, if there are several.

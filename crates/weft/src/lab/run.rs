@@ -60,7 +60,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     }
 }
 
-/// Engine, and the scenarios prepared for it, all of which it supports.
+/// Returns the engine and the scenarios prepared for it; it supports all of them.
 fn prepared(
     kind: EngineKind,
     args: &RunArgs,
@@ -188,7 +188,7 @@ fn as_flag(mut error: ScenarioError, common: &Common) -> ScenarioError {
     error
 }
 
-/// Flags that change results.
+/// Returns the flags that change results.
 fn flags(common: &Common) -> Vec<String> {
     let set = common.set.iter();
     let mut flags: Vec<String> = set
@@ -203,8 +203,8 @@ fn flags(common: &Common) -> Vec<String> {
     );
     add("--seeds", common.seeds.map(|n| n.to_string()));
     add("--duration", common.duration.map(|s| s.to_string()));
-    // Not flags that change results; but only runs of the same command continue, so that
-    // no trace is missing.
+    // These flags do not change results, but only runs of the same command are resumed,
+    // so that no trace is missing.
     for (flag, folder) in [("--pcap", &common.pcap), ("--qlog", &common.qlog)] {
         add(
             flag,
@@ -261,7 +261,7 @@ fn all(
     match (common.json, &summaries[..]) {
         (false, _) => {}
         (true, [one]) => say_json(one.trim_end())?,
-        // A single text that any JSON parser accepts.
+        // A single JSON text that any parser accepts.
         (true, many) => say_json(format_args!("[{}]", many.join(",")))?,
     }
     if bad.is_empty() {
@@ -271,7 +271,7 @@ fn all(
     }
 }
 
-/// Checks that there is something to trace, if traces are wanted.
+/// Checks that there is something to trace, if traces are requested.
 fn check_calls(scenarios: &[Scenario], common: &Common) -> Result<(), Failure> {
     let mut variants = scenarios.iter().flat_map(|scenario| &scenario.variants);
     match common.traces().next() {
@@ -284,7 +284,7 @@ fn check_calls(scenarios: &[Scenario], common: &Common) -> Result<(), Failure> {
     }
 }
 
-/// Engine that traces the calls of one scenario of `of`, if wanted.
+/// Returns the engine that traces the calls of one scenario of `of`, if requested.
 fn tracing(common: &Common, scenario: &Scenario, of: usize) -> Result<Option<Tracing>, Failure> {
     let Some(flag) = common.traces().next() else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Terminal output for a scenario's runs.
+//! Terminal output for the runs of a scenario.
 
 use weft_lab::Scenario;
 use weft_lab::outcome::{Answer, Outcome};
@@ -7,8 +7,8 @@ use weft_lab::output::{self, Folder, Rows};
 use super::args::Common;
 use crate::exit::{Failure, say};
 
-/// Most varied values with all sentences of their answers; with more, each has its first
-/// sentence. Chosen by us: a screen of text.
+/// Maximum number of varied values whose answers are printed in full; with more, only the
+/// first sentence of each is printed. Chosen by us: a screen of text.
 const MOST_LONG_ANSWERS: usize = 6;
 
 pub fn tell(outcome: &Outcome<'_>, common: &Common, out: Option<&Folder>) -> Result<(), Failure> {
@@ -72,7 +72,7 @@ pub fn text(outcome: &Outcome<'_>, common: &Common, out: Option<&Folder>) -> Str
         }
         None => {}
     }
-    // At the end, where people look first.
+    // Last, where people look first.
     let answers = outcome.answers();
     if answers.len() > MOST_LONG_ANSWERS {
         let first = |answer: &Answer| format!("\n{}: {}", answer.case, answer.sentences[0]);
@@ -90,14 +90,14 @@ pub fn text(outcome: &Outcome<'_>, common: &Common, out: Option<&Folder>) -> Str
     text
 }
 
-/// Error for failed and missing runs.
+/// Returns the error for failed and missing runs.
 pub fn verdict(outcome: &Outcome<'_>) -> Result<(), Failure> {
     outcome
         .incomplete()
         .map_or(Ok(()), |text| Err(Failure::Run(text)))
 }
 
-/// Names of the scenarios that an early end skipped.
+/// Returns the names of the scenarios that an early end skipped.
 pub fn not_run<'a>(scenarios: impl Iterator<Item = &'a Scenario>) -> String {
     let names: Vec<&str> = scenarios.map(|scenario| scenario.name.as_str()).collect();
     format!("not run: {}", names.join(", "))

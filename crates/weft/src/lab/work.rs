@@ -1,4 +1,4 @@
-//! Execution of one scenario: its runs, those of an interrupted command, and
+//! Execution of one scenario: its runs, including those of an interrupted command, and
 //! its folder.
 
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ pub struct Work<'a> {
     command: String,
     place: String,
     pub out: Option<Folder>,
-    /// Runs that the same command finished before an interruption.
+    /// Runs that the same command had finished before an interruption.
     left: Vec<runs::Run>,
 }
 
@@ -99,14 +99,14 @@ impl<'a> Work<'a> {
         let ran = runs::run_tasks(self.scenario, engine, &tasks, jobs, self.stop, each);
         progress.end();
         let conditions = Conditions::now(self.command.clone(), begun, engine.at_a_time(jobs));
-        // After "disk full" there may be room for the small files.
+        // After "disk full" there may be space for the small files.
         let out = self.out.as_ref();
         let wrote = out.map_or(Ok(()), |out| out.write_outcome(&outcome, &conditions));
         (outcome, ran.and(wrote.map_err(Failure::run)))
     }
 }
 
-/// Folder of a scenario's results, if there are `of` scenarios.
+/// Returns the folder of a scenario's results, one of `of` scenarios.
 pub fn folder(out: &Path, scenario: &Scenario, of: usize) -> PathBuf {
     if of > 1 {
         out.join(&scenario.name)
@@ -134,8 +134,7 @@ pub fn forget(ended: &[Folder], stop: &AtomicBool) -> Result<(), Failure> {
     forgotten.map_err(Failure::run)
 }
 
-/// Opens the folder at `path`, with the runs that an interrupted `command` left
-/// there.
+/// Opens the folder at `path`, with the runs that an interrupted `command` left.
 pub fn resume(
     path: &Path,
     scenario: &Scenario,
@@ -168,8 +167,8 @@ pub fn resume(
     Ok((folder, left))
 }
 
-/// Identity of this build: results of another build are not continued. Size and
-/// modification time identify the program.
+/// Identity of this build, by size and modification time of the program. Results of
+/// another build are not resumed.
 fn this_program() -> String {
     let file = std::env::current_exe().and_then(std::fs::metadata);
     let change = file.as_ref().ok().and_then(|file| file.modified().ok());

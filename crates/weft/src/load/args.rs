@@ -26,7 +26,7 @@ pub struct LoadArgs {
     /// Number of rooms
     #[arg(help_heading = ARRIVAL, long, value_name = "N", default_value_t = 1, value_parser = number::<u32>)]
     pub rooms: u32,
-    /// Name of the room; with several rooms each gets a number behind it
+    /// Name of the room; with several rooms, a number is appended
     #[arg(help_heading = ARRIVAL, long, value_name = "R", default_value = "load")]
     pub room: String,
     /// Participants of each room who publish
@@ -39,10 +39,10 @@ pub struct LoadArgs {
     /// publishers and viewers
     #[arg(help_heading = ARRIVAL, long, value_name = "N", conflicts_with_all = ["publishers", "viewers"], value_parser = number::<u32>)]
     pub people: Option<u32>,
-    /// Newcomers in each second, of all rooms together
+    /// Joins per second, over all rooms
     #[arg(help_heading = ARRIVAL, long, value_name = "N", default_value_t = 20.0, value_parser = ramp)]
     pub ramp: f64,
-    /// Join storm: everybody comes within this time, such as 5s
+    /// Join storm: all participants join within this time, such as 5s
     #[arg(help_heading = ARRIVAL, long, value_name = "TIME", conflicts_with = "ramp", value_parser = time)]
     pub join_within: Option<Duration>,
     /// Participants of each room whose downlink is slow (--weak-rate)
@@ -66,8 +66,8 @@ pub struct LoadArgs {
     /// Pictures per second
     #[arg(help_heading = MEDIA, long, value_name = "N", default_value_t = 30, value_parser = number::<u32>)]
     pub fps: u32,
-    /// Rate of the pictures, such as 2500kbit (default: by the size, as in browsers:
-    /// 500kbit for 360p, 2500kbit for 720p, 5mbit for 1080p)
+    /// Rate of the pictures, such as 2500kbit (default: depends on the size, as in
+    /// browsers: 500kbit for 360p, 2500kbit for 720p, 5mbit for 1080p)
     #[arg(help_heading = MEDIA, long, value_name = "RATE", value_parser = rate)]
     pub rate: Option<Rate>,
     /// Encodings of each camera (simulcast); each further one has half the width and
@@ -77,15 +77,15 @@ pub struct LoadArgs {
     /// Send sound as well
     #[arg(help_heading = MEDIA, long)]
     pub sound: bool,
-    /// Behaviour of the clients: `browser` has one path and transport-wide feedback,
-    /// `weft` that of `weft join`
+    /// Behaviour of the clients: `browser` has one path and transport-wide feedback;
+    /// `weft` behaves like `weft join`
     #[arg(help_heading = MEDIA, long, value_name = "NAME", default_value_t = Clients::Browser, value_parser = clients)]
     pub clients: Clients,
-    /// WHIP address of any server, in which {publisher} and {room} stand for names
+    /// WHIP URL of any server; {publisher} and {room} are replaced by names
     #[arg(help_heading = OTHER, long, value_name = "URL", requires = "whep")]
     pub whip: Option<String>,
-    /// WHEP address of any server, as --whip; with URL/whip/{room}?name={publisher} and
-    /// URL/whep/{room}/{publisher} also of a weft server
+    /// WHEP URL of any server, like --whip; a weft server also works, with
+    /// URL/whip/{room}?name={publisher} and URL/whep/{room}/{publisher}
     #[arg(help_heading = OTHER, long, value_name = "URL", requires = "whip")]
     pub whep: Option<String>,
     /// Measure for this many seconds after everybody has joined
@@ -97,14 +97,14 @@ pub struct LoadArgs {
     /// Write a page with the figures to this file (HTML)
     #[arg(help_heading = RESULTS, long, value_name = "FILE")]
     pub page: Option<PathBuf>,
-    /// Measure the processor time and memory of this process on this machine, the server's
+    /// Measure the processor time and memory of the server: this process on this machine
     #[arg(help_heading = RESULTS, long, value_name = "PID", conflicts_with = "metrics")]
     pub server_pid: Option<u32>,
-    /// Take the server's processor time and memory from its metrics, such as
+    /// Read the server's processor time and memory from its metrics, such as
     /// http://HOST:9100/metrics
     #[arg(help_heading = RESULTS, long, value_name = "URL")]
     pub metrics: Option<String>,
-    /// Network threads of the load generator; it warns when they are too few
+    /// Network threads of the load generator; it warns if they are too few
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = threads)]
     pub load_threads: usize,
     /// File with the bearer token of the server, one line
@@ -175,8 +175,8 @@ fn token_of_file(text: &str) -> Result<String, String> {
     token(text)
 }
 
-/// Rate of the pictures by their height: libwebrtc's table (simulcast.cc, 360p, 720p and
-/// 1080p).
+/// Returns the usual rate for pictures of this height: libwebrtc's table (simulcast.cc,
+/// 360p, 720p and 1080p).
 fn usual_rate(height: usize) -> Rate {
     match height {
         0..=240 => Rate::from_kbps(150),
@@ -196,7 +196,7 @@ fn time(text: &str) -> Result<Duration, String> {
     time.ok_or_else(|| format!("`{text}` is not a time: write it like 5s or 500ms"))
 }
 
-/// Rate as of a slow link, with or without `/s`.
+/// Parses a rate as for a slow link, with or without `/s`.
 fn slow_rate(text: &str) -> Result<Rate, String> {
     rate(text.strip_suffix("/s").unwrap_or(text))
 }

@@ -1,4 +1,4 @@
-//! File or pipe that a played stream goes to.
+//! File or pipe for a played stream.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
@@ -29,11 +29,11 @@ pub struct Pipe {
     /// Tracks of the stream.
     tracks: Tracks,
     content: Content,
-    /// Error that ended it; `None` inside if the reader has gone.
+    /// Error that ended it; the inner option is `None` if the reader closed the pipe.
     ended: Option<Option<String>>,
 }
 
-/// Content of a pipe, which the codec of its first frame decides.
+/// Content of a pipe, determined by the codec of its first frame.
 enum Content {
     Unknown,
     Webm(Box<Recorder>),

@@ -24,12 +24,12 @@ const OPERATION: &str = "Operation";
 // More than fifteen fields: one for each option or group of options.
 #[derive(Debug, Args)]
 pub struct ServeArgs {
-    /// Read options from this TOML file, in which each has the name that it has
-    /// here, as in `max-rooms = 50`. Options of the command line and the
-    /// environment replace those of the file. SIGHUP reads it again
+    /// Read options from this TOML file. Its keys are the names of the options, as in
+    /// `max-rooms = 50`. The command line and the environment override the file. SIGHUP
+    /// reads it again
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Print the effective configuration without secrets, as TOML, and end
+    /// Print the effective configuration without secrets, as TOML, and exit
     #[arg(long)]
     pub check: bool,
     #[command(flatten, next_help_heading = "Address and access")]
@@ -55,10 +55,9 @@ pub struct ServeArgs {
     /// USER:PASSWORD); repeat for each (default: none)
     #[arg(long, value_name = "URL[,secret=FILE|,login=FILE]")]
     pub ice_server: Vec<IceServer>,
-    /// Run a TURN server on the HTTP port, for browsers behind a firewall that
-    /// blocks UDP. It relays to the media port only. HOST:PORT is how they reach
-    /// the HTTP port without a proxy in between (default: as in their URL of the
-    /// page)
+    /// Run a TURN server on the HTTP port, for browsers behind a firewall that blocks
+    /// UDP. It relays to the media port only. HOST:PORT is the address at which they
+    /// reach the HTTP port without a proxy (default: the one in their URL of the page)
     #[arg(long, value_name = "HOST:PORT", num_args = 0..=1, require_equals = true)]
     pub turn: Option<Option<TurnName>>,
     /// Media threads, which share the calls; all use the same UDP port (default: one
@@ -70,8 +69,8 @@ pub struct ServeArgs {
     /// everybody in a room is a moderator (default: rooms cannot be recorded)
     #[arg(long, value_name = "FOLDER")]
     pub recordings: Option<PathBuf>,
-    /// Compose one film of each recording when it ends, one after the other and at low
-    /// priority, as `weft compose` does
+    /// Compose one film of each recording when it ends, as `weft compose` does: one at a
+    /// time, at low priority
     #[arg(long, value_enum, value_name = "LAYOUT", requires = "recordings")]
     pub compose: Option<Arrangement>,
     /// Write the RTP and RTCP packets of all connections into this file as pcapng for
@@ -113,8 +112,8 @@ pub struct PageArgs {
     /// Use plain http everywhere, for a TLS proxy in front
     #[arg(long, conflicts_with_all = ["certificate", "key"])]
     pub insecure_http: bool,
-    /// Bearer token that clients must show (or `?token=` in the page's URL);
-    /// `call` makes one itself unless it listens on loopback
+    /// Bearer token that clients must send (or `?token=` in the page's URL); `call`
+    /// generates one unless it listens on loopback
     #[arg(long, value_name = "TOKEN", env = "WEFT_TOKEN", hide_env_values = true, value_parser = token)]
     pub token: Option<String>,
 }
@@ -122,8 +121,8 @@ pub struct PageArgs {
 /// Media addresses.
 #[derive(Debug, Args)]
 pub struct MediaArgs {
-    /// UDP port of all media, to open in firewalls and forward in routers, or a
-    /// range of which the first free one is taken (default: any free one)
+    /// UDP port of all media, to open in firewalls and forward in routers, or a range, of
+    /// which the first free port is used (default: any free port)
     #[arg(long, value_name = "PORT[-PORT]", value_parser = ports)]
     pub media_port: Option<RangeInclusive<u16>>,
     /// Interface or address of this machine to offer to callers; repeat for
@@ -160,11 +159,10 @@ impl MediaArgs {
 /// Cluster of servers.
 #[derive(Debug, Clone, Args)]
 pub struct ClusterArgs {
-    /// Share rooms with other servers, which find each other through this NATS
-    /// server: nats://USER:PASSWORD@HOST:PORT/NAME, of which HOST alone is
-    /// required, or tls:// with TLS; NAME is the name of the cluster (default:
-    /// weft). Media goes directly from server to server (default: none, a server
-    /// alone)
+    /// Share rooms with other servers, which find each other through this NATS server:
+    /// nats://USER:PASSWORD@HOST:PORT/NAME, only HOST is required, or tls:// with TLS;
+    /// NAME is the name of the cluster (default: weft). Media goes directly from server
+    /// to server (default: none; the server runs alone)
     #[arg(long, value_name = "URL", env = "WEFT_CLUSTER", hide_env_values = true)]
     pub cluster: Option<ClusterAddress>,
     /// Login for NATS, in a file: a line USER:PASSWORD, or a token
@@ -173,11 +171,12 @@ pub struct ClusterArgs {
     /// Name of this server, unique in the cluster (default: the host name)
     #[arg(long, value_name = "NAME", requires = "cluster")]
     pub node: Option<NodeName>,
-    /// Address of this server alone, such as https://HOST:PORT: servers that have no room
-    /// send newcomers there (default: they send nobody here)
+    /// Address of this server alone, such as https://HOST:PORT: servers that have no
+    /// capacity for newcomers redirect them here (default: none; newcomers are never
+    /// redirected here)
     #[arg(long, value_name = "URL", requires = "cluster")]
     pub public_url: Option<PublicUrl>,
-    /// Region of this server: newcomers who are sent away stay in theirs if it has room
+    /// Region of this server; newcomers are redirected within a region if it has capacity
     /// (default: none)
     #[arg(long, value_name = "NAME", requires = "cluster")]
     pub region: Option<NodeName>,
@@ -280,8 +279,8 @@ pub struct OperatorArgs {
     /// token, if there is one)
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = metrics)]
     pub metrics: Option<SocketAddr>,
-    /// Rooms with metrics of their own, which have the rooms' names: those with
-    /// the most participants; the others share theirs
+    /// Number of rooms with their own metrics, labelled with the rooms' names: those with
+    /// the most participants; the other rooms share theirs
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = number::<usize>)]
     pub metrics_rooms: usize,
     /// File with the bearer token of the admin interface, /api/admin: one line
@@ -293,8 +292,8 @@ pub struct OperatorArgs {
     /// publish or stop; rooms that open or close; recordings and films that are complete
     #[arg(long, value_name = "URL", requires = "webhook_secret_file")]
     pub webhook: Option<WebhookUrl>,
-    /// File with the secret that signs these requests (Standard Webhooks):
-    /// `echo whsec_$(openssl rand -base64 32)` makes one
+    /// File with the secret that signs these requests (Standard Webhooks): `echo
+    /// whsec_$(openssl rand -base64 32)` generates one
     #[arg(long, value_name = "FILE", requires = "webhook")]
     pub webhook_secret_file: Option<PathBuf>,
 }

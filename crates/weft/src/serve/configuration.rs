@@ -13,8 +13,7 @@ use crate::exit::Failure;
 use crate::state::state_folder;
 use crate::values;
 
-/// Options that a running server takes over; those of neither list need a
-/// restart.
+/// Options that a running server applies; those in neither list need a restart.
 const RELOADED: [&str; 10] = [
     "allow-origin",
     "drain",
@@ -36,7 +35,7 @@ const BY_CONTENT: [&str; 5] = [
     "webhook-secret-file",
 ];
 
-/// Effective configuration. `args.page.token` is also that of a file.
+/// Effective configuration. `args.page.token` includes a token from a file.
 pub struct Configuration {
     pub args: ServeArgs,
     admin_token: Option<String>,
@@ -50,7 +49,7 @@ pub struct Configuration {
 struct Effective {
     name: String,
     form: Form,
-    /// Values as the command line has them; `None` if it is not set.
+    /// Values as on the command line; `None` if the option is not set.
     values: Option<Vec<String>>,
     from: &'static str,
 }
@@ -66,7 +65,7 @@ enum Form {
 /// Names of options whose effective values differ.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Changes {
-    /// Options that the running server takes over.
+    /// Options that the running server applies.
     pub changed: Vec<String>,
     /// Options that need a restart.
     pub restart: Vec<String>,
@@ -116,7 +115,7 @@ impl Configuration {
         })
     }
 
-    /// Compares with a later configuration.
+    /// Returns the differences to a later configuration.
     pub fn changes(&self, later: &Configuration) -> Changes {
         let mut changes = Changes::default();
         for (before, after) in self.options.iter().zip(&later.options) {
@@ -144,7 +143,7 @@ impl Configuration {
         changes
     }
 
-    /// Takes over what a running server can change.
+    /// Applies the options that a running server can change.
     pub fn take_over(&mut self, new: Configuration) {
         for (own, new) in self.options.iter_mut().zip(new.options) {
             let name = &*own.name;
@@ -160,7 +159,7 @@ impl Configuration {
         }
     }
 
-    /// Interfaces for the operator of a server that starts.
+    /// Returns the operator interfaces of a server that starts.
     pub fn operator(&self) -> OperatorConfig {
         let webhook = self
             .args
@@ -177,7 +176,7 @@ impl Configuration {
         }
     }
 
-    /// Settings for a running server.
+    /// Returns the settings for a running server.
     pub fn reconfiguration(&self) -> Reconfiguration {
         Reconfiguration {
             admin_token: self.admin_token.clone(),
@@ -216,7 +215,7 @@ impl Effective {
     }
 }
 
-/// Configuration as a file, without the secrets.
+/// Formats the configuration as a file, without the secrets.
 impl fmt::Display for Configuration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lines: Vec<String> = self.options.iter().map(ToString::to_string).collect();

@@ -34,9 +34,9 @@ pub struct Completed {
 }
 
 impl Completed {
-    /// Reads the file that a command line names, if it is one of `weft serve`.
-    /// An option of the command line or the environment replaces that of the
-    /// file, also if it excludes it.
+    /// Reads the file given by a command line of `weft serve`. An option of the command
+    /// line or the environment replaces the same option of the file, and any option of
+    /// the file with which it conflicts.
     pub fn read(line: Vec<OsString>) -> Result<Completed, Failure> {
         let mut completed = Completed {
             line,
@@ -62,22 +62,22 @@ impl Completed {
     }
 }
 
-/// Definition of `weft serve`, with the properties that clap adds itself.
+/// Returns the definition of `weft serve`, with the properties that clap adds itself.
 pub fn definition() -> Command {
     let mut serve = ServeArgs::augment_args(Command::new(COMMAND));
     serve.build();
     serve
 }
 
-/// Options that are keys of the file, with their names.
+/// Returns the options that are keys of the file, with their names.
 pub fn keys(definition: &Command) -> impl Iterator<Item = (&str, &Arg)> {
     let all = definition.get_arguments();
     let named = all.filter_map(|option| Some((option.get_long()?, option)));
     named.filter(|(name, _)| !NOT_IN_FILE.contains(name))
 }
 
-/// Options of a command line that may need those of a file to be complete;
-/// `None` for another command.
+/// Returns the options of a command line, which the file may have to complete; `None` for
+/// another command.
 fn given(line: &[OsString]) -> Option<ArgMatches> {
     let serve = line
         .get(1..)
@@ -88,7 +88,7 @@ fn given(line: &[OsString]) -> Option<ArgMatches> {
         .ok()
 }
 
-/// Arguments of each option in the file that no other one replaces.
+/// Returns the arguments of each option in the file that is not replaced.
 fn options_of(
     path: &Path,
     text: &str,
@@ -137,7 +137,7 @@ fn exclude_each_other(definition: &Command, one: &Arg, other: &Arg) -> bool {
     excludes(one, other) || excludes(other, one)
 }
 
-/// Arguments of the command line for a key; on an error its place and message.
+/// Returns the command-line arguments for a key, or the position and message of an error.
 fn arguments(
     name: &str,
     option: &Arg,
@@ -172,7 +172,8 @@ fn arguments(
     }
 }
 
-/// Reason why clap refuses the value of an option, regardless of the others.
+/// Returns the reason why clap refuses the value of an option, regardless of other
+/// options.
 fn refusal(name: &str, argument: &OsString) -> Option<String> {
     let line = [COMMAND.into(), argument.clone()];
     let error = definition().try_get_matches_from(line).err()?;
@@ -183,7 +184,7 @@ fn refusal(name: &str, argument: &OsString) -> Option<String> {
     }
 }
 
-/// Message of clap without its advice, in one line.
+/// Returns clap's message without its advice, in one line.
 pub fn words(error: &clap::Error) -> String {
     let text = error.to_string();
     let message = text.split("\n\n").next().unwrap_or_default();
@@ -191,7 +192,7 @@ pub fn words(error: &clap::Error) -> String {
     message.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Line and column, from 1; columns are characters.
+/// Returns line and column, from 1; columns count characters.
 fn position(text: &str, offset: usize) -> (usize, usize) {
     let before = text.get(..offset).unwrap_or(text);
     let line = before.rsplit('\n').next().unwrap_or_default();

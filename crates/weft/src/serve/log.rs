@@ -54,7 +54,7 @@ fn line(format: LogFormat, event: &ServerEvent, now: SystemTime) -> String {
     };
     match (format, serde_json::to_string(&line)) {
         (LogFormat::Json, Ok(json)) => json_for_terminals(&json),
-        // It contains foreign text, which must not start a new line.
+        // The event contains untrusted text, which must not start a new line.
         _ => format!("weft: {}", printable(&event.to_string())),
     }
 }

@@ -1,4 +1,4 @@
-//! Configuration of a running server, which SIGHUP reads again.
+//! Configuration of a running server, reloaded on SIGHUP.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use super::log;
 /// Configuration in effect.
 pub struct Running {
     configuration: Mutex<Configuration>,
-    /// Those of the configuration, for events from every thread.
+    /// Log options of the configuration, shared because events come from every thread.
     log_args: Arc<Mutex<LogArgs>>,
     log: Log,
 }
@@ -31,13 +31,13 @@ impl Running {
         self.log.clone()
     }
 
-    /// Longest time to wait for participants at the end.
+    /// Returns the maximum time to wait for participants at the end.
     pub fn drain(&self) -> Duration {
         lock(&self.configuration).args.drain
     }
 
-    /// Reads the configuration again, and logs which options have changed. If
-    /// it cannot be used, the previous one stays.
+    /// Reloads the configuration, and logs which options have changed. If it is invalid,
+    /// the previous one remains in effect.
     pub fn reload(&self, reconfigure: impl Fn(Reconfiguration) -> Result<(), ServerError>) {
         let read = Configuration::load(std::env::args_os().collect());
         let applied =

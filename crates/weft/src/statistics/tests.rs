@@ -13,7 +13,7 @@ fn is_name(text: &&str) -> bool {
 
 #[test]
 fn the_book_has_every_field_of_the_statistics_file_and_no_other() {
-    // The part before it is for the room.
+    // The part before it is about the room.
     let (_, source) = SOURCE.split_once("fn policy").expect("a function `policy`");
     let texts: Vec<&str> = source.split('"').collect();
     let keys = texts.windows(2).filter(|pair| pair[1].starts_with(':'));
@@ -47,7 +47,7 @@ fn the_demo_writes_the_fields_that_the_book_tells() {
     }
 }
 
-/// Fields in the first column of the page's tables.
+/// Returns the fields in the first column of the page's tables.
 fn fields_told(page: &str) -> Vec<&str> {
     let rows = page.lines().filter(|line| line.starts_with("| `"));
     let fields = rows.flat_map(|row| row.split('|').nth(1));

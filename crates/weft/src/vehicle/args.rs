@@ -9,7 +9,7 @@ use crate::values::listen;
 /// Heading of the options for received media.
 pub const RECEIVING: &str = "Receiving";
 
-/// Loudspeaker and page for the people beside the sender.
+/// Loudspeaker and page for the people in the vehicle.
 #[derive(Debug, Args)]
 pub struct VehicleArgs {
     #[arg(
@@ -19,8 +19,8 @@ pub struct VehicleArgs {
         value_name = "OUT"
     )]
     pub speaker: Option<SpeakerSpec>,
-    /// Send the microphone as it is; without this option, the sound of --speaker is removed
-    /// from --mic
+    /// Send the microphone unprocessed; without this option, the sound of --speaker is
+    /// removed from --mic
     #[arg(help_heading = RECEIVING, long, requires = "speaker")]
     pub no_echo_cancellation: bool,
     #[arg(

@@ -12,21 +12,21 @@ use weft_endpoint::caller::Track;
 use weft_media::{Picture, VideoDecoder};
 use weft_units::Codec;
 
-/// Id of a participant, and place among their cameras.
+/// Id of a participant, and index among their cameras.
 pub type CameraId = (String, usize);
 
-/// Frames that may wait for a decoder: two seconds. Chosen by us.
+/// Maximum number of frames that wait for a decoder: two seconds. Chosen by us.
 const WAITING_FRAMES: usize = 60;
-/// Greatest width of a picture on the page, in pixels: a tile of a tablet. Chosen by us.
+/// Maximum width of a picture on the page, in pixels: a tile on a tablet. Chosen by us.
 const WIDTH: usize = 640;
-/// Quality of the JPEGs, 1 to 100: artefacts are hardly visible. Chosen by us.
+/// Quality of the JPEGs, 1 to 100: artefacts are barely visible. Chosen by us.
 const QUALITY: u8 = 70;
 
-/// Age of a picture from which the page no longer shows it: its camera is off, or lost.
+/// Age at which the page stops showing a picture, because its camera is off or lost.
 /// Chosen by us.
 const STALE: Duration = Duration::from_secs(5);
 
-/// Place of a camera's latest picture.
+/// Slot for a camera's latest picture.
 type Slot = Arc<Mutex<Latest>>;
 
 /// Latest picture of a camera; `None` before the first one.
@@ -49,7 +49,7 @@ impl Latest {
 pub struct Gallery(Arc<Mutex<BTreeMap<CameraId, Slot>>>);
 
 impl Gallery {
-    /// Cameras whose pictures come.
+    /// Returns the cameras that currently send pictures.
     pub fn cameras(&self) -> Vec<CameraId> {
         let slots = lock(&self.0);
         let comes = |slot: &Slot| lock(slot).since.elapsed() < STALE;
@@ -57,7 +57,7 @@ impl Gallery {
         present.map(|(camera, _)| camera.clone()).collect()
     }
 
-    /// Latest picture of a camera; `None` before the first one.
+    /// Returns the latest picture of a camera; `None` before the first one.
     pub fn jpeg(&self, camera: &CameraId) -> Option<Vec<u8>> {
         let slot = Arc::clone(lock(&self.0).get(camera)?);
         let picture = lock(&slot).picture.clone()?;
@@ -65,7 +65,7 @@ impl Gallery {
     }
 }
 
-/// Picture as a small JPEG; `None` if it has no pixels.
+/// Encodes a picture as a small JPEG; `None` if it has no pixels.
 pub fn jpeg(picture: &Picture) -> Option<Vec<u8>> {
     let small;
     let picture = match picture.width > WIDTH {
@@ -99,7 +99,7 @@ pub struct Pictures {
 struct Decoder {
     codec: Codec,
     frames: SyncSender<Vec<u8>>,
-    /// Whether a frame was dropped, so that frames are undecodable until a keyframe.
+    /// Whether a frame was dropped, so that no frame is decodable until a keyframe.
     is_behind: bool,
 }
 
@@ -138,7 +138,7 @@ impl Pictures {
         decoder.is_behind = matches!(sent, Err(TrySendError::Full(_)));
     }
 
-    /// Starts a decoder; `None` if the codec has none.
+    /// Starts a decoder; `None` if none supports the codec.
     fn start(&self, camera: &CameraId, codec: Codec) -> Option<Decoder> {
         let mut decoder = VideoDecoder::new(codec).ok()?;
         let slot = Arc::new(Mutex::new(Latest::of(None)));

@@ -22,7 +22,7 @@ pub struct CrateRow {
 
 pub struct LibraryRow {
     pub licence: String,
-    /// Permitted users; `None`: any crate.
+    /// Crates that may use it; `None` for any crate.
     pub users: Option<BTreeSet<String>>,
 }
 

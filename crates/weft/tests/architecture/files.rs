@@ -1,4 +1,4 @@
-//! The files of the repository that are written by hand.
+//! Handwritten files of the repository.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -14,7 +14,7 @@ const ENDINGS: [&str; 10] = [
 /// Folders with generated or downloaded files.
 const MADE: [&str; 4] = ["dist", "node_modules", "target", "venv"];
 
-/// One file, named from the root.
+/// One file, by its path from the root.
 pub struct File {
     pub name: String,
     pub text: String,

@@ -1,5 +1,5 @@
-//! Calls between `impl` blocks of one type in several files. A call is
-//! `self.method(..)`, `Self::method(..)` or the same by the type's name.
+//! Calls between `impl` blocks of one type in several files. A call is `self.method(..)`,
+//! `Self::method(..)` or `Type::method(..)`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ pub struct Block {
     pub calls: BTreeSet<String>,
 }
 
-/// The `impl` blocks of a file's text.
+/// Returns the `impl` blocks of a file's text.
 pub fn blocks(text: &str) -> Vec<Block> {
     let words = source::words(text);
     let mut blocks = Vec::new();
@@ -40,7 +40,7 @@ pub fn blocks(text: &str) -> Vec<Block> {
     blocks
 }
 
-/// Words up to the brace that closes the first one.
+/// Returns the number of words up to the brace that closes the first one.
 fn length(words: &[&str]) -> usize {
     let mut depth = 0;
     for (at, word) in words.iter().enumerate() {
@@ -56,7 +56,7 @@ fn length(words: &[&str]) -> usize {
     words.len()
 }
 
-/// The type's name, from the words between `impl` and the brace.
+/// Returns the type's name, from the words between `impl` and the brace.
 fn type_of<'a>(head: &[&'a str]) -> Option<&'a str> {
     let end = head.iter().position(|w| *w == "where");
     let head = &head[..end.unwrap_or(head.len())];
@@ -66,7 +66,7 @@ fn type_of<'a>(head: &[&'a str]) -> Option<&'a str> {
         match *word {
             "<" => depth += 1,
             ">" => depth -= 1,
-            // Before it stands the trait.
+            // The trait precedes it.
             "for" if depth == 0 => name = None,
             word if depth == 0 && word.starts_with(char::is_alphabetic) => name = Some(word),
             _ => {}
@@ -101,8 +101,7 @@ fn block(of: &str, body: &[&str]) -> Block {
     }
 }
 
-/// Files of each type whose `impl` blocks call each other in a circle: of a
-/// type by its name, the files by theirs.
+/// Returns, by type, the files whose `impl` blocks call each other in a circle.
 pub fn circles(imports: &Imports) -> BTreeMap<String, BTreeSet<String>> {
     // By the module where the type is declared, and its name.
     let mut types: BTreeMap<(Name, String), Vec<(Name, Block)>> = BTreeMap::new();

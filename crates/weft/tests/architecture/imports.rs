@@ -1,6 +1,6 @@
-//! Import graph of a crate's modules, and its cycles. Works on text: it sees
-//! `use` and paths, but not method calls. Re-exporting a child module, or using
-//! it by name, is not an import.
+//! Import graph of a crate's modules, and its cycles. It works on text, so it sees `use`
+//! and paths, but not method calls. Re-exporting a child module, or using it by name, is
+//! not an import.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -20,7 +20,7 @@ pub struct Imports {
 }
 
 impl Imports {
-    /// Imports of the crate in this folder.
+    /// Returns the imports of the crate in this folder.
     pub fn of_crate(folder: &Path) -> Imports {
         let mut files = BTreeMap::new();
         let root = ["src/lib.rs", "src/main.rs"].map(|file| folder.join(file));
@@ -29,7 +29,7 @@ impl Imports {
         Imports::of(files)
     }
 
-    /// Imports of modules with these texts.
+    /// Returns the imports of modules with these texts.
     pub fn of(files: BTreeMap<Name, String>) -> Imports {
         let imports: BTreeMap<&Name, Vec<Import>> = files
             .iter()
@@ -51,13 +51,13 @@ impl Imports {
         Imports { files, edges }
     }
 
-    /// Every module with its text.
+    /// Iterates over all modules with their texts.
     pub fn files(&self) -> impl Iterator<Item = (&Name, &String)> {
         self.files.iter()
     }
 
-    /// The module that declares the type that this file knows by a name; the file
-    /// itself if it takes that from another crate.
+    /// Returns the module that declares the type that this file knows by a name, or the
+    /// file itself if the type is from another crate.
     pub fn home_of(&self, file: &Name, name: &str) -> Name {
         let text = &self.files[file];
         let all = source::imports(text).into_iter();
@@ -72,7 +72,7 @@ impl Imports {
             .unwrap_or_else(|| file.clone())
     }
 
-    /// Imports between files that form a cycle.
+    /// Returns the imports between files that form a cycle.
     pub fn circles(&self) -> Vec<String> {
         let edges = self.edges.iter();
         let edges = edges.map(|((from, to), taken)| {
@@ -82,8 +82,8 @@ impl Imports {
         in_circles(&edges.collect::<Vec<_>>())
     }
 
-    /// Imports between sibling modules, each including its children, that form
-    /// a cycle.
+    /// Returns the imports between sibling modules, each with its children, that form a
+    /// cycle.
     pub fn circles_of_folders(&self) -> Vec<String> {
         let mut levels: BTreeMap<&[String], Vec<(String, String, String)>> = BTreeMap::new();
         for (from, to) in self.edges.keys() {
@@ -125,7 +125,7 @@ fn read(file: &Path, name: Name, files: &mut BTreeMap<Name, String>) {
     files.insert(name, text);
 }
 
-/// Path from the crate's root; `None` for another crate.
+/// Returns the path from the crate's root; `None` for another crate.
 fn absolute(module: &Name, path: &[String], files: &BTreeMap<Name, String>) -> Option<Name> {
     let (first, rest) = path.split_first()?;
     let mut base = module.clone();
@@ -156,7 +156,7 @@ fn absolute(module: &Name, path: &[String], files: &BTreeMap<Name, String>) -> O
 /// Maximum depth of re-exports.
 const DEEPEST: usize = 8;
 
-/// Module that defines the item of a path, past all re-exports.
+/// Returns the module that defines the item of a path, past all re-exports.
 fn home(path: Name, imports: &BTreeMap<&Name, Vec<Import>>, depth: usize) -> Name {
     let owner = (0..=path.len()).rev().map(|n| path[..n].to_vec());
     let owner = owner.into_iter().find(|name| imports.contains_key(name));
@@ -179,7 +179,7 @@ fn home(path: Name, imports: &BTreeMap<&Name, Vec<Import>>, depth: usize) -> Nam
     }
 }
 
-/// Edges that belong to a cycle.
+/// Returns the edges that belong to a cycle.
 pub fn in_circles(edges: &[(String, String, String)]) -> Vec<String> {
     let mut next: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (from, to, _) in edges {

@@ -1,6 +1,6 @@
 //! Licence expressions (SPDX 2.3 annex D), and the older `A/B` for `A OR B`.
 
-/// Whether `permitted` licences alone can fulfil `expression`.
+/// Whether the `permitted` licences alone can satisfy `expression`.
 pub fn permits(expression: &str, permitted: &[&str]) -> bool {
     let spaced = expression
         .replace('/', " OR ")
@@ -16,7 +16,7 @@ pub fn permits(expression: &str, permitted: &[&str]) -> bool {
 }
 
 struct Parser<'a> {
-    /// In reverse order: the next token is the last.
+    /// In reverse order; the next token is the last.
     tokens: Vec<&'a str>,
     permitted: &'a [&'a str],
 }
@@ -33,7 +33,7 @@ impl Parser<'_> {
     fn alternatives(&mut self) -> bool {
         let mut verdict = self.conjunction();
         while self.takes("OR") {
-            // Not short-circuited: the tokens must be consumed.
+            // Not short-circuited, because the tokens must be consumed.
             verdict |= self.conjunction();
         }
         verdict

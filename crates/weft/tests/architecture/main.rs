@@ -1,6 +1,6 @@
-//! Compares ARCHITECTURE.md with the manifests: its crate table lists the
-//! permitted dependencies between crates, its library table the permitted
-//! libraries. A change that adds either must add it there.
+//! Compares ARCHITECTURE.md with the manifests: its crate table lists the permitted
+//! dependencies between crates, its library table the permitted libraries. A change that
+//! adds a dependency must add it there.
 
 mod document;
 mod files;
@@ -98,8 +98,8 @@ fn core_crates_know_only_core_crates() {
     }
 }
 
-/// An addition should consist of new files: if it changes many existing ones, a
-/// boundary is in the wrong place.
+/// An addition should consist of new files; if it changes many existing ones, a boundary
+/// is in the wrong place.
 #[test]
 fn little_is_touched_to_add_something() {
     const MOST: usize = 4;
@@ -144,8 +144,8 @@ fn modules_import_each_other_in_one_direction() {
     );
 }
 
-/// A type that is spread over files is one large file where these call each
-/// other in a circle.
+/// A type spread over several files is still one large file if these call each other in a
+/// circle.
 #[test]
 fn impl_blocks_call_each_other_in_one_direction() {
     let mut wrong = Vec::new();
@@ -186,7 +186,7 @@ fn circles_are_found() {
         ),
     ]);
     assert_eq!(circle.circles(), ["a -> b (Thing, other)", "b -> a (f)"]);
-    // The files have an order, but the folders have none.
+    // The files form a hierarchy, but the folders do not.
     let folders = crate_of(&[
         (&[], "mod a; mod b;"),
         (&["a"], "mod x; mod y;"),
@@ -220,7 +220,7 @@ fn impl_blocks_are_read() {
     let a = "use crate::One; impl<T> One<T> { fn above(&self) { Self::below(1) } }";
     let down = "use super::One; impl<T> One<T> { fn below(n: u8) { n.top(); self.0.above() } }";
     assert!(crate_of(&[(&[], root), (&["a"], a), (&["b"], down)]).is_empty());
-    // Methods of a trait count, and those of another type with the name do not.
+    // Methods of a trait count; those of another type with the same name do not.
     let back =
         "use super::One; impl<T> Drop for One<T> { fn below(n: u8) { if n > 0 { self.above() } } }";
     let found = crate_of(&[(&[], root), (&["a"], a), (&["b"], back)]);
@@ -229,8 +229,8 @@ fn impl_blocks_are_read() {
     assert!(crate_of(&[(&[], root), (&["a"], a), (&["b"], other)]).is_empty());
 }
 
-/// The lints against clocks and global randomness are in one file per crate,
-/// because clippy reads no other place; they must stay identical.
+/// The lints against clocks and global randomness are in one file per crate, because
+/// clippy reads no other place, so they must stay identical.
 #[test]
 fn core_crates_share_their_lints() {
     let manifests = Manifests::workspace();

@@ -61,7 +61,7 @@ impl Manifest {
     }
 }
 
-/// Direct dependencies of the page, including those of its build.
+/// Returns the direct dependencies of the page, including those of its build.
 pub fn page_libraries() -> BTreeSet<String> {
     let package = json("web/package.json");
     ["dependencies", "devDependencies"]
@@ -71,8 +71,8 @@ pub fn page_libraries() -> BTreeSet<String> {
         .collect()
 }
 
-/// Name and licence of every package that is built for this machine or for the
-/// page. A name occurs once per version.
+/// Returns the name and licence of every package that is built for this machine or for
+/// the page. A name occurs once per version.
 pub fn licences() -> Vec<(String, String)> {
     let host = host();
     let metadata = cargo_metadata(&["--locked", "--filter-platform", &host]);

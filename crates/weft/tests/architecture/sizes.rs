@@ -10,7 +10,7 @@ const MOST_LINES: usize = 500;
 const MOST_FIELDS: usize = 15;
 const REASON: &str = "More than fifteen fields: ";
 
-/// Files and structures above the limits.
+/// Returns files and structures above the limits.
 pub fn too_large() -> Vec<String> {
     let files = files::sources().into_iter();
     let all = files.flat_map(|file| {

@@ -10,7 +10,7 @@ pub struct Import {
     pub is_public: bool,
 }
 
-/// Text of a file without comments, string contents, tests and documentation
+/// Returns the text of a file without comments, string contents, tests and documentation
 /// examples.
 pub fn for_use(text: &str) -> String {
     let mut text = without_words(text);
@@ -21,15 +21,15 @@ pub fn for_use(text: &str) -> String {
     text
 }
 
-/// Declared modules that have their own files.
+/// Returns the declared modules that have their own files.
 pub fn modules(text: &str) -> Vec<String> {
     let words = words(text);
     let declared = words.windows(3).filter(|w| w[0] == "mod" && w[2] == ";");
     declared.map(|w| w[1].to_owned()).collect()
 }
 
-/// Names imported by `use`, and paths from the crate's root or a parent module.
-/// Paths into child modules are not imports.
+/// Returns the names imported by `use`, and paths from the crate's root or a parent
+/// module. Paths into child modules are not imports.
 pub fn imports(text: &str) -> Vec<Import> {
     let words = words(text);
     let mut imports = Vec::new();
@@ -74,7 +74,7 @@ pub fn imports(text: &str) -> Vec<Import> {
     imports
 }
 
-/// Structures with named fields, and the number of their fields.
+/// Returns structures with named fields, and the number of their fields.
 pub fn structs(text: &str) -> Vec<(String, usize)> {
     let plain = without_words(text);
     let words = words(&plain);
@@ -90,14 +90,14 @@ pub fn structs(text: &str) -> Vec<(String, usize)> {
     declared.collect()
 }
 
-/// Whether a structure or an enumeration of this name is declared here.
+/// Whether a structure or enumeration with this name is declared here.
 pub fn declares(text: &str, name: &str) -> bool {
     let words = words(text);
     let mut pairs = words.windows(2);
     pairs.any(|w| ["struct", "enum", "trait"].contains(&w[0]) && w[1] == name)
 }
 
-/// Colons inside the first braces, not counting nested ones.
+/// Counts colons inside the first braces, except in nested ones.
 fn fields(words: &[&str]) -> usize {
     let mut depth = 0;
     let mut fields = 0;
@@ -188,7 +188,7 @@ fn is_name(word: &str) -> bool {
     word.starts_with(|c: char| c.is_alphabetic() || c == '_')
 }
 
-/// Text without comments and without the contents of strings and characters.
+/// Returns the text without comments and without the contents of strings and characters.
 fn without_words(text: &str) -> String {
     let mut plain = String::new();
     let mut rest = text;
@@ -219,7 +219,7 @@ fn without_words(text: &str) -> String {
     plain
 }
 
-/// Length in octets of the string literal at the start.
+/// Returns the length in octets of the string literal at the start.
 fn string(text: &str) -> usize {
     let mut is_escaped = false;
     for (at, c) in text.char_indices().skip(1) {
@@ -232,14 +232,14 @@ fn string(text: &str) -> usize {
     text.len()
 }
 
-/// Number of hashes of the raw string at the start.
+/// Returns the number of hashes of the raw string at the start.
 fn raw_hashes(text: &str) -> Option<usize> {
     let hashes = text.strip_prefix('r')?;
     let quote = hashes.find(|c| c != '#')?;
     hashes[quote..].starts_with('"').then_some(quote)
 }
 
-/// Length in octets of the character literal at the start; `None` for a
+/// Returns the length in octets of the character literal at the start; `None` for a
 /// lifetime.
 fn character(text: &str) -> Option<usize> {
     let inner = text.strip_prefix('\'')?;
@@ -252,7 +252,7 @@ fn character(text: &str) -> Option<usize> {
     (next == '\'').then_some(at + 2)
 }
 
-/// Position of the next attribute that excludes its item from the program.
+/// Returns the position of the next attribute that excludes its item from the program.
 fn next_left_out(text: &str) -> Option<usize> {
     let mut from = 0;
     while let Some(at) = text[from..].find("#[cfg(").map(|at| from + at) {
@@ -267,7 +267,7 @@ fn next_left_out(text: &str) -> Option<usize> {
     None
 }
 
-/// End of the item, field or statement after the attribute at `at`.
+/// Returns the end of the item, field or statement after the attribute at `at`.
 fn end_of_item(text: &str, at: usize) -> usize {
     const ITEMS: [&str; 12] = [
         "mod", "use", "fn", "impl", "struct", "enum", "const", "static", "type", "trait", "unsafe",

@@ -1,14 +1,14 @@
-//! Openings of doc comments and of names, and phrases with a plainer form.
+//! Openings of doc comments and names, and phrases that have a plainer form.
 
 use crate::files;
 
 /// A doc comment opens with a noun phrase or a verb in the third person.
 const OPENINGS: [&str; 6] = ["What", "Whose", "Who", "Which", "Of", "The same"];
 
-/// Names of functions, tests included, open with neither.
+/// Prefixes that no function name has, tests included.
 const PREFIXES: [&str; 4] = ["what_", "who_", "whose_", "which_"];
 
-/// Phrases that have a plainer form, and that form.
+/// Phrases with their plainer form.
 const PHRASES: [(&str, &str); 8] = [
     ("came about", "happened"),
     ("stands still", "freezes"),
@@ -20,10 +20,10 @@ const PHRASES: [(&str, &str); 8] = [
     ("no shame", "fine"),
 ];
 
-/// Place and remedy of every opening and phrase that has a plainer form.
+/// Returns place and remedy of every opening and phrase that has a plainer form.
 pub fn not_plain() -> Vec<String> {
     let files = files::sources().into_iter().chain(files::pages());
-    // This file has every phrase.
+    // This file contains every phrase.
     let files = files.filter(|file| !file.name.ends_with("architecture/words.rs"));
     let all = files.flat_map(|file| {
         let found: Vec<_> = in_text(&file.text, file.is_rust()).collect();
@@ -41,7 +41,7 @@ fn in_text(text: &str, is_rust: bool) -> impl Iterator<Item = String> {
     openings.chain(functions).chain(phrases(text))
 }
 
-/// Functions whose names open with one of `PREFIXES`.
+/// Returns functions with one of the `PREFIXES`.
 fn functions(text: &str) -> impl Iterator<Item = String> {
     text.lines().enumerate().filter_map(|(line, text)| {
         let (_, name) = text.split_once("fn ")?;
@@ -53,7 +53,7 @@ fn functions(text: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// Doc comments that open with one of `OPENINGS`.
+/// Returns doc comments with one of the `OPENINGS`.
 fn openings(text: &str) -> impl Iterator<Item = String> {
     let mut inside = false;
     text.lines().enumerate().filter_map(move |(line, text)| {

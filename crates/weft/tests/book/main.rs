@@ -1,6 +1,5 @@
-//! Checks the book in `docs/`: every chapter is listed, every link has a
-//! target, and no link leaves the book, so that it reads the same on paper, in
-//! the sources and on a site.
+//! Checks the book in `docs/`: every chapter is listed, every link has a target, and no
+//! link leaves the book, so that it works on paper, in the sources and on a site.
 
 mod page;
 
@@ -39,8 +38,8 @@ fn pages(folder: &Path) -> BTreeMap<String, Page> {
     found
 }
 
-/// Path of `target` from the book's root, as seen from the page `from`; `None`
-/// if it leaves the book.
+/// Returns the path of `target` from the book's root, as seen from the page `from`;
+/// `None` if it leaves the book.
 fn resolved(from: &str, target: &str) -> Option<String> {
     let mut parts: Vec<&str> = from.split('/').collect();
     parts.pop();

@@ -49,8 +49,8 @@ impl Page {
         }
     }
 
-    /// Makes the anchor unique: the second heading with a name gets `-1`, and
-    /// so on.
+    /// Makes the anchor unique: the second heading with the same name gets `-1`, and so
+    /// on.
     fn unused(&self, anchor: String) -> String {
         if !self.anchors.contains(&anchor) {
             return anchor;
@@ -63,7 +63,7 @@ impl Page {
 }
 
 fn anchor(title: &str) -> String {
-    // Use the text of a link, without its target.
+    // Uses the text of a link, without its target.
     let mut words = String::new();
     let mut rest = title;
     while let Some((before, after)) = rest.split_once("](") {

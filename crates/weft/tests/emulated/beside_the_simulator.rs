@@ -1,4 +1,4 @@
-//! Compares the same scenario in simulator and emulator.
+//! Compares a scenario in simulator and emulator.
 
 use std::io::Write as _;
 
@@ -7,9 +7,8 @@ use weft_testing::where_the_machine_keeps_up;
 
 use super::{BUSY, can_emulate, has, parsed, weft};
 
-/// Two stations of an 802.11g cell, one at half the other's rate. Windows, not
-/// losses, limit the packets in flight, so the turns alone determine the
-/// shares.
+/// Two stations of an 802.11g cell, one at half the other's rate. Windows, not losses,
+/// limit the packets in flight, so only the turns determine the shares.
 const CELL: &str = r#"
 title = "Two stations of one cell"
 duration = "9s"
@@ -117,7 +116,7 @@ kind = "tcp"
 [system.whatsapp]
 "#;
 
-/// Runs the scenario in both engines; `None` where that is impossible.
+/// Runs the scenario in both engines; `None` if this machine cannot.
 fn both(text: &str, client: &str) -> Option<Value> {
     if !can_emulate() || !has("iperf3") {
         return None;
@@ -136,7 +135,7 @@ fn both(text: &str, client: &str) -> Option<Value> {
     Some(parsed(&ran))
 }
 
-/// Values of a metric in simulator and emulator.
+/// Returns the values of a metric in simulator and emulator.
 fn values(both: &Value, metric: &str) -> (f64, f64) {
     (
         super::value(&both["sim"], metric),

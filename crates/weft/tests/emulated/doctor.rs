@@ -10,7 +10,7 @@ use super::{can_emulate, has};
 
 const WEFT: &str = env!("CARGO_BIN_EXE_weft");
 
-/// Output with this search path, with a command prefix.
+/// Returns the output with this search path, run through a command prefix.
 fn said(before: &[&str], path: &str) -> String {
     let words = [before, &[WEFT, "doctor"]].concat();
     let mut command = Command::new(words[0]);
@@ -98,7 +98,7 @@ fn programs_read_the_same() {
     assert_eq!(output.status.code(), Some(if unusable { 3 } else { 0 }));
 }
 
-/// A copy of the program outside its source tree carries the clients with it.
+/// A copy of the program outside its source tree contains the clients.
 #[test]
 fn clients_come_with_the_program() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,5 +1,5 @@
-//! `weft lab run --engine emu` as a program: real packets and real programs in
-//! separate namespaces. Short runs that test whether it works, not how well.
+//! `weft lab run --engine emu` as a program: real packets and real programs in separate
+//! namespaces. The runs are short: they test that it works, not its quality.
 
 mod beside_the_simulator;
 mod doctor;
@@ -104,7 +104,7 @@ fn a_command_is_measured_at_the_bottleneck() {
             (0.9 * expected..1.1 * expected).contains(&rate),
             "{rate} Mbit/s"
         );
-        // 100 Mbit/s carry it without a queue.
+        // A link of 100 Mbit/s carries it without a queue.
         assert!(value(&summary, "queue_ms_p95") < 5.0);
     });
 }
@@ -141,7 +141,7 @@ fn two_browsers_call_each_other() {
         let summary = parsed(&ran);
         let fps = value(&summary, "fps");
         assert!((3.0..=31.0).contains(&fps), "{fps} frames a second");
-        // The client's limit is 2.5 Mbit/s; headers and repair come on top.
+        // The client's limit is 2.5 Mbit/s, plus headers and repair.
         let rate = value(&summary, "throughput_mbps");
         assert!((0.1..3.2).contains(&rate), "{rate} Mbit/s");
         assert!(value(&summary, "height_px") <= 360.0);
@@ -246,7 +246,7 @@ fn a_user_without_rights_gets_a_network_of_its_own() {
     let works = |words: &[&str]| nobody(words).is_ok_and(|output| output.status.success());
     let may = works(&["unshare", "--user", "--map-root-user", "--net", "true"])
         && works(&["test", "-w", "/dev/net/tun"]);
-    // Only root can become "nobody", who cannot read root's folder.
+    // Only root can become "nobody", which cannot read root's folder.
     if !has("ping") || !may || !works(&["test", "-x", BINARY]) {
         skipped("no user namespaces here for a user without rights");
         return;

@@ -33,7 +33,7 @@ fn a_signal_ends_the_shell_with_its_number() {
         // The parent is weft.
         let ended = shell(&[], &format!("kill -{signal} $PPID; exec sleep 30"));
         assert_eq!(ended.status.code(), Some(status), "{}", errors(&ended));
-        // It still reports the measurements.
+        // The measurements are still reported.
         assert!(errors(&ended).contains("packets delivered"));
     }
 }
@@ -113,7 +113,7 @@ fn trouble_with_the_log_hides_neither_the_status_nor_what_was_measured() {
     if !can_emulate() {
         return;
     }
-    // Every write to it fails (full(4)).
+    // Every write to this file fails (full(4)).
     for (script, status) in [("exit 7", 7), ("exit 0", 1)] {
         let ended = shell(&["--log", "/dev/full"], script);
         assert_eq!(ended.status.code(), Some(status), "{}", errors(&ended));
@@ -157,7 +157,7 @@ fn the_program_at_the_other_end_ends_with_the_shell_also_on_the_machine() {
     }
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("id").display().to_string();
-    // Like a daemon, which leaves its process group.
+    // The program leaves its process group, like a daemon.
     let far = format!("setsid sleep 1000 & echo $! > {file}");
     let inside = format!("until [ -s {file} ]; do sleep 0.01; done");
     let mut command = Command::new("timeout");

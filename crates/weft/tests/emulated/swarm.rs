@@ -43,7 +43,7 @@ fn a_swarm_sends_while_its_flow_lasts() {
         );
         assert_eq!(ran.status, Some(0), "{}", ran.errors);
         let summary = parsed(&ran);
-        // It reads the file before sending, and leaves without notifying its
+        // The client reads the file before sending, and leaves without notifying its
         // peers.
         assert!(value(&summary, "throughput_mbps#1") < 0.01);
         let full = value(&summary, "throughput_mbps#3");

@@ -4,7 +4,7 @@ const PYTHON: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../../clients/aiortc/venv/bin/python"
 );
-/// It has no microphone, and requests only video.
+/// The client has no microphone, and requests only video.
 const CLIENT: [&str; 2] = [PYTHON, "aiortc/main.py"];
 
 fn is_installed() -> bool {

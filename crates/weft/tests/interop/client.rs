@@ -12,7 +12,7 @@ use weft_testing::skipped;
 use super::fixture::PATIENCE;
 use super::room::{FRAMES, FRAMES_TAKE, Room, SOUNDS};
 
-/// Exit status of a client whose machine lacks something.
+/// Exit status of a client that lacks a requirement on this machine.
 const LACKING: i32 = 3;
 
 pub(crate) struct Client {
@@ -21,8 +21,8 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Starts it as the caller. `None`, with the reason, if the machine lacks
-    /// its program.
+    /// Starts the client as the caller. `None`, with a printed reason, if the machine
+    /// lacks its program.
     pub(crate) fn start(room: &Room, command: &[&str]) -> Option<Client> {
         let mut program = room.command(command[0]);
         program.args(&command[1..]).args(["--role", "caller"]);
@@ -53,7 +53,7 @@ impl Client {
         Some(client)
     }
 
-    /// Waits for a line that `of` accepts.
+    /// Waits for a line accepted by `of`.
     fn next<T>(&self, what: &str, of: impl Fn(Value) -> Option<T>) -> T {
         let began = Instant::now();
         let mut before = Vec::new();
@@ -69,7 +69,8 @@ impl Client {
         panic!("the client never tells {what}, but: {before:#?}");
     }
 
-    /// Posts its offer to this path of the server, and passes the answer back.
+    /// Posts the client's offer to this path of the server, and returns the answer to the
+    /// client.
     pub(crate) fn exchange(&mut self, room: &Room, path: &str) {
         let offer = self.next("its offer", |line| {
             line["signal"]["sdp"].as_str().map(str::to_owned)
@@ -81,14 +82,14 @@ impl Client {
         writeln!(input, "{signal}").expect("it reads");
     }
 
-    /// Waits for its connection.
+    /// Waits until the client is connected.
     pub(crate) fn connects(&self) {
         self.next("that it is connected", |line| {
             (line["state"] == "connected").then_some(())
         });
     }
 
-    /// Waits until it has received enough sound.
+    /// Waits until the client has received enough sound.
     pub(crate) fn hears(&self) {
         self.next("sound", |line| {
             let count = line["sample"]["received"]["sound_packets"].as_u64();
@@ -96,7 +97,7 @@ impl Client {
         });
     }
 
-    /// Waits until it has decoded enough.
+    /// Waits until the client has decoded enough.
     pub(crate) fn sees(&self, sound: bool) {
         let count = |line: &Value, name: &str| line["sample"]["received"][name].as_u64();
         self.next("a frame", |line| count(&line, "frames").filter(|n| *n > 0));
@@ -112,7 +113,7 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // It exits at the end of its input.
+        // The client exits at the end of its input.
         drop(self.child.stdin.take());
         let _ = self.child.wait();
     }

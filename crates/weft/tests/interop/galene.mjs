@@ -1,15 +1,16 @@
-// WHEP server in front of a group of Galene, which has none: the viewer of the interop tests.
+// WHEP server in front of a Galene group, because Galene has none: the viewer of the interop
+// tests.
 //
 //   node --experimental-websocket galene.mjs ws://HOST:PORT/ws GROUP PORT
 
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 
-/** Galene sends candidates one by one and does not say which is the last. */
+/** Galene sends candidates one by one, without an end-of-candidates signal. */
 const GATHERING_MS = 500;
 
 const [galene, group, port] = process.argv.slice(2);
-/** The viewer; a new one takes its place. */
+/** The viewer; a new one replaces it. */
 let viewer;
 
 /** Joins the group and resolves with the first offer and its candidates. */

@@ -1,6 +1,6 @@
-//! Galene, which takes `weft publish` as docs/use/publish.md says. It asks for lost packets, but
-//! knows no RTX, and reports no arrival times: packets go over one link at a time. It has no
-//! WHEP; `galene.mjs` is one in front of it.
+//! Galene, to which `weft publish` publishes as in docs/use/publish.md. It requests lost packets
+//! but does not support RTX, and it reports no arrival times, so packets use one link at a time.
+//! It has no WHEP server; `galene.mjs` adds one.
 
 use std::fs;
 
@@ -14,7 +14,7 @@ use super::script::documented;
 /// Built by `scripts/setup --tests`.
 const PROGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../clients/galene/galene");
 const WHEP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/interop/galene.mjs");
-/// Node 20 has no WebSocket without it.
+/// Node 20 has a WebSocket only with this option.
 const NODE: [&str; 2] = ["node", "--experimental-websocket"];
 const VIEWER_PORT: &str = "8091";
 
@@ -33,7 +33,7 @@ fn publish_with_losses() {
     links.add_viewer();
     let folder = tempfile::tempdir().expect("a folder");
     let groups = folder.path().join("groups");
-    // It does not start without the folder of its page.
+    // Galene does not start without the folder of its page.
     for made in [&groups, &folder.path().join("static")] {
         fs::create_dir(made).expect("a folder");
     }

@@ -18,7 +18,7 @@ fn is_installed() -> bool {
     )
 }
 
-/// Program that fails unless there are these elements.
+/// Program that fails if one of these elements is missing.
 fn needs(elements: &str) -> String {
     format!(
         "import gi; gi.require_version('GstWebRTC', '1.0'); from gi.repository import Gst, GstWebRTC; \
@@ -95,7 +95,8 @@ fn gstreamer_plays_h264() {
     }
 }
 
-/// Applications that give webrtcbin no parameters list `H264/90000` alone, which is mode 0.
+/// Applications that give webrtcbin no parameters list only `H264/90000`, which means mode
+/// 0.
 #[test]
 fn gstreamer_plays_h264_that_it_lists_without_parameters() {
     if is_installed() {

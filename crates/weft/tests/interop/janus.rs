@@ -1,7 +1,7 @@
-//! Janus, which `weft call` publishes to as docs/use/call.md says, and which `weft play`
-//! plays as docs/use/play.md says, with Debian's configuration and the scripts of these
-//! pages. Janus uses libnice, which stays with the
-//! pair nominated first until another of a higher priority is nominated.
+//! Janus: `weft call` publishes to it as in docs/use/call.md, and `weft play` plays from
+//! it as in docs/use/play.md, with Debian's configuration and the scripts of these pages.
+//! Janus uses libnice, which keeps the pair that was nominated first until one with a
+//! higher priority is nominated.
 
 use std::time::Instant;
 
@@ -17,13 +17,13 @@ const CALL: &str = "127.0.0.1:8090";
 const JANUS: &str = "http://10.1.0.1:8088/janus";
 const ROOM: &str = "1234";
 const VIEWER_PORT: &str = "8091";
-/// Most that is sent, and least that shows a call with feedback: without, it falls to
-/// 0.3 within seconds.
+/// Maximum sending rate, and the minimum rate that shows that the call gets feedback:
+/// without feedback, it falls to 0.3 within seconds.
 const RATE: &str = "3mbit";
 const LEAST: f64 = 1.5;
-/// Seconds after which a rate without feedback has fallen below that.
+/// Seconds after which a rate without feedback has fallen below that minimum.
 const NOTICED: f64 = 8.0;
-/// Seconds for the rate to be back after a link has died.
+/// Seconds until the rate has recovered after a link has died.
 const RECOVERED: f64 = 15.0;
 
 #[test]
@@ -44,7 +44,7 @@ fn is_here() -> bool {
     has("Janus", &["sh", "-c", "command -v janus"]) && has("Python", &["python3", "-V"])
 }
 
-/// Janus, `weft call` that publishes to it, and the script between them.
+/// Janus, a `weft call` that publishes to it, and the script that connects them.
 struct Published {
     _janus: Program,
     call: Program,
@@ -64,7 +64,7 @@ fn publish(links: &Links) -> Published {
     let url = format!("http://{CALL}");
     let about = [url.as_str(), JANUS, ROOM];
     let bridge = Script::start(&links.sender_side, documented(page, "# janus.py "), &about);
-    // The link that is up first is nominated.
+    // The first link that is up is nominated.
     let nominated = first_up(&call);
     call.shows("a rate", |figures| rate(figures) >= LEAST);
     Published {
@@ -97,14 +97,14 @@ fn publish_with_losses() {
     let page = include_str!("../../../../docs/use/play.md");
     let about = [JANUS, ROOM, VIEWER_PORT];
     let _whep = Script::start(&links.sender_side, documented(page, "# whep.py "), &about);
-    // Janus numbers the viewer's packets from the first on, which may be a lost one's
-    // successor.
+    // Janus numbers the viewer's packets from the first one that it receives, which may
+    // follow a lost one.
     links.lose();
     links.watch(VIEWER_PORT);
     drop(published);
 }
 
-/// Name of the link that is up before the other.
+/// Returns the name of the link that is up first.
 fn first_up(call: &Program) -> &'static str {
     loop {
         let line = call.said.recv_timeout(PATIENCE).expect("a link is up");
@@ -119,7 +119,7 @@ fn rate(figures: &Value) -> f64 {
     figures["peers"][0]["target_mbps"].as_f64().unwrap_or(0.0)
 }
 
-/// Seconds until the rate is back, after a link has died now.
+/// Returns the seconds until the rate has recovered after a link has died now.
 fn recovers(call: &Program) -> f64 {
     while call.told.try_recv().is_ok() {}
     let died = fixture::time(&call.shows("a line", |_| true));

@@ -1,4 +1,4 @@
-//! Two namespaces with two links between them, which can lose packets.
+//! Two namespaces with two links between them, on which packets can be lost.
 
 use serde_json::Value;
 
@@ -7,15 +7,15 @@ use super::has;
 
 /// Links of the sender.
 pub(crate) const LINKS: [&str; 2] = ["one", "two"];
-/// Address of the server on the first of them.
+/// Address of the server on the first link.
 pub(crate) const SERVER: &str = "10.1.0.1";
 
-/// Lost datagrams per thousand, and the seconds in which the picture is watched.
+/// Lost datagrams per thousand, and the seconds for which the picture is watched.
 pub(crate) const LOSS: u32 = 30;
 pub(crate) const WATCHED: f64 = 20.0;
-/// Most of these seconds in freezes, which are gaps of more than 200 ms.
+/// Maximum freeze time within these seconds; gaps of more than 200 ms count.
 pub(crate) const MOST_IN_GAPS: f64 = 2.0;
-/// Link of a viewer beside the sender, which loses nothing.
+/// Lossless link of a viewer beside the sender.
 const VIEWER: &str = "three";
 /// The viewer's picture in `--stats`.
 const CAMERA: &str = "/received/stream/cameras/0";
@@ -26,7 +26,8 @@ pub(crate) struct Links {
 }
 
 impl Links {
-    /// `None`, with the reason, without permission to create namespaces.
+    /// Creates the links. `None`, with a printed reason, without permission to create
+    /// namespaces.
     pub(crate) fn open() -> Option<Links> {
         let (server_side, sender_side) = fixture::pair()?;
         for (number, link) in (1..).zip(LINKS) {
@@ -39,12 +40,13 @@ impl Links {
         })
     }
 
-    /// Whether packets can be lost here; reports the test as skipped otherwise.
+    /// Whether packets can be lost on this machine; reports the test as skipped
+    /// otherwise.
     pub(crate) fn can_lose() -> bool {
         has("nftables", &["sh", "-c", "command -v nft"])
     }
 
-    /// Loses [`LOSS`] of a thousand datagrams that reach the server from now on.
+    /// Drops [`LOSS`] of a thousand datagrams to the server from now on.
     pub(crate) fn lose(&self) {
         let drop = format!("meta l4proto udp numgen random mod 1000 < {LOSS} drop");
         let rules = LINKS

@@ -1,12 +1,11 @@
-//! Interoperability matrix: external programs publish to `weft serve` and play
-//! from it. Each is run like its users run it, and pictures and sound are
-//! counted at the receiver: `weft join` in the same room counts published ones,
-//! the program itself played ones. Server and program are in separate network
-//! namespaces with a cable between them, because Firefox gathers no candidates
-//! on loopback.
+//! Interoperability matrix: external programs publish to `weft serve` and play from it.
+//! Each runs as its users would run it. Pictures and sound are counted at the receiver:
+//! by `weft join` in the same room for a publisher, and by the program itself for a
+//! player. Server and program are in separate network namespaces with a cable between
+//! them, because Firefox gathers no candidates on loopback.
 //!
-//! One file for each program; `clients/` has the programs' ends of a call,
-//! which the lab uses, too. `docs/protocol/interop.md` has the table.
+//! Each program has a file. `clients/` has the programs' ends of a call, which the lab
+//! also uses. `docs/protocol/interop.md` has the table.
 
 mod aiortc;
 mod chromium;
@@ -37,7 +36,7 @@ const SIZE: [&str; 4] = ["--size", "320x240", "--fps", "30"];
 const VP8: &str = "vp8";
 const H264: &str = "h264";
 
-/// Publishes with a client from `clients/`, and counts in the room.
+/// Publishes with a client from `clients/`, and counts the media in the room.
 fn publishes(client: &[&str], sound: bool) {
     publishes_to(Room::open(), client, sound);
 }
@@ -55,7 +54,7 @@ fn publishes_to(room: Option<Room>, client: &[&str], sound: bool) {
     room::sees(&watcher, sound);
 }
 
-/// Plays the publication of `weft join` in this codec, and counts in the
+/// Plays the publication of `weft join` in this codec, and counts the media in the
 /// client.
 fn plays(client: &[&str], codec: &str, sound: bool) {
     plays_from(Room::open(), client, codec, sound);
@@ -71,7 +70,7 @@ fn plays_from(room: Option<Room>, client: &[&str], codec: &str, sound: bool) {
     }
 }
 
-/// Starts a client of `clients/` that plays "Rover".
+/// Starts a client from `clients/` that plays "Rover".
 fn player(room: &Room, client: &[&str]) -> Option<Client> {
     let mut player = Client::start(room, client)?;
     player.exchange(room, "/whep/matrix/Rover?name=Foreign");

@@ -1,5 +1,5 @@
-//! MediaMTX, which takes `weft publish`. It asks for lost packets, but knows no RTX; ffmpeg
-//! reads the stream beside it by RTSP.
+//! MediaMTX, to which `weft publish` publishes. It requests lost packets, but does not
+//! support RTX. ffmpeg reads the stream from it by RTSP.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -15,9 +15,9 @@ const PROGRAM: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../../clients/mediamtx/mediamtx"
 );
-/// Lets everybody publish anything, as the configuration file that comes with it does.
+/// Lets everyone publish anything, like the configuration file shipped with it.
 const PATHS: &str = "paths:\n  all_others:\n";
-/// Longer without a picture is a gap.
+/// Time without a picture that counts as a gap.
 const GAP: Duration = Duration::from_millis(200);
 
 #[test]
@@ -42,14 +42,14 @@ fn publish_with_losses() {
     publish.args(LINKS.iter().flat_map(|link| ["--link", *link]));
     let publisher = Program::start(&mut publish);
     publisher.says("connected");
-    // Until then it refuses readers.
+    // It refuses readers until then.
     says(&server, "is publishing to path 'live'");
     let mut reader = links.server_side.command(&ffmpeg);
     reader.args(["-loglevel", "error", "-rtsp_transport", "tcp"]);
     reader.args(["-i", "rtsp://127.0.0.1:8554/live", "-map", "0:v"]);
     reader.args(["-f", "framecrc", "-flush_packets", "1", "-"]);
     let reader = Program::start(reader.stdin(Stdio::null()));
-    // A line for each picture.
+    // One line per picture.
     for _ in 0..60 {
         reader.told.recv_timeout(PATIENCE).expect("a picture");
     }

@@ -9,15 +9,15 @@ use super::has;
 
 const SERVER: &str = "10.77.0.1";
 const GUEST: &str = "10.77.0.2";
-/// Not "veth": libnice leaves interfaces of such names out.
+/// Not "veth": libnice ignores interfaces with such names.
 const LINK: &str = "lan";
 const URL: &str = "http://10.77.0.1:8080";
 
-/// A small picture, which costs two cores little.
+/// A small picture, which needs little processor time on two cores.
 const CAMERA: &str = "clip:320x180";
 
-/// Required frames and sound packets, and the longest time from the first frame
-/// to the last: three seconds at 30 a second, on a busy machine. Figures come once a second.
+/// Required frames and sound packets, and the maximum time from the first frame to the last:
+/// three seconds at 30 frames a second, on a busy machine. Statistics arrive once a second.
 pub(crate) const FRAMES: u64 = 90;
 pub(crate) const SOUNDS: u64 = 100;
 pub(crate) const FRAMES_TAKE: Duration = Duration::from_secs(9);
@@ -25,7 +25,7 @@ pub(crate) const FRAMES_TAKE: Duration = Duration::from_secs(9);
 /// Server with the room "matrix", and a namespace for its guests at the end of
 /// a cable.
 pub(crate) struct Room {
-    // Programs end before the namespaces.
+    // Programs end before the namespaces, so this field comes first.
     _server: Program,
     serving: Namespace,
     guests: Namespace,
@@ -33,14 +33,14 @@ pub(crate) struct Room {
     only_tcp: bool,
 }
 
-/// An HTTP response.
+/// HTTP response.
 pub(crate) struct Response {
     pub status: u16,
     pub body: String,
 }
 
 impl Room {
-    /// Opens the room; `None`, with the reason, without permission to create
+    /// Opens the room; `None`, with a printed reason, without permission to create
     /// namespaces.
     pub(crate) fn open() -> Option<Room> {
         let (serving, guests) = fixture::pair()?;
@@ -76,7 +76,7 @@ impl Room {
         self.guests.command(program)
     }
 
-    /// URL of a path of the server.
+    /// Returns the URL of a path of the server.
     pub(crate) fn url(&self, path: &str) -> String {
         format!("{URL}{path}")
     }

@@ -2,7 +2,7 @@
 
 use super::fixture::{Namespace, Program};
 
-/// A running script.
+/// Running script.
 pub(crate) struct Script {
     _file: tempfile::NamedTempFile,
     _program: Program,
@@ -21,7 +21,7 @@ impl Script {
     }
 }
 
-/// Code block of the page that begins with these words.
+/// Returns the code block of the page that starts with these words.
 pub(crate) fn documented<'a>(page: &'a str, start: &str) -> &'a str {
     let block = page.split("```").find(|block| {
         let code = block.split_once('\n').map_or("", |(_, code)| code);

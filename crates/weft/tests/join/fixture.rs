@@ -1,5 +1,5 @@
-//! Fixtures for the tests of links: the program itself, in network namespaces
-//! where links must appear and disappear.
+//! Fixtures for the tests of links: the program itself, in network namespaces where links
+//! can appear and disappear.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, UdpSocket};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use weft_testing::skipped;
 
-/// Limit of all waits, on a busy machine.
+/// Limit for all waits, on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Process with its output lines, killed at the end of the test.
@@ -31,7 +31,7 @@ impl Program {
         Program { child, said, told }
     }
 
-    /// Kills it like a crash, without cleanup.
+    /// Kills the process without cleanup, like a crash.
     pub(crate) fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -48,7 +48,7 @@ impl Program {
         input.write_all(b"\n").expect("it reads");
     }
 
-    /// Waits until it exits by itself; returns its exit status.
+    /// Waits until the process exits by itself; returns its exit status.
     pub(crate) fn status(&mut self) -> Option<i32> {
         let began = Instant::now();
         loop {
@@ -61,7 +61,7 @@ impl Program {
         }
     }
 
-    /// Waits until it prints these words.
+    /// Waits until the process prints these words.
     pub(crate) fn says(&self, words: &str) -> Duration {
         let began = Instant::now();
         let mut before = Vec::new();
@@ -113,8 +113,8 @@ fn lines(output: impl Read + Send + 'static) -> Receiver<String> {
 pub(crate) struct Namespace(Program);
 
 impl Namespace {
-    /// Creates a namespace in a new user namespace, in which we are root; or
-    /// another one beside `other`. Returns the reason if permission is missing.
+    /// Creates a namespace in a new user namespace, in which we are root, or another one
+    /// beside `other`. Returns the reason if permission is missing.
     fn new(other: Option<&Namespace>) -> Result<Namespace, String> {
         let hold = [
             "sh",
@@ -161,12 +161,13 @@ impl Namespace {
     }
 }
 
-/// Connects the two with a cable whose ends have these addresses.
+/// Connects two namespaces with a cable whose ends have these addresses.
 pub(crate) fn cable(server: &Namespace, sender: &Namespace, name: &str, ends: [&str; 2]) {
     connect(server, sender, name, ends.map(|end| format!("{end}/24")));
 }
 
-/// Connects the two with a cable. Its ends have these addresses: as `ip addr add` takes them.
+/// Connects two namespaces with a cable. Its ends have these addresses, in the form of `ip
+/// addr add`.
 pub(crate) fn connect(server: &Namespace, sender: &Namespace, name: &str, ends: [String; 2]) {
     let far = format!("s{name}");
     let pid = sender.pid();
@@ -179,7 +180,7 @@ pub(crate) fn connect(server: &Namespace, sender: &Namespace, name: &str, ends: 
     sender.ip(&format!("link set dev {name} up"));
 }
 
-/// Packets sent over the live paths of a link.
+/// Returns the packets sent over the live paths of a link.
 pub(crate) fn sent(figures: &Value, link: &str) -> u64 {
     let peers = figures["peers"].as_array().expect("peers").iter();
     let paths = peers.flat_map(|p| p["paths"].as_array().expect("paths"));
@@ -187,7 +188,7 @@ pub(crate) fn sent(figures: &Value, link: &str) -> u64 {
     live.filter_map(|p| p["sent_packets"].as_u64()).sum()
 }
 
-/// Carried MB of a link, and the rest of its budget.
+/// Returns the MB carried by a link, and its remaining budget.
 pub(crate) fn carried(figures: &Value, link: &str) -> (f64, Option<f64>) {
     let peers = figures["peers"].as_array().expect("peers").iter();
     let mut links = peers.flat_map(|p| p["links"].as_array().expect("links"));
@@ -197,20 +198,20 @@ pub(crate) fn carried(figures: &Value, link: &str) -> (f64, Option<f64>) {
     (carried, link["budget_left_mb"].as_f64())
 }
 
-/// Sound packets received from all participants so far.
+/// Returns the sound packets received from all participants so far.
 pub(crate) fn heard(figures: &Value) -> u64 {
     let all = figures["received"].as_object().expect("participants");
     let packets = all.values().filter_map(|r| r["audio_packets"].as_u64());
     packets.sum()
 }
 
-/// Time of the line, in seconds since the program's start.
+/// Returns the time of the line, in seconds since the program's start.
 pub(crate) fn time(figures: &Value) -> f64 {
     figures["t"].as_f64().expect("a time")
 }
 
-/// Two namespaces, the second beside the first; `None`, with the reason, where
-/// that is not permitted.
+/// Two namespaces, the second beside the first; `None`, with a printed reason, if that is
+/// not permitted.
 pub(crate) fn pair() -> Option<(Namespace, Namespace)> {
     let made = Namespace::new(None).and_then(|server| {
         let sender = Namespace::new(Some(&server))?;
@@ -220,12 +221,12 @@ pub(crate) fn pair() -> Option<(Namespace, Namespace)> {
         .ok()
 }
 
-/// Server that listens on all addresses of its namespace.
+/// Starts a server that listens on all addresses of its namespace.
 pub(crate) fn serve(namespace: &Namespace) -> Program {
     serve_with(namespace, &["--listen", "0.0.0.0:8080"])
 }
 
-/// Server with these options.
+/// Starts a server with these options.
 pub(crate) fn serve_with(namespace: &Namespace, options: &[&str]) -> Program {
     let mut serve = namespace.command(env!("CARGO_BIN_EXE_weft"));
     let serve = serve.args(["serve", "--insecure-http"]).args(options);
@@ -245,8 +246,8 @@ pub(crate) fn weft(arguments: &[&str]) -> Program {
     Program::start(&mut program(arguments))
 }
 
-/// Server on these ports, with its log, ready to accept connections. Its media
-/// thread panics when the file exists.
+/// Starts a server on these ports, with its log, ready to accept connections. Its media
+/// thread panics once the file exists.
 pub(crate) fn server_at((http, media): (u16, u16), defect: &std::path::Path) -> Program {
     let (listen, media) = (format!("127.0.0.1:{http}"), media.to_string());
     let place = [

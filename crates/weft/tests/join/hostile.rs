@@ -1,5 +1,5 @@
-//! Malicious servers against `weft join`: it must keep its memory small, and
-//! exit on a signal.
+//! Malicious servers against `weft join`, which must limit its memory and exit on a
+//! signal.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -17,7 +17,7 @@ const MOST_KIB: u64 = 64 << 10;
 /// Length of each attack.
 const ATTACK: Duration = Duration::from_secs(3);
 
-/// Server that calls `answer` for each connection, after the first line of its
+/// Starts a server that calls `answer` for each connection, after the first line of its
 /// request.
 fn serving(answer: impl Fn(&str, &mut TcpStream) + Send + Sync + Clone + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -70,8 +70,8 @@ fn crowd(stream: &mut TcpStream) {
     });
 }
 
-/// Sends a welcome, and then endless changes of the caller itself: muted or not, with a
-/// publication or without.
+/// Sends a welcome, and then endless changes of the caller's own state: muted or not,
+/// with or without a publication.
 fn flip(stream: &mut TcpStream) {
     let _ = stream.write_all((STREAM.to_owned() + WELCOME).as_bytes());
     send_all(stream, |n| {
@@ -95,7 +95,7 @@ fn join(url: &str, more: &[&str]) -> Child {
         .expect("the program starts")
 }
 
-/// Value from the status of the process, in KiB; `None` after it has exited.
+/// Returns a value from the status of the process, in KiB; `None` after it has exited.
 fn status(child: &Child, name: &str) -> Option<u64> {
     let file = format!("/proc/{}/status", child.id());
     let text = std::fs::read_to_string(file).ok()?;
@@ -107,7 +107,7 @@ fn status(child: &Child, name: &str) -> Option<u64> {
         .ok()
 }
 
-/// Time until the process exits by itself.
+/// Returns the time until the process exits by itself.
 fn end_of(child: &mut Child) -> Duration {
     let begun = Instant::now();
     while child.try_wait().expect("a child").is_none() {
@@ -117,7 +117,7 @@ fn end_of(child: &mut Child) -> Duration {
     begun.elapsed()
 }
 
-/// Complete output of the program.
+/// Returns the complete output of the program.
 fn words(child: &mut Child) -> String {
     let mut said = Vec::new();
     let errors = child.stderr.as_mut().expect("its errors");
@@ -211,7 +211,7 @@ fn no_server_owns_a_caller() {
             let signal = if n % 2 == 0 { "-TERM" } else { "-INT" };
             thread::spawn(move || attack(name, &url, signal))
         });
-        // Two at a time: each uses part of the machine.
+        // Two at a time, because each uses part of the machine.
         let mut all = all;
         loop {
             let pair: Vec<_> = all.by_ref().take(2).collect();
@@ -251,11 +251,11 @@ fn no_server_makes_a_caller_send_requests_all_the_time() {
         });
         let mut child = join(&flips, &["--seconds", "3"]);
         end_of(&mut child);
-        // One a second, as many receptions, and each is tried twice without an answer.
+        // One a second, as many receptions, and two attempts for each without an answer.
         let offers = offers.load(Ordering::Relaxed);
         assert!((2..=20).contains(&offers), "{offers} offers");
 
-        // Servers that name each other as the one to move to.
+        // Servers that redirect to each other.
         let streams = Arc::new(AtomicUsize::new(0));
         let urls = Arc::new(OnceLock::<[String; 2]>::new());
         let server = |to: usize| {

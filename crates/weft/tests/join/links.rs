@@ -7,7 +7,7 @@ use weft_testing::where_the_machine_keeps_up;
 
 use super::fixture::{Program, cable, pair, sent, serve, time};
 
-/// A second, as in virtual time, plus a second for a machine that is building.
+/// One second, as in virtual time, plus one for a machine that is busy with a build.
 const BUSY: Duration = Duration::from_secs(2);
 
 /// Five seconds, plus two for the setup.
@@ -73,7 +73,7 @@ fn a_call_without_links_waits_half_a_minute_and_resumes_within_a_second() {
             sent(f, "a") > 50 && sent(f, "b") > 0
         });
 
-        // The carrier disappears, the addresses stay.
+        // The carrier disappears; the addresses remain.
         for far in ["sa", "sb"] {
             server_side.ip(&format!("link set dev {far} down"));
         }
@@ -88,7 +88,7 @@ fn a_call_without_links_waits_half_a_minute_and_resumes_within_a_second() {
         assert!(back < BUSY, "{back:?}");
         let fresh = sender.shows("sound again", |f| sent(f, "b") > 50);
         let wait = time(&fresh) - time(&waiting);
-        // The connection is the same: its packet counter continues.
+        // The connection is the same, because its packet counter continues.
         assert!(wait < 10.0, "{wait} s until a second of sound: {fresh}");
     });
 }

@@ -1,4 +1,4 @@
-//! Waiting room and mute: what `weft join` says, sends and lets its user do.
+//! Waiting room and mute: output of `join`, its media, and the actions that it permits.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -102,7 +102,7 @@ fn a_newcomer_waits_is_admitted_is_muted_and_unmutes() {
 
         moderator.put(&format!("participants/{id}/mute"), "");
         ann.says("muted you: nobody hears you; write a line to standard input to unmute");
-        // Nothing but what was under way.
+        // Only packets that were in flight.
         let quiet = || heard(&listener.shows("a second more", |_| true));
         let (mut before, mut now) = (quiet(), quiet());
         while before != now {

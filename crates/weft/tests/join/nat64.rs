@@ -1,6 +1,6 @@
-//! A client with IPv6 only and a server with IPv4 only, joined by NAT64: tayga translates
-//! addresses that begin with [`PREFIX`]. HTTP goes to such an address; the server's
-//! candidates have the untranslated one.
+//! A client with IPv6 only and a server with IPv4 only, connected by NAT64: tayga
+//! translates addresses that begin with [`PREFIX`]. HTTP uses such an address; the
+//! server's candidates have the untranslated one.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,7 +12,7 @@ use super::fixture::{Namespace, PATIENCE, Program, connect, pair, sent, serve_wi
 use super::networks::{CONNECTED, SERVER, join};
 
 const PREFIX: &str = "fd64::";
-/// Device of the translator, and the IPv4 addresses that it gives to clients.
+/// Device of the translator, and the IPv4 addresses that it assigns to clients.
 const DEVICE: &str = "nat64";
 const CLIENTS: &str = "192.168.64.0/24";
 /// Ends of the client's only link.
@@ -32,7 +32,7 @@ fn through_nat64() {
     let Some((server_side, sender_side)) = pair() else {
         return;
     };
-    // Without duplicate address detection an address is usable at once.
+    // Without duplicate address detection, an address is usable at once.
     connect(
         &server_side,
         &sender_side,
@@ -62,7 +62,8 @@ fn through_nat64() {
     sender.shows("sound", |figures| sent(figures, "a") > 20);
 }
 
-/// Starts tayga as router of a namespace; `None`, with the reason, without TUN devices.
+/// Starts tayga as the router of a namespace; `None`, with a printed reason, without TUN
+/// devices.
 fn translate(side: &Namespace, folder: &Path) -> Option<Program> {
     let file = folder.join("tayga.conf");
     let data = folder.display();

@@ -1,5 +1,5 @@
-//! Networks that fail before media flows, in separate namespaces: a server with
-//! an address behind several cables to the sender.
+//! Networks that fail before media flows, in separate namespaces: several cables connect
+//! the sender to a server's address.
 
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, UdpSocket};
@@ -15,26 +15,26 @@ use super::fixture::{Namespace, PATIENCE, Program, cable, pair, sent, serve, ser
 /// Address of the server, which is on none of the cables.
 pub(crate) const SERVER: &str = "10.9.0.1";
 
-/// Limit for connecting a call over a working second link, on a machine that is
-/// building.
+/// Time limit for connecting a call over a working second link, on a machine that is busy
+/// with a build.
 pub(crate) const CONNECTED: Duration = Duration::from_secs(5);
 
-/// Time in which a link that has just appeared gets a socket, on such a machine.
+/// Time limit until a new link gets a socket, on such a machine.
 const LOOKED: Duration = Duration::from_secs(5);
 
-/// Server at [`SERVER`] behind these cables, each with a default route at the
+/// Starts a server at [`SERVER`] behind these cables, each with a default route at the
 /// sender's end.
 fn behind(links: &[&str]) -> Option<(Namespace, Namespace, Program)> {
     behind_with(links, &[])
 }
 
-/// Server as in [`behind`], with more options.
+/// Starts a server like [`behind`], with more options.
 pub(crate) fn behind_with(
     links: &[&str],
     more: &[&str],
 ) -> Option<(Namespace, Namespace, Program)> {
     let (server_side, sender_side) = pair()?;
-    // Like a router, it answers ARP only for the addresses of a cable.
+    // Like a router, the server answers ARP only for the addresses of a cable.
     let answers = "echo 1 > /proc/sys/net/ipv4/conf/all/arp_ignore";
     let set = server_side.command("sh").args(["-c", answers]).status();
     assert!(set.expect("sh runs").success());
@@ -60,7 +60,7 @@ pub(crate) fn drop_at(server: &Namespace, what: &str) {
     server.ip(&format!("rule add pref 1 {what} blackhole"));
 }
 
-/// Moves the rule of local addresses behind those of [`drop_at`].
+/// Moves the rule of local addresses after those of [`drop_at`].
 pub(crate) fn allow_drops(server: &Namespace) {
     server.ip("rule add pref 2 lookup local");
     server.ip("rule del pref 0");
@@ -76,12 +76,12 @@ pub(crate) fn join(side: &Namespace, url: &str, links: &[&str]) -> Command {
     join
 }
 
-/// Variable with the address of [`dns_server`]; if set, this test program runs
-/// as a DNS server.
+/// Variable with the address of [`dns_server`]; if it is set, this test program runs as a
+/// DNS server.
 const DNS: &str = "WEFT_TEST_DNS";
 
-/// Not a test: a DNS server that knows every name, for the namespace in which
-/// this program is started again.
+/// Not a test: a DNS server that resolves every name. The test starts this program again
+/// for it, in a namespace.
 #[test]
 #[ignore = "it serves a test"]
 fn dns_server() {
@@ -250,9 +250,8 @@ fn udp_ports(side: &Namespace) -> BTreeSet<String> {
         .collect()
 }
 
-/// Two modems of the same model assign the same address. The system may then
-/// also assign both links' sockets the same port; here it happens every second
-/// time.
+/// Two modems of the same model assign the same address. The system may then also assign
+/// both links' sockets the same port; here it happens in half of the runs.
 #[test]
 fn two_links_of_one_address_have_sockets_on_different_ports() {
     where_the_machine_keeps_up(|| {
@@ -269,7 +268,7 @@ fn two_links_of_one_address_have_sockets_on_different_ports() {
         let sender = Program::start(&mut join);
         sender.says("is up");
         let both = BTreeSet::from(["9C40", "9C41"].map(str::to_owned));
-        // The second link may be seen only after the first is up.
+        // The second link may appear only after the first is up.
         let began = Instant::now();
         while udp_ports(&sender_side) != both && began.elapsed() < LOOKED {
             thread::sleep(Duration::from_millis(50));
@@ -278,8 +277,8 @@ fn two_links_of_one_address_have_sockets_on_different_ports() {
     });
 }
 
-/// A tunnel on the way has a smaller MTU, and ICMP is filtered: what is larger
-/// vanishes, TCP segments and media alike. Checks are small and pass.
+/// A tunnel on the path has a smaller MTU, and ICMP is filtered. Larger packets vanish,
+/// both TCP segments and media; connectivity checks are small and pass.
 #[test]
 fn a_link_that_drops_large_packets_is_left_for_another() {
     where_the_machine_keeps_up(|| {
@@ -287,7 +286,7 @@ fn a_link_that_drops_large_packets_is_left_for_another() {
             return;
         };
         // An end of a cable drops frames above its MTU. The server still announces the
-        // usual segments, and the sender's are not joined to larger ones.
+        // usual segment size, and the sender's segments are not merged into larger ones.
         server_side.ip("link set dev sa mtu 900");
         server_side.ip("route change 10.1.0.0/24 dev sa src 10.1.0.1 advmss 1460");
         sender_side.ip("link set dev a gso_max_segs 1");
@@ -301,7 +300,7 @@ fn a_link_that_drops_large_packets_is_left_for_another() {
     });
 }
 
-/// Large packets vanish on every link, although the server is running.
+/// Large packets vanish on all links, although the server is running.
 #[test]
 fn links_that_all_drop_large_packets_are_named_with_the_remedy() {
     where_the_machine_keeps_up(|| {
@@ -329,8 +328,8 @@ fn links_that_all_drop_large_packets_are_named_with_the_remedy() {
     });
 }
 
-/// A server that names an address which does not lead to it, as behind NAT64 or with a
-/// public address that has changed.
+/// A server offers an address that does not lead to it, as behind NAT64 or after its
+/// public address has changed.
 #[test]
 fn media_goes_where_http_reached_the_server() {
     where_the_machine_keeps_up(|| {

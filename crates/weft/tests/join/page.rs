@@ -1,4 +1,4 @@
-//! `weft join --page`: what it shows, what it switches, and who may use it.
+//! `weft join --page`: its contents, its switches, and access to it.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -18,7 +18,7 @@ struct Page {
 }
 
 impl Page {
-    /// Page whose address the program prints.
+    /// Returns the page whose address the program prints.
     fn of(program: &Program) -> Page {
         let url = program.told.recv_timeout(PATIENCE).expect("an address");
         let (address, token) = url.split_once("/?token=").expect("a token");
@@ -28,7 +28,8 @@ impl Page {
         }
     }
 
-    /// Status and body of the answer to a request with these further headers.
+    /// Returns status and body of the response to a request with these additional
+    /// headers.
     fn ask(&self, request: &str, headers: &str, body: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.address).expect("a page");
         let length = body.len();
@@ -129,7 +130,7 @@ fn the_page_switches_links_and_sources_for_those_with_its_token() {
         assert_eq!(page.order(&json!({ "do": "microphone", "on": true })), 204);
         page.shows("a microphone", |s| s["microphone"] == "on");
 
-        // Who may use it.
+        // Access to the page.
         let leave = json!({ "do": "leave" }).to_string();
         let host = format!("host: {}\r\n", page.address);
         let (status, body) = page.ask("GET /api/call", &host, "");
@@ -180,7 +181,7 @@ fn the_page_starts_and_stops_the_recording() {
         });
         assert!(!file.exists());
         assert_eq!(record(true), 204);
-        // There was no keyframe for a while: the switch asks for one.
+        // There was no keyframe for a while, so the switch requests one.
         grows("ride.webm");
         page.shows("a recording", |s| {
             s["recording"] == "on" && s["recording_error"].is_null()

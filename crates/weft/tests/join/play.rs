@@ -44,7 +44,7 @@ fn a_stream_of_our_server_is_recorded_counted_and_piped() {
         let ports = free_ports();
         let _server = server_at(ports, &folder.path().join("none"));
         let url = format!("http://127.0.0.1:{}/whep/r/van", ports.0);
-        // Begun first: the stream is played when it begins.
+        // Started first; the stream is played once it begins.
         let file = folder.path().join("ride.webm");
         let path = file.to_str().expect("text");
         let mut early = play(&url, &["--output", path, "--seconds", "9"]);
@@ -62,7 +62,7 @@ fn a_stream_of_our_server_is_recorded_counted_and_piped() {
         assert_eq!(names, ["sound", "camera 1"]);
         assert!(figures["peers"][0]["received"][1]["frames"].as_u64() > Some(30));
 
-        // A player that stops reading ends it.
+        // A player that stops reading ends the program.
         let mut piped = play_command(&url, &["--output", "-"]);
         let piped = piped.stdout(Stdio::piped()).stderr(Stdio::null());
         let mut piped = piped.spawn().expect("the program starts");
@@ -99,14 +99,14 @@ fn a_stream_that_comes_back_is_played_again() {
     });
 }
 
-/// Ends a program like Ctrl-C.
+/// Interrupts a program like Ctrl-C.
 fn interrupt(program: &Program) {
     let pid = program.id().to_string();
     let sent = Command::new("kill").args(["-INT", &pid]).status();
     assert!(sent.expect("kill runs").success());
 }
 
-/// Pion's WHEP server, or the reason why it cannot be built.
+/// Starts Pion's WHEP server, or returns the reason why it cannot be built.
 fn whep_server() -> Option<Program> {
     static BUILT: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("whep");
@@ -175,13 +175,13 @@ fn a_stream_that_has_not_begun_is_awaited_and_a_wrong_token_is_not() {
         assert_eq!(stranger.status(), Some(2));
         let eve = play(&url, &["--token", "open-sesame"]);
         eve.says("does anybody publish there?; retrying");
-        // The server says when: the first pause would be shorter.
+        // The server sets the time; the first pause would be shorter.
         let waited = eve.says("connected, playing");
         assert!(waited.as_secs_f64() > 1.8, "{waited:?}");
     });
 }
 
-/// Address of a server that gives every request this answer.
+/// Returns the address of a server that gives this response to every request.
 fn answering(head: &str, body: &str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
     let url = format!("http://{}/whep", listener.local_addr().expect("bound"));
@@ -198,7 +198,7 @@ fn answering(head: &str, body: &str) -> String {
     url
 }
 
-/// Answer whose two media sections have this direction and this codec.
+/// Returns an answer whose two media sections have this direction and codec.
 fn answer(port: u16, direction: &str, codec: &str) -> String {
     let mut sdp = "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\n".to_owned();
     for (kind, mid) in [("audio", 0), ("video", 1)] {

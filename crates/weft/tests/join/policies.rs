@@ -19,7 +19,7 @@ fn server() -> (Program, String) {
     (server, url.expect("it says where it is"))
 }
 
-/// Participant in the room who writes statistics each second.
+/// Starts a participant in the room who writes statistics each second.
 fn join(command: &mut Command, url: &str, more: &[&str]) -> Program {
     let about = ["join", url, "--room", "r", "--stats", "/dev/stdout"];
     Program::start(command.args(about).args(more))
@@ -29,7 +29,7 @@ fn weft() -> Command {
     Command::new(env!("CARGO_BIN_EXE_weft"))
 }
 
-/// Sound packets per second between two lines.
+/// Returns the sound packets per second between two lines.
 fn rate(before: &Value, after: &Value) -> f64 {
     (heard(after) - heard(before)) as f64 / (time(after) - time(before))
 }
@@ -56,8 +56,7 @@ fn when_a_budget_ends_in_mid_call_the_backup_takes_over() {
 
         let after = sender.shows("the end of the link", |f| sent(f, "paid") == 0);
         let (used, left) = carried(&after, "paid");
-        // Counted every 200 ms, so it exceeds the budget by at most that
-        // amount.
+        // Counted every 200 ms, so at most the bytes of that time exceed the budget.
         assert!((0.12..0.126).contains(&used), "{used} MB: {after}");
         assert_eq!(left, Some(0.0));
         let begun = sent(&after, "spare");
@@ -65,7 +64,7 @@ fn when_a_budget_ends_in_mid_call_the_backup_takes_over() {
         let (still, _) = carried(&later, "paid");
         assert!((still - used).abs() < 0.001, "{still} MB after {used}");
 
-        // The change is inaudible: the sound continued.
+        // The change is inaudible, because the sound continued.
         let first = listener.shows("sound", |f| heard(f) > 50);
         let span = time(&later);
         let last = listener.shows("all of it", |f| time(f) - time(&first) > span);

@@ -79,7 +79,7 @@ fn a_publication_that_never_connected_ends_with_the_reason_and_status_1() {
         let about = ["publish", url, "--mic", "tone", "--link", "127.0.0.1"];
         Program::start(command.args(about).args(["--seconds", "2"]))
     };
-    // Nobody listens at the first address; at the second, nobody answers.
+    // The first address refuses connections; the second one accepts, but never answers.
     let silent = TcpListener::bind("127.0.0.1:0").expect("loopback");
     let port = silent.local_addr().expect("bound").port();
     let mut absent = publish(&format!("http://127.0.0.1:{}/whip/r", free_ports().0));

@@ -1,12 +1,12 @@
 //! `weft relay` between an encoder and our own server, which it treats like any WHIP server.
-//! The encoder is `weft publish`; `interop/ffmpeg.rs` has a foreign one.
+//! The encoder is `weft publish`; `interop/ffmpeg.rs` uses an external one.
 
 use serde_json::Value;
 use weft_testing::where_the_machine_keeps_up;
 
 use super::fixture::{Namespace, Program, cable, free_ports, pair, serve, server_at, time, weft};
 
-/// Frames received from all participants, each of whom is counted once.
+/// Returns the number of participants and the frames received from all of them.
 fn frames(figures: &Value) -> (usize, u64) {
     let all = figures["received"].as_object().expect("participants");
     let frames = all.values().filter_map(|from| from["frames"].as_u64());
@@ -40,7 +40,7 @@ fn a_room_sees_the_encoder_and_its_return_as_one_publication() {
         relay.says("packets go over all links");
         sees_more_than(&eve, 60);
 
-        // One at a time; the second one tries until the first has crashed.
+        // One encoder at a time; the second one retries until the first has crashed.
         let second = encoder();
         second.says("another encoder is publishing through this relay");
         first.kill();

@@ -1,4 +1,4 @@
-//! Restart of a server: its participants come back.
+//! Restart of a server: its participants return.
 
 use std::time::{Duration, Instant};
 
@@ -6,12 +6,12 @@ use weft_testing::where_the_machine_keeps_up;
 
 use super::fixture::{Program, free_ports, heard, server_at, weft};
 
-/// Promised time, from the moment at which the server listens again, and the interval of
-/// the statistics that show it.
+/// Promised time after the moment at which the server listens again, plus the interval of
+/// the statistics.
 const BACK: Duration = Duration::from_secs(3 + 1);
 
-/// Two participants are in a room of a server until `ends`; after `pause` a new
-/// server starts. Returns the time until one of them hears the other, in steps of the statistics' second.
+/// Two participants are in a room when `ends` stops the server; after `pause` a new server starts.
+/// Returns the time until one of them hears the other, with a resolution of a second.
 fn back_after(ends: impl Fn(&mut Program, &std::path::Path), pause: Duration) -> Duration {
     let ports = free_ports();
     let folder = tempfile::tempdir().expect("a folder");
@@ -43,9 +43,9 @@ fn those_in_a_room_are_back_within_three_seconds_after_a_server_that_was_killed_
     });
 }
 
-/// The media thread ends, and so does the process, for its supervisor to see.
-/// The pause is longer than in the package's unit (`RestartSec`), so that the
-/// retry intervals have grown.
+/// The media thread ends, and the process exits so that its supervisor notices. The pause
+/// is longer than in the package's unit (`RestartSec`), so that the retry intervals have
+/// grown.
 #[test]
 fn those_in_a_room_are_back_within_three_seconds_after_a_defect_ended_the_server() {
     where_the_machine_keeps_up(|| {

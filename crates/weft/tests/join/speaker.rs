@@ -9,8 +9,8 @@ use weft_testing::where_the_machine_keeps_up;
 
 use super::fixture::{PATIENCE, Program, free_ports, server_at, weft};
 
-/// Share of the sound in a file, 16 bits stereo at 48 kHz, that is a tone of 440 Hz;
-/// `None` before a second of sound. `header` bytes come first.
+/// Returns the share of a 440 Hz tone in the sound of a file (16 bits stereo at 48 kHz,
+/// after `header` bytes); `None` before a second of sound.
 fn tone(file: &Path, header: usize) -> Option<f64> {
     let bytes = fs::read(file).ok()?;
     let samples = bytes.get(header..)?.chunks_exact(4);
@@ -61,7 +61,7 @@ fn the_room_is_played_to_a_file_and_to_alsa() {
                 std::thread::sleep(Duration::from_millis(200));
             }
         }
-        // A file that exists is kept, and the error says so.
+        // An existing file is kept, and the error says so.
         let mut again = listen(wav.to_str().expect("a name"));
         again.says("name a new file");
         assert_eq!(again.status(), Some(2));

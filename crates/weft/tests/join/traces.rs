@@ -10,12 +10,13 @@ use weft_testing::{skipped, where_the_machine_keeps_up};
 
 use super::fixture::{free_ports, pair, server_at, weft};
 
-/// Text of a path.
+/// Returns the path as text.
 fn text(path: &Path) -> &str {
     path.to_str().expect("a path of UTF-8")
 }
 
-/// Values of `fields` of each packet that `filter` selects, where `port` carries RTP.
+/// Returns the values of `fields` for each packet selected by `filter`, where `port`
+/// carries RTP.
 fn tshark(file: &Path, port: u16, filter: &str, fields: &[&str]) -> Option<Vec<Vec<String>>> {
     let mut tshark = Command::new("tshark");
     tshark.arg("-r").arg(file);
@@ -29,7 +30,7 @@ fn tshark(file: &Path, port: u16, filter: &str, fields: &[&str]) -> Option<Vec<V
     Some(text.lines().map(row).collect())
 }
 
-/// Events of a log.
+/// Returns the events of a log.
 fn events(path: &Path) -> Vec<Value> {
     let log = std::fs::read_to_string(path).expect("a log");
     let events = log.split('\u{1e}').skip(2);
@@ -42,7 +43,7 @@ fn named<'a>(events: &'a [Value], name: &str) -> Vec<&'a Value> {
     named.map(|event| &event["data"]).collect()
 }
 
-/// Calls for some seconds over two links; returns the port of the server's media.
+/// Runs a call for some seconds over two links; returns the port of the server's media.
 fn call(folder: &Path) -> u16 {
     let (http, media) = free_ports();
     let _server = server_at((http, media), &folder.join("none"));
@@ -116,11 +117,11 @@ fn tshark_and_a_reader_of_qlog_find_both_links_of_a_call() {
             all += sent.len();
             feedback += of("rtcp", inbound).len();
         }
-        // It comes over both links, and SRTP drops the copy that is second.
+        // Feedback arrives over both links, and SRTP drops the second copy.
         assert!(feedback > 40, "{feedback} packets of feedback");
         assert_eq!(named(&events, "call:packet_sent").len(), all);
 
-        // What the other participant receives is VP8 and Opus, without malformed packets.
+        // The other participant receives VP8 and Opus, without malformed packets.
         let other = file("eve.pcapng");
         let shown = tshark(&other, port, "rtp", &["rtp.ssrc"]).expect("tshark is here");
         assert!(shown.len() > 300, "{}", shown.len());
@@ -132,7 +133,7 @@ fn tshark_and_a_reader_of_qlog_find_both_links_of_a_call() {
 
 #[test]
 fn a_full_disk_ends_the_trace_and_not_the_call() {
-    // With the permission for network namespaces comes that to mount.
+    // The permission for network namespaces includes the permission to mount.
     let Some(_namespaces) = pair() else { return };
     where_the_machine_keeps_up(|| {
         let folder = tempfile::tempdir().expect("a folder");
@@ -141,7 +142,7 @@ fn a_full_disk_ends_the_trace_and_not_the_call() {
         let url = format!("http://127.0.0.1:{}", ports.0);
         let small = folder.path().join("small");
         std::fs::create_dir(&small).expect("a folder");
-        // A file system of 256 kB in a mount namespace of its own.
+        // A file system of 256 kB in a separate mount namespace.
         let script = "mount -t tmpfs -o size=256k none \"$1\" && shift && \"$@\"; status=$?; \
                       stat -c %s \"$0\"/* >&2; exit $status";
         let mut command = Command::new("unshare");

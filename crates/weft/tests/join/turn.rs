@@ -10,7 +10,7 @@ use weft_testing::{skipped, where_the_machine_keeps_up};
 use super::fixture::{Namespace, PATIENCE, Program, sent};
 use super::networks::{SERVER, allow_drops, behind_with, drop_at, join};
 
-/// Most time from the start until a link falls back to a relay, and until it carries
+/// Maximum time from the start until a link falls back to a relay, and until it carries
 /// packets.
 const FALLEN_BACK: Duration = Duration::from_secs(3);
 const CONNECTED: Duration = Duration::from_secs(4);
@@ -19,7 +19,7 @@ fn url() -> String {
     format!("http://{SERVER}:8080")
 }
 
-/// Drops UDP that comes to the server over these links.
+/// Drops UDP to the server on these links.
 fn block_udp(server: &Namespace, links: &[&str]) {
     allow_drops(server);
     for link in links {
@@ -27,7 +27,7 @@ fn block_udp(server: &Namespace, links: &[&str]) {
     }
 }
 
-/// Waits until the program has said all of these; returns when each was said.
+/// Waits until the program has printed all of these; returns the time of each.
 fn said(program: &Program, wanted: &[&str]) -> Vec<Duration> {
     let began = Instant::now();
     let mut times = vec![None; wanted.len()];
@@ -68,7 +68,7 @@ fn a_link_without_udp_is_up_within_4_s_through_the_servers_own_turn() {
         println!("{times:?}");
         assert!(times[0] < FALLEN_BACK && times[2] < CONNECTED, "{times:?}");
         sender.shows("sound", |figures| sent(figures, "a") > 100);
-        // The firewall is opened.
+        // Opens the firewall.
         server_side.ip("rule del pref 1 iif sa ipproto udp");
         sender.says("link `a`: UDP comes back");
         sender.shows("sound", |figures| {
@@ -102,7 +102,7 @@ fn a_link_without_udp_is_one_of_several_and_carries_the_call_alone() {
     });
 }
 
-/// coturn at [`SERVER`], with these options beside its ports and one user.
+/// Starts coturn at [`SERVER`], with these options besides its ports and one user.
 fn coturn(side: &Namespace, folder: &Path, options: &[&str]) -> Program {
     let [certificate, key] = ["turn.pem", "turn.key"].map(|name| folder.join(name));
     let subject = format!("/CN={SERVER}");
@@ -132,7 +132,7 @@ fn coturn(side: &Namespace, folder: &Path, options: &[&str]) -> Program {
     let coturn = Program::start(&mut command);
     loop {
         let line = coturn.told.recv_timeout(PATIENCE).expect("it starts");
-        // Its last line before it serves.
+        // The last line before it serves.
         if line.contains("admin thread") {
             return coturn;
         }
@@ -224,7 +224,7 @@ fn a_turn_server_that_is_full_wrong_or_silent_is_reported_and_tried_again() {
             ],
         );
         drop(two);
-        // A firewall drops what goes to it, until it is opened.
+        // A firewall drops packets to coturn until it is opened.
         drop_at(&server_side, "iif sa ipproto tcp dport 3478");
         let silent = sender(&["a"], "kim:secret");
         silent.says("cannot be reached");

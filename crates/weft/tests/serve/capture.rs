@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use super::{PATIENCE, Server, weft};
 
-/// Arguments of a participant of the room `r` on this machine.
+/// Arguments of a participant in the room `r` on this machine.
 fn join(state: &Path, server: &Server, more: &[&str]) -> Command {
     let url = format!("http://{}", server.address);
     let mut command = weft(state);
@@ -21,7 +21,7 @@ fn join(state: &Path, server: &Server, more: &[&str]) -> Command {
     command
 }
 
-/// Stops the server as a service manager does, and waits for its end.
+/// Stops the server like a service manager, and waits until it exits.
 fn stop(mut server: Server) -> i32 {
     let id = server.child.id().to_string();
     let sent = Command::new("kill").args(["-TERM", &id]).status();
@@ -45,7 +45,7 @@ fn the_packets_of_a_room_are_in_a_file_for_its_operator() {
     let server = Server::start(command.arg("--pcap").arg(state));
     let file = state.join("serve-1.pcapng");
     server.says("serve-1.pcapng");
-    // The thread that writes does not take the signal.
+    // The thread that writes does not receive the signal.
     server.hang_up();
     let mode = file.metadata().expect("a file").permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
@@ -76,7 +76,7 @@ fn the_packets_of_a_room_are_in_a_file_for_its_operator() {
             .as_f64()
             .unwrap_or_else(|| panic!("{name} in {found}"))
     };
-    // Sound alone is 50 packets a second, in from the sender and out to the viewer.
+    // Sound alone has 50 packets a second, in from the sender and out to the viewer.
     assert!(
         number("packets_received") > 250.0 && number("packets_sent") > 200.0,
         "{found}"

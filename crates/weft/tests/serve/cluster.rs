@@ -1,4 +1,4 @@
-//! Servers of a cluster as processes, of which one is killed.
+//! Servers of a cluster as processes, one of which is killed.
 
 #[path = "../../../weft-server/src/tests/nats.rs"]
 mod nats;
@@ -14,11 +14,12 @@ use weft_testing::where_the_machine_keeps_up;
 use super::*;
 use nats::Nats;
 
-/// Longest time from the death of a server until the pictures of its participants come from
+/// Maximum time from the death of a server until its participants' pictures arrive from
 /// another one, as the documentation says.
 const BACK: Duration = Duration::from_secs(3);
 
-/// Leads each connection to the first of these servers that accepts it, as load balancers do.
+/// Directs each connection to the first of these servers that accepts it, like a load
+/// balancer.
 fn balance(servers: [SocketAddr; 2]) -> SocketAddr {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     let address = listener.local_addr().expect("it has one");
@@ -62,7 +63,7 @@ fn join_with(state: &Path, server: SocketAddr, options: &[&str]) -> Joined {
     Joined(command.spawn().expect("it starts"))
 }
 
-/// Opens an event stream, as a client that does not know how to move.
+/// Opens an event stream, like a client that does not support moves.
 fn stay(server: &Server, path: &str, token: &str) -> TcpStream {
     let mut stream = TcpStream::connect(server.address).expect("it listens");
     let head =
@@ -73,7 +74,7 @@ fn stay(server: &Server, path: &str, token: &str) -> TcpStream {
     stream
 }
 
-/// Waits until two servers know each other.
+/// Waits until two servers have discovered each other.
 fn meet(one: &Server, two: &Server) {
     let known = |server: &Server| server.get("/metrics").contains("weft_cluster_servers 1\n");
     wait_for("the servers know each other", || {
@@ -96,13 +97,14 @@ fn join(state: &Path, server: SocketAddr, name: &str, options: &[&str]) -> Joine
     Joined(command.spawn().expect("it starts"))
 }
 
-/// Pictures and freezes by participant, in the last whole line of a statistics file.
+/// Returns pictures and freezes by participant, from the last complete line of a
+/// statistics file.
 fn seen(file: &Path) -> BTreeMap<String, (u64, u64)> {
     history(file).pop().unwrap_or_default()
 }
 
-/// Pictures and freezes by participant, in each whole line of a statistics file: it has one
-/// each second.
+/// Returns pictures and freezes by participant, for each complete line of a statistics
+/// file, which has one each second.
 fn history(file: &Path) -> Vec<BTreeMap<String, (u64, u64)>> {
     let text = std::fs::read_to_string(file).unwrap_or_default();
     let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
@@ -135,7 +137,7 @@ fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// Free port of loopback, which a server must know before it starts.
+/// Returns a free loopback port, for a server that must know it before it starts.
 fn free_port() -> u16 {
     let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     free.local_addr().expect("it has one").port()
@@ -192,7 +194,7 @@ fn newcomers_to_a_draining_server_are_sent_to_another_with_their_token() {
     });
 }
 
-/// Server of the cluster with an address that others can name, and so many seconds to drain.
+/// Starts a server of the cluster with a public URL and this many seconds to drain.
 fn draining(nats: &Nats, state: &Path, name: &str, seconds: &str) -> Server {
     let at = format!("127.0.0.1:{}", free_port());
     let mut command = weft(state);
@@ -319,7 +321,7 @@ fn programs_of_a_draining_server_are_sent_to_another_before_it_ends() {
         wait_for("OBS is on the other server", || {
             seen(&file).keys().any(is_new).then_some(())
         });
-        // After half of the time to drain; the file has a line each second.
+        // After half of the drain time; the file has a line each second.
         let moved = asked.elapsed();
         let range = Duration::from_secs(8)..Duration::from_secs(12);
         assert!(range.contains(&moved), "{moved:?}");

@@ -1,12 +1,12 @@
-//! `weft load` against a real server: whether its figures are plausible, and whether it tells
-//! failures.
+//! `weft load` against a real server: whether its figures are plausible, and whether it
+//! reports failures.
 
 use serde_json::Value;
 use weft_testing::where_the_machine_keeps_up;
 
 use super::*;
 
-/// Small pictures, so that a development build keeps up.
+/// Small pictures, so that a development build can keep up.
 const SMALL: [&str; 8] = [
     "--size",
     "180p",
@@ -45,7 +45,7 @@ fn url(server: &Server) -> String {
     format!("http://{}", server.address)
 }
 
-/// Number at a path of keys.
+/// Returns the number at a path of keys.
 fn number(figures: &Value, path: &str) -> f64 {
     let value = figures.pointer(path).and_then(Value::as_f64);
     value.unwrap_or_else(|| panic!("{path} in {figures:#}"))
@@ -104,7 +104,7 @@ fn figures_of_publishers_and_viewers_are_plausible() {
         within("/viewers/fps", 14.0, 15.5);
         within("/viewers/latency_ms/p50", 0.05, 100.0);
         within("/viewers/packets/loss_after_repair", 0.0, 0.01);
-        // 150 kbit/s for each stream at most, and half of that at least; headers.
+        // Between 75 and 150 kbit/s for each stream, plus headers.
         within("/viewers/received_mbps", 4.0, 14.0);
         within("/publishers/sent_mbps", 0.4, 1.4);
         let order = ["answered", "connected", "first_rtp", "first_picture"];
@@ -218,7 +218,7 @@ fn refusals_are_reported_with_the_remedy() {
         1,
         &["127.0.0.1:1"],
     );
-    // It asks before it encodes, which takes longer.
+    // It contacts the server before it encodes, which takes longer.
     let (_, output) = load("http://127.0.0.1:1", state.path(), &["--viewers", "1"]);
     let told = text(&output.stderr);
     assert!(

@@ -1,5 +1,4 @@
-//! `weft serve` from its operator's view: signals, system limits, and `weft
-//! rooms`.
+//! `weft serve` for its operator: signals, system limits, and `weft rooms`.
 
 mod capture;
 mod cluster;
@@ -17,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-/// Limit of all waits, on a busy machine.
+/// Limit for all waits, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Server with its output lines, killed at the end of the test.
@@ -34,7 +33,7 @@ impl Drop for Server {
     }
 }
 
-/// Program with its state in this folder.
+/// Returns the program, with its state in this folder.
 fn weft(state: &Path) -> Command {
     with_state(Command::new(env!("CARGO_BIN_EXE_weft")), state)
 }
@@ -113,7 +112,7 @@ impl Server {
     }
 }
 
-/// Self-signed certificate of a server, and its key.
+/// Returns a self-signed certificate of a server, and its key.
 fn certificate() -> (TempDir, [PathBuf; 2]) {
     let state = TempDir::new().expect("a folder");
     let mut command = weft(state.path());

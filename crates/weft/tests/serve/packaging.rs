@@ -1,5 +1,5 @@
-//! Files for operators: they name metrics, options and alerts that exist, and
-//! the programs that read them accept them.
+//! Files for operators: their metrics, options and alerts exist, and the programs that
+//! read them accept them.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
@@ -22,7 +22,7 @@ fn read(file: &str) -> String {
     std::fs::read_to_string(packaging(file)).expect("a file of the package")
 }
 
-/// Names of metrics in a text.
+/// Returns the metrics named in a text.
 fn names(text: &str) -> BTreeSet<String> {
     let is_sign = |c: char| c.is_ascii_lowercase() || c == '_';
     let words = text.split(|c| !is_sign(c));
@@ -30,7 +30,7 @@ fn names(text: &str) -> BTreeSet<String> {
     names.map(str::to_owned).collect()
 }
 
-/// Metrics of a server with somebody in a room.
+/// Returns the metrics of a server with a participant in a room.
 fn metrics() -> String {
     let state = TempDir::new().expect("a folder");
     let mut command = weft(state.path());
@@ -54,7 +54,7 @@ fn metrics() -> String {
     metrics.to_owned()
 }
 
-/// Runs a program of the machine, if it has it.
+/// Runs a program if the machine has it.
 fn run(mut command: Command, input: &str) -> Option<Output> {
     let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let Ok(mut child) = piped.stderr(Stdio::piped()).spawn() else {

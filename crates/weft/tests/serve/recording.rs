@@ -19,7 +19,7 @@ const PYTHON: &str = concat!(
     "/../../.tools/ffmpeg/bin/python"
 );
 
-/// Participant of the room `r` over HTTP. Without tokens, everybody moderates.
+/// Participant of the room `r` over HTTP. Without tokens, everyone is a moderator.
 pub(crate) struct Moderator {
     address: std::net::SocketAddr,
     events: BufReader<TcpStream>,
@@ -79,7 +79,7 @@ impl Moderator {
     }
 }
 
-/// Somebody who publishes, killed at the end of the test.
+/// Publisher, killed at the end of the test.
 pub(crate) struct Publisher(Child);
 
 impl Drop for Publisher {
@@ -99,7 +99,7 @@ pub(crate) fn publish(state: &Path, server: &Server, name: &str, more: &[&str]) 
     Publisher(quiet.spawn().expect("it starts"))
 }
 
-/// Waits until the index of the one recording under a folder satisfies this.
+/// Waits until the index of the only recording under a folder satisfies the predicate.
 pub(crate) fn index(folder: &Path, satisfies: impl Fn(&Value) -> bool) -> (PathBuf, Value) {
     let began = Instant::now();
     let mut last = Value::Null;
@@ -187,10 +187,10 @@ fn a_killed_server_leaves_files_that_play() {
         ("Bob", "microphone", "Bob-microphone.webm"),
     ];
     assert!(recorded(&index).into_iter().eq(expected), "{index:#}");
-    // The last of the four began four seconds before, and a crash costs two at most.
+    // The last of the four started four seconds ago, and a crash costs at most two.
     let least = 2.0 - began.elapsed().as_secs_f64();
     for (name, kind, _) in expected {
-        // More than one file where a busy machine made the encoder change its size.
+        // More than one file if a busy machine made the encoder change its size.
         let files = tracks(&index)
             .iter()
             .filter(|t| t["name"] == name && t["kind"] == kind);
@@ -207,7 +207,7 @@ fn a_killed_server_leaves_files_that_play() {
         );
     }
 
-    // A film of what is left, of both codecs.
+    // A film of the remaining files, in both codecs.
     let compose = || {
         let mut command = weft(state.path());
         let output = command.arg("compose").arg(&path).output().expect("it ran");
@@ -227,7 +227,7 @@ fn a_killed_server_leaves_files_that_play() {
     assert!(complained.contains("--output"), "{complained}");
 }
 
-/// A file system of a megabyte, in a namespace of the server's own.
+/// A file system of a megabyte, in the server's own namespace.
 #[test]
 fn a_full_disk_is_reported_and_the_recording_so_far_is_kept() {
     let state = TempDir::new().expect("a folder");

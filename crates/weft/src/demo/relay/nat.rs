@@ -132,8 +132,8 @@ impl Nat {
             match read {
                 Ok(()) => {}
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => return,
-                // The system reports here, once, that an earlier packet was
-                // refused (no listener).
+                // The system reports here, once, that an earlier packet was refused
+                // because nothing listens.
                 Err(_) => self.totals.send_errors += 1,
             }
         }

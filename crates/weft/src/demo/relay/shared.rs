@@ -4,13 +4,13 @@ use std::sync::{Mutex, PoisonError};
 use weft_links::{Counters, WiredDirection};
 use weft_units::{Duration, Instant, Rate};
 
-/// Overhead of a UDP packet on the emulated link: an IPv4 header without
-/// options (RFC 791 section 3.1: 20 bytes) and a UDP header (RFC 768: 8 bytes),
-/// for either family of loopback sockets.
+/// Overhead of a UDP packet on the emulated link: an IPv4 header without options (RFC 791
+/// section 3.1: 20 bytes) and a UDP header (RFC 768: 8 bytes), for loopback sockets of
+/// either family.
 pub const OVERHEAD_BYTES: u64 = 20 + 8;
 
-/// Lateness from which a departure counts as late: chosen by us, an order of
-/// magnitude below the delays of the emulated links.
+/// Lateness at which a departure counts as late: chosen by us, an order of magnitude
+/// below the delays of the emulated links.
 pub const LATE: Duration = Duration::from_millis(2);
 
 /// Direction from the clients to the target.
@@ -25,8 +25,8 @@ pub struct RelayCounters {
     pub up: WayCounters,
     /// Direction from the target to the clients.
     pub down: WayCounters,
-    /// Packets that the system did not send: no listener at the target or the
-    /// client's address, or no room.
+    /// Packets that the system did not send, because nothing listens at the target or the
+    /// client's address, or the buffer is full.
     pub send_errors: u64,
     /// Packets that left more than [`LATE`] after their time: the emulation was
     /// inaccurate for these.
@@ -46,8 +46,8 @@ pub struct WayCounters {
     pub delay: Duration,
     /// Packets and bytes sent into the link, delivered and dropped by reason.
     pub link: Counters,
-    /// Waiting time of a packet that arrives now; `None` in an outage with
-    /// packets waiting.
+    /// Waiting time of a packet that arrives now; `None` during an outage with waiting
+    /// packets.
     pub queue_delay: Option<Duration>,
 }
 
@@ -73,8 +73,8 @@ pub enum Change {
 }
 
 impl Shared {
-    // A panic elsewhere leaves consistent values: they are `Copy` and written
-    // at once.
+    // A panic elsewhere leaves consistent values, because they are `Copy` and written at
+    // once.
     pub fn read(&self) -> Published {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -94,7 +94,7 @@ fn an_echo_takes_the_delay_of_both_ways_over_ipv6() {
 #[test]
 fn a_burst_leaves_at_the_capacity() {
     let (relay, target, client) = network("rate=2mbit,queue=1MB", "127.0.0.1");
-    // Few enough packets for the system's smallest receive buffer.
+    // Few enough packets for the smallest receive buffer of any system.
     let (packets, rounds) = (51, 3);
     // 51 x 8,000 bits at 2 Mbps.
     let expected = ms(204);
@@ -198,7 +198,7 @@ fn the_client_that_was_silent_longest_makes_room() {
     seen(newcomer);
     assert_eq!(seen(&first), first_seen);
     assert_eq!(seen(&others[1]), others_seen[1]);
-    // The system assigns ports at random, so the same one is unlikely.
+    // The system assigns ports at random, so the same port is unlikely.
     assert_ne!(seen(&others[0]), others_seen[0], "it is new to the relay");
 }
 
@@ -223,7 +223,7 @@ fn relays_change_one_by_one() {
     let client = socket("127.0.0.1");
     client.send_to(b"lost", one.address()).unwrap();
     wait_for(&one, |c| c.up.link.random_loss.packets == 1);
-    // An ended relay does not disturb the others.
+    // Ending a relay does not disturb the others.
     let address = one.address();
     drop(one);
     other.set_capacity(&[DOWN], Rate::ZERO);

@@ -1,7 +1,6 @@
-//! Compares a call in the simulator with the same call over real sockets: the
-//! links of one scenario as models in virtual time, and as relays between
-//! sockets of this machine; one camera model, one session, one method of
-//! counting.
+//! Compares a call in the simulator with the same call over real sockets. The links of
+//! one scenario run as models in virtual time, and as relays between sockets of this
+//! machine; camera model, session and method of counting are the same.
 
 mod sockets;
 
@@ -126,8 +125,8 @@ fn a_short_call_over_sockets_is_as_in_virtual_time() {
         let (virtually, really) = (case.in_virtual_time(1), case.over_sockets(1));
         virtually.row("virtual time");
         really.row("sockets");
-        // A busy machine adds delay without a useful bound; but no picture
-        // arrives sooner than in virtual time, and none is lost.
+        // A busy machine adds unbounded delay, but no picture arrives sooner than in
+        // virtual time, and none is lost.
         let fps = really.fps / virtually.fps;
         assert!((0.75..1.1).contains(&fps), "{really:?}, {virtually:?}");
         let latency = really.mean_ms / virtually.mean_ms;

@@ -1,5 +1,5 @@
-//! Call over sockets: one peer has a socket and a relay for each link, the
-//! other a single socket that all relays lead to.
+//! Call over sockets. One peer has a socket and a relay for each link; the other has a
+//! single socket, the target of all relays.
 
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::mpsc::{Sender, channel};
@@ -81,7 +81,7 @@ pub(super) fn run(case: &Case, seed: u64) -> Vec<ShownPicture> {
     let callee = start("callee", clock, vec![far.0], watching, callee);
     let patience = std::time::Duration::from_secs(20);
     begins.recv_timeout(patience).expect("they connect");
-    // A timer of the test: the channel never gets a message.
+    // A timer of the test: the channel never receives a message.
     let _ = begins.recv_timeout(case.setup.duration.into());
     for end in [caller, callee] {
         end.remote.send(Command::Stop);

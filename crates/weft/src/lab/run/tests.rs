@@ -150,7 +150,7 @@ fn the_same_command_resumes_and_another_one_does_not() {
     let (outcome, _) = work("a", &stop).run(&Simulator);
     assert_eq!(outcome.finished(), 0);
     let about = std::fs::read_to_string(unfinished.join("about.txt")).unwrap();
-    // Remains of an interrupted run with a single task.
+    // State after an interrupted run with a single task.
     let (_, left) = Folder::resume(folder.path(), &about).unwrap();
     assert!(left.is_empty());
     let kept = |ended: runs::TaskResult| {
@@ -158,7 +158,7 @@ fn the_same_command_resumes_and_another_one_does_not() {
         place.keep_for_now(&scenario, &ended.expect("it ends well"))
     };
     runs::run(&scenario, &Simulator, 1, &go, kept).unwrap();
-    // No run is left, so a stop does not matter.
+    // All runs are finished, so a stop has no effect.
     let (outcome, ran) = work("a", &stop).run(&Simulator);
     assert_eq!((outcome.finished(), ran.is_ok()), (1, true));
     // The folder exists until the whole command has ended.
@@ -267,7 +267,7 @@ fn a_campaign_resumes_with_simulated_runs() {
     );
     std::fs::write(&file, text).unwrap();
     let line = format!("weft lab run {} --out {}", file.display(), out.display());
-    // It cannot finish: the path of the second run is occupied.
+    // Writing fails, because the path of the second run is occupied.
     std::fs::create_dir_all(&out).unwrap();
     std::fs::write(out.join("b"), "in the way").unwrap();
     run(&arguments(&line)).unwrap_err();

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Configuration of a file with this text and a token file.
+/// Returns the configuration of a file with this text and a token file.
 fn load(text: &str, more: &[&str]) -> Result<Configuration, String> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name);

@@ -31,7 +31,7 @@ fn every_option_of_the_command_line_is_a_key() {
     let keys: BTreeSet<String> = keys(&definition).map(|(name, _)| name.to_owned()).collect();
     let missing: Vec<&String> = options.difference(&keys).collect();
     assert_eq!(missing, ["check", "config"]);
-    // The form that each option has according to its definition.
+    // Form of each option according to its definition.
     for key in &keys {
         let option = definition
             .get_arguments()
@@ -78,7 +78,7 @@ fn the_command_line_wins_also_over_what_it_excludes() {
     let line = "weft serve --config FILE --log info --insecure-http --token x";
     let arguments = with(text, line).expect("valid");
     assert_eq!(arguments[5..], ["--max-rooms=7"]);
-    // Half of a pair may be in the file.
+    // One of two options that require each other may be in the file.
     let arguments = with("key = \"k\"", "weft serve --config FILE --certificate c");
     assert_eq!(
         arguments.map(|a| a[2..].to_vec()),

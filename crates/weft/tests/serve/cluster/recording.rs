@@ -4,8 +4,8 @@ use super::nats::Nats;
 use super::*;
 use crate::recording::{Moderator, decoded, index, publish, tracks};
 
-/// Two servers of a cluster that record, each into a folder of its own, with one target of
-/// their webhooks.
+/// Two servers of a cluster, each recording into its own folder, with a common webhook
+/// target.
 struct Servers {
     _nats: Nats,
     states: [TempDir; 3],
@@ -14,7 +14,7 @@ struct Servers {
     told: Receiver<Value>,
 }
 
-/// Starts a target of webhooks; returns its URL and the events.
+/// Starts a webhook target; returns its URL and the events.
 fn target() -> (String, Receiver<Value>) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     let address = listener.local_addr().expect("it has one");
@@ -102,14 +102,14 @@ impl Servers {
     }
 }
 
-/// Names of the files of an index that have this name of a participant.
+/// Returns the files of an index that belong to a participant with this name.
 fn files<'a>(index: &'a Value, name: &str) -> Vec<&'a str> {
     let all = tracks(index).iter();
     let of_name = all.filter(|track| track["name"] == name);
     of_name.filter_map(|track| track["file"].as_str()).collect()
 }
 
-/// Asserts that all files of a recording have this many seconds or more.
+/// Asserts that each file of a recording has at least this many seconds.
 fn play(folder: &Path, index: &Value, least: f64) {
     for track in tracks(index) {
         let file = track["file"].as_str().expect("a name");
@@ -195,7 +195,7 @@ fn another_server_continues_the_recording_of_a_killed_one() {
     eprintln!("the second part began {took:?} after the death");
     let (folder, first) = index(place.folders[1].path(), |_| true);
     assert_eq!(first["length_ms"], Value::Null, "its server was killed");
-    // A crash costs two seconds at most.
+    // A crash costs at most two seconds.
     play(&folder, &first, 2.0);
 
     thread::sleep(Duration::from_secs(2));
@@ -259,7 +259,7 @@ fn a_server_that_drains_passes_its_recording_on_and_nothing_is_missing() {
     }
 }
 
-/// Seconds of a day of a time in RFC 3339.
+/// Returns the seconds of the day of an RFC 3339 time.
 fn moment(time: &str) -> Option<f64> {
     let (_, clock) = time.trim_end_matches('Z').split_once('T')?;
     let mut parts = clock.split(':').map(|part| part.parse::<f64>().ok());
