@@ -18,7 +18,7 @@ fn main() {
     let joins: u16 = asked.unwrap_or(300);
     let server = SocketAddr::from(([10, 0, 0, 1], 1));
     let certificate = || Certificate::generate().expect("the system has randomness");
-    // What time it is concerns nobody here.
+    // Any value works here.
     #[allow(clippy::disallowed_methods)]
     let std = std::time::Instant::now();
     let mut house = House {
@@ -64,8 +64,8 @@ struct House {
 }
 
 impl House {
-    /// Somebody publishes: what the description took, and each datagram of ICE
-    /// and DTLS until they are connected.
+    /// Lets a new publisher join: returns the time for the description, and for each
+    /// datagram of ICE and DTLS until it is connected.
     fn join(&mut self, number: u16) -> (std::time::Duration, Vec<std::time::Duration>) {
         let addr = SocketAddr::from(([10, 0, 0, 9], 1_000 + number));
         let local = LocalAddress {
@@ -132,7 +132,7 @@ impl House {
         panic!("the connection was not established");
     }
 
-    /// Returns the datagrams that are sent, to this address or to any.
+    /// Returns the datagrams that are sent to this address, or to any.
     fn drain(&mut self, to: Option<SocketAddr>) -> Vec<Vec<u8>> {
         let mut sent = Vec::new();
         while let Some(output) = self.plane.poll_output() {

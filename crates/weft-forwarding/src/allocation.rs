@@ -1,5 +1,4 @@
-//! Division of what a player's paths carry among its streams: sound first, then the
-//! cameras.
+//! Division of the rate of a player's paths among its streams: sound first, then the cameras.
 
 use crate::division::{self, Want};
 use crate::encoding::{Encoding, useful};
@@ -10,51 +9,51 @@ use crate::traffic::Traffic;
 use weft_peer::PeerKey;
 use weft_units::{Duration, Instant, MediaKind, Rate, StreamId};
 
-/// Factors on the target within which the cameras must fit.
+/// Factors on the target rate within which the cameras must fit.
 struct Tolerance {
-    /// A layer is dropped when the stream is over its share by more than this.
+    /// A layer is dropped if the stream exceeds its share by more than this factor.
     layers: f64,
-    /// A camera is paused when those that move are over the target by more than this.
+    /// A camera is paused if the moving ones exceed the target by more than this factor.
     cameras: f64,
 }
 
-/// Tolerance while next to nothing waits for the player. An encoder is 15 % over its own
-/// target for seconds after each change, and a controller that is still feeling its way is
-/// off by more; a link that really is too slow lowers the target further. Chosen by us.
+/// Tolerance while almost nothing waits for the player. An encoder exceeds its own target
+/// by 15 % for seconds after each change, and a controller that is still probing is off
+/// by more; a link that really is too slow lowers the target further. Chosen by us.
 const TOLERANT: Tolerance = Tolerance {
     layers: 1.4,
     cameras: 1.1,
 };
-/// Tolerance while a queue shows that the paths do not carry what is sent. Chosen by trial:
-/// `tests/room/crowded.rs`.
+/// Tolerance while a queue shows that the paths do not carry the sent rate. Chosen by
+/// trial: `tests/room/crowded.rs`.
 const STRICT: Tolerance = Tolerance {
     layers: 1.15,
     cameras: 1.0,
 };
-/// Longer than this, a queue shows that. Chosen by us: a keyframe makes a shorter one.
+/// Length of a queue above which it shows that. Chosen by us: a keyframe makes a shorter one.
 const QUEUE_SHORT: Duration = Duration::from_millis(150);
 
 impl Traffic {
-    /// Returns the rate of all that a stream to a player can be of use for: of the
-    /// largest encoding that it may carry.
+    /// Returns the highest useful rate of a stream to a player: that of the largest
+    /// encoding that it may carry.
     pub(crate) fn demand(&self, now: Instant, subscribed: &Subscribed) -> Option<Rate> {
         self.demand_of(now, subscribed, &self.choices(now, subscribed))
     }
 
-    /// Returns what a stream can use; `None` before any of its encodings was measured.
+    /// Returns the rate that a stream can use; `None` before any of its encodings was measured.
     fn demand_of(&self, now: Instant, of: &Subscribed, choices: &[Encoding]) -> Option<Rate> {
         let encodings = &of.carried.encodings;
         match (encodings.len(), choices.last()) {
             (0 | 1, _) => self.router.demand(now, of.id),
             (_, Some(largest)) => Some(largest.rate),
-            // A camera that has stopped takes nothing from the others.
+            // A camera that has stopped does not reduce the shares of the others.
             (_, None) => encodings
                 .iter()
                 .find_map(|track| self.router.rate(now, *track)),
         }
     }
 
-    /// Returns the encodings to choose from; none where there is only one.
+    /// Returns the encodings to choose from; empty if there is only one.
     fn choices(&self, now: Instant, subscribed: &Subscribed) -> Vec<Encoding> {
         match subscribed.carried.encodings.len() {
             0 | 1 => Vec::new(),
@@ -74,8 +73,8 @@ impl Traffic {
         useful(all.collect(), carried.shown)
     }
 
-    /// Returns the encoding that a player gets at first. While its paths are not measured,
-    /// they are taken to carry [`LEAST_MAX_RATE`].
+    /// Returns the first encoding that a player gets. Until its paths are measured, they
+    /// are assumed to carry [`LEAST_MAX_RATE`].
     pub(crate) fn first_encoding(
         &self,
         now: Instant,
@@ -96,7 +95,8 @@ impl Traffic {
         chosen.or(encodings.first().copied())
     }
 
-    /// Sound has the right of way; the cameras divide the rest.
+    /// Updates the rates of a player's streams: sound comes first, and the cameras divide
+    /// the rest.
     pub(crate) fn tell_downlink(&mut self, now: Instant, key: PeerKey) {
         let Some(player) = self.players.get(&key) else {
             return;
@@ -127,7 +127,8 @@ impl Traffic {
                 .shown
                 .map_or(0, |(width, height)| u64::from(width) * u64::from(height)),
             demand: self.demand_of(now, s, choices),
-            // Only those who say what they show are told what is paused.
+            // Cameras are paused only for players that report their view, because only
+            // those are informed of pauses.
             smallest: match (s.carried.shown, choices.first()) {
                 (Some(_), Some(encoding)) => encoding.rate,
                 _ => Rate::ZERO,
@@ -150,8 +151,8 @@ impl Traffic {
         for (place, (stream, choices)) in cameras.into_iter().enumerate() {
             if !wants[place].paused {
                 let share = shares.as_ref().map(|shares| shares[place]);
-                // One camera is raised at a time: the next one when the share of all shows
-                // what that cost.
+                // Only one camera is raised at a time: the next one after the shares show
+                // the cost of the first.
                 let may_rise = raised.iter().all(|other| *other == stream);
                 let is_raised = self.share(now, (key, stream), (&choices, share), may_rise);
                 raised.retain(|other| *other != stream);
@@ -160,7 +161,7 @@ impl Traffic {
         }
     }
 
-    /// Returns the streams to a player that were raised lately.
+    /// Returns the streams to a player that were raised recently.
     fn raised(&self, now: Instant, key: PeerKey) -> Vec<StreamId> {
         let player = self.players.get(&key).into_iter();
         let subscriptions = player.flat_map(|player| &player.subscriptions);
@@ -184,7 +185,7 @@ impl Traffic {
         paused
     }
 
-    /// Returns the streams to a player that its paths have no room for.
+    /// Returns the streams to a player that are paused because its paths have no room for them.
     pub(crate) fn paused(&self, peer: PeerKey) -> impl Iterator<Item = StreamId> {
         let player = self.players.get(&peer).into_iter();
         let subscriptions = player.flat_map(|player| &player.subscriptions);
@@ -192,8 +193,8 @@ impl Traffic {
         paused.map(|(stream, _)| *stream)
     }
 
-    /// Gives a camera its part of what a player's paths carry; returns whether it was raised
-    /// to a larger encoding lately.
+    /// Gives a camera its share of the rate of a player's paths; returns whether it was
+    /// raised to a larger encoding recently.
     fn share(
         &mut self,
         now: Instant,
@@ -216,7 +217,7 @@ impl Traffic {
         let is_raised = subscribed.is_raised(now);
         let place = |track| choices.iter().position(|e| Some(e.track) == track);
         match chosen {
-            // What does not fit stops at once.
+            // An encoding that does not fit stops at once.
             Some(track) if place(chosen) < place(self.router.track(id)) => {
                 self.router.switch_track(now, id, track);
             }

@@ -1,4 +1,4 @@
-//! Messages to the other planes of a server: publications, and regular figures.
+//! Messages to the other planes of a server: publications, and regular statistics.
 
 use crate::plane::Plane;
 use crate::publisher::Publisher;
@@ -6,7 +6,7 @@ use crate::relay::Message;
 use weft_units::Instant;
 
 impl Plane {
-    /// Tells the other planes the present state of a publication.
+    /// Announces the present state of a publication to the other planes.
     pub(crate) fn announce(&mut self, publisher: &Publisher) {
         let publication = self.publications.get(publisher);
         let announced = publication.and_then(|p| p.announced());
@@ -19,7 +19,7 @@ impl Plane {
         }
     }
 
-    /// Removes a publication that nobody publishes or waits for.
+    /// Removes a publication that has neither a publisher nor players.
     pub(crate) fn remove_if_over(&mut self, publisher: &Publisher) {
         let over = self.publications.get(publisher).filter(|p| p.is_over());
         if let Some(publication) = over {
@@ -28,7 +28,7 @@ impl Plane {
         }
     }
 
-    /// Does what links need from time to time; returns whether more is to come.
+    /// Does the periodic work for links between planes; returns whether more will follow.
     pub(crate) fn keep_links(&mut self, now: Instant) -> bool {
         if self.steering.is_alone() {
             return false;

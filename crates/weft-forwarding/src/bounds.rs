@@ -1,4 +1,4 @@
-//! Bounds of the rates towards players.
+//! Bounds on the rates to players.
 
 use crate::player::{GUESSING, LEAST_MAX_RATE, Player};
 use crate::traffic::Traffic;
@@ -6,20 +6,20 @@ use weft_peer::PeerSet;
 use weft_session::Backlog;
 use weft_units::{Instant, Rate};
 
-/// Bound on everything sent to a player, over the published rate of its media: the rest is
-/// for probes. libwebrtc probes up to twice the allocated rate (probe_controller.cc,
-/// `second_probe_allocation_scale`).
+/// Bound on the total rate to a player, as a multiple of the published rate of its media:
+/// the excess is for probes. libwebrtc probes up to twice the allocated rate
+/// (probe_controller.cc, `second_probe_allocation_scale`).
 const HEADROOM: f64 = 2.0;
-/// Part of the server's bound for players' media: the rest is for retransmissions and
+/// Share of the server's bound for players' media: the rest is for retransmissions and
 /// feedback. Chosen by us.
 const EGRESS_FOR_MEDIA: f64 = 0.9;
-/// Least rate at which the backlog of a new player leaves during heavy losses, as a part of
-/// the received rate, although its controller may have fallen lower. Chosen by trial: at
-/// 600 kbit/s, half to nearly all of it do equally well.
+/// Minimum rate at which the backlog of a new player is sent during heavy losses, as a
+/// share of the received rate, even if its controller has fallen lower. Chosen by trial:
+/// at 600 kbit/s, values from half to nearly all of it work equally well.
 const KNOWN: f64 = 0.8;
 
 impl Traffic {
-    /// Returns the published rate of everything that each player receives.
+    /// Returns the published rate of all media of each player.
     pub(crate) fn demands(&self, now: Instant) -> Vec<Rate> {
         let demand = |player: &Player| -> Rate {
             let streams = player.subscriptions.values();
@@ -28,7 +28,7 @@ impl Traffic {
         self.players.values().map(demand).collect()
     }
 
-    /// Sets each player's rates by the published rate of its media.
+    /// Sets each player's rates according to the published rate of its media.
     pub(crate) fn adapt_rates(&mut self, now: Instant, peers: &mut PeerSet, egress: Option<Rate>) {
         self.adapt_bounds(now, peers, egress);
         for peer in self.players.keys().copied().collect::<Vec<_>>() {
@@ -37,7 +37,7 @@ impl Traffic {
         self.deliver(now, peers);
     }
 
-    /// `egress` bounds the rate to all players together.
+    /// Sets each player's bounds; `egress` bounds the total rate to all players.
     fn adapt_bounds(&mut self, now: Instant, peers: &mut PeerSet, egress: Option<Rate>) {
         let demands = self.demands(now);
         let level = egress.map(|most| {
@@ -62,7 +62,7 @@ impl Traffic {
                 .ceiling
                 .rate()
                 .map_or(wanted, |most| most.min(wanted));
-            // Later, several connections to one viewer share the link's rate.
+            // Later, several connections to one viewer may share the link's rate.
             let is_new = now.saturating_since(player.since) < GUESSING * 2;
             let known = player.ceiling.rate().filter(|_| is_new);
             let known = known.map_or(Rate::ZERO, |rate| rate.mul_f64(KNOWN));

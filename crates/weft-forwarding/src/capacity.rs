@@ -1,31 +1,29 @@
 use crate::error::MediaError;
 use weft_units::Rate;
 
-/// The share of its time that a plane may be at work before it takes no more
-/// connections: those that there are keep what they have. Chosen by us: packets
-/// begin to wait for each other beyond it, and publishers send more than at
-/// first.
+/// Maximum share of a plane's time in use for it to accept new connections; existing ones
+/// are not affected. Chosen by us: above it, packets start to wait for each other, and
+/// publishers send more at first.
 const MOST_BUSY: f64 = 0.9;
-/// The share of what may be sent beyond which it takes no more connections. A
-/// newcomer would lower what those get who are there. Chosen by us: less than
-/// what media may take of it.
+/// Maximum share of the sending bound in use for it to accept new connections: another one would
+/// reduce the rates of the existing ones. Chosen by us: less than the share available to media.
 const MOST_SENT: f64 = 0.85;
 
 /// Capacity of a plane's machine.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Capacity {
-    /// Most that it sends, all players together, so that its own link has no
-    /// queue. Default none: that of the link is not known.
+    /// Maximum sending rate to all players together, so that the server's own link has no
+    /// queue. Default none, because the rate of the link is not known.
     pub egress: Option<Rate>,
 }
 
 impl Capacity {
-    /// Whether there is room for another connection: before it costs the others
-    /// anything. `busy` is the share of a processor that the plane used in the
-    /// last second, `sent` what it sent in it.
+    /// Checks whether there is room for another connection, before it affects the others.
+    /// `busy` is the share of a processor that the plane used in the last second; `sent`
+    /// is its sending rate in that second.
     ///
     /// # Errors
-    /// [`MediaError::Busy`] if there is none.
+    /// [`MediaError::Busy`] if there is no room.
     pub fn admit(&self, busy: f64, sent: Rate) -> Result<(), MediaError> {
         let full = self
             .egress

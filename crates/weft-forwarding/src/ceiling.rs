@@ -1,30 +1,30 @@
-//! Rates that a player's paths have shown that they do not carry.
+//! Upper bounds on the rate of a player's paths, learned from losses.
 
 use std::collections::BTreeMap;
 
 use weft_session::PathStats;
 use weft_units::{Bytes, Instant, PathId, Rate};
 
-/// A link is full where so much of what was sent is lost: a share, and packets.
-/// Chosen by us: links that lose a few percent for other reasons are common.
+/// Minimum loss at which a link counts as full, as a share of the sent packets and as a number of
+/// packets. Chosen by us: links that lose a few percent for other reasons are common.
 const LOST: f64 = 0.1;
 const LOST_PACKETS: u64 = 4;
-/// Growth at each look while nothing is lost. Chosen by us: at four looks a
-/// second, twice as much after two seconds and a half.
+/// Growth factor per update while nothing is lost. Chosen by us: with four updates a
+/// second, the bound doubles in two and a half seconds.
 const GROWTH: f64 = 1.08;
-/// Least bound. Chosen by us: sound and a few small pictures.
+/// Minimum bound. Chosen by us: sound and a few small pictures.
 const LEAST: Rate = Rate::from_kbps(150);
 
-/// A bound of what a player is sent, after its paths lost much. The congestion
-/// controller hears of the same losses. But it takes a second to believe them,
-/// and a burst that a token bucket lets through makes it forget them.
+/// Bound on the rate to a player after heavy loss on its paths. The congestion controller
+/// sees the same losses, but it takes a second to react to them, and a burst that a token
+/// bucket lets through makes it forget them.
 #[derive(Debug, Default)]
 pub(crate) struct Ceiling {
     rate: Option<Rate>,
     last: Option<(Instant, BTreeMap<PathId, Counts>)>,
 }
 
-/// Totals of one path, or of several.
+/// Totals of one path or of several.
 #[derive(Debug, Clone, Copy, Default)]
 struct Counts {
     packets: u64,
@@ -43,8 +43,8 @@ impl Counts {
         }
     }
 
-    /// Sum of the paths' counts since earlier ones. A path that has left counts
-    /// nothing, and one with the id of another begins at zero.
+    /// Sum of the increases since earlier counts. A path that has disappeared counts
+    /// nothing, and one that reuses an id starts at zero.
     fn since(now: &BTreeMap<PathId, Counts>, before: &BTreeMap<PathId, Counts>) -> Counts {
         let mut sum = Counts::default();
         for (path, now) in now {
@@ -59,8 +59,8 @@ impl Counts {
 }
 
 impl Ceiling {
-    /// Looks at what became of the packets since the last look; `most` is what
-    /// the player is sent where nothing is lost.
+    /// Updates the bound with the results of the packets since the last update; `most` is
+    /// the rate to the player without losses.
     pub(crate) fn update(&mut self, now: Instant, paths: &[PathStats], most: Rate) {
         let counts = paths.iter().map(|path| (path.path, Counts::of(path)));
         let counts: BTreeMap<PathId, Counts> = counts.collect();
@@ -85,7 +85,7 @@ impl Ceiling {
         }
     }
 
-    /// The bound, if there is one.
+    /// Returns the bound, if any.
     pub(crate) fn rate(&self) -> Option<Rate> {
         self.rate
     }

@@ -1,43 +1,41 @@
-//! Counts of everything that a plane holds.
+//! Counts of all objects in a plane.
 
 use crate::connection::ResourceId;
 use crate::plane::Plane;
 
-/// How much a plane holds of each thing that belongs to a connection. What is
-/// held in several places is counted in each: the counts of one thing agree
-/// whenever the plane has been drained.
+/// Numbers of all objects in a plane that belong to connections. An object that is stored
+/// in several places is counted in each of them; the counts of one kind agree whenever
+/// the plane's outputs have been drained.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Census {
     /// Connections that wait for an answer to our offer.
     pub offered: usize,
-    /// Connections with a peer: as connections, as peers, and as what a peer's
-    /// key leads to.
+    /// Connections with a peer: counted as connections, as peers, and as lookups by peer key.
     pub agreed: [usize; 3],
-    /// Pairs of addresses: as datagrams find their peer by, and as the peers'
-    /// agents have them.
+    /// Pairs of addresses: in the routing table of datagrams, and in the peers' agents.
     pub routes: [usize; 2],
     /// Publications of participants.
     pub publications: usize,
-    /// Players that are connected: as publications and receptions have them, as rates
-    /// are fitted to, and as the operator's figures say.
+    /// Connected players: in publications and receptions, in the rate control, and in the
+    /// operator's statistics.
     pub players: [usize; 3],
-    /// Tracks: of publications, and in the router.
+    /// Tracks: in publications, and in the router.
     pub tracks: [usize; 2],
-    /// Tracks that are played: in the router, of players, and both ways between
-    /// a subscription and its stream.
+    /// Subscriptions: in the router, of players, and the lookups in both directions
+    /// between subscriptions and streams.
     pub subscriptions: [usize; 4],
-    /// Streams that packets come by, and where keyframes are asked for.
+    /// Streams of arriving packets, and streams on which keyframes are requested.
     pub sources: [usize; 2],
-    /// Tracks of other planes: by their names here and there.
+    /// Tracks of other planes: by local and by remote name.
     pub imports: [usize; 2],
-    /// Open data channels: by their connection, and by the label that they distribute.
+    /// Open data channels: by connection, and by the label under which they distribute messages.
     pub channels: [usize; 2],
     /// Participants whose sound is not forwarded.
     pub muted: usize,
 }
 
 impl Census {
-    /// Whether everything that is held in several places is held in all of them.
+    /// Whether the counts of everything that is stored in several places agree.
     #[must_use]
     pub fn agrees(&self) -> bool {
         fn same<const N: usize>(counts: [usize; N]) -> bool {
@@ -55,7 +53,7 @@ impl Census {
 }
 
 impl Plane {
-    /// Counts what is held.
+    /// Counts all objects.
     #[must_use]
     pub fn census(&self) -> Census {
         let agreed = self.connections.values().filter(|c| c.peer().is_some());

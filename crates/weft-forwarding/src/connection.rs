@@ -4,31 +4,29 @@ use std::collections::BTreeSet;
 use weft_peer::{Offer, PeerKey};
 use weft_units::{Duration, Instant, StreamId};
 
-/// How long a connection may take from its first description to media: ICE
-/// gives a dead path as long (RFC 7675 section 5.1).
+/// Time limit from a connection's first description to media, the same as ICE's for a
+/// dead path (RFC 7675 section 5.1).
 pub(crate) const SETUP: Duration = Duration::from_secs(30);
-/// Longest time until a check of the peer comes that knows our password: a client
-/// sends some as soon as it has our description. Chosen by us: a bad link's
-/// round trips, and a tab that is slow.
+/// Time limit for the first check of the peer with our password: a client sends some as soon as
+/// it has our description. Chosen by us: the round trips of a bad link, and a slow browser tab.
 pub(crate) const UNHEARD: Duration = Duration::from_secs(8);
-/// A sender that said goodbye on all its streams and is silent for so long
-/// has ended; a browser says goodbye also when a camera is swapped. Chosen by
-/// us.
+/// Time of silence after which a sender that said goodbye on all its streams has ended; a
+/// browser also says goodbye when it replaces a camera. Chosen by us.
 pub(crate) const GOODBYE: Duration = Duration::from_secs(2);
 
-/// One media connection, to publish or to play. Unguessable: who knows it
-/// may end it.
+/// Id of a media connection for publishing or playing. It is unguessable, because anyone
+/// who knows it may end the connection.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ResourceId(pub String);
 
 /// State of a media connection.
 pub(crate) struct Connection {
-    /// Participant who publishes, who is played, or who receives its room.
+    /// Participant who publishes, who is played, or who receives the room.
     pub(crate) participant: Publisher,
     pub(crate) state: State,
     pub(crate) since: Instant,
     pub(crate) connected: bool,
-    /// Since when no path leads there.
+    /// Time since which it has no path.
     pub(crate) pathless: Option<Instant>,
     pub(crate) role: Role,
 }
@@ -36,15 +34,15 @@ pub(crate) struct Connection {
 pub(crate) enum State {
     /// Our offer waits for its answer.
     Offered(Box<Offer>),
-    /// Agreed on.
+    /// Offer and answer are exchanged.
     Peer(PeerKey),
 }
 
 pub(crate) enum Role {
     Publish(Sender),
-    /// Plays what one participant publishes.
+    /// Plays the publication of one participant.
     Play,
-    /// Receives what all others in the room publish.
+    /// Receives the publications of all others in the room.
     Receive(Box<Reception>),
 }
 
@@ -87,20 +85,21 @@ pub(crate) struct Sender {
     pub(crate) streams: Vec<StreamId>,
     /// Whether its owner shares a screen.
     pub(crate) screen: bool,
-    /// Streams whose end the peer told.
+    /// Streams whose end the peer reported.
     pub(crate) ended: BTreeSet<StreamId>,
-    /// When the last of them ended, and how many packets had come then.
+    /// Time when the last of them ended, and the number of packets received by then.
     pub(crate) goodbye: Option<(Instant, u64)>,
 }
 
 impl Sender {
-    /// The peer told that a stream has ended; `packets` came so far.
+    /// Records the peer's report that a stream has ended; `packets` is the number
+    /// received so far.
     pub(crate) fn on_goodbye(&mut self, now: Instant, stream: StreamId, packets: u64) {
         self.ended.insert(stream);
         self.goodbye = Some((now, packets));
     }
 
-    /// Whether all has ended for good; packets that came since take it back.
+    /// Whether all streams have ended for good; later packets revoke the end.
     pub(crate) fn is_over(&mut self, now: Instant, packets: u64) -> bool {
         let Some((at, before)) = self.goodbye else {
             return false;
@@ -115,7 +114,7 @@ impl Sender {
 }
 
 impl Connection {
-    /// Whether no path has led there for longer than `patience`.
+    /// Whether it has had no path for longer than `patience`.
     pub(crate) fn is_lost(&mut self, now: Instant, has_path: bool, patience: Duration) -> bool {
         if has_path {
             self.pathless = None;
@@ -133,7 +132,7 @@ impl Connection {
     }
 }
 
-/// Running counts.
+/// Numbers of connections.
 #[derive(Default)]
 pub(crate) struct Connected {
     pub(crate) publications: u64,

@@ -1,4 +1,4 @@
-//! Rates that players can use of what is published for them.
+//! Rates that players can use of each publication.
 
 use crate::player::{GUESSING, Subscribed};
 use crate::publication::Publication;
@@ -8,39 +8,39 @@ use std::collections::BTreeMap;
 use weft_peer::PeerKey;
 use weft_units::{Instant, MediaKind, Rate};
 
-/// Part of a weak player's target that half of the pictures may take: the rest is
-/// for keyframes and what is sent again. Chosen by us.
+/// Share of a weak player's target rate for half of the pictures: the rest is for
+/// keyframes and retransmissions. Chosen by us.
 const FITTING: f64 = 0.9;
 
-/// Place of the publication among all that each track belongs to.
+/// Index of the publication that each track belongs to.
 pub(crate) type Owners = BTreeMap<TrackId, usize>;
 
-/// Streams of a player at one time, found once for all publications.
+/// Snapshot of a player's streams, taken once for all publications.
 pub(crate) struct Played {
-    /// Time from which there is the player.
+    /// Time at which the player connected.
     since: Instant,
-    /// Bound of its session, and the rate that its paths carry.
+    /// Bound of its session, and the rate of its paths.
     max_rate: Rate,
     target: Option<Rate>,
     streams: Vec<PlayedStream>,
-    /// Part of the target that all streams take.
+    /// Share of the target rate that all streams use.
     taken: Rate,
 }
 
 struct PlayedStream {
     id: SubscriptionId,
-    /// Place of the publication that it carries.
+    /// Index of the publication that it carries.
     owner: Option<usize>,
-    /// Whether smaller pictures of the same source can be chosen: encodings or spatial layers.
+    /// Whether smaller pictures of the same source are available, as encodings or spatial layers.
     has_smaller: bool,
     /// Rate of its track.
     rate: Option<Rate>,
-    /// Part of the player's target that it takes.
+    /// Share of the player's target rate that it uses.
     taken: Rate,
 }
 
 impl Traffic {
-    /// Returns the streams that a player gets, with their rates now.
+    /// Returns the streams of a player with their present rates.
     pub(crate) fn played(&self, now: Instant, peer: PeerKey, owners: &Owners) -> Option<Played> {
         let player = self.players.get(&peer)?;
         let stream = |s: &Subscribed| {
@@ -74,8 +74,8 @@ impl Traffic {
         published.filter_map(|t| self.router.rate(now, t)).sum()
     }
 
-    /// Most that a publication may take to be played at half the frequency
-    /// of its pictures over what a player's paths carry.
+    /// Returns the maximum rate of a publication of which the player's paths can carry
+    /// half of the pictures.
     pub(crate) fn fitting(
         &self,
         now: Instant,
@@ -102,9 +102,10 @@ impl Traffic {
 }
 
 impl Played {
-    /// Returns the rate that the player can use of the publication at this place, which
-    /// arrives at the rate `published`: its part of the rate of its paths, and beside that
-    /// what it does not play. While that is a guess, what it may be sent.
+    /// Returns the rate of a publication, which arrives at the rate `published`, that the
+    /// player can use: its share of the rate of the player's paths, plus the part of the
+    /// publication that it does not play. While the rate of the paths is a guess, returns
+    /// the bound of the session.
     pub(crate) fn usable(
         &self,
         now: Instant,
@@ -117,18 +118,18 @@ impl Played {
         Some(self.part(publication)? + beside)
     }
 
-    /// The streams of a publication's tracks.
+    /// Streams of a publication's tracks.
     fn of(&self, publication: usize) -> impl Iterator<Item = &PlayedStream> {
         let streams = self.streams.iter();
         streams.filter(move |s| s.owner == Some(publication))
     }
 
-    /// The rate of a publication's tracks.
+    /// Rate of a publication's tracks.
     fn rate(&self, publication: usize) -> Rate {
         self.of(publication).filter_map(|s| s.rate).sum()
     }
 
-    /// The part of the player's target that is not used by what others publish.
+    /// Share of the player's target rate that other publications do not use.
     fn part(&self, publication: usize) -> Option<Rate> {
         let own: Rate = self.of(publication).map(|s| s.taken).sum();
         let others = self.taken.saturating_sub(own);

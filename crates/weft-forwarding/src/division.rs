@@ -1,37 +1,36 @@
-//! Division of the rate that a viewer's paths carry among the cameras on the screen.
+//! Division of the rate of a viewer's paths among the cameras on the screen.
 
 use crate::routing::{ROOM, fair_shares};
 use weft_units::{Duration, Instant, Rate};
 
-/// Part of its smallest encoding that a camera needs: below it, the lowest temporal
-/// layer does not fit either, and the picture would freeze. Chosen by us.
+/// Share of its smallest encoding that a camera needs: below it, even the lowest temporal
+/// layer does not fit, and the picture would freeze. Chosen by us.
 const MOVES: f64 = 0.5;
 /// Factor by which the rate must exceed the need of a paused camera before it resumes.
-/// Chosen by us: an encoder is 15 % over its target for seconds.
+/// Chosen by us: an encoder exceeds its target by 15 % for seconds.
 const RESUME_MARGIN: f64 = 1.15;
-/// How long a camera must not fit before it is paused. Chosen by us: longer than a
+/// Time without fitting after which a camera is paused. Chosen by us: longer than a
 /// controller takes to recover from a loss.
 const PAUSE_AFTER: Duration = Duration::from_secs(2);
-/// How long a paused camera must fit before it resumes.
+/// Time for which a paused camera must fit before it resumes.
 const RESUME_AFTER: Duration = Duration::from_secs(3);
-/// Longest such wait; it doubles each time that a camera is paused soon after it resumed.
+/// Maximum of this time; it doubles each time that a camera is paused soon after it resumed.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
-/// A camera resumed for good if it was not paused again for so long.
+/// Time without another pause after which a resumed camera counts as stable.
 const LASTED: Duration = Duration::from_secs(10);
-/// Tiles belong to one group if the largest has at most so many times the area of the
-/// smallest: tiles of a grid differ by a few pixels.
+/// Maximum ratio of the areas of tiles in one group: tiles of a grid differ by a few pixels.
 const SAME_SIZE: u64 = 2;
 
-/// A camera that takes part in the division.
+/// Camera that takes part in the division.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Want {
-    /// Area of its tile in pixels; 0 if the viewer did not say.
+    /// Area of its tile in pixels; 0 if the viewer did not report it.
     pub(crate) area: u64,
-    /// Rate of its largest useful encoding, if it is known.
+    /// Rate of its largest useful encoding, if known.
     pub(crate) demand: Option<Rate>,
     /// Rate of its smallest encoding; zero for a camera that is never paused.
     pub(crate) smallest: Rate,
-    /// Whether it is paused now.
+    /// Whether it is paused.
     pub(crate) paused: bool,
 }
 
@@ -50,10 +49,10 @@ impl Want {
     }
 }
 
-/// Returns which cameras fit, if each gets the least with which its picture moves. The
-/// larger tiles go first, then those that come first. The very first one always fits:
-/// without packets, nothing would measure that the paths carry more again. Of those that
-/// are paused one fits at most: what it costs shows before the next one resumes.
+/// Returns which cameras fit, if each gets the minimum for a moving picture. Larger tiles
+/// come first, then those with a lower index. The very first one always fits: without
+/// packets, nothing would measure that the paths carry more again. At most one paused
+/// camera fits, so that its cost is visible before the next one resumes.
 pub(crate) fn fitting(total: Rate, wants: &[Want]) -> Vec<bool> {
     let mut left = total;
     let mut fits = vec![false; wants.len()];
@@ -70,10 +69,10 @@ pub(crate) fn fitting(total: Rate, wants: &[Want]) -> Vec<bool> {
     fits
 }
 
-/// Returns the share of each camera that is not paused. Every one has its smallest
-/// encoding, with [`ROOM`] where the larger tiles have theirs already; the rest is for the
-/// larger tiles first, and divided evenly among tiles of one size. A camera that is not
-/// measured yet takes an even part of what is left.
+/// Returns the share of each camera that is not paused. Each gets its smallest encoding,
+/// with a margin of [`ROOM`] while larger tiles get theirs first. The rest goes to larger
+/// tiles first, divided evenly among tiles of one size. A camera that is not measured yet
+/// gets an even share of the remaining rate.
 pub(crate) fn shares(total: Rate, wants: &[Want]) -> Vec<Rate> {
     let order = by_size(wants).into_iter();
     let order: Vec<usize> = order.filter(|place| !wants[*place].paused).collect();
@@ -90,7 +89,7 @@ pub(crate) fn shares(total: Rate, wants: &[Want]) -> Vec<Rate> {
         };
         let kept = left.saturating_sub(smallest(smaller).mul_f64(ROOM));
         let part = kept.max(left.min(smallest(group)));
-        // None of its encodings can be chosen before it is measured.
+        // No encoding can be chosen before it is measured.
         let even = Rate::from_bps(left.as_bps() / rest.len() as u64);
         let demand = |place: &usize| wants[*place].demand.unwrap_or(even);
         let demands: Vec<Option<Rate>> = group.iter().map(|place| Some(demand(place))).collect();
@@ -110,12 +109,13 @@ fn by_size(wants: &[Want]) -> Vec<usize> {
     order
 }
 
-/// Whether a camera is paused for a viewer: after it has not fitted for a while, until it
-/// has fitted for a while.
+/// Pause of a camera for a viewer: it starts after the camera has not fitted for a while,
+/// and ends after it has fitted for a while.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Pausing {
     paused: bool,
-    /// Since when the camera fits although it is paused, or the other way round.
+    /// Time since which the camera fits although it is paused, or does not fit although
+    /// it is not paused.
     since: Option<Instant>,
     resumed: Option<Instant>,
     wait: Option<Duration>,
@@ -126,7 +126,7 @@ impl Pausing {
         self.paused
     }
 
-    /// Takes in whether the camera fits now; returns whether it is paused.
+    /// Updates the state with whether the camera fits now; returns whether it is paused.
     pub(crate) fn update(&mut self, now: Instant, fits: bool) -> bool {
         if fits != self.paused {
             self.since = None;
@@ -179,8 +179,8 @@ mod tests {
     #[test]
     fn large_tiles_are_filled_before_small_ones_get_more_than_the_smallest() {
         let wants = [want(100), want(1_000), want(90)];
-        // A small tile has more than its encoding takes: without that, the first swing of
-        // the encoder would cost it a layer, and the layer would never come back.
+        // A small tile gets more than its encoding needs: otherwise the first fluctuation
+        // of the encoder would cost it a layer, which would never return.
         let shares = shares(kbps(1_200), &wants);
         let small = Rate::from_bps(187_500);
         assert_eq!(shares, [small, kbps(825), small]);
@@ -249,7 +249,7 @@ mod tests {
         assert_eq!(fitting(kbps(224), &wants), [true, true, false]);
         assert_eq!(fitting(kbps(75), &wants), [false, true, false]);
         assert_eq!(fitting(kbps(20), &wants), [false, true, false]);
-        // A paused one needs a little more.
+        // A paused camera needs a little more.
         let paused = Want {
             paused: true,
             ..want(100)
@@ -275,7 +275,7 @@ mod tests {
         let mut changes = Vec::new();
         let mut before = false;
         for ms in (0..60_000).step_by(100) {
-            // Fits whenever it is paused, and only then.
+            // The camera fits exactly while it is paused.
             let paused = pausing.update(at(ms), before);
             if paused != before {
                 changes.push(ms);

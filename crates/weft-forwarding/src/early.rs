@@ -1,5 +1,5 @@
-//! Checks of clients whose answer to our offer has not arrived: a client sends some as soon
-//! as it has its answer, and repeats them only later.
+//! Checks of clients whose answer to our offer has not arrived: a client sends some as
+//! soon as it has its answer, but repeats them only later.
 
 use crate::connection::ResourceId;
 use crate::waiting::Waiting;
@@ -11,19 +11,19 @@ use weft_units::{Ecn, FiveTuple};
 /// of a client, or a few from one.
 const MOST: usize = 8;
 
-/// Checks that wait for answers, by the ICE user names of our offers.
+/// Checks that wait for answers, by the ICE user names in our offers.
 #[derive(Default)]
 pub(crate) struct EarlyChecks {
     offers: BTreeMap<String, (ResourceId, Vec<Waiting>)>,
 }
 
 impl EarlyChecks {
-    /// Adds an offer with this user name, which waits for its answer.
+    /// Registers an offer with this user name, which waits for its answer.
     pub(crate) fn expect(&mut self, user_name: String, resource: ResourceId) {
         self.offers.insert(user_name, (resource, Vec::new()));
     }
 
-    /// Keeps a datagram if it is a check for an offer; returns whether it is one.
+    /// Keeps a datagram if it is a check for a waiting offer; returns whether it is one.
     pub(crate) fn keep(&mut self, tuple: FiveTuple, ecn: Ecn, datagram: &[u8]) -> bool {
         if self.offers.is_empty() || datagram.len() > MAX_DATAGRAM {
             return false;
@@ -42,8 +42,8 @@ impl EarlyChecks {
         true
     }
 
-    /// Ends the wait for an answer, which has arrived or whose offer is withdrawn; returns
-    /// the checks that waited.
+    /// Ends the wait for an answer, because it has arrived or its offer is withdrawn;
+    /// returns the checks that waited.
     pub(crate) fn take(&mut self, resource: &ResourceId) -> Vec<Waiting> {
         let mut offers = self.offers.iter();
         let name = offers.find(|(_, (of, _))| of == resource);

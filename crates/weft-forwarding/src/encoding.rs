@@ -1,12 +1,12 @@
-//! Choice of the encoding of a camera that a player gets.
+//! Choice of the camera encoding that a player gets.
 
 use crate::routing::{Raises, TrackId};
 use weft_units::{Instant, Rate};
 
-/// Factor by which a share must exceed the rate of a larger encoding before a player
-/// gets it. Chosen by us: an encoder is 15 % over its target for seconds.
+/// Factor by which a share must exceed the rate of a larger encoding before a player gets
+/// it. Chosen by us: an encoder exceeds its target by 15 % for seconds.
 const RAISE_MARGIN: f64 = 1.15;
-/// An encoding as it arrives.
+/// Encoding as it arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Encoding {
     pub(crate) track: TrackId,
@@ -16,8 +16,8 @@ pub(crate) struct Encoding {
     pub(crate) size: Option<(u16, u16)>,
 }
 
-/// Returns the encodings that are of use to a player, the smallest first: those that
-/// arrive, up to the first one that fills the size at which it is shown.
+/// Returns the encodings that are useful to a player, the smallest first: those that
+/// arrive, up to the first one that fills the displayed size.
 pub(crate) fn useful(mut all: Vec<Encoding>, shown: Option<(u32, u32)>) -> Vec<Encoding> {
     all.retain(|encoding| encoding.rate > Rate::ZERO);
     all.sort_by_key(|encoding| (encoding.size, encoding.rate));
@@ -33,7 +33,7 @@ pub(crate) fn useful(mut all: Vec<Encoding>, shown: Option<(u32, u32)>) -> Vec<E
     all
 }
 
-/// The choice among the encodings of one camera: down at once, up after the share has
+/// Choice among the encodings of one camera: down at once, up after the share has
 /// exceeded the need for a while.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct EncodingChoice {
@@ -41,9 +41,9 @@ pub(crate) struct EncodingChoice {
 }
 
 impl EncodingChoice {
-    /// Returns the encoding to forward, of those that are [`useful`]: the largest that
-    /// fits the share, or else the smallest. `present` is forwarded now. Only a player
-    /// of whom nothing else was raised lately `may_rise`.
+    /// Returns the encoding to forward, of the [`useful`] ones: the largest that fits the
+    /// share, or else the smallest. `present` is the one forwarded now. `may_rise` only
+    /// if nothing else of the player was raised recently.
     pub(crate) fn choose(
         &mut self,
         now: Instant,
@@ -77,7 +77,7 @@ impl EncodingChoice {
         useful.get(chosen).map(|encoding| encoding.track)
     }
 
-    /// Returns when the last raise was, unless it had to be taken back.
+    /// Returns the time of the last raise, unless it was undone.
     pub(crate) fn raised(&self) -> Option<Instant> {
         self.raises.last()
     }
@@ -162,7 +162,7 @@ mod tests {
         let mut raises = Vec::new();
         let mut raised = None;
         for ms in (0..120_000).step_by(100) {
-            // Whatever is raised turns out to be too much half a second later.
+            // Each raise turns out to be too much half a second later.
             let failed = raised.is_some_and(|at| ms >= at + 500);
             let share = if failed { poor } else { rich };
             let chosen = choice.choose(at(ms), &useful, present, share, true);

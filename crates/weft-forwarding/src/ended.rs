@@ -1,15 +1,15 @@
-//! Reasons why connections end, in words for a log.
+//! Reasons why connections end, as text for a log.
 
 use std::fmt::Display;
 use weft_peer::{PeerKey, PeerSet};
 
-/// Whether no check of a peer that knows our password has arrived on any path.
+/// Whether no check with our password has arrived on any path.
 pub(crate) fn is_unheard(peers: &PeerSet, key: Option<PeerKey>) -> bool {
     let peer = key.and_then(|key| peers.get(key));
     peer.is_some_and(|peer| peer.association().routes().next().is_none())
 }
 
-/// Returns the reason why a connection was not up in time.
+/// Returns the reason why a connection was not established in time.
 pub(crate) fn unestablished(peers: &PeerSet, key: Option<PeerKey>) -> String {
     let Some(peer) = key.and_then(|key| peers.get(key)) else {
         return not_established("the peer did not answer our offer");
@@ -29,7 +29,7 @@ pub(crate) fn unestablished(peers: &PeerSet, key: Option<PeerKey>) -> String {
     }
 }
 
-/// Returns this reason for a connection that never was up.
+/// Returns this reason for a connection that was never established.
 pub(crate) fn not_established(reason: impl Display) -> String {
     format!("the connection was not established: {reason}")
 }

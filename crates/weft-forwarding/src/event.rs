@@ -13,67 +13,68 @@ pub enum Output {
         /// Peer that owns the datagram; return the buffer with
         /// [`Plane::recycle`](crate::Plane::recycle).
         peer: PeerKey,
-        /// From this local address to this remote one.
+        /// Local and remote address.
         tuple: FiveTuple,
-        /// The ECN field of its IP header.
+        /// ECN field of the IP header.
         ecn: Ecn,
-        /// Protected and complete.
+        /// Complete, protected datagram.
         datagram: Vec<u8>,
     },
-    /// Give this message to another plane ([`Plane::handle_relayed`](crate::Plane::handle_relayed)).
+    /// Pass this message to another plane
+    /// ([`Plane::handle_relayed`](crate::Plane::handle_relayed)).
     Relay {
         /// Plane that the message is for.
         to: PlaneId,
         /// The message.
         message: Relayed,
     },
-    /// Give this to the recorder.
+    /// Pass this to the recorder.
     Record(Recorded),
     /// A packet was sent or received ([`Settings::capturing`](crate::Settings::capturing)).
     Captured {
         /// Peer that sent or received it.
         peer: PeerKey,
-        /// The packet without protection.
+        /// Packet without protection.
         packet: Box<CapturedPacket>,
     },
-    /// Something that signalling may want to know.
+    /// Event for signalling.
     Event(Event),
 }
 
 /// Connection event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
-    /// It is up: packets can flow.
+    /// The connection is established: packets can flow.
     Connected {
-        /// The publication or playback, as in the command that made it.
+        /// Publication or playback, as in the command that created it.
         resource: ResourceId,
     },
-    /// It has ended by itself.
+    /// The connection has ended by itself.
     Ended {
-        /// The publication or playback, as in the command that made it.
+        /// Publication or playback, as in the command that created it.
         resource: ResourceId,
-        /// Why, in words for a log.
+        /// Reason, as text for a log.
         reason: String,
     },
     /// The lines of a reception carry other tracks.
     LinesChanged {
-        /// The reception, as in the command that made it.
+        /// Reception, as in the command that created it.
         resource: ResourceId,
         /// All lines that carry something.
         lines: Vec<Line>,
     },
-    /// A reception has too few lines: its participant answers this offer of more
-    /// ([`Plane::accept`](crate::Plane::accept)). A later one replaces it.
+    /// A reception has too few lines: its participant must answer this offer of more
+    /// ([`Plane::accept`](crate::Plane::accept)). A later offer replaces it.
     Offered {
-        /// The reception, as in the command that made it.
+        /// Reception, as in the command that created it.
         resource: ResourceId,
-        /// The session description.
+        /// Session description.
         sdp: String,
     },
-    /// A publisher should send these encodings from now on, and pause the others: nobody
-    /// watches them. At first it sends all.
+    /// A publisher should send these encodings from now on and pause the others, which
+    /// nobody watches. At first it sends all.
     WantedChanged {
-        /// The publication, as in the command that made it.
+        /// Publication, as in the command that created it.
         resource: ResourceId,
         /// Whether each encoding of each camera is wanted, in the order of its offer.
         cameras: Vec<Vec<bool>>,

@@ -1,4 +1,4 @@
-//! Bodies of the fuzz targets `plane` and `router`, which tests run, too.
+//! Bodies of the fuzz targets `plane` and `router`, which tests also run.
 
 mod line;
 
@@ -23,15 +23,15 @@ use crate::{
 };
 use line::{Line, answer_to, changed, remote};
 
-/// Most connections of one input.
+/// Maximum number of connections in one input.
 const MOST: usize = 6;
-/// Rounds of answers before time passes.
+/// Maximum number of answer rounds before time passes.
 const MOST_ROUNDS: usize = 300;
 
-/// Feeds the bytes to a plane, or to two of one server if the first byte is odd: packets
-/// of publishers, a player and those who receive the room with valid keys, datagrams of
-/// strangers, changed descriptions, candidates, views, screens, mutes and recordings,
-/// while connections come and go and time passes. The planes' books must agree, and time
+/// Feeds the bytes to a plane, or to two planes of one server if the first byte is odd:
+/// packets of publishers, a player and receivers of the room with valid keys, datagrams
+/// of strangers, changed descriptions, candidates, views, screens, mutes and recordings,
+/// while connections come and go and time passes. The planes' counts must agree, and time
 /// must always advance. Returns the number of inputs.
 pub fn fuzz_plane(data: &[u8], certificate: &Certificate) -> usize {
     let (first, data) = data.split_first().unwrap_or((&0, &[]));
@@ -49,7 +49,7 @@ pub fn fuzz_plane(data: &[u8], certificate: &Certificate) -> usize {
     room.inputs
 }
 
-/// Returns an epoch; any value will do where time is virtual.
+/// Returns an epoch; any value works in virtual time.
 #[allow(clippy::disallowed_methods)]
 fn origin() -> TimeOrigin {
     static ORIGIN: OnceLock<StdInstant> = OnceLock::new();
@@ -71,7 +71,7 @@ fn resource(number: usize) -> ResourceId {
     ResourceId(number.to_string())
 }
 
-/// Participant number, as a publisher.
+/// Participant with this number, as a publisher.
 fn participant(number: usize) -> Publisher {
     Publisher {
         room: "r".to_owned(),
@@ -83,7 +83,7 @@ fn plane_id(number: usize) -> PlaneId {
     PlaneId::new(number).expect("there are two")
 }
 
-/// Part of a connection.
+/// Role of a connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Publishes,
@@ -91,8 +91,7 @@ enum Part {
     Receives,
 }
 
-/// Connections of an input in order: participant, and what it does. The last one takes
-/// over from the first.
+/// Connections of an input in order: participant and role. The last one replaces the first.
 const PARTS: [(usize, Part); MOST] = [
     (0, Part::Publishes),
     (0, Part::Plays),
@@ -108,7 +107,7 @@ struct Room {
     origin: TimeOrigin,
     certificate: Certificate,
     lines: Vec<Line>,
-    /// Connections that came up.
+    /// Number of connections that were established.
     connected: usize,
     inputs: usize,
 }
@@ -142,7 +141,7 @@ impl Room {
         Entropy::repeating(Rng::new(number as u64))
     }
 
-    /// Returns the settings of the other end of a connection, always the same.
+    /// Returns the configuration of a connection's other end, always the same.
     fn config(&self, number: usize) -> PeerConfig {
         let local = LocalAddress {
             transport: Transport::Udp,
@@ -156,7 +155,7 @@ impl Room {
         PeerConfig::new(role, self.origin, certificate, vec![local], &entropy)
     }
 
-    /// Asks for a connection, with some bytes of the description changed.
+    /// Requests a connection, with some bytes of the description changed.
     fn enter(&mut self, changes: &[u8]) {
         let number = self.lines.len();
         let Some((who, part)) = PARTS.get(number).copied() else {
@@ -190,7 +189,7 @@ impl Room {
             theirs: answered.as_ref().and_then(ssrc).unwrap_or(Ssrc(1)),
             extensions: ExtensionMap::from_negotiated(extensions),
         });
-        // Until it is up, or cannot come up any more.
+        // Until it is established, or can no longer be established.
         let before = self.connected;
         for _ in 0..5 {
             self.settle();
@@ -201,8 +200,7 @@ impl Room {
         }
     }
 
-    /// Returns the descriptions of the connection's other end and of its plane, if they
-    /// agree.
+    /// Returns the descriptions of the connection's other end and of its plane, if they agree.
     fn negotiate(
         &mut self,
         number: usize,
@@ -279,14 +277,14 @@ impl Room {
         let (now, number) = (self.now, what >> 4);
         let id = resource(number);
         let text = String::from_utf8_lossy(content);
-        // Nobody has it yet.
+        // No other connection has this number.
         let new = MOST + self.inputs;
         let entropy = Room::entropy(2 * new);
         let count = self.planes.len();
         let place = number % count;
         let plane = &mut self.planes[place];
         let is_odd = content.first().is_some_and(|byte| byte & 1 == 1);
-        // What cannot be done is refused, and changes nothing.
+        // A request that cannot be fulfilled is refused and changes nothing.
         match what & 15 {
             0 => plane.close(now, &id),
             1 => {
@@ -321,7 +319,7 @@ impl Room {
         }
     }
 
-    /// Separates the two planes and joins them again, or tells one that messages of the
+    /// Separates the two planes and joins them again, or tells one that messages from the
     /// other are lost.
     fn relink(&mut self, place: usize, loses: bool) {
         let (now, other) = (self.now, plane_id(1 - place));
@@ -337,7 +335,7 @@ impl Room {
         }
     }
 
-    /// A datagram comes to the socket of a plane.
+    /// Delivers a datagram to the socket of a plane.
     fn arrive(&mut self, plane: usize, from: SocketAddr, datagram: &[u8]) {
         self.inputs += 1;
         let place = plane % self.planes.len();
@@ -349,7 +347,7 @@ impl Room {
         );
     }
 
-    /// Does what is due until nobody has anything to send.
+    /// Handles everything that is due until neither side has more to send.
     fn settle(&mut self) {
         for _ in 0..MOST_ROUNDS {
             let mut moved = false;
@@ -410,7 +408,7 @@ impl Room {
     fn on_event(&mut self, place: usize, event: Event) {
         match event {
             Event::Connected { .. } => self.connected += 1,
-            // More lines: the other end takes them all.
+            // More lines: the other end accepts all of them.
             Event::Offered { resource, sdp } => {
                 let number = resource.0.parse().unwrap_or(MOST);
                 let answer = answer_to(&sdp, &self.config(number));

@@ -9,11 +9,12 @@ use std::ops::Bound;
 use weft_peer::{MAX_DATAGRAM, PeerKey};
 use weft_units::{Ecn, FiveTuple};
 
-/// Maximum number between two looks at the clock. Chosen by us: two milliseconds' worth.
+/// Maximum number of datagrams between two checks of the clock. Chosen by us: two
+/// milliseconds of work.
 const TURN: usize = 8;
-/// Maximum number of waiting datagrams of one connection. Further ones are lost, and their
-/// senders repeat them (RFC 9147 section 5.8). Chosen by us: two flights with a chain of
-/// certificates.
+/// Maximum number of waiting datagrams of one connection. Further ones are dropped, and
+/// their senders repeat them (RFC 9147 section 5.8). Chosen by us: two flights with a
+/// certificate chain.
 const MOST: usize = 16;
 
 /// Waiting datagrams of handshakes.
@@ -22,21 +23,21 @@ pub(crate) struct Handshakes {
     waiting: BTreeMap<PeerKey, VecDeque<Waiting>>,
     /// Peer that had the last turn.
     last: Option<PeerKey>,
-    /// Datagrams taken in this turn.
+    /// Datagrams handled in this turn.
     taken: usize,
     /// Checks that arrived before an answer.
     pub(crate) early: EarlyChecks,
 }
 
 impl Handshakes {
-    /// Whether a datagram belongs to a handshake, by its first byte (RFC 7983 section 7). A
-    /// datagram that no peer accepts because of its length does not.
+    /// Whether a datagram belongs to a handshake, by its first byte (RFC 7983 section 7).
+    /// A datagram that is too long for any peer does not.
     pub(crate) fn concern(datagram: &[u8]) -> bool {
         matches!(datagram, [20..=63, ..]) && datagram.len() <= MAX_DATAGRAM
     }
 
     /// Whether this datagram of a connection may be handled at once. Otherwise it is
-    /// queued, or lost.
+    /// queued or dropped.
     pub(crate) fn admits(
         &mut self,
         owner: PeerKey,

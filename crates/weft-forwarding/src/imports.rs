@@ -1,4 +1,4 @@
-//! Tracks that come from other planes, and those that go to them.
+//! Tracks from other planes, and tracks sent to them.
 
 use crate::publication::{Origin, Publication};
 use crate::relay::{Announced, PlaneId};
@@ -10,7 +10,7 @@ use weft_units::Instant;
 use weft_wire::media::MediaPacket;
 
 impl Traffic {
-    /// A publication comes from another plane from now on.
+    /// Takes a publication from another plane from now on.
     pub(crate) fn import(
         &mut self,
         now: Instant,
@@ -39,14 +39,14 @@ impl Traffic {
         self.deliver(now, peers);
     }
 
-    /// A publication no longer comes from another plane.
+    /// Ends the import of a publication from another plane.
     pub(crate) fn end_import(&mut self, publication: &Publication) {
         for track in publication.track_ids() {
             self.relays.release(track);
         }
     }
 
-    /// A packet of another plane's track has come.
+    /// Handles a packet of another plane's track.
     pub(crate) fn on_relayed(
         &mut self,
         now: Instant,
@@ -62,7 +62,7 @@ impl Traffic {
         }
     }
 
-    /// Packets of another plane are missing: its tracks continue with keyframes.
+    /// Handles missing packets of another plane: its tracks continue with keyframes.
     pub(crate) fn on_interrupted(&mut self, now: Instant, peers: &mut PeerSet, plane: PlaneId) {
         let from = self.relays.imports.iter();
         let from = from.filter(|(_, import)| import.plane == plane && import.wanted);
@@ -72,7 +72,7 @@ impl Traffic {
         self.deliver(now, peers);
     }
 
-    /// Another plane has viewers of a track, or none any more.
+    /// Records whether another plane has viewers of a track.
     pub(crate) fn set_exported(&mut self, plane: PlaneId, track: TrackId, wanted: bool) {
         if self.router.codec(track).is_none() {
             return;
@@ -85,13 +85,13 @@ impl Traffic {
         }
     }
 
-    /// A viewer of another plane needs a keyframe of a track.
+    /// Requests a keyframe of a track for a viewer of another plane.
     pub(crate) fn on_keyframe_wanted(&mut self, now: Instant, peers: &mut PeerSet, track: TrackId) {
         self.router.want_keyframe(now, track);
         self.deliver(now, peers);
     }
 
-    /// Another plane is gone.
+    /// Removes another plane.
     pub(crate) fn unlink(&mut self, plane: PlaneId) {
         for planes in self.relays.exports.values_mut() {
             planes.retain(|known| *known != plane);
@@ -101,7 +101,7 @@ impl Traffic {
         self.elsewhere.remove(&plane);
     }
 
-    /// Stops tracks of other planes that nobody here plays any more.
+    /// Stops tracks of other planes that nobody here plays any longer.
     pub(crate) fn drop_unwanted(&mut self) {
         let imports = self.relays.imports.iter();
         let wanted = imports.filter(|(_, import)| import.wanted);

@@ -1,12 +1,10 @@
-//! Sans-IO forwarding of media: who publishes, who plays, and the packets
-//! between them.
+//! Sans-IO forwarding of media: publishers, players, and the packets between them.
 //!
-//! A [`Plane`] is the media side of a conference server without its sockets
-//! and without HTTP: give it session descriptions, datagrams and time, take
-//! datagrams and events. Every participant is a [`weft_peer::Peer`] of its
-//! own, with its own repair, rate and paths; a router decides who
-//! gets which packet. A server may have several planes, each for some of its
-//! participants; they exchange [`Relayed`] messages.
+//! A [`Plane`] is the media side of a conference server without sockets and HTTP: you
+//! pass in session descriptions, datagrams and time, and it returns datagrams and events.
+//! Every participant is a separate [`weft_peer::Peer`] with its own repair, rate and
+//! paths; a router decides which packets each of them gets. A server may have several
+//! planes, each for some of its participants; they exchange [`Relayed`] messages.
 
 #![forbid(unsafe_code)]
 

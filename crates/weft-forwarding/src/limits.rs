@@ -1,5 +1,5 @@
-//! Rates of publishers: they are told the rate that their room can use, and
-//! held to some times that.
+//! Rates of publishers: each is told the rate that its room can use, and bound to a
+//! multiple of it.
 
 use crate::demand::Owners;
 use crate::plane::{Plane, has_path};
@@ -11,20 +11,20 @@ use std::collections::BTreeMap;
 use weft_peer::PeerKey;
 use weft_units::{Instant, Rate};
 
-/// Nobody is told to send less. Chosen by us: sound and a small picture, below
-/// which a call gets no better for whom it is for.
+/// Minimum rate that a publisher is told. Chosen by us: sound and a small picture; a
+/// lower rate helps nobody in a call.
 const LEAST_TOLD: Rate = Rate::from_kbps(150);
-/// Rate that is taken, as a multiple of the rate that a publisher was told:
-/// repair packets, copies on other paths, and what was under way. Chosen by us.
+/// Bound on a publisher's incoming rate, as a multiple of the rate that it was told: room
+/// for repair packets, copies on other paths, and packets in flight. Chosen by us.
 const TAKEN: f64 = 4.0;
-/// So much is taken of everybody. Chosen by us: encoders of a fixed rate, which
-/// hear nothing of what they are told, are set to at most ten.
+/// Minimum of this bound. Chosen by us: encoders with a fixed rate, which ignore what
+/// they are told, use at most ten.
 const LEAST_TAKEN: Rate = Rate::from_mbps(16);
 
 impl Plane {
-    /// A publisher's pictures are for the player who can take most, and at half
-    /// of their rate for one who could not see them move otherwise; nobody yet is
-    /// as good as one of whom nothing is known.
+    /// Tells publishers their rates. A publisher's pictures are for the player that can
+    /// use the highest rate, but at half of that for a player that could not see them
+    /// move otherwise. Without players, the rate is that for an unmeasured player.
     pub(crate) fn limit_publishers(&mut self, now: Instant) {
         let Some(most) = self.settings.most_of_a_publisher() else {
             return;
@@ -45,7 +45,7 @@ impl Plane {
             let receptions = receptions.get(&*publisher.room).into_iter().flatten();
             let shown = receptions.filter(|(_, reception)| reception.shows(&publisher.participant));
             let players = publication.players().chain(shown.map(|(key, _)| *key));
-            // Anyone who is away may come back to what there was.
+            // A player without a path may return and get the previous rate.
             let there = players.filter(|key| has_path(&self.peers, *key));
             let there: Vec<PeerKey> = there.collect();
             for key in &there {
@@ -58,7 +58,7 @@ impl Plane {
             let usable = there().filter_map(|played| played.usable(now, known));
             let fitting = there().filter_map(|played| self.traffic.fitting(now, played, known));
             let usable = match self.recordings.has(&publisher.room) {
-                // A recording takes all that comes.
+                // A recording uses everything that arrives.
                 true => Some(most),
                 false => usable.max(),
             };

@@ -1,4 +1,4 @@
-//! Planes of one server: the datagrams that each passes on to another, and the messages
+//! Planes of one server: the datagrams that each passes to another, and the messages
 //! between them.
 
 use crate::plane::Plane;
@@ -9,8 +9,8 @@ use weft_peer::{is_stun, stun_user_name};
 use weft_units::{Ecn, FiveTuple, Instant};
 
 impl Plane {
-    /// Joins this plane and another one of its server, which must do the same. Each has
-    /// the same addresses and another number ([`Settings::of_plane`](crate::Settings::of_plane)).
+    /// Joins this plane and another one of its server, which must do the same. Both have the same
+    /// addresses but different numbers ([`Settings::of_plane`](crate::Settings::of_plane)).
     pub fn link(&mut self, now: Instant, plane: PlaneId) {
         self.now = now;
         self.steering.link(plane);
@@ -26,9 +26,8 @@ impl Plane {
         self.claim_routes(plane);
     }
 
-    /// Tells another plane the addresses of all peers that this one hears. A plane that
-    /// replaces one that failed knows none of them, and would drop their media until
-    /// the next check.
+    /// Announces the addresses of all peers heard here to another plane. A plane that replaces a
+    /// failed one knows none of them, and would drop their media until the next check.
     fn claim_routes(&mut self, plane: PlaneId) {
         for (_, peer) in self.peers.iter() {
             let routes = peer.association().routes();
@@ -53,7 +52,7 @@ impl Plane {
         self.traffic.unlink(plane);
     }
 
-    /// Handles a message of another plane. Messages of planes that are not linked are
+    /// Handles a message from another plane. Messages from planes that are not linked are
     /// dropped.
     pub fn handle_relayed(&mut self, now: Instant, from: PlaneId, Relayed(message): Relayed) {
         self.now = now;
@@ -96,7 +95,7 @@ impl Plane {
         }
     }
 
-    /// Another plane has this publication now.
+    /// Imports or updates a publication of another plane.
     fn import(&mut self, now: Instant, from: PlaneId, publisher: &Publisher, announced: Announced) {
         let known = self.publications.get_mut(publisher);
         let origin = Origin::Plane(from, announced.source);
@@ -115,7 +114,7 @@ impl Plane {
         self.refresh_receptions(now, &publisher.room);
     }
 
-    /// Another plane has a publication no longer.
+    /// Removes a publication that another plane no longer has.
     fn withdraw(&mut self, now: Instant, from: PlaneId, publisher: &Publisher) {
         let Some(publication) = self.publications.get_mut(publisher) else {
             return;
@@ -132,7 +131,7 @@ impl Plane {
         }
     }
 
-    /// A datagram came between these addresses with this ECN field.
+    /// Handles a datagram that arrived between these addresses with this ECN field.
     pub fn handle_datagram(&mut self, now: Instant, tuple: FiveTuple, ecn: Ecn, datagram: &[u8]) {
         self.now = now;
         match self.steering.is_alone() {
@@ -141,19 +140,20 @@ impl Plane {
         }
     }
 
-    /// Hands a datagram that came to this plane's socket to its peer, or to the plane of
-    /// its peer.
+    /// Passes a datagram from this plane's socket to its peer, or to the plane of its peer.
     fn steer(&mut self, now: Instant, tuple: FiveTuple, ecn: Ecn, datagram: &[u8]) {
         let name = stun_user_name(datagram);
         let is_own = self.peers.owner(tuple).is_some();
         let to = match name {
             Some(name) => self.steering.named(name),
-            // A proof is newer than a route of this plane, which ends it otherwise.
+            // A proof is newer than this plane's route, because a later proof here would
+            // have ended it.
             None if is_own && !self.steering.is_proved(now, tuple) => None,
             None => self.steering.claimed(now, tuple),
         };
-        // An answer to a check bears no name: its keys say whose it is. As long as nobody has
-        // proved to be there, a forged check may have been here first, so all planes look.
+        // An answer to a check has no name; the keys show which peer it belongs to. Until
+        // a peer has proved its presence, a forged check may have come first, so all
+        // planes try the answer.
         let is_answer = name.is_none() && is_stun(datagram);
         let is_open = is_answer
             && (is_own || to.is_some())
@@ -177,8 +177,8 @@ impl Plane {
         }
     }
 
-    /// Handles a datagram that came to another plane's socket, and tells that plane whose
-    /// addresses these are.
+    /// Handles a datagram from another plane's socket, and tells that plane who owns the
+    /// addresses.
     fn take_foreign(
         &mut self,
         now: Instant,
@@ -189,7 +189,7 @@ impl Plane {
     ) {
         let name = stun_user_name(datagram);
         if name.is_none() && self.peers.owner(tuple).is_none() {
-            // An answer that all planes look at, or the claim has ended.
+            // An answer that all planes try, or the claim has ended.
             return;
         }
         self.take_datagram(now, tuple, ecn, datagram);
@@ -214,8 +214,8 @@ impl Plane {
         routes.any(|route| route.tuple == tuple && route.is_valid)
     }
 
-    /// Whether the peer with this user name, which has sent an authenticated check by
-    /// these addresses, has answered one there, too. `None` if there is no such peer.
+    /// Whether the peer with this user name, which has sent an authenticated check between these
+    /// addresses, has also answered one there. `None` if there is no such peer.
     fn heard(&self, tuple: FiveTuple, name: &str) -> Option<bool> {
         let peer = self.peers.get(self.peers.owner(tuple)?)?;
         let association = peer.association();

@@ -1,32 +1,32 @@
-//! The loudest sounds of a room, which are forwarded: an open microphone of everybody
-//! else would cost every listener its rate.
+//! Loudest sounds of a room, which are forwarded: the open microphones of everybody else
+//! would cost every listener their rate.
 
 use crate::routing::TrackId;
 use std::collections::{BTreeMap, BTreeSet};
 use weft_units::{AudioLevel, Instant};
 
-/// Sounds forwarded in a room. Chosen by us: more people who talk at once are hardly
-/// understood.
+/// Number of sounds forwarded in a room. Chosen by us: more simultaneous speakers are
+/// hard to understand.
 const MOST: usize = 3;
-/// Decibels per second by which the loudness of a sound that is forwarded is taken to fall
-/// after its last peak: it keeps its place during the pauses of speech. Chosen by us.
+/// Rate in decibels per second at which the loudness of a forwarded sound decays after
+/// its last peak, so that it keeps its place during the pauses of speech. Chosen by us.
 const FALL: f64 = 10.0;
-/// Decibels by which a sound must exceed the quietest that is forwarded to take its place.
+/// Decibels by which a sound must exceed the quietest forwarded one to take its place.
 /// Chosen by us: the syllables of one speaker differ by as much.
 const MARGIN: f64 = 6.0;
 /// Level of digital silence in decibels (RFC 6464 section 3).
 const SILENCE: f64 = -127.0;
 
-/// Whether a packet of sound is forwarded.
+/// Decision about a packet of sound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hearing {
     Forwarded,
-    /// It is, and the one before was not.
+    /// It is forwarded, but the previous one was not.
     Resumed,
     Dropped,
 }
 
-/// The sounds of all rooms.
+/// Sounds of all rooms.
 #[derive(Debug, Default)]
 pub(crate) struct Loudest {
     rooms: BTreeMap<String, Room>,
@@ -56,14 +56,14 @@ impl Peak {
 }
 
 impl Loudest {
-    /// A sound is published in a room.
+    /// Adds a published sound to a room.
     pub(crate) fn enter(&mut self, room: &str, track: TrackId) {
         if self.room_of.insert(track, room.to_owned()).is_none() {
             self.rooms.entry(room.to_owned()).or_default().tracks += 1;
         }
     }
 
-    /// A sound is no longer published.
+    /// Removes a sound that is no longer published.
     pub(crate) fn leave(&mut self, track: TrackId) {
         let Some(name) = self.room_of.remove(&track) else {
             return;
@@ -78,8 +78,8 @@ impl Loudest {
         }
     }
 
-    /// A packet of a sound has this level. Packets without a level, and sounds of no room,
-    /// are always forwarded.
+    /// Handles the level of a packet of a sound. Packets without a level, and sounds
+    /// outside any room, are always forwarded.
     pub(crate) fn hear(
         &mut self,
         now: Instant,
@@ -177,7 +177,7 @@ mod tests {
                 Hearing::Forwarded
             );
         }
-        // The one who lost his place speaks: somebody silent gives him his.
+        // The sound that lost its place speaks: a silent one gives up its place.
         let silent =
             (0..3).find(|n| loudest.hear(at(1_020), TrackId(*n), level(81)) == Hearing::Dropped);
         let silent = TrackId(silent.expect("one of four is not heard"));

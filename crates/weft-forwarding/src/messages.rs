@@ -1,5 +1,5 @@
-//! Messages on data channels. What a participant who publishes sends on a channel goes to
-//! everybody in the room who has a channel with the same label.
+//! Messages on data channels. A message from a publishing participant goes to everybody
+//! in the room who has a channel with the same label.
 
 use crate::connection::Role;
 use crate::plane::Plane;
@@ -28,7 +28,7 @@ impl Plane {
                 room: connection.participant.room.clone(),
                 label: config.label,
             };
-            // Messages that are given up after a while are worth a copy.
+            // Messages with limited retransmission are worth a copy.
             let urgency = match config.persistence {
                 Persistence::Reliable => Urgency::Usual,
                 Persistence::Within(_) | Persistence::Repeats(_) => Urgency::Urgent,
@@ -60,7 +60,7 @@ impl Plane {
         self.pass_on(now, &topic, &message, Some(key));
     }
 
-    /// Sends a message to everybody on this plane who has a channel of the topic, but for
+    /// Sends a message to everybody on this plane who has a channel of the topic, except
     /// its sender.
     pub(crate) fn pass_on(
         &mut self,

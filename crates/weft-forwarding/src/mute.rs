@@ -1,4 +1,4 @@
-//! Sound of participants: whom a moderator has muted, and who competes to be heard.
+//! Muting of participants, and their participation in the choice of the loudest sounds.
 
 use crate::plane::Plane;
 use crate::publisher::{Publisher, Slot};
@@ -9,7 +9,7 @@ use weft_units::Instant;
 pub enum Sound {
     /// Everybody hears it.
     Forwarded,
-    /// Nobody does, over any connection.
+    /// Nobody hears it, over any connection.
     Muted,
 }
 
@@ -26,8 +26,8 @@ impl Plane {
         self.apply_mute(now, publisher);
     }
 
-    /// Lets the participant's sound take part in the choice of the loudest. Each plane
-    /// chooses among all sounds of the room that it gets.
+    /// Adds the participant's sound to the choice of the loudest. Each plane chooses
+    /// among all sounds of the room that it receives.
     pub(crate) fn enter_sound(&mut self, publisher: &Publisher) {
         let publication = self.publications.get(publisher);
         let tracks = publication.and_then(|p| p.encodings(Slot::Sound));

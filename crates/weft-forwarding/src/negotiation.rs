@@ -1,4 +1,4 @@
-//! Requests of signalling, turned into descriptions and peers.
+//! Requests of signalling, translated into descriptions and peers.
 
 use crate::connection::{Connection, ResourceId, Role, Sender, State};
 use crate::error::MediaError;
@@ -18,21 +18,21 @@ use weft_session::Delivery;
 use weft_units::{Instant, MediaKind, Transport};
 use weft_wire::payload::Form;
 
-/// A description of ours, and what was agreed on.
+/// Our description, and the result of the negotiation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Negotiated {
-    /// The offer or answer to hand to the peer, as text (RFC 8866).
+    /// Offer or answer to pass to the peer, as text (RFC 8866).
     pub sdp: String,
-    /// The streams of the connection.
+    /// Streams of the connection.
     pub streams: Publishing,
-    /// Name of our side of the ICE session, another one after each restart;
-    /// `None` if it cannot be restarted.
+    /// Name of our side of the ICE session, which changes with each restart; `None` if it
+    /// cannot be restarted.
     pub ice_session: Option<String>,
 }
 
 impl Plane {
-    /// Somebody wants to publish; our answer goes back. What they publish
-    /// already continues until the new connection is up, and is replaced by it.
+    /// Accepts a publisher's offer; returns our answer. An existing publication of the
+    /// participant continues until the new connection is established and replaces it.
     ///
     /// # Errors
     /// If the offer cannot be used.
@@ -48,10 +48,10 @@ impl Plane {
         self.take_publication(now, resource, publisher, offer, config)
     }
 
-    /// Another server of this one's operator offers a publication, which is published here
-    /// as by its participant. Both sides open the connection, because their addresses are
-    /// those of servers, not of strangers. `locals` are its own here: two connections
-    /// between the same addresses could not be told apart.
+    /// Accepts an offer of a publication from another server of the same operator, and publishes
+    /// it here as its participant's. Both sides open the connection, because their addresses are
+    /// those of servers, not of strangers. `locals` are separate local addresses: two connections
+    /// between the same addresses would be indistinguishable.
     ///
     /// # Errors
     /// If the offer cannot be used.
@@ -75,7 +75,7 @@ impl Plane {
         self.answering(publications, entropy)
     }
 
-    /// Returns the makings of a peer that offers: it may have data channels.
+    /// Returns our configuration for a client that makes the offer: it may have data channels.
     fn answering(&self, publications: usize, entropy: &Entropy) -> PeerConfig {
         let role = IceRole::Controlled;
         let mut config = self
@@ -125,11 +125,11 @@ impl Plane {
         })
     }
 
-    /// Somebody wants to play what a participant publishes. Our answer goes
-    /// back, or our offer if they made none.
+    /// Plays a participant's publication. Returns our answer, or our offer if the player
+    /// made none.
     ///
     /// # Errors
-    /// If there is nothing to play or their offer cannot be used.
+    /// If there is nothing to play, or the offer cannot be used.
     pub fn play(
         &mut self,
         now: Instant,
@@ -166,7 +166,7 @@ impl Plane {
         })
     }
 
-    /// Offers a publication to another server of this one's operator, which is a player
+    /// Offers a publication to another server of the same operator, which is a player
     /// here. The addresses in its answer are those of a server, not of a stranger.
     ///
     /// # Errors
@@ -206,8 +206,8 @@ impl Plane {
         Ok((published, sections))
     }
 
-    /// Offers sections over a new connection, to somebody in a room with so many
-    /// publications to play over a connection each.
+    /// Offers sections over a new connection, in a room with `publications` publications
+    /// that each may be played over a separate connection.
     pub(crate) fn offer(
         &mut self,
         now: Instant,
@@ -235,11 +235,11 @@ impl Plane {
         negotiated
     }
 
-    /// The answer to our offer. One to the first offer that cannot be used ends the
-    /// connection. One to a later offer of a reception changes nothing then.
+    /// Accepts the answer to our offer. An unusable answer to the first offer ends the
+    /// connection; an unusable answer to a later offer of a reception changes nothing.
     ///
     /// # Errors
-    /// If no offer waits for it or it cannot be used.
+    /// If no offer waits for it, or it cannot be used.
     pub fn accept(
         &mut self,
         now: Instant,
@@ -303,7 +303,7 @@ impl Plane {
         Ok(())
     }
 
-    /// How many publish in a room.
+    /// Number of publications in a room.
     fn published_in(&self, room: &str) -> usize {
         let rooms = self.publications.keys().map(|publisher| &publisher.room);
         rooms.filter(|name| *name == room).count()
@@ -356,12 +356,12 @@ impl Plane {
     }
 }
 
-/// Our user name fragment, which stands in the description, too.
+/// Our user name fragment, which is also in the description.
 pub(crate) fn name_of(config: &PeerConfig) -> String {
     config.association.ice.credentials.ufrag.clone()
 }
 
-/// Cameras in order, each in its form, then sound.
+/// Sections for the cameras in order, each in its form, then for sound.
 fn sections(published: &Publishing, forms: &[Form]) -> Vec<Section> {
     let camera = |(place, camera): (usize, &Camera)| Section {
         title: camera.name.clone(),
@@ -373,7 +373,7 @@ fn sections(published: &Publishing, forms: &[Form]) -> Vec<Section> {
     cameras.chain(published.audio.then_some(sound)).collect()
 }
 
-/// Why the answer of a player to an offer of ours is refused.
+/// Returns the reason why a player's answer to our offer is refused.
 fn refusal(error: NegotiationError, forms: &[Form]) -> MediaError {
     match (error, forms.first()) {
         (NegotiationError::NothingAccepted(_), Some(form)) => MediaError::CodecNotTaken {

@@ -18,20 +18,20 @@ use weft_secure::{Event as AssociationEvent, FailReason};
 use weft_session::{Event as SessionEvent, Level};
 use weft_units::{Deadline, Duration, Ecn, FiveTuple, Instant, StreamId};
 
-/// How often connections are looked at whether they are over, and rates
-/// whether they fit what is published.
+/// Interval at which connections are checked for their end, and rates are adapted to the
+/// publications.
 const HOUSEKEEPING: Duration = Duration::from_millis(250);
 
-/// Why a connection is over that nothing comes from any more.
+/// Reason for the end of a connection from which nothing arrives any longer.
 const NO_PATH: &str = "no path is left";
 
-/// Why a player has to ask again.
+/// Reason for the end of a player's connection, which must request the publication again.
 const CODEC_CHANGED: &str = "the publisher has changed its video codec";
 
 /// Connections, publications, and the traffic between them.
 ///
 /// Order of calls: any input, then [`Plane::poll_output`] until `None`, then
-/// [`Plane::poll_timeout`]. Time never goes back.
+/// [`Plane::poll_timeout`]. Time must not decrease.
 pub struct Plane {
     pub(crate) settings: Settings,
     pub(crate) peers: PeerSet,
@@ -39,7 +39,7 @@ pub struct Plane {
     pub(crate) resources: BTreeMap<PeerKey, ResourceId>,
     pub(crate) publications: BTreeMap<Publisher, Publication>,
     pub(crate) traffic: Traffic,
-    /// Connections that are up.
+    /// Established connections.
     pub(crate) connected: Connected,
     pub(crate) handshakes: Handshakes,
     pub(crate) steering: Steering,
@@ -55,7 +55,7 @@ pub struct Plane {
 }
 
 impl Plane {
-    /// A plane without connections.
+    /// Creates a plane without connections.
     #[must_use]
     pub fn new(settings: Settings) -> Plane {
         Plane {
@@ -77,7 +77,7 @@ impl Plane {
         }
     }
 
-    /// Hands a datagram to its peer.
+    /// Passes a datagram to its peer.
     pub(crate) fn take_datagram(
         &mut self,
         now: Instant,
@@ -97,8 +97,8 @@ impl Plane {
         }
     }
 
-    /// Takes a connection down; its peer is told, if it can hear. Unknown ones
-    /// are ignored, and no [`Event::Ended`] follows.
+    /// Closes a connection; sends its peer a goodbye without a guarantee of delivery.
+    /// Unknown connections are ignored, and no [`Event::Ended`] follows.
     pub fn close(&mut self, now: Instant, resource: &ResourceId) {
         self.now = now;
         let Some(connection) = self.connections.remove(resource) else {
@@ -144,13 +144,13 @@ impl Plane {
         Some((&connection.participant, connection.role.purpose()))
     }
 
-    /// Whether there is this connection.
+    /// Whether the connection exists.
     #[must_use]
     pub fn has(&self, resource: &ResourceId) -> bool {
         self.connections.contains_key(resource)
     }
 
-    /// Handles a connection as a defect would that it comes upon.
+    /// Simulates a defect in the handling of a connection.
     #[cfg(feature = "testing")]
     pub fn fail(&mut self, now: Instant, resource: &ResourceId) {
         self.now = now;
@@ -166,17 +166,17 @@ impl Plane {
         self.peers.owner(tuple).is_some()
     }
 
-    /// Takes all connections down.
+    /// Closes all connections.
     pub fn close_all(&mut self, now: Instant) {
         for resource in self.connections.keys().cloned().collect::<Vec<_>>() {
             self.close(now, &resource);
         }
     }
 
-    /// The next thing to do; drain it to `None`.
+    /// Returns the next output; call it until `None`.
     pub fn poll_output(&mut self) -> Option<Output> {
         loop {
-            // First: who hears of an event finds it on every plane.
+            // Relays come first, so that a receiver of an event finds its effect on every plane.
             if let Some((to, message)) = self.traffic.relays.poll() {
                 return Some(Output::Relay { to, message });
             }
@@ -210,12 +210,12 @@ impl Plane {
         }
     }
 
-    /// Takes back the memory of a datagram that has been sent.
+    /// Returns the buffer of a sent datagram for reuse.
     pub fn recycle(&mut self, peer: PeerKey, datagram: Vec<u8>) {
         self.peers.recycle(peer, datagram);
     }
 
-    /// When [`Plane::handle_timeout`] is wanted.
+    /// Deadline of the next [`Plane::handle_timeout`].
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Deadline> {
         let housekeeping = self.next_housekeeping.map(|at| Deadline {
@@ -231,7 +231,7 @@ impl Plane {
         Deadline::earlier(own, self.peers.poll_timeout())
     }
 
-    /// The deadline has come; a spurious call does nothing.
+    /// Handles the deadline; a spurious call does nothing.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.now = now;
         for next in self.handshakes.next_turn() {
@@ -258,13 +258,13 @@ impl Plane {
         self.traffic.on_timeout(now, &mut self.peers);
     }
 
-    /// All peers, to look at.
+    /// All peers, read-only.
     #[must_use]
     pub fn peers(&self) -> &PeerSet {
         &self.peers
     }
 
-    /// Connections are looked at from now on.
+    /// Starts the periodic checks of connections.
     pub(crate) fn run_maintenance(&mut self, now: Instant) {
         self.next_housekeeping.get_or_insert(now + HOUSEKEEPING);
     }
@@ -324,8 +324,8 @@ impl Plane {
         }
     }
 
-    /// Ends players that agreed on another codec for a camera: when a publisher
-    /// comes back with another one, they have to ask again.
+    /// Ends players that negotiated another codec for a camera: if the publisher returns
+    /// with a new codec, they must request it again.
     pub(crate) fn end_players_of_another_codec(
         &mut self,
         now: Instant,
@@ -344,7 +344,7 @@ impl Plane {
         }
     }
 
-    /// A connection is over by itself.
+    /// Handles the end of a connection by itself.
     fn end(&mut self, now: Instant, key: PeerKey, reason: String) {
         if let Some(resource) = self.resources.get(&key).cloned() {
             self.close(now, &resource);
@@ -378,7 +378,7 @@ impl Plane {
         }
     }
 
-    /// Ends what never came up, and publishers that said goodbye.
+    /// Ends connections that were not established in time, and publishers that said goodbye.
     fn end_those_over(&mut self, now: Instant) {
         let mut over = Vec::new();
         for (resource, connection) in &mut self.connections {
@@ -397,7 +397,7 @@ impl Plane {
             }
             if let (Role::Publish(publishing), Some(key)) = (&mut connection.role, key) {
                 let packets = self.traffic.packets_of(key, &publishing.streams);
-                // A browser says goodbye also on an encoding that it pauses.
+                // A browser also says goodbye on an encoding that it pauses.
                 let wanted = self.publications.get(&connection.participant);
                 let pauses = wanted
                     .and_then(|p| p.wanted())
@@ -431,13 +431,13 @@ impl Plane {
                 SessionEvent::FrameReceived { .. } | SessionEvent::PathStateChanged { .. } => {}
             },
             PeerEvent::Data(event) => self.on_data(now, key, event),
-            // A server has one address.
+            // A server has only one address.
             PeerEvent::AddressWanted { .. } | PeerEvent::Packet(_) => {}
             PeerEvent::Association(event) => match event {
                 AssociationEvent::Connected { .. } => self.on_connected(now, key),
                 AssociationEvent::Failed { reason } => self.on_failure(now, key, &reason),
-                // The last path goes down when nothing came by it for as long
-                // as consent lasts (RFC 7675 section 5.1).
+                // The last path goes down if nothing arrived on it for as long as consent
+                // lasts (RFC 7675 section 5.1).
                 AssociationEvent::Ice(IceEvent::PathDown { .. })
                     if !has_path(&self.peers, key)
                         && patience(&self.peers, key) == Duration::ZERO =>
@@ -455,8 +455,8 @@ pub(crate) fn has_path(peers: &PeerSet, key: PeerKey) -> bool {
     peer.is_some_and(|p| p.association().paths().any(|p| p.state.is_valid()))
 }
 
-/// How long a connection is kept without a path. One of ours continues where it
-/// was when a path leads there again; a browser has given up by itself.
+/// Returns the time for which a connection without a path is kept. A connection with a
+/// weft peer resumes when a path is back; a browser has given up by itself.
 fn patience(peers: &PeerSet, key: PeerKey) -> Duration {
     let peer = peers.get(key);
     match peer.map(|p| p.session().level()) {

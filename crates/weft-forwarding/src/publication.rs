@@ -8,12 +8,11 @@ use weft_rooms::{Camera, Enabled, Publishing};
 use weft_units::{Instant, MediaKind, Rate, StreamId};
 use weft_wire::payload::Form;
 
-/// Least part of what a source would send that it is told for the sake of a
-/// player with a poor link: the others see half of the rate as slightly softer
-/// pictures. Chosen by us.
+/// Minimum share of its unlimited rate that a source is told because of a player with a poor
+/// link: the other players see half of the rate as slightly softer pictures. Chosen by us.
 const LEAST_PART: f64 = 0.5;
-/// A source is held to what it was told where that is less than this times what
-/// came before: encoders are beside their target by as much. Chosen by us.
+/// A source is being limited if it was told less than this multiple of its unlimited
+/// rate: encoders miss their targets by as much. Chosen by us.
 const HELD: f64 = 1.2;
 
 /// Sender of a publication's packets.
@@ -25,14 +24,14 @@ pub(crate) enum Origin {
     Plane(PlaneId, u64),
 }
 
-/// Streams of a peer in one direction and in one place: the encodings of a camera, or
-/// a single stream.
+/// Streams of a peer in one direction and in one place: the encodings of a camera, or a
+/// single stream.
 pub(crate) struct SlotStreams {
     pub(crate) form: Form,
     pub(crate) streams: Vec<StreamId>,
 }
 
-/// The streams of a peer that flow this way.
+/// Streams of a peer in this direction.
 pub(crate) fn streams_of(peer: &Peer, direction: StreamDirection) -> BTreeMap<Slot, SlotStreams> {
     let mut found: BTreeMap<Slot, SlotStreams> = BTreeMap::new();
     let streams = peer.streams().iter();
@@ -69,8 +68,8 @@ pub(crate) fn shown(peer: &Peer, direction: StreamDirection) -> Publishing {
     shown
 }
 
-/// Tracks that one participant publishes. They outlive a connection, so that
-/// players go on when another one takes over.
+/// Tracks that one participant publishes. They outlive a connection, so that players
+/// continue when another one replaces it.
 #[derive(Debug, Default)]
 pub(crate) struct Publication {
     tracks: BTreeMap<Slot, Track>,
@@ -84,27 +83,27 @@ pub(crate) struct Publication {
     unlimited: Rate,
 }
 
-/// A camera or the sound of a publisher.
+/// Camera or sound of a publisher.
 #[derive(Debug, Clone)]
 struct Track {
-    /// Its encodings in the router, in the order of the description: at least one.
+    /// Its encodings in the router, in the order of the description; at least one.
     encodings: Vec<TrackId>,
     form: Form,
 }
 
-/// The connection that the tracks' packets come from.
+/// Connection that sends the tracks' packets.
 #[derive(Debug)]
 struct Source {
     origin: Origin,
     negotiated: Publishing,
-    /// Streams of it that are played.
+    /// Streams that are played.
     streams: Publishing,
-    /// Rates that viewers of this plane can use, as the source's plane knows them.
+    /// Rates that viewers of this plane can use, as last sent to the source's plane.
     usable: Usable,
     wanted: Wanted,
 }
 
-/// Returns the places of what a peer publishes, and its streams in their order.
+/// Returns the places of a peer's published tracks, and its streams in the same order.
 pub(crate) fn places_of(peer: &Peer) -> (Places, Vec<StreamId>) {
     let mut streams = Vec::new();
     let slots = streams_of(peer, StreamDirection::Receive).into_iter();
@@ -117,8 +116,8 @@ pub(crate) fn places_of(peer: &Peer) -> (Places, Vec<StreamId>) {
 }
 
 impl Publication {
-    /// The packets come from this origin from now on. Returns the tracks of all
-    /// encodings, in the order of their places.
+    /// Makes this origin the source of the packets. Returns the tracks of all encodings,
+    /// in the order of their places.
     pub(crate) fn switch_source(
         &mut self,
         now: Instant,
@@ -153,12 +152,12 @@ impl Publication {
         tracks
     }
 
-    /// The origin is gone; nothing comes if it was the source.
+    /// Removes an origin; if it was the source, nothing arrives any longer.
     pub(crate) fn drop_source(&mut self, origin: Origin) {
         self.source.take_if(|s| s.origin == origin);
     }
 
-    /// The owner of the source begins or ends to share a screen.
+    /// Records whether the owner of the source shares a screen.
     pub(crate) fn share_screen(&mut self, peer: PeerKey, screen: bool) {
         let own = |s: &&mut Source| s.origin == Origin::Peer(peer);
         if let Some(source) = self.source.as_mut().filter(own) {
@@ -170,14 +169,14 @@ impl Publication {
         }
     }
 
-    /// The source has these streams.
+    /// Sets the streams of the source.
     pub(crate) fn set_streams(&mut self, streams: Publishing) {
         if let Some(source) = &mut self.source {
             source.streams = streams;
         }
     }
 
-    /// Returns the publication as other planes see it; `None` if it is not of this one.
+    /// Returns the publication as other planes see it; `None` if its source is on another plane.
     pub(crate) fn announced(&self) -> Option<Announced> {
         let PeerKey(source) = self.source()?;
         let tracks = self.tracks.iter();
@@ -194,7 +193,7 @@ impl Publication {
         self.source.as_ref().map(|s| &s.streams)
     }
 
-    /// The tracks that packets come for: places, encodings and forms.
+    /// Tracks for which packets arrive: places, encodings and forms.
     pub(crate) fn live(&self) -> impl Iterator<Item = (Slot, &[TrackId], Form)> {
         let flows = |slot: &Slot| {
             self.streams().is_some_and(|streams| match slot {
@@ -206,12 +205,12 @@ impl Publication {
         tracks.map(|(slot, track)| (*slot, &*track.encodings, track.form))
     }
 
-    /// The encodings that the source should send.
+    /// Encodings that the source should send.
     pub(crate) fn wanted(&self) -> Option<&Wanted> {
         self.source.as_ref().map(|s| &s.wanted)
     }
 
-    /// Takes in which encodings somebody watches; see [`Wanted::update`].
+    /// Updates which encodings are watched; see [`Wanted::update`].
     pub(crate) fn update_wanted(
         &mut self,
         now: Instant,
@@ -228,7 +227,7 @@ impl Publication {
         Some((peer, told))
     }
 
-    /// The peer of this plane that packets come from.
+    /// Peer of this plane that sends the packets.
     pub(crate) fn source(&self) -> Option<PeerKey> {
         match self.origin()? {
             Origin::Peer(peer) => Some(peer),
@@ -241,7 +240,7 @@ impl Publication {
         self.source.as_ref().map(|s| s.origin)
     }
 
-    /// Takes in what the viewers of another plane can use.
+    /// Sets the rates that viewers of another plane can use.
     pub(crate) fn set_elsewhere(&mut self, plane: PlaneId, rates: Usable) {
         match rates.most {
             None => self.elsewhere.remove(&plane),
@@ -254,8 +253,8 @@ impl Publication {
         self.elsewhere.values().copied().fold(rates, Usable::and)
     }
 
-    /// Returns what these rates are to the plane of the source, if that is another one and
-    /// they are news.
+    /// Returns the rates in the form for the source's plane, if that is another one and
+    /// the rates have changed.
     pub(crate) fn tell_usable(&mut self, rates: Usable) -> Option<(PlaneId, Usable)> {
         let source = self.source.as_mut()?;
         let rates = rates.most.map(|_| rates).unwrap_or_default();
@@ -266,27 +265,27 @@ impl Publication {
         }
     }
 
-    /// The encodings of all tracks, in the order of their places.
+    /// Encodings of all tracks, in the order of their places.
     pub(crate) fn track_ids(&self) -> impl Iterator<Item = TrackId> {
         self.tracks
             .values()
             .flat_map(|track| track.encodings.clone())
     }
 
-    /// The encodings of the track of this place, if there ever was one.
+    /// Encodings of the track in this place, if there was ever one.
     pub(crate) fn encodings(&self, slot: Slot) -> Option<&[TrackId]> {
         self.tracks.get(&slot).map(|track| &*track.encodings)
     }
 
-    /// The form of each camera's pictures, in the cameras' order.
+    /// Forms of the cameras' pictures, in the cameras' order.
     pub(crate) fn forms(&self) -> impl Iterator<Item = Form> {
         let tracks = self.tracks.iter();
         let cameras = tracks.filter(|(slot, _)| **slot != Slot::Sound);
         cameras.map(|(_, track)| track.form)
     }
 
-    /// Whether a new source has another codec for a track, or a form of it that
-    /// players may not decode.
+    /// Whether a new source has another codec for a track, or a form of the codec that
+    /// players may not be able to decode.
     pub(crate) fn changes_codec(&self, places: &Places) -> bool {
         places.iter().any(|(slot, form, _)| {
             let track = self.tracks.get(slot);
@@ -294,7 +293,7 @@ impl Publication {
         })
     }
 
-    /// The tracks with pictures end: what comes next has another codec.
+    /// Ends the video tracks, because the next pictures have another codec.
     pub(crate) fn end_pictures(&mut self, router: &mut Router) {
         self.tracks.retain(|slot, track| {
             let stays = *slot == Slot::Sound;
@@ -307,9 +306,9 @@ impl Publication {
         });
     }
 
-    /// Returns the rate that the source may send: `most`, or less for a player of whom `fitting`
-    /// says what it can use, but at least [`LEAST_PART`] of what would come. What
-    /// comes now is `published`.
+    /// Returns the rate that the source may send: `most`, or less for a player that can
+    /// use only `fitting`, but at least [`LEAST_PART`] of its unlimited rate. `published`
+    /// is its present rate.
     pub(crate) fn fit(&mut self, most: Rate, fitting: Option<Rate>, published: Rate) -> Rate {
         let held = self
             .told
@@ -336,12 +335,12 @@ impl Publication {
         self.players.remove(&peer);
     }
 
-    /// Nobody publishes and nobody waits.
+    /// Whether it has neither a source nor players.
     pub(crate) fn is_over(&self) -> bool {
         self.source.is_none() && self.players.is_empty()
     }
 
-    /// How many encodings there are, of all tracks.
+    /// Number of encodings of all tracks.
     pub(crate) fn tracks(&self) -> usize {
         self.track_ids().count()
     }

@@ -14,14 +14,14 @@ use weft_units::Instant;
 pub struct Viewing {
     /// Lines that carry something.
     pub lines: Vec<Line>,
-    /// The offer that waits for the participant's answer, if one does.
+    /// Offer that waits for the participant's answer, if any.
     pub offer: Option<String>,
 }
 
 impl Plane {
-    /// A participant receives everything that others publish in the room, over one
-    /// connection. Returns our offer; [`Plane::accept`] takes its answer, and those to
-    /// later ones ([`Event::Offered`](crate::Event::Offered)).
+    /// Lets a participant receive all other publications in the room over one connection.
+    /// Returns our offer; [`Plane::accept`] accepts its answer, and those to later offers
+    /// ([`Event::Offered`](crate::Event::Offered)).
     pub fn receive(
         &mut self,
         now: Instant,
@@ -37,10 +37,10 @@ impl Plane {
         self.offer(now, resource, participant, role, offered, entropy)
     }
 
-    /// A participant says what it shows.
+    /// Sets the cameras that a participant shows.
     ///
     /// # Errors
-    /// If the connection is no reception.
+    /// If the connection is not a reception.
     pub fn set_view(
         &mut self,
         now: Instant,

@@ -9,8 +9,8 @@ use weft_units::{Codec, MediaKind, StreamId};
 use weft_wire::payload::Form;
 use weft_wire::rtp::Mid;
 
-/// Sizes that a pool of lines grows to: grids of two, three, four and five tiles
-/// a side. Fewer steps are fewer negotiations, which take browsers 20 to 80 ms.
+/// Sizes to which a pool of lines grows: grids of two, three, four and five tiles a side.
+/// Fewer steps mean fewer negotiations, each of which takes a browser 20 to 80 ms.
 const STEPS: [usize; 4] = [4, 9, 16, 25];
 
 /// Maximum number of cameras, and of sounds, that one participant receives.
@@ -25,14 +25,14 @@ pub struct Line {
     pub participant: String,
     /// Published track of the participant.
     pub content: LineContent,
-    /// Whether nothing is sent because the participant's paths have no room for it.
+    /// Whether it is paused because the participant's paths have no room for it.
     pub paused: bool,
 }
 
 /// Content of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineContent {
-    /// The camera at this place, from 0.
+    /// Camera at this index, from 0.
     Camera(usize),
     /// Sound.
     Sound,
@@ -41,16 +41,16 @@ pub enum LineContent {
 /// Cameras that a participant sees, the most important one first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct View {
-    /// Only these cameras are sent.
+    /// Cameras to send; no others are sent.
     pub cameras: Vec<ViewedCamera>,
 }
 
-/// A camera and the size of its picture on the viewer's screen.
+/// Camera and the size of its picture on the viewer's screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ViewedCamera {
     /// Id of the participant who publishes it.
     pub participant: String,
-    /// Its place, from 0, among the participant's cameras.
+    /// Its index, from 0, among the participant's cameras.
     pub camera: usize,
     /// Width in physical pixels.
     pub width: u32,
@@ -66,9 +66,9 @@ pub(crate) struct Candidate {
     /// Its encodings; at least one.
     pub(crate) encodings: Vec<TrackId>,
     pub(crate) form: Form,
-    /// Size at which it is shown, if the participant said so.
+    /// Displayed size, if the participant reported it.
     pub(crate) shown: Option<(u32, u32)>,
-    /// Its place among the cameras that are shown, the most important first.
+    /// Its rank among the displayed cameras, the most important first.
     pub(crate) rank: usize,
 }
 
@@ -77,20 +77,20 @@ pub(crate) struct Candidate {
 pub(crate) struct Carried {
     /// Its encodings; none if the stream carries nothing.
     pub(crate) encodings: Vec<TrackId>,
-    /// Size in pixels at which it is shown, if the participant said so.
+    /// Displayed size in pixels, if the participant reported it.
     pub(crate) shown: Option<(u32, u32)>,
-    /// Its place among the cameras that are shown, the most important first.
+    /// Its rank among the displayed cameras, the most important first.
     pub(crate) rank: usize,
 }
 
-/// A media section of the connection and its stream. It has one SSRC for the life of
-/// the connection, because Firefox never shows a section that changes it.
+/// Media section of the connection and its stream. It has one SSRC for the life of the
+/// connection, because Firefox never shows a section that changes it.
 #[derive(Debug)]
 struct OutgoingLine {
     stream: StreamId,
     mid: Mid,
     form: Form,
-    /// Number of the pair of a picture and a sound that browsers synchronise.
+    /// Number of the pair of video and audio that browsers synchronise.
     pair: usize,
     source: Option<Candidate>,
     /// Whether the track is paused because the participant's paths have no room for it.
@@ -118,29 +118,29 @@ pub(crate) struct Reception {
     lines: Vec<OutgoingLine>,
     /// Form of the pictures of each offered pair.
     pairs: Vec<Form>,
-    /// Pairs whose offer is answered.
+    /// Number of pairs whose offer is answered.
     answered: usize,
-    /// Forms of pictures that the participant does not decode.
+    /// Forms of video that the participant cannot decode.
     refused: Vec<Form>,
-    /// Cameras on the participant's screen; `None` until the participant says so: all of
-    /// them.
+    /// Cameras on the participant's screen; `None`, until the participant reports them,
+    /// means all.
     view: Option<View>,
-    /// Lines of the last report to the participant.
+    /// Lines in the last report to the participant.
     told: Vec<Line>,
 }
 
-/// Changes of a reception's lines.
+/// Changes to a reception's lines.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Assignment {
-    /// Streams with another track, or at another size.
+    /// Streams with another track or another size.
     pub(crate) changed: Vec<(StreamId, Carried)>,
     /// Sections to offer because there are too few lines.
     pub(crate) sections: Vec<Section>,
 }
 
 impl Reception {
-    /// Sections for these tracks and some more. At least one step is offered, so that the
-    /// first person in a room does not negotiate again for the next three.
+    /// Returns sections for these tracks and some more. At least one step is offered, so
+    /// that the first person in a room does not negotiate again for the next three.
     pub(crate) fn first_sections(&mut self, candidates: &[Candidate]) -> Vec<Section> {
         let wanted = self.wanted(candidates);
         let mut sections = self.grow(&wanted);
@@ -151,7 +151,7 @@ impl Reception {
         sections
     }
 
-    /// Records the answer to an offer: these are all streams now.
+    /// Records the answer to an offer: `streams` are all streams now.
     pub(crate) fn negotiated(&mut self, streams: &[NegotiatedStream]) {
         for agreed in streams
             .iter()
@@ -215,7 +215,7 @@ impl Reception {
         }
     }
 
-    /// Records the paused streams; all others continue. Returns whether this is a change.
+    /// Records the paused streams; all others continue. Returns whether anything changed.
     pub(crate) fn set_paused(&mut self, paused: &BTreeSet<StreamId>) -> bool {
         let mut changed = false;
         for line in &mut self.lines {
@@ -257,8 +257,7 @@ impl Reception {
         sources.any(|s| s.participant == participant)
     }
 
-    /// Returns the tracks to send, the most important first, at most as many as lines are
-    /// possible.
+    /// Returns the tracks to send, the most important first, up to the maximum number of lines.
     fn wanted(&self, candidates: &[Candidate]) -> Vec<Candidate> {
         let (sounds, cameras): (Vec<&Candidate>, Vec<&Candidate>) =
             candidates.iter().partition(|c| c.slot == Slot::Sound);
@@ -287,9 +286,8 @@ impl Reception {
         cameras.chain(sounds.take(MAX_LINES)).collect()
     }
 
-    /// Returns a line that can carry the track. Sound gets the one beside its
-    /// participant's first camera, or else the last one, so that it takes no other
-    /// camera's.
+    /// Returns a line that can carry the track. Sound gets the line beside its participant's
+    /// first camera, or else the last one, so that it does not block another camera's.
     fn free_line(&self, candidate: &Candidate) -> Option<usize> {
         let free = |(_, line): &(usize, &OutgoingLine)| {
             line.source.is_none() && line.form.is_like(candidate.form)
@@ -309,11 +307,11 @@ impl Reception {
         beside.or(free.last()).map(|(index, _)| *index)
     }
 
-    /// Adds pairs until all tracks have lines, within the maximum.
+    /// Adds pairs until all tracks have lines, up to the maximum.
     fn grow(&mut self, missing: &[Candidate]) -> Vec<Section> {
         let mut sections = Vec::new();
         if self.answered < self.pairs.len() {
-            // One offer at a time: the next one waits for its answer.
+            // One offer at a time: the next one waits for the answer.
             return sections;
         }
         let mut forms: Vec<(Form, usize)> = Vec::new();
@@ -353,8 +351,8 @@ impl Reception {
                 media_stream,
                 ..Section::new(kind, StreamDirection::Send)
             };
-            // Every browser takes the sound. If it rejects the first section of a bundle,
-            // Chromium cannot set up the transport for the others.
+            // Every browser accepts audio. If a browser rejects the first section of a
+            // bundle, Chromium cannot set up the transport for the others.
             sections.push(of(MediaKind::Audio, None));
             sections.push(of(MediaKind::Video, Some(form)));
         }

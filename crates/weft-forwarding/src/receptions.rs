@@ -1,5 +1,4 @@
-//! The tracks of a room, and the lines that carry them to each participant who
-//! receives it.
+//! Tracks of a room, and the lines that carry them to each participant who receives it.
 
 use crate::connection::{Connection, ResourceId, Role, Sender};
 use crate::event::Event;
@@ -11,7 +10,7 @@ use weft_peer::PeerKey;
 use weft_units::Instant;
 
 impl Connection {
-    /// The reception, if this is one that is up.
+    /// Returns the reception if this is an established one.
     pub(crate) fn reception(&self) -> Option<(PeerKey, &Reception)> {
         match &self.role {
             Role::Receive(reception) if self.connected => Some((self.peer()?, reception)),
@@ -43,7 +42,7 @@ impl Plane {
         candidates.collect()
     }
 
-    /// The tracks of a room have changed.
+    /// Updates the receptions after the tracks of a room have changed.
     pub(crate) fn refresh_receptions(&mut self, now: Instant, room: &str) {
         self.refresh_recording(now, room);
         let of_room = |c: &Connection| c.participant.room == room && c.reception().is_some();
@@ -53,8 +52,8 @@ impl Plane {
         }
     }
 
-    /// A publisher begins or ends to share its screens: the cameras that its offer marks
-    /// as presentations (RFC 4796). Anything else is ignored.
+    /// Records whether a publisher shares its screens: the cameras that its offer marks
+    /// as presentations (RFC 4796). Other connections are ignored.
     pub fn share_screen(&mut self, now: Instant, resource: &ResourceId, shared: bool) {
         self.now = now;
         let Some(connection) = self.connections.get_mut(resource) else {
@@ -73,7 +72,7 @@ impl Plane {
         }
     }
 
-    /// Tells those who receive a room which cameras have been paused or resumed.
+    /// Reports paused and resumed cameras to those who receive a room.
     pub(crate) fn tell_paused(&mut self) {
         for (resource, connection) in &mut self.connections {
             let key = connection.reception().map(|(key, _)| key);
@@ -86,8 +85,8 @@ impl Plane {
         }
     }
 
-    /// Gives the tracks that a participant wants a line each, and offers lines if there
-    /// are too few.
+    /// Assigns a line to each track that a participant wants, and offers more lines if
+    /// there are too few.
     pub(crate) fn refresh_reception(&mut self, now: Instant, resource: &ResourceId) {
         let Some(connection) = self.connections.get(resource) else {
             return;
@@ -122,7 +121,7 @@ impl Plane {
     }
 }
 
-/// Tells a participant the lines of its reception, if they have changed.
+/// Reports the lines of a reception to its participant, if they have changed.
 fn tell_lines(events: &mut VecDeque<Event>, resource: &ResourceId, reception: &mut Reception) {
     if let Some(lines) = reception.news() {
         let resource = resource.clone();

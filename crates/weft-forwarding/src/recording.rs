@@ -56,7 +56,7 @@ impl Traffic {
         useful.last().map(|encoding| encoding.track)
     }
 
-    /// Records the best encoding of each camera that arrives, from its next keyframe on.
+    /// Records the best encoding of each camera that arrives, starting at its next keyframe.
     pub(crate) fn choose_recorded(&mut self, now: Instant, peers: &mut PeerSet) {
         if self.taps.cameras.is_empty() {
             return;
@@ -73,9 +73,9 @@ impl Traffic {
         self.deliver(now, peers);
     }
 
-    /// Returns the encodings that recordings need: of a camera the largest one and the
-    /// one that is recorded until its keyframe comes, or all while the largest does not
-    /// arrive.
+    /// Returns the encodings that recordings need: of each camera, the largest one and
+    /// the recorded one until the keyframe of the largest arrives, or all while the
+    /// largest does not arrive.
     pub(crate) fn recorded(&self, now: Instant) -> impl Iterator<Item = TrackId> {
         self.taps.cameras.iter().flat_map(move |(id, tap)| {
             let arrives = |track: &TrackId| {
@@ -95,8 +95,8 @@ impl Traffic {
 }
 
 impl Plane {
-    /// Starts or ends the recording of all that is published on this plane in a room.
-    /// Everything comes as [`Output::Record`](crate::Output::Record).
+    /// Starts or ends the recording of everything that is published on this plane in a
+    /// room. The output is [`Output::Record`](crate::Output::Record).
     pub fn set_recorded(&mut self, now: Instant, room: &str, recorded: bool) {
         self.now = now;
         match recorded {
@@ -106,7 +106,7 @@ impl Plane {
         self.refresh_recording(now, room);
     }
 
-    /// Asks the publisher of a recorded track for a keyframe.
+    /// Requests a keyframe from the publisher of a recorded track.
     pub fn request_recorded_keyframe(&mut self, now: Instant, track: RecordedTrack) {
         self.now = now;
         let mut cameras = self.traffic.taps.cameras.iter();
@@ -117,7 +117,7 @@ impl Plane {
         }
     }
 
-    /// The tracks of a room have changed: begins and ends those of its recording.
+    /// Starts and ends recorded tracks after the tracks of a room have changed.
     pub(crate) fn refresh_recording(&mut self, now: Instant, room: &str) {
         let wanted = match self.recordings.has(room) {
             true => self.recordable(room),

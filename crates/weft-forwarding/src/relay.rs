@@ -1,8 +1,8 @@
 //! Messages between the planes of one server.
 //!
-//! Each participant belongs to one plane. What one publishes is decrypted there
-//! once, and goes to the other planes that have viewers of it. A relay is
-//! therefore a sink of one plane and a source of another.
+//! Each participant belongs to one plane. Its publication is decrypted there once and
+//! sent to the other planes that have viewers of it. So a relay is a sink of one plane
+//! and a source of another.
 
 use crate::publisher::{Places, Publisher, Slot};
 use crate::routing::TrackId;
@@ -13,8 +13,8 @@ use weft_units::{Ecn, FiveTuple, Rate};
 use weft_wire::media::MediaPacket;
 use weft_wire::payload::Form;
 
-/// Most planes of one server: each has a character of ICE's user names (RFC 8839
-/// section 5.4) to itself.
+/// Maximum number of planes in one server: each has its own character in ICE's user names
+/// (RFC 8839 section 5.4).
 pub const MAX_PLANES: usize = NAMES.len();
 
 const NAMES: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -31,7 +31,7 @@ impl PlaneId {
         (usize::from(number) < MAX_PLANES).then_some(PlaneId(number))
     }
 
-    /// Its number, from 0.
+    /// Number of the plane, from 0.
     #[must_use]
     pub fn number(self) -> usize {
         usize::from(self.0)
@@ -42,8 +42,8 @@ impl PlaneId {
         char::from(NAMES[self.number()])
     }
 
-    /// Returns the plane that a connectivity check is for, of a server with so many planes;
-    /// `None` if the datagram is no check with a name of theirs. It may be forged.
+    /// Returns the plane that a connectivity check is for, in a server with this many
+    /// planes; `None` if the datagram is not a check with such a name. It may be forged.
     #[must_use]
     pub fn of_check(datagram: &[u8], planes: usize) -> Option<PlaneId> {
         let name = stun_user_name(datagram)?;
@@ -53,27 +53,27 @@ impl PlaneId {
         }
     }
 
-    /// Returns the plane that gave a peer this user name.
+    /// Returns the plane that assigned this user name to a peer.
     pub(crate) fn of_user_name(name: &str) -> Option<PlaneId> {
         let first = name.bytes().next()?;
         PlaneId::new(NAMES.iter().position(|name| *name == first)?)
     }
 }
 
-/// Message of one plane to another. Messages between two planes keep their order.
+/// Message from one plane to another. Messages between two planes keep their order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Relayed(pub(crate) Message);
 
 impl Relayed {
-    /// Whether the message may be lost when the other plane is too slow: a media
-    /// packet or a datagram. After a loss, send [`Relayed::interrupted`].
+    /// Whether the message may be lost if the other plane is too slow: a media packet or
+    /// a datagram. After a loss, send [`Relayed::interrupted`].
     #[must_use]
     pub fn is_optional(&self) -> bool {
         matches!(self.0, Message::Packet { .. } | Message::Datagram { .. })
     }
 
-    /// Tells the other plane that messages to it were lost: its viewers continue with
-    /// the next keyframes.
+    /// Returns the message that messages to the other plane were lost: its viewers
+    /// continue with the next keyframes.
     #[must_use]
     pub fn interrupted() -> Relayed {
         Relayed(Message::Interrupted)
@@ -82,16 +82,17 @@ impl Relayed {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Message {
-    /// Datagram that the system gave to another plane's socket.
+    /// Datagram that the system delivered to another plane's socket.
     Datagram {
         tuple: FiveTuple,
         ecn: Ecn,
         octets: Vec<u8>,
     },
-    /// A peer of the sender has sent an authenticated check by these addresses.
+    /// A peer of the sender has sent an authenticated check between these addresses.
     Claimed {
         tuple: FiveTuple,
-        /// Whether it has answered a check there, too: nobody forged its address.
+        /// Whether it has also answered a check there, which proves that its address is
+        /// not forged.
         proved: bool,
     },
     /// Present publication of a participant; `None` if it has ended.
@@ -99,11 +100,11 @@ pub(crate) enum Message {
         publisher: Publisher,
         publication: Option<Announced>,
     },
-    /// The sender has viewers of this track, or none any more.
+    /// The sender has viewers of this track, or has no longer.
     Wanted { track: TrackId, wanted: bool },
-    /// Packet of a track of the sender.
+    /// Packet of one of the sender's tracks.
     Packet { track: TrackId, packet: MediaPacket },
-    /// Message of a participant on a data channel.
+    /// Message from a participant on a data channel.
     Said {
         topic: Topic,
         message: weft_peer::data::Message,
@@ -114,14 +115,14 @@ pub(crate) enum Message {
     KeyframeWanted { track: TrackId },
     /// Rates of a participant's publication that the sender's viewers can use.
     Usable { publisher: Publisher, rates: Usable },
-    /// Rates that the sender's viewers would take.
+    /// Rates that the sender's viewers could use.
     Demands { rates: Vec<Rate> },
 }
 
 /// Publication as other planes see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Announced {
-    /// Number of its connection: another one begins with other packet numbers.
+    /// Number of its connection; a new connection has other packet numbers.
     pub(crate) source: u64,
     /// Streams that are played.
     pub(crate) streams: Publishing,
@@ -130,7 +131,7 @@ pub(crate) struct Announced {
 }
 
 impl Announced {
-    /// Places of its tracks, with their forms and the number of their encodings.
+    /// Places of its tracks, with their forms and numbers of encodings.
     pub(crate) fn places(&self) -> Places {
         let tracks = self.tracks.iter();
         let places = tracks.map(|(slot, form, encodings)| (*slot, *form, encodings.len()));
@@ -141,18 +142,18 @@ impl Announced {
 /// Rates of a publication that viewers can use.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Usable {
-    /// Rate of the viewer who can use most; `None` without viewers.
+    /// Rate of the viewer who can use the most; `None` without viewers.
     pub(crate) most: Option<Rate>,
     /// Rate at which the weakest viewer sees half of the pictures.
     pub(crate) fitting: Option<Rate>,
-    /// Rate of the publication where they were found: a plane gets only the tracks that
+    /// Rate of the publication when they were measured: a plane gets only the tracks that
     /// somebody there plays.
     pub(crate) published: Rate,
 }
 
 impl Usable {
-    /// Rates of both groups of viewers together; `self` sees all that is published, which
-    /// viewers can use beside what they play.
+    /// Combines the rates of two groups of viewers. `self` sees everything that is
+    /// published; viewers can use the unseen part in addition to what they play.
     pub(crate) fn and(self, other: Usable) -> Usable {
         let unseen = self.published.saturating_sub(other.published);
         let [most, fitting] = [other.most, other.fitting].map(|rate| Some(rate? + unseen));

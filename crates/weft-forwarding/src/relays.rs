@@ -11,14 +11,14 @@ pub(crate) struct Import {
     pub(crate) plane: PlaneId,
     /// Its name there.
     remote: TrackId,
-    /// Whether its packets are asked for.
+    /// Whether its packets are requested.
     pub(crate) wanted: bool,
 }
 
 /// Both sides of the relays between this plane and the others.
 #[derive(Debug, Default)]
 pub(crate) struct Relays {
-    /// Tracks of other planes, by their names here and there.
+    /// Tracks of other planes, by their local names, with their remote ones.
     pub(crate) imports: BTreeMap<TrackId, Import>,
     pub(crate) names: BTreeMap<(PlaneId, TrackId), TrackId>,
     /// Planes that want a track of this one.
@@ -35,7 +35,7 @@ impl Relays {
         self.messages.pop_front()
     }
 
-    /// Tracks that other planes have viewers of.
+    /// Tracks that have viewers on other planes.
     pub(crate) fn exported(&self) -> impl Iterator<Item = TrackId> {
         self.exports.keys().copied()
     }
@@ -49,7 +49,7 @@ impl Relays {
         }
     }
 
-    /// Somebody here plays these tracks.
+    /// Requests these tracks for players here.
     pub(crate) fn want(&mut self, tracks: &[TrackId]) {
         for track in tracks {
             self.set_wanted(*track, true);
@@ -74,7 +74,7 @@ impl Relays {
         }
     }
 
-    /// The track comes from another plane from now on.
+    /// Takes the track from another plane from now on.
     pub(crate) fn import(&mut self, track: TrackId, plane: PlaneId, remote: TrackId) {
         let known = self.imports.get(&track);
         if known.is_some_and(|import| (import.plane, import.remote) == (plane, remote)) {
@@ -90,7 +90,7 @@ impl Relays {
         self.names.insert((plane, remote), track);
     }
 
-    /// The track no longer comes from another plane.
+    /// Ends the import of the track from another plane.
     pub(crate) fn release(&mut self, track: TrackId) {
         self.set_wanted(track, false);
         if let Some(Import { plane, remote, .. }) = self.imports.remove(&track) {
@@ -98,7 +98,7 @@ impl Relays {
         }
     }
 
-    /// How many tracks come from other planes: by their names here and there.
+    /// Number of tracks from other planes: by local and by remote name.
     pub(crate) fn count(&self) -> [usize; 2] {
         [self.imports.len(), self.names.len()]
     }

@@ -1,9 +1,9 @@
-//! Selective forwarding of packets: which packets go to which subscriber
-//! ([`Router`], one [`Forwarder`](forwarder::Forwarder) per subscription), how a
-//! subscriber's rate is divided ([`fair_shares`]), and how many keyframe requests reach
-//! the publisher ([`KeyframeAggregator`](keyframes::KeyframeAggregator)).
+//! Selective forwarding of packets: the choice of packets for each subscriber
+//! ([`Router`], one [`Forwarder`](forwarder::Forwarder) per subscription), the division
+//! of a subscriber's rate ([`fair_shares`]), and the number of keyframe requests that
+//! reach the publisher ([`KeyframeAggregator`](keyframes::KeyframeAggregator)).
 //!
-//! Nothing here knows peers or sessions: packets, numbers and rates go in and out.
+//! This module knows neither peers nor sessions, only packets, numbers and rates.
 
 mod beginning;
 mod dependencies;

@@ -6,25 +6,23 @@ use weft_secure::Certificate;
 use weft_session::{Ablation, Backlog};
 use weft_units::{Codec, Rate, Transport};
 
-/// Assumed rate of a player's link when nothing is known of it: a sharp
-/// picture whole, since thinning it out on a guess shows, and a link that is
-/// slower says so within a few round trips. A newcomer to a room plays all
-/// that is published there at the same time, over one link, so their connections
-/// share it. Chosen by us.
+/// Assumed rate of an unknown player's link: enough for a sharp picture, since unneeded
+/// thinning is visible, and a slower link shows its rate within a few round trips. A
+/// newcomer to a room plays all its publications at the same time over one link, so their
+/// connections share this rate. Chosen by us.
 const START_RATE: Rate = Rate::from_kbps(2_500);
-/// Least of it for one connection. Chosen by us: sound and a small picture.
+/// Minimum assumed rate for one connection. Chosen by us: sound and a small picture.
 const LEAST_START_RATE: Rate = Rate::from_kbps(300);
-/// Most that one path carries. Chosen by us: four cameras at the 10 Mbps that
-/// are the most of one, and a quarter for repair.
+/// Maximum rate of one path. Chosen by us: four cameras at the 10 Mbps that are the
+/// maximum of one, and a quarter for repair.
 const MAX_PATH_RATE: Rate = Rate::from_mbps(50);
 
-/// Most that is taken of a publisher, all paths together, unless told otherwise.
-/// Chosen by us: what one path carries at most, and as much again for copies on
-/// others.
+/// Default bound on a publisher's incoming rate, all paths together. Chosen by us: the
+/// maximum rate of one path, and as much again for copies on others.
 const MOST_OF_A_PUBLISHER: Rate = Rate::from_mbps(100);
 
-/// Most that is taken of a player, who sends feedback and checks. Chosen by us:
-/// four times what reports of eight paths take, each sent twice.
+/// Bound on a player's incoming rate, which is feedback and checks. Chosen by us: four
+/// times the reports of eight paths, each sent twice.
 const MOST_OF_A_PLAYER: Rate = Rate::from_mbps(8);
 
 /// Settings that all peers of a plane share.
@@ -36,16 +34,16 @@ pub struct Settings {
     tcp: Vec<SocketAddr>,
     most_of_a_publisher: Rate,
     egress: Option<Rate>,
-    /// Plane of a server that has several.
+    /// Number of this plane, if the server has several.
     plane: Option<PlaneId>,
-    /// Whether what a peer can cost is bounded.
+    /// Whether the cost of a peer is bounded.
     bounded: bool,
     /// Whether packets without protection are reported.
     captures: bool,
 }
 
 impl Settings {
-    /// Settings for a plane that these addresses lead to.
+    /// Creates settings for a plane that is reachable at these addresses.
     #[must_use]
     pub fn new(origin: TimeOrigin, certificate: Certificate, addresses: &[SocketAddr]) -> Settings {
         Settings {
@@ -73,10 +71,9 @@ impl Settings {
         self.captures
     }
 
-    /// Bounds the rate that is taken of each publisher, all paths together
-    /// and repair included; a second's worth in a row, and the rest is lost
-    /// before it costs anything. A sender's congestion control sees that as a
-    /// link of that rate. Default 100 Mbit/s.
+    /// Bounds the incoming rate of each publisher, all paths together, including repair
+    /// packets. Datagrams beyond the rate and a burst of one second are dropped unread. A
+    /// sender's congestion control sees that as a link of that rate. Default 100 Mbit/s.
     #[must_use]
     pub fn taking(self, most_of_a_publisher: Rate) -> Settings {
         Settings {
@@ -85,37 +82,37 @@ impl Settings {
         }
     }
 
-    /// Most that all players together are sent. Players share
-    /// it: each gets the same, but for those that need less. Default none: what
-    /// the server's link carries is not known.
+    /// Bounds the sending rate to all players together. Players share it: each gets the
+    /// same, except those that need less. Default none, because the rate of the server's
+    /// link is not known.
     #[must_use]
     pub fn sending(self, egress: Option<Rate>) -> Settings {
         Settings { egress, ..self }
     }
 
     /// Makes the plane one of several of a server, which share their addresses: the ICE
-    /// user names of its peers lead to it. Default: the only one.
+    /// user names of its peers identify it. Default: the only one.
     #[must_use]
     pub fn of_plane(self, plane: PlaneId) -> Settings {
         let plane = Some(plane);
         Settings { plane, ..self }
     }
 
-    /// Tells peers these addresses in place of our own of the
-    /// same family: a router translates them, port by port (1:1 NAT).
+    /// Offers these addresses instead of our own of the same family: a router translates
+    /// them, port by port (1:1 NAT).
     #[must_use]
     pub fn announcing(self, public: &[IpAddr]) -> Settings {
         let public = public.to_vec();
         Settings { public, ..self }
     }
 
-    /// Makes peers accept TCP connections (RFC 6544), and offers them these addresses for
-    /// that: of our own, or those that stand for them. Default none.
+    /// Makes peers accept TCP connections (RFC 6544), and offers these addresses for
+    /// them: our own, or those that a router translates to them. Default none.
     #[must_use]
     pub fn accepting_tcp_at(mut self, addresses: &[SocketAddr]) -> Settings {
         self.tcp = addresses.to_vec();
         if !addresses.is_empty() {
-            // Those that all connections of a family belong to.
+            // Addresses that all connections of a family belong to.
             let both: [IpAddr; 2] = [Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into()];
             let both = both.map(|ip| SocketAddr::new(ip, 0));
             self.locals.extend(locals_at(Transport::Tcp, &both));
@@ -123,8 +120,8 @@ impl Settings {
         self
     }
 
-    /// Removes the bounds on the cost of a peer that can be removed: for
-    /// experiments that measure their effect.
+    /// Removes those bounds on the cost of a peer that can be removed, for experiments
+    /// that measure their effect.
     #[cfg(feature = "testing")]
     #[must_use]
     pub fn without_budgets(self) -> Settings {
@@ -134,23 +131,22 @@ impl Settings {
         }
     }
 
-    /// Most that is sent to all players together, if that is bounded.
+    /// Bound on the sending rate to all players together, if any.
     pub(crate) fn egress(&self) -> Option<Rate> {
         self.egress
     }
 
-    /// Most that is taken of a publisher, if that is bounded.
+    /// Bound on a publisher's incoming rate, if any.
     pub(crate) fn most_of_a_publisher(&self) -> Option<Rate> {
         self.bounded.then_some(self.most_of_a_publisher)
     }
 
-    /// Most that is taken of a player, if that is bounded.
+    /// Bound on a player's incoming rate, if any.
     pub(crate) fn most_of_a_player(&self) -> Option<Rate> {
         self.bounded.then_some(MOST_OF_A_PLAYER)
     }
 
-    /// Addresses that a peer is checked at. One who asks for a connection may be a
-    /// stranger, and its candidates somebody else's.
+    /// Pairs to check. A client may be a stranger, and its candidates may belong to others.
     pub(crate) fn checks(&self) -> Checks {
         match self.bounded {
             true => Checks::Answering,
@@ -158,8 +154,8 @@ impl Settings {
         }
     }
 
-    /// The makings of a new peer, with secrets of its own.
-    /// `publications` are those of its room.
+    /// Returns the configuration of a new peer with its own secrets. `publications` is
+    /// the number in its room.
     pub(crate) fn peer(
         &self,
         role: IceRole,
@@ -189,8 +185,8 @@ impl Settings {
     }
 }
 
-/// Returns local addresses of peers. One link: what is short is the peer's, and a second
-/// way over that to another address of ours would be a second congestion controller.
+/// Returns local addresses of peers, all on one link: the bottleneck is the peer's link, and a
+/// second path over it to another address of ours would be a second congestion controller.
 pub(crate) fn locals_at(transport: Transport, addresses: &[SocketAddr]) -> Vec<LocalAddress> {
     let local = |addr: &SocketAddr| LocalAddress {
         transport,

@@ -1,50 +1,50 @@
-//! Figures for the operator.
+//! Statistics for the operator.
 
 use crate::plane::Plane;
 
-/// Totals since the start, but for the first two.
+/// Totals since the start, except for present numbers and values of the last second.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Connections that publish, now.
+    /// Connections that publish at present.
     pub publications: u64,
-    /// Connections that play, now.
+    /// Connections that play at present.
     pub playbacks: u64,
-    /// Media packets that came.
+    /// Media packets received.
     pub packets_received: u64,
     /// Media packets sent to players.
     pub packets_forwarded: u64,
-    /// Packets kept from players who cannot take them.
+    /// Packets dropped for players that cannot receive them.
     pub packets_thinned: u64,
     /// Datagrams dropped as unusable.
     pub datagrams_dropped: u64,
-    /// Datagrams that the system did not send: counted by who sends them, none
-    /// by the plane itself.
+    /// Datagrams that the system did not send. The owner of the sockets counts them; a
+    /// plane reports none.
     pub datagrams_unsent: u64,
-    /// TCP connections that carry media, now. The thread of the plane counts them and the
-    /// next figure; a plane reports none.
+    /// TCP connections that carry media at present. The thread of the plane counts them
+    /// and the next value; a plane reports none.
     pub tcp_connections: u64,
-    /// Datagrams for which TCP connections were too slow.
+    /// Datagrams dropped because TCP connections were too slow.
     pub tcp_dropped: u64,
-    /// Keyframes asked of publishers.
+    /// Keyframes requested from publishers.
     pub keyframe_requests: u64,
-    /// Messages on data channels that were passed on, one for each receiver.
+    /// Messages on data channels that were forwarded, one for each receiver.
     pub messages_passed: u64,
-    /// Messages on data channels that were dropped: of senders beyond their rate, of
-    /// viewers, and for receivers that do not take them.
+    /// Messages on data channels that were dropped: from senders above their rate, from
+    /// viewers, and to receivers that do not accept them.
     pub messages_dropped: u64,
-    /// Packets lost between planes because one was too slow. Their owner counts them;
-    /// a plane reports none.
+    /// Packets lost between planes because one was too slow. The owner of the planes
+    /// counts them; a plane reports none.
     pub relayed_lost: u64,
     /// Processor time in the last second, in milliseconds. The thread of the plane
     /// measures it; a plane reports none.
     pub busy: u64,
     /// Longest turn of the plane's thread in the last second, in microseconds: packets
-    /// may have waited so long. Measured as `busy`; of several planes the longest.
+    /// may have waited this long. Measured like `busy`; with several planes, the longest.
     pub lag: u64,
 }
 
 impl Stats {
-    /// Figures of two planes together.
+    /// Adds the statistics of two planes.
     #[must_use]
     pub fn and(self, other: Stats) -> Stats {
         Stats {
@@ -68,7 +68,7 @@ impl Stats {
 }
 
 impl Plane {
-    /// Figures for the operator, which are counted as they change.
+    /// Statistics for the operator, which are counted as they change.
     #[must_use]
     pub fn stats(&self) -> Stats {
         let totals = self.traffic.totals();

@@ -1,19 +1,17 @@
-//! Choice of the plane that a datagram belongs to. The system spreads datagrams
-//! over the planes' sockets by their addresses, so a plane also gets those of
-//! the others' peers.
+//! Choice of the plane that a datagram belongs to. The system distributes datagrams among the
+//! planes' sockets by their addresses, so a plane also receives those of the other planes' peers.
 
 use crate::relay::PlaneId;
 use std::collections::{BTreeMap, BTreeSet};
 use weft_units::{Duration, FiveTuple, Instant};
 
-/// How long a claim lasts without another check: as long as consent (RFC 7675
-/// section 5.1).
+/// Duration of a claim without another check: as long as consent (RFC 7675 section 5.1).
 const LASTS: Duration = Duration::from_secs(30);
-/// Most claims that a plane keeps. Chosen by us: 30 each for the 2,000
+/// Maximum number of claims in a plane. Chosen by us: 30 for each of the 2,000
 /// connections that a server has by default.
 const MOST: usize = 60_000;
 
-/// Addresses of other planes' peers whose datagrams come here.
+/// Addresses of other planes' peers whose datagrams arrive here.
 #[derive(Debug, Default)]
 pub(crate) struct Steering {
     /// Other planes.
@@ -64,9 +62,9 @@ impl Steering {
         (claim.until > now).then_some(claim.plane)
     }
 
-    /// A peer of another plane has sent an authenticated check by these addresses. Only
-    /// one that has `proved` to be there takes them from another plane: sources can be
-    /// forged.
+    /// Records that a peer of another plane has sent an authenticated check between these
+    /// addresses. Only a peer that has `proved` its presence takes them from another
+    /// plane, because sources can be forged.
     pub(crate) fn claim(&mut self, now: Instant, tuple: FiveTuple, plane: PlaneId, proved: bool) {
         let known = self.claims.get(&tuple).filter(|claim| claim.until > now);
         let is_others = known.is_some_and(|claim| claim.plane != plane);
@@ -82,18 +80,18 @@ impl Steering {
         self.claims.insert(tuple, claim);
     }
 
-    /// Whether the plane that claims these addresses has proved to be there.
+    /// Whether a peer of the plane that claims these addresses has proved its presence.
     pub(crate) fn is_proved(&self, now: Instant, tuple: FiveTuple) -> bool {
         let claim = self.claims.get(&tuple);
         claim.is_some_and(|claim| claim.proved && claim.until > now)
     }
 
-    /// A peer of this plane has proved to be there.
+    /// Records that a peer of this plane has proved its presence.
     pub(crate) fn release(&mut self, tuple: FiveTuple) {
         self.claims.remove(&tuple);
     }
 
-    /// Forgets claims that have ended; returns whether there are others.
+    /// Forgets expired claims; returns whether any remain.
     pub(crate) fn sweep(&mut self, now: Instant) -> bool {
         self.claims.retain(|_, claim| claim.until > now);
         !self.claims.is_empty()
@@ -136,8 +134,8 @@ mod tests {
         assert!(Steering::default().is_alone());
     }
 
-    /// A participant can send an authenticated check with the address of another one as
-    /// its source.
+    /// A participant can send an authenticated check with another participant's address
+    /// as its source.
     #[test]
     fn a_forged_source_takes_an_address_from_nobody() {
         let mut steering = steering();
@@ -147,7 +145,7 @@ mod tests {
         assert_eq!(steering.claimed(at(1), victim), Some(plane(1)));
         steering.claim(at(2), victim, plane(1), true);
         assert!(steering.is_proved(at(2), victim));
-        // A later check of the same peer takes no proof back.
+        // A later check of the same peer does not revoke the proof.
         steering.claim(at(3), victim, plane(1), false);
         assert!(steering.is_proved(at(3), victim));
         // A call that restarts from the same port.
@@ -177,7 +175,7 @@ mod tests {
             steering.claim(at(0), tuple(number), plane(1), true);
         }
         assert_eq!(steering.claims.len(), MOST);
-        // Those that there are stay in use.
+        // Existing claims stay in use.
         steering.claim(at(20), tuple(0), plane(1), true);
         assert_eq!(steering.claimed(at(40), tuple(0)), Some(plane(1)));
     }

@@ -1,4 +1,4 @@
-//! Messages of a plane to the recorder of its server, and the recorded tracks.
+//! Messages from a plane to the recorder of its server, and the recorded tracks.
 
 use crate::publisher::{Publisher, Slot};
 use crate::routing::{Forwarder, Forwarding, Parsed, SubscriptionId, TrackId};
@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use weft_units::{Codec, Instant};
 use weft_wire::media::{ForwardedPacket, MediaPacket};
 
-/// Track of a recording, unique on its plane. One of a camera carries its best encoding.
+/// Track of a recording, unique on its plane. A camera's track carries its best encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RecordedTrack(pub u64);
 
@@ -21,12 +21,12 @@ pub enum RecordedKind {
     Microphone,
 }
 
-/// Message of a plane to the recorder of its server.
+/// Message from a plane to the recorder of its server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Recorded {
     /// A track begins.
     Began {
-        /// Its number.
+        /// Number of the track.
         track: RecordedTrack,
         /// Participant who publishes it, and the room.
         publisher: Publisher,
@@ -35,8 +35,8 @@ pub enum Recorded {
         /// Codec of its packets.
         codec: Codec,
     },
-    /// A packet, in the order of arrival; numbers and time stamps continue over changes
-    /// of the source. Pictures begin with a keyframe.
+    /// A packet, in order of arrival; numbers and timestamps continue across changes of
+    /// the source. Video starts with a keyframe.
     Packet {
         /// The track.
         track: RecordedTrack,
@@ -67,11 +67,11 @@ pub(crate) struct Source {
     pub(crate) encodings: Vec<TrackId>,
 }
 
-/// The recorder's part of the traffic.
+/// Traffic to the recorder.
 #[derive(Debug, Default)]
 pub(crate) struct Taps {
     pub(crate) cameras: BTreeMap<SubscriptionId, Tap>,
-    /// Sounds, all of them: those that others drown out are recorded, too.
+    /// All sounds, including those that are not among the loudest.
     pub(crate) sounds: BTreeMap<TrackId, (RecordedTrack, Forwarder)>,
     pub(crate) messages: VecDeque<Recorded>,
 }
@@ -99,7 +99,7 @@ impl Taps {
         self.cameras.len()
     }
 
-    /// Takes a packet of a camera.
+    /// Handles a packet of a camera.
     pub(crate) fn on_forwarded(&mut self, id: SubscriptionId, packet: ForwardedPacket) {
         if let Some(Tap { track, .. }) = self.cameras.get(&id) {
             let track = *track;
@@ -107,7 +107,7 @@ impl Taps {
         }
     }
 
-    /// Takes a packet of a sound.
+    /// Handles a packet of a sound.
     pub(crate) fn on_sound(&mut self, now: Instant, of: TrackId, packet: &MediaPacket) {
         let Some((track, forwarder)) = self.sounds.get_mut(&of) else {
             return;
@@ -124,7 +124,7 @@ impl Taps {
         }
     }
 
-    /// A sound continues with other numbers.
+    /// Continues a sound with other numbers.
     pub(crate) fn switch_source(&mut self, of: TrackId) {
         if let Some((_, forwarder)) = self.sounds.get_mut(&of) {
             forwarder.switch_source();

@@ -5,12 +5,13 @@ use weft_peer::PeerKey;
 use weft_peer::data::{ChannelId, Urgency};
 use weft_units::{Bytes, Duration, Instant, Rate};
 
-/// Most that is passed on of one sender, all its channels together. Chosen by us: 50
-/// messages of 1,200 bytes a second, twice over; each goes to the whole room.
+/// Bound on the forwarded messages of one sender, all its channels together. Chosen by
+/// us: twice 50 messages of 1,200 bytes a second; each goes to the whole room.
 const RATE: Rate = Rate::from_kbps(1_000);
-/// Bytes that a message counts beside its own: 250 of one byte a second are passed on.
+/// Bytes that a message counts in addition to its own: this allows 250 messages of one
+/// byte a second.
 const HEAD: u64 = 500;
-/// Messages that may come at once.
+/// Burst of messages that is allowed, as a time at the rate.
 const BURST: Duration = Duration::from_secs(1);
 
 /// Label in a room, by which messages are distributed.
@@ -25,12 +26,12 @@ pub(crate) struct Topic {
 pub(crate) struct Topics {
     pub(crate) channels: BTreeMap<Topic, BTreeSet<(PeerKey, ChannelId)>>,
     pub(crate) open: BTreeMap<(PeerKey, ChannelId), (Topic, Urgency)>,
-    /// When what a sender has sent would have come at the rate.
+    /// Time when everything that a sender has sent would have arrived at the rate.
     due: BTreeMap<PeerKey, Instant>,
-    /// Messages that were passed on, one for each receiver.
+    /// Messages that were forwarded, one for each receiver.
     pub(crate) passed: u64,
-    /// Messages that were not: of senders beyond the rate, of viewers, and for receivers
-    /// that do not take them.
+    /// Messages that were dropped: from senders above the rate, from viewers, and to
+    /// receivers that do not accept them.
     pub(crate) dropped: u64,
 }
 
@@ -76,7 +77,7 @@ impl Topics {
         self.due.remove(&key);
     }
 
-    /// Counts a message of a sender; returns whether it is within the rate.
+    /// Counts a message from a sender; returns whether it is within the rate.
     pub(crate) fn admits(&mut self, now: Instant, key: PeerKey, length: usize) -> bool {
         let due = self.due.entry(key).or_insert(now);
         if *due > now + BURST {

@@ -1,4 +1,4 @@
-//! The packets: from publishers through the router to players.
+//! Packets on their way from publishers through the router to players.
 
 use crate::division::Pausing;
 use crate::encoding::EncodingChoice;
@@ -15,17 +15,17 @@ use weft_peer::{PeerKey, PeerSet, StreamDirection};
 use weft_units::{Codec, Deadline, Duration, Instant, MediaKind, Rate, StreamId};
 use weft_wire::media::{ForwardedPacket, MediaPacket};
 
-/// A queue that takes longer to leave is dropped, and the picture restarts: the
-/// way carries less than was thought when it was filled. Chosen by us: a keyframe
-/// on a poor link takes a second or two, and must not be dropped for that.
+/// Length of a queue above which it is dropped and the video restarts: the paths carry
+/// less than was assumed when it was filled. Chosen by us: a keyframe on a poor link
+/// takes a second or two, and must not be dropped for that.
 const QUEUE_USELESS: Duration = Duration::from_secs(4);
-/// How often a player with a queue is looked at again: a fraction of the
-/// queue at which the router resumes.
+/// Interval at which a player with a queue is checked again: a fraction of the queue at
+/// which the router resumes.
 const WATCH: Duration = Duration::from_millis(20);
-/// A queue this much longer or shorter is news to the router.
+/// Minimum change of a queue's length that is reported to the router.
 const QUEUE_STEP: Duration = Duration::from_millis(10);
 
-/// Where the packets of an incoming stream go.
+/// Destination of an incoming stream's packets.
 struct Incoming {
     track: TrackId,
     packets: u64,
@@ -39,13 +39,12 @@ pub(crate) struct Totals {
     pub(crate) keyframe_requests: u64,
 }
 
-/// The router, and which streams of which peers its tracks and subscriptions
-/// are.
+/// Router, with the mapping of its tracks and subscriptions to the streams of peers.
 #[derive(Default)]
 pub(crate) struct Traffic {
     pub(crate) router: Router,
     incoming: BTreeMap<(PeerKey, StreamId), Incoming>,
-    /// Where keyframes of a track are asked for.
+    /// Streams on which keyframes of a track are requested.
     sources: BTreeMap<TrackId, (PeerKey, StreamId)>,
     outgoing: BTreeMap<SubscriptionId, (PeerKey, StreamId)>,
     subscriptions: BTreeMap<(PeerKey, StreamId), SubscriptionId>,
@@ -59,13 +58,12 @@ pub(crate) struct Traffic {
     pub(crate) loudest: Loudest,
     pub(crate) relays: Relays,
     pub(crate) taps: Taps,
-    /// Rates that viewers of other planes would take.
+    /// Rates that viewers of other planes could use.
     pub(crate) elsewhere: BTreeMap<PlaneId, Vec<Rate>>,
 }
 
 impl Traffic {
-    /// A publisher is connected: its packets are the publication's from now
-    /// on.
+    /// Makes a connected publisher the source of the publication's packets.
     pub(crate) fn connect_source(
         &mut self,
         now: Instant,
@@ -95,27 +93,26 @@ impl Traffic {
         self.deliver(now, peers);
     }
 
-    /// No packets of a track come from a publisher here any more.
+    /// Removes the source of a track's packets on this plane.
     pub(crate) fn remove_incoming(&mut self, track: TrackId) {
         if let Some(before) = self.sources.remove(&track) {
             self.incoming.remove(&before);
         }
     }
 
-    /// The publication continues with pictures of another codec, for which its
-    /// players have to come again.
+    /// Ends the publication's video because its codec changed; players must request it again.
     pub(crate) fn end_pictures(&mut self, publication: &mut Publication) {
         publication.end_pictures(&mut self.router);
         self.forget_removed();
     }
 
-    /// A publisher is gone.
+    /// Removes a publisher.
     pub(crate) fn remove_source(&mut self, peer: PeerKey) {
         self.sources.retain(|_, (source, _)| *source != peer);
         self.incoming.retain(|(source, _), _| *source != peer);
     }
 
-    /// A player is connected: it gets the publication's tracks from now on.
+    /// Connects a player, which gets the publication's tracks from now on.
     pub(crate) fn connect_player(
         &mut self,
         now: Instant,
@@ -128,8 +125,7 @@ impl Traffic {
         self.deliver(now, peers);
     }
 
-    /// Subscribes a player to the tracks that it has streams for and does not
-    /// get yet.
+    /// Subscribes a player to the tracks that it has streams for and does not get yet.
     pub(crate) fn subscribe(
         &mut self,
         now: Instant,
@@ -177,13 +173,12 @@ impl Traffic {
         }
     }
 
-    /// A participant's reception is connected; [`Traffic::carry`] says what its streams
-    /// carry.
+    /// Connects a participant's reception; [`Traffic::carry`] sets the tracks of its streams.
     pub(crate) fn connect_reception(&mut self, now: Instant, peer: PeerKey) {
         self.players.insert(peer, Player::new(now));
     }
 
-    /// A stream to a player carries this from now on.
+    /// Sets the track that a stream to a player carries.
     pub(crate) fn carry(
         &mut self,
         now: Instant,
@@ -218,7 +213,7 @@ impl Traffic {
         self.deliver(now, peers);
     }
 
-    /// A player is gone.
+    /// Removes a player.
     pub(crate) fn remove_player(&mut self, peer: PeerKey) {
         self.watched.remove(&peer);
         let Some(player) = self.players.remove(&peer) else {
@@ -232,7 +227,7 @@ impl Traffic {
         }
     }
 
-    /// Nobody publishes or plays it any more.
+    /// Removes a publication that nobody publishes or plays any longer.
     pub(crate) fn remove_publication(&mut self, publication: &Publication) {
         for track in publication.track_ids() {
             self.loudest.leave(track);
@@ -241,7 +236,7 @@ impl Traffic {
         self.forget_removed();
     }
 
-    /// Forgets what belongs to tracks that the router has no more.
+    /// Forgets the state of tracks that the router has removed.
     pub(crate) fn forget_removed(&mut self) {
         let router = &self.router;
         let removed = |track: &TrackId| router.codec(*track).is_none();
@@ -259,7 +254,7 @@ impl Traffic {
         }
     }
 
-    /// A packet came from a publisher.
+    /// Handles a packet from a publisher.
     pub(crate) fn on_packet(
         &mut self,
         now: Instant,
@@ -282,8 +277,7 @@ impl Traffic {
         self.pass(now, peers, track, packet);
     }
 
-    /// Forwards a packet to the players of this plane, unless it is one of a sound that
-    /// others drown out.
+    /// Forwards a packet to the players of this plane, unless its sound is not among the loudest.
     pub(crate) fn pass(
         &mut self,
         now: Instant,
@@ -293,7 +287,7 @@ impl Traffic {
     ) {
         match self.loudest.hear(now, track, packet.audio_level) {
             Hearing::Forwarded => {}
-            // Players get continuous numbers, as after a change of the source.
+            // Players get consecutive numbers, as after a change of the source.
             Hearing::Resumed => self.router.switch_source(now, track),
             Hearing::Dropped => return,
         }
@@ -305,12 +299,12 @@ impl Traffic {
         self.muted.contains(&track)
     }
 
-    /// Mutes tracks, or forwards them again.
+    /// Mutes or unmutes tracks.
     pub(crate) fn set_muted(&mut self, now: Instant, tracks: &[TrackId], muted: bool) {
         for track in tracks {
             match muted {
                 true => drop(self.muted.insert(*track)),
-                // Players get continuous numbers, as after a change of the source.
+                // Players get consecutive numbers, as after a change of the source.
                 false if self.muted.remove(track) => {
                     self.taps.switch_source(*track);
                     self.router.switch_source(now, *track);
@@ -320,7 +314,7 @@ impl Traffic {
         }
     }
 
-    /// A player's receiver asks for a keyframe.
+    /// Handles a keyframe request of a player's receiver.
     pub(crate) fn on_keyframe_request(
         &mut self,
         now: Instant,
@@ -334,7 +328,7 @@ impl Traffic {
         }
     }
 
-    /// A player's paths carry more or less than before.
+    /// Handles a change of the rate of a player's paths.
     pub(crate) fn on_target_rate(
         &mut self,
         now: Instant,
@@ -349,7 +343,7 @@ impl Traffic {
         }
     }
 
-    /// Packets that came by these streams of a peer.
+    /// Number of packets received on these streams of a peer.
     pub(crate) fn packets_of(&self, peer: PeerKey, streams: &[StreamId]) -> u64 {
         let found = streams
             .iter()
@@ -365,7 +359,8 @@ impl Traffic {
         self.router.tracks()
     }
 
-    /// As the router has them, the players, and what leads there and back.
+    /// Numbers of subscriptions: in the router, of players, and of the lookups in both
+    /// directions.
     pub(crate) fn subscriptions(&self) -> [usize; 4] {
         let players = self.players.values().map(|p| p.subscriptions.len());
         let recorded = self.taps.subscriptions();
@@ -377,7 +372,7 @@ impl Traffic {
         ]
     }
 
-    /// Streams that packets come by, and where keyframes are asked for.
+    /// Numbers of streams of arriving packets, and of streams on which keyframes are requested.
     pub(crate) fn sources(&self) -> [usize; 2] {
         [self.incoming.len(), self.sources.len()]
     }
@@ -386,7 +381,7 @@ impl Traffic {
         self.totals
     }
 
-    /// Packets kept from players who cannot take them.
+    /// Number of packets dropped for players that cannot receive them.
     pub(crate) fn total_thinned(&self) -> u64 {
         self.router.thinned()
     }
@@ -414,7 +409,7 @@ impl Traffic {
         self.deliver(now, peers);
     }
 
-    /// Does what the router wants.
+    /// Handles the router's outputs.
     pub(crate) fn deliver(&mut self, now: Instant, peers: &mut PeerSet) {
         while let Some(output) = self.router.poll_output() {
             match output {
@@ -459,7 +454,7 @@ impl Traffic {
         self.watch(now, peers, key, queued);
     }
 
-    /// Tells the router of a player's queue, if it is news.
+    /// Reports a player's queue to the router, if it has changed enough.
     fn watch(&mut self, now: Instant, peers: &mut PeerSet, key: PeerKey, mut queued: Duration) {
         let Some(player) = self.players.get_mut(&key) else {
             return;

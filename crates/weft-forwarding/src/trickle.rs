@@ -1,4 +1,4 @@
-//! Candidates that come later, and ICE restarts (RFC 9725 section 4.3).
+//! Later candidates, and ICE restarts (RFC 9725 section 4.3).
 
 use crate::connection::ResourceId;
 use crate::error::MediaError;
@@ -12,19 +12,19 @@ use weft_units::Instant;
 /// Update of a peer's side of ICE.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IceUpdate {
-    /// A fragment of a description (RFC 8840 section 9), as text.
+    /// Fragment of a description (RFC 8840 section 9), as text.
     pub fragment: String,
-    /// The sessions that it is meant for.
+    /// Sessions that it is for.
     pub condition: IceCondition,
 }
 
-/// ICE sessions that an update is meant for, by the names of
+/// ICE sessions that an update is for, by the names of
 /// [`Negotiated::ice_session`](crate::Negotiated::ice_session).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IceCondition {
-    /// Not said: the present one, and no restart.
+    /// Not specified: the present session, and no restart.
     Unsaid,
-    /// Any: a restart says so.
+    /// Any session, as a request to restart says.
     Any,
     /// One of these.
     Named(Vec<String>),
@@ -33,20 +33,20 @@ pub enum IceCondition {
 /// Our side of an ICE session that restarts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restarted {
-    /// A fragment with our credentials and candidates, for the peer.
+    /// Fragment with our credentials and candidates, for the peer.
     pub fragment: String,
     /// Name of the session.
     pub ice_session: String,
 }
 
 impl Plane {
-    /// Takes in a fragment of the peer. One with the credentials that it has, or
-    /// with none, adds candidates. Others restart ICE: media continues on the paths
-    /// that there are until new ones are found.
+    /// Handles a fragment from the peer. If it has the present credentials or none, it
+    /// adds candidates. Otherwise it restarts ICE: media continues on the existing paths
+    /// until new ones are found.
     ///
     /// # Errors
-    /// If the connection cannot take it, it cannot be read, it is meant for
-    /// another session, or it restarts ICE without saying so.
+    /// If the state of the connection does not allow it, if it cannot be read, if it is
+    /// for another session, or if it restarts ICE without announcing it.
     pub fn update_ice(
         &mut self,
         now: Instant,
@@ -78,7 +78,7 @@ impl Plane {
         if update.condition == IceCondition::Unsaid {
             return Err(MediaError::RestartUnsaid);
         }
-        // The role stays as it is, and so do the rates.
+        // The role does not change, nor do the rates.
         let config = self
             .settings
             .peer(IceRole::Controlled, LEAST_MAX_RATE, 1, entropy);

@@ -1,6 +1,6 @@
 use weft_units::{Ecn, FiveTuple};
 
-/// Datagram that came and waits.
+/// Datagram that has arrived and waits.
 pub(crate) struct Waiting {
     pub(crate) tuple: FiveTuple,
     pub(crate) ecn: Ecn,

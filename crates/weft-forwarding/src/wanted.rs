@@ -1,19 +1,18 @@
-//! Encodings that a publisher is told to send, after those that somebody watches.
+//! Encodings that a publisher is told to send, according to those that are watched.
 
 use crate::routing::TrackId;
 use std::collections::BTreeSet;
 use weft_units::{Duration, Instant};
 
-/// How long nobody must have watched an encoding before its publisher pauses it. Chosen by
-/// us: somebody who pages through the tiles comes back sooner.
+/// Time without viewers after which an encoding's publisher pauses it. Chosen by us:
+/// somebody who pages through the tiles returns sooner.
 const HOLD: Duration = Duration::from_secs(5);
 
 /// Width and height of pictures in pixels, if known.
 pub(crate) type Size = Option<(u16, u16)>;
 
-/// Returns the encodings of a camera that somebody may be sent who shows it at this size:
-/// those that are not larger than the smallest one that fills it. One whose size is not
-/// known yet may be of use.
+/// Returns the encodings of a camera that a viewer may get who displays it at this size: those
+/// not larger than the smallest one that fills the size. One of unknown size may be useful.
 pub(crate) fn watchable(encodings: &[(TrackId, Size)], shown: Option<(u32, u32)>) -> Vec<TrackId> {
     let sizes = encodings.iter().filter_map(|(_, size)| *size);
     let fills = |size: &(u16, u16)| {
@@ -25,7 +24,7 @@ pub(crate) fn watchable(encodings: &[(TrackId, Size)], shown: Option<(u32, u32)>
     useful.map(|(track, _)| *track).collect()
 }
 
-/// The encodings of a source as its publisher should send them, camera by camera.
+/// Encodings of a source as its publisher should send them, camera by camera.
 #[derive(Debug, Default)]
 pub(crate) struct Wanted {
     cameras: Vec<Vec<Encoding>>,
@@ -34,15 +33,15 @@ pub(crate) struct Wanted {
 #[derive(Debug)]
 struct Encoding {
     track: TrackId,
-    /// Last time that somebody watched it.
+    /// Last time when somebody watched it.
     watched: Instant,
     /// Whether the publisher was told to send it, as it does at first.
     sent: bool,
 }
 
 impl Wanted {
-    /// Takes in the cameras' encodings and those of them that somebody watches. Returns
-    /// which ones to send, if the publisher was told otherwise.
+    /// Updates the cameras' encodings and which of them are watched. Returns the
+    /// encodings to send, if they have changed.
     pub(crate) fn update(
         &mut self,
         now: Instant,
@@ -73,12 +72,12 @@ impl Wanted {
         is_news.then(|| self.cameras.iter().map(camera).collect())
     }
 
-    /// Whether the publisher was told to pause something.
+    /// Whether the publisher was told to pause anything.
     pub(crate) fn pauses_any(&self) -> bool {
         self.cameras.iter().flatten().any(|encoding| !encoding.sent)
     }
 
-    /// Whether the publisher was told to pause one of these.
+    /// Whether the publisher was told to pause any of these.
     pub(crate) fn pauses(&self, tracks: &[TrackId]) -> bool {
         let mut all = self.cameras.iter().flatten();
         all.any(|encoding| !encoding.sent && tracks.contains(&encoding.track))
@@ -99,8 +98,8 @@ mod tests {
         let mut wanted = Wanted::default();
         let mut told = Vec::new();
         for ms in (0..30_000).step_by(250) {
-            // Somebody shows the camera large until 2 s, for a moment at 10 s, and then
-            // not at all.
+            // Somebody displays the camera large until 2 s, for a moment at 10 s, and
+            // then not at all.
             let large = ms < 2_000 || ms == 10_000;
             let small = ms < 20_000;
             let watched = [(large, tracks[1]), (small, tracks[0])];

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use weft_units::{Instant, MediaKind, Rate};
 
 impl Traffic {
-    /// Returns the encodings that some player may be sent.
+    /// Returns the encodings that any player may get.
     fn watched(&self, now: Instant) -> BTreeSet<TrackId> {
         let players = self.players.values().flat_map(|player| {
             let guessing = now.saturating_since(player.since) < GUESSING * 2;
@@ -24,8 +24,8 @@ impl Traffic {
         watched.chain(self.recorded(now)).collect()
     }
 
-    /// Returns the encodings that one player may be sent: the largest of use if its part of
-    /// the rate carries that, and otherwise the smaller ones, too.
+    /// Returns the encodings that one player may get: the largest useful one if its share
+    /// of the rate can carry that, otherwise the smaller ones, too.
     fn watched_by(&self, now: Instant, by: &Subscribed, guessing: bool) -> Vec<TrackId> {
         let sized = by.carried.encodings.iter();
         let sized = sized.map(|track| (*track, self.router.size(*track)));
@@ -44,7 +44,7 @@ impl Traffic {
 }
 
 impl Plane {
-    /// Tells publishers which encodings to pause or to send again.
+    /// Tells publishers which encodings to pause or to resume.
     pub(crate) fn tell_wanted(&mut self, now: Instant) {
         let watched = self.traffic.watched(now);
         let told = self.publications.values_mut();
@@ -57,7 +57,7 @@ impl Plane {
         }
     }
 
-    /// Somebody begins to watch these encodings: their publisher sends them at once.
+    /// Records new viewers of these encodings: their publisher sends them at once.
     pub(crate) fn resume_wanted(&mut self, now: Instant, tracks: &[TrackId]) {
         let mut all = self.publications.values();
         if all.any(|publication| publication.wanted().is_some_and(|w| w.pauses(tracks))) {

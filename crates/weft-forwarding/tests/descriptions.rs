@@ -1,5 +1,4 @@
-//! Cost of a description that is as long as HTTP lets it be, and written
-//! to cost much.
+//! Cost of descriptions as long as HTTP allows, written to be expensive.
 
 use weft_forwarding::{MediaError, Plane, Publisher, ResourceId, Settings};
 use weft_peer::{Entropy, TimeOrigin};
@@ -11,7 +10,7 @@ use weft_units::{Instant, Rng};
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The longest body of a request.
+/// Maximum body of a request.
 const LONGEST: usize = 64 << 10;
 const HEAD: &str = "v=0\r\no=- 1 2 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\n\
 a=ice-ufrag:abcd\r\na=ice-pwd:aaaaaaaaaaaaaaaaaaaaaa\r\na=setup:actpass\r\n";
@@ -25,7 +24,7 @@ a=rtpmap:111 opus/48000/2\r\n"
     )
 }
 
-/// A camera with this line of many numbers, until the body is full.
+/// A camera with this line of many numbers, repeated until the body is full.
 fn full(line: impl Fn(usize) -> String) -> String {
     let mut all = CAMERA.to_owned();
     for number in 0.. {
@@ -41,7 +40,7 @@ fn full(line: impl Fn(usize) -> String) -> String {
 fn publish(sections: &str) -> (Result<usize, MediaError>, Cost, std::time::Duration) {
     testing::repeat();
     let certificate = testing::certificate();
-    // The only clock here: the DTLS library wants an origin, whichever.
+    // The only real clock here: the DTLS library needs an origin, and any value works.
     #[allow(clippy::disallowed_methods)]
     let std = std::time::Instant::now();
     let server = ([10, 0, 0, 1], 1).into();
@@ -107,7 +106,7 @@ fn a_description_written_to_cost_much_takes_four_megabytes_at_most() {
         let (agreed, cost, time) = publish(&offer);
         let length = offer.len();
         println!("{name}: {length} bytes, {time:?}, {cost:?}, {agreed:?}");
-        // Sixty-three streams of sound are what is kept most of.
+        // Sixty-three streams of sound need the most memory.
         assert!(cost.taken < 4 << 20, "{name}: {cost:?}");
         assert!(cost.calls < 10_000, "{name}: {cost:?}");
     }

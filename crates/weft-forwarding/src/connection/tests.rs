@@ -23,11 +23,11 @@ fn connection() -> Connection {
 fn an_outage_of_two_minutes_loses_nobody_who_is_waited_for() {
     let mut connection = connection();
     assert!(!connection.is_lost(at(10), true, RECONNECT_GRACE));
-    // Consent lasts for 30 s (RFC 7675 section 5.1): until then a path counts.
+    // Consent lasts for 30 s (RFC 7675 section 5.1); until then, the path counts.
     assert!(!connection.is_lost(at(40), false, RECONNECT_GRACE));
     assert!(!connection.is_lost(at(130), false, RECONNECT_GRACE));
     assert!(!connection.is_lost(at(131), true, RECONNECT_GRACE));
-    // The next one counts from its own beginning.
+    // The next time without a path is counted from its own start.
     assert!(!connection.is_lost(at(300), false, RECONNECT_GRACE));
     assert!(!connection.is_lost(at(479), false, RECONNECT_GRACE));
     assert!(connection.is_lost(at(480), false, RECONNECT_GRACE));

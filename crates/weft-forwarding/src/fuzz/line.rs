@@ -1,4 +1,4 @@
-//! Other end of a connection of a fuzzed plane.
+//! Other end of a connection to a fuzzed plane.
 
 use weft_ice::{Credentials, RemoteCandidate};
 use weft_peer::PeerConfig;
@@ -9,7 +9,7 @@ use weft_wire::sdp::{SessionDescription, Setup};
 
 use super::server;
 
-/// Other end of a connection, which sends anything.
+/// Other end of a connection, which can send any packet.
 pub(super) struct Line {
     pub association: Association,
     /// Plane that the connection belongs to.
@@ -20,7 +20,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// Writes a media packet whose numbers and payload are the content.
+    /// Writes a media packet with numbers and payload from the content.
     pub fn media(&self, content: &[u8]) -> Vec<u8> {
         let (head, payload) = content.split_at(content.len().min(10));
         let byte = |place: usize| head.get(place).copied().unwrap_or(0);
@@ -65,7 +65,8 @@ impl Line {
     }
 }
 
-/// Returns the text with a piece replaced: two bytes of offset, one of length.
+/// Returns the text with a piece replaced; the first bytes are the offset (two) and the
+/// length (one).
 pub(super) fn changed(text: String, changes: &[u8]) -> String {
     let [high, low, length, new @ ..] = changes else {
         return text;
@@ -77,7 +78,7 @@ pub(super) fn changed(text: String, changes: &[u8]) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Reads the server's values from its answer.
+/// Returns the server's values in its answer.
 pub(super) fn remote(answer: &SessionDescription) -> Option<Remote> {
     let media = answer.media.first()?;
     let fingerprint = media.fingerprint.as_ref()?.to_string();
@@ -98,8 +99,8 @@ pub(super) fn remote(answer: &SessionDescription) -> Option<Remote> {
     })
 }
 
-/// Returns an answer to a plane's offer from an end with this configuration: the offer
-/// itself with the directions turned round.
+/// Returns the answer to a plane's offer from an end with this configuration: the offer
+/// itself, with reversed directions.
 pub(super) fn answer_to(offer: &str, config: &PeerConfig) -> String {
     let Credentials { ufrag, pwd } = &config.association.ice.credentials;
     let fingerprint = config.association.certificate.fingerprint();

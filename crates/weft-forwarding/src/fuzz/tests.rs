@@ -1,5 +1,5 @@
-//! Runs the bodies of the fuzz targets with the inputs of `fuzz/seeds`, and some made
-//! of them, within their budgets.
+//! Runs the bodies of the fuzz targets with the inputs of `fuzz/seeds`, and some derived
+//! from them, within their budgets.
 
 use weft_secure::testing;
 use weft_testing::allocation::Counting;

@@ -19,7 +19,7 @@ fn candidate(participant: &str, slot: Slot, track: u64) -> Candidate {
     }
 }
 
-/// A camera and sound of each of so many people.
+/// A camera and sound of each of this many people.
 fn people(count: u64) -> Vec<Candidate> {
     let of = |n: u64| {
         let name = format!("p{n:02}");
@@ -93,7 +93,7 @@ fn participants_keep_their_lines_and_newcomers_get_free_ones() {
     let before = reception.lines();
     assert_eq!(reception.news().as_ref(), Some(&before));
     assert_eq!(reception.news(), None);
-    // The one in the middle leaves.
+    // The person in the middle leaves.
     let rest: Vec<Candidate> = [&people(3)[..2], &people(3)[4..]].concat();
     let assigned = reception.assign(&rest);
     assert_eq!(assigned.changed.len(), 2);
@@ -140,7 +140,7 @@ fn further_lines_are_offered_once_and_a_refused_codec_never_again() {
     let assigned = reception.assign(&more);
     assert_eq!(assigned.sections.len(), 8);
     assert_eq!(reception.assign(&more).sections, [], "that offer waits");
-    // The participant takes the sound of the new pairs only.
+    // The participant accepts only the sound of the new pairs.
     let of_sound = |s: &&Section| s.kind == MediaKind::Audio;
     let taken: Vec<Section> = assigned.sections.iter().filter(of_sound).cloned().collect();
     accept(&mut reception, &taken);

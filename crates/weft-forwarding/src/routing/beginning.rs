@@ -1,24 +1,25 @@
 use super::parsed::Parsed;
 use weft_units::{Bytes, Duration, Instant, Rate};
 
-/// Age at which a keyframe is too old for a newcomer, who then waits for another one. As
-/// long as the least time between two requests for keyframes, so nobody waits for that.
+/// Maximum age of a keyframe for a newcomer; with an older one, the newcomer waits for the next.
+/// It equals the minimum time between two keyframe requests, so nobody waits for that.
 const OLDEST: Duration = Duration::from_millis(400);
-/// Most that a newcomer gets of the pictures after the keyframe, as a time at the track's
-/// rate: these pictures are late, and those that follow wait for them. Chosen by us:
-/// `tests/room/newcomer.rs` of `weft-forwarding`. Without layers the keyframe is at most so
-/// old; of three layers the base layer has 40 % of the rate.
+/// Maximum amount that a newcomer gets of the pictures after the keyframe, as a time at
+/// the track's rate: these pictures are late, and later ones wait for them. Chosen by us:
+/// `tests/room/newcomer.rs` of `weft-forwarding`. Without layers, the keyframe is at most
+/// this old; of three layers, the base layer has 40 % of the rate.
 const LATE: Duration = Duration::from_millis(200);
-/// Most bytes that are kept. Chosen by us: 400 ms of a camera at 4 Mbit/s, and its keyframe.
+/// Maximum number of bytes to keep. Chosen by us: 400 ms of a camera at 4 Mbit/s, and its
+/// keyframe.
 const MOST: Bytes = Bytes(400_000);
 
-/// Packets of a track since its last keyframe, while they are few: a newcomer who gets them
-/// sees a picture at once.
+/// Packets of a track since its last keyframe, while they are few: a newcomer who gets
+/// them sees a picture at once.
 #[derive(Debug, Default)]
 pub(super) struct Beginning {
-    /// In the order of arrival, with its time, from the keyframe's first packet on.
+    /// Packets in order of arrival, with their times, from the keyframe's first packet on.
     packets: Vec<(Instant, Parsed)>,
-    /// Bytes of them.
+    /// Total size of the packets.
     bytes: Bytes,
     /// Bytes of the base layer after the keyframe.
     later: Bytes,
@@ -27,7 +28,7 @@ pub(super) struct Beginning {
 }
 
 impl Beginning {
-    /// Takes a packet; keyframes begin with an `entry`.
+    /// Records a packet; keyframes start with an `entry`.
     pub(super) fn on_packet(&mut self, now: Instant, parsed: &Parsed) {
         let (packet, info) = (&parsed.packet, &parsed.info);
         let first = self.packets.first();
@@ -39,7 +40,7 @@ impl Beginning {
         if begins {
             self.clear();
         }
-        // Behind others, it is a repaired one, and some of its keyframe are gone.
+        // A packet out of order is a repaired one, and parts of its keyframe have been dropped.
         if !(begins && in_order) && self.packets.is_empty() {
             return;
         }
@@ -54,8 +55,8 @@ impl Beginning {
         }
     }
 
-    /// Returns the packets with their times, in the order of arrival, of a track that has
-    /// this rate; nothing if another keyframe would be better.
+    /// Returns the packets with their times in order of arrival, for a track of this
+    /// rate; empty if another keyframe would be better.
     pub(super) fn packets(&self, now: Instant, rate: Option<Rate>) -> &[(Instant, Parsed)] {
         let is_little = rate.is_some_and(|rate| self.later <= rate * LATE);
         match self.is_recent(now) && (is_little || self.later == Bytes::ZERO) {
@@ -69,13 +70,13 @@ impl Beginning {
         first.is_some_and(|(since, _)| now.saturating_since(*since) < OLDEST)
     }
 
-    /// Forgets the packets: they do not suffice to begin with.
+    /// Forgets the packets, which are not enough to start with.
     pub(super) fn clear(&mut self) {
         (self.bytes, self.later) = (Bytes::ZERO, Bytes::ZERO);
         self.packets = Vec::new();
     }
 
-    /// The track continues from another source, with other numbers.
+    /// Continues with another source, which has other numbers.
     pub(super) fn switch_source(&mut self) {
         *self = Beginning::default();
     }

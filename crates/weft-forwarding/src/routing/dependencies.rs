@@ -1,4 +1,4 @@
-//! Dependency descriptors of a track, read once for all its subscribers.
+//! Dependency descriptors of a track, parsed once for all its subscribers.
 
 use super::layers::{LAYERS, LayerSet};
 use std::sync::Arc;
@@ -8,17 +8,17 @@ use weft_wire::payload::format_of;
 use weft_wire::rtp::dependency::{Details, Frame, Indications, Mandatory, Structure};
 use weft_wire::sequence;
 
-/// Frames between keyframes from which on they count as rare: a second or more of three spatial
-/// layers. Chosen by us.
+/// Minimum number of frames between keyframes that count as rare. Chosen by us: a second
+/// or more of three spatial layers.
 const RARE: u64 = 100;
 
 /// Structure of a track since its last keyframe.
 #[derive(Debug, Default)]
 pub(super) struct Dependencies {
     ladder: Option<Arc<Ladder>>,
-    /// Number and timestamp of the frame that brought it.
+    /// Number and timestamp of the frame that carried it.
     began: Option<(u64, u32)>,
-    /// Whether the last keyframe is far enough from the one before to leave rates alone.
+    /// Whether the last keyframe is so far from the previous one that rates leave it out.
     rare: bool,
     /// Decode targets that the publisher sends.
     active: u32,
@@ -43,15 +43,15 @@ pub(super) struct DescribedFrame {
     pub(super) ladder: Arc<Ladder>,
     /// Decode targets that the publisher sends.
     pub(super) active: u32,
-    /// Whether the descriptor itself has a list of these.
+    /// Whether the descriptor itself lists them.
     pub(super) lists_active: bool,
-    /// Whether the packet brings a structure: it is the first of a keyframe.
+    /// Whether the packet carries a structure, as the first packet of a keyframe does.
     pub(super) begins: bool,
     /// Whether the picture is a keyframe.
     pub(super) keyframe: bool,
-    /// Whether rates leave it out: a keyframe with several sizes of the picture, which are as
-    /// large as seconds of other pictures, so that a size that fits would seem too large. A
-    /// publisher that sends many of them has no rate without them.
+    /// Whether rates leave it out: it is a keyframe with several sizes of the picture,
+    /// which are as large as seconds of other pictures, so a size that fits would seem
+    /// too large. A publisher that sends many of them has no rate without them.
     pub(super) uncounted: bool,
 }
 
@@ -62,7 +62,7 @@ impl Dependencies {
         ladder.is_some_and(|ladder| ladder.has_spatial_layers())
     }
 
-    /// Reads the descriptor of a packet, if it has one and the codec may have them.
+    /// Parses the descriptor of a packet, if it has one and the codec allows one.
     pub(super) fn read(&mut self, codec: Codec, packet: &MediaPacket) -> Option<Dependency> {
         if !format_of(codec).has_dependencies() {
             return None;
@@ -88,7 +88,7 @@ impl Dependencies {
         } = details;
         let begins = structure.is_some();
         let own = structure.map(|structure| Arc::new(Ladder::new(structure)));
-        // A keyframe that comes again after the next one changes nothing.
+        // A keyframe that arrives again after the next one changes nothing.
         let is_current = self.began.is_none_or(|(began, _)| began <= number);
         if let Some(own) = own.as_ref().filter(|_| is_current) {
             self.rare = match self.began {
@@ -118,9 +118,9 @@ impl Dependencies {
     }
 }
 
-/// Decode targets of a structure among which a subscriber's rate chooses, in ascending order:
-/// all temporal layers of the lowest spatial layer, then whole spatial layers. So a weak
-/// subscriber loses resolution first, and smoothness only with the lowest resolution.
+/// Decode targets of a structure from which a subscriber's rate chooses, in ascending order: all
+/// temporal layers of the lowest spatial layer, then whole spatial layers. So a weak subscriber
+/// loses resolution first, and frame rate only at the lowest resolution.
 #[derive(Debug)]
 pub(super) struct Ladder {
     structure: Structure,
@@ -146,7 +146,7 @@ impl Ladder {
         ordered.sort_by_key(|target| layers[usize::from(*target)]);
         let spatial = |target: &u8| layers[usize::from(*target)].0;
         let lowest = ordered.first().map_or(0, spatial);
-        // The last one of a spatial layer has all its temporal layers.
+        // The last target of a spatial layer has all its temporal layers.
         let mut rungs: Vec<u8> = Vec::new();
         for target in ordered {
             let is_same = rungs
@@ -168,8 +168,8 @@ impl Ladder {
         }
     }
 
-    /// Returns the decode target for a subscriber who can have this rung: the highest up to
-    /// there that the publisher sends, or else the lowest that it sends.
+    /// Returns the decode target for a subscriber that can have this rung: the highest
+    /// one up to it that the publisher sends, or else the lowest that it sends.
     pub(super) fn target(&self, rung: u8, active: u32) -> u8 {
         let top = self.rungs.len() - 1;
         let (below, above) = self.rungs.split_at(usize::from(rung).min(top) + 1);
@@ -178,7 +178,8 @@ impl Ladder {
         *sent.next().unwrap_or(&self.rungs[0])
     }
 
-    /// Returns the decode target with the lowest temporal layer of another one's spatial layer.
+    /// Returns the decode target with the lowest temporal layer in the spatial layer of
+    /// another one.
     pub(super) fn base_of(&self, target: u8) -> u8 {
         let spatial = self.spatial(target);
         let own = (0..self.targets()).filter(|other| self.spatial(*other) == spatial);
@@ -191,7 +192,7 @@ impl Ladder {
         self.layers[usize::from(target)].0
     }
 
-    /// Whether every frame of a target is one of the other target, too.
+    /// Whether every frame of a target also belongs to the other target.
     pub(super) fn is_within(&self, target: u8, other: u8) -> bool {
         self.within(other) >> target & 1 == 1
     }
@@ -217,13 +218,13 @@ impl Ladder {
         lowest < highest
     }
 
-    /// Returns the highest spatial layer of each rung; those beyond the top are like it.
+    /// Returns the highest spatial layer of each rung; rungs beyond the top equal it.
     pub(super) fn spatial_layers(&self) -> [u8; LAYERS] {
         let top = self.rungs.len() - 1;
         std::array::from_fn(|rung| self.spatial(self.rungs[rung.min(top)]))
     }
 
-    /// Returns the rungs to which a frame belongs; those beyond the top are like it.
+    /// Returns the rungs to which a frame belongs; rungs beyond the top equal it.
     pub(super) fn layers(&self, frame: Indications) -> LayerSet {
         let top = self.rungs.len() - 1;
         let has = |layer: usize| frame.has(self.rungs[layer.min(top)]);

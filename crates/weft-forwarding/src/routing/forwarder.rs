@@ -20,18 +20,18 @@ mod targets;
 mod tests;
 mod timestamps;
 
-/// Jump of the incoming sequence number from which it is an interruption, not loss. At the
-/// same length libwebrtc gives up its list of missing packets and requests a keyframe
-/// (`kMaxNackPackets`, modules/video_coding/nack_requester.cc).
+/// Gap in the incoming sequence numbers from which it is an interruption, not loss. At
+/// the same length, libwebrtc gives up its list of missing packets and requests a
+/// keyframe (`kMaxNackPackets`, modules/video_coding/nack_requester.cc).
 const MAX_SEQUENCE_GAP: u64 = 1000;
 /// Maximum number of packets held while a keyframe's first packet is missing: the rest of a
 /// keyframe of 250 kB. Chosen by us.
 const MAX_HELD: usize = 256;
 /// Time for which they are held: a retransmission over a slow mobile link. Chosen by us.
 const MAX_HELD_FOR: Duration = Duration::from_millis(500);
-/// Length of the subscriber's queue from which pictures above the base layer are left out:
-/// later than that, a picture is useless in a conversation (ITU-T G.114 calls more than 400
-/// ms unacceptable).
+/// Length of the subscriber's queue from which pictures above the base layer are dropped:
+/// a picture any later is useless in a conversation (ITU-T G.114 calls more than 400 ms
+/// unacceptable).
 const QUEUE_LONG: Duration = Duration::from_millis(400);
 /// Length of the queue from which sending pauses before the next picture of the base layer.
 /// A keyframe alone makes a long queue on a poor link, and a pause requires another
@@ -50,27 +50,26 @@ pub(crate) enum Forwarding {
     Packet(ForwardedPacket),
     /// Request for a keyframe, without which nothing can be sent.
     KeyframeNeeded,
-    /// Request to forget the packets that the subscriber has not got yet.
+    /// Request to forget the packets that the subscriber has not received yet.
     Forget,
 }
 
 /// State of the paths to the subscriber.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Downlink {
-    /// Rate that they carry of this track; `None` while it is unknown.
+    /// Share of their rate for this track; `None` while it is unknown.
     pub(crate) target: Option<Rate>,
-    /// Time that the packets in the subscriber's pacer need to leave.
+    /// Time to send the packets in the subscriber's pacer.
     pub(crate) queued: Duration,
 }
 
-/// Forwards one track to one subscriber with sequence numbers, timestamps and picture ids
-/// of its own, so that the receiver sees one stream without gaps across dropped layers,
+/// Forwards one track to one subscriber with its own sequence numbers, timestamps and
+/// picture ids, so that the receiver sees one stream without gaps across dropped layers,
 /// pauses and changes of the source.
 ///
-/// VP8, VP9 and AV1 start at keyframes, and temporal layers are dropped to fit; spatial
-/// layers, too, where packets have dependency descriptors. H.264 starts at parameter sets
-/// and has no layers, so what does not fit makes a pause until the next keyframe. Of Opus
-/// every packet stands for itself.
+/// VP8, VP9 and AV1 start at keyframes, and temporal layers are dropped to fit; spatial layers,
+/// too, if packets have dependency descriptors. H.264 starts at parameter sets and has no layers,
+/// so if it does not fit, it pauses until the next keyframe. Every packet of Opus is independent.
 ///
 /// Feed [`handle_packet`](Forwarder::handle_packet), then drain
 /// [`poll_output`](Forwarder::poll_output) to `None`.
@@ -81,16 +80,16 @@ pub(crate) struct Forwarder {
     choice: LayerChoice,
     downlink: Downlink,
     pictures: Pictures,
-    /// In place of `pictures` where packets do not name their pictures.
+    /// Used instead of `pictures` if packets do not identify their pictures.
     layered: LayeredPictures,
-    /// Decode target, where packets have dependency descriptors.
+    /// Decode target, if packets have dependency descriptors.
     targets: Targets,
     timestamps: Timestamps,
     seen: Seen,
     next_out: u64,
     /// Time of the last start with a keyframe.
     started: Option<Instant>,
-    /// Whether pictures leave later than they arrive, so that only the base layer is sent.
+    /// Whether pictures are sent later than they arrive, so that only the base layer is sent.
     is_late: bool,
     outputs: VecDeque<Forwarding>,
     stats: Stats,
@@ -98,9 +97,9 @@ pub(crate) struct Forwarder {
 
 #[derive(Debug)]
 enum State {
-    /// For a place to start; earlier packets that may be needed are held.
+    /// Waiting for a place to start; earlier packets that may be needed are held.
     Waiting(VecDeque<(Instant, Parsed)>),
-    /// For the queue to drain.
+    /// Waiting for the queue to drain.
     Congested,
     Running(Running),
 }
@@ -152,7 +151,7 @@ impl Forwarder {
         self.outputs.push_back(Forwarding::KeyframeNeeded);
     }
 
-    /// Continues from another source whose next packet begins a keyframe.
+    /// Continues from another source whose next packet starts a keyframe.
     pub(crate) fn change_source(&mut self) {
         self.stop_running();
         self.timestamps.source_ended();
@@ -165,8 +164,8 @@ impl Forwarder {
         self.resume(now);
     }
 
-    /// Records that queued packets are dropped: the subscriber sees nothing before the next
-    /// keyframe.
+    /// Records that queued packets are dropped: the subscriber sees nothing before the
+    /// next keyframe.
     pub(crate) fn interrupt(&mut self) {
         if matches!(self.state, State::Running(_)) {
             self.stop_running();
@@ -238,8 +237,8 @@ impl Forwarder {
         }
     }
 
-    /// Gives up the pictures that wait for the subscriber: they are larger than its paths
-    /// carry, and smaller ones would come behind them.
+    /// Gives up the pictures that wait for the subscriber: they are too large for its
+    /// paths, and smaller ones would have to wait for them.
     fn start_again(&mut self) {
         if matches!(self.state, State::Running(_)) {
             self.stop_running();
@@ -411,7 +410,7 @@ impl Forwarder {
         (verdict.with(frame.as_ref(), parsed), frame)
     }
 
-    /// An empty packet, so that the receiver does not wait for the number.
+    /// Sends an empty packet, so that the receiver does not wait for the number.
     fn fill(&mut self, now: Instant, sequence: u64, timestamp: u32) {
         let timestamp = self.timestamps.shifted(now, timestamp);
         self.stats.fillers += 1;

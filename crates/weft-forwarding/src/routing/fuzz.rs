@@ -1,4 +1,4 @@
-//! Body of the fuzz target `router`, which a test runs as well.
+//! Body of the fuzz target `router`, which a test also runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,13 +8,12 @@ use weft_wire::media::MediaPacket;
 
 use crate::routing::{Downlink, Output, Router, SubscriptionId, TrackId};
 
-/// Tracks, and subscriptions, that there are at once.
+/// Maximum number of simultaneous tracks, and of subscriptions.
 const MOST: usize = 8;
 
-/// Feeds the bytes to a router: packets of any number and payload on tracks that
-/// come and go, to subscribers whose links change. Nobody gets a number twice,
-/// or anything after they have gone. Returns how many packets there were for
-/// each subscriber, and other calls.
+/// Feeds the bytes to a router: packets of any number and payload on tracks that come and
+/// go, to subscribers with changing links. No subscriber gets a number twice, or anything
+/// after it was removed. Returns the number of packets per subscriber, plus other calls.
 pub fn fuzz_calls(data: &[u8]) -> usize {
     let (mut room, mut steps) = (Room::default(), 0);
     for (how, content) in records(data) {
@@ -39,13 +38,13 @@ struct Room {
     now: Instant,
     router: Router,
     tracks: Vec<TrackId>,
-    /// With the numbers that they got.
+    /// Subscribers with the numbers that they received.
     subscribers: BTreeMap<SubscriptionId, BTreeSet<u64>>,
     sequence: u64,
 }
 
 impl Room {
-    /// Returns how many subscribers it concerns.
+    /// Returns the number of subscribers concerned.
     fn step(&mut self, what: u8, content: &[u8]) -> usize {
         let byte = |place: usize| content.get(place).copied().unwrap_or(0);
         let (now, which) = (self.now, usize::from(byte(0)));

@@ -1,5 +1,4 @@
-/// One media of one publisher. It lasts while its publisher does, through
-/// changes of the source.
+/// One medium of one publisher. It lasts as long as its publisher, across changes of the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct TrackId(pub(crate) u64);
 

@@ -5,24 +5,23 @@ use weft_units::{Deadline, Duration, Instant};
 #[cfg(test)]
 mod tests;
 
-/// Least time between two requests for one track. libwebrtc's encoder answers
-/// at most one request in 300 ms (`KeyframeIntervalSettings`, read by
-/// video/encoder_rtcp_feedback.cc); a little more, so that none is ignored.
+/// Minimum time between two requests for one track. libwebrtc's encoder answers at most
+/// one request in 300 ms (`KeyframeIntervalSettings`, read by
+/// video/encoder_rtcp_feedback.cc); ours is a little longer, so that none is ignored.
 const SPACING: Duration = Duration::from_millis(400);
-/// A request that no keyframe answered is repeated after this time: well
-/// over the round trip of a bad mobile link. Chosen by us.
+/// Time after which a request without a keyframe is repeated: well over the round trip of
+/// a bad mobile link. Chosen by us.
 const RETRY: Duration = Duration::from_millis(1_000);
 
-/// Makes one upstream keyframe request out of many downstream ones.
+/// Merges many downstream keyframe requests into one upstream request.
 ///
-/// Call [`on_keyframe`](KeyframeAggregator::on_keyframe) when a keyframe's
-/// first packet comes; a request that came before it is satisfied, one that
-/// came after it waits for the next.
+/// Call [`on_keyframe`](KeyframeAggregator::on_keyframe) when a keyframe's first packet
+/// arrives: it satisfies earlier requests; later ones wait for the next keyframe.
 #[derive(Debug, Default)]
 pub(crate) struct KeyframeAggregator {
     tracks: BTreeMap<TrackId, State>,
-    /// The tracks whose time is set, the next one first: a request costs the
-    /// same however many tracks there are.
+    /// Tracks with a set time, the next one first: a request costs the same for any
+    /// number of tracks.
     due: BTreeSet<(Instant, TrackId)>,
     outputs: VecDeque<TrackId>,
 }
@@ -30,12 +29,12 @@ pub(crate) struct KeyframeAggregator {
 #[derive(Debug, Default)]
 struct State {
     sent: Option<Instant>,
-    /// When the next request goes up, if one is wanted.
+    /// Time of the next upstream request, if one is wanted.
     due: Option<Instant>,
 }
 
 impl KeyframeAggregator {
-    /// Somebody needs a keyframe of the track.
+    /// Requests a keyframe of the track.
     pub(crate) fn request(&mut self, now: Instant, track: TrackId) {
         let state = self.tracks.entry(track).or_default();
         let earliest = state.sent.map_or(now, |sent| (sent + SPACING).max(now));
@@ -44,7 +43,7 @@ impl KeyframeAggregator {
         self.handle_timeout(now);
     }
 
-    /// Whether one is asked for already, and has not come.
+    /// Whether a keyframe was requested and has not arrived.
     #[must_use]
     pub(crate) fn is_wanted(&self, track: TrackId) -> bool {
         self.tracks
@@ -52,18 +51,18 @@ impl KeyframeAggregator {
             .is_some_and(|state| state.due.is_some())
     }
 
-    /// A keyframe of the track begins to come.
+    /// Records that a keyframe of the track starts to arrive.
     pub(crate) fn on_keyframe(&mut self, track: TrackId) {
         self.set_due(track, None);
     }
 
-    /// The track is gone.
+    /// Removes the track.
     pub(crate) fn remove(&mut self, track: TrackId) {
         self.set_due(track, None);
         self.tracks.remove(&track);
     }
 
-    /// Sends what is due.
+    /// Sends the requests that are due.
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
         while let Some(&(_, track)) = self.due.first().filter(|(at, _)| *at <= now) {
             self.set_due(track, Some(now + RETRY));
@@ -84,12 +83,12 @@ impl KeyframeAggregator {
         self.due.extend(due.map(|at| (at, track)));
     }
 
-    /// The next track to ask for a keyframe.
+    /// Returns the next track to request a keyframe of.
     pub(crate) fn poll_output(&mut self) -> Option<TrackId> {
         self.outputs.pop_front()
     }
 
-    /// When [`handle_timeout`](KeyframeAggregator::handle_timeout) is due.
+    /// Deadline of the next [`handle_timeout`](KeyframeAggregator::handle_timeout).
     #[must_use]
     pub(crate) fn poll_timeout(&self) -> Option<Deadline> {
         let (at, _) = self.due.first()?;

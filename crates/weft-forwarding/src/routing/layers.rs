@@ -9,27 +9,26 @@ mod tests;
 /// 4.2: TID has two bits).
 pub(crate) const LAYERS: usize = 4;
 
-/// Headers of a forwarded packet in bytes, RTP's and its extensions' (RFC 3550, RFC 8285):
-/// controllers count them, and the smallest encodings grow by a quarter.
+/// Size of the headers of a forwarded packet in bytes, RTP's and its extensions' (RFC
+/// 3550, RFC 8285): controllers count them, and the smallest encodings grow by a quarter.
 pub(crate) const HEADERS: u64 = 32;
 
-/// Span over which a layer's rate is measured: longer than the swings of an
-/// encoder from picture to picture, shorter than its reaction to a new
-/// target. Chosen by us.
+/// Time over which a layer's rate is measured: longer than the fluctuations of an encoder
+/// from picture to picture, shorter than its reaction to a new target. Chosen by us.
 const WINDOW: Duration = Duration::from_secs(1);
-/// Below this span a rate says nothing. Chosen by us.
+/// Minimum time for a meaningful rate. Chosen by us.
 const SHORTEST_WINDOW: Duration = Duration::from_millis(200);
 /// Buckets per window.
 const BUCKETS: u64 = 10;
 
-/// Factor by which a target rate must exceed a layer's rate before the layer is
-/// added. Chosen by us: below it, a layer would flap on every probe.
+/// Factor by which a target rate must exceed a layer's rate before the layer is added.
+/// Chosen by us: below it, a layer would flap with every probe.
 const RAISE_MARGIN: f64 = 1.15;
-/// How long the target must stay there. Chosen by us: longer than one cycle
-/// of decrease and recovery of GCC on a filled link.
+/// Time for which the target must stay above that. Chosen by us: longer than one cycle of
+/// decrease and recovery of GCC on a full link.
 const RAISE_AFTER: Duration = Duration::from_secs(1);
 
-/// Layers up to which a packet is needed, as bits: of those that a subscriber can choose.
+/// Layers that need a packet, as bits, of those that a subscriber can choose.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LayerSet([bool; LAYERS]);
 
@@ -47,7 +46,7 @@ impl From<u8> for LayerSet {
     }
 }
 
-/// The rates of the layers of a track that a subscriber can choose, as they come in.
+/// Incoming rates of a track's layers that a subscriber can choose.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LayerRates {
     buckets: VecDeque<(u64, [u64; LAYERS])>,
@@ -77,8 +76,7 @@ impl LayerRates {
         }
     }
 
-    /// The rates of the layers up to each layer; `None` while too little was
-    /// seen.
+    /// Rates of the layers up to each layer; `None` until enough was measured.
     #[must_use]
     pub(crate) fn cumulative(&self, now: Instant) -> Option<[Rate; LAYERS]> {
         let (span, buckets) = self.window(now)?;
@@ -91,7 +89,7 @@ impl LayerRates {
         Some(sum.map(|size| Bytes(size) / span))
     }
 
-    /// The rate of all layers together.
+    /// Rate of all layers together.
     #[must_use]
     pub(crate) fn total(&self, now: Instant) -> Option<Rate> {
         let (span, buckets) = self.window(now)?;
@@ -99,15 +97,15 @@ impl LayerRates {
         Some(Bytes(sum) / span)
     }
 
-    /// Returns the time over which rates are measured, and the sizes in it; `None` while it
-    /// is too short.
+    /// Returns the time over which rates are measured, and the sizes in it; `None` while
+    /// it is too short.
     fn window(&self, now: Instant) -> Option<(Duration, impl Iterator<Item = &[u64; LAYERS]>)> {
         let seen = now.saturating_since(self.first?);
         if seen < SHORTEST_WINDOW {
             return None;
         }
-        // The current bucket is filled in part only: leave it out, and count
-        // the ten before it, as far as there were any.
+        // The current bucket is only partly filled: leave it out, and count up to ten
+        // buckets before it.
         let number = now.as_nanos() / (WINDOW / BUCKETS).as_nanos();
         let counts = move |n: u64| n + BUCKETS >= number && (n < number || seen < WINDOW);
         let buckets = self.buckets.iter().filter(move |(n, _)| counts(*n));
@@ -115,13 +113,13 @@ impl LayerRates {
     }
 }
 
-/// The highest layer that fits a subscriber's target rate: down at once, up
+/// Choice of the highest layer that fits a subscriber's target rate: down at once, up
 /// after the target has exceeded the need for a while.
 #[derive(Debug, Clone)]
 pub(crate) struct LayerChoice {
     wanted: u8,
     raise_since: Option<Instant>,
-    /// Raises to each layer that is the first with larger pictures.
+    /// Raises to each layer that is the first one with larger pictures.
     larger: [Raises; LAYERS],
 }
 
@@ -134,13 +132,13 @@ impl LayerChoice {
         }
     }
 
-    /// The layer wanted last.
+    /// Layer that was last wanted.
     pub(crate) fn wanted(&self) -> u8 {
         self.wanted
     }
 
-    /// Takes in the target and the cumulative `rates` up to each layer; `spatial` are the
-    /// layers' spatial layers. Returns whether a raise to larger pictures did not last.
+    /// Updates the choice with the target and the cumulative `rates` up to each layer; `spatial`
+    /// are the layers' spatial layers. Returns whether a raise to larger pictures did not last.
     pub(crate) fn update(
         &mut self,
         now: Instant,
@@ -169,8 +167,7 @@ impl LayerChoice {
         failed.fold(false, |any, failed| any | failed)
     }
 
-    /// Raises the layer to `most`, if the time has come; at most to the next one with larger
-    /// pictures.
+    /// Raises the layer to `most` when it is time; at most to the next one with larger pictures.
     fn raise(&mut self, now: Instant, most: usize, spatial: [u8; LAYERS]) {
         let wanted = usize::from(self.wanted);
         let next = wanted + 1;

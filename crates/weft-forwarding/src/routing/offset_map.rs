@@ -3,16 +3,16 @@ use std::collections::VecDeque;
 #[cfg(test)]
 mod tests;
 
-/// Segments that are remembered. One is added where forwarding starts or
-/// stops, twice per dropped picture at most: at 30 pictures a second this is
-/// some seconds of late packets. Chosen by us.
+/// Maximum number of remembered segments. One is added whenever forwarding starts or
+/// stops, at most twice per dropped picture: at 30 pictures a second, this covers some
+/// seconds of late packets. Chosen by us.
 const MAX_SEGMENTS: usize = 256;
 
-/// Maps the incoming numbers of one source to outgoing ones that are
-/// contiguous over what was dropped on purpose.
+/// Maps the incoming numbers of one source to outgoing ones that are contiguous across
+/// intentional drops.
 ///
-/// A number that did not come keeps its place, so a loss upstream stays
-/// visible as a gap downstream, and a late packet still fits.
+/// A number that did not arrive keeps its place, so a loss upstream stays visible as a
+/// gap downstream, and a late packet still fits.
 #[derive(Debug, Clone)]
 pub(crate) struct OffsetMap {
     segments: VecDeque<Segment>,
@@ -27,21 +27,21 @@ struct Segment {
     out: Option<u64>,
 }
 
-/// Where a number is.
+/// Place of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// Sent under this number.
+    /// Sent with this number.
     Out(u64),
-    /// Dropped on purpose, has no number.
+    /// Dropped intentionally; has no number.
     Dropped,
-    /// Before what is remembered.
+    /// Older than the remembered ones.
     Forgotten,
-    /// Higher than all that were placed.
+    /// Higher than all numbers with a place.
     New,
 }
 
 impl OffsetMap {
-    /// The number `first` goes out as `first_out`, what is before it never.
+    /// Creates a map that sends the number `first` as `first_out`, and earlier numbers never.
     pub(crate) fn new(first: u64, first_out: u64) -> OffsetMap {
         OffsetMap {
             segments: VecDeque::from([Segment {
@@ -53,17 +53,17 @@ impl OffsetMap {
         }
     }
 
-    /// The lowest incoming number that has no place yet.
+    /// Lowest incoming number without a place.
     pub(crate) fn next(&self) -> u64 {
         self.next
     }
 
-    /// The outgoing number that comes after all that are given away.
+    /// Outgoing number after all assigned ones.
     pub(crate) fn next_out(&self) -> u64 {
         self.next_out
     }
 
-    /// Gives all numbers up to `number` an outgoing one.
+    /// Assigns outgoing numbers to all up to `number`.
     pub(crate) fn keep_to(&mut self, number: u64) {
         if number < self.next {
             return;
@@ -78,8 +78,7 @@ impl OffsetMap {
         self.next = number + 1;
     }
 
-    /// Drops the numbers `from..=to`; those that are missing before `from`
-    /// keep their places.
+    /// Drops the numbers `from..=to`; missing ones before `from` keep their places.
     pub(crate) fn drop_range(&mut self, from: u64, to: u64) {
         let from = from.max(self.next);
         if from > to {
@@ -100,7 +99,7 @@ impl OffsetMap {
         self.next = to + 1;
     }
 
-    /// Where `number` went.
+    /// Returns the place of `number`.
     pub(crate) fn place(&self, number: u64) -> Place {
         if number >= self.next {
             return Place::New;
@@ -123,7 +122,7 @@ impl OffsetMap {
     }
 }
 
-/// Set of the latest numbers that were seen.
+/// Set of the latest numbers seen.
 #[derive(Debug, Clone)]
 pub(crate) struct Seen {
     bits: Vec<u64>,
@@ -131,8 +130,8 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// How far back a number is remembered: seconds of video, and twice the
-    /// 1024 packets that libwebrtc's own replay window spans.
+    /// Number of remembered numbers: seconds of video, and twice the 1024 packets of
+    /// libwebrtc's own replay window.
     pub(crate) const WINDOW: u64 = 2048;
 
     pub(crate) fn new() -> Seen {
@@ -142,7 +141,7 @@ impl Seen {
         }
     }
 
-    /// Marks `number`; false if it was marked before or is too old to tell.
+    /// Marks `number`; false if it was marked before or is too old to be known.
     pub(crate) fn insert(&mut self, number: u64) -> bool {
         if number + Self::WINDOW < self.next {
             return false;

@@ -6,20 +6,20 @@ use weft_wire::media::ForwardedPacket;
 pub(crate) enum Output {
     /// Send the packet to the subscriber.
     Forward {
-        /// The subscription that it is for, and with it the player.
+        /// Subscription, which determines the player.
         subscription: SubscriptionId,
-        /// With the number, time stamp and layers that this subscription sees.
+        /// Packet with the number, timestamp and layers for this subscription.
         packet: ForwardedPacket,
     },
     /// Ask the track's publisher for a keyframe.
     RequestKeyframe {
-        /// The track that the publisher is to make a keyframe of.
+        /// Track that needs a keyframe.
         track: TrackId,
     },
-    /// Forget the pictures that the subscriber has not got yet: they belong to a track that
-    /// it is sent no longer.
+    /// Forget the pictures that the subscriber has not received yet: they belong to a
+    /// track that it no longer gets.
     Forget {
-        /// The subscription that they were for.
+        /// Subscription that they were for.
         subscription: SubscriptionId,
     },
 }

@@ -4,7 +4,7 @@ use weft_units::{Bytes, Codec};
 use weft_wire::media::MediaPacket;
 use weft_wire::payload::{PieceInfo, Start, format_of};
 
-/// A packet with what its payload says, read once for all subscribers.
+/// Packet with its parsed payload header, shared by all subscribers.
 #[derive(Debug, Clone)]
 pub(crate) struct Parsed {
     pub(crate) packet: MediaPacket,
@@ -14,7 +14,7 @@ pub(crate) struct Parsed {
 }
 
 impl Parsed {
-    /// `None` if this is no payload of the codec.
+    /// Parses a packet; `None` if this is not a payload of the codec.
     pub(crate) fn new(codec: Codec, packet: MediaPacket) -> Option<Parsed> {
         let info = format_of(codec).read(&packet.payload).ok()?.info;
         Some(Parsed {
@@ -24,7 +24,7 @@ impl Parsed {
         })
     }
 
-    /// Adds what the packet's dependency descriptor says, which counts more than its payload.
+    /// Adds the packet's dependency descriptor, which takes precedence over its payload.
     pub(super) fn describe(&mut self, dependency: Option<Dependency>) {
         let frame = dependency.as_ref().and_then(|d| d.frame.as_ref());
         if let Some(frame) = frame {
@@ -42,8 +42,8 @@ impl Parsed {
         }
     }
 
-    /// Returns the spatial layer of each layer that a subscriber can choose; `None` while the
-    /// packet's descriptor cannot be read.
+    /// Returns the spatial layer of each layer that a subscriber can choose; `None` while
+    /// the packet's descriptor cannot be read.
     pub(super) fn spatial_layers(&self) -> Option<[u8; LAYERS]> {
         match &self.dependency {
             Some(dependency) => Some(dependency.frame.as_ref()?.ladder.spatial_layers()),
@@ -56,7 +56,7 @@ impl Parsed {
         Bytes(self.packet.payload.len() as u64 + HEADERS)
     }
 
-    /// Returns its size as far as rates count it.
+    /// Returns the part of its size that rates count.
     pub(super) fn measured_size(&self) -> Bytes {
         let frame = self.dependency.as_ref().and_then(|d| d.frame.as_ref());
         match frame {
@@ -65,7 +65,7 @@ impl Parsed {
         }
     }
 
-    /// Whether it is certain to be the first packet of a frame, and of its layer if it has a
+    /// Whether it is certainly the first packet of a frame, and of its layer if it has a
     /// descriptor.
     pub(super) fn is_first(&self) -> bool {
         let described = self.dependency.as_ref();

@@ -1,48 +1,48 @@
 use weft_units::{Duration, Instant};
 
-/// Time for which the rate must be enough before the first raise. Chosen by us: longer than one
-/// cycle of decrease and recovery of GCC on a filled link.
+/// Time for which the rate must be sufficient before the first raise. Chosen by us:
+/// longer than one cycle of decrease and recovery of GCC on a full link.
 const FIRST: Duration = Duration::from_secs(2);
-/// Wait after a raise that did not last; each further one doubles it. Chosen by us: a
-/// token bucket lets the probes of a small stream pass, so a controller may believe in ten
-/// times the rate of the link for as long as little is sent.
+/// Wait after a raise that did not last; it doubles each further time. Chosen by us: a
+/// token bucket lets the probes of a small stream pass, so a controller may assume ten
+/// times the rate of the link while little is sent.
 const AGAIN: Duration = Duration::from_secs(10);
-/// Longest such wait.
+/// Maximum of this wait.
 const LONGEST: Duration = Duration::from_secs(80);
-/// A raise lasted if nothing had to be lowered for so long.
+/// Time without lowering after which a raise counts as lasting.
 const LASTED: Duration = Duration::from_secs(8);
 
 /// Times of the raises to larger pictures, each of which costs a keyframe: after the rate
-/// was enough for a while, and much later where the last one had to be taken back.
+/// was sufficient for a while, and much later if the last raise was undone.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Raises {
-    /// Time since which the rate is enough.
+    /// Time since which the rate is sufficient.
     enough_since: Option<Instant>,
-    /// Time of the last raise, unless it had to be taken back.
+    /// Time of the last raise, unless it was undone.
     last: Option<Instant>,
     /// Wait before the next raise, after one that did not last.
     wait: Option<Duration>,
 }
 
 impl Raises {
-    /// Takes in that the rate is enough; returns whether it has been for long enough.
+    /// Records that the rate is sufficient; returns whether it has been for long enough.
     pub(crate) fn is_due(&mut self, now: Instant) -> bool {
         let since = *self.enough_since.get_or_insert(now);
         now.saturating_since(since) >= self.wait.unwrap_or(FIRST)
     }
 
-    /// Takes in that the rate is not enough, or not needed.
+    /// Records that the rate is not sufficient, or not needed.
     pub(crate) fn reset(&mut self) {
         self.enough_since = None;
     }
 
-    /// Takes in a raise.
+    /// Records a raise.
     pub(crate) fn raise(&mut self, now: Instant) {
         self.reset();
         self.last = Some(now);
     }
 
-    /// Takes in that the raise is taken back; returns whether it did not last.
+    /// Records that the raise is undone; returns whether it did not last.
     pub(crate) fn lower(&mut self, now: Instant) -> bool {
         self.reset();
         let Some(raised) = self.last.take() else {
@@ -54,7 +54,7 @@ impl Raises {
         failed
     }
 
-    /// Returns the time of the last raise, unless it had to be taken back.
+    /// Returns the time of the last raise, unless it was undone.
     pub(crate) fn last(&self) -> Option<Instant> {
         self.last
     }

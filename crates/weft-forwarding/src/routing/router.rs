@@ -16,19 +16,17 @@ mod requests;
 #[cfg(test)]
 mod tests;
 
-/// Takes the packets of all tracks and gives each subscription its own.
+/// Distributes the packets of all tracks to the subscriptions.
 ///
-/// Call order: a `handle_`, then [`poll_output`](Router::poll_output) until
-/// `None`. Subscriptions know nothing of each other: one that is slow drops
-/// its own packets, counted in its [`Stats`].
+/// Order of calls: a `handle_`, then [`poll_output`](Router::poll_output) until `None`.
+/// Subscriptions are independent: a slow one drops its own packets, counted in its [`Stats`].
 #[derive(Debug, Default)]
 pub(crate) struct Router {
     tracks: BTreeMap<TrackId, Track>,
     subscriptions: BTreeMap<SubscriptionId, Subscription>,
     keyframes: KeyframeAggregator,
     outputs: VecDeque<Output>,
-    /// Packets kept from subscribers who cannot take them, also from those that
-    /// are gone.
+    /// Packets dropped for subscribers that cannot receive them, including removed subscribers.
     thinned: u64,
     next_id: u64,
 }
@@ -38,11 +36,11 @@ struct Track {
     codec: Codec,
     rates: LayerRates,
     dependencies: Dependencies,
-    /// Size of its pictures, as its last keyframe says.
+    /// Size of its pictures, from its last keyframe.
     size: Option<(u16, u16)>,
     beginning: Beginning,
     subscriptions: BTreeSet<SubscriptionId>,
-    /// Subscriptions that change to it with its next keyframe.
+    /// Subscriptions that change to it at its next keyframe.
     waiting: BTreeSet<SubscriptionId>,
 }
 
@@ -50,17 +48,17 @@ struct Track {
 struct Subscription {
     /// `None` while nothing is forwarded.
     track: Option<TrackId>,
-    /// Track to change to with its next keyframe.
+    /// Track to change to at its next keyframe.
     next: Option<TrackId>,
     codec: Codec,
     forwarder: Forwarder,
     requests: Requests,
-    /// As far as they are in the router's.
+    /// Part that is already in the router's count.
     thinned: u64,
 }
 
 impl Router {
-    /// A new track, without packets so far.
+    /// Adds a track without packets.
     pub(crate) fn add_track(&mut self, codec: Codec) -> TrackId {
         self.next_id += 1;
         let track = TrackId(self.next_id);
@@ -79,7 +77,7 @@ impl Router {
         track
     }
 
-    /// The track's packets come from another source from now on.
+    /// Continues the track with packets from another source.
     pub(crate) fn switch_source(&mut self, now: Instant, track: TrackId) {
         let Some(entry) = self.tracks.get_mut(&track) else {
             return;
@@ -95,7 +93,7 @@ impl Router {
         }
     }
 
-    /// The track ends. Its subscriptions stay and forward nothing.
+    /// Removes the track. Its subscriptions stay and forward nothing.
     pub(crate) fn remove_track(&mut self, track: TrackId) {
         self.keyframes.remove(track);
         let Some(Track {
@@ -118,7 +116,7 @@ impl Router {
         }
     }
 
-    /// Subscribes to a track; `None` if there is no such track.
+    /// Subscribes to a track; `None` if it does not exist.
     pub(crate) fn subscribe(&mut self, now: Instant, track: TrackId) -> Option<SubscriptionId> {
         let entry = self.tracks.get_mut(&track)?;
         self.next_id += 1;
@@ -137,8 +135,8 @@ impl Router {
         Some(id)
     }
 
-    /// Forwards another track, of the same codec, to a subscriber, who sees one stream:
-    /// numbers and time stamps continue, from the track's next keyframe on. Returns
+    /// Forwards another track of the same codec to a subscriber, which sees one stream:
+    /// numbers and timestamps continue, from the track's next keyframe on. Returns
     /// whether this is possible.
     pub(crate) fn switch_track(
         &mut self,
@@ -163,8 +161,8 @@ impl Router {
         true
     }
 
-    /// Gives a subscriber what came since the last keyframe of its track, or asks for
-    /// another keyframe if that is too much.
+    /// Gives a subscriber the packets since the last keyframe of its track, or requests
+    /// another keyframe if they are too many.
     fn begin(&mut self, now: Instant, id: SubscriptionId, track: TrackId) {
         let (subscription, entry) = (self.subscriptions.get_mut(&id), self.tracks.get(&track));
         let (Some(subscription), Some(entry)) = (subscription, entry) else {
@@ -196,8 +194,8 @@ impl Router {
         track.is_some_and(|track| track.subscriptions.remove(&id))
     }
 
-    /// Forwards another encoding of what a subscriber gets, as soon as it begins with a
-    /// keyframe; until then the present one continues.
+    /// Forwards another encoding to a subscriber from its next keyframe on; until then,
+    /// the present one continues.
     pub(crate) fn prefer(&mut self, now: Instant, id: SubscriptionId, track: TrackId) {
         let Some(subscription) = self.subscriptions.get_mut(&id) else {
             return;
@@ -238,7 +236,7 @@ impl Router {
         }
     }
 
-    /// A track begins with a keyframe: those who waited for it leave their present one.
+    /// Moves the waiting subscriptions to a track that starts with a keyframe.
     fn admit_waiting(&mut self, track: TrackId) {
         let Some(entry) = self.tracks.get_mut(&track) else {
             return;
@@ -261,15 +259,14 @@ impl Router {
         self.subscriptions.get(&id)?.track
     }
 
-    /// Returns the track that is to be forwarded to a subscriber, perhaps only from its
-    /// next keyframe on.
+    /// Returns the track to forward to a subscriber, perhaps only from its next keyframe on.
     #[must_use]
     pub(crate) fn preferred(&self, id: SubscriptionId) -> Option<TrackId> {
         let subscription = self.subscriptions.get(&id)?;
         subscription.next.or(subscription.track)
     }
 
-    /// Returns the size of a track's pictures in pixels, if it is known.
+    /// Returns the size of a track's pictures in pixels, if known.
     #[must_use]
     pub(crate) fn size(&self, track: TrackId) -> Option<(u16, u16)> {
         self.tracks.get(&track)?.size
@@ -281,8 +278,8 @@ impl Router {
         self.subscriptions.remove(&id);
     }
 
-    /// The subscriber's receiver asks for a keyframe. More requests than a bad
-    /// link makes are left out.
+    /// Handles a keyframe request of the subscriber's receiver. Requests beyond those of
+    /// a bad link are ignored.
     pub(crate) fn request_keyframe(&mut self, now: Instant, id: SubscriptionId) {
         let Some(subscription) = self.subscriptions.get_mut(&id) else {
             return;
@@ -293,14 +290,14 @@ impl Router {
         let Some(track) = subscription.track else {
             return;
         };
-        // One more for what is on its way costs nobody anything.
+        // A further request for a keyframe on its way costs nothing.
         if self.keyframes.is_wanted(track) || subscription.requests.admits(now) {
             self.keyframes.request(now, track);
             self.collect_keyframes();
         }
     }
 
-    /// Somebody beyond the subscribers needs a keyframe of the track.
+    /// Requests a keyframe of the track for a receiver other than the subscribers.
     pub(crate) fn want_keyframe(&mut self, now: Instant, track: TrackId) {
         if self.tracks.contains_key(&track) {
             self.keyframes.request(now, track);
@@ -315,7 +312,7 @@ impl Router {
         track.is_some_and(|t| !t.subscriptions.is_empty() || !t.waiting.is_empty())
     }
 
-    /// Tells what the way to the subscriber carries.
+    /// Updates the state of the paths to the subscriber.
     pub(crate) fn set_downlink(&mut self, now: Instant, id: SubscriptionId, downlink: Downlink) {
         if let Some(subscription) = self.subscriptions.get_mut(&id) {
             subscription.forwarder.set_downlink(now, downlink);
@@ -323,14 +320,14 @@ impl Router {
         }
     }
 
-    /// Notes that packets which waited for the subscriber are dropped.
+    /// Records that packets waiting for the subscriber are dropped.
     pub(crate) fn interrupt(&mut self, id: SubscriptionId) {
         if let Some(subscription) = self.subscriptions.get_mut(&id) {
             subscription.forwarder.interrupt();
         }
     }
 
-    /// A packet of the track has come.
+    /// Handles a packet of the track.
     pub(crate) fn handle_packet(&mut self, now: Instant, track: TrackId, packet: MediaPacket) {
         let Some(entry) = self.tracks.get_mut(&track) else {
             return;
@@ -377,19 +374,19 @@ impl Router {
         self.collect_keyframes();
     }
 
-    /// Does what is due.
+    /// Handles the passing of time.
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
         self.keyframes.handle_timeout(now);
         self.collect_keyframes();
     }
 
-    /// When [`handle_timeout`](Router::handle_timeout) is due.
+    /// Deadline of the next [`handle_timeout`](Router::handle_timeout).
     #[must_use]
     pub(crate) fn poll_timeout(&self) -> Option<Deadline> {
         self.keyframes.poll_timeout()
     }
 
-    /// The next thing to do.
+    /// Returns the next output.
     pub(crate) fn poll_output(&mut self) -> Option<Output> {
         self.outputs.pop_front()
     }
@@ -401,7 +398,7 @@ impl Router {
         track.is_some_and(|track| track.dependencies.has_spatial_layers())
     }
 
-    /// Packets so far that were kept from subscribers who cannot take them.
+    /// Number of packets so far that were dropped for subscribers that cannot receive them.
     #[must_use]
     pub(crate) fn thinned(&self) -> u64 {
         self.thinned
@@ -413,13 +410,13 @@ impl Router {
         Some(self.tracks.get(&track)?.codec)
     }
 
-    /// How many tracks there are.
+    /// Number of tracks.
     #[must_use]
     pub(crate) fn tracks(&self) -> usize {
         self.tracks.len()
     }
 
-    /// How many subscriptions there are.
+    /// Number of subscriptions.
     #[must_use]
     pub(crate) fn subscriptions(&self) -> usize {
         self.subscriptions.len()
@@ -447,7 +444,7 @@ impl Router {
 }
 
 impl Subscription {
-    /// Packets that were kept from it since this was asked last.
+    /// Number of packets dropped for it since the last call.
     fn newly_thinned(&mut self) -> u64 {
         let Stats {
             layer, congested, ..
@@ -472,7 +469,7 @@ fn drain(
             }),
             Forwarding::Forget => outputs.push_back(Output::Forget { subscription: id }),
             Forwarding::KeyframeNeeded => {
-                // Sound needs none.
+                // Sound needs no keyframe.
                 let pictures = subscription.codec.kind() == MediaKind::Video;
                 if let Some(track) = subscription.track.filter(|_| pictures) {
                     keyframes.request(now, track);

@@ -3,17 +3,16 @@ use weft_units::Rate;
 #[cfg(test)]
 mod tests;
 
-/// Factor on a track's own rate that it gets before the others share the rest:
-/// more than the margin at which a layer is added, and room for an encoder
-/// that is over its target for a moment. Chosen by us.
+/// Multiple of a track's own rate that it gets before the others share the rest: more
+/// than the margin at which a layer is added, and room for an encoder that exceeds its
+/// target for a moment. Chosen by us.
 pub(crate) const ROOM: f64 = 1.25;
 
-/// Divides what a subscriber's way carries among its tracks.
+/// Divides the rate of a subscriber's paths among its tracks.
 ///
-/// Max-min fair: everybody gets the same, but for those who need less; what
-/// they leave is divided among the others, and what nobody needs among all. A
-/// track without a demand, since too little was seen of it, takes what it can
-/// get. The shares never add up to more than `total`.
+/// Max-min fair: all get the same, except those that need less; their remainder is divided among
+/// the others, and what nobody needs among all. A track without a demand, because it was not
+/// measured for long enough, takes what it can get. The shares never exceed `total`.
 #[must_use]
 pub(crate) fn fair_shares(total: Rate, demands: &[Option<Rate>]) -> Vec<Rate> {
     let needs = demands.iter().map(|demand| demand.map(|d| d.mul_f64(ROOM)));

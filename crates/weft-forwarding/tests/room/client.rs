@@ -1,4 +1,4 @@
-//! A peer that publishes to a room, plays somebody, or receives all of it.
+//! Peer that publishes to a room, plays somebody, or receives the whole room.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -12,49 +12,49 @@ use weft_units::{Codec, Instant, Rate, StreamId};
 
 use crate::common::{Record, Side, Source, frame, heed};
 
-/// A picture of H.264 as far as packets go: parameters, and a slice that needs
-/// no other picture.
+/// Minimal picture of H.264 for packetization: parameters, and a slice that needs no
+/// other picture.
 const STILL: [u8; 22] = [
     0, 0, 0, 1, 0x67, 0x42, 0xc0, 0x1f, 0, 0, 0, 1, 0x68, 0xce, 0, 0, 0, 1, 0x65, 1, 2, 3,
 ];
 
-/// A packet of Opus as far as packets go.
+/// Packet of Opus with arbitrary content.
 const SOUND: [u8; 40] = [7; 40];
 
-/// Somebody in the room.
+/// Client in the room.
 pub struct Client {
     pub peer: Peer,
     pub address: SocketAddr,
     /// Plane of its connection.
     pub home: usize,
     pub record: Record,
-    /// Pictures of each publisher, where it receives a whole room.
+    /// Pictures of each publisher, if it receives a whole room.
     pub seen: BTreeMap<String, Record>,
     pub bytes: BTreeMap<String, u64>,
-    /// How many packets of sound came.
+    /// Number of received sound packets.
     pub sounds: usize,
     pub receives_room: bool,
-    /// Messages that came on data channels, with their times.
+    /// Messages received on data channels, with their times.
     pub messages: Vec<(Instant, Message)>,
-    /// Lines of its reception, and those that carry somebody else whose first keyframe
-    /// has not come.
+    /// Lines of its reception, and those that carry a new publisher whose first keyframe
+    /// has not arrived.
     pub lines: Vec<Line>,
     pub changed: BTreeSet<String>,
-    /// How many pictures of H.264 came.
+    /// Number of received pictures of H.264.
     pub stills: usize,
-    /// Camera of a client that publishes, from the first path on.
+    /// Camera of a publishing client, from the first path on.
     pub camera: Option<Camera>,
     /// Whether it has crashed: it sends and receives nothing.
     pub is_gone: bool,
 }
 
 pub struct Camera {
-    /// Sources of its encodings, the smallest first, or of its one stream, with the most
-    /// that each takes.
+    /// Sources of its encodings, the smallest first, or of its only stream, with the
+    /// maximum rate of each.
     pub sources: Vec<(Source, Rate)>,
     pub next_frame: Option<Instant>,
     pub keyframes_asked: u64,
-    /// Encodings that the plane wants; all until it says so.
+    /// Encodings that the plane wants; all until it reports them.
     pub wanted: Vec<bool>,
 }
 
@@ -63,7 +63,7 @@ impl Client {
         self.camera.as_ref().expect("it publishes")
     }
 
-    /// Takes the next frame if it is due.
+    /// Captures the next frame if it is due.
     pub fn capture(&mut self, now: Instant) {
         let Some(camera) = &mut self.camera else {
             return;
@@ -104,7 +104,7 @@ impl Client {
         self.lines = lines;
     }
 
-    /// Takes down a picture of a reception, with who is to be seen.
+    /// Records a picture of a reception under its publisher.
     fn on_picture(&mut self, now: Instant, stream: StreamId, data: &[u8]) {
         let streams = self.peer.streams().iter();
         let mid = streams.filter(|s| s.stream == stream).find_map(|s| s.mid);
@@ -117,7 +117,7 @@ impl Client {
         if let Some(line) = self.lines.iter().find(|line| line.mid == mid) {
             *self.bytes.entry(line.participant.clone()).or_default() += data.len() as u64;
             let seen = self.seen.entry(line.participant.clone()).or_default();
-            // Where the encoding changes, one picture comes in both.
+            // When the encoding changes, one picture arrives in both.
             let last = seen.shown.last().map(|shown| shown.number);
             if last < Stamp::of(data).map(|stamp| stamp.number) {
                 seen.on_frame(now, data);

@@ -1,4 +1,4 @@
-//! Memory that the server takes for each packet that it forwards.
+//! Memory that the server allocates for each forwarded packet.
 
 use super::*;
 use weft_units::Rate;
@@ -7,8 +7,7 @@ const VIEWERS: usize = 4;
 const WARM_UP: u64 = 15;
 const MEASURED: u64 = 10;
 
-/// Allocations and forwarded packets of ten seconds of a call that publishes at
-/// this rate.
+/// Allocations and forwarded packets in ten seconds of a call that publishes at this rate.
 fn cost(published: Rate, browser: bool) -> (u64, u64) {
     let mut room = Room::new(3, &["rate=60mbit,delay=10ms"; VIEWERS + 1]);
     room.published = published;
@@ -25,8 +24,8 @@ fn cost(published: Rate, browser: bool) -> (u64, u64) {
     (room.allocations - before.0, forwarded(&room) - before.1)
 }
 
-/// Reports, timers and housekeeping take memory as often at one rate as at the
-/// other: what more packets add is theirs.
+/// Reports, timers and housekeeping allocate as often at any rate; the difference is due
+/// to the packets.
 fn assert_no_packet_takes_memory(browser: bool) {
     let (few_allocations, few) = cost(Rate::from_mbps(1), browser);
     let (many_allocations, many) = cost(Rate::from_mbps(5), browser);

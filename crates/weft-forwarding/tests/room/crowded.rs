@@ -1,4 +1,4 @@
-//! A viewer whose link carries less than the smallest encodings of all cameras together.
+//! Viewer whose link carries less than the smallest encodings of all cameras together.
 
 use super::{ada, seconds};
 use crate::world::Room;
@@ -8,22 +8,22 @@ use weft_units::{Duration, Instant, Rate};
 
 const GOOD: &str = "rate=20mbit,delay=10ms";
 
-/// How a viewer saw the others.
+/// Result for a viewer.
 #[derive(Debug)]
 struct Seen {
     /// Pictures a second of each camera.
     fps: Vec<f64>,
-    /// Longest time without a picture, of each.
+    /// Longest time without a picture of each camera.
     gap: Vec<Duration>,
-    /// Quantiles of the time from capture to the whole picture.
+    /// Quantiles of the time from capture to the complete picture.
     p50: Duration,
     p95: Duration,
-    /// Cameras that are paused at the end.
+    /// Number of paused cameras at the end.
     paused: usize,
 }
 
-/// So many cameras in encodings of these rates in kbit/s, with a picture every `interval`,
-/// all in tiles of one size, for a viewer behind this link.
+/// This many cameras in encodings of these rates in kbit/s, with a picture every
+/// `interval`, in tiles of one size, for a viewer with this link.
 fn seen(seed: u64, downlink: &str, cameras: usize, rates: &[u64], interval: Duration) -> Seen {
     let mut links = vec![GOOD; cameras];
     links.push(downlink);
@@ -87,7 +87,7 @@ fn summary(room: &Room, viewer: usize, people: &[Publisher], from: Instant) -> S
     }
 }
 
-/// Whether nobody waits for a picture, and no picture that comes is old.
+/// Asserts that nobody waits for a picture, and that no picture is old.
 fn assert_live(case: &str, seen: &Seen, together: std::ops::Range<f64>) {
     let sum: f64 = seen.fps.iter().sum();
     assert!(together.contains(&sum), "{case}: {sum} of {seen:?}");
@@ -98,15 +98,15 @@ fn assert_live(case: &str, seen: &Seen, together: std::ops::Range<f64>) {
     assert!(first < Duration::from_millis(850), "{case}: {seen:?}");
 }
 
-/// With packets counted without their headers, 1.3 times as much as the link carries was
-/// sent, and pictures came half a second to a second late.
+/// When packets were counted without their headers, the server sent 1.3 times the rate of
+/// the link, and pictures arrived half a second to a second late.
 #[test]
 fn tracks_that_do_not_fit_are_paused_and_the_rest_is_live() {
     let thirty = Duration::from_nanos(33_333_333);
     let fifteen = thirty * 2;
     for seed in 1..4 {
         let over = |rate: u64| format!("rate={rate}kbit,delay=10ms,queue=300ms");
-        // Of five cameras of 156 kbit/s at least, one or two fit.
+        // Of five cameras of at least 156 kbit/s, one or two fit.
         let five = seen(seed, &over(250), 5, &[156, 625, 2_500], fifteen);
         assert_live(&format!("five, seed {seed}"), &five, 9.0..20.0);
         assert!((2..=4).contains(&five.paused), "seed {seed}: {five:?}");
@@ -114,7 +114,7 @@ fn tracks_that_do_not_fit_are_paused_and_the_rest_is_live() {
         let nine = seen(seed, &over(250), 9, &[31, 125, 500], thirty);
         assert_live(&format!("nine, seed {seed}"), &nine, 80.0..150.0);
         assert!(nine.paused <= 2, "seed {seed}: {nine:?}");
-        // The link carries one camera, and nothing beside it.
+        // The link carries only one camera.
         let two = seen(seed, &over(150), 2, &[150, 1_350], fifteen);
         assert_live(&format!("two, seed {seed}"), &two, 5.0..12.0);
         assert_eq!(two.paused, 1, "seed {seed}: {two:?}");

@@ -1,11 +1,11 @@
-//! Rates that publishers are told, and the bound on everybody's datagrams.
+//! Rates that publishers are told, and the bound on each client's datagrams.
 
 use super::{ada, seconds};
 use crate::world::Room;
 use weft_testing::pictures::Layers;
 use weft_units::{Duration, Rate};
 
-/// Rate that the publisher's session would send by now.
+/// Present target rate of the publisher's session.
 fn target(room: &Room) -> Rate {
     room.clients[0].peer.session().target_rate()
 }
@@ -39,7 +39,7 @@ fn a_publisher_sends_what_its_best_player_can_use() {
     room.play(&ada());
     room.run(seconds(10));
     let told = target(&room);
-    // More than the slow one can use, and not less than half of all.
+    // More than the slow player can use, and at least half of the unlimited rate.
     let (least, most) = (Rate::from_kbps(700), Rate::from_kbps(1_500));
     assert!((least..=most).contains(&told), "{told:?} for 6 Mbit/s");
 }
@@ -57,8 +57,7 @@ fn a_player_with_room_for_it_brings_a_publisher_to_all_that_its_camera_has() {
     assert!(told > Rate::from_kbps(7_500), "{told:?} of 8 Mbit/s");
 }
 
-/// Bounds on the datagrams of those who are connected, in the order in which
-/// they came.
+/// Bounds on the datagrams of the connected clients, in order of arrival.
 fn taken(room: &Room) -> Vec<Rate> {
     let peers = room.plane.peers();
     let limits = peers.iter().map(|(key, _)| peers.ingress_limit(key));
@@ -71,7 +70,7 @@ fn accepted_rates_have_the_bounds_of_security_md() {
     let mbps = Rate::from_mbps;
     let mut room = Room::new(1, &["rate=8mbit,delay=15ms", "rate=30mbit,delay=20ms"]);
     room.publish(&ada());
-    // Before anything is known of it.
+    // Before anything is measured.
     assert_eq!(taken(&room), [mbps(100)]);
     room.run(seconds(2));
     assert_eq!(taken(&room), [mbps(16)]);
@@ -81,7 +80,7 @@ fn accepted_rates_have_the_bounds_of_security_md() {
     assert!(told < mbps(4), "{told:?}, of which four times is below 16");
     assert_eq!(taken(&room), [mbps(16), mbps(8)]);
 
-    // What its player can use is what a publisher is told, up to what is taken.
+    // The publisher is told the rate that its player can use, up to the bound.
     let wide = "rate=200mbit,delay=10ms";
     let mut room = Room::new(1, &[wide, wide]);
     room.published = mbps(8);
@@ -93,8 +92,8 @@ fn accepted_rates_have_the_bounds_of_security_md() {
     assert!(most > mbps(16) && most <= mbps(100), "{most:?}");
 }
 
-/// A bound on what the server sends holds for running calls, too:
-/// what goes beyond it would wait in a queue of their link, for all.
+/// A bound on the server's sending rate applies to running calls, too: the excess would
+/// wait in a queue of its link, for everybody.
 #[test]
 fn players_share_what_the_server_may_send() {
     let (wide, most) = ("rate=30mbit,delay=20ms", Rate::from_mbps(4));

@@ -1,5 +1,5 @@
-//! A publisher and its players through the plane of a server, in virtual time:
-//! descriptions as text, ICE, DTLS, SRTP, over links of `weft-links`.
+//! Publisher and its players through a server's plane, in virtual time: descriptions as
+//! text, ICE, DTLS and SRTP, over links of `weft-links`.
 
 #[allow(dead_code)]
 #[path = "../../../weft-peer/tests/common/mod.rs"]
@@ -37,7 +37,7 @@ use world::Room;
 static ALLOCATOR: Counting = Counting;
 
 const PLAYERS: usize = 20;
-/// Links of players, four of each.
+/// Links of the players, each for four.
 const LINKS: [&str; 5] = [
     "rate=10mbit,delay=10ms",
     "rate=6mbit,delay=20ms,loss=1%",
@@ -57,8 +57,8 @@ fn ada() -> Publisher {
     }
 }
 
-/// A publisher, and twenty players who come one by one within two seconds; ten
-/// seconds more with all of them.
+/// A publisher, and twenty players who join one by one within two seconds; then ten
+/// seconds with all of them.
 fn full_room(seed: u64) -> Room {
     let players = LINKS.iter().cycle().take(PLAYERS);
     let publisher = ["rate=8mbit,delay=15ms,loss=1%"];
@@ -77,14 +77,14 @@ fn full_room(seed: u64) -> Room {
     room
 }
 
-/// Packets that the plane sent to its players again.
+/// Number of retransmissions from the plane to its players.
 fn repairs(room: &Room) -> u64 {
     let peers = room.plane.peers().iter();
     let stats = peers.flat_map(|(_, peer)| peer.session().stats().senders);
     stats.map(|sender| sender.retransmissions).sum()
 }
 
-/// The reason for which the last connection ended.
+/// Reason for the end of the last connection.
 fn ended(room: &Room) -> &str {
     match room.events.last() {
         Some(Event::Ended { reason, .. }) => reason,
@@ -107,7 +107,7 @@ fn twenty_players_see_the_publisher_over_links_that_lose_packets() {
             (captured - 5..=captured + 5).contains(&shown),
             "player {place} saw {shown} frames of {captured}"
         );
-        // A packet that is sent again comes a round trip later.
+        // A retransmission arrives a round trip later.
         let gap = player.record.longest_gap(from, to);
         let most = Duration::from_millis(300);
         assert!(
@@ -119,19 +119,18 @@ fn twenty_players_see_the_publisher_over_links_that_lose_packets() {
     assert_eq!((stats.publications, stats.playbacks), (1, PLAYERS as u64));
     assert_eq!(stats.datagrams_dropped, 0);
     assert_eq!(stats.packets_thinned, 0, "all of it fits every link");
-    // Links lose 1.4 % in the mean, copies of what is lost included.
+    // Links lose 1.4 % on average, including copies of lost packets.
     let part = repairs(&room) as f64 / stats.packets_forwarded as f64;
     assert!((0.010..=0.018).contains(&part), "{part} sent again");
 }
 
-/// Each of twenty who come needs a keyframe, and they come ten in a second:
-/// those who come close together share one.
+/// Twenty players need a keyframe each, ten in a second; those who join close together share one.
 #[test]
 fn keyframe_requests_of_many_players_are_merged() {
     let room = full_room(1);
     let asked = room.plane.stats().keyframe_requests;
     assert!((2..=10).contains(&asked), "asked for {asked} keyframes");
-    // A request is repeated until a keyframe comes, and merged with it.
+    // A request is repeated until a keyframe arrives, and merged with it.
     let heard = room.clients[0].camera().keyframes_asked;
     assert!((1..=asked).contains(&heard), "{heard} of {asked} requests");
 }
@@ -146,8 +145,8 @@ fn a_room_repeats_byte_by_byte_and_another_seed_is_another_run() {
     assert_ne!(first.0, other.0);
 }
 
-/// Cameras of one publisher have a codec each, and each keeps its place with a
-/// player that does not take all of them.
+/// Each camera of one publisher has its own codec, and keeps its place with a player that
+/// does not support all of them.
 #[test]
 fn cameras_of_several_codecs_are_played_as_they_are() {
     let [vp8, h264] = [Codec::Vp8, Codec::H264].map(|codec| Some(Form::ours(codec)));
@@ -175,7 +174,7 @@ fn cameras_of_several_codecs_are_played_as_they_are() {
     assert!(captured.contains(&picky.stills), "{}", picky.stills);
 }
 
-/// The server does not decode: who lists the publisher's profile gets it.
+/// The server does not decode, so players that list the publisher's profile get it.
 #[test]
 fn a_profile_that_only_some_decode_is_played_to_those() {
     let of = |profile| {
@@ -268,9 +267,9 @@ fn unauthenticated_peers_do_not_block_a_handshake() {
     assert_eq!(room.events.iter().filter(connected).count(), 2);
 }
 
-/// dimpl acknowledges a flight that it cannot go on with, and wants to do so again at
-/// once, at the speed of the processor. Against a player who makes its own offer the
-/// server is the DTLS client, and a certificate that cannot be read keeps it waiting.
+/// dimpl acknowledges a flight that it cannot continue, and wants to repeat that at once,
+/// at the speed of the processor. For a player that makes its own offer, the server is
+/// the DTLS client, and an unreadable certificate keeps it waiting.
 #[test]
 fn a_handshake_that_cannot_go_on_leaves_time_for_others_and_ends_with_its_reason() {
     let mut room = Room::new(1, &["rate=8mbit,delay=15ms"; 2]);

@@ -1,5 +1,5 @@
-//! Viewers who come while somebody publishes: their first picture, and how soon they are
-//! live.
+//! Viewers who join a running publication: the time to their first picture, and until
+//! they are live.
 
 use super::{ada, seconds};
 use crate::world::Room;
@@ -13,17 +13,17 @@ fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
-/// A newcomer's figures.
+/// Result for a newcomer.
 #[derive(Debug, Clone, Copy)]
 struct Newcomer {
-    /// From the request until the first picture is shown.
+    /// Time from the request to the first displayed picture.
     first: Duration,
-    /// Mean age of the pictures in the second after a second and a half.
+    /// Mean age of the pictures in one second, starting after a second and a half.
     age: Duration,
 }
 
-/// Viewers come within a second and a half to somebody who has published for a while;
-/// returns them, and the number of requested keyframes.
+/// Viewers join, within a second and a half, somebody who has published for a while;
+/// returns them and the number of requested keyframes.
 fn newcomers(downlink: &str, layers: Layers) -> (Vec<Newcomer>, u64) {
     let links: Vec<&str> = ["rate=20mbit,delay=5ms"]
         .into_iter()
@@ -75,13 +75,13 @@ fn newcomers_see_a_picture_at_once_and_are_soon_live() {
         assert!((ms(60)..ms(110)).contains(&first(0.5)), "{all:?}");
         assert!(first(1.0) < ms(300), "{all:?}");
         assert!(quantile(&all, 1.0, |n| n.age) < ms(100), "{all:?}");
-        // A second and a half has room for four, 400 ms apart, beside the first one.
+        // A second and a half has room for four more, 400 ms apart, after the first one.
         assert!((1..=6).contains(&keyframes), "{keyframes}");
     }
 }
 
-/// A link with a fifth more than what is published has little room to catch up: the way
-/// takes 120 to 230 ms for those who wait for a keyframe.
+/// A link with a fifth more than the published rate has little room to catch up: the
+/// delay is 120 to 230 ms for those who wait for a keyframe.
 #[test]
 fn newcomers_with_a_slow_link_stay_near_the_others() {
     for layers in [Layers::One, Layers::Three] {
@@ -91,8 +91,8 @@ fn newcomers_with_a_slow_link_stay_near_the_others() {
     }
 }
 
-/// A client checks the server as soon as it has its answer, which then takes another 20 ms.
-/// Its next check comes 75 ms later.
+/// A client checks the server as soon as it has its answer, which then takes another 20
+/// ms to the server. The client's next check is 75 ms later.
 #[test]
 fn checks_that_overtake_an_answer_are_not_lost() {
     let mut room = Room::new(1, &["rate=20mbit,delay=10ms"; 2]);

@@ -1,5 +1,5 @@
-//! A room over two planes of a server. The sockets share a port, so about half of the
-//! datagrams come to the wrong plane.
+//! Room over two planes of a server. The sockets share a port, so about half of the
+//! datagrams arrive at the wrong plane.
 
 use super::{ada, seconds};
 use crate::world::Room;
@@ -21,8 +21,8 @@ fn room(planes: usize) -> Room {
     Room::spread(1, &[GOOD; VIEWERS + 4], planes, None)
 }
 
-/// A publisher on the first plane, and viewers in turn on all of them, who come within a
-/// second; ten seconds more.
+/// A publisher on the first plane, and viewers on all planes in turn, who join within a
+/// second; then ten seconds more.
 fn full(planes: usize) -> Room {
     let mut room = room(planes);
     room.publish(&ada());
@@ -40,7 +40,7 @@ fn full(planes: usize) -> Room {
     room
 }
 
-/// Pictures that a viewer has seen of a participant since then.
+/// Number of pictures of a participant that a viewer has seen since that time.
 fn shown(room: &Room, client: usize, who: &Publisher, from: Instant) -> usize {
     let client = &room.clients[client];
     match client.receives_room {
@@ -58,7 +58,7 @@ fn agree(room: &Room) {
     }
 }
 
-/// Messages between planes that may be lost, in the next two seconds.
+/// Number of droppable messages between planes in the next two seconds.
 fn relayed(room: &mut Room) -> u64 {
     let before = room.relayed.0;
     room.run(seconds(2));
@@ -76,7 +76,7 @@ fn second() -> PlaneId {
 #[test]
 fn viewers_see_the_same_pictures_on_either_plane() {
     let [one, two, three] = [1, 2, 3].map(full);
-    // The last to come shows what was sent before, until it has caught up.
+    // The last viewer to join sees earlier pictures until it has caught up.
     let from = Instant::ZERO + seconds(4);
     for (planes, room) in [(1, &one), (2, &two), (3, &three)] {
         for viewer in 1..=VIEWERS {
@@ -141,7 +141,7 @@ fn packets_go_to_another_plane_only_while_somebody_there_sees_them() {
     let mut room = room(2);
     room.publish(&ada());
     room.run(seconds(1));
-    // Handed over are the publisher's own packets at most.
+    // At most the publisher's own packets are passed between planes.
     let own = relayed(&mut room);
     room.home = 1;
     room.play(&ada());
@@ -190,7 +190,7 @@ fn a_moderator_mutes_for_both_planes() {
     agree(&room);
 }
 
-/// The answers of a victim bear no name, and went to the plane of the forger.
+/// The victim's answers have no name, and went to the forger's plane.
 #[test]
 fn a_forged_check_that_comes_first_delays_nobody_on_another_plane() {
     let mut room = Room::spread(1, &[GOOD; 8], 3, None);
@@ -240,7 +240,7 @@ fn a_muted_participant_who_publishes_again_stays_muted() {
     }
 }
 
-/// The publisher hears of the rates that viewers on both planes can use.
+/// The publisher is told the rates that viewers on both planes can use.
 #[test]
 fn a_publisher_sends_what_the_strongest_viewer_of_another_plane_can_use() {
     let (alone, slow, quick) = (
@@ -290,7 +290,7 @@ fn a_weak_viewer_of_another_plane_gets_the_small_encoding() {
 }
 
 /// Rate that a server with this many planes sends to four players, and the pictures a
-/// second of each; it may send 4 Mbit/s.
+/// second of each; its bound is 4 Mbit/s.
 fn bounded(planes: usize) -> (Rate, [f64; 4]) {
     let (wide, most) = ("rate=30mbit,delay=20ms", Rate::from_mbps(4));
     let mut room = Room::spread(1, &[wide; 5], planes, Some(most));
@@ -367,7 +367,7 @@ fn a_plane_that_ends_takes_its_own_participants_only() {
     agree(&room);
 }
 
-/// The system still gives the new plane the datagrams that the failed one got.
+/// The system still delivers the failed plane's datagrams to the new one.
 #[test]
 fn a_plane_that_is_replaced_loses_no_datagram_of_the_others() {
     let mut room = room(2);
@@ -405,7 +405,7 @@ fn a_publisher_who_moves_to_another_plane_is_seen_on_all() {
     room.run(seconds(1));
     let now = room.now;
     room.plane.close(now, &resource(0));
-    // Viewers are shown pictures with higher numbers than before only.
+    // Viewers display only pictures with higher numbers than before.
     room.run(seconds(5));
     let from = room.now;
     room.run(seconds(3));

@@ -15,7 +15,7 @@ fn named(name: &str) -> Publisher {
     }
 }
 
-/// People who publish, as many as asked for.
+/// People who publish, `count` of them.
 fn people(count: usize) -> Vec<Publisher> {
     (0..count).map(|n| named(&format!("p{n:02}"))).collect()
 }
@@ -71,7 +71,7 @@ fn later_participants_need_no_new_connection() {
     assert_eq!(room.events.len(), 7, "{:?}", room.events);
 }
 
-/// Twelve people come and go, one after another, and no further negotiation is needed.
+/// Twelve people come and go, one after another, without further negotiation.
 #[test]
 fn a_line_is_reused_for_the_next_participant() {
     let mut room = Room::new(1, &[GOOD; 14]);
@@ -95,8 +95,8 @@ fn a_line_is_reused_for_the_next_participant() {
 }
 
 /// Two cameras of 1500 kbit/s and 15 pictures a second, a viewer with a good link, and
-/// one behind a token bucket of this rate. Returns pictures a second of both tiles, and
-/// the longest time without one: of the strong viewer and of the weak one.
+/// one behind a token bucket of this rate. Returns the pictures a second of both tiles
+/// and the longest time without one, of the strong viewer and of the weak one.
 fn weak(downlink: &str, seed: u64) -> [[(f64, Duration); 2]; 2] {
     let downlink = format!("rate={downlink},burst=30kB,delay=20ms,queue=200ms");
     let mut room = Room::new(seed, &[GOOD, GOOD, GOOD, &downlink]);
@@ -124,8 +124,8 @@ fn weak(downlink: &str, seed: u64) -> [[(f64, Duration); 2]; 2] {
     })
 }
 
-/// Bounds of what the weak viewer sees of each tile: pictures a second, and the longest
-/// time without a new one.
+/// Bounds on each tile of the weak viewer: pictures a second, and the longest time
+/// without a new one.
 fn weak_viewer(downlink: &str, fps: f64, longest: Duration) {
     for seed in 1..4 {
         let [strong, weak] = weak(downlink, seed);
@@ -141,7 +141,7 @@ fn weak_viewer(downlink: &str, fps: f64, longest: Duration) {
 }
 
 /// One congestion controller decides for both tiles. With one each, they compete: one
-/// sees 1.5 pictures a second and four seconds none.
+/// tile gets 1.5 pictures a second, and none for four seconds.
 #[test]
 fn a_viewer_with_half_of_the_rate_sees_both_tiles_move() {
     weak_viewer("1500kbit", 6.0, Duration::from_secs(1));
@@ -201,12 +201,12 @@ fn a_weak_viewer_sees_the_small_encodings_whole_and_a_strong_one_the_large() {
     }
 }
 
-/// Five cameras in encodings of 200 and 1350 kbit/s. A viewer behind 350 kbit/s shows the
-/// first one large.
+/// Five cameras in encodings of 200 and 1350 kbit/s. A viewer behind 350 kbit/s displays
+/// the first one large.
 #[test]
 fn a_camera_that_does_not_fit_is_paused_until_there_is_room() {
-    // A probe that fits into the burst of this link says 4 Mbit/s. The large encoding that
-    // is sent then gives way as soon as its packets are lost.
+    // A probe that fits into the burst of this link measures 4 Mbit/s. The large encoding
+    // that is then sent is dropped as soon as its packets are lost.
     for seed in 1..5 {
         let downlink = "rate=350kbit,burst=30kB,delay=20ms,queue=200ms";
         let mut room = Room::new(seed, &[GOOD, GOOD, GOOD, GOOD, GOOD, downlink]);
@@ -262,7 +262,7 @@ fn a_camera_that_does_not_fit_is_paused_until_there_is_room() {
                 .close(room.now, &ResourceId(format!("resource {gone}")));
         }
         room.run(seconds(65));
-        // A raise that fails pauses the small tile for up to eight seconds of it.
+        // A failed raise pauses the small tile for up to eight seconds in total.
         let from = room.now;
         room.run(seconds(30));
         for who in &people[..2] {
@@ -304,8 +304,8 @@ fn a_screen_is_sent_while_it_is_shared() {
     assert!(room.plane.census().agrees(), "{:?}", room.plane.census());
 }
 
-/// Two cameras of one encoding. For a while nobody is there, then a viewer comes, and then
-/// shows one of them only.
+/// Two cameras of one encoding. At first there is no viewer; then one joins, and later
+/// displays only one of them.
 #[test]
 fn a_camera_is_sent_only_while_somebody_watches_it() {
     let mut room = Room::new(1, &[GOOD; 3]);
@@ -350,8 +350,8 @@ fn a_camera_is_sent_only_while_somebody_watches_it() {
     assert!((all * 2 / 5..all * 3 / 5).contains(&one), "{one} of {all}");
 }
 
-/// A camera in encodings of 150 and 1350 kbit/s; a viewer who gets the large one, and
-/// later one who cannot.
+/// A camera in encodings of 150 and 1350 kbit/s; one viewer gets the large one, and a
+/// later one cannot.
 #[test]
 fn the_small_encoding_is_sent_only_while_somebody_needs_it() {
     let downlink = "rate=600kbit,burst=30kB,delay=20ms,queue=200ms";

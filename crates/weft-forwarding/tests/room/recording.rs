@@ -1,4 +1,4 @@
-//! Recording of a room, by a recorder that takes everything.
+//! Recording of a room, by a recorder that accepts everything.
 
 use super::{ada, seconds};
 use crate::world::Room;
@@ -10,7 +10,7 @@ use weft_wire::media::ForwardedPacket;
 
 const GOOD: &str = "rate=20mbit,delay=10ms";
 
-/// Track as the recorder gets it.
+/// Track as the recorder receives it.
 struct Track {
     kind: RecordedKind,
     codec: Codec,
@@ -19,13 +19,13 @@ struct Track {
 }
 
 impl Track {
-    /// Returns the number of frames that ended from a time on.
+    /// Returns the number of frames that ended after a time.
     fn frames(&self, from: Instant) -> usize {
         let last = |(at, packet): &&(Instant, ForwardedPacket)| *at >= from && packet.marker;
         self.packets.iter().filter(last).count()
     }
 
-    /// Returns the rate of the packets from a time on until `to`.
+    /// Returns the rate of the packets from one time to another.
     fn rate(&self, from: Instant, to: Instant) -> Rate {
         let packets = self.packets.iter().filter(|(at, _)| *at >= from);
         let bytes: usize = packets.map(|(_, packet)| packet.payload.len()).sum();
@@ -90,7 +90,7 @@ fn a_recording_begins_with_a_keyframe_and_has_all_that_is_published() {
         assert!(track.ended);
         let last = track.packets.last().expect("packets came").0;
         assert!(last - from <= seconds(5), "it ends when it is stopped");
-        // The link loses 1 %, and nobody asks for sound again.
+        // The link loses 1 %, and lost sound is not requested again.
         let numbers: BTreeSet<u64> = track.packets.iter().map(|(_, p)| p.sequence).collect();
         let span = numbers.last().expect("some") - numbers.first().expect("some") + 1;
         let missing = span as usize - numbers.len();
@@ -153,7 +153,7 @@ fn a_participant_who_comes_back_is_recorded_again() {
     room.publish(&ada());
     record(&mut room, true);
     room.run(seconds(2));
-    // A second connection takes over before the first one ends.
+    // A second connection replaces the first one before that ends.
     room.publish(&ada());
     room.run(seconds(2));
     room.plane

@@ -20,7 +20,7 @@ fn sections(direction: StreamDirection, cameras: &[Option<Form>]) -> Vec<Section
     cameras.iter().map(of).collect()
 }
 
-/// The offer as a browser makes it: with transport-wide feedback.
+/// Offer with transport-wide feedback, as browsers make it.
 fn browsers(offer: &str) -> String {
     let known = |line: &&str| !line.contains("urn:weft:") && !line.contains("ack ccfb");
     let lines: Vec<&str> = offer.lines().filter(known).collect();
@@ -28,26 +28,26 @@ fn browsers(offer: &str) -> String {
 }
 
 impl Room {
-    /// The next in line publishes video.
+    /// The next client publishes video.
     pub fn publish(&mut self, publisher: &Publisher) {
         self.publish_cameras(publisher, &[None]);
     }
 
-    /// The next in line publishes a camera for each of these, limited to a
-    /// form of a codec or not.
+    /// The next client publishes a camera for each of these, optionally limited to a form
+    /// of a codec.
     pub fn publish_cameras(&mut self, publisher: &Publisher, cameras: &[Option<Form>]) {
         let sections = sections(StreamDirection::Send, cameras);
         self.publish_sections(publisher, &sections, &[Rate::from_mbps(1_000)]);
     }
 
-    /// The next in line publishes a camera and sound.
+    /// The next client publishes a camera and sound.
     pub fn publish_with_sound(&mut self, publisher: &Publisher) {
         let mut sections = sections(StreamDirection::Send, &[None]);
         sections.push(Section::new(MediaKind::Audio, StreamDirection::Send));
         self.publish_sections(publisher, &sections, &[Rate::from_mbps(1_000)]);
     }
 
-    /// The next in line publishes a camera in encodings of at most these rates.
+    /// The next client publishes a camera in encodings with these maximum rates.
     pub fn publish_encodings(&mut self, publisher: &Publisher, most: &[Rate]) {
         let mut sections = sections(StreamDirection::Send, &[None]);
         let names = (0..most.len()).filter_map(|n| Rid::new(&n.to_string()));
@@ -55,7 +55,7 @@ impl Room {
         self.publish_sections(publisher, &sections, most);
     }
 
-    /// The next in line publishes a camera and a screen.
+    /// The next client publishes a camera and a screen.
     pub fn publish_screen(&mut self, publisher: &Publisher) {
         self.presents = true;
         let sections = sections(StreamDirection::Send, &[None, None]);
@@ -94,7 +94,7 @@ impl Room {
         self.enter(peer.expect("the answer is good"), Some(camera));
     }
 
-    /// Somebody asks to publish, and is never heard of again.
+    /// A client requests to publish, and is never heard again.
     pub fn ask_and_vanish(&mut self, publisher: &Publisher) {
         let config = self.config(IceRole::Controlling);
         let sections = sections(StreamDirection::Send, &[None]);
@@ -110,19 +110,18 @@ impl Room {
         self.drain();
     }
 
-    /// The next in line plays, upon an offer of its own.
+    /// The next client plays, with its own offer.
     pub fn play(&mut self, publisher: &Publisher) {
         self.play_cameras(publisher, &[None]);
     }
 
-    /// The next in line plays as many cameras, each limited to a form of a codec
-    /// or not.
+    /// The next client plays as many cameras, each optionally limited to a form of a codec.
     pub fn play_cameras(&mut self, publisher: &Publisher, cameras: &[Option<Form>]) {
         self.ask_to_play(publisher, cameras)
             .expect("the offer is good");
     }
 
-    /// The next in line plays these if the plane lets it.
+    /// The next client plays these if the plane allows it.
     pub fn ask_to_play(
         &mut self,
         publisher: &Publisher,
@@ -147,7 +146,7 @@ impl Room {
         Ok(())
     }
 
-    /// The next in line plays, upon an offer of the plane.
+    /// The next client plays, with an offer from the plane.
     pub fn play_offered(&mut self, publisher: &Publisher) {
         let resource = self.next_resource();
         let entropy = self.entropy("server");
@@ -167,12 +166,12 @@ impl Room {
         self.enter(peer, None);
     }
 
-    /// The next in line receives the whole room.
+    /// The next client receives the whole room.
     pub fn receive(&mut self, receiver: &Publisher) {
         self.receive_answering_after(receiver, Duration::ZERO);
     }
 
-    /// As before; the answer reaches the plane so much after its client has it.
+    /// Like `receive`, but the answer reaches the plane this much later than its client has it.
     pub fn receive_answering_after(&mut self, receiver: &Publisher, delay: Duration) {
         let (resource, entropy) = (self.next_resource(), self.entropy("server"));
         let (now, of) = (self.now, resource.clone());

@@ -19,7 +19,7 @@ fn text(of: &Credentials) -> String {
     )
 }
 
-/// The client with this number asks.
+/// Sends an update of the client with this number.
 fn update(
     room: &mut Room,
     client: usize,
@@ -36,7 +36,7 @@ fn update(
         .update_ice(room.now, &resource, &update, &entropy)
 }
 
-/// The client restarts, on both sides.
+/// Restarts ICE of the client on both sides.
 fn restart(room: &mut Room, client: usize, seed: u64) -> Restarted {
     let ours = credentials(seed);
     let answered = update(room, client, &text(&ours), IceCondition::Any);
@@ -49,7 +49,7 @@ fn restart(room: &mut Room, client: usize, seed: u64) -> Restarted {
     restarted
 }
 
-/// Checks of a client that were answered.
+/// Number of a client's checks that were answered.
 fn answered(room: &Room, client: usize) -> u64 {
     let association = room.clients[client].peer.association();
     association.counters().ice.checks_answered
@@ -66,7 +66,7 @@ fn media_continues_after_a_restart_of_the_publisher_and_of_a_player() {
         let before = room.clients[1].stills;
         let restarted = restart(&mut room, client, seed);
         let checks = answered(&room, client);
-        // Longer than consent lasts without a check that is answered.
+        // Longer than consent lasts without an answered check.
         room.run(seconds(40));
         let checks = answered(&room, client) - checks;
         assert!(

@@ -15,8 +15,8 @@ fn named(room: &str, name: &str) -> Publisher {
     }
 }
 
-/// Ada (0) and Bob (1) publish, on a plane each; 2 and 3 watch Ada, on a plane each; Eve (4)
-/// publishes in another room. All have data channels.
+/// Ada (0) and Bob (1) publish, each on one plane; 2 and 3 watch Ada, each on one plane;
+/// Eve (4) publishes in another room. All have data channels.
 fn room() -> Room {
     let mut room = Room::spread(1, &[GOOD; 5], 2, None);
     room.data = true;
@@ -77,7 +77,7 @@ fn a_message_reaches_everybody_in_the_room_who_has_its_label() {
     );
     say(&mut room, 0, other, "nobody has this label");
     say(&mut room, 4, control[4], "another room");
-    // Who only watches may not send.
+    // A client that only watches may not send.
     say(&mut room, 2, control[2], "a viewer");
     say(&mut room, 0, control[0], "right");
     let all = ["left", "right"];
@@ -94,7 +94,7 @@ fn a_flood_is_bounded_and_does_not_delay_the_pictures() {
     for _ in 0..3000 {
         let now = room.now;
         let peer = &mut room.clients[1].peer;
-        // Beyond what the channel keeps, it refuses.
+        // The channel refuses messages beyond its buffer.
         let _ = peer.send_message(now, control[1], &message, Urgency::Usual);
         room.run(Duration::from_millis(1));
     }

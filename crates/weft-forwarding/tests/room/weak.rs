@@ -1,4 +1,4 @@
-//! A viewer whose link carries less than what is published for it.
+//! Viewer whose link carries less than the rate of its publications.
 
 use super::{ada, seconds};
 use crate::world::Room;
@@ -6,13 +6,13 @@ use weft_forwarding::Publisher;
 use weft_testing::pictures::Layers;
 use weft_units::{Duration, Freezes, Instant};
 
-/// How a viewer saw a publisher.
+/// Result for a viewer of a publisher.
 #[derive(Debug)]
 struct Seen {
     fps: f64,
-    /// As the lab counts it.
+    /// Freezes, as the lab counts them.
     frozen: Duration,
-    /// The longest time without a new picture.
+    /// Longest time without a new picture.
     longest: Duration,
 }
 
@@ -61,8 +61,8 @@ fn seen(room: &Room, client: usize, from: Instant) -> Seen {
     }
 }
 
-/// Pictures that the two viewers saw of both cameras from ten seconds after the weak one
-/// came: first the strong viewer, then the weak one.
+/// Pictures of both cameras that the two viewers saw from ten seconds after the weak one
+/// joined: first the strong viewer, then the weak one.
 fn both(downlink: &str, browser: bool) -> [[Seen; 2]; 2] {
     let room = room(1, downlink, browser);
     let from = Instant::ZERO + seconds(15);
@@ -70,9 +70,9 @@ fn both(downlink: &str, browser: bool) -> [[Seen; 2]; 2] {
     [[of(2), of(3)], [of(4), of(5)]]
 }
 
-/// Bounds of what the weak viewer sees: pictures a second of both tiles together,
-/// of each, and the longest time without a new one. The tiles' connections compete
-/// with each other, so they do not share alike.
+/// Bounds on the result of the weak viewer: pictures a second of both tiles together and
+/// of each, and the longest time without a new one. The tiles' connections compete with
+/// each other, so their shares differ.
 fn weak_viewer(rate: &str, together: f64, each: f64, longest: Duration) {
     for browser in [false, true] {
         let downlink = format!("rate={rate},burst=30kB,delay=20ms,queue=200ms");
@@ -102,15 +102,15 @@ fn a_viewer_with_a_third_of_the_rate_sees_fewer_pictures() {
     weak_viewer("1000kbit", 5.0, 0.8, Duration::from_millis(4_500));
 }
 
-/// Before, such a viewer saw a picture in half a minute: a forwarder's queue left
-/// within a quarter of a second, whatever the link carried.
+/// Before, such a viewer saw one picture in half a minute: a forwarder's queue had to be
+/// sent within a quarter of a second, whatever the rate of the link.
 #[test]
 fn a_viewer_with_a_fifth_of_the_rate_sees_some_pictures() {
     weak_viewer("600kbit", 2.5, 0.3, Duration::from_millis(4_500));
 }
 
-/// A newcomer's guess floods its link, and its congestion controller then stays at a
-/// quarter of what the link carries for seconds. The base layer arrives all the same.
+/// A newcomer's assumed rate floods its link, and its congestion controller then stays at
+/// a quarter of the link's rate for seconds. The base layer still arrives.
 #[test]
 fn a_weak_newcomer_sees_the_base_layer_after_two_seconds() {
     for seed in 1..5 {

@@ -1,5 +1,4 @@
-//! A room in virtual time: the plane of a server, and peers that reach it over
-//! links.
+//! Room in virtual time: a server's plane, and peers that reach it over links.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hasher};
@@ -18,16 +17,15 @@ use crate::client::{Camera, Client};
 use crate::common::{FRAME_INTERVAL, Record};
 use crate::wires::{Family, Wires, any_epoch};
 
-/// Most that is published if nothing else is said: it has no layers, so every
-/// player gets all of it.
+/// Default maximum of a publication's rate: it has no layers, so every player gets all of it.
 const PUBLISHED: Rate = Rate::from_kbps(1_500);
 
 fn id(plane: usize) -> PlaneId {
     PlaneId::new(plane).expect("there are not so many")
 }
 
-/// A plane, its clients and the wires between them. More than fifteen fields: a
-/// test sets how the next client is made.
+/// Plane, its clients and the wires between them. It has more than fifteen fields because
+/// tests set the properties of the next client.
 pub struct Room {
     pub now: Instant,
     pub plane: Plane,
@@ -35,7 +33,7 @@ pub struct Room {
     pub others: Vec<Plane>,
     /// Plane of the next client's connection; the first one is 0.
     pub home: usize,
-    /// Messages from plane to plane that may be lost: how many came, and whether they are.
+    /// Droppable messages between planes: their number, and whether they are lost.
     pub relayed: (u64, bool),
     pub clients: Vec<Client>,
     pub events: Vec<PlaneEvent>,
@@ -50,45 +48,43 @@ pub struct Room {
     /// Hash of every datagram with its time and its addresses.
     digest: DefaultHasher,
     pub datagrams: u64,
-    /// UDP payload that the server sent.
+    /// UDP payload bytes that the server sent.
     pub sent: Bytes,
-    /// How often the server took memory for packets and timeouts.
+    /// Number of the server's allocations for packets and timeouts.
     pub allocations: u64,
     /// Maximum rate of the next publisher.
     pub published: Rate,
-    /// Pictures of the next publisher: time between them, and layers.
+    /// Pictures of the next publisher: interval and layers.
     pub pictures: (Duration, Layers),
-    /// Link of the next client, if it is not one of their own: the
-    /// connections of one viewer have one in common.
+    /// Link of the next client, unless it has its own: the connections of one viewer share one.
     pub link: Option<usize>,
-    /// Whether the next client offers what browsers do, and not what weft's
-    /// endpoints do.
+    /// Whether the next client offers what browsers do, rather than weft's endpoints.
     pub browser: bool,
     /// Whether the last section of an offer to publish is a presentation.
     pub presents: bool,
     /// Whether the next client wants data channels.
     pub data: bool,
-    /// Strangers of whom each sends something before each datagram that comes.
+    /// Number of strangers that each send a datagram before each arriving one.
     pub strangers: u16,
-    /// No datagram of a handshake comes to the server (RFC 7983).
+    /// Whether the server receives no datagrams of handshakes (RFC 7983).
     pub without_handshakes: bool,
-    /// Clients whose addresses are forged: who is not on the first plane sends its checks
-    /// from there, too.
+    /// Clients whose addresses are forged: a client that is not on the first plane also
+    /// sends its checks from those.
     pub forged: std::ops::Range<usize>,
 }
 
 impl Room {
-    /// Nobody is in it; the first link leads to who comes first.
+    /// Creates an empty room; the first link is that of the first client.
     pub fn new(seed: u64, links: &[&str]) -> Room {
         Room::sending(seed, links, None)
     }
 
-    /// Makes a room whose server sends at most `egress`.
+    /// Creates a room whose server sends at most `egress`.
     pub fn sending(seed: u64, links: &[&str], egress: Option<Rate>) -> Room {
         Room::spread(seed, links, 1, egress)
     }
 
-    /// Makes a room whose server has so many planes.
+    /// Creates a room whose server has this many planes.
     pub fn spread(seed: u64, links: &[&str], planes: usize, egress: Option<Rate>) -> Room {
         let rng = Rng::new(seed);
         let family = Family::V4;
@@ -145,7 +141,7 @@ impl Room {
         self.digest.finish()
     }
 
-    /// One of the planes, from 0.
+    /// Plane with this number, from 0.
     pub fn plane_at(&mut self, place: usize) -> &mut Plane {
         match place {
             0 => &mut self.plane,
@@ -153,7 +149,7 @@ impl Room {
         }
     }
 
-    /// Replaces one of several planes, which has failed, by an empty one.
+    /// Replaces one of several planes, which has failed, with an empty one.
     pub fn replace_plane(&mut self, place: usize) {
         let now = self.now;
         let settings = Settings::new(self.origin, self.certificate.clone(), &[self.server]);
@@ -176,7 +172,7 @@ impl Room {
         self.plane_at(home)
     }
 
-    /// The plane whose socket gets datagrams from this address.
+    /// Index of the plane whose socket receives datagrams from this address.
     fn socket_of(&self, from: SocketAddr) -> usize {
         let mut hash = DefaultHasher::new();
         hash.write(from.to_string().as_bytes());
@@ -267,7 +263,7 @@ impl Room {
             if to == self.server {
                 for port in 1..=self.strangers {
                     let stranger = SocketAddr::from(([203, 0, 113, 9], port));
-                    // As much as makes it look like a handshake.
+                    // Enough bytes to look like a handshake.
                     self.plane.handle_datagram(
                         now,
                         FiveTuple::udp(to, stranger),
@@ -311,7 +307,7 @@ impl Room {
         self.clients.iter_mut().find(|c| c.address == address)
     }
 
-    /// Drives a plane and counts how often it takes memory.
+    /// Drives a plane and counts its allocations.
     fn count<R>(&mut self, place: usize, call: impl FnOnce(&mut Plane) -> R) -> R {
         let plane = self.plane_at(place);
         let (done, cost) = measure(|| call(plane));
@@ -345,7 +341,7 @@ impl Room {
         }
     }
 
-    /// Takes what the planes want done, and returns their messages to each other.
+    /// Handles the planes' outputs, and returns their messages to each other.
     fn drain_planes(&mut self) -> Vec<(usize, usize, Relayed)> {
         let mut relayed = Vec::new();
         for place in 0..=self.others.len() {

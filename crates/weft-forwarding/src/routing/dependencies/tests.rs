@@ -1,8 +1,8 @@
 use super::*;
 use weft_testing::octets;
 
-/// First packet of a keyframe of so many layers, of which the upper ones contain the lower
-/// ones, without chains and sizes.
+/// First packet of a keyframe with this many layers, of which the upper ones contain the
+/// lower ones, without chains and sizes.
 fn keyframe(spatial: u8, temporal: u8, number: u16) -> Vec<u8> {
     let layers = || (0..spatial).flat_map(move |s| (0..temporal).map(move |t| (s, t)));
     let targets = usize::from(spatial * temporal);
@@ -20,7 +20,7 @@ fn keyframe(spatial: u8, temporal: u8, number: u16) -> Vec<u8> {
         }
     }
     bits += &"0".repeat(targets);
-    // Zero chains: a number up to the count of targets.
+    // Zero chains: a number up to the number of targets.
     bits += &"0".repeat((targets + 1).ilog2() as usize);
     bits += "0";
     octets(&bits)
@@ -58,7 +58,7 @@ fn pictures_a_second_come_first_and_resolution_after() {
     assert_eq!(layers(1, 3), [(0, 0), (0, 1), (0, 2)]);
     assert_eq!(layers(3, 1), [(0, 0), (1, 0), (2, 0)]);
     assert_eq!(layers(2, 3), [(0, 0), (0, 1), (0, 2), (1, 2)]);
-    // No more than a subscriber chooses among.
+    // Only as many as a subscriber chooses among.
     assert_eq!(layers(3, 3), [(0, 0), (0, 2), (1, 2), (2, 2)]);
 }
 
@@ -84,7 +84,7 @@ fn rates_leave_out_rare_keyframes_of_several_sizes_only() {
         };
         numbers.iter().map(&mut read).collect::<Vec<_>>()
     };
-    // The one that comes again is that of before.
+    // The repeated keyframe is the earlier one.
     let far = uncounted(3, &[1, 101, 101, 200, 300]);
     assert_eq!(far, [true, true, true, false, true]);
     assert_eq!(uncounted(1, &[1, 200]), [false; 2]);
@@ -118,7 +118,7 @@ fn a_keyframe_and_its_number_are_known_from_descriptors() {
         read(&mut all, 7, &[0xc2, 0, 1]).frame.is_none(),
         "another structure's"
     );
-    // A keyframe that was sent again does not replace the newer structure.
+    // A retransmitted keyframe does not replace the newer structure.
     let _ = read(&mut all, 8, &keyframe(3, 1, 9));
     let _ = read(&mut all, 5, &keyframe(1, 2, 0xffff));
     let newest = read(&mut all, 8, &[0xc2, 0, 11]).frame.unwrap();

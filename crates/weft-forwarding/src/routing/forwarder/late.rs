@@ -4,10 +4,10 @@ use crate::routing::parsed::Parsed;
 use weft_units::{Instant, Rate};
 
 impl Forwarder {
-    /// Begins with packets that came before, from a keyframe's first on; returns whether it
-    /// does. Pictures above the base layer are left out, so that those that come now wait
-    /// little. A subscriber who got later packets gets none of these: time stamps continue at
-    /// the pace of the clock.
+    /// Starts with earlier packets, beginning with a keyframe's first; returns whether it
+    /// does. Pictures above the base layer are left out, so that new pictures wait only a
+    /// little. A subscriber that got later packets gets none of these: timestamps
+    /// continue at the rate of the clock.
     pub(in crate::routing) fn begin(
         &mut self,
         packets: &[(Instant, Parsed)],

@@ -1,18 +1,17 @@
-//! Choice of the pictures that go through where packets name a layer, but no picture: those
-//! with one timestamp belong together.
+//! Choice of the pictures to forward if packets name a layer but no picture: packets with
+//! one timestamp belong together.
 
 use super::pictures::Verdict;
 use std::collections::VecDeque;
 use weft_wire::payload::PieceInfo;
 
-/// Pictures whose fate is remembered, for packets that come late: some seconds. Chosen by
-/// us.
+/// Number of pictures whose decision is remembered for late packets: some seconds. Chosen by us.
 const REMEMBERED: usize = 128;
 
 #[derive(Debug, Default)]
 pub(super) struct LayeredPictures {
     decided: VecDeque<Decided>,
-    /// Layers up to this one go through.
+    /// Layers up to this one are forwarded.
     level: u8,
     next: u64,
 }
@@ -30,12 +29,12 @@ impl LayeredPictures {
         self.decided.clear();
     }
 
-    /// The fate of a packet with this timestamp; `newest` if its sequence number is higher
-    /// than all before.
+    /// Decides about a packet with this timestamp; `newest` if its sequence number is the
+    /// highest so far.
     ///
-    /// The level goes up at a picture of the base layer: in the structures of two and three
-    /// temporal layers that AV1 defines (bitstream specification, section 6.7.6) no later
-    /// picture refers to one before it, other than of the base layer.
+    /// The level rises at a picture of the base layer: in the structures of two and three
+    /// temporal layers that AV1 defines (bitstream specification, section 6.7.6), no
+    /// later picture refers to one before it, except to the base layer.
     pub(super) fn decide(
         &mut self,
         (timestamp, packet): (u32, &PieceInfo),
@@ -51,7 +50,7 @@ impl LayeredPictures {
                     Some(_) => self.level.min(wanted),
                 };
             }
-            // Numbers that do not follow each other: a picture between may be lost.
+            // Not consecutive: a picture between may be lost.
             self.next += 2;
             let decided = Decided {
                 timestamp,

@@ -1,5 +1,4 @@
-//! Choice of the pictures that go through, and their numbers, where the
-//! packets have some.
+//! Choice of the pictures to forward and their numbers, if packets have picture ids.
 
 use super::targets::FrameVerdict;
 use crate::routing::layers::LAYERS;
@@ -9,11 +8,10 @@ use weft_wire::payload::{PictureNumbers, PieceInfo, Start};
 
 /// Picture ids have 15 bits on the wire (RFC 7741 section 4.2).
 const ID_SPAN: u64 = 1 << 15;
-/// Pictures whose fate is remembered, for packets that come late: some
-/// seconds. Chosen by us.
+/// Number of pictures whose decision is remembered for late packets: some seconds. Chosen by us.
 const REMEMBERED: usize = 128;
 
-/// The fate of one packet, with what it needs to be sent.
+/// Decision about one packet, with the values needed to send it.
 #[derive(Debug)]
 pub(super) struct Verdict {
     pub(super) forward: bool,
@@ -24,7 +22,7 @@ pub(super) struct Verdict {
 }
 
 impl Verdict {
-    /// Returns it with what the dependency descriptor decided, if there is one.
+    /// Returns it with the decision of the dependency descriptor, if there is one.
     pub(super) fn with(self, frame: Option<&FrameVerdict>, parsed: &Parsed) -> Verdict {
         let (Some(frame), Some(dependency)) = (frame, &parsed.dependency) else {
             return self;
@@ -49,12 +47,12 @@ pub(super) struct Rewrite {
 #[derive(Debug)]
 pub(super) struct Pictures {
     ids: Option<OffsetMap>,
-    /// Whether the ids of dropped pictures are given to later ones.
+    /// Whether later pictures get the ids of dropped ones.
     closes_gaps: bool,
     decided: [Option<Decided>; REMEMBERED],
-    /// Layers up to this one go through.
+    /// Layers up to this one are forwarded.
     level: u8,
-    /// The picture at which the level last went up, and the level before.
+    /// Picture at which the level last rose, and the level before.
     raised: Option<(u64, u8)>,
     tl0_shift: u8,
     last_tl0_out: Option<u8>,
@@ -70,7 +68,7 @@ struct Decided {
 }
 
 impl Verdict {
-    /// For payloads that are not changed and never dropped.
+    /// Verdict for payloads that are not changed and never dropped.
     pub(super) fn untouched() -> Verdict {
         Verdict {
             forward: true,
@@ -95,8 +93,7 @@ impl Pictures {
         }
     }
 
-    /// Restarts with this picture, its numbers joined to those given away
-    /// before.
+    /// Restarts with this picture; its numbers continue those assigned before.
     pub(super) fn start(&mut self, numbers: &PictureNumbers) {
         self.decided = [None; REMEMBERED];
         self.raised = None;
@@ -111,7 +108,7 @@ impl Pictures {
         }
     }
 
-    /// Whether the packet belongs to a picture after all that were seen.
+    /// Whether the packet belongs to a picture after all seen so far.
     pub(super) fn is_new(&self, packet: &PieceInfo) -> bool {
         match (&self.ids, packet.numbers.picture_id) {
             (Some(ids), Some(id)) => extend(ids, id) >= ids.next(),
@@ -119,16 +116,15 @@ impl Pictures {
         }
     }
 
-    /// The fate of a packet; `newest` if its sequence number is higher than
-    /// all before.
+    /// Decides about a packet; `newest` if its sequence number is the highest so far.
     pub(super) fn decide(&mut self, packet: &PieceInfo, newest: bool, wanted: u8) -> Verdict {
         let numbers = &packet.numbers;
         let (Some(ids), Some(id)) = (&self.ids, numbers.picture_id) else {
             return self.without_id(packet);
         };
         let mut id = extend(ids, id);
-        // The ids of a stream only go up. Where they do not, the sender has
-        // restarted its count (or counts with seven bits and wrapped).
+        // The ids of a stream only increase. If they do not, the sender has restarted its
+        // count (or counts with seven bits and wrapped).
         if newest && id + 1 < ids.next() {
             self.start(numbers);
             id = self.ids.as_ref().map_or(id, OffsetMap::next);
@@ -156,22 +152,22 @@ impl Pictures {
         let layer = packet.numbers.temporal_layer.unwrap_or(0);
         let forward = match ids.place(id) {
             Place::Forgotten | Place::Dropped => false,
-            // A late picture: as decided at its time.
+            // A late picture is treated as at its time.
             Place::Out(_) => match self.raised {
                 Some((at, before)) if id < at => layer <= before.min(self.level),
                 _ => layer <= self.level,
             },
             Place::New => {
                 self.level = self.level.min(wanted);
-                // Only a picture that refers to nothing but the base layer
-                // can be the first of its layer (RFC 7741 section 4.2, Y).
+                // Only a picture that refers to nothing but the base layer can be the
+                // first of its layer (RFC 7741 section 4.2, Y).
                 if layer == self.level + 1 && packet.numbers.layer_sync && layer <= wanted {
                     self.raised = Some((id, self.level));
                     self.level = layer;
                 }
                 let forward = layer <= self.level || packet.intra;
-                // Any layer can follow a picture above which no later one looks back
-                // (RFC 9628 section 4.2, U).
+                // Any layer can follow a picture if no later picture above it refers to
+                // one before it (RFC 9628 section 4.2, U).
                 if forward && packet.numbers.switching_up && self.level < wanted {
                     self.raised = Some((id, self.level));
                     self.level = wanted;
@@ -229,7 +225,7 @@ fn slot(id: u64) -> usize {
     (id % REMEMBERED as u64) as usize
 }
 
-/// The number nearest to the newest one with these low bits.
+/// Number nearest to the newest one with these low bits.
 fn extend(ids: &OffsetMap, id: u16) -> u64 {
     let newest = ids.next();
     let ahead = u64::from(id).wrapping_sub(newest) % ID_SPAN;

@@ -3,7 +3,7 @@
 pub(crate) struct Stats {
     /// Forwarded.
     pub(crate) forwarded: u64,
-    /// Empty packets sent in place of late ones that were unwanted.
+    /// Empty packets sent instead of late, unwanted ones.
     pub(crate) fillers: u64,
     /// Dropped before a keyframe.
     pub(crate) before_keyframe: u64,
@@ -11,7 +11,7 @@ pub(crate) struct Stats {
     pub(crate) layer: u64,
     /// Dropped because the subscriber's queue was too long.
     pub(crate) congested: u64,
-    /// Too late: their picture is forgotten.
+    /// Too late: the decision about their picture is forgotten.
     pub(crate) late: u64,
     /// Duplicates.
     pub(crate) duplicate: u64,

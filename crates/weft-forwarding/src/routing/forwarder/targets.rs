@@ -1,11 +1,11 @@
-//! Choice of the frames that go through where packets have dependency descriptors.
+//! Choice of the frames to forward if packets have dependency descriptors.
 
 use crate::routing::dependencies::{Dependency, DescribedFrame, Ladder};
 use std::sync::Arc;
 use weft_wire::rtp::dependency::{Indication, rewritten};
 
-/// Frames whose fate is remembered, for packets that come late and for references: a second
-/// of three spatial layers. Chosen by us.
+/// Number of frames whose decision is remembered for late packets and for references: a
+/// second of three spatial layers. Chosen by us.
 const REMEMBERED: usize = 128;
 
 /// Layers that a subscriber can have.
@@ -13,7 +13,7 @@ const REMEMBERED: usize = 128;
 pub(super) struct Wanted {
     /// Rung of the ladder.
     pub(super) rung: u8,
-    /// Whether only the lowest temporal layer goes through for now.
+    /// Whether only the lowest temporal layer is forwarded at present.
     pub(super) base_only: bool,
 }
 
@@ -21,7 +21,7 @@ pub(super) struct Wanted {
 #[derive(Debug)]
 pub(super) struct FrameVerdict {
     pub(super) forward: bool,
-    /// Whether nothing else of its picture goes through behind it.
+    /// Whether no other packet of its picture is forwarded after it.
     pub(super) ends_picture: bool,
     /// Whether the wanted layers need a keyframe.
     pub(super) needs_keyframe: bool,
@@ -31,7 +31,7 @@ pub(super) struct FrameVerdict {
 /// Decode target of a subscriber.
 #[derive(Debug)]
 pub(super) struct Targets {
-    /// Structure that the target is of.
+    /// Structure that the target belongs to.
     ladder: Option<Arc<Ladder>>,
     current: u8,
     /// Target for which a keyframe was requested.
@@ -39,9 +39,9 @@ pub(super) struct Targets {
     decided: [Option<Decided>; REMEMBERED],
     /// Timestamp of the newest picture.
     picture: Option<u32>,
-    /// Decode targets that the subscriber knows to be sent.
+    /// Decode targets that, as far as the subscriber knows, are sent.
     listed: u32,
-    /// Distance from incoming to outgoing frame numbers.
+    /// Difference from incoming to outgoing frame numbers.
     shift: u64,
     next_out: Option<u64>,
 }
@@ -68,7 +68,7 @@ impl Default for Targets {
 }
 
 impl Targets {
-    /// Restarts with a keyframe, whose number follows those of the source before.
+    /// Restarts with a keyframe, whose number follows those of the previous source.
     pub(super) fn start(&mut self, dependency: Option<&Dependency>) {
         let next_out = self.next_out;
         let shift = dependency.and_then(|d| Some(next_out?.wrapping_sub(d.number)));
@@ -79,7 +79,7 @@ impl Targets {
         };
     }
 
-    /// Decides about a packet; `newest` if its sequence number is higher than all before.
+    /// Decides about a packet; `newest` if its sequence number is the highest so far.
     pub(super) fn decide(
         &mut self,
         dependency: &Dependency,
@@ -88,7 +88,7 @@ impl Targets {
         wanted: Wanted,
     ) -> FrameVerdict {
         let Some(described) = &dependency.frame else {
-            // Its structure comes late: the receiver needs both.
+            // Its structure arrives late: the receiver needs both.
             return FrameVerdict {
                 forward: true,
                 ends_picture: false,
@@ -118,9 +118,9 @@ impl Targets {
     /// Chooses the decode target from this frame on; returns whether a keyframe is needed for
     /// the wanted one.
     ///
-    /// A target can be entered at a frame that switches to it, if everything that the frame
-    /// refers to went through; a target that needs fewer frames than the present one, at every
-    /// picture.
+    /// A target can be entered at a frame that switches to it, if everything that the
+    /// frame refers to was forwarded. A target that needs fewer frames than the present
+    /// one can be entered at every picture.
     fn choose(
         &mut self,
         number: u64,

@@ -12,7 +12,7 @@ use weft_wire::media::SharedBytes;
 use weft_wire::payload::vp8;
 
 impl Forwarder {
-    /// Takes a packet of the track; `rates` are those of all its layers.
+    /// Handles a packet of the track; `rates` are those of all its layers.
     fn handle_packet(&mut self, now: Instant, packet: &MediaPacket, rates: &LayerRates) {
         match Parsed::new(self.codec, packet.clone()) {
             Some(parsed) => self.handle_parsed(now, &parsed, rates.cumulative(now)),
@@ -21,14 +21,14 @@ impl Forwarder {
     }
 }
 
-/// The layers of libwebrtc's pattern with three temporal layers, one cycle.
+/// Layers of libwebrtc's pattern with three temporal layers, one cycle.
 const PATTERN: [u8; 4] = [0, 2, 1, 2];
 /// Ticks between pictures at 30 a second.
 const TICKS: u32 = 3_000;
 
-/// An encoder with three temporal layers: each picture refers to the newest
-/// one of each layer up to its own, those that set the sync flag to the base
-/// layer only. What it refers to is written into the payload.
+/// Encoder with three temporal layers: each picture refers to the newest one of each
+/// layer up to its own; those with the sync flag refer only to the base layer. The
+/// references are written into the payload.
 struct Encoder {
     sequence: u64,
     picture: u64,
@@ -66,8 +66,8 @@ impl Encoder {
             PATTERN[(self.picture % 4) as usize]
         };
         let own = usize::from(layer);
-        // As in libwebrtc: the first of the upper layers after a base
-        // picture refers to that only.
+        // As in libwebrtc: the first picture of each upper layer after a base picture
+        // refers only to that.
         let sync = layer > 0 && self.newest[1..=own].iter().all(|n| *n < self.newest[0]);
         let refers_to: Vec<u64> = match (keyframe, sync) {
             (true, _) => vec![],
@@ -265,8 +265,8 @@ fn a_late_picture_that_is_not_wanted_is_filled_up() {
     let rates = rates();
     limit(&mut forwarder, 250); // the base layer only
     let pictures: Vec<_> = (0..5).map(|n| encoder.picture(n == 0).1).collect();
-    // Picture 1 (layer 2) comes after picture 2, whose first packet is
-    // missing too: nobody can know what the numbers between were.
+    // Picture 1 (layer 2) arrives after picture 2, whose first packet is missing, too:
+    // nobody can know what the numbers between were.
     let order = [
         &pictures[0][..],
         &pictures[2][1..],
@@ -338,7 +338,7 @@ fn a_subscriber_with_a_long_queue_gets_whole_pictures_or_none() {
     assert_eq!(packets(&mut forwarder).len(), 3);
     assert_eq!(forwarder.stats().layer, 9);
     assert_eq!(forwarder.stats().congested, 3);
-    // Not so soon after the keyframe before.
+    // Not so soon after the previous keyframe.
     forwarder.set_downlink(at(1_499), queued(100));
     assert_eq!(forwarder.poll_output(), None);
     forwarder.set_downlink(at(2_000), queued(101));

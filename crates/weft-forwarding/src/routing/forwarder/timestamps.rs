@@ -2,14 +2,14 @@
 
 use weft_units::Instant;
 
-/// Outgoing timestamps: those of the source, moved so that they continue where
-/// the source before ended.
+/// Outgoing timestamps: those of the source, shifted so that they continue where the
+/// previous source ended.
 #[derive(Debug, Default)]
 pub(super) struct Timestamps {
     /// `None` until the source's first packet is sent.
     pub shift: Option<u32>,
-    /// The highest one, which need not be the last: receivers drop what is older than
-    /// what they have shown.
+    /// Highest timestamp, which is not necessarily the last: receivers drop pictures
+    /// older than those shown.
     pub last: Option<(u32, Instant)>,
 }
 
@@ -49,7 +49,7 @@ mod tests {
         let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
         timestamps.start(at(0), 5_000, 90_000);
         assert_eq!(timestamps.shifted(at(0), 5_000), 5_000);
-        // Packets of a source that does not count upwards, two seconds apart.
+        // Packets of a source whose timestamps do not increase, two seconds apart.
         assert_eq!(timestamps.shifted(at(10), 185_000), 185_000);
         assert_eq!(timestamps.shifted(at(20), 5_900), 5_900);
         timestamps.source_ended();

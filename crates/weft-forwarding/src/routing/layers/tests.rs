@@ -5,7 +5,7 @@ fn at(ms: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(ms)
 }
 
-/// Layer that is wanted of pictures of one size at this target.
+/// Layer that is wanted at this target, with pictures of one size.
 fn wanted(choice: &mut LayerChoice, rates: &LayerRates, ms: u64, kbps: Option<u64>) -> u8 {
     let (now, target) = (at(ms), kbps.map(Rate::from_kbps));
     let failed = choice.update(now, target, rates.cumulative(now), [0; LAYERS]);
@@ -89,7 +89,7 @@ fn without_a_target_everything_is_wanted() {
     assert_eq!(wanted(&mut LayerChoice::new(), &rates, 2_000, None), 3);
 }
 
-/// Two temporal layers of small pictures, then larger ones twice.
+/// Two temporal layers of small pictures, then two larger sizes.
 #[test]
 fn larger_pictures_come_one_size_at_a_time_and_later_each_time_that_they_were_too_large() {
     let rates = Some([100, 200, 400, 800].map(Rate::from_kbps));
@@ -99,7 +99,7 @@ fn larger_pictures_come_one_size_at_a_time_and_later_each_time_that_they_were_to
     for ms in (0..60_000).step_by(50) {
         let before = choice.wanted();
         // The link carries the middle size, but its estimate stays too high until half a
-        // second of the largest size has shown otherwise.
+        // second of the largest size corrects it.
         let top = before == 3 && ms >= fell + 500;
         let kbps = if ms == 0 {
             150

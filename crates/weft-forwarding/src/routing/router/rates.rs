@@ -5,15 +5,14 @@ use super::Router;
 use weft_units::{Instant, Rate};
 
 impl Router {
-    /// Returns the rate of all layers of the subscription's track: more than
-    /// this is of no use to it.
+    /// Returns the rate of all layers of the subscription's track, which is the most that
+    /// it can use.
     #[must_use]
     pub(crate) fn demand(&self, now: Instant, id: SubscriptionId) -> Option<Rate> {
         self.rate(now, self.track(id)?)
     }
 
-    /// Returns the rate of all layers of a track, and the size of its pictures, as far as
-    /// they are known.
+    /// Returns the rate of all layers of a track and the size of its pictures, as far as known.
     #[must_use]
     pub(crate) fn rate_and_size(
         &self,
@@ -30,8 +29,8 @@ impl Router {
         self.tracks.get(&track)?.rates.total(now)
     }
 
-    /// The rate of a subscription's track up to its second temporal layer: of
-    /// three, half of the pictures. All of it where it has no layers.
+    /// Rate of a subscription's track up to its second temporal layer: of three layers,
+    /// half of the pictures. The whole rate if it has no layers.
     #[must_use]
     pub(crate) fn half(&self, now: Instant, id: SubscriptionId) -> Option<Rate> {
         let track = self.track(id)?;

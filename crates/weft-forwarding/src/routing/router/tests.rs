@@ -44,7 +44,7 @@ fn many_subscribers_make_one_keyframe_request() {
     assert_eq!(router.subscriptions(), 50);
 }
 
-/// Everybody pays for a keyframe that one asks for.
+/// Everybody pays for a keyframe that one viewer requests.
 #[test]
 fn keyframe_requests_of_one_viewer_are_paced() {
     let mut router = Router::default();
@@ -61,8 +61,8 @@ fn keyframe_requests_of_one_viewer_are_paced() {
             router.handle_packet(at(ms), track, picture(100_000 + asked, true));
         }
     }
-    // One for who came, four at once and one each two seconds; asked for as
-    // often as it can be they were 150.
+    // One for the new subscriber, four at once and one every two seconds; without the
+    // bound there would be 150.
     assert!((30..=36).contains(&asked), "{asked} in a minute");
     router.request_keyframe(at(60_400), other);
     router.handle_timeout(at(60_400));
@@ -193,7 +193,7 @@ fn an_encoding_is_left_when_the_preferred_one_begins() {
     router.handle_packet(at(570), small, picture(100_002, false));
     assert_eq!(forwarded_to(&drain(&mut router), subscription), [3]);
     assert_eq!(router.track(subscription), Some(large));
-    // Back, and away before it begins.
+    // A change back, which is withdrawn before it begins.
     router.prefer(at(600), subscription, small);
     router.prefer(at(610), subscription, large);
     drain(&mut router);

@@ -1,6 +1,6 @@
 use super::*;
 
-/// A picture of H.264 in packets of one NAL unit each, with these types.
+/// Picture of H.264 in packets of one NAL unit each, with these types.
 fn h264_picture(sequence: &mut u64, timestamp: u32, kinds: &[u8]) -> Vec<MediaPacket> {
     let packets = kinds.iter().enumerate().map(|(n, kind)| {
         *sequence += 1;
@@ -35,14 +35,14 @@ fn h264_starts_at_parameters_and_pauses_by_whole_pictures() {
         };
         outputs.iter().filter_map(packet).collect()
     };
-    // Nothing before parameters: neither slices nor an IDR picture without.
+    // Nothing before the parameters: neither slices nor an IDR picture without parameters.
     assert_eq!(send(&mut forwarder, &[1, 1]), []);
     assert_eq!(send(&mut forwarder, &[5]), []);
     let first = send(&mut forwarder, &KEYFRAME);
     assert_eq!(numbers(&first), [(1, true), (2, true), (3, true)]);
     let second = send(&mut forwarder, &[1, 1]);
     assert_eq!(numbers(&second), [(4, false), (5, false)]);
-    // A queue that is too long: what comes is dropped from a whole picture on.
+    // If the queue is too long, packets are dropped from the start of a picture on.
     let downlink = |millis| Downlink {
         target: None,
         queued: Duration::from_millis(millis),

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Packets of a picture: two of VP9, with the U bit at pictures of the base layer.
+/// Packets of a picture: two of VP9, with the U bit on pictures of the base layer.
 fn vp9(picture: u64, keyframe: bool) -> Vec<MediaPacket> {
     let layer = PATTERN[(picture % 4) as usize];
     let inter = if keyframe { 0 } else { 0x40 };
@@ -17,7 +17,7 @@ fn vp9(picture: u64, keyframe: bool) -> Vec<MediaPacket> {
     packets.collect()
 }
 
-/// Packets of a picture: two of AV1, of which the first names the layer.
+/// Packets of a picture: two of AV1, the first of which names the layer.
 fn av1(picture: u64, keyframe: bool) -> Vec<MediaPacket> {
     let layer = PATTERN[(picture % 4) as usize];
     let new = if keyframe { 0x08 } else { 0 };
@@ -48,7 +48,7 @@ fn pictures(packets: &[ForwardedPacket]) -> Vec<u64> {
     numbers
 }
 
-/// A link that carries the base layer only, then everything.
+/// Link that carries only the base layer at first, then everything.
 fn narrow_then_wide(
     codec: Codec,
     source: fn(u64, bool) -> Vec<MediaPacket>,
@@ -107,7 +107,7 @@ fn picture_ids_of_vp9_keep_their_distances() {
     );
 }
 
-/// The last packet of a dropped picture comes late.
+/// The last packet of a dropped picture arrives late.
 #[test]
 fn a_packet_that_comes_late_shares_the_fate_of_its_picture() {
     for (codec, source) in [

@@ -41,7 +41,7 @@ proptest! {
                     prop_assert_eq!(packets(&mut forwarder), []);
                     now += 2_000;
                     forwarder.set_downlink(at(now), queued(0));
-                    // The encoder answers the wish for a keyframe.
+                    // The encoder answers the request for a keyframe.
                     encoder.newest = [None; 3];
                 }
                 Step::Switch => {
@@ -89,7 +89,7 @@ proptest! {
         limit(&mut forwarder, kbps);
         let mut encoder = Encoder::new(100_000, 0);
         let mut incoming: Vec<_> = (0..40).flat_map(|n| encoder.picture(n == 0).1).collect();
-        // Each packet is moved back by up to eleven places, the first stays.
+        // Each packet is moved back by up to eleven places; the first one stays.
         for (n, (back, _)) in order.iter().enumerate().skip(12) {
             incoming.swap(n, n - back);
         }

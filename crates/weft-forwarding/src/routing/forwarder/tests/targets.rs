@@ -5,8 +5,8 @@ use crate::routing::dependencies::Dependencies;
 use weft_testing::octets;
 use weft_wire::rtp::dependency::{Details, Mandatory};
 
-/// Indications and references of the templates 0 to 3: delta and key of the lower layer, delta
-/// and key of the upper one. Bits as the standard writes them.
+/// Indications and references of the templates 0 to 3: delta and key of the lower layer,
+/// delta and key of the upper one. Bits in the notation of the standard.
 struct Mode {
     indications: &'static str,
     references: &'static str,
@@ -17,13 +17,14 @@ const FULL: Mode = Mode {
     indications: "10 11 10 10 00 10 00 10",
     references: "1 0001 0 0 1 0001 1 0000 0 1 0000 0",
 };
-/// L2T1_KEY: only in keyframes.
+/// L2T1_KEY: the upper layer refers to the lower one only in keyframes.
 const KEY: Mode = Mode {
     indications: "10 00 10 10 00 10 00 10",
     references: "1 0001 0 0 1 0001 0 1 0000 0",
 };
 
-/// Publisher with two spatial layers, a frame of each in a picture, a packet a frame.
+/// Publisher with two spatial layers: each picture has a frame of each, and each frame
+/// one packet.
 struct Publisher {
     mode: &'static Mode,
     dependencies: Dependencies,
@@ -76,7 +77,7 @@ impl Publisher {
     }
 }
 
-/// A viewer of a publisher; pictures of 200 and 600 kbit/s at 20 a second.
+/// Viewer of a publisher; pictures of 200 and 600 kbit/s at 20 a second.
 struct Viewer {
     forwarder: Forwarder,
     ms: u64,
@@ -89,8 +90,8 @@ impl Viewer {
         Viewer { forwarder, ms: 0 }
     }
 
-    /// Forwards so many pictures, of which the first may be a keyframe; returns the packets
-    /// and the number of keyframes that were requested.
+    /// Forwards this many pictures, the first of which may be a keyframe; returns the
+    /// packets and the number of requested keyframes.
     fn see(&mut self, publisher: &mut Publisher, count: u64, mut keyframe: bool) -> Seen {
         let mut seen = Seen::default();
         for _ in 0..count {
@@ -166,7 +167,7 @@ fn a_lower_target_that_every_picture_contains_is_entered_at_once() {
         "each ends a picture"
     );
     assert_eq!(narrow.requests, 0);
-    // The first one says that only the lower target is sent from here on.
+    // The first packet announces that only the lower target is sent from here on.
     let first = &narrow.packets[0].dependency;
     assert_eq!((first.len(), first[3]), (4, 0b0100_0010));
     assert_eq!(narrow.packets[1].dependency.len(), 3);
@@ -217,7 +218,7 @@ fn larger_pictures_that_turn_out_too_large_are_forgotten_and_tried_again_much_la
 fn a_target_with_frames_of_its_own_is_entered_only_at_a_keyframe() {
     let (mut publisher, mut viewer) = (Publisher::new(&KEY, 8), Viewer::new(5_000));
     let wide = viewer.see(&mut publisher, 40, true);
-    // Behind the keyframe the upper target does without the lower layer.
+    // After the keyframe, the upper target does not need the lower layer.
     assert_eq!(wide.layers(), [vec![0, 1], vec![1; 39]].concat());
     limit(&mut viewer.forwarder, 300);
     let waiting = viewer.see(&mut publisher, 3, false);
