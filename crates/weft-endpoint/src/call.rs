@@ -52,9 +52,9 @@ use call_loop::{CallLoop, LocalParticipant, Outlets};
 use inbox::{CallMessage, Frames, Mailbox};
 pub use statistics::Statistics;
 
-/// Running call: it publishes its sources, receives the other participants,
-/// follows the links and recovers from faults until you [leave](Call::leave)
-/// it. Dropping it also ends it, without waiting.
+/// Running call: it publishes its sources, receives the other participants, tracks the
+/// links and recovers from faults until you [leave](Call::leave) it. Dropping it also
+/// ends it, without waiting.
 pub struct Call {
     events: Receiver<Event>,
     mailbox: Mailbox,
@@ -71,12 +71,12 @@ struct Threads {
     network: Driver<Command>,
 }
 
-/// Reason why there is no event.
+/// Reason why no event is returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoEvent {
-    /// No event came in time.
+    /// No event arrived in time.
     TimedOut,
-    /// The call has ended; [`Call::leave`] says why.
+    /// The call has ended; [`Call::leave`] returns the reason.
     Ended,
 }
 
@@ -105,25 +105,24 @@ impl Stopper {
         self.0.send(CallMessage::Unmute);
     }
 
-    /// Requests a keyframe of every camera that is received: a recording or a decoder that
-    /// starts needs one.
+    /// Requests a keyframe of every received camera; a new recording or decoder needs one.
     pub fn request_keyframes(&self) {
         self.0.send(CallMessage::RequestKeyframes);
     }
 
-    /// Sends the microphone's sound, or not; the room sees it. Switching it on also ends
-    /// a moderator's mute.
+    /// Switches the microphone's sound; the room sees the state. Switching it on also
+    /// ends a moderator's mute.
     pub fn switch_microphone(&self, switch: Switch) {
         self.0.send(CallMessage::Microphone(switch));
     }
 
-    /// Sends the cameras' pictures, or not; the room sees it.
+    /// Switches the cameras' pictures; the room sees the state.
     pub fn switch_cameras(&self, switch: Switch) {
         self.0.send(CallMessage::Cameras(switch));
     }
 
-    /// Changes the use of the link with this name, now and later in the call. A name
-    /// that no link has does nothing.
+    /// Changes the use of the link with this name, now and later in the call. An unknown
+    /// name has no effect.
     pub fn use_link(&self, link: &str, usage: LinkUse) {
         let link = link.to_owned();
         self.0.send(CallMessage::UseLink(link, usage));
@@ -131,13 +130,11 @@ impl Stopper {
 }
 
 impl Call {
-    /// Opens links, cameras and microphone, and starts the call. The connection
-    /// to the server is made in the background; [events](Event) report its
-    /// outcome.
+    /// Opens links, cameras and microphone, and starts the call. The call connects to the
+    /// server in the background; [events](Event) report the outcome.
     ///
     /// # Errors
-    /// If the configuration is wrong, or the machine lacks something that it
-    /// names.
+    /// If the configuration is invalid, or the machine lacks something that it names.
     pub fn start(config: CallConfig) -> Result<Call, StartError> {
         let clock = Clock::start();
         if config.receiving == Receiving::Nobody && !config.send.publishes() {
@@ -213,7 +210,7 @@ impl Call {
     /// further ones are reported as [`Event::Missed`].
     ///
     /// # Errors
-    /// If no event came in time, or the call has ended.
+    /// If no event arrives in time, or the call has ended.
     pub fn next_event(&self, limit: Duration) -> Result<Event, NoEvent> {
         let event = self.events.recv_timeout(limit)?;
         if let Event::Frame(played) = &event {
@@ -222,7 +219,7 @@ impl Call {
         Ok(event)
     }
 
-    /// Returns the present statistics; `None` after the call has ended.
+    /// Returns the present statistics; `None` after the end of the call.
     #[must_use]
     pub fn statistics(&self) -> Option<Statistics> {
         let (reply, answer) = channel();
@@ -251,13 +248,13 @@ impl Call {
         self.remote.send(Command::Control(controller));
     }
 
-    /// Sends a message on a data channel of the configuration to everybody in the room who
-    /// has one with the same label. Messages of usual urgency go over one path, and over
-    /// another one if that dies; urgent ones go over two paths at once.
+    /// Sends a message on a data channel of the configuration to all participants in the
+    /// room that have one with the same label. Normal messages use one path, and another
+    /// one if that fails; urgent ones use two paths at once.
     ///
     /// # Errors
-    /// If there is no such channel, it is not open ([`Event::ChannelOpened`]), or the
-    /// message is too long or one too many.
+    /// If the channel does not exist or is not open ([`Event::ChannelOpened`]), the
+    /// message is too long, or too many are waiting.
     pub fn send_message(
         &self,
         label: &str,
@@ -274,19 +271,19 @@ impl Call {
         sent.unwrap_or(Err(ChannelError::Ended))
     }
 
-    /// Ends a moderator's mute ([`Event::Muted`]); [`Event::Unmuted`] confirms it.
-    /// Otherwise does nothing.
+    /// Ends a moderator's mute ([`Event::Muted`]); [`Event::Unmuted`] confirms it. Does
+    /// nothing if we are not muted.
     pub fn unmute(&self) {
         self.mailbox.send(CallMessage::Unmute);
     }
 
-    /// Latest picture of each of our cameras, in order, as it was taken.
+    /// Returns the latest picture of each of our cameras, in order, before encoding.
     #[must_use]
     pub fn previews(&self) -> &[Preview] {
         &self.previews
     }
 
-    /// Clock of the frames' timestamps.
+    /// Returns the clock of the frames' timestamps.
     #[must_use]
     pub fn clock(&self) -> Clock {
         self.clock
@@ -298,8 +295,7 @@ impl Call {
         Stopper(self.mailbox.clone())
     }
 
-    /// Ends the call and waits up to half a second for the last requests to the
-    /// server.
+    /// Ends the call, and waits up to half a second for the last requests to the server.
     ///
     /// # Errors
     /// If the call had already ended, because the server refused it

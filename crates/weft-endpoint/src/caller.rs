@@ -74,10 +74,10 @@ pub struct Sending {
 /// Whether the sound is sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Muting {
-    /// It is sent to every peer.
+    /// Sound is sent to every peer.
     #[default]
     Off,
-    /// It is sent to nobody.
+    /// Sound is sent to no peer.
     On,
 }
 
@@ -94,7 +94,7 @@ pub enum Command {
         /// Receives the offer's number and its SDP.
         reply: Sender<Result<(OfferId, String), CallError>>,
     },
-    /// Withdraws an offer that will get no answer.
+    /// Withdraws an offer that will not be answered.
     Withdraw(OfferId),
     /// Accepts the answer to an offer. Later events go to `news`.
     Accept {
@@ -132,7 +132,7 @@ pub enum Command {
     },
     /// Requests a keyframe of the pictures that a peer sends in a media section.
     RequestKeyframe(PeerKey, Mid),
-    /// Tells this peer the most that it should send.
+    /// Sends this peer a limit for its sending rate.
     LimitPeer(PeerKey, Rate),
     /// Sends an encoded picture of a camera to every peer.
     Video {
@@ -145,14 +145,14 @@ pub enum Command {
     },
     /// Sends a sound frame to every peer.
     Sound(SoundFrame),
-    /// Sends sound frames to nobody, or to every peer again.
+    /// Mutes or unmutes the sound for every peer.
     Mute(Muting),
-    /// Encodes the cameras, or none of them.
+    /// Switches the encoding of all cameras.
     Film(Switch),
     /// Changes the use of the link with this name.
     UseLink(String, LinkUse),
-    /// Encodes what somebody watches: which encodings of each camera, in the order of the
-    /// description. Cameras beyond the list are watched.
+    /// Encodes only what somebody watches: for each camera, its encodings in the order of
+    /// the description. Cameras beyond the list count as watched.
     Watched(Vec<Vec<bool>>),
     /// Sets the scheduler of every call from now on.
     Schedule(SchedulerKind),
@@ -162,27 +162,27 @@ pub enum Command {
     Protect(ProtectionKind),
     /// Sets the congestion controller of every path in every call from now on.
     Control(ControllerKind),
-    /// Uses TURN servers from now on: those that the user names, and those of
-    /// [`Command::NameTurnServers`]. News of relays come as commands.
+    /// Uses TURN servers from now on: the configured ones, and those of
+    /// [`Command::NameTurnServers`]. News of relays arrive as commands.
     UseTurn {
-        /// Servers that the user names.
+        /// Servers configured by the user.
         servers: Vec<TurnServer>,
         /// Connector to all servers.
         connector: Arc<dyn TurnConnector>,
         /// Sender of commands to this endpoint.
         remote: Remote<Command>,
     },
-    /// Sets the TURN servers that the other side names.
+    /// Sets the TURN servers offered by the other side.
     NameTurnServers(Vec<TurnServer>),
     /// News of a relay.
     Relayed(RelayId, TurnNews),
     /// Reports that the system's links have changed.
     LinksChanged,
-    /// Opens these data channels towards every peer to come that we send to.
+    /// Opens these data channels towards every future peer that we send to.
     UseChannels(Vec<ChannelConfig>),
     /// Sends a message on a data channel of every peer.
     Say(Said),
-    /// Traces packets and events of every peer to come.
+    /// Traces packets and events of every future peer.
     Trace(Tracer),
     /// Closes this peer.
     Close(PeerKey),
@@ -205,15 +205,15 @@ pub enum Track {
 impl fmt::Display for Track {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            // People count from one.
+            // Displayed numbers start at one.
             Track::Camera(place) => write!(f, "camera {}", place + 1),
             Track::Sound => f.write_str("sound"),
         }
     }
 }
 
-/// Peers do not share sockets: two associations between the same two addresses
-/// would be indistinguishable.
+/// Peers do not share sockets, because two associations between the same two addresses
+/// could not be told apart.
 struct Offered {
     offer: Offer,
     locals: Vec<Held>,
@@ -224,14 +224,14 @@ struct RemotePeer {
     news: Listener,
     /// Sockets of this peer.
     locals: Vec<Held>,
-    /// Paths that are usable according to their checks.
+    /// Paths that are usable according to their connectivity checks.
     live: BTreeMap<PathId, LinkId>,
     /// Sending streams: cameras in order, then the microphone.
     cameras: Vec<StreamId>,
     /// Streams of the cameras' smaller encodings.
     smaller: Vec<Option<StreamId>>,
     microphone: Option<StreamId>,
-    /// Media section of each received stream, and its place among those of its kind.
+    /// Media section of each received stream, and its index among sections of its kind.
     receivers: BTreeMap<StreamId, (Mid, Track)>,
     /// Link of each path.
     links: BTreeMap<PathId, Arc<str>>,
@@ -240,7 +240,7 @@ struct RemotePeer {
     lost: BTreeMap<LinkId, Instant>,
     /// Timeout without a path.
     wait: Wait,
-    /// Data channels, with the places of their properties among those wanted.
+    /// Data channels, with the indices of their configurations.
     channels: BTreeMap<ChannelId, usize>,
     /// Whether the missing answer was reported.
     unanswered: bool,
@@ -257,15 +257,15 @@ pub struct Caller {
     /// Time of the next update of the encoders' budgets.
     next_bound: Instant,
     encoders: Encoders,
-    /// Encodings of each camera that somebody watches, as told last.
+    /// Watched encodings of each camera, as last reported.
     watched: Vec<Vec<bool>>,
     offers: BTreeMap<OfferId, Offered>,
     peers: BTreeMap<PeerKey, RemotePeer>,
     next_offer: u64,
     muting: Muting,
-    /// Data channels that are opened towards every peer.
+    /// Data channels to open towards every peer.
     channels: Vec<ChannelConfig>,
-    /// `None` if nothing is traced.
+    /// `None` if tracing is off.
     tracing: Option<Tracing>,
 }
 
@@ -275,7 +275,7 @@ pub type Encoders = Vec<CameraEncoders>;
 /// Starts an endpoint on these links; `encoders` receive their rates.
 ///
 /// # Errors
-/// If the system provides no thread, readiness queue or randomness.
+/// If the system cannot provide a thread, readiness queue or randomness.
 pub fn start(
     clock: Clock,
     links: Links,
@@ -311,7 +311,7 @@ pub fn start(
     Ok(driver)
 }
 
-/// Sends a command and waits for its answer.
+/// Sends a command and waits for the reply.
 ///
 /// # Errors
 /// If the endpoint has ended.

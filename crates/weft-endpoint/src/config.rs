@@ -17,8 +17,8 @@ use crate::signalling::Server;
 use crate::sources::cameras::NamedCamera;
 use crate::turn::TurnServer;
 
-/// Configuration of a call: server, links and sources. [`CallConfig::new`] has
-/// the defaults; you can change the fields before [`Call::start`].
+/// Configuration of a call: server, links and sources. [`CallConfig::new`] sets the
+/// defaults; you can change the fields before [`Call::start`].
 ///
 /// [`Call::start`]: crate::Call::start
 pub struct CallConfig {
@@ -27,63 +27,64 @@ pub struct CallConfig {
     /// Room: 1 to 64 letters, digits, `-`, `_` or `.`; created if it does not
     /// exist.
     pub room: String,
-    /// Participants to receive. Default: everybody.
+    /// Participants to receive. Default: all.
     pub receiving: Receiving,
     /// Sources, links and sending parameters.
     pub send: SendConfig,
-    /// Data channels to the room, at most [`weft_peer::data::MAX_CHANNELS`]. Their messages
-    /// come from and go to everybody with the same label. The publishing connection carries
-    /// them, so there must be a source. Default: none.
+    /// Data channels to the room, at most [`weft_peer::data::MAX_CHANNELS`]. Messages go to
+    /// and come from all participants with the same label. They use the publishing
+    /// connection, so a source is required. Default: none.
     pub channels: Vec<ChannelConfig>,
-    /// Opens the loudspeaker that plays everybody who is received; called again while it
+    /// Opens the loudspeaker that plays all received participants; called again while it
     /// fails during the call. Default: none.
     pub speaker: Option<OpenSpeaker>,
     /// Echo cancellation between loudspeaker and microphone. Default: on.
     pub echo: EchoCancellation,
 }
 
-/// Configuration of a sender with direct viewers. [`DirectConfig::new`] has the defaults.
+/// Configuration of a sender with direct viewers. [`DirectConfig::new`] sets the
+/// defaults.
 pub struct DirectConfig {
     /// Sources, links and sending parameters.
     pub send: SendConfig,
-    /// Address of this machine, if viewers come only from there. Without configured links,
-    /// the call uses this address alone. Default: none, which means every interface.
+    /// Address of this machine to use if viewers connect only to it. Without configured
+    /// links, the call uses only this address. Default: none, which means every interface.
     pub here: Option<IpAddr>,
     /// Opens the loudspeaker that plays all viewers, mixed; called again while it fails
-    /// during the call. Default: none; the offers then take no sound.
+    /// during the call. Default: none; offers then accept no sound.
     pub speaker: Option<OpenSpeaker>,
     /// Echo cancellation between loudspeaker and microphone. Default: on.
     pub echo: EchoCancellation,
-    /// Whether the offers take pictures. Default: they do not.
+    /// Whether the offers accept pictures. Default: they do not.
     pub viewer_cameras: ViewerCameras,
 }
 
 /// Whether viewers may send pictures of a camera.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ViewerCameras {
-    /// They may not.
+    /// Not accepted.
     #[default]
     Refused,
-    /// Each may send those of one camera, in the codec of the sender's cameras:
+    /// Each viewer may send one camera, in the codec of the sender's cameras:
     /// [`DirectEvent::Frame`](crate::DirectEvent::Frame).
     Received,
 }
 
-/// Opens the loudspeaker, for the first time or after it failed.
+/// Opens the loudspeaker, initially and after a failure.
 pub type OpenSpeaker = Box<dyn FnMut() -> Result<Box<dyn Speaker>, SpeakerError> + Send>;
 
-/// Whether the sound of the loudspeaker is removed from that of the microphone.
+/// Removal of the loudspeaker's sound from the microphone's sound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EchoCancellation {
-    /// It is removed if there are both. The sound that is sent is then mono.
+    /// Active if there are both. The transmitted sound is then mono.
     #[default]
     On,
-    /// It stays, for headphones and devices that remove it by themselves.
+    /// Inactive, for headphones and devices with their own echo cancellation.
     Off,
 }
 
-/// Sources, sending parameters and links of an endpoint.
-/// [`SendConfig::default`] has the defaults.
+/// Sources, sending parameters and links of an endpoint. [`SendConfig::default`] sets the
+/// defaults.
 pub struct SendConfig {
     /// Name that the others see: 1 to 64 printable characters. Default: `weft`.
     pub name: String,
@@ -102,21 +103,19 @@ pub struct SendConfig {
     /// Codec of all cameras. Default: VP8, whose temporal layers a server can
     /// drop for slow receivers.
     pub codec: Codec,
-    /// Quality to reduce at low rates. Default: the size of the pictures.
+    /// Quality to reduce at low rates. Default: picture size.
     pub degradation: Degradation,
     /// Scheduler: chooses the path of each packet. Default: `weft`.
     pub scheduler: SchedulerKind,
-    /// Quality to protect first where the links cannot carry everything.
-    /// Default: balanced.
+    /// Quality to protect first if the links cannot carry everything. Default: balanced.
     pub preference: Preference,
-    /// Protection: amount of repair packets, for peers that support them.
-    /// Default: `weft`, as many as each path loses, and more while a path is
-    /// suspect.
+    /// Protection: amount of repair packets, for peers that support them. Default:
+    /// `weft`, which matches the loss of each path and adds more while a path is suspect.
     pub protection: ProtectionKind,
     /// Congestion controller of every path. Default: GCC.
     pub controller: ControllerKind,
-    /// TURN servers for links over which UDP does not reach the other side, beside those
-    /// that the server names. Default: none.
+    /// TURN servers for links over which UDP does not reach the other side, in addition
+    /// to those that the server offers. Default: none.
     pub turn_servers: Vec<TurnServer>,
     /// Limit on everything sent over all links together, with copies, repair
     /// packets, retransmissions and the headers of IP and UDP
@@ -131,14 +130,13 @@ pub struct SendConfig {
 /// thread and may block.
 #[derive(Default)]
 pub struct OwnSources {
-    /// Cameras that follow the named ones, each with the caption that others
-    /// see.
+    /// Cameras after the named ones, each with a caption for the others.
     pub cameras: Vec<(Option<String>, Box<dyn Camera>)>,
-    /// Microphone that replaces a named one.
+    /// Microphone used instead of a named one.
     pub microphone: Option<Box<dyn Microphone>>,
 }
 
-/// Participants whose pictures and sound a call receives.
+/// Participants whose media a call receives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Receiving {
     /// All participants who publish.
@@ -146,7 +144,7 @@ pub enum Receiving {
     Everybody,
     /// Participants with one of these names.
     Named(BTreeSet<String>),
-    /// No participant: a call that only publishes.
+    /// No participants: the call only publishes.
     Nobody,
 }
 
@@ -163,8 +161,8 @@ impl Receiving {
 }
 
 impl CallConfig {
-    /// Call in this room of the server at `url`, such as `https://HOST:PORT`;
-    /// it publishes nothing yet.
+    /// Creates the configuration of a call in this room of the server at `url`, such as
+    /// `https://HOST:PORT`; it publishes nothing yet.
     pub fn new(url: impl Into<String>, room: impl Into<String>) -> CallConfig {
         CallConfig {
             server: Server {
@@ -182,7 +180,7 @@ impl CallConfig {
 }
 
 impl DirectConfig {
-    /// Sender of these sources that receives nothing from its viewers.
+    /// Creates a sender of these sources that receives nothing from its viewers.
     #[must_use]
     pub fn new(send: SendConfig) -> DirectConfig {
         DirectConfig {

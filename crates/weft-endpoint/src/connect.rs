@@ -9,8 +9,8 @@ use weft_peer::{NegotiationError, PeerKey, Section};
 use super::caller::{Answered, CallError, Command, Listener, OfferId, ask};
 use crate::signalling::{Created, MAX_REACHED, MediaEndpoint, SdpRole, SignallingError};
 
-/// Ports of a server's description that are also tried at other addresses. Chosen by
-/// us: a weft server has one.
+/// Maximum number of ports of a server's description that are also tried at other
+/// addresses. Chosen by us: a weft server has one.
 const MAX_PORTS: usize = 2;
 
 /// Connection in progress; its news report when it is established.
@@ -38,7 +38,7 @@ pub enum ConnectError {
     /// The answer is invalid, or the endpoint has ended.
     #[error(transparent)]
     Call(#[from] CallError),
-    /// The server answers a player without a stream.
+    /// The server answered a player without a stream.
     #[error(
         "the server's answer has nothing to play: {0}; does anybody publish there, in one of these \
          codecs?"
@@ -47,17 +47,17 @@ pub enum ConnectError {
     /// A connection ended before it was established.
     #[error("the connection was not established: {0}")]
     Failed(String),
-    /// The end came before the first answer of the server.
+    /// The connection was ended before the server's first answer.
     #[error("the server did not answer in this time")]
     Early,
-    /// A call ended without ever being established: the server answered
-    /// requests, but nothing came back over UDP.
+    /// A call ended without ever being established: the server answered requests, but no
+    /// UDP packets returned.
     #[error("the call was not established: nothing came back over UDP on any link")]
     Unanswered,
 }
 
-/// Offers these sections through `exchange` and accepts the answer; without an
-/// answer, withdraws the offer.
+/// Offers these sections through `exchange` and accepts the answer; withdraws the offer
+/// if there is no answer.
 ///
 /// # Errors
 /// If there is no answer, or it is not acceptable.
@@ -101,11 +101,11 @@ fn accept(
     Ok(Connection { peer, location })
 }
 
-/// Publishes these sections at an endpoint. If its answer cannot be used, the server is told
-/// that the publication has ended.
+/// Publishes these sections at an endpoint. If its answer is unusable, ends the publication
+/// at the server.
 ///
 /// # Errors
-/// If the server does not answer, or its answer cannot be used.
+/// If the server does not answer, or its answer is unusable.
 pub fn publish(
     remote: &Remote<Command>,
     sections: Vec<Section>,
@@ -126,11 +126,10 @@ pub fn publish(
 }
 
 /// Plays the stream of an endpoint, with an offer for these sections or with the server's
-/// own offer. If its description cannot be used, the server is told that the playback has
-/// ended.
+/// own offer. If its description is unusable, ends the playback at the server.
 ///
 /// # Errors
-/// If the server does not answer, or its description cannot be used.
+/// If the server does not answer, or its description is unusable.
 pub fn play(
     remote: &Remote<Command>,
     sections: Vec<Section>,
@@ -162,10 +161,10 @@ pub fn play(
     })
 }
 
-/// Receives what the server offers, and sends the answer through `exchange`.
+/// Receives the tracks of the server's offer, and sends the answer through `exchange`.
 ///
 /// # Errors
-/// If the offer is not acceptable, or the server does not take the answer.
+/// If the offer is not acceptable, or the server rejects the answer.
 pub fn receive(
     remote: &Remote<Command>,
     news: impl Into<Listener>,
@@ -197,11 +196,10 @@ pub fn receive(
     Ok(Connection { peer, location })
 }
 
-/// Candidates missing in a description: its media ports at the addresses that
-/// answered HTTP. They work where the server does not know its public address,
-/// and through NAT64, which translates the addresses of requests but not those
-/// inside a description. If HTTP ends at a proxy on another machine, the checks get
-/// no answer.
+/// Returns candidates missing in a description: its media ports at the addresses that
+/// answered HTTP. They work if the server does not know its public address, and through
+/// NAT64, which translates the addresses of requests but not those in a description. If
+/// HTTP ends at a proxy on another machine, the checks get no answer.
 pub fn more_candidates(description: &str, reached: &[IpAddr]) -> Vec<SocketAddr> {
     let named: BTreeSet<SocketAddr> = description.lines().filter_map(udp_candidate).collect();
     let mut ports: Vec<u16> = Vec::new();
@@ -216,7 +214,7 @@ pub fn more_candidates(description: &str, reached: &[IpAddr]) -> Vec<SocketAddr>
     pairs.filter(|address| !named.contains(address)).collect()
 }
 
-/// Address of a description line with a UDP candidate (RFC 8839 section 5.1).
+/// Returns the address in a description line with a UDP candidate (RFC 8839 section 5.1).
 fn udp_candidate(line: &str) -> Option<SocketAddr> {
     let mut words = line.strip_prefix("a=candidate:")?.split_whitespace();
     let protocol = words.nth(2)?;

@@ -1,5 +1,5 @@
-//! Sender with direct connections to its viewers: the embedding program carries
-//! offers and answers, without a media server.
+//! Sender with direct connections to its viewers, without a media server: the embedding
+//! program transports offers and answers.
 
 mod event;
 mod viewers;
@@ -43,7 +43,7 @@ pub struct Direct {
     began: Instant,
 }
 
-/// Answer of a viewer that cannot be used.
+/// Reason why a viewer's answer is unusable.
 #[derive(Debug, thiserror::Error)]
 pub enum AnswerError {
     /// No pending offer has this name; it never existed or has expired.
@@ -58,13 +58,12 @@ pub enum AnswerError {
 }
 
 impl Direct {
-    /// Opens links, cameras, microphone and loudspeaker, and starts sending.
+    /// Opens links, cameras, microphone and loudspeaker, and starts to send.
     ///
-    /// `hear` receives the events, on threads of the sender; it must not block.
+    /// `hear` is called with the events, on threads of the sender; it must not block.
     ///
     /// # Errors
-    /// If the configuration is wrong, or the machine lacks something that it
-    /// names.
+    /// If the configuration is invalid, or the machine lacks something that it names.
     pub fn start(
         config: DirectConfig,
         notices: Notices,
@@ -117,7 +116,7 @@ impl Direct {
         })
     }
 
-    /// Tracks of the sender, as others see them now.
+    /// Returns the tracks of the sender, as others see them now.
     #[must_use]
     pub fn publishing(&self) -> Publishing {
         let Switches {
@@ -132,13 +131,13 @@ impl Direct {
         publishing
     }
 
-    /// Latest picture of each of our cameras, in order, as it was taken.
+    /// Returns the latest picture of each of our cameras, in order, before encoding.
     #[must_use]
     pub fn previews(&self) -> &[Preview] {
         &self.previews
     }
 
-    /// Sends the microphone's sound, or not.
+    /// Switches the microphone's sound.
     pub fn switch_microphone(&self, switch: Switch) {
         self.switches().microphone = switch;
         let muting = match switch {
@@ -148,14 +147,14 @@ impl Direct {
         self.viewers.remote().send(Command::Mute(muting));
     }
 
-    /// Sends the cameras' pictures, or not.
+    /// Switches the cameras' pictures.
     pub fn switch_cameras(&self, switch: Switch) {
         self.switches().cameras = switch;
         self.viewers.remote().send(Command::Film(switch));
     }
 
-    /// Changes the use of the link with this name, now and later in the call. A name
-    /// that no link has does nothing.
+    /// Changes the use of the link with this name, now and later in the call. An unknown
+    /// name has no effect.
     pub fn use_link(&self, link: &str, usage: LinkUse) {
         let link = link.to_owned();
         self.viewers.remote().send(Command::UseLink(link, usage));
@@ -166,8 +165,8 @@ impl Direct {
         switches.expect("nothing panics while it holds the switches")
     }
 
-    /// Creates an offer in SDP for a new viewer with this name. It waits for
-    /// its answer for [30 s](Wait).
+    /// Creates an offer in SDP for a new viewer with this name. The offer expires after
+    /// [30 s](Wait).
     ///
     /// # Errors
     /// If the sender has ended.
@@ -187,7 +186,7 @@ impl Direct {
     /// Accepts a viewer's answer in SDP.
     ///
     /// # Errors
-    /// If no offer waits for it, or it cannot be used.
+    /// If no offer waits for it, or it is unusable.
     pub fn accept(&self, viewer: &str, answer: String) -> Result<(), AnswerError> {
         let offer = match self.viewers.lock().get(viewer) {
             Some(Viewer::Offered(id, _)) => *id,
@@ -226,7 +225,7 @@ impl Direct {
         self.viewers.remote().send(command);
     }
 
-    /// Number of viewers, including those without an answer so far.
+    /// Returns the number of viewers, including those that have not answered yet.
     #[must_use]
     pub fn viewers(&self) -> usize {
         self.viewers.lock().len()
@@ -244,7 +243,7 @@ impl Direct {
         })
     }
 
-    /// Closes all viewers and the loudspeaker and ends, waiting for the threads. Dropping it also
+    /// Closes all viewers and the loudspeaker, ends, and waits for the threads. Dropping it also
     /// ends it, without waiting.
     pub fn leave(&self) {
         self.viewers.remote().send(Command::Stop);

@@ -14,9 +14,9 @@ use crate::links::{LinkChange, LinkTrouble};
 use crate::notice::Notice;
 use crate::signalling::{Participant, SignallingError};
 
-/// Event of a call. Its text is one sentence for people, with the remedy if
-/// something is wrong; [`Event::is_for_people`] says whether to show it. No
-/// event ends the call: failed operations are retried.
+/// Event of a call. Its text is a sentence for users, with the remedy if something is
+/// wrong; [`Event::is_for_people`] says whether to show it. No event ends the call:
+/// failed operations are retried.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event {
@@ -30,12 +30,13 @@ pub enum Event {
     WaitingForAdmission,
     /// A moderator has admitted us; [`Event::Joined`] follows.
     Admitted,
-    /// A moderator has muted us: our sound is not sent until
+    /// A moderator has muted us. Our sound is not sent until
     /// [`Call::unmute`](crate::Call::unmute).
     Muted,
     /// We are no longer muted.
     Unmuted,
-    /// The server did not end our mute; try [`Call::unmute`](crate::Call::unmute) again.
+    /// The server refused to end our mute; try [`Call::unmute`](crate::Call::unmute)
+    /// again.
     UnmuteFailed(SignallingError),
     /// A participant joined, or was already present.
     ParticipantCame(Participant),
@@ -52,13 +53,12 @@ pub enum Event {
     Published {
         /// Address of the endpoint without its query.
         url: String,
-        /// How much of multipath the server takes part in, where it is known.
+        /// Level of multipath that the server supports, if known.
         level: Option<Level>,
     },
-    /// The server answers requests, but for some seconds nothing has come back
-    /// over UDP on any link. Attempts continue. Reported once, and only before
-    /// the first connection. A call that ends in this state returns
-    /// [`ConnectError::Unanswered`].
+    /// The server answers requests, but no UDP packets have returned on any link for some
+    /// seconds. Attempts continue. Reported once, and only before the first connection. A
+    /// call that ends in this state returns [`ConnectError::Unanswered`].
     Unanswered,
     /// A server outside of a room sends a stream.
     PlayingStream {
@@ -68,18 +68,18 @@ pub enum Event {
         cameras: usize,
         /// Whether the stream has sound.
         sound: bool,
-        /// How much of multipath the server takes part in, where it is known.
+        /// Level of multipath that the server supports, if known.
         level: Option<Level>,
     },
-    /// The connection to a stream works, but nothing arrives over it. Reported once per
+    /// The connection to a stream works, but no media arrives over it. Reported once per
     /// silence.
     StreamSilent {
         /// Seconds without a frame.
         seconds: u64,
     },
-    /// The publishing connection failed; a new one is being made.
+    /// The publishing connection failed and is being replaced.
     PublishingFailed {
-        /// Reason for people, a sentence without its full stop.
+        /// Reason for display: a sentence without its full stop.
         reason: String,
     },
     /// A data channel of the configuration is open: messages reach the room.
@@ -87,12 +87,12 @@ pub enum Event {
         /// Label of the channel.
         label: String,
     },
-    /// A data channel is closed, until it is opened again with the next connection.
+    /// A data channel is closed until the next connection opens it again.
     ChannelClosed {
         /// Label of the channel.
         label: String,
     },
-    /// Somebody in the room has sent a message on a data channel.
+    /// A participant in the room has sent a message on a data channel.
     Message {
         /// Label of the channel.
         label: String,
@@ -108,8 +108,8 @@ pub enum Event {
         /// Change of the link for the publishing connection.
         change: LinkChange,
     },
-    /// One of our links has carried nothing for some seconds, or since a
-    /// captive portal was found on it. Reported once per outage.
+    /// One of our links has carried no packets for some seconds, or a captive portal was
+    /// found on it. Reported once per outage.
     LinkTrouble {
         /// Configured name of the link, or name of its interface.
         link: String,
@@ -118,9 +118,9 @@ pub enum Event {
     },
     /// Media of a participant is being received.
     Playing(Participant),
-    /// The other participants cannot be received; it is tried again.
+    /// The other participants cannot be received; the call retries.
     CannotReceive {
-        /// Refusal of the server or of this endpoint.
+        /// Refusal by the server or by this endpoint.
         error: ConnectError,
     },
     /// The room has more cameras than a call receives at once. Reported once.
@@ -128,9 +128,9 @@ pub enum Event {
         /// Number of cameras received.
         cameras: usize,
     },
-    /// The receiving connection failed; a new one is being made.
+    /// The receiving connection failed and is being replaced.
     ReceivingFailed {
-        /// Reason for people, a sentence without its full stop.
+        /// Reason for display: a sentence without its full stop.
         reason: String,
     },
     /// Playback of a participant has ended.
@@ -138,22 +138,21 @@ pub enum Event {
         /// Id of the participant in the room, which is unique.
         id: String,
     },
-    /// A frame is due: pictures are encoded ([`ReceivedFrame::codec`]), sound is
+    /// A frame was released: pictures are encoded ([`ReceivedFrame::codec`]), sound is
     /// Opus.
     Frame(PlayedFrame),
-    /// The server is about to stop: we move to another one of its cluster, and leave
-    /// it when media flows there.
+    /// The server is about to stop. The call moves to another one of its cluster, and
+    /// leaves the present one when media flows there.
     Moving {
         /// URL of the other server.
         url: String,
     },
-    /// We have left the former server.
+    /// The move is complete.
     Moved,
-    /// The server cannot be reached or misbehaves; requests are retried.
-    /// Reported when the fault starts and when its kind changes.
+    /// The server cannot be reached or misbehaves; requests are retried. Reported at the
+    /// start of the fault and when its kind changes.
     Fault(SignallingError),
-    /// The room's event stream has been silent for a while; it is being
-    /// reopened.
+    /// The room's event stream was silent for a while and is being reopened.
     RoomSilent,
     /// The server answers again.
     FaultEnded {
@@ -162,21 +161,21 @@ pub enum Event {
     },
     /// An encoder is connected to a relay.
     EncoderConnected {
-        /// Names of its codecs, for people.
+        /// Names of its codecs, for display.
         codecs: String,
     },
     /// The encoder of a relay has left, or never connected.
     EncoderLeft {
-        /// Reason for people, a sentence without its full stop.
+        /// Reason for display: a sentence without its full stop.
         reason: String,
     },
-    /// The encoder of a relay sends more than the links carry, or keeps to it again.
+    /// The encoder of a relay exceeds the rate of the links, or respects it again.
     EncoderPace(EncoderPace),
     /// Report about our own links, cameras or sound.
     Notice(Notice),
     /// Events were dropped, because too many were waiting for
     /// [`Call::next_event`](crate::Call::next_event).
-    /// [`Call::statistics`](crate::Call::statistics) has the resulting state of
+    /// [`Call::statistics`](crate::Call::statistics) returns the resulting state of
     /// participants and links.
     Missed {
         /// Number of events dropped since the last report.
@@ -184,7 +183,7 @@ pub enum Event {
     },
 }
 
-/// Frame of a participant that is due.
+/// Released frame of a participant.
 #[derive(Debug)]
 pub struct PlayedFrame {
     /// Id of the participant.
@@ -196,12 +195,12 @@ pub struct PlayedFrame {
     pub at: Instant,
     /// Complete encoded frame, in decoding order.
     pub frame: ReceivedFrame,
-    /// Links that delivered it, without repetition.
+    /// Links that delivered it, without duplicates.
     pub links: Vec<String>,
 }
 
 impl Event {
-    /// Whether its text is worth showing to the user of the program.
+    /// Whether to show its text to the user of the program.
     #[must_use]
     pub fn is_for_people(&self) -> bool {
         !matches!(

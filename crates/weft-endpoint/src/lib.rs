@@ -1,12 +1,11 @@
-//! Call over several links, to embed: sends cameras and sound to a room of a
-//! weft server and receives the other participants.
+//! Embeddable call over several links: sends cameras and sound to a room of a weft server
+//! and receives the other participants.
 //!
-//! [`Call`] is the entry point. It takes a [`CallConfig`], runs on its own
-//! threads and reports [`Event`]s. It follows links that appear and disappear,
-//! adapts pictures to the links' capacity, and recovers by itself from every
-//! temporary fault of a link, the server or the room. It prints nothing, never
-//! exits the process and keeps no global state except the process-wide TLS
-//! provider.
+//! [`Call`] is the entry point. It takes a [`CallConfig`], runs on its own threads and
+//! reports [`Event`]s. It tracks links that appear and disappear, adapts pictures to the
+//! links' capacity, and recovers from every temporary fault of a link, the server or the
+//! room. It prints nothing, never exits the process and keeps no global state except the
+//! process-wide TLS provider.
 //!
 //! ```no_run
 //! use std::time::Duration;
@@ -33,15 +32,16 @@
 //! # }
 //! ```
 //!
-//! Received media stays encoded; [`Recording`] stores it, and `weft_media` has
-//! decoders. The program can also provide pictures and sound itself
-//! ([`OwnSources`]). [`Call::statistics`] has the statistics of every path and
-//! the totals per participant. A program that reads events too slowly misses
-//! some and learns how many ([`Event::Missed`]); the call never waits.
+//! Received media stays encoded; [`Recording`] stores it, and `weft_media` has decoders.
+//! The program can also provide pictures and sound itself ([`OwnSources`]).
+//! [`Call::statistics`] returns the statistics of every path and the totals per
+//! participant. A program that reads events too slowly misses some and learns how many
+//! ([`Event::Missed`]); the call never waits.
 //!
-//! [`WhipClient`] publishes to any WHIP server, and [`Relay`] does so with what another
-//! program encodes. [`WhepClient`] plays a stream of any WHEP server. [`Direct`] sends without a room: viewers connect directly, with offers and
-//! answers that the program carries, and may send sound and pictures back.
+//! [`WhipClient`] publishes to any WHIP server, and [`Relay`] publishes the stream of another
+//! program. [`WhepClient`] plays a stream of any WHEP server. [`Direct`] sends without a room:
+//! viewers connect directly, and may send sound and pictures back; the program transports offers
+//! and answers.
 //!
 //! # Below a call
 //!
@@ -50,9 +50,9 @@
 //! links, [`sources`] feeds them with cameras and sound, [`signalling`]
 //! implements WHIP and WHEP, [`watch`] decodes and measures.
 //!
-//! Threads: one each for the call, every camera, every encoder, every
-//! microphone and the requests, and the network driver. They communicate
-//! through channels; no lock is held for longer than a copy.
+//! Threads: one each for the call, every camera, every encoder, every microphone and the
+//! requests, and the network driver. They communicate through channels; no lock is held
+//! longer than for a copy.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Links of this endpoint: their present addresses and their budgets.
+//! Links of this endpoint: their present addresses and budgets.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{SocketAddr, UdpSocket};
@@ -27,14 +27,14 @@ pub use states::LinkStates;
 pub use trouble::LinkTrouble;
 pub use usage::LinkUse;
 
-/// Difference in ICE network cost between consecutive links: the first
-/// configured link is the cheapest (libwebrtc's scale of 0 to 999; a small step
-/// that only expresses the order).
+/// Difference in ICE network cost between consecutive links: the first configured link is
+/// the cheapest. The step on libwebrtc's scale of 0 to 999 is small, because it only
+/// expresses the order.
 const COST_STEP: u16 = 10;
 /// Costs that keep single-path senders away from metered links and backups.
 const METERED_COST: u16 = 250;
 const BACKUP_COST: u16 = 500;
-/// Cost of a relay: more than the order of the links, less than a metered link.
+/// Cost of a relay: above the differences between links, below a metered link.
 const RELAY_COST: u16 = 150;
 
 /// Socket on a link, with the address for the association.
@@ -52,15 +52,15 @@ pub struct LinkFigures {
     pub name: String,
     /// Policy set by the user.
     pub policy: Policy,
-    /// Use of the link, as the user last set it.
+    /// Use of the link, as last set by the user.
     pub usage: LinkUse,
-    /// Bytes in both directions, with the headers of IP and UDP.
+    /// Bytes in both directions, with IP and UDP headers.
     pub carried: Bytes,
-    /// Rest of its budget, if it has one.
+    /// Remaining budget, if the link has one.
     pub left: Option<Bytes>,
 }
 
-/// No link is present, or a link can never exist.
+/// Error: no link is present, or a link can never exist.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct LinksError(String);
@@ -76,8 +76,8 @@ pub struct Links {
 }
 
 impl Links {
-    /// Checks that at least one link is present, reports the missing ones, and
-    /// warns of links whose sockets cannot be bound to their interface.
+    /// Checks that at least one link is present, reports the missing ones, and warns
+    /// about links whose sockets cannot be bound to their interface.
     ///
     /// # Errors
     /// If no link is present, or a link can never exist.
@@ -152,13 +152,13 @@ impl Links {
         (0..).map(LinkId).zip(&self.specs)
     }
 
-    /// Addresses that represent every peer on tunnelled links.
+    /// Returns the addresses that stand for every peer on tunnelled links.
     pub fn vias(&self) -> impl Iterator<Item = SocketAddr> {
         self.specs.iter().filter_map(|s| s.via)
     }
 
-    /// Present attachments of the links, without those that are off or whose budget is
-    /// spent.
+    /// Returns the present attachments of the links, except links that are off or whose
+    /// budget is spent.
     pub fn present(&mut self) -> Vec<(LinkId, Attachment)> {
         if self.scope == Scope::Every {
             self.take_new(weft_net::interface_names().unwrap_or_default());
@@ -173,9 +173,8 @@ impl Links {
         places.collect()
     }
 
-    /// Adds new interfaces, up to the number of links that a room shows. An
-    /// interface that the system removes and recreates counts once, by its
-    /// name.
+    /// Adds new interfaces, up to the number of links that a room shows. An interface
+    /// that is removed and recreated counts once, by its name.
     fn take_new(&mut self, names: Vec<String>) {
         for name in names {
             let known = self.specs.iter().any(|s| s.name == name);
@@ -205,20 +204,21 @@ impl Links {
         Some(Access { local, socket })
     }
 
-    /// Specification of a link.
+    /// Returns the specification of a link.
     #[must_use]
     pub fn choice(&self, link: LinkId) -> Option<&LinkChoice> {
         self.spec(link)
     }
 
-    /// Whether a relay may carry the link's packets: those of tunnelled links go to one
+    /// Whether a relay may carry the link's packets. Tunnelled links send to one fixed
     /// address, which is not the peer's.
     #[must_use]
     pub fn may_relay(&self, link: LinkId) -> bool {
         self.spec(link).is_some_and(|spec| spec.via.is_none())
     }
 
-    /// Relayed address of a link, which costs more than its own ones.
+    /// Returns the relayed address of a link, with a higher cost than its direct
+    /// addresses.
     #[must_use]
     pub fn relayed(&self, link: LinkId, addr: SocketAddr) -> LocalAddress {
         LocalAddress {
@@ -238,7 +238,7 @@ impl Links {
     }
 
     /// Changes the use of the link with this name; `None` if there is no such link. Its
-    /// weight and metering stay.
+    /// weight and metering do not change.
     pub fn set_use(&mut self, name: &str, usage: LinkUse) -> Option<LinkId> {
         let (link, _) = self.ids().find(|(_, spec)| spec.name == name)?;
         match usage {
@@ -282,7 +282,7 @@ impl Links {
         budget.is_some_and(|budget| self.carried(link) >= budget)
     }
 
-    /// Policies, carried bytes and remaining budgets.
+    /// Returns policies, carried bytes and remaining budgets.
     #[must_use]
     pub fn figures(&self) -> Vec<LinkFigures> {
         let figures = |(id, spec): (LinkId, &LinkChoice)| {

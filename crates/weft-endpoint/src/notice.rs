@@ -11,8 +11,8 @@ use weft_net::{LinkError, WatchError};
 use crate::sources::sound::SoundError;
 use crate::sources::video::Load;
 
-/// Report about an endpoint's own links, cameras and sound. Its text is one
-/// sentence for people, with the remedy.
+/// Report about an endpoint's own links, cameras and sound. Its text is a sentence for
+/// users, with the remedy.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Notice {
@@ -23,8 +23,8 @@ pub enum Notice {
         /// Reason why it is missing.
         error: LinkError,
     },
-    /// Permission to bind a link's sockets to its interface is missing: only
-    /// the source address is fixed, and the system's routes decide the rest.
+    /// Permission to bind a link's sockets to its interface is missing. Only the source
+    /// address is fixed; the system's routes decide the rest.
     LinkUntied {
         /// Configured name of the link, or name of its interface.
         link: String,
@@ -41,30 +41,30 @@ pub enum Notice {
         /// Configured name of the link, or name of its interface.
         link: String,
     },
-    /// A link has used up its budget and carries no more traffic.
+    /// A link has used up its budget and carries no more packets.
     BudgetSpent {
         /// Configured name of the link, or name of its interface.
         link: String,
     },
-    /// Nothing comes back over UDP on a link: a TURN server relays for it.
+    /// No UDP packets return on a link, so a TURN server relays for it.
     LinkRelayed {
         /// Configured name of the link, or name of its interface.
         link: String,
         /// Address of the server, and the transport of messages to it.
         server: String,
     },
-    /// UDP comes back on a link that a TURN server relayed for, which has ended.
+    /// UDP packets return again on a link with a relay; the relay has ended.
     LinkDirect {
         /// Configured name of the link, or name of its interface.
         link: String,
     },
-    /// A TURN server does not relay for a link. It is tried again later.
+    /// A TURN server does not relay for a link. The endpoint retries later.
     RelayFailed {
         /// Configured name of the link, or name of its interface.
         link: String,
         /// Address of the server, and the transport of messages to it.
         server: String,
-        /// Reason and remedy, a sentence without its subject, the server.
+        /// Reason and remedy: a sentence without its subject, the server.
         reason: String,
     },
     /// The system does not report link changes.
@@ -73,24 +73,23 @@ pub enum Notice {
     CameraEnded(CameraError),
     /// The microphone stopped.
     SoundEnded(SoundError),
-    /// The loudspeaker failed. It is opened again as soon as that works.
+    /// The loudspeaker failed. It is reopened as soon as possible.
     SpeakerLost(SpeakerError),
     /// The loudspeaker plays again.
     SpeakerBack,
-    /// The recording's file already exists and is left untouched.
+    /// The recording's file already exists and is not overwritten.
     RecordingElsewhere {
         /// Path as requested.
         taken: PathBuf,
         /// Path used instead.
         path: PathBuf,
     },
-    /// The recording has reached its limit of files; newcomers are not
-    /// recorded.
+    /// The recording has reached its maximum number of files; newcomers are not recorded.
     RecordingFull {
         /// Number of files.
         files: usize,
     },
-    /// The recorded participant sends H.264, which WebM cannot hold.
+    /// The recorded participant sends H.264, which WebM cannot contain.
     RecordingOfSound {
         /// File that gets only the sound.
         path: PathBuf,
@@ -224,7 +223,7 @@ fn absence(error: &LinkError) -> String {
 pub struct Notices(Arc<dyn Fn(Notice) + Send + Sync>);
 
 impl Notices {
-    /// Calls this function.
+    /// Creates notices that call this function.
     pub fn new(tell: impl Fn(Notice) + Send + Sync + 'static) -> Notices {
         Notices(Arc::new(tell))
     }

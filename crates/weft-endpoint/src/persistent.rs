@@ -1,4 +1,4 @@
-//! Connection at a WHIP or WHEP endpoint, over all links, which is made again after faults.
+//! Connection to a WHIP or WHEP endpoint over all links, re-established after faults.
 
 mod playback;
 mod run;
@@ -24,7 +24,7 @@ use run::{ConnectionLoop, Message};
 pub(crate) enum Purpose {
     /// Publishes these sections.
     Publish(Vec<Section>),
-    /// Plays a stream, whose waiting frames this bounds.
+    /// Plays a stream, with this bound on its waiting frames.
     Play(Arc<Frames>),
 }
 
@@ -45,7 +45,7 @@ struct Threads {
 pub struct EndpointStopper(Sender<Message>);
 
 impl EndpointStopper {
-    /// Ends the connection: the client's `next_event` then returns
+    /// Ends the connection; the client's `next_event` then returns
     /// [`NoEvent::Ended`](crate::NoEvent::Ended).
     pub fn stop(&self) {
         let _ = self.0.send(Message::End);
@@ -86,7 +86,7 @@ impl PersistentConnection {
         }
     }
 
-    /// Returns the current figures; none after the end.
+    /// Returns the present statistics; `None` after the end.
     pub(crate) fn statistics(&self) -> Option<Statistics> {
         let (reply, answer) = channel();
         self.messages.send(Message::Figures(reply)).ok()?;
@@ -104,7 +104,7 @@ impl PersistentConnection {
         network.is_some_and(|network| network.remote.send(command))
     }
 
-    /// Whether it has ended by itself, because the server refused it for good.
+    /// Whether it has ended because the server refused it permanently.
     pub(crate) fn has_ended(&self) -> bool {
         let threads = self.threads.as_ref();
         threads.is_none_or(|threads| threads.connection.is_finished())
@@ -113,7 +113,7 @@ impl PersistentConnection {
     /// Ends the connection and waits for its threads.
     ///
     /// # Errors
-    /// If it had ended before because the server refused it for good.
+    /// If it had already ended, because the server refused it permanently.
     pub(crate) fn end(&mut self) -> Result<(), ConnectError> {
         let _ = self.messages.send(Message::End);
         let Some(Threads {

@@ -1,4 +1,4 @@
-//! Received sound on a loudspeaker, on its own thread.
+//! Plays received sound on a loudspeaker, on its own thread.
 
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::thread::{self, JoinHandle};
@@ -15,16 +15,16 @@ use crate::error::StartError;
 use crate::notice::{Notice, Notices};
 use crate::sources::feed::wait_until;
 
-/// Packets that may wait for the thread: a few seconds of several participants. Chosen by
-/// us.
+/// Maximum number of packets that wait for the thread: a few seconds of several
+/// participants. Chosen by us.
 const WAITING_PACKETS: usize = 1_000;
 /// Pause between two attempts to open a loudspeaker that failed.
 const RETRY: Duration = Duration::from_secs(1);
 /// Duration of a block.
 const BLOCK: Duration = Duration::from_millis(10);
-/// Least time per block of a device, which paces itself: one that takes everything at
-/// once, such as ALSA's `null`, must not occupy a processor. No clock is this much too
-/// fast.
+/// Minimum time per block. Devices pace themselves, but one that accepts everything at
+/// once, such as ALSA's `null`, must not occupy a processor. No device's clock is fast
+/// enough to reach this limit.
 const LEAST: Duration = Duration::from_micros(9_990);
 
 /// Thread that plays the room.
@@ -43,7 +43,7 @@ enum Message {
 }
 
 impl Playout {
-    /// Opens the loudspeaker and plays silence until packets come.
+    /// Opens the loudspeaker, and plays silence until packets arrive.
     ///
     /// # Errors
     /// If it cannot be opened.
@@ -72,7 +72,7 @@ impl Playout {
         })
     }
 
-    /// Plays a sound packet that is due.
+    /// Plays a released sound packet.
     pub fn play(&self, from: &str, frame: &ReceivedFrame) {
         self.send(Message::Packet {
             from: from.to_owned(),
@@ -86,8 +86,8 @@ impl Playout {
         self.send(Message::Ended(participant.to_owned()));
     }
 
-    /// The network does not wait for a loudspeaker that is stuck: what does not fit is
-    /// concealed like a lost packet.
+    /// The network thread does not wait for a blocked loudspeaker; packets that do not
+    /// fit are concealed like lost ones.
     fn send(&self, message: Message) {
         if let Some(messages) = &self.messages {
             let _ = messages.try_send(message);
@@ -99,16 +99,16 @@ impl Drop for Playout {
     fn drop(&mut self) {
         self.messages = None;
         if let Some(thread) = self.thread.take() {
-            // A panic of the thread was reported by it.
+            // The thread has already reported its panic.
             let _ = thread.join();
         }
     }
 }
 
-/// Loudspeaker, with its replacement after a failure.
+/// Loudspeaker, which is reopened after a failure.
 struct Output {
     open: OpenSpeaker,
-    /// `None` after it failed.
+    /// `None` after a failure.
     speaker: Option<Box<dyn Speaker>>,
     /// Time of the next attempt to open it.
     again: Instant,
@@ -155,7 +155,7 @@ impl Output {
     }
 }
 
-/// Takes in the waiting messages; false at the end of the call.
+/// Handles the waiting messages; false at the end of the call.
 fn take_in(mixer: &mut RoomMixer, incoming: &Receiver<Message>) -> bool {
     loop {
         match incoming.try_recv() {

@@ -5,7 +5,7 @@ use weft_units::{Freezes, Instant};
 
 use crate::caller::Track;
 
-/// Totals received from one participant, over all connections.
+/// Totals received from one participant over all connections.
 #[derive(Clone, Debug, Default)]
 pub struct Received {
     /// Sound packets.
@@ -19,7 +19,7 @@ pub struct Received {
 /// Totals received from one camera.
 #[derive(Clone, Debug, Default)]
 pub struct ReceivedCamera {
-    /// Complete pictures that were due.
+    /// Complete pictures that were released.
     pub frames: u64,
     /// Encoded size of these pictures, in octets.
     pub bytes: u64,

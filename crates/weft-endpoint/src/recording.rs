@@ -1,6 +1,5 @@
-//! Recording of received media: one file per camera, each with the sound, so
-//! that every file plays by itself. Players show only one video track of a
-//! file.
+//! Recording of received media: one file per camera, each with the sound. Players show
+//! only one video track of a file, so every file plays by itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -16,10 +15,10 @@ use crate::event::{Event, PlayedFrame};
 use crate::notice::{Notice, Notices};
 use crate::signalling::Participant;
 
-/// Recorder of a call, which can [pause](Recording::pause). The first
-/// participant's first camera goes to the given file, everything else to files
-/// beside it with the participant's name. Existing files are left untouched, so
-/// a restarted call keeps its earlier recordings.
+/// Recorder of a call, which can [pause](Recording::pause). The first participant's first
+/// camera goes to the given file, and everything else to files beside it with the
+/// participant's name. Existing files are not overwritten, so a restarted call keeps its
+/// earlier recordings.
 pub struct Recording {
     path: PathBuf,
     used: BTreeSet<PathBuf>,
@@ -32,7 +31,7 @@ pub struct Recording {
     is_full: bool,
     /// Files by participant and camera index.
     files: BTreeMap<(String, usize), Recorder>,
-    /// Cameras whose pictures a recording cannot hold.
+    /// Cameras whose pictures a recording cannot contain.
     without_pictures: BTreeSet<(String, usize)>,
     /// Error of the first recording that failed.
     failed: Option<RecorderError>,
@@ -46,17 +45,17 @@ pub struct Recording {
 /// follow. Chosen by us.
 const MAX_TITLE: usize = 40;
 
-/// Maximum number of files of a recording, since participants may come and go
-/// without end. Chosen by us.
+/// Maximum number of files of a recording, since participants may join and leave without
+/// limit. Chosen by us.
 const MAX_FILES: usize = 1000;
 
-/// Recording that is impossible or incomplete.
+/// Reason why a recording is impossible or incomplete.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordingError {
     /// The path has another extension than `.webm`.
     #[error("{}: recordings are WebM; name a file that ends in .webm", .0.display())]
     NotWebm(PathBuf),
-    /// The path is in no existing directory.
+    /// The directory of the path does not exist.
     #[error("{}: the directory does not exist; create it first", .0.display())]
     NoDirectory(PathBuf),
     /// A file could not be written completely.
@@ -65,8 +64,8 @@ pub enum RecordingError {
 }
 
 impl Recording {
-    /// Starts a recording whose first file has this path. Notices report the
-    /// fate of its files.
+    /// Starts a recording whose first file has this path. Notices report what happens to
+    /// its files.
     ///
     /// # Errors
     /// If the file cannot exist.
@@ -126,7 +125,7 @@ impl Recording {
         }
     }
 
-    /// Continues in new files. Pictures begin with a keyframe:
+    /// Continues in new files. Pictures start at a keyframe: see
     /// [`Stopper::request_keyframes`](crate::Stopper::request_keyframes).
     pub fn resume(&mut self) {
         if !std::mem::replace(&mut self.is_paused, false) {
@@ -183,8 +182,7 @@ impl Recording {
         }
     }
 
-    /// Creates the next file name that does not exist yet, safely against other
-    /// programs doing the same.
+    /// Creates a file with the next free name, without races against other programs.
     fn create(&self, name: &str, tracks: Tracks) -> Result<(PathBuf, Recorder), RecorderError> {
         for path in self.files_for(name) {
             match Recorder::create_new(&path, tracks) {
@@ -257,7 +255,7 @@ impl Recording {
         }
     }
 
-    /// Continues or starts the recording with sound only, because WebM has no
+    /// Continues or starts the recording with sound only, because WebM does not support
     /// H.264.
     fn leave_out_pictures(&mut self, camera: (String, usize)) {
         if !self.without_pictures.insert(camera.clone()) {
@@ -297,7 +295,7 @@ impl Recording {
         self.failed.get_or_insert(error);
     }
 
-    /// Closes every file, and reports if there is none.
+    /// Closes every file; reports if there is none.
     ///
     /// # Errors
     /// If a file is incomplete.
@@ -323,7 +321,7 @@ fn files_of(id: &str) -> RangeInclusive<(String, usize)> {
     (id.to_owned(), 0)..=(id.to_owned(), usize::MAX)
 }
 
-/// Title of a file beside the first one: the participant, and the camera's
+/// Returns the title of a file beside the first one: the participant, and the camera's
 /// number unless it is the first.
 fn title(participant: &Participant, place: usize) -> String {
     let name = &participant.name;

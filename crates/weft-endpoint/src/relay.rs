@@ -1,4 +1,4 @@
-//! Relay for an encoder nearby: takes what a program such as OBS publishes, and
+//! Relay for a nearby encoder: receives the stream of a program such as OBS, and
 //! publishes it over all links to any WHIP server, without encoding it again.
 
 mod answer;
@@ -28,7 +28,7 @@ use crate::signalling::{MediaEndpoint, Server};
 pub use answer::{RelayError, RelayEvent, Relayed};
 use run::{Message, Run, Target as Endpoint};
 
-/// A running relay. It takes one encoder at a time and publishes while that is connected.
+/// Running relay. It accepts one encoder at a time, and publishes while one is connected.
 /// Dropping it ends it without waiting.
 pub struct Relay {
     events: Receiver<Event>,
@@ -41,20 +41,20 @@ struct Threads {
     nearby: Driver<Command>,
 }
 
-/// Entrance of a relay: encoders bring their offers here. Clones share it.
+/// Entry point of a relay for offers of encoders. Clones share it.
 #[derive(Clone)]
 pub struct RelayInlet(Sender<Message>);
 
 impl Relay {
-    /// Opens the links and waits for an encoder that connects to the address `here` of
-    /// this machine. It is published at the server, whose `url` is the whole address of
-    /// the endpoint, with the links and parameters of `send`, whose sources must be empty.
+    /// Opens the links and waits for an encoder to connect to the address `here` of this
+    /// machine. Publishes its stream to `server`, whose `url` is the full URL of the
+    /// endpoint, with the links and parameters of `send`, whose sources must be empty.
     ///
-    /// `hear` receives what happens to encoders, on a thread of the relay; it must not
-    /// block.
+    /// `hear` is called with the events of encoders, on a thread of the relay; it must
+    /// not block.
     ///
     /// # Errors
-    /// If the configuration is wrong, or the machine lacks a part of it.
+    /// If the configuration is invalid, or the machine lacks something that it names.
     pub fn start(
         server: &Server,
         send: SendConfig,
@@ -88,22 +88,22 @@ impl Relay {
         })
     }
 
-    /// Returns the entrance for encoders.
+    /// Returns the entry point for encoders.
     #[must_use]
     pub fn inlet(&self) -> RelayInlet {
         self.inlet.clone()
     }
 
-    /// Returns the next event; waits for it no longer than `limit`. A thousand events may
-    /// wait; more are told as [`Event::Missed`].
+    /// Returns the next event; waits for it for at most `limit`. A thousand events are
+    /// buffered; further ones are reported as [`Event::Missed`].
     ///
     /// # Errors
-    /// If nothing happened in time, or the relay has ended.
+    /// If no event arrives in time, or the relay has ended.
     pub fn next_event(&self, limit: Duration) -> Result<Event, NoEvent> {
         Ok(self.events.recv_timeout(limit)?)
     }
 
-    /// Returns the current figures of the publication; none after the end.
+    /// Returns the present statistics of the publication; `None` after the end.
     #[must_use]
     pub fn statistics(&self) -> Option<Statistics> {
         let (reply, answer) = channel();
@@ -111,11 +111,10 @@ impl Relay {
         answer.recv().ok()
     }
 
-    /// Ends the relay and its publication, as far as the server answers within half a
-    /// second.
+    /// Ends the relay and its publication; waits up to half a second for the server.
     ///
     /// # Errors
-    /// If it had ended before because the server refused it for good.
+    /// If the relay had already ended, because the server refused it permanently.
     pub fn leave(mut self) -> Result<(), ConnectError> {
         self.inlet.end();
         let Some(Threads { relay, nearby }) = self.threads.take() else {
@@ -137,7 +136,7 @@ impl RelayInlet {
     /// Answers an encoder's offer in SDP, under this name.
     ///
     /// # Errors
-    /// If another encoder is connected, or the offer cannot be used.
+    /// If another encoder is connected, or the offer is unusable.
     pub fn publish(&self, encoder: &str, offer: String) -> Result<Relayed, RelayError> {
         let (reply, answer) = channel();
         let encoder = encoder.to_owned();
@@ -156,13 +155,13 @@ impl RelayInlet {
         let _ = self.0.send(Message::Close(encoder.to_owned()));
     }
 
-    /// Ends the relay: [`Relay::next_event`] then returns [`NoEvent::Ended`].
+    /// Ends the relay; [`Relay::next_event`] then returns [`NoEvent::Ended`].
     pub fn end(&self) {
         let _ = self.0.send(Message::End);
     }
 }
 
-/// Starts the network for encoders: it has one address and sends no media.
+/// Starts the network for encoders, which has one address and sends no media.
 fn start_nearby(clock: Clock, here: IpAddr) -> Result<Driver<Command>, StartError> {
     let link = LinkChoice::new(here.to_string(), Target::Address(here));
     let links = Links::check(vec![link], Scope::Named, &Notices::ignored())?;

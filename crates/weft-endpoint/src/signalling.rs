@@ -34,12 +34,12 @@ pub use viewing::{Line, ViewedCamera, Viewing, Wanted};
 /// Header with the secret of a participant.
 const SECRET: &str = "Weft-Secret";
 
-/// Silence after which an event stream counts as dead: the server writes at
-/// least every 15 s, so two writes and a margin are missing.
+/// Silence after which an event stream counts as dead: the server writes at least every
+/// 15 s, so two writes are missing, plus a margin.
 pub const SILENCE: Duration = Duration::from_secs(35);
 
-/// Maximum number of server addresses tried in addition to its candidates: one
-/// per address family over a few links. Chosen by us.
+/// Maximum number of server addresses tried in addition to its candidates: one per
+/// address family on a few links. Chosen by us.
 pub const MAX_REACHED: usize = 4;
 
 /// Longest accepted id or secret, in octets. Those of weft's server are at most
@@ -66,8 +66,8 @@ pub struct Server {
     pub trust: Trust,
 }
 
-/// Participant, as an endpoint reads it from the room (a
-/// [`weft_rooms::Participant`]). Unknown fields of newer servers are ignored.
+/// Participant, in the form that an endpoint reads from the room (a
+/// [`weft_rooms::Participant`]). Ignores unknown fields of newer servers.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Participant {
     /// Unique id in the room.
@@ -87,7 +87,7 @@ pub struct Participant {
 pub enum RoomEvent {
     /// We have joined the room.
     Welcome {
-        /// Our identity there.
+        /// Our identity in the room.
         own: Identity,
         /// All participants, including us.
         participants: Vec<Participant>,
@@ -108,7 +108,8 @@ pub enum RoomEvent {
     TurnServers(Vec<TurnServer>),
     /// The server has ended our connection with this resource.
     ConnectionEnded(String),
-    /// The server is about to stop; another one of its cluster, at this URL, has room.
+    /// The server is about to stop; another one of its cluster, at this URL, has
+    /// capacity.
     Move(String),
     /// Keep-alive of the stream.
     Alive,
@@ -125,7 +126,7 @@ pub enum SdpRole {
 
 /// Session description from the server, with its resource.
 pub struct Created {
-    /// Whether the server answers our offer or makes its own.
+    /// Whether the server answers our offer or makes one of its own.
     pub role: SdpRole,
     /// Answer or offer, in SDP.
     pub sdp: String,
@@ -133,11 +134,11 @@ pub struct Created {
     pub location: String,
     /// Addresses of the server that answered HTTP, at most [`MAX_REACHED`].
     pub reached: Vec<IpAddr>,
-    /// TURN servers that it names.
+    /// TURN servers that the server offers.
     pub turn_servers: Vec<TurnServer>,
 }
 
-/// Connector to TURN servers with these certificates.
+/// Returns a connector to TURN servers that trusts these certificates.
 ///
 /// # Errors
 /// If the file of certificates cannot be read.
@@ -145,7 +146,7 @@ pub(crate) fn turn_connector(trust: &Trust) -> Result<Arc<dyn TurnConnector>, Si
     Ok(Arc::new(LinkTurnConnector(trust.config()?)))
 }
 
-/// Id or secret that is safe in URLs, headers and statistics.
+/// Returns the id or secret if it is safe in URLs, headers and statistics.
 fn valid_id(text: String) -> Option<String> {
     let fits = text.len() <= MAX_ID && text.bytes().all(|octet| octet.is_ascii_graphic());
     fits.then_some(text)

@@ -31,19 +31,19 @@ pub struct Started {
     pub publishing: Publishing,
 }
 
-/// Server that forwards the pictures to viewers.
+/// Forwarding of the pictures to viewers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Forwarding {
-    /// A room of weft's server: it leaves temporal layers out for slow viewers, and sends
+    /// A room of weft's server, which drops temporal layers for slow viewers and sends
     /// them the smaller encoding.
     Room,
-    /// None, or one that may do neither: one encoding of one layer.
+    /// No server, or one that may support neither: one encoding with one layer.
     Whole,
 }
 
 impl Forwarding {
-    /// Temporal layers, if the codec has any. Three: a server may leave out half or three
-    /// quarters of the pictures. Chosen by us.
+    /// Number of temporal layers, if the codec supports them. Three: a server may drop
+    /// half or three quarters of the pictures. Chosen by us.
     const fn layers(self) -> u8 {
         match self {
             Forwarding::Room => 3,
@@ -140,8 +140,8 @@ impl Sources {
 /// Opens cameras and microphone, starts the endpoint and its encoders.
 ///
 /// # Errors
-/// If a source cannot be opened, the system provides no sockets or threads, or
-/// a codec has no encoder.
+/// If a source cannot be opened, the system cannot provide sockets or threads, or a codec
+/// has no encoder.
 pub fn start(
     clock: Clock,
     links: Links,

@@ -3,14 +3,14 @@
 /// Whether a source is sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Switch {
-    /// It is sent.
+    /// Sent.
     #[default]
     On,
-    /// It is not sent.
+    /// Not sent.
     Off,
 }
 
-/// Switches of the user; a moderator's mute comes on top.
+/// Switches of the user; a moderator's mute is separate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Switches {
     /// Switch of the microphone.

@@ -33,10 +33,10 @@ pub struct ShownPicture {
 /// Results so far.
 #[derive(Debug)]
 pub struct Measurements {
-    /// Pictures that were not taken yet.
+    /// Pictures not taken yet.
     pub pictures: Vec<ShownPicture>,
-    /// Quality scores of single pictures ([`Brisque`]), one every two seconds,
-    /// that were not taken yet; empty without a model.
+    /// Quality scores not taken yet ([`Brisque`]), one picture every two seconds; empty
+    /// without a model.
     pub scores: Vec<f64>,
     /// Number and duration of freezes.
     pub freezes: Freezes,
@@ -44,15 +44,16 @@ pub struct Measurements {
     pub undecodable: u64,
 }
 
-/// Interval of quality scores; chosen by us: scoring a 720p picture takes
-/// longer than the time between pictures.
+/// Interval of quality scores; chosen by us: scoring a 720p picture takes longer than the
+/// time between two pictures.
 const JUDGED_EVERY: Duration = Duration::from_secs(2);
 
-/// Octets of frames that may wait for the decoder, not counting the last one: a
+/// Maximum size in octets of the frames that wait for the decoder, except the last one: a
 /// few seconds. Chosen by us.
 const WAITING_BYTES: usize = 8 << 20;
 
-/// Pictures that may wait for [`Watcher::take`]: a few minutes. Chosen by us.
+/// Maximum number of pictures that wait for [`Watcher::take`]: a few minutes. Chosen by
+/// us.
 const WAITING_PICTURES: usize = 10_000;
 
 /// Decoder on its own thread, with its measurements.
@@ -73,7 +74,7 @@ struct Waiting {
 }
 
 impl Watcher {
-    /// Starts a decoder, and scores some pictures if there is a model.
+    /// Starts a decoder, and scores some pictures if a model is given.
     ///
     /// # Errors
     /// If the codec has no decoder.
@@ -112,8 +113,8 @@ impl Watcher {
         })
     }
 
-    /// Decodes a frame that is due. If the decoder is too far behind, the frame
-    /// counts as undecodable, and so do further ones until a keyframe.
+    /// Decodes a released frame. If the decoder is too far behind, this frame and all
+    /// frames until a keyframe count as undecodable.
     pub fn show(&self, frame: ReceivedFrame) {
         let is_full = self.waiting.bytes.load(Ordering::Relaxed) >= WAITING_BYTES;
         let is_behind = self.waiting.is_behind.load(Ordering::Relaxed) && !frame.keyframe;
@@ -130,13 +131,13 @@ impl Watcher {
         let _ = self.frames.send(frame);
     }
 
-    /// Takes the pictures since the last call.
+    /// Returns the pictures since the last call.
     #[must_use]
     pub fn take(&self) -> Vec<ShownPicture> {
         std::mem::take(&mut hold(&self.measurements).pictures)
     }
 
-    /// Takes the scores since the last call.
+    /// Returns the scores since the last call.
     #[must_use]
     pub fn take_scores(&self) -> Vec<f64> {
         std::mem::take(&mut hold(&self.measurements).scores)
@@ -189,7 +190,7 @@ fn decode(
         measurements.freezes.on_picture(now);
         let number = seen.map(|s| s.number);
         if measurements.pictures.len() >= WAITING_PICTURES {
-            // Without a reader, drop the older half.
+            // Without a reader, drops the older half.
             measurements.pictures.drain(..WAITING_PICTURES / 2);
             measurements.scores.clear();
         }

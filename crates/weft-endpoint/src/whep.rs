@@ -1,4 +1,4 @@
-//! A WHEP client (draft-ietf-wish-whep-03): plays a stream of any server over all links.
+//! WHEP client (draft-ietf-wish-whep-03): plays a stream of any server over all links.
 
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
@@ -19,8 +19,8 @@ use crate::persistent::{EndpointStopper, PersistentConnection, Purpose};
 use crate::signalling::{MediaEndpoint, Server};
 use crate::turn::TurnServer;
 
-/// A running playback from a WHEP endpoint. It follows the links and plays again after
-/// faults until you [leave](WhepClient::leave) it. Dropping it ends it without waiting.
+/// Running playback from a WHEP endpoint. It tracks the links and reconnects after faults
+/// until you [leave](WhepClient::leave) it. Dropping it ends it without waiting.
 pub struct WhepClient {
     events: Receiver<Event>,
     frames: Arc<Frames>,
@@ -29,13 +29,13 @@ pub struct WhepClient {
 }
 
 impl WhepClient {
-    /// Opens the links, in the forms of [`SendConfig::links`], and begins. Links over which
-    /// UDP does not reach the server use these TURN servers or those that it names. The server,
-    /// whose `url` is the whole address of the endpoint, is asked in the background: events
-    /// tell whether it answers.
+    /// Opens the links, in the forms of [`SendConfig::links`], and starts. Links over which UDP
+    /// does not reach the server use these TURN servers or those that it offers. The `url` of
+    /// the server is the full URL of the endpoint. Connects in the background; events report
+    /// the outcome.
     ///
     /// # Errors
-    /// If the links or the address are wrong, or the machine lacks a link.
+    /// If the links or the URL are invalid, or the machine lacks a link.
     pub fn start(
         server: &Server,
         chosen: &[LinkChoice],
@@ -72,7 +72,7 @@ impl WhepClient {
     /// dropped and counted in [`Statistics::dropped_frames`].
     ///
     /// # Errors
-    /// If nothing happened in time, or the playback has ended.
+    /// If no event arrives in time, or the playback has ended.
     pub fn next_event(&self, limit: Duration) -> Result<Event, NoEvent> {
         let event = self.events.recv_timeout(limit)?;
         if let Event::Frame(played) = &event {
@@ -81,7 +81,7 @@ impl WhepClient {
         Ok(event)
     }
 
-    /// Returns the current figures; none after the end.
+    /// Returns the present statistics; `None` after the end.
     #[must_use]
     pub fn statistics(&self) -> Option<Statistics> {
         self.running.statistics()
@@ -99,11 +99,11 @@ impl WhepClient {
         self.running.stopper()
     }
 
-    /// Ends the playback, here and on the server, as far as that answers within half a
-    /// second.
+    /// Ends the playback locally and on the server; waits up to half a second for the
+    /// server.
     ///
     /// # Errors
-    /// If it had ended before because the server refused it for good.
+    /// If it had already ended, because the server refused it permanently.
     pub fn leave(mut self) -> Result<(), ConnectError> {
         self.running.end()
     }

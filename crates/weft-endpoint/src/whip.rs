@@ -1,4 +1,4 @@
-//! A WHIP client (RFC 9725): publishes to any server over all links.
+//! WHIP client (RFC 9725): publishes to any server over all links.
 
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
@@ -18,21 +18,19 @@ use crate::persistent::{EndpointStopper, PersistentConnection, Purpose};
 use crate::signalling::{MediaEndpoint, Server};
 use crate::start::{Forwarding, start};
 
-/// A running publication at a WHIP endpoint. It follows the links and publishes again
-/// after faults until you [leave](WhipClient::leave) it. Dropping it ends it without
-/// waiting.
+/// Running publication at a WHIP endpoint. It tracks the links and reconnects after
+/// faults until you [leave](WhipClient::leave) it. Dropping it ends it without waiting.
 pub struct WhipClient {
     events: Receiver<Event>,
     running: PersistentConnection,
 }
 
 impl WhipClient {
-    /// Opens links, cameras and microphone, and begins. The server, whose `url` is the
-    /// whole address of the endpoint, is asked in the background: events tell whether it
-    /// answers.
+    /// Opens links, cameras and microphone, and starts. The `url` of the server is the
+    /// full URL of the endpoint. Connects in the background; events report the outcome.
     ///
     /// # Errors
-    /// If the configuration is wrong, or the machine lacks a part of it.
+    /// If the configuration is invalid, or the machine lacks something that it names.
     pub fn start(server: &Server, send: SendConfig) -> Result<WhipClient, StartError> {
         if !send.publishes() {
             return Err(StartError::NothingToDo);
@@ -60,16 +58,16 @@ impl WhipClient {
         })
     }
 
-    /// Returns the next event; waits for it no longer than `limit`. A thousand events may
-    /// wait; more are told as [`Event::Missed`].
+    /// Returns the next event; waits for it for at most `limit`. A thousand events are
+    /// buffered; further ones are reported as [`Event::Missed`].
     ///
     /// # Errors
-    /// If nothing happened in time, or the publication has ended.
+    /// If no event arrives in time, or the publication has ended.
     pub fn next_event(&self, limit: Duration) -> Result<Event, NoEvent> {
         Ok(self.events.recv_timeout(limit)?)
     }
 
-    /// Returns the current figures; none after the end.
+    /// Returns the present statistics; `None` after the end.
     #[must_use]
     pub fn statistics(&self) -> Option<Statistics> {
         self.running.statistics()
@@ -81,11 +79,11 @@ impl WhipClient {
         self.running.stopper()
     }
 
-    /// Ends the publication, here and on the server, as far as that answers within half a
-    /// second.
+    /// Ends the publication locally and on the server; waits up to half a second for the
+    /// server.
     ///
     /// # Errors
-    /// If it had ended before because the server refused it for good.
+    /// If it had already ended, because the server refused it permanently.
     pub fn leave(mut self) -> Result<(), ConnectError> {
         self.running.end()
     }

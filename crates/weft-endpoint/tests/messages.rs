@@ -12,7 +12,7 @@ use weft_server::ServerHandle;
 
 use common::{server, server_at};
 
-/// Limit of all waits, on a busy machine.
+/// Limit for all waits, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(40);
 
 fn control() -> ChannelConfig {

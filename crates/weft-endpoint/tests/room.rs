@@ -16,7 +16,7 @@ use weft_testing::where_the_machine_keeps_up;
 
 use common::server;
 
-/// Limit of all waits, on a busy machine.
+/// Limit for all waits, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(40);
 
 fn config(server: &ServerHandle, name: &str) -> CallConfig {
@@ -36,7 +36,7 @@ fn join(server: &ServerHandle, name: &str, cameras: &[&str]) -> Call {
     Call::start(config).expect("a call")
 }
 
-/// Width in the header of a VP8 keyframe (RFC 6386 section 9.1).
+/// Returns the width in the header of a VP8 keyframe (RFC 6386 section 9.1).
 fn width(keyframe: &[u8]) -> u16 {
     u16::from_le_bytes([keyframe[6], keyframe[7]]) & 0x3fff
 }
@@ -63,12 +63,12 @@ impl Heard {
         let seen = self.tracks.entry((name, played.track));
         let (width, frames) = seen.or_insert((first, 0));
         *frames += 1;
-        // The size of a camera never changes here.
+        // Cameras do not change their size in these tests.
         assert!(played.track == Track::Sound || !played.frame.keyframe || first == *width);
     }
 
-    /// Follows the call until these participants are received, with this width and
-    /// number of cameras each, and sound.
+    /// Runs the call until these participants are received, each with sound and this
+    /// width and number of cameras.
     fn until(&mut self, call: &Call, expected: &[(&str, u16, usize)]) {
         let began = Instant::now();
         let tracks = expected.iter().flat_map(|(name, width, cameras)| {
@@ -103,8 +103,8 @@ impl Heard {
     }
 }
 
-/// Six cameras need more lines than the first offer has, and those of somebody who left
-/// carry the next one.
+/// Six cameras need more lines than the first offer has, and the lines of a participant
+/// who left are reused.
 #[test]
 fn everybody_comes_over_one_connection_also_when_its_lines_change_hands() {
     where_the_machine_keeps_up(|| {
@@ -140,7 +140,7 @@ fn everybody_comes_over_one_connection_also_when_its_lines_change_hands() {
     });
 }
 
-/// Microphone whose samples all have this size.
+/// Microphone whose samples all have this value.
 struct Voice(Arc<AtomicU16>);
 
 impl Microphone for Voice {
@@ -161,7 +161,8 @@ impl Microphone for Voice {
     }
 }
 
-/// Sound packets that the call hears of each participant, by name, in this time.
+/// Returns the sound packets that the call receives from each participant in this time,
+/// by name.
 fn heard_in(call: &Call, time: Duration) -> BTreeMap<String, u32> {
     let end = Instant::now() + time;
     let mut frames: BTreeMap<String, u32> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Smaller encoding of a camera, for viewers who cannot take the large one.
+//! Smaller encoding of a camera, for viewers who cannot receive the large one.
 
 #[allow(dead_code)]
 mod common;
@@ -20,7 +20,7 @@ use weft_units::{MediaKind, Rate};
 
 use common::server;
 
-/// Limit of all waits, on a busy machine.
+/// Limit for all waits, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(40);
 const FPS: u32 = 15;
 
@@ -33,8 +33,8 @@ fn call(server: &ServerHandle, name: &str, camera: Option<&str>) -> Call {
     Call::start(config).expect("a call")
 }
 
-/// Pictures that a viewer gets: number, widths of the keyframes, and the longest time
-/// without one.
+/// Pictures that a viewer receives: their number, the widths of the keyframes, and the
+/// longest time without a picture.
 #[derive(Debug, Default)]
 struct Seen {
     pictures: u32,
@@ -56,7 +56,7 @@ impl Seen {
         }
     }
 
-    /// Pictures of a call's only camera for this time.
+    /// Returns the pictures of a call's only camera in this time.
     fn of_call(call: &Call, time: Duration) -> Seen {
         let mut seen = Seen::default();
         let end = Instant::now() + time;
@@ -69,7 +69,7 @@ impl Seen {
     }
 }
 
-/// Viewer of one participant that lets the server send it no more than a rate.
+/// Viewer of one participant that limits the server's sending rate.
 struct Weak {
     driver: Driver<Command>,
     room: Room,
@@ -128,7 +128,7 @@ impl Weak {
     }
 }
 
-/// Pictures of a weak and of a strong viewer at the same time.
+/// Returns the pictures of a weak and a strong viewer at the same time.
 fn both(weak: Weak, strong: &Call, time: Duration) -> (Seen, Seen, Weak) {
     let weakly = std::thread::spawn(move || (weak.seen(time), weak));
     let strongly = Seen::of_call(strong, time);
@@ -136,7 +136,8 @@ fn both(weak: Weak, strong: &Call, time: Duration) -> (Seen, Seen, Weak) {
     (seen, strongly, weak)
 }
 
-/// Frames that a call has sent of its camera, encoding by encoding, the smaller one first.
+/// Returns the frames that a call has sent of its camera by encoding, the smaller one
+/// first.
 fn sent(call: &Call) -> Vec<u64> {
     let statistics = call.statistics().expect("it runs");
     let Some(report) = statistics.published() else {
@@ -148,7 +149,8 @@ fn sent(call: &Call) -> Vec<u64> {
     senders.map(|sender| sender.frames).collect()
 }
 
-/// Waits until the smaller encoding is not sent for two seconds while the other one is.
+/// Waits until the smaller encoding has not been sent for two seconds while the other one
+/// has.
 fn until_the_smaller_one_stops(publisher: &Call, viewer: &Call) {
     let began = Instant::now();
     loop {

@@ -17,7 +17,7 @@ use weft_testing::where_the_machine_keeps_up;
 
 use common::server;
 
-/// Limit of all waits, on a busy machine.
+/// Limit for all waits, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(40);
 /// Samples of all channels in 10 ms.
 const BLOCK: usize = 960;
@@ -58,7 +58,7 @@ impl<F: FnMut(&SoundBlock) + Send> Speaker for Sink<F> {
     }
 }
 
-/// Loudspeaker of a call, which is opened once.
+/// Sets the loudspeaker of a call, which is opened once.
 fn listen(config: &mut CallConfig, hear: impl FnMut(&SoundBlock) + Send + 'static) {
     let mut speaker: Option<Box<dyn Speaker>> = Some(Box::new(Sink(hear)));
     config.speaker = Some(Box::new(move || {
@@ -70,7 +70,7 @@ fn energy(sound: &[i16]) -> f64 {
     sound.iter().map(|s| f64::from(*s).powi(2)).sum()
 }
 
-/// Time of a click at the microphone to its time at the loudspeaker. A real microphone
+/// Measures the time of a click from the microphone to the loudspeaker. A real microphone
 /// also takes the 20 ms of a frame, and a real loudspeaker the 40 ms of its buffer; both
 /// are added.
 #[test]
@@ -133,17 +133,18 @@ fn mouth_to_ear_takes_less_than_150_ms() {
     });
 }
 
-/// Energy that the far side hears of itself in three seconds, after five.
+/// Returns the energy of its own echo that the far side hears in three seconds, after the
+/// first five.
 fn echo(server: &ServerHandle, room: &str, echo: EchoCancellation) -> f64 {
     let mut near = config(server, room, "Near");
     near.echo = echo;
-    // 60 ms of air, at less than half the level.
+    // 60 ms of air delay, at less than half the level.
     let air = Arc::new(Mutex::new(VecDeque::from(vec![0; 6 * BLOCK])));
     let out = Arc::clone(&air);
     listen(&mut near, move |block| {
         let mut air = out.lock().expect("no panic");
         air.extend(block.iter().map(|s| s * 2 / 5));
-        // Nobody records while the call begins.
+        // Nothing is recorded while the call starts.
         let much = air.len().saturating_sub(20 * BLOCK);
         air.drain(..much);
     });
@@ -204,7 +205,7 @@ fn the_far_side_does_not_hear_itself_unless_echo_cancellation_is_off() {
 
 #[test]
 fn a_loudspeaker_that_disappears_is_reported_and_comes_back() {
-    /// Loudspeaker that is unplugged after so many blocks.
+    /// Loudspeaker that is unplugged after this many blocks.
     struct Weak(u32);
     impl Speaker for Weak {
         fn pace(&self) -> Pace {

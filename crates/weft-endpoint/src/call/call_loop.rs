@@ -1,4 +1,4 @@
-//! State of a call: what the files of this folder share.
+//! State of a call that the files of this folder share.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,7 +29,8 @@ use crate::switches::Switches;
 
 /// Pause between attempts to reach the server.
 pub(super) const RETRY: Duration = Duration::from_secs(1);
-/// Requests that may wait. Chosen by us: each connection makes a few at a time.
+/// Maximum number of waiting requests. Chosen by us: each connection makes a few at a
+/// time.
 const MAX_REQUESTS: usize = 16;
 
 /// Local participant.
@@ -39,7 +40,7 @@ pub struct LocalParticipant {
     pub sections: Vec<Section>,
     pub receiving: Receiving,
     pub identity: Option<Identity>,
-    /// Whether we wait to be admitted.
+    /// Whether we wait for admission.
     pub waits: bool,
     /// Whether a moderator has muted us.
     pub muted: bool,
@@ -48,7 +49,7 @@ pub struct LocalParticipant {
 }
 
 impl LocalParticipant {
-    /// Our identity, once we are inside the room.
+    /// Returns our identity, if we are in the room.
     pub fn inside(&self) -> Option<Identity> {
         self.identity.clone().filter(|_| !self.waits)
     }
@@ -59,7 +60,7 @@ impl LocalParticipant {
 pub(super) enum Answer {
     #[default]
     Awaited,
-    /// Long enough without an answer that it was reported.
+    /// None for so long that it was reported.
     Missed,
     Had,
 }
@@ -68,13 +69,13 @@ pub(super) enum Answer {
 pub(super) struct RequestQueues {
     pub room: Room,
     pub connections: RequestQueue,
-    /// Departures from former servers, which may answer late or not at all.
+    /// Departures from former servers, which may answer late or never.
     pub farewells: RequestQueue,
-    /// Holds one set at most; a newer set replaces an unsent one.
+    /// Holds at most one set of figures; a newer set replaces an unsent one.
     pub figures: RequestQueue,
 }
 
-/// Receivers of everything that a call brings.
+/// Receivers of the call's output.
 pub struct Outlets {
     /// Embedding program.
     pub events: Arc<CallEventSender>,
@@ -94,12 +95,12 @@ pub struct CallLoop {
     pub(super) publication: Publication,
     pub(super) reception: Reception,
     pub(super) handover: Handover,
-    /// Participants who are received, with their tracks when that began.
+    /// Received participants, with their tracks at the start of the reception.
     pub(super) playing: BTreeMap<String, Publishing>,
-    /// Whether it was reported that some cameras are not received.
+    /// Whether the call has reported that some cameras are not received.
     pub(super) crowded: bool,
     pub(super) others: BTreeMap<String, Participant>,
-    /// Totals per participant, for a bounded number of participants.
+    /// Totals per participant, for a limited number of participants.
     pub(super) received: BTreeMap<String, Received>,
     /// Fault of the server.
     pub(super) fault: OngoingFault,
@@ -197,7 +198,7 @@ impl CallLoop {
         }
     }
 
-    /// All statistics; `None` after the network thread has ended.
+    /// Returns all statistics; `None` after the network thread has ended.
     pub(super) fn figures(&self, dropped_frames: u64) -> Option<Statistics> {
         let mut peers = ask(&self.remote, Command::Report).ok()?;
         for report in &mut peers {
@@ -218,7 +219,7 @@ impl CallLoop {
         })
     }
 
-    /// Adds the tracks behind the lines of our reception to the report of its peer.
+    /// Adds the tracks of the lines of our reception to its peer's report.
     fn name_received(&self, report: &mut PeerReport) {
         let made = self.reception.made();
         let Some(made) = made.filter(|made| made.connection.peer == report.peer) else {

@@ -1,4 +1,4 @@
-//! Diagnosis of links that carry nothing.
+//! Diagnosis of links that carry no packets.
 
 use std::thread;
 

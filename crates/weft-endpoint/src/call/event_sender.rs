@@ -1,6 +1,6 @@
-//! Events for the embedding program. The call never waits for the program: the
-//! queue is bounded, and events that do not fit are counted and reported as
-//! [`Event::Missed`] when there is room.
+//! Events for the embedding program. The call never waits for the program: the queue is
+//! bounded, and events that do not fit are counted, and reported as [`Event::Missed`]
+//! once there is space.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,9 +10,9 @@ use super::inbox::WAITING_FRAMES;
 use crate::event::Event;
 use crate::notice::Notices;
 
-/// Guaranteed room for events other than frames: a full room whose participants
-/// all join and leave, with their links. Frames have a separate bound, which
-/// leaves this room. Chosen by us.
+/// Guaranteed space for events other than frames: all participants of a full room join
+/// and leave, with their links. Frames have a separate bound, which leaves this space.
+/// Chosen by us.
 pub const WAITING_EVENTS: usize = 1000;
 
 /// Bounded sender of events.
@@ -29,8 +29,8 @@ pub fn event_channel() -> (CallEventSender, Receiver<Event>) {
     (CallEventSender { events, missed }, heard)
 }
 
-/// Notices that become events. A blocked camera keeps its `Notices` forever, which
-/// must not keep the sender, and so delay the end.
+/// Returns notices that become events. A blocked camera keeps its `Notices` forever, so
+/// they must not keep the sender alive and delay the end.
 pub fn notices(events: &Arc<CallEventSender>) -> Notices {
     let events = Arc::downgrade(events);
     Notices::new(move |notice| {
@@ -41,13 +41,13 @@ pub fn notices(events: &Arc<CallEventSender>) -> Notices {
 }
 
 impl CallEventSender {
-    /// Sends an event; returns false if the queue is full. After the receiver
-    /// is gone, events are discarded without counting.
+    /// Sends an event; returns false if the queue is full. Once the receiver is gone,
+    /// events are discarded without counting.
     pub fn send(&self, event: Event) -> bool {
         let events = self.missed.swap(0, Ordering::Relaxed);
         let is_sent = (events == 0 || self.put(Event::Missed { events })) && self.put(event);
         if !is_sent {
-            // Count this event; `put` has restored the earlier count if needed.
+            // Counts this event; `put` has restored the earlier count if needed.
             self.missed.fetch_add(1, Ordering::Relaxed);
         }
         is_sent

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// One possible fault, and since when it lasts.
+/// A possible fault, with its kind and start.
 #[derive(Default)]
 pub struct OngoingFault(Option<Present>);
 
@@ -12,7 +12,7 @@ struct Present {
 }
 
 impl OngoingFault {
-    /// Records a fault of this kind; returns true if it is new or of another
+    /// Records a fault of this kind; returns true if there was none, or one of another
     /// kind.
     pub fn begins(&mut self, now: Instant, kind: &str) -> bool {
         let since = self.0.as_ref().map_or(now, |present| present.since);

@@ -1,5 +1,5 @@
-//! Move to another server of the cluster. We publish and receive there before we leave the
-//! present one, so that nobody sees a gap.
+//! Move to another server of the cluster. The call publishes and receives there before it
+//! leaves the present server, so that nobody sees a gap.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -11,13 +11,12 @@ use crate::caller::Track;
 use crate::connect::Connection;
 use crate::signalling::{Identity, Participant, Room, RoomEvent, Wanted};
 
-/// Time for which we also publish at the former server after everything works at the new
-/// one: the others' servers fetch the new publication meanwhile. Chosen by us: several round
-/// trips between servers, twice.
+/// Time for which we keep publishing at the former server after everything works at the new
+/// one; meanwhile the others' servers fetch the new publication. Chosen by us: twice several
+/// round trips between servers.
 const OVERLAP: Duration = Duration::from_secs(2);
-/// Time for the first pictures of the others from the new server. Those who send none are
-/// not waited for any longer. Chosen by us: as long as a keyframe that has to be requested
-/// twice.
+/// Time limit for the others' first pictures from the new server, since some participants
+/// may send none. Chosen by us: enough for a keyframe that must be requested twice.
 const PICTURES: Duration = Duration::from_secs(3);
 
 /// Progress of a move.
@@ -25,8 +24,8 @@ const PICTURES: Duration = Duration::from_secs(3);
 pub(super) enum Handover {
     #[default]
     None,
-    /// The other server was asked, over the event stream of the present number; the number
-    /// of the present server's stream is kept.
+    /// The other server was asked over the present event stream; `stream` is the number of
+    /// the former server's stream.
     Asked { to: Room, stream: u32 },
     /// We are at the new server, and still connected to the former one.
     Leaving(Box<Former>),
@@ -40,25 +39,26 @@ pub(super) struct Former {
     stream: u32,
     publication: Publication,
     reception: Reception,
-    /// Participants who are received from the new server.
+    /// Participants whose pictures now come from the new server.
     switched: BTreeSet<String>,
-    /// Viewers of our publication at the new server, as long as the former one has some.
+    /// Viewers of our publication at the new server, kept while the former one has
+    /// viewers.
     pub wanted: Option<Wanted>,
     is_published: bool,
-    /// Time at which the new server's reception was connected.
+    /// Time at which the reception from the new server was connected.
     receives: Option<Instant>,
-    /// Time from which on the former server is not needed.
+    /// Time after which the former server is not needed.
     complete: Option<Instant>,
 }
 
-/// Server that a frame comes from.
+/// Source of a frame during a move.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     Present,
     Former,
 }
 
-/// Kinds of connections that a call has.
+/// Kinds of connections that a call needs.
 #[derive(Clone, Copy)]
 pub(super) struct Needs {
     pub publishes: bool,
@@ -66,7 +66,7 @@ pub(super) struct Needs {
 }
 
 impl Former {
-    /// Connections to the former server.
+    /// Returns the connections to the former server.
     pub fn connections(&self) -> impl Iterator<Item = &Connection> {
         let reception = self.reception.made().map(|made| &made.connection);
         self.publication.connection().into_iter().chain(reception)
@@ -88,7 +88,7 @@ impl Handover {
         }
     }
 
-    /// Whether this participant is ourselves on the former server.
+    /// Whether this id is our own participant on the former server.
     pub fn is_ours(&self, id: &str) -> bool {
         self.former().is_some_and(|former| former.own.id == id)
     }
@@ -97,8 +97,8 @@ impl Handover {
         all.retain(|id, _| !self.is_ours(id));
     }
 
-    /// Keeps what the new server's viewers want until the former server has none; returns
-    /// whether it has some.
+    /// Keeps the wishes of the new server's viewers until the former server has none;
+    /// returns whether it still has some.
     pub fn defers(&mut self, wanted: &Wanted) -> bool {
         let former = self.former_mut();
         former.is_some_and(|former| {
@@ -117,14 +117,14 @@ impl Handover {
         Some(&mut self.former_mut()?.reception)
     }
 
-    /// Lines of the former server.
+    /// Returns the lines of the former server.
     pub fn lines(&self) -> impl Iterator<Item = &ReceivedLine> {
         let made = self.former().and_then(|former| former.reception.made());
         made.into_iter().flat_map(|made| made.lines.values())
     }
 
-    /// Whether a frame is played that both servers may send. A participant's frames come
-    /// from the new server from their first picture there on.
+    /// Whether to play a frame that both servers may send. A participant's frames are
+    /// taken from the new server starting with the first picture there.
     pub fn plays(&mut self, side: Side, from: &str, track: Track) -> bool {
         let films = self
             .lines()
@@ -143,7 +143,7 @@ impl Handover {
         }
     }
 
-    /// Gives up a move that the other server has not answered; returns whether there was
+    /// Cancels a move that the other server has not answered; returns whether there was
     /// one.
     pub fn cancel(&mut self) -> bool {
         let was_asked = matches!(self, Handover::Asked { .. });
@@ -192,14 +192,14 @@ impl Handover {
         true
     }
 
-    /// Whether the ticket belongs to the reception of the former server.
+    /// Whether the ticket belongs to the reception from the former server.
     pub fn receives(&self, ticket: Ticket) -> bool {
         self.former()
             .is_some_and(|former| former.reception.has(ticket))
     }
 
-    /// Whether the former server is not needed any more. `is_connected` says whether the
-    /// new server's reception is; `own` is our id there.
+    /// Whether the former server is no longer needed. `is_connected` says whether the
+    /// reception from the new server is connected; `own` is our id there.
     pub fn is_over(
         &mut self,
         now: Instant,
@@ -214,7 +214,7 @@ impl Handover {
         }
         let made = former.reception.made();
         let lines = made.into_iter().flat_map(|made| made.lines.values());
-        // The former server shows us ourselves, who publish at the new one.
+        // The former server lists ourselves, because we publish at the new one.
         let mut expected = lines.filter(|line| own != Some(&line.participant));
         let all_seen = expected.all(|line| former.switched.contains(&line.participant));
         let in_time = |at: Instant| now.saturating_duration_since(at) < PICTURES;
@@ -228,7 +228,7 @@ impl Handover {
         complete.is_some_and(|at| now.saturating_duration_since(at) >= OVERLAP)
     }
 
-    /// Returns the former server, which we leave now.
+    /// Returns the former server, which we are leaving now.
     pub fn take(&mut self) -> Option<Box<Former>> {
         match std::mem::take(self) {
             Handover::Leaving(former) => Some(former),

@@ -1,5 +1,5 @@
-//! Messages to the call's thread. Their number is bounded where other machines
-//! control it.
+//! Messages to the call's thread. The number of those that other machines can cause is
+//! bounded.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -13,11 +13,11 @@ use crate::links::{LinkTrouble, LinkUse};
 use crate::signalling::{RoomEvent, SignallingError, Viewing};
 use crate::switches::Switch;
 
-/// Frames that may wait for the application: a few seconds from a few
+/// Maximum number of frames that wait for the application: a few seconds from a few
 /// participants. Chosen by us.
 pub const WAITING_FRAMES: usize = 1000;
 
-/// Octets of these frames, not counting the last one: 8 s of four cameras at 4
+/// Maximum size of these frames in octets, except the last one: 8 s of four cameras at 4
 /// Mbit/s each. Chosen by us.
 const WAITING_BYTES: usize = 16 << 20;
 
@@ -27,8 +27,8 @@ pub struct Ticket(pub u64);
 
 /// Message to the call's thread.
 pub enum CallMessage {
-    /// Event from the event stream with this number, whose thread waits for the
-    /// answer whether to continue.
+    /// Event from the event stream with this number; its thread waits to learn whether to
+    /// continue.
     Room(u32, RoomEvent, Sender<bool>),
     RoomLost(u32, SignallingError),
     /// Result of a connection request.
@@ -39,19 +39,19 @@ pub enum CallMessage {
     Cameras(Switch),
     /// The user's choice for a link.
     UseLink(String, LinkUse),
-    /// Request for a keyframe of every camera that is received.
+    /// Request for a keyframe of every received camera.
     RequestKeyframes,
     /// Request to end a moderator's mute.
     Unmute,
     /// Refusal of that request.
     UnmuteFailed(SignallingError),
-    /// State of the reception after a view.
+    /// State of the reception after a view was sent.
     Viewed(Ticket, Result<Viewing, SignallingError>),
     /// Result of an answer to a later offer of the server.
     Answered(Ticket, Result<(), ConnectError>),
     /// News of a connection.
     News(Ticket, News),
-    /// Reason why a link carries nothing.
+    /// Reason why a link carries no packets.
     Diagnosed(String, LinkTrouble),
     /// Request for the statistics.
     Figures(Sender<Statistics>),
@@ -88,7 +88,7 @@ impl Frames {
         true
     }
 
-    /// Admits the frame of these news, if they are one.
+    /// Admits the frame of these news, if they contain one.
     pub fn admit_news(&self, news: &News) -> bool {
         match news {
             News::Frame { frame, .. } => self.admit(frame.data.len()),
@@ -143,7 +143,7 @@ impl Mailbox {
         self.messages.send(message).is_ok()
     }
 
-    /// Bound on waiting frames.
+    /// Returns the bound on waiting frames.
     pub fn frames(&self) -> &Frames {
         &self.frames
     }
@@ -164,7 +164,7 @@ impl Inbox {
         self.incoming.recv_timeout(limit)
     }
 
-    /// Bound on waiting frames, for the final consumer.
+    /// Returns the bound on waiting frames, for the final consumer.
     pub fn frames(&self) -> Arc<Frames> {
         Arc::clone(&self.frames)
     }

@@ -1,11 +1,11 @@
-//! The event stream of the room.
+//! Event stream of the room.
 
 use std::time::{Duration, Instant};
 
 use crate::signalling::SILENCE;
 
-/// Shortest time between two moves. Chosen by us: a move takes as long, and a server that
-/// drains asks again after ten seconds.
+/// Minimum time between two moves. Chosen by us: a move takes this long, and a draining
+/// server asks again after ten seconds.
 const BETWEEN_MOVES: Duration = Duration::from_secs(5);
 
 /// Present event stream.
@@ -31,8 +31,8 @@ impl Default for Listening {
 }
 
 impl Listening {
-    /// Whether another server may be asked for admission: servers that name each other
-    /// must not keep us busy, nor make us call at others all the time.
+    /// Whether another server may be asked for admission. Servers that redirect to each
+    /// other must not keep us busy, or make us flood others.
     pub fn may_move(&self, now: Instant) -> bool {
         let long_ago = |at| now.saturating_duration_since(at) >= BETWEEN_MOVES;
         self.moved.is_none_or(long_ago)

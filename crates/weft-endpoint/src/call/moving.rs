@@ -27,7 +27,7 @@ impl CallLoop {
         }
     }
 
-    /// Leaves the former server when the new one carries everything.
+    /// Leaves the former server once the new one carries everything.
     pub(super) fn look_at_handover(&mut self, now: Instant) {
         let is_inside = !self.own.waits;
         let needs = Needs {

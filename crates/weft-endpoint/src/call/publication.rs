@@ -10,9 +10,9 @@ use crate::links::LinkStates;
 #[derive(Default)]
 pub(super) struct Publication {
     pub state: PublicationState,
-    /// Whether the server has listed it.
+    /// Whether the server has listed the publication.
     pub shown: bool,
-    /// Earliest time of the next attempt: a while after the last one, even if that
+    /// Earliest time of the next attempt: some time after the last one even if that
     /// succeeded, because a server could end each connection at once.
     pub again: Option<Instant>,
     pub link_states: LinkStates,

@@ -50,7 +50,7 @@ impl CallLoop {
         match made {
             Ok(connection) => {
                 self.on_answer();
-                // The server has not heard yet who watches the new publication.
+                // The server does not know the viewers of the new publication yet.
                 self.remote.send(Command::Watched(Vec::new()));
                 self.publication.state = PublicationState::Made(ticket, connection);
                 if !self.sends_everything() {
@@ -68,7 +68,7 @@ impl CallLoop {
 
     /// Pauses encodings that nobody watches.
     pub(super) fn on_wanted(&mut self, wanted: &Wanted) {
-        // Others may still watch on the server that we are leaving.
+        // The server that we are leaving may still have viewers.
         if self.handover.defers(wanted) {
             return;
         }

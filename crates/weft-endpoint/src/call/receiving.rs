@@ -17,17 +17,17 @@ use crate::connect::{ConnectError, Connection, receive};
 use crate::event::{Event, PlayedFrame};
 use crate::signalling::{Participant, SignallingError, ViewedCamera, Viewing};
 
-/// Most cameras that a call receives: as many as the server sends over a reception
-/// (docs/protocol/http.md).
+/// Maximum number of cameras that a call receives: as many as the server sends over a
+/// reception (docs/protocol/http.md).
 const MAX_CAMERAS: usize = 25;
 
-/// Size in which we want each camera, in pixels: as large as it comes, because we
-/// store or decode the pictures and have no tiles.
+/// Size requested for each camera, in pixels: the largest, because we store or decode the
+/// pictures and have no tiles.
 const SIZE: (u32, u32) = (3_840, 2_160);
 
 impl CallLoop {
-    /// Makes the connection if it is missing, and tells the server the cameras that we
-    /// want if they have changed.
+    /// Connects if there is no connection, and sends the server the wanted cameras if
+    /// they have changed.
     pub(super) fn receive(&mut self, now: Instant) {
         let Some(own) = self.own.inside() else {
             return;
@@ -83,7 +83,7 @@ impl CallLoop {
         }
     }
 
-    /// Cameras that we want: those that we have, then further ones.
+    /// Returns the wanted cameras: present ones first, then further ones.
     fn wanted_cameras(&mut self) -> Vec<ViewedCamera> {
         let (width, height) = SIZE;
         let cameras = |p: &Participant| -> Vec<ViewedCamera> {
@@ -138,7 +138,7 @@ impl CallLoop {
         }
     }
 
-    /// Asks the server for the present lines: some news of them may be lost.
+    /// Requests the present lines from the server, because some news of them may be lost.
     pub(super) fn refresh_view(&mut self) {
         if let Some(made) = self.reception.made_mut() {
             made.view.told = None;
@@ -175,7 +175,7 @@ impl CallLoop {
         }
     }
 
-    /// Sends the view again in a while.
+    /// Sends the view again later.
     fn ask_again(&mut self) {
         if let Some(made) = self.reception.made_mut() {
             made.view.told = None;
@@ -183,8 +183,8 @@ impl CallLoop {
         }
     }
 
-    /// Handles an event about our reception. Until the connection is made, its state is
-    /// not needed: the answer to the first view has it.
+    /// Handles an event about our reception. It is not needed before the connection is
+    /// made, because the answer to the first view contains the state.
     pub(super) fn on_reception_news(&mut self, resource: &str, viewing: Viewing) {
         let Some(made) = self.reception.made_mut() else {
             return;
@@ -211,7 +211,7 @@ impl CallLoop {
         self.update_playing();
     }
 
-    /// Answers the offer that waits; others may come meanwhile, of which the last
+    /// Answers the waiting offer; if others arrive in the meantime, only the last one
     /// counts.
     fn answer_offer(&mut self) {
         let Some(made) = self.reception.made_mut() else {
@@ -247,7 +247,7 @@ impl CallLoop {
         made.offers.answering = false;
         match answered {
             Ok(()) | Err(ConnectError::Call(CallError::UnknownPeer)) => {}
-            // Lost, or too late: the answer to the next view has the offer that counts.
+            // Lost or too late; the answer to the next view contains the valid offer.
             Err(_) => {
                 made.offers.latest = None;
                 self.ask_again();
@@ -274,12 +274,12 @@ impl CallLoop {
                 self.reception.again = Some(Instant::now() + RETRY);
             }
             News::Ended => self.stop_receiving(),
-            // They are on the publishing connection.
+            // Data channels use the publishing connection.
             News::ChannelOpened(_) | News::ChannelClosed(_) | News::Message(..) => {}
         }
     }
 
-    /// Requests a keyframe of every camera that is received.
+    /// Requests a keyframe of every received camera.
     pub(super) fn request_keyframes(&self) {
         let Some(made) = self.reception.made() else {
             return;
@@ -316,7 +316,7 @@ impl CallLoop {
         };
         let treatment = line.on_frame(at, frame.keyframe);
         let (from, track) = (line.participant.clone(), line.track);
-        // While we move, each server has us among the others of the other one.
+        // During a move, each server lists our participant on the other server.
         let own = self.own.identity.as_ref();
         let is_ours = own.is_some_and(|own| own.id == from) || self.handover.is_ours(&from);
         let plays = !is_ours && self.handover.plays(side, &from, track);
@@ -354,8 +354,8 @@ impl CallLoop {
         received.on_frame(track, at, frame);
     }
 
-    /// Reports who is received from now on, and who no longer. A participant who adds
-    /// a track ends and begins.
+    /// Reports participants whose reception starts or ends. A participant who adds a
+    /// track ends and starts again.
     pub(super) fn update_playing(&mut self) {
         let made = self.reception.made().filter(|_| self.reception.connected);
         let lines = made.into_iter().flat_map(|made| made.lines.values());

@@ -1,4 +1,4 @@
-//! State of the connection that brings us the other participants.
+//! State of the connection that receives the other participants.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -14,7 +14,7 @@ use crate::connect::Connection;
 use crate::links::PathLinks;
 use crate::signalling::{Line, ViewedCamera};
 
-/// Pause between two requests for the keyframe that a line begins with. Chosen by
+/// Pause between two requests for the keyframe that a line needs at its start. Chosen by
 /// us: several round trips of the slowest networks.
 const KEYFRAME_AGAIN: Duration = Duration::from_secs(1);
 
@@ -39,7 +39,7 @@ pub(super) enum ReceptionState {
     Made(Box<Receiving>),
 }
 
-/// Connection whose first offer is answered.
+/// Connection whose first offer has been answered.
 pub(super) struct Receiving {
     pub ticket: Ticket,
     pub connection: Connection,
@@ -48,12 +48,12 @@ pub(super) struct Receiving {
     pub offers: Offers,
 }
 
-/// Cameras that the server knows we want.
+/// Cameras that we requested from the server.
 #[derive(Default)]
 pub(super) struct View {
-    /// View that the server has; `None` if it is to be sent again in any case.
+    /// View that the server has; `None` if it must be sent again in any case.
     pub told: Option<Vec<ViewedCamera>>,
-    /// Whether a request is under way.
+    /// Whether a request is in progress.
     pub sending: bool,
     /// Whether an event changed the lines during the request.
     pub overtaken: bool,
@@ -68,17 +68,17 @@ pub(super) struct Offers {
     pub latest: Option<String>,
     /// Offer to answer next.
     pub waiting: Option<String>,
-    /// Whether an answer is under way.
+    /// Whether an answer is in progress.
     pub answering: bool,
 }
 
-/// Track that a line carries.
+/// Track carried by a line.
 #[derive(Debug)]
 pub(super) struct ReceivedLine {
     pub participant: String,
     pub track: Track,
-    /// Whether pictures are dropped until a keyframe: earlier ones may be of the track
-    /// that the line carried before.
+    /// Whether pictures are dropped until a keyframe, because earlier ones may belong to
+    /// the previous track of the line.
     pub begins: bool,
     /// Time of the last request for that keyframe.
     asked: Option<weft_units::Instant>,
@@ -118,7 +118,7 @@ impl Reception {
         self.links.insert(path, &link);
     }
 
-    /// Links that delivered the frame, without repetition.
+    /// Returns the links that delivered the frame, without duplicates.
     pub fn links_of(&self, frame: &ReceivedFrame) -> Vec<String> {
         self.links.of(frame)
     }
@@ -149,7 +149,7 @@ impl Receiving {
         }
     }
 
-    /// Takes in all lines that carry something.
+    /// Sets the lines that carry a track.
     pub fn set_lines(&mut self, lines: Vec<Line>) {
         let mut before = std::mem::take(&mut self.lines);
         for line in lines {
@@ -185,7 +185,7 @@ impl Receiving {
 }
 
 impl ReceivedLine {
-    /// Takes in a frame of the line that is released now.
+    /// Handles a frame that is released now.
     pub fn on_frame(&mut self, now: weft_units::Instant, keyframe: bool) -> FrameUse {
         self.begins &= !keyframe;
         if !self.begins {
@@ -233,7 +233,7 @@ mod tests {
         };
         assert_eq!(on_frame("a", 0, true), FrameUse::Play);
         assert_eq!(on_frame("a", 30, false), FrameUse::Play);
-        // The last pictures of the participant before, and one request for each second.
+        // Late pictures of the previous participant, and one request per second.
         assert_eq!(on_frame("b", 60, false), FrameUse::Request);
         assert_eq!(on_frame("b", 90, false), FrameUse::Drop);
         assert_eq!(on_frame("b", 1_060, false), FrameUse::Request);

@@ -1,5 +1,5 @@
-//! Requests to the server, one after the other on a separate thread: a server
-//! that does not answer blocks nothing else.
+//! Requests to the server, one after the other on a separate thread, so that an
+//! unresponsive server blocks nothing else.
 
 use std::sync::mpsc::{SyncSender, TrySendError, channel, sync_channel};
 use std::thread;
@@ -14,7 +14,7 @@ pub struct RequestQueue {
 }
 
 impl RequestQueue {
-    /// Starts a queue with room for this many waiting requests.
+    /// Starts a queue that holds up to this many waiting requests.
     pub fn start(waiting: usize) -> RequestQueue {
         let (requests, incoming) = sync_channel::<Request>(waiting);
         thread::Builder::new()

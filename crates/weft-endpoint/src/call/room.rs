@@ -26,7 +26,7 @@ impl CallLoop {
         self.listen_at(room);
     }
 
-    /// As [`CallLoop::listen_to_room`], on the server of this client.
+    /// Listens like [`CallLoop::listen_to_room`], on this client's server.
     pub(super) fn listen_at(&mut self, room: Room) {
         self.listening = Listening {
             number: self.listening.number + 1,
@@ -43,7 +43,7 @@ impl CallLoop {
         }
         thread::spawn(move || {
             let told = mailbox.clone();
-            // One event at a time: further ones wait in TCP.
+            // One event at a time; further ones wait in TCP.
             let ended = room.events(&query, own.as_ref(), move |event| {
                 let (heard, goes_on) = channel();
                 told.send(CallMessage::Room(stream, event, heard)) && goes_on.recv() == Ok(true)
@@ -78,7 +78,7 @@ impl CallLoop {
             return Ok(());
         }
         if self.handover.cancel() {
-            // The other server does not take us: the present one still does.
+            // The other server did not admit us; the present one still has us.
             self.listen_to_room();
             return Ok(());
         }
@@ -138,8 +138,8 @@ impl CallLoop {
         all.into_values().for_each(|p| self.take_in(p));
         let admitted = std::mem::take(&mut self.own.waits);
         if self.own.identity.as_ref() != Some(&own) || admitted {
-            // The server does not recognise us: it was restarted, or we
-            // were away for long. Our connections are gone, unless we move.
+            // The server does not recognise us: it restarted, or we were away for long.
+            // Our connections are gone, unless this is a move.
             if !self.move_in() {
                 self.end_connections();
             }
@@ -191,8 +191,8 @@ impl CallLoop {
         }
     }
 
-    /// Makes the other server ours after it has admitted us, and keeps the connections to
-    /// the former one; returns whether we are moving.
+    /// Switches to the other server after it has admitted us, and keeps the connections
+    /// to the former one; returns whether this is a move.
     fn move_in(&mut self) -> bool {
         match (std::mem::take(&mut self.handover), &self.own.identity) {
             (Handover::Asked { to, stream }, Some(own)) => {
@@ -211,8 +211,8 @@ impl CallLoop {
         }
     }
 
-    /// The server has ended a connection: it is set up again at once, which takes longer
-    /// by the silence of its paths.
+    /// The server has ended a connection; sets it up again at once instead of waiting
+    /// until its paths are silent.
     fn on_connection_ended(&mut self, resource: &str) {
         let connection = self.publication.connection();
         if connection.is_some_and(|c| c.is_resource(resource)) {
@@ -251,8 +251,8 @@ impl CallLoop {
         }
     }
 
-    /// Handles the server's view of ourselves. This may be the only sign that the server
-    /// has ended our publication for inactivity.
+    /// Handles the server's state of our participant. It may be the only sign that the
+    /// server ended our publication for inactivity.
     fn on_own(&mut self, own: &Participant) {
         if self.own.muted != own.muted {
             self.own.muted = own.muted;
@@ -262,7 +262,7 @@ impl CallLoop {
                 false => Event::Unmuted,
             });
         }
-        // Sources that are muted or off are not shown.
+        // Muted or switched-off sources are not listed.
         let hidden = own.muted || !self.sends_everything();
         let shown = !own.publishing.is_nothing() || hidden;
         if self.publication.shown && !shown {
@@ -278,7 +278,7 @@ impl CallLoop {
         self.receive(now);
     }
 
-    /// Ends what we publish and receive.
+    /// Ends our publication and reception.
     pub(super) fn end_connections(&mut self) {
         self.stop_receiving();
         self.end_publication();

@@ -1,4 +1,4 @@
-//! Main loop of a call: its messages, and its regular work.
+//! Main loop of a call: its messages and periodic work.
 
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
@@ -12,8 +12,8 @@ use crate::links::LinkTrouble;
 
 /// Interval of the link statistics for the room.
 const FIGURES: Duration = Duration::from_secs(1);
-/// Time for the last requests when the call ends. The server also detects the
-/// end by itself, and a program should exit within a second.
+/// Time for the last requests when the call ends. The server also detects the end without
+/// them, and a program should exit within a second.
 const LAST_REQUESTS: Duration = Duration::from_millis(500);
 
 impl CallLoop {
@@ -151,7 +151,7 @@ impl CallLoop {
         }
     }
 
-    /// Closes all connections and waits a limited time for the last requests.
+    /// Closes all connections, and waits a limited time for the last requests.
     pub fn leave(mut self) {
         self.end_connections();
         self.leave_former();

@@ -9,23 +9,23 @@ use crate::received::Received;
 use crate::signalling::Participant;
 use crate::switches::Switches;
 
-/// Statistics of a call at one moment.
+/// Statistics of a call at one time.
 #[derive(Clone, Debug, Default)]
 pub struct Statistics {
-    /// Time since the call began.
+    /// Time since the start of the call.
     pub elapsed: Duration,
     /// All present connections.
     pub peers: Vec<PeerReport>,
-    /// Connection that publishes.
+    /// Connection of our publication.
     pub publication: Option<PeerKey>,
-    /// Connection that receives the other participants.
+    /// Connection of our reception.
     pub reception: Option<PeerKey>,
     /// Other participants in the room.
     pub participants: Vec<Participant>,
-    /// Totals received, by participant id, including participants who have
-    /// left. Dropped frames do not count.
+    /// Received totals by participant id, including participants who have left. Dropped
+    /// frames are not counted.
     pub received: BTreeMap<String, Received>,
-    /// Diagnosed reasons why links carry nothing, by link name.
+    /// Diagnosed reasons why links carry no packets, by link name.
     pub troubles: BTreeMap<String, LinkTrouble>,
     /// Whether a moderator has muted us.
     pub muted: bool,
@@ -39,7 +39,7 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// Connection that publishes.
+    /// Returns the statistics of the publishing connection.
     #[must_use]
     pub fn published(&self) -> Option<&PeerReport> {
         let key = self.publication?;

@@ -23,7 +23,7 @@ impl CallLoop {
         self.tell_switches();
     }
 
-    /// Asks the server to end our mute.
+    /// Requests the end of our mute.
     pub(super) fn unmute(&mut self) {
         let Some(own) = self.own.inside().filter(|_| self.own.muted) else {
             return;
@@ -36,7 +36,7 @@ impl CallLoop {
         });
     }
 
-    /// Sends sound unless the user or a moderator forbids it.
+    /// Sends sound unless the user or a moderator has muted it.
     pub(super) fn mute(&self) {
         let off = self.own.muted || self.own.switches.microphone == Switch::Off;
         let muting = if off { Muting::On } else { Muting::Off };
@@ -48,8 +48,8 @@ impl CallLoop {
         self.own.switches == Switches::default()
     }
 
-    /// Tells the room what is sent. If the request is lost, the others see a frozen
-    /// picture and hear nothing; the next switch tells them again.
+    /// Reports the switches to the room. If the request is lost, the others see a frozen
+    /// picture and hear nothing until the next switch repeats it.
     pub(super) fn tell_switches(&mut self) {
         let Some(connection) = self.publication.connection() else {
             return;

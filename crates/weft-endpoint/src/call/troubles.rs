@@ -1,4 +1,4 @@
-//! Links that carry nothing, and the reasons found.
+//! Links that carry no packets, and the diagnosed reasons.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,17 +16,17 @@ pub(crate) struct Diagnosis {
     pub media_flows: bool,
 }
 
-/// Result of a look at the links.
+/// Result of a check of the links.
 pub(crate) struct Found {
-    /// Troubles that are known already.
+    /// Troubles with a known reason.
     pub troubles: Vec<(String, LinkTrouble)>,
-    /// Links that became silent, whose reason is not known.
+    /// Links that became silent for an unknown reason.
     pub to_diagnose: Vec<String>,
 }
 
 impl Diagnosis {
-    /// Notes which links carry nothing; each is returned once per outage. `faults` are
-    /// those of requests.
+    /// Finds links that carry no packets; each is returned once per outage. `faults` are
+    /// the faults of requests.
     pub fn look(&mut self, reports: &[PeerReport], faults: BTreeMap<String, LinkFault>) -> Found {
         let is_up = |link: &str| reports.iter().any(|report| report.is_up(link));
         let silent = reports.iter().flat_map(|report| &report.silent);
@@ -54,7 +54,7 @@ impl Diagnosis {
         }
     }
 
-    /// Keeps the reason why a link carries nothing; false if it has recovered in the
+    /// Stores the reason why a link carries no packets; false if it has recovered in the
     /// meantime.
     pub fn find(&mut self, link: &str, trouble: &LinkTrouble) -> bool {
         let lasts = self.asked.contains(link);
@@ -64,7 +64,7 @@ impl Diagnosis {
         lasts
     }
 
-    /// Reasons why links carry nothing, by link name.
+    /// Returns the reasons why links carry no packets, by link name.
     pub fn troubles(&self) -> &BTreeMap<String, LinkTrouble> {
         &self.found
     }

@@ -14,7 +14,7 @@ pub struct Said {
     pub label: String,
     /// The message.
     pub message: Message,
-    /// Whether it goes over two paths.
+    /// Whether it uses two paths.
     pub urgency: Urgency,
     /// Receives the outcome.
     pub reply: Sender<Result<(), ChannelError>>,
@@ -26,7 +26,7 @@ pub enum ChannelError {
     /// The configuration has no channel with this label.
     #[error("the call has no data channel `{0}`; name it in its configuration")]
     NoSuchChannel(String),
-    /// No other side has opened the channel, or it does not take the message.
+    /// No peer has opened the channel, or it does not accept the message.
     #[error(transparent)]
     Send(#[from] SendError),
     /// The call has ended.
@@ -35,7 +35,7 @@ pub enum ChannelError {
 }
 
 impl Caller {
-    /// Opens the wanted channels towards a new peer.
+    /// Opens the configured channels towards a new peer.
     pub(super) fn open_channels(&mut self, context: &mut Context<'_>, key: PeerKey) {
         let now = context.now;
         let Some(remote_peer) = self.peers.get_mut(&key) else {
@@ -58,11 +58,11 @@ impl Caller {
             None => Err(ChannelError::NoSuchChannel(said.label)),
             Some(place) => self.say_to_all(context, place, &said.message, said.urgency),
         };
-        // Nobody need wait for the outcome.
+        // The caller may have stopped waiting for the outcome.
         let _ = said.reply.send(sent);
     }
 
-    /// Sends a message to every peer; an error if none takes it.
+    /// Sends a message to every peer; fails if none accepts it.
     fn say_to_all(
         &self,
         context: &mut Context<'_>,

@@ -1,7 +1,7 @@
 use weft_net::DriverError;
 use weft_peer::NegotiationError;
 
-/// Request that the endpoint cannot fulfil.
+/// Reason why the endpoint cannot fulfil a request.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
     /// The peer's description is not acceptable.
@@ -21,13 +21,13 @@ pub enum CallError {
     Ended,
 }
 
-/// Endpoint that cannot start.
+/// Reason why an endpoint cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum EndpointError {
     /// The DTLS certificate cannot be created.
     #[error(transparent)]
     Certificate(#[from] weft_secure::CertificateError),
-    /// The system provides no thread or readiness queue.
+    /// The system cannot provide a thread or readiness queue.
     #[error(transparent)]
     Driver(#[from] DriverError),
 }

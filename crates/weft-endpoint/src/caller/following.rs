@@ -11,13 +11,13 @@ use weft_units::{Bytes, Duration, Instant};
 use crate::links::{LinkUse, Links};
 use crate::notice::{Notice, Notices};
 
-/// Polling interval of interfaces where the system does not report changes.
+/// Polling interval of interfaces if the system does not report changes.
 const LOOK: Duration = Duration::from_secs(1);
 /// Polling interval while a budget is counted: half a megabyte at 20 Mbps.
 /// Chosen by us.
 const COUNT: Duration = Duration::from_millis(200);
-/// Delay between the first report of a change and the look at it: a new link
-/// causes several reports. Chosen by us.
+/// Delay between the first report of a change and its handling, because a new link causes
+/// several reports. Chosen by us.
 const SETTLE: Duration = Duration::from_millis(10);
 /// Ports to try for a socket: several links with the same address, each with a
 /// few peers. Chosen by us.
@@ -55,12 +55,13 @@ impl Following {
         }
     }
 
-    /// Schedules a look after the system reported a change.
+    /// Schedules a check after the system has reported a change.
     pub fn look_soon(&mut self, now: Instant) {
         self.next_look = self.next_look.min(now + SETTLE);
     }
 
-    /// Reports neither the end nor the return of a link whose use the user changes.
+    /// Suppresses the reports of the end and the return of a link whose use the user
+    /// changes.
     pub fn expect(&mut self, link: LinkId, usage: LinkUse) {
         match usage {
             LinkUse::Off => self.here.remove(&link),
@@ -72,8 +73,8 @@ impl Following {
         self.notices.send(notice);
     }
 
-    /// Opens a socket, if possible, on a port that no other link with the same
-    /// address uses.
+    /// Opens a socket, if possible on a port that no other link with the same address
+    /// uses.
     pub fn open(
         &self,
         context: &mut Context<'_>,
@@ -88,7 +89,7 @@ impl Following {
                 taken.push(access.socket);
                 continue;
             }
-            // Without a watch on the socket, its path is missing.
+            // Without readiness events of the socket, its path is unusable.
             context.add_socket(access.socket).ok()?;
             let since = context.now;
             let held = Held {
@@ -136,7 +137,7 @@ impl Following {
         self.here = here;
     }
 
-    /// Schedules the next look, at this time if it is earlier.
+    /// Schedules the next check, at this time if it is earlier.
     pub fn schedule(&mut self, now: Instant, early: Option<Instant>) {
         let pause = match self.links.have_budget() {
             true => COUNT,

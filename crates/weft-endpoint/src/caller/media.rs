@@ -1,4 +1,4 @@
-//! Pictures and sound for every peer, at a rate that all of them can take.
+//! Pictures and sound for every peer, at a rate that all peers can receive.
 
 use weft_net::Context;
 use weft_session::Frame;
@@ -9,8 +9,8 @@ use crate::sources::smaller::EncodingSize;
 use crate::sources::sound::SoundFrame;
 use crate::sources::video::VideoFrame;
 
-/// Update interval of the encoders' budgets: as often as a multipath peer sends
-/// feedback, so that every picture uses the newest state.
+/// Update interval of the encoders' budgets: the feedback interval of a multipath peer,
+/// so that every picture uses the newest state.
 const BOUND_EVERY: Duration = Duration::from_millis(10);
 
 impl Caller {
@@ -51,8 +51,8 @@ impl Caller {
         }
     }
 
-    /// Encodes what somebody watches: the smaller encoding of a camera only if a peer takes
-    /// it as a stream of its own.
+    /// Encodes only what somebody watches. The smaller encoding of a camera also requires a
+    /// peer that accepts it as a separate stream.
     pub(super) fn watch(&mut self) {
         for (camera, encoders) in self.encoders.iter().enumerate() {
             let watched = self.watched.get(camera);

@@ -20,7 +20,7 @@ pub enum News {
     Connected,
     /// No path has reached the peer for a while; attempts continue.
     Unanswered,
-    /// The connection failed for good, before or after it was established.
+    /// The connection failed permanently, before or after it was established.
     Failed(String),
     /// A path changed its state.
     Path {
@@ -31,11 +31,11 @@ pub enum News {
         /// New state.
         state: PathState,
     },
-    /// A frame is due.
+    /// A frame was released from the jitter buffer.
     Frame {
         /// Media section of the frame.
         section: Mid,
-        /// Place of the section among those of its kind.
+        /// Index of the section among those of its kind.
         track: Track,
         /// Complete frame, with the paths that delivered it.
         frame: ReceivedFrame,
@@ -56,7 +56,7 @@ pub enum News {
 pub struct Listener(Box<dyn FnMut(News) + Send>);
 
 impl Listener {
-    /// Calls this function.
+    /// Creates a listener that calls this function.
     pub fn new(hear: impl FnMut(News) + Send + 'static) -> Listener {
         Listener(Box::new(hear))
     }
@@ -68,7 +68,7 @@ impl Listener {
 
 impl From<Sender<News>> for Listener {
     fn from(sender: Sender<News>) -> Listener {
-        // A receiver that is gone misses nothing.
+        // A receiver that is gone needs no events.
         Listener::new(move |news| {
             let _ = sender.send(news);
         })
@@ -101,7 +101,7 @@ impl Caller {
                     remote_peer.lost.insert(link, now);
                 }
                 if remote_peer.live.is_empty() {
-                    // Links that were held back may be needed now.
+                    // Reserved links may be needed now.
                     self.following.look_soon(now);
                 }
                 let link = remote_peer.links.get(&path);

@@ -24,7 +24,7 @@ pub struct Answered {
     pub peer: PeerKey,
     /// Answer in SDP.
     pub sdp: String,
-    /// Media sections that the peer sends, each with one that would send it on.
+    /// Media sections that the peer sends, each with a section that would forward it.
     pub sections: Vec<(Mid, Section)>,
 }
 
@@ -50,7 +50,7 @@ impl Caller {
         Ok((id, sdp))
     }
 
-    /// Configuration of a new peer, with sockets of its own.
+    /// Returns the configuration of a new peer with its own sockets.
     fn config(
         &mut self,
         context: &mut Context<'_>,
@@ -136,7 +136,7 @@ impl Caller {
         }
     }
 
-    /// Closes the sockets of a peer that was not created.
+    /// Closes the sockets of a peer that could not be created.
     fn keep<T>(
         &mut self,
         context: &mut Context<'_>,
@@ -151,7 +151,7 @@ impl Caller {
         Ok(made?)
     }
 
-    /// Links for a new connection: a receive-only connection avoids metered
+    /// Returns the links for a new connection. A receive-only connection avoids metered
     /// links and backups while another link exists.
     fn places(&mut self, sends: bool) -> Vec<(LinkId, Attachment)> {
         let links = &mut self.following.links;
@@ -255,7 +255,7 @@ impl RemotePeer {
         }
     }
 
-    /// Identity of each stream that we send.
+    /// Returns the identity of each stream that we send.
     pub(super) fn tracks(&self) -> BTreeMap<StreamId, Track> {
         let cameras = self.cameras.iter().zip(&self.smaller).enumerate();
         let cameras = cameras.flat_map(|(place, (full, smaller))| {
@@ -267,8 +267,8 @@ impl RemotePeer {
     }
 }
 
-/// Streams of the cameras in order, and those of their smaller encodings: the encodings of
-/// a camera have one place, the largest comes last.
+/// Returns the streams of the cameras in order, and those of their smaller encodings. The
+/// encodings of a camera share one index; the largest is last.
 fn cameras<'a>(
     sent: impl Iterator<Item = &'a NegotiatedStream>,
 ) -> (Vec<StreamId>, Vec<Option<StreamId>>) {
@@ -299,8 +299,8 @@ fn receivers(peer: &Peer) -> BTreeMap<StreamId, (Mid, Track)> {
     placed.collect()
 }
 
-/// Stream of each section that the peer sends: of several encodings the last one, which
-/// is the largest.
+/// Returns the stream of each section that the peer sends; of several encodings, the last
+/// and largest one.
 fn received(peer: &Peer) -> Vec<(Mid, NegotiatedStream)> {
     let mut received: Vec<(Mid, NegotiatedStream)> = Vec::new();
     let streams = peer.streams().iter();

@@ -11,8 +11,8 @@ use weft_units::{Duration, Instant};
 use super::following::Held;
 use crate::turn::{MAX_SERVERS, TurnConnector, TurnNews, TurnRelay, TurnServer};
 
-/// Pause after all servers failed for a link: the first, and the longest after doubling.
-/// Chosen by us.
+/// Pause after all servers have failed for a link: the initial one, and the maximum after
+/// doubling. Chosen by us.
 const RETRY: Duration = Duration::from_secs(5);
 const LONGEST_RETRY: Duration = Duration::from_secs(60);
 
@@ -24,7 +24,7 @@ pub struct RelayId(u64);
 #[derive(Clone)]
 pub(super) struct TurnAccess {
     pub connector: Arc<dyn TurnConnector>,
-    /// Takes the news of relays, on their threads.
+    /// Receives the news of relays, on their threads.
     pub tell: Arc<dyn Fn(RelayId, TurnNews) + Send + Sync>,
 }
 
@@ -33,9 +33,9 @@ pub(super) struct TurnAccess {
 pub(super) struct Relaying {
     /// `None` without TURN.
     pub access: Option<TurnAccess>,
-    /// Servers that the user names.
+    /// Servers configured by the user.
     pub configured: Vec<TurnServer>,
-    /// Servers that a room or an endpoint names.
+    /// Servers offered by a room or an endpoint.
     pub named: Vec<TurnServer>,
     pub relays: BTreeMap<RelayId, LinkRelay>,
     next_id: u64,
@@ -44,14 +44,14 @@ pub(super) struct Relaying {
     pub told: BTreeSet<(LinkId, String, String)>,
 }
 
-/// Relay of a link for a peer, or an attempt at one.
+/// Relay of a link for a peer, or an attempt to get one.
 pub(super) struct LinkRelay {
     pub relay: TurnRelay,
     pub peer: PeerKey,
     pub link: LinkId,
     pub place: Attachment,
     pub server: TurnServer,
-    /// Relayed address, once there is one.
+    /// Relayed address, once the relay is up.
     pub up: Option<Held>,
 }
 
@@ -77,7 +77,7 @@ impl Relaying {
         relays.filter(move |(_, r)| r.peer == peer && r.link == link)
     }
 
-    /// Addresses of the relays.
+    /// Returns the addresses of the relays.
     pub fn held(&self) -> impl Iterator<Item = Held> {
         self.relays.values().filter_map(|relay| relay.up)
     }

@@ -1,5 +1,5 @@
-//! Relays for links over which nothing comes back by UDP: TURN servers pass their packets
-//! on. To a peer, a relayed address is one more local address of the link.
+//! Relays for links over which no UDP packets return: TURN servers forward their packets.
+//! For a peer, a relayed address is another local address of the link.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -16,16 +16,17 @@ use super::{Caller, Command, RemotePeer};
 use crate::notice::Notice;
 use crate::turn::{TurnConnector, TurnNews, TurnRelay, TurnRoute, TurnServer};
 
-/// Time that a link has for a path of its own before a relay is tried. Chosen by us: several
-/// round trips of the slowest networks, and short enough that a call behind a firewall
-/// connects within 3 s.
+/// Time for a link to get a direct path before a relay is tried. Chosen by us: several round
+/// trips of the slowest networks, and short enough that a call behind a firewall connects
+/// within 3 s.
 const RELAY_AFTER: Duration = Duration::from_secs(1);
 
-/// Most failures that are reported. Chosen by us: a server could word each one differently.
+/// Maximum number of reported failures. Chosen by us: a server could word each one
+/// differently.
 const MAX_TOLD: usize = 50;
 
 impl Caller {
-    /// Uses TURN servers from now on, those of the user among them.
+    /// Uses TURN servers from now on, including the configured ones.
     pub(super) fn use_turn(
         &mut self,
         now: Instant,
@@ -46,7 +47,8 @@ impl Caller {
     }
 
     /// Starts relays for links that have had no path for a while, and ends those of links
-    /// that have gone or have a path of their own again. Returns the time of the next start.
+    /// that have disappeared or have a direct path again. Returns the time of the next
+    /// start.
     pub(super) fn relay_links(
         &mut self,
         context: &mut Context<'_>,
@@ -113,7 +115,7 @@ impl Caller {
             connector,
         };
         let tell = move |news| tell(id, news);
-        // Without a thread or a readiness queue, the link has no relay.
+        // Without a thread or a readiness queue, the link gets no relay.
         let Ok(relay) = TurnRelay::start(context.clock, route, tell) else {
             return relaying.pause(context.now, link);
         };
@@ -144,7 +146,7 @@ impl Caller {
         }
     }
 
-    /// Gives the relayed address to the peer, unless the link has another path by now.
+    /// Gives the relayed address to the peer, unless the link has another path by then.
     fn on_relay_up(&mut self, context: &mut Context<'_>, id: RelayId, address: SocketAddr) {
         let Some(relay) = self.relaying.relays.get(&id) else {
             return;
@@ -210,7 +212,8 @@ impl Caller {
         }
     }
 
-    /// Ends relays beside a direct path of their link. The agent would stay with the relay.
+    /// Ends relays beside a direct path of their link, because the ICE agent would keep
+    /// using the relay.
     fn end_spare_relays(&mut self, context: &mut Context<'_>) {
         let is_spare = |relay: &LinkRelay, address: SocketAddr| {
             let peer = context.peers().get(relay.peer);

@@ -21,7 +21,7 @@ const SILENT_AFTER: Duration = Duration::from_secs(5);
 /// Statistics of one peer.
 #[derive(Clone, Debug)]
 pub struct PeerReport {
-    /// Peer that the statistics describe, since it was created.
+    /// Peer of the statistics, which start at its creation.
     pub peer: PeerKey,
     /// Statistics of its session: paths, streams, the allowed rate.
     pub stats: Stats,
@@ -29,24 +29,24 @@ pub struct PeerReport {
     pub links: BTreeMap<PathId, String>,
     /// All links of the endpoint, in order, with or without a path.
     pub all_links: Vec<LinkFigures>,
-    /// Links with a socket for some seconds, but no path.
+    /// Links that have had a socket for some seconds but no path.
     pub silent: BTreeSet<String>,
     /// Whether media can flow.
     pub connected: bool,
-    /// How much of multipath was negotiated.
+    /// Negotiated level of multipath.
     pub level: Level,
     /// Cameras that the peer receives, in order.
     pub cameras: Vec<CameraReport>,
-    /// Identities of its streams, as far as they are known.
+    /// Identities of its streams, as far as known.
     pub tracks: BTreeMap<StreamId, Track>,
-    /// Media section of each received stream, and its place among those of its kind.
+    /// Media section of each received stream, and its index among sections of its kind.
     pub sections: BTreeMap<StreamId, (Mid, Track)>,
 }
 
 impl PeerReport {
-    /// Links as a room shows them. A link can have several paths, to different
-    /// networks of the peer, and had earlier ones: the best state counts, and
-    /// the rates of the live paths add up.
+    /// Returns the links in the form that a room shows. A link can have several paths to
+    /// different networks of the peer, and can have had earlier ones: the best state
+    /// counts, and the rates of the live paths add up.
     #[must_use]
     pub fn link_reports(&self) -> Vec<LinkReport> {
         self.all_links.iter().map(|own| self.link(own)).collect()
@@ -90,7 +90,7 @@ impl PeerReport {
 }
 
 impl Caller {
-    /// Links that had enough time to reach the peer, and never did.
+    /// Returns the links that had enough time to reach the peer and never did.
     fn silent(&self, now: Instant, peer: &RemotePeer) -> BTreeSet<String> {
         let old = |held: &&Held| now.saturating_since(held.since.max(peer.made)) >= SILENT_AFTER;
         let names = peer.locals.iter().filter(old);
@@ -127,7 +127,7 @@ impl Caller {
     }
 }
 
-/// Rank (the smaller, the better) and state in the room.
+/// Returns the rank (smaller is better) and the state in the room.
 fn state(state: PathState) -> (u8, LinkState) {
     match state {
         PathState::Up => (0, LinkState::Up),

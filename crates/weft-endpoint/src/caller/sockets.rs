@@ -11,9 +11,9 @@ use super::following::Held;
 use super::{Caller, RemotePeer};
 use crate::links::{LinkUse, Links};
 
-/// Time after which a receive-only connection tries metered links and backups,
-/// if the regular links reached nothing: ICE's first checks are over then.
-/// Chosen by us.
+/// Time after which a receive-only connection tries metered links and backups, if the
+/// regular links have reached nothing: ICE's first checks are complete by then. Chosen by
+/// us.
 const RESERVES_AFTER: Duration = Duration::from_secs(3);
 
 impl Caller {
@@ -67,8 +67,8 @@ impl Caller {
         self.following.schedule(context.now, relay);
     }
 
-    /// Changes the use of a link: paths that exist get its new policy, and those of a
-    /// link that is off end.
+    /// Changes the use of a link: its paths get the new policy, or end if the link is
+    /// switched off.
     pub(super) fn use_link(&mut self, context: &mut Context<'_>, name: &str, usage: LinkUse) {
         let Some(link) = self.following.links.set_use(name, usage) else {
             return;
@@ -88,8 +88,8 @@ impl Caller {
         self.follow_links(context);
     }
 
-    /// Opens one more socket at the place of this one, and moves the peer's sending
-    /// there. At most one socket more is kept at each place.
+    /// Opens an additional socket beside this one, and moves the peer's sending to it.
+    /// Each place keeps at most one additional socket.
     pub(super) fn add_address(
         &mut self,
         context: &mut Context<'_>,
@@ -110,7 +110,7 @@ impl Caller {
         if let Some(peer) = context.peer(key) {
             peer.move_selection(now, local);
         }
-        // The first one stays: the peer has it from the description.
+        // The first socket remains, because the peer knows it from the description.
         let here = |held: &&Held| (held.link, held.place) == (link, place);
         let more = counterpart.locals.iter().filter(here).skip(1);
         let more: Vec<SocketAddr> = more.map(|held| held.addr).collect();

@@ -9,7 +9,7 @@ use super::*;
 use crate::links::Scope;
 use crate::notice::Notices;
 
-/// Endpoint on loopback.
+/// Starts an endpoint on loopback.
 fn endpoint() -> Driver<Command> {
     let link = "127.0.0.1".parse().expect("a link");
     let sending = Sending {
@@ -32,7 +32,7 @@ fn endpoint() -> Driver<Command> {
     .expect("an endpoint")
 }
 
-/// Offer and the port of its socket.
+/// Creates an offer; returns it with the port of its socket.
 fn offer(driver: &Driver<Command>) -> (OfferId, u16) {
     let sections = vec![Section::new(MediaKind::Audio, StreamDirection::Receive)];
     let offered = ask(&driver.remote, |reply| Command::Offer { sections, reply });

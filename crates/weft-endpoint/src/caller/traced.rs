@@ -1,4 +1,4 @@
-//! Traces of the peers: packets without protection, and events.
+//! Traces of the peers: unencrypted packets, and events.
 
 use serde_json::{Value, json};
 use weft_ice::Event as IceEvent;
@@ -11,7 +11,7 @@ use super::Caller;
 use super::tracing::SAMPLE_EVERY;
 
 impl Caller {
-    /// Begins to trace a peer.
+    /// Starts to trace a peer.
     pub(super) fn trace_peer(&mut self, now: Instant, key: PeerKey, peer: &mut Peer) {
         let Some(tracing) = &mut self.tracing else {
             return;
@@ -67,7 +67,7 @@ impl Caller {
         tracing.on_packet(now, key, link, packet);
     }
 
-    /// Traces values of all peers, and schedules the next time.
+    /// Traces values of all peers, and schedules the next sample.
     pub(super) fn trace_samples(&mut self, context: &mut Context<'_>) {
         let Some(tracing) = &mut self.tracing else {
             return;

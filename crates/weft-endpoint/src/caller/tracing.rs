@@ -1,4 +1,4 @@
-//! Tracer of the peers' packets and events, with the values that it traced last.
+//! Tracer of the peers' packets and events, with the last traced values.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use weft_wire::rtp;
 /// Interval of the values of controllers and encoders, as in the simulator.
 pub(super) const SAMPLE_EVERY: Duration = Duration::from_millis(100);
 
-/// Tracer, and the values that it traced last.
+/// Tracer, and the last traced values.
 pub(super) struct Tracing {
     tracer: Tracer,
     clock: Clock,
@@ -46,12 +46,12 @@ impl Tracing {
         }
     }
 
-    /// Begins with a peer.
+    /// Starts tracing a peer.
     pub fn begin(&mut self, key: PeerKey) {
         self.peers.insert(key, TracedPeer::default());
     }
 
-    /// Forgets a peer; false if it never began.
+    /// Stops tracing a peer; false if tracing never started.
     pub fn end(&mut self, key: PeerKey) -> bool {
         self.peers.remove(&key).is_some()
     }
@@ -60,7 +60,7 @@ impl Tracing {
         self.tracer.event(self.clock.unix(now), key.0, name, data);
     }
 
-    /// Traces a frame that goes to a peer.
+    /// Traces a frame sent to a peer.
     pub fn on_frame(
         &mut self,
         now: Instant,
@@ -183,7 +183,7 @@ impl Tracing {
         });
     }
 
-    /// Traces values of a peer that have changed.
+    /// Traces the values of a peer that have changed.
     pub fn sample(&mut self, now: Instant, key: PeerKey, peer: &Peer) {
         let stats = peer.session().stats();
         let traced = self.peers.entry(key).or_default();

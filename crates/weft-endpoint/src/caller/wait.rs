@@ -7,8 +7,8 @@ use weft_units::{Duration, Instant};
 
 use super::{Caller, News, OfferId};
 
-/// Time that an offer waits for its answer and a peer for a path: as long as
-/// consent lasts (RFC 7675 section 5.1), and as the server waits.
+/// Time for which an offer waits for its answer and a peer for a path: the duration of
+/// consent (RFC 7675 section 5.1), and the same as on the server.
 pub const WAIT_LIMIT: Duration = Duration::from_secs(30);
 
 /// Time without any path after which the owner is notified: several round trips
@@ -48,7 +48,7 @@ impl Wait {
         }
     }
 
-    /// Duration of the wait so far.
+    /// Returns the duration of the wait so far.
     #[must_use]
     pub fn waited(&self, now: Instant) -> Duration {
         now.saturating_since(self.0)

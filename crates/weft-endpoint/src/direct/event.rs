@@ -1,8 +1,8 @@
 use crate::event::PlayedFrame;
 use crate::links::LinkChange;
 
-/// Event between the sender and a viewer, whom the name given to
-/// [`Direct::offer`](crate::Direct::offer) identifies.
+/// Event between the sender and a viewer, identified by the name given to
+/// [`Direct::offer`](crate::Direct::offer).
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum DirectEvent {
@@ -11,8 +11,8 @@ pub enum DirectEvent {
         /// Name of the viewer's offer.
         viewer: String,
     },
-    /// A viewer has answered the offer, but for some seconds nothing has come
-    /// back over UDP on any link. Attempts continue.
+    /// A viewer has answered the offer, but no UDP packets have returned on any link for
+    /// some seconds. Attempts continue.
     Unanswered {
         /// Name of the viewer's offer.
         viewer: String,
@@ -21,7 +21,7 @@ pub enum DirectEvent {
     Ended {
         /// Name of the viewer's offer.
         viewer: String,
-        /// Reason for people, a sentence without its full stop.
+        /// Reason for display: a sentence without its full stop.
         reason: String,
     },
     /// A link to a viewer came up, went down, or became suspect.
@@ -33,11 +33,11 @@ pub enum DirectEvent {
         /// Change of the link for this viewer.
         change: LinkChange,
     },
-    /// A picture of a viewer's camera is due. The participant is the name of the viewer's
-    /// offer.
+    /// A picture of a viewer's camera was released. The participant is the name of the
+    /// viewer's offer.
     Frame(PlayedFrame),
-    /// The connection to a viewer who had answered is closed, by either side. No event of
-    /// this viewer follows.
+    /// Either side closed the connection to a viewer that had answered. No further event
+    /// of this viewer follows.
     Closed {
         /// Name of the viewer's offer.
         viewer: String,

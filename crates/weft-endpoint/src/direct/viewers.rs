@@ -49,7 +49,7 @@ impl Viewers {
     /// Closes the loudspeaker: a file is complete afterwards.
     pub fn end_playout(&self) {
         let playout = self.playout().take();
-        // Waits for its thread, without the lock.
+        // Waits for its thread without holding the lock.
         drop(playout);
     }
 
@@ -132,7 +132,7 @@ impl Viewers {
                     frame,
                 }),
                 News::Ended => continue,
-                // It has no data channels.
+                // Viewers have no data channels.
                 News::ChannelOpened(_) | News::ChannelClosed(_) | News::Message(..) => continue,
             };
             self.emit(event);

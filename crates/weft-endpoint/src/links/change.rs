@@ -1,7 +1,7 @@
 use std::fmt;
 use std::time::Duration;
 
-/// Change of a link, judged by media.
+/// Change of a link, as observed by media.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkChange {
     /// The link reaches the server.
@@ -11,14 +11,14 @@ pub enum LinkChange {
         /// Duration of the outage.
         down: Duration,
     },
-    /// The link is silent at the moment. Checks are running: within about 200
-    /// ms it becomes [`Trusted`](LinkChange::Trusted) or down.
+    /// The link is silent. Checks are running; within about 200 ms it becomes
+    /// [`Trusted`](LinkChange::Trusted) or down.
     Suspect,
-    /// The suspect link is heard again.
+    /// The suspect link works again.
     Trusted,
-    /// The link does not reach the server any more.
+    /// The link no longer reaches the server.
     Down,
-    /// The last working link went down. The call waits and continues by itself.
+    /// The last working link went down. The call waits and continues once a link returns.
     AllDown,
 }
 

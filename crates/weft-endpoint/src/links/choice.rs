@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use weft_net::{LinkChoice, LinkError, Target};
 
-/// Links that belong to the call.
+/// Links that a call may use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scope {
     /// Configured links only.
@@ -13,8 +13,8 @@ pub enum Scope {
     Every,
 }
 
-/// Returns the configured links; without any, the loopback address for a peer
-/// on this machine, or every interface that has an address, now or later.
+/// Returns the configured links. Without any, returns the loopback address for a peer on
+/// this machine, or else every interface that has an address, now or later.
 ///
 /// # Errors
 /// If a link is configured twice, or there is none.
@@ -44,7 +44,7 @@ pub fn links_or_all(
     Ok((names.into_iter().map(spec).collect(), Scope::Every))
 }
 
-/// Loopback address that a server's URL refers to, if it does.
+/// Returns the loopback address in a server's URL, if it has one.
 #[must_use]
 pub fn loopback(url: &str) -> Option<IpAddr> {
     let host = url.split_once("://")?.1;
@@ -59,8 +59,7 @@ pub fn loopback(url: &str) -> Option<IpAddr> {
     }
 }
 
-/// Two entries for the same link do not make two links, and statistics are
-/// keyed by name.
+/// Two entries for one link do not make two links, and statistics are keyed by name.
 fn same_link(one: &LinkChoice, other: &LinkChoice) -> ChoiceError {
     let name = other.name.clone();
     if one.target == other.target {
@@ -71,7 +70,7 @@ fn same_link(one: &LinkChoice, other: &LinkChoice) -> ChoiceError {
     }
 }
 
-/// Links that conflict, or no links at all.
+/// Error: links conflict, or there are none.
 #[derive(Debug, thiserror::Error)]
 pub enum ChoiceError {
     /// Two links are the same interface or address.

@@ -16,7 +16,7 @@ impl PathLinks {
         self.0.clear();
     }
 
-    /// Links that delivered the frame, without repetition.
+    /// Returns the links that delivered the frame, without duplicates.
     pub fn of(&self, frame: &ReceivedFrame) -> Vec<String> {
         let mut links: Vec<String> = Vec::new();
         for share in &frame.paths {

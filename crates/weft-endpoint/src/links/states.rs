@@ -1,4 +1,4 @@
-//! Links to the server that work, judged by media.
+//! Working links to the server, as observed by media.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -12,7 +12,7 @@ use super::change::LinkChange;
 #[derive(Default)]
 pub struct LinkStates {
     usable: BTreeMap<String, BTreeMap<PathId, PathState>>,
-    /// Links that worked before and do not now, with the start of the outage.
+    /// Links that worked earlier but not now, with the start of the outage.
     down: BTreeMap<String, Instant>,
 }
 
@@ -60,7 +60,7 @@ impl LinkStates {
     }
 }
 
-/// State of a link with these usable paths.
+/// Returns the state of a link with these usable paths.
 fn best(paths: &BTreeMap<PathId, PathState>) -> PathState {
     let mut states = paths.values();
     match states.clone().next() {

@@ -3,26 +3,25 @@ use std::fmt;
 use weft_net::RouteFault;
 use weft_rooms::TroubleKind;
 
-/// Reason why a link carries nothing. Its text is a clause for people, with the
+/// Reason why a link carries no packets. Its text is a clause for display, with the
 /// remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LinkTrouble {
     /// Routing on this machine blocks outgoing packets, or drops the answers.
     Route(RouteFault),
-    /// TCP reaches the server over the link; UDP does not come back.
+    /// TCP reaches the server over the link; UDP packets do not return.
     UdpBlocked,
     /// A captive portal answers instead of the server.
     CaptivePortal {
         /// Its answer, as the continuation of "it answers".
         answer: String,
     },
-    /// Nothing comes back over the link, for a reason that this machine cannot
-    /// determine.
+    /// No packets return over the link, for a reason that this machine cannot determine.
     Silent,
 }
 
 impl LinkTrouble {
-    /// Kind of trouble, as the room and programs read it.
+    /// Returns the kind of trouble for the room and for programs.
     #[must_use]
     pub fn kind(&self) -> TroubleKind {
         match self {

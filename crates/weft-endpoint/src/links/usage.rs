@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LinkUse {
-    /// It carries media beside the others.
+    /// The link carries media, together with the others.
     Use,
-    /// It carries media only while the others cannot.
+    /// The link carries media only while the others cannot.
     Backup,
-    /// It carries nothing.
+    /// The link carries no packets.
     Off,
 }

@@ -1,4 +1,4 @@
-//! Stream that a connection plays: its frames, and whether any arrive.
+//! Stream played by a connection: its frames, and whether any arrive.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,14 +17,16 @@ use crate::links::PathLinks;
 use crate::received::Received;
 use crate::signalling::Participant;
 
-/// Name and id of the stream in events and statistics, as of a participant in a room.
+/// Name and id of the stream in events and statistics, like those of a participant in a
+/// room.
 pub(super) const STREAM: &str = "stream";
 
 /// Silence of the media after which it is reported. Chosen by us: longer than the
 /// keyframe interval of common encoders.
 const SILENT_AFTER: Duration = Duration::from_secs(5);
 
-/// Sections of a player's offer. Servers answer with what they have of it.
+/// Returns the sections of a player's offer. Servers answer with the part that they
+/// support.
 pub(super) fn sections() -> Vec<Section> {
     let kinds = [MediaKind::Audio, MediaKind::Video];
     let sections = kinds.map(|kind| Section::new(kind, StreamDirection::Receive));
@@ -61,7 +63,7 @@ impl Playback {
         self.links.insert(path, link);
     }
 
-    /// Begins the stream of a new connection.
+    /// Starts the stream of a new connection.
     pub fn begin(&mut self, url: &str, report: Option<&PeerReport>, events: &CallEventSender) {
         self.heard = Some(Instant::now());
         self.is_silent = false;
@@ -123,7 +125,7 @@ impl Playback {
         }
     }
 
-    /// Reports a server that sends nothing over its connection, once per silence.
+    /// Reports a server that sends no media over its connection, once per silence.
     pub fn look(&mut self, now: Instant, events: &CallEventSender) {
         let is_silent = |heard: Instant| now.saturating_duration_since(heard) >= SILENT_AFTER;
         if self.heard.is_some_and(is_silent) && !std::mem::replace(&mut self.is_silent, true) {

@@ -1,4 +1,5 @@
-//! Thread of a persistent connection: makes it, makes it again after faults, ends it.
+//! Thread of a persistent connection: establishes it, re-establishes it after faults, and
+//! ends it.
 
 use std::mem;
 use std::sync::Arc;
@@ -20,19 +21,20 @@ use crate::event::Event;
 use crate::links::{LinkStates, LinkTrouble};
 use crate::signalling::{MediaEndpoint, SignallingError};
 
-/// Time between attempts: the first, and the longest after doubling. Chosen by us: a
-/// server that is started again is back on air within a second, and one that stays away
-/// is asked twice a minute.
+/// Pause between attempts: the initial one, and the maximum after doubling. Chosen by us:
+/// playback resumes within a second after a server restart, and a server that stays down
+/// gets two requests a minute.
 const RETRY: Duration = Duration::from_secs(1);
 const LONGEST_RETRY: Duration = Duration::from_secs(30);
-/// Time between looks at the links.
+/// Time between checks of the links.
 const FIGURES: Duration = Duration::from_secs(1);
 /// Time without any path after which the server is asked whether it still has the
-/// connection: one that was started again has not. Chosen by us: a link that comes back
-/// is checked within this time.
+/// connection, which a restart loses. Chosen by us: a link that returns is checked within
+/// this time.
 const LOST: Duration = Duration::from_secs(5);
-/// Time after which a connection that fails is made again without a pause. Chosen by us: a
-/// server that ends each one at once is not asked more often than this.
+/// Minimum lifetime of a connection that is re-established without a pause after it fails.
+/// Chosen by us: a server that ends each connection at once gets requests no more often
+/// than this.
 const LASTED: Duration = Duration::from_secs(5);
 /// Time for the last request.
 const LAST_REQUEST: Duration = Duration::from_millis(500);
@@ -43,10 +45,10 @@ pub(super) enum Message {
     Made(u64, Result<Connection, ConnectError>),
     /// News of the connection of this attempt.
     News(u64, News),
-    /// Reason why a link carries nothing.
+    /// Reason why a link carries no packets.
     Diagnosed(String, LinkTrouble),
-    /// Whether the server answered the end of this attempt's connection, which no path led
-    /// to.
+    /// Whether the server answered the withdrawal of this attempt's connection, which had
+    /// no path.
     Withdrawn(u64, bool),
     Figures(Sender<Statistics>),
     End,
@@ -59,17 +61,17 @@ enum State {
     Made(Connection),
 }
 
-/// Attempts at the connection.
+/// Attempts to connect.
 struct Attempts {
-    /// Number of the last one.
+    /// Number of the last attempt.
     last: u64,
-    /// Pause before the next one.
+    /// Pause before the next attempt.
     pause: Duration,
     /// Time at which the present connection was established.
     connected: Option<Instant>,
 }
 
-/// A connection at one endpoint.
+/// Connection to one endpoint.
 pub(super) struct ConnectionLoop {
     endpoint: MediaEndpoint,
     remote: Remote<Command>,
@@ -80,7 +82,7 @@ pub(super) struct ConnectionLoop {
     events: Arc<CallEventSender>,
     state: State,
     attempts: Attempts,
-    /// Reason why no path has led to the server yet; `None` after the first has.
+    /// Reason why no path has reached the server yet; `None` after the first one has.
     missing: Option<ConnectError>,
     /// Time at which the last path was lost.
     lost_at: Option<Instant>,
@@ -123,7 +125,7 @@ impl ConnectionLoop {
         }
     }
 
-    /// Runs until a message ends it or the server refuses for good.
+    /// Runs until a message ends it or the server refuses permanently.
     pub fn run(&mut self, incoming: &Receiver<Message>) -> Result<(), ConnectError> {
         let mut next_look = Instant::now() + FIGURES;
         loop {
@@ -169,8 +171,8 @@ impl ConnectionLoop {
         }
     }
 
-    /// Asks the endpoint on a thread of its own, which then passes the connection's news
-    /// on: none comes before the connection itself.
+    /// Sends the offer on a separate thread, which then forwards the connection's news,
+    /// so that none arrives before the connection itself.
     fn connect(&mut self) {
         self.attempts.last += 1;
         self.state = State::Asked;
@@ -197,7 +199,7 @@ impl ConnectionLoop {
             };
             if let Err(unsent) = messages.send(Message::Made(attempt, made)) {
                 if let Message::Made(_, Ok(connection)) = unsent.0 {
-                    // The end came in the meantime.
+                    // The connection was ended in the meantime.
                     let _ = endpoint.delete(&connection.location);
                 }
                 return;
@@ -236,7 +238,8 @@ impl ConnectionLoop {
                 }
                 self.again(pause);
             }
-            // The stream may have changed since the last connection, and change again.
+            // The stream may have changed since the last connection, and may change
+            // again.
             Err(
                 error @ (ConnectError::Call(CallError::Negotiation(_))
                 | ConnectError::NothingToPlay(_)),
@@ -251,22 +254,22 @@ impl ConnectionLoop {
         Ok(())
     }
 
-    /// Whether another attempt may succeed. To publish at an address that is not found is
-    /// wrong, unless it has worked before; a stream may only begin later.
+    /// Whether another attempt may succeed. Publishing to an address that is not found is
+    /// an error, unless it has worked before; a stream to play may start later.
     fn is_passing(&self, error: &SignallingError) -> bool {
         let may_begin = self.playback.is_some() || self.missing.is_none();
         error.is_passing() && (may_begin || !error.has_status(&[404]))
     }
 
-    /// Records why there is no connection, unless there has been one.
+    /// Records the reason why there is no connection, unless there was one before.
     fn miss(&mut self, reason: ConnectError) {
         if let Some(missing) = &mut self.missing {
             *missing = reason;
         }
     }
 
-    /// Makes another attempt, later each time, and not before the pause that the server
-    /// asks for.
+    /// Schedules another attempt, later each time, and not before the pause that the
+    /// server requests.
     fn again(&mut self, pause: Duration) {
         let pause = self.attempts.pause.max(pause).min(LONGEST_RETRY);
         self.state = State::Missing {
@@ -275,8 +278,8 @@ impl ConnectionLoop {
         self.attempts.pause = (self.attempts.pause * 2).min(LONGEST_RETRY);
     }
 
-    /// Makes another connection, at once if the failed one has lasted: a server that drains
-    /// ends its connections and redirects.
+    /// Reconnects, at once if the failed connection has lasted: a draining server ends its
+    /// connections and redirects.
     fn again_after_failure(&mut self) {
         let connected = self.attempts.connected.take();
         match connected.is_some_and(|at| at.elapsed() >= LASTED) {
@@ -344,7 +347,7 @@ impl ConnectionLoop {
                 }
             }
             News::Unanswered | News::Ended => {}
-            // It has no data channels.
+            // The connection has no data channels.
             News::ChannelOpened(_) | News::ChannelClosed(_) | News::Message(..) => {}
         }
     }
@@ -362,7 +365,7 @@ impl ConnectionLoop {
         }
     }
 
-    /// Ends a connection here, and on the server in the background.
+    /// Ends a connection locally, and on the server in the background.
     fn end(&self, connection: Connection) {
         self.remote.send(Command::Close(connection.peer));
         let endpoint = self.endpoint.clone();
@@ -385,8 +388,8 @@ impl ConnectionLoop {
         }
     }
 
-    /// Withdraws a connection that no path leads to. The server answers if it is there;
-    /// then another connection is made. Until it answers, the old one waits for a path.
+    /// Withdraws a connection without a path. If the server answers, it is running, and
+    /// the endpoint reconnects. Until then, the old connection waits for a path.
     fn look_at_paths(&mut self, now: Instant, reports: &[PeerReport]) {
         let State::Made(connection) = &self.state else {
             return;
@@ -400,7 +403,7 @@ impl ConnectionLoop {
         if now.saturating_duration_since(lost_at) < LOST {
             return;
         }
-        // The next attempt comes as much later.
+        // The next attempt waits for the same time again.
         self.lost_at = Some(now);
         let (endpoint, messages) = (self.endpoint.clone(), self.messages.clone());
         let (attempt, location) = (self.attempts.last, connection.location.clone());
@@ -458,7 +461,7 @@ impl ConnectionLoop {
         Some(figures)
     }
 
-    /// Ends everything; the server is told as far as it answers in time.
+    /// Ends everything; waits a limited time for the server's answer.
     pub fn leave(mut self) {
         self.end_playback();
         if let State::Made(connection) = self.state {

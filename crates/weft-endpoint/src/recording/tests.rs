@@ -22,7 +22,7 @@ fn participant(id: &str, name: &str, cameras: &[Option<&str>]) -> Participant {
     }
 }
 
-/// Beginning of a keyframe that the recorder reads: its size.
+/// Start of a keyframe, from which the recorder reads the size.
 fn keyframe(side: u8) -> ReceivedFrame {
     let at = Instant::from_nanos(1_000_000_000);
     ReceivedFrame {
@@ -101,7 +101,7 @@ fn pictures_go_to_the_file_of_their_camera_and_sound_to_each() {
     let at = Instant::from_nanos(1_000_000_000);
     let mut sound = keyframe(1);
     sound.data = vec![0xfc; SOUND as usize];
-    // Only the second camera of the van sends, and both of Kim's.
+    // Only the second camera of the van sends, but both of Kim's.
     recording.take("p1", Track::Camera(1), at, &keyframe(64));
     recording.take("p1", Track::Camera(7), at, &keyframe(64));
     recording.take("p1", Track::Sound, at, &sound);

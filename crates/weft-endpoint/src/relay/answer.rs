@@ -4,12 +4,12 @@ use weft_rooms::{MAX_CAMERAS, Publishing};
 
 use crate::caller::CallError;
 
-/// Event between a relay and an encoder, whom the name given to [`RelayInlet::publish`](super::RelayInlet::publish)
-/// identifies.
+/// Event between a relay and an encoder, identified by the name given to
+/// [`RelayInlet::publish`](super::RelayInlet::publish).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RelayEvent {
-    /// The encoder's media arrives.
+    /// Media of the encoder arrives.
     Connected {
         /// Name of the encoder.
         encoder: String,
@@ -18,7 +18,7 @@ pub enum RelayEvent {
     Ended {
         /// Name of the encoder.
         encoder: String,
-        /// Reason for people, a sentence without its full stop.
+        /// Reason for display: a sentence without its full stop.
         reason: String,
     },
 }
@@ -28,30 +28,30 @@ pub enum RelayEvent {
 pub struct Relayed {
     /// Answer in SDP.
     pub sdp: String,
-    /// Tracks that are taken.
+    /// Accepted tracks.
     pub publishing: Publishing,
 }
 
-/// Reason why an encoder is refused.
+/// Reason why the relay refuses an encoder.
 #[derive(Debug, thiserror::Error)]
 pub enum RelayError {
     /// Another encoder is connected.
     #[error("another encoder is publishing through this relay")]
     Busy,
-    /// The encoder sends more tracks than a publication has.
+    /// The encoder sends more tracks than a publication supports.
     #[error(
         "the offer has {cameras} cameras and {sounds} of sound; a relay takes {MAX_CAMERAS} and one"
     )]
     TooMany {
         /// Number of cameras.
         cameras: usize,
-        /// Number of tracks of sound.
+        /// Number of sound tracks.
         sounds: usize,
     },
     /// The cameras use different codecs.
     #[error("the offer's cameras use different codecs; use one for all")]
     MixedCodecs,
-    /// The offer cannot be used, or the relay has ended.
+    /// The offer is unusable, or the relay has ended.
     #[error(transparent)]
     Call(#[from] CallError),
 }

@@ -1,4 +1,4 @@
-//! Encoder that is connected to a relay.
+//! Encoder connected to a relay.
 
 use std::sync::Arc;
 
@@ -21,17 +21,17 @@ use crate::sources::video::{VideoControl, VideoFrame};
 pub struct Encoder {
     pub name: String,
     pub peer: PeerKey,
-    /// Sections of its offer, each with the one that sends it on.
+    /// Sections of its offer, each with the section that forwards it.
     sections: Vec<(Mid, Section)>,
     pub is_connected: bool,
     /// Time of its last frame, or of its offer.
     pub heard: Instant,
-    /// Rate that it was last told to keep to.
+    /// Rate limit that was last sent to it.
     pub told: Option<Rate>,
 }
 
 impl Encoder {
-    /// Checks what an answered encoder sends.
+    /// Checks the tracks of an answered encoder.
     pub fn new(name: String, answered: &Answered, now: Instant) -> Result<Encoder, RelayError> {
         let sections = answered.sections.clone();
         let of = |kind| {
@@ -67,12 +67,12 @@ impl Encoder {
         codecs.filter(move |codec| codec.kind() == kind)
     }
 
-    /// Codec of the pictures, if there are any.
+    /// Returns the codec of the pictures, if there are any.
     pub fn video_codec(&self) -> Option<Codec> {
         self.codecs(MediaKind::Video).next()
     }
 
-    /// Track of a section of its offer.
+    /// Returns the track of a section of its offer.
     pub fn track(&self, section: Mid) -> Option<Track> {
         let place = self.sections.iter().position(|(mid, _)| *mid == section)?;
         match self.sections[place].1.kind {
@@ -85,21 +85,21 @@ impl Encoder {
         }
     }
 
-    /// Section of its offer with the camera at this place.
+    /// Returns the section of its offer with this camera.
     pub fn section(&self, camera: usize) -> Option<Mid> {
         let sections = self.sections.iter();
         let mut cameras = sections.filter(|(_, own)| own.kind == MediaKind::Video);
         cameras.nth(camera).map(|(mid, _)| *mid)
     }
 
-    /// Names of the codecs, for people.
+    /// Returns the names of the codecs, for display.
     pub fn description(&self) -> String {
         let sections = self.sections.iter().filter_map(|(_, section)| section.form);
         let names: Vec<&str> = sections.map(|form| form.codec().encoding()).collect();
         names.join(" and ")
     }
 
-    /// Tracks in the form that a room shows.
+    /// Returns the tracks in the form that a room shows.
     pub fn publishing(&self) -> Publishing {
         Publishing {
             cameras: self
@@ -110,7 +110,7 @@ impl Encoder {
         }
     }
 
-    /// Sections of the publication: cameras in order, then the sound.
+    /// Returns the sections of the publication: cameras in order, then the sound.
     pub fn outgoing(&self) -> Vec<Section> {
         let of = |kind| {
             let sections = self.sections.iter().map(|(_, section)| section.clone());
@@ -120,7 +120,7 @@ impl Encoder {
     }
 }
 
-/// Track on its way from an encoder to the publication.
+/// Camera track forwarded from an encoder to the publication.
 pub struct CameraRelay {
     pub control: Arc<VideoControl>,
     dropper: FrameDropper,
@@ -144,7 +144,7 @@ impl CameraRelay {
         self.dropper = FrameDropper::default();
     }
 
-    /// Returns the command that sends a frame of this camera, if there is room for it.
+    /// Returns the command that sends a frame of this camera, if the rate allows it.
     pub fn on_frame(
         &mut self,
         now: Instant,
@@ -182,7 +182,8 @@ impl CameraRelay {
         })
     }
 
-    /// Whether to ask the encoder for a keyframe: the server wants one, or a gap can end.
+    /// Whether to request a keyframe from the encoder: the server wants one, or a gap can
+    /// end.
     pub fn wants_keyframe(&mut self, now: Instant) -> bool {
         let Allowance {
             keyframe_requests,
@@ -195,18 +196,18 @@ impl CameraRelay {
         is_requested || ends_gap
     }
 
-    /// Rate that this camera may have.
+    /// Returns the rate that this camera may use.
     pub fn rate(&self) -> Rate {
         self.control.allowance().rate
     }
 
-    /// Change in whether the encoder keeps to the rate.
+    /// Returns a change in whether the encoder respects the rate.
     pub fn pace_change(&mut self, now: Instant) -> Option<EncoderPace> {
         self.dropper.pace_change(now, self.rate())
     }
 }
 
-/// Sound on its way from an encoder to the publication.
+/// Sound track forwarded from an encoder to the publication.
 pub struct SoundRelay(Timeline);
 
 impl SoundRelay {
@@ -230,7 +231,7 @@ impl SoundRelay {
     }
 }
 
-/// Rate to tell an encoder: that of all cameras, and the sound's.
+/// Returns the rate limit for an encoder: the sum over all cameras, and the sound.
 pub fn total(cameras: &[CameraRelay]) -> Rate {
     let cameras: Rate = cameras.iter().map(CameraRelay::rate).sum();
     cameras + sound::RATE

@@ -1,4 +1,4 @@
-//! Thread of a relay: joins the encoder's connection to the publication.
+//! Thread of a relay: connects the encoder to the publication.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
@@ -22,16 +22,16 @@ use crate::notice::Notices;
 use crate::persistent::{PersistentConnection, Purpose};
 use crate::signalling::MediaEndpoint;
 
-/// Time between looks at what the links carry. Chosen by us: several in the round trip of
-/// a slow link.
+/// Interval between checks of the links' rates. Chosen by us: several in the round trip
+/// of a slow link.
 const TICK: Duration = Duration::from_millis(50);
 /// Time for which the publication waits for the next encoder. Chosen by us: programs
-/// connect again after a few seconds, and viewers keep their connection meanwhile.
+/// reconnect after a few seconds, and viewers stay connected in the meantime.
 const AWAY: Duration = Duration::from_secs(10);
-/// Silence after which another encoder may take the place of a connected one. Chosen by
-/// us: a program that was killed is away for as long before it is started again.
+/// Silence after which another encoder may replace a connected one. Chosen by us:
+/// restarting a killed program takes this long.
 const SILENT: weft_units::Duration = weft_units::Duration::from_secs(2);
-/// Change of the rate that is worth telling: a part of it. Chosen by us.
+/// Relative change of the rate that is reported to the encoder. Chosen by us.
 const WORTH_TELLING: f64 = 0.05;
 
 /// Message to the thread.
@@ -48,7 +48,7 @@ pub enum Message {
     End,
 }
 
-/// Endpoint that is published to, and the links that lead there.
+/// Endpoint to publish to, and the links to it.
 pub struct Target {
     pub endpoint: MediaEndpoint,
     pub links: Links,
@@ -74,7 +74,7 @@ pub struct Run<H> {
     hear: H,
     encoder: Option<Encoder>,
     publication: Option<Publication>,
-    /// Time at which the publication ends if no encoder comes.
+    /// Time at which the publication ends unless an encoder connects.
     ends_at: Option<Instant>,
 }
 
@@ -98,7 +98,7 @@ impl<H: Fn(RelayEvent)> Run<H> {
         }
     }
 
-    /// Runs until a message ends it or the server refuses for good.
+    /// Runs until a message ends it or the server refuses permanently.
     pub fn run(&mut self, incoming: &Receiver<Message>) -> Result<(), ConnectError> {
         let mut next_tick = Instant::now() + TICK;
         let ended = loop {
@@ -148,7 +148,7 @@ impl<H: Fn(RelayEvent)> Run<H> {
         self.target.clock.now()
     }
 
-    /// Takes an encoder, unless another one sends.
+    /// Accepts an encoder, unless another one is sending.
     fn publish(&mut self, name: String, offer: String) -> Result<Relayed, RelayError> {
         let now = self.now();
         if let Some(current) = &self.encoder {
@@ -209,13 +209,13 @@ impl<H: Fn(RelayEvent)> Run<H> {
             News::Failed(reason) => self.lose_encoder(&reason),
             News::Ended => self.lose_encoder("it has stopped"),
             News::Path { .. } | News::Unanswered => {}
-            // It has no data channels.
+            // Encoders have no data channels.
             News::ChannelOpened(_) | News::ChannelClosed(_) | News::Message(..) => {}
         }
     }
 
-    /// Publishes what the encoder sends, or continues the publication of an earlier one
-    /// that sent the same.
+    /// Publishes the encoder's tracks, or continues the publication of an earlier encoder
+    /// with the same tracks.
     fn connect(&mut self) {
         let Some(encoder) = self
             .encoder
@@ -290,7 +290,7 @@ impl<H: Fn(RelayEvent)> Run<H> {
         })
     }
 
-    /// Passes the server's wishes on to the encoder, and ends what is over.
+    /// Forwards the server's requests to the encoder, and ends connections that are over.
     fn look(&mut self, at: Instant) -> Result<(), ConnectError> {
         if self.ends_at.is_some_and(|end| at >= end) {
             self.ends_at = None;
@@ -334,7 +334,7 @@ impl<H: Fn(RelayEvent)> Run<H> {
         Ok(())
     }
 
-    /// Ends the encoder's connection for a reason of its own.
+    /// Ends the encoder's connection for this reason.
     fn lose_encoder(&mut self, reason: &str) {
         let Some(name) = self.encoder.as_ref().map(|encoder| encoder.name.clone()) else {
             return;

@@ -1,8 +1,8 @@
-//! RTP timestamps of a track that go on where an earlier encoder stopped.
+//! RTP timestamps of a track that continue where an earlier encoder stopped.
 
 use weft_units::Instant;
 
-/// Maps the timestamps of one encoder after another to one timeline.
+/// Maps the timestamps of successive encoders to one timeline.
 #[derive(Clone, Copy, Debug)]
 pub struct Timeline {
     /// Ticks per second.
@@ -14,7 +14,7 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// Timeline of a track with this number of ticks per second.
+    /// Creates the timeline of a track with this number of ticks per second.
     pub fn new(clock_rate: u32) -> Timeline {
         Timeline {
             clock_rate,
@@ -23,13 +23,13 @@ impl Timeline {
         }
     }
 
-    /// Continues with another encoder, whose timestamps have nothing to do with those of
-    /// the last one.
+    /// Continues with another encoder, whose timestamps are unrelated to those of the
+    /// last one.
     pub fn change_encoder(&mut self) {
         self.offset = None;
     }
 
-    /// Returns the timestamp to send for an encoder's frame that came at this time.
+    /// Returns the timestamp to send for an encoder's frame that arrived at this time.
     pub fn map(&mut self, now: Instant, timestamp: u32) -> u32 {
         let offset = *self.offset.get_or_insert_with(|| match self.last {
             Some((last, at)) => {

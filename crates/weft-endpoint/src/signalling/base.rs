@@ -1,14 +1,15 @@
-//! Server of a cluster that requests go to.
+//! Server of a cluster to which requests are sent.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::error::SignallingError;
 
-/// Failures in a row of a server to which the named one has redirected, after which
-/// requests return to the named one. Chosen by us: one is a broken connection.
+/// Consecutive failures of a server to which the configured one has redirected, after
+/// which requests return to the configured one. Chosen by us: a single failure may be a
+/// broken connection.
 const FAILURES: u32 = 2;
 
-/// URL of the server that was named, or of another one of its cluster to which it has
+/// URL of the configured server, or of another one of its cluster to which it has
 /// redirected.
 #[derive(Clone)]
 pub(super) struct Base {
@@ -40,11 +41,11 @@ impl Base {
         other.unwrap_or_else(|| self.named.clone())
     }
 
-    /// Base of another server of the cluster, at the root of this URL. Requests there return
-    /// to the named one when it fails.
+    /// Returns the base of another server of the cluster, at the root of this URL. Its
+    /// requests return to the configured server when it fails.
     ///
     /// # Errors
-    /// As [`Base::follow`].
+    /// Errors of [`Base::follow`].
     pub fn elsewhere(&self, url: &str) -> Result<Base, SignallingError> {
         let base = Base::new(self.url());
         base.follow_to_root(url)?;
@@ -52,13 +53,13 @@ impl Base {
         Ok(Base { named, ..base })
     }
 
-    /// Returns to the named server.
+    /// Returns to the configured server.
     pub fn reset(&self) {
         *self.other() = None;
     }
 
     /// Sends requests to another server of the cluster from now on. The token goes there,
-    /// so a server reached over TLS may name only servers with TLS.
+    /// so a server reached over TLS may redirect only to servers with TLS.
     ///
     /// # Errors
     /// [`SignallingError::OtherServer`] if the redirect is not followed.
@@ -81,7 +82,7 @@ impl Base {
     /// Follows a redirect to the root of another server.
     ///
     /// # Errors
-    /// As [`Base::follow`].
+    /// Errors of [`Base::follow`].
     pub fn follow_to_root(&self, url: &str) -> Result<(), SignallingError> {
         self.follow(origin(url))
     }
@@ -98,7 +99,7 @@ impl Base {
     }
 }
 
-/// Scheme, host and port, as written in a URL with a scheme.
+/// Returns scheme, host and port, as written in a URL with a scheme.
 pub(super) fn origin(url: &str) -> &str {
     let host = url.find("://").map_or(0, |i| i + 3);
     let path = url[host..].find(['/', '?', '#']);

@@ -13,15 +13,15 @@ pub enum SignallingError {
         "`{0}` is not a server address; write it like http://127.0.0.1:8080 or https://HOST:PORT"
     )]
     Url(String),
-    /// URL copied from a browser, with parts that do not belong.
+    /// URL copied from a browser, with superfluous parts.
     #[error("`{url}` has more than the server's address: {}", .part.remedy())]
     UrlParts {
         /// URL as given.
         url: String,
-        /// Part that does not belong.
+        /// Superfluous part.
         part: UrlPart,
     },
-    /// No answer, or not in HTTP.
+    /// No answer, or an answer that is not HTTP.
     #[error("cannot reach {url}: {error}; check that the server is running there")]
     Unreachable {
         /// Root URL of the server.
@@ -39,7 +39,7 @@ pub enum SignallingError {
         /// Evidence of the loss.
         stall: Stall,
     },
-    /// Requests fail while media flows: the server is running.
+    /// Requests fail while media flows, so the server is running.
     #[error("requests to {url} fail: {error}; pictures and sound still flow")]
     OnlyMedia {
         /// Root URL of the server.
@@ -47,7 +47,7 @@ pub enum SignallingError {
         /// Message of the system.
         error: String,
     },
-    /// The host is unknown, or there is no network to resolve it.
+    /// The host is unknown, or no network is available to resolve it.
     #[error(
         "cannot find the host of {url}: {error}; check the spelling of its name and your network connection"
     )]
@@ -101,13 +101,13 @@ pub enum SignallingError {
         error: String,
         /// Remedy, a sentence; may be empty.
         remedy: String,
-        /// Kind of refusal in a word, if the server gives one: a token that
-        /// does not allow the request.
+        /// Kind of refusal in one word, if the server gives one: a token that does not
+        /// allow the request.
         kind: Option<String>,
-        /// Time after which the server takes another request, if it says so.
+        /// Time after which the server accepts another request, if it says so.
         retry_after: Option<Duration>,
     },
-    /// The server speaks HTTP, but not WHIP or WHEP (RFC 9725 section 4.2).
+    /// The server supports HTTP, but not WHIP or WHEP (RFC 9725 section 4.2).
     #[error(
         "the server accepts the request {what} (HTTP status {status}), but its answer has no \
          Location; is {url} the address of a WHIP or WHEP endpoint?"
@@ -128,7 +128,7 @@ pub enum SignallingError {
         /// Problem in words.
         error: String,
     },
-    /// The resource is on another server, which must not get the token and the
+    /// The resource is on another server, which must not receive the token and the
     /// participant's secret.
     #[error(
         "{url} names a resource on another server, `{location}`; weft sends the token only to \
@@ -140,8 +140,8 @@ pub enum SignallingError {
         /// URL of the resource.
         location: String,
     },
-    /// The server redirects the request to another server of its cluster, to which weft
-    /// does not follow.
+    /// The server redirects the request to another server of its cluster, and weft does
+    /// not follow.
     #[error(
         "{url} redirects to `{}`, another server of its cluster; weft follows only one such \
          redirect, and none from https to http", printable(to.get(..300).unwrap_or(to))
@@ -164,12 +164,12 @@ pub enum SignallingError {
     },
 }
 
-/// Link as a prefix of a sentence.
+/// Returns the link as a prefix of a sentence.
 fn over(link: Option<&str>) -> String {
     link.map_or_else(String::new, |link| format!("link `{link}`: "))
 }
 
-/// Links as part of a sentence.
+/// Returns the links as part of a sentence.
 fn over_all(links: &[String]) -> String {
     match links {
         [] => String::new(),
@@ -178,11 +178,11 @@ fn over_all(links: &[String]) -> String {
     }
 }
 
-/// Evidence about an open connection that carries nothing.
+/// Evidence about an open connection that carries no data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stall {
     /// The other end does not acknowledge the request, although it acknowledged the
-    /// opening: large packets are lost on the way to the server (a path MTU black hole).
+    /// connection: large packets to the server are lost (a path MTU black hole).
     Unacknowledged,
     /// No answer arrives: the server hangs, or large packets from it are lost.
     Unanswered,
@@ -203,7 +203,7 @@ impl Stall {
     }
 }
 
-/// Part of a URL that goes beyond the server's root.
+/// Part of a URL beyond the server's root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UrlPart {
     /// Query or fragment, as in the page's URL with a token.
@@ -308,8 +308,8 @@ impl SignallingError {
             }
             | SignallingError::Events { .. } => true,
             SignallingError::Refused { status, kind, .. } => {
-                // 403: a restarted server has not admitted us yet. With a kind,
-                // it concerns the token, and a retry cannot help.
+                // 403: a restarted server has not admitted us yet. With a kind, the token
+                // is the reason, and a retry cannot help.
                 (*status == 403 && kind.is_none())
                     || matches!(status, 404 | 409 | 429)
                     || *status >= 500
@@ -324,7 +324,7 @@ impl SignallingError {
         matches!(self, SignallingError::Refused { status, .. } if statuses.contains(status))
     }
 
-    /// Time after which the server takes another request, if it says so.
+    /// Returns the time after which the server accepts another request, if it says so.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
@@ -333,8 +333,7 @@ impl SignallingError {
         }
     }
 
-    /// Adjusts the error for a server that media still reaches: only requests
-    /// fail.
+    /// Adjusts the error for a server that media still reaches, so only requests fail.
     #[must_use]
     pub fn while_media_flows(self) -> SignallingError {
         match self {
@@ -346,8 +345,8 @@ impl SignallingError {
         }
     }
 
-    /// Adds the failure of a later attempt. The first failure is reported, but a stall only
-    /// if all attempts stalled: a connection that was open before an outage stalls, too.
+    /// Adds the failure of a later attempt. Reports the first failure, but a stall only if
+    /// all attempts stalled, because a connection opened before an outage stalls too.
     pub(super) fn and(self, later: SignallingError) -> SignallingError {
         match (self, later) {
             (
@@ -379,8 +378,8 @@ impl SignallingError {
         }
     }
 
-    /// Key for comparing errors: the system's messages about a dead network
-    /// change from one second to the next.
+    /// Returns a key for comparing errors, because the system's messages about a dead
+    /// network change from second to second.
     #[must_use]
     pub fn kind(&self) -> String {
         match self {

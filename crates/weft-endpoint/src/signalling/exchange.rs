@@ -13,8 +13,8 @@ use super::base::Base;
 use super::error::{CertificateFault, SignallingError, Stall};
 use super::links::{LinkConnector, LinkFault, OpenError, Unresolved, Used, take_used};
 
-/// Time for a request with all its attempts: the server answers within 5 s.
-/// Chosen by us.
+/// Time limit for a request with all its attempts: the server answers within 5 s. Chosen
+/// by us.
 const REQUEST: Duration = Duration::from_secs(10);
 
 /// Media type of session descriptions.
@@ -23,22 +23,22 @@ pub(super) const SDP: &str = "application/sdp";
 /// Request to play, as part of an error.
 pub(super) const PLAY: &str = "to play";
 
-/// Header of a redirect to another server of the cluster, with its name.
+/// Header of a redirect to another server of the cluster, with the name of that server.
 const NODE: &str = "weft-node";
 
-/// Longest answer but a session description: refusals of weft's server are far
-/// shorter. Chosen by us.
+/// Maximum size of an answer other than a session description: refusals of weft's server
+/// are far shorter. Chosen by us.
 const MAX_ANSWER: u64 = 64 << 10;
 
-/// Longest answer with a session description: as long as `weft-wire` reads. The
-/// server's offer to receive 25 others has 60 KiB with one candidate. Chosen by us.
+/// Maximum size of an answer with a session description: the limit of `weft-wire`. The
+/// server's offer for receiving 25 others has 60 KiB with one candidate. Chosen by us.
 pub(super) const MAX_DESCRIPTION: u64 = 256 << 10;
 
 /// Maximum size of an answer's headers in octets. The server sends a few
 /// hundred. Chosen by us.
 const MAX_HEADERS: usize = 16 << 10;
 
-/// Maximum number of characters shown of a server's message. Chosen by us.
+/// Maximum number of characters of a server's message to display. Chosen by us.
 const MAX_WORDS: usize = 300;
 
 /// Time for an answer on an open connection before the request moves to the
@@ -46,8 +46,8 @@ const MAX_WORDS: usize = 300;
 /// short enough that a call connects within 5 s if the second link works.
 pub(super) const ANSWER: Duration = Duration::from_secs(2);
 
-/// Shortest time for another attempt. A shorter one fails whatever the server
-/// does, so its error says nothing. Chosen by us.
+/// Minimum time for another attempt. A shorter one would always fail, so its error would
+/// say nothing about the server. Chosen by us.
 const ATTEMPT: Duration = Duration::from_millis(500);
 
 /// Timeouts of one attempt at a request.
@@ -74,11 +74,11 @@ impl AttemptTimeouts {
     }
 }
 
-/// Kind of server, by which answers are read.
+/// Kind of server, which determines how answers are interpreted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ServerKind {
-    /// A weft server redirects only to servers of its cluster, and says so: otherwise it is
-    /// a captive portal.
+    /// A weft server redirects only to servers of its cluster, and marks these redirects;
+    /// any other redirect comes from a captive portal.
     Weft,
     /// A WHIP or WHEP endpoint may redirect to another server (RFC 9725 section 4.5), and
     /// a WHEP endpoint may refuse an offer by making its own.
@@ -99,7 +99,7 @@ pub(super) struct Exchange {
 enum Failure {
     /// No answer; another attempt may succeed.
     Broken(LinkFault, Box<SignallingError>),
-    /// An answer that does not come from a weft server.
+    /// An answer from something other than a weft server.
     Foreign(LinkFault, Box<SignallingError>),
     /// A refusal of the server, or an error that no other link can avoid.
     Final(Box<SignallingError>),
@@ -125,7 +125,7 @@ impl Exchange {
     /// HTTP with another server of the cluster over the same links.
     ///
     /// # Errors
-    /// As [`Base::follow`].
+    /// Errors of [`Base::follow`].
     pub fn elsewhere(&self, url: &str) -> Result<Exchange, SignallingError> {
         Ok(Exchange {
             base: self.base.elsewhere(url)?,
@@ -133,9 +133,9 @@ impl Exchange {
         })
     }
 
-    /// Sends a request, and retries it over the next link after a timeout, a
-    /// broken connection or a foreign answer. A valid answer with a body has
-    /// the media type `kind`; `take` reads it.
+    /// Sends a request, and retries it over the next link after a timeout, a broken
+    /// connection or a foreign answer. A valid answer with a body has the media type
+    /// `kind` and is read by `take`.
     ///
     /// If the server had already accepted an offer, the retry creates a second
     /// connection, which replaces the first (docs/protocol/http.md); the first
@@ -188,7 +188,7 @@ impl Exchange {
             if let Some(link) = link {
                 self.links.fail(link, fault);
             }
-            // The first failure is reported, but a foreign answer is more
+            // The first failure is reported, unless a later foreign answer is more
             // specific.
             told = Some(match told {
                 Some(before) if !is_foreign => Box::new(before.and(*error)),
@@ -245,7 +245,7 @@ impl Exchange {
             let error = Box::new(SignallingError::Redirected { url, to });
             return Err(match redirects && stays {
                 true => Failure::Final(error),
-                // It may be a captive portal's: the other links are tried, too.
+                // It may come from a captive portal, so the other links are tried too.
                 false => Failure::Foreign(fault, error),
             });
         }
@@ -265,15 +265,15 @@ impl Exchange {
         let body = response.body_mut().with_config().limit(MAX_ANSWER);
         let body = body.read_to_string().unwrap_or_default();
         let refused = Box::new(refusal(what, (status, retry_after), &body));
-        // weft gives its reasons in JSON.
+        // weft sends its reasons as JSON.
         let is_foreign = self.kind == ServerKind::Weft && !kind.starts_with("application/json");
         let fault = match (is_page || is_foreign, status) {
             (false, _) => return Err(Failure::Final(refused)),
-            // Filters and portals of networks forbid.
+            // Filters and captive portals forbid requests.
             (true, 403) => LinkFault::Portal {
                 answer: format!("with its own page (HTTP status {status})"),
             },
-            // A proxy before the server, or another program at its address.
+            // A proxy in front of the server, or another program at its address.
             (true, _) => LinkFault::Broken(format!("an error page, HTTP status {status}")),
         };
         Err(Failure::Foreign(fault, refused))
@@ -350,13 +350,13 @@ fn words(error: &ureq::Error) -> String {
     })
 }
 
-/// A server's message for display: on one line, and of limited length.
+/// Returns a server's message for display: on one line, and of limited length.
 pub(super) fn shortened(words: &str) -> String {
     let words: String = words.chars().take(MAX_WORDS).collect();
     printable(&words).to_string()
 }
 
-/// Host of a URL, if it has one.
+/// Returns the host of a URL, if it has one.
 fn host(url: &str) -> Option<String> {
     let url: Uri = url.parse().ok()?;
     url.host().map(str::to_owned)
@@ -371,7 +371,7 @@ struct Problem {
     kind: Option<String>,
 }
 
-/// Refusal in the server's own words.
+/// Returns the refusal in the server's own words.
 fn refusal(
     what: &'static str,
     (status, retry_after): (u16, Option<Duration>),
@@ -389,7 +389,7 @@ fn refusal(
         .to_owned(),
         kind: None,
     });
-    // The server's remedy for a missing token is written for users of the page.
+    // The server's remedy for a missing token addresses users of the page.
     let remedy = match (status, problem.kind.as_deref()) {
         (401, None | Some("token_missing")) => "give the server's token".to_owned(),
         _ => shortened(&problem.remedy),

@@ -1,4 +1,4 @@
-//! Invitation link, as sent to guests for their browser.
+//! Invitation link for a guest's browser.
 
 use percent_encoding::percent_decode_str;
 

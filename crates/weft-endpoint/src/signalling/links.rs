@@ -1,5 +1,5 @@
-//! HTTP over the call's own links: a connection uses the first link that
-//! reaches the server, and ends when that link goes down.
+//! HTTP over the call's own links. A connection uses the first link that reaches the
+//! server, and ends when that link goes down.
 
 mod dns;
 mod health;
@@ -42,14 +42,14 @@ pub struct LinkConnector(Arc<Shared>);
 struct Shared {
     /// Configured links; empty for the system's routes.
     links: Vec<LinkChoice>,
-    /// Fallback when no link leads to the server.
+    /// Fallback if no link reaches the server.
     otherwise: Otherwise,
     tls: Arc<ClientConfig>,
     names: Names,
     state: Mutex<State>,
 }
 
-/// Fallback when no link leads to the server.
+/// Fallback if no link reaches the server.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Otherwise {
     Routes,
@@ -58,13 +58,13 @@ enum Otherwise {
 
 #[derive(Default)]
 struct State {
-    /// State of each link, by index; that of the routes under `None`.
+    /// State of each link by index; the state of the system's routes is under `None`.
     health: BTreeMap<Option<usize>, Health>,
     /// Connection of the room's events.
     listening: Option<Used>,
     /// Addresses from which the server has answered.
     reached: Vec<IpAddr>,
-    /// Connections and the link that each goes over.
+    /// Connections, with the link of each.
     open: Vec<(usize, Weak<TcpStream>)>,
 }
 
@@ -90,20 +90,19 @@ impl LinkConnector {
         })))
     }
 
-    /// Configured link with this name; `None` for a link that appeared during
+    /// Returns the configured link with this name; `None` for a link that appeared during
     /// the call.
     pub fn choice(&self, link: &str) -> Option<&LinkChoice> {
         self.0.links.iter().find(|choice| choice.name == link)
     }
 
-    /// Address of the server, after a successful connection.
+    /// Returns the address of the server after a successful connection.
     pub fn server(&self) -> Option<IpAddr> {
         self.0.names.last()
     }
 
-    /// Reports the state of a link according to media. Connections over a link
-    /// that is down are closed at once, so that their readers continue over
-    /// another link.
+    /// Records the state of a link as observed by media. Closes connections over a link
+    /// that is down at once, so that their readers continue over another link.
     pub fn set_up(&self, link: &str, up: bool) {
         let Some(index) = self.0.links.iter().position(|l| l.name == link) else {
             return;
@@ -131,13 +130,12 @@ impl LinkConnector {
         }
     }
 
-    /// Addresses that have answered, the newest first.
+    /// Returns the addresses that have answered, the newest first.
     pub fn reached(&self) -> Vec<IpAddr> {
         self.state().reached.clone()
     }
 
-    /// Records a failed request over this link: other links are tried first for
-    /// a while.
+    /// Records a failed request over this link; other links are tried first for a while.
     pub fn fail(&self, link: Option<usize>, fault: LinkFault) {
         let now = Instant::now();
         self.state()
@@ -163,17 +161,17 @@ impl LinkConnector {
         }
     }
 
-    /// Number of configured links.
+    /// Returns the number of configured links.
     pub fn count(&self) -> usize {
         self.0.links.len()
     }
 
-    /// Name of the link; `None` for the system's routes.
+    /// Returns the name of the link; `None` for the system's routes.
     pub fn name(&self, link: Option<usize>) -> Option<&str> {
         Some(&self.0.links.get(link?)?.name)
     }
 
-    /// Links over which requests fail, by name.
+    /// Returns the links over which requests fail, by name.
     pub fn faults(&self) -> BTreeMap<String, LinkFault> {
         let state = self.state();
         let faults = state.health.iter().filter_map(|(link, health)| {
@@ -189,13 +187,13 @@ impl LinkConnector {
         state.health.get(&link).is_some_and(|h| h.is_avoided(now))
     }
 
-    /// TLS with the trusted certificates.
+    /// Returns the TLS configuration with the trusted certificates.
     pub fn tls(&self) -> Arc<ClientConfig> {
         Arc::clone(&self.0.tls)
     }
 
-    /// Connects over the links, those without recent faults first, and finally
-    /// over the system's routes.
+    /// Connects over the links, first those without recent faults, and finally over the
+    /// system's routes.
     fn open(&self, target: &Target, limit: Duration) -> Result<Connection, OpenError> {
         let routes = self.routes();
         let (won, failures) = match routes.is_empty() {
@@ -225,8 +223,8 @@ impl LinkConnector {
         Ok(connection)
     }
 
-    /// Records the failures of links. A foreign certificate counts as a captive
-    /// portal's if another link reaches the server.
+    /// Records the failures of links. A foreign certificate is attributed to a captive
+    /// portal if another link reaches the server.
     fn blame(&self, failures: Failures, is_connected: bool) {
         for (link, error) in failures {
             let fault = match error {
@@ -240,7 +238,7 @@ impl LinkConnector {
         }
     }
 
-    /// Available links, those without recent faults first.
+    /// Returns the available links, first those without recent faults.
     fn routes(&self) -> Vec<LinkRoute> {
         let links = self.0.links.iter().enumerate();
         let routes = links.map(|(index, spec)| LinkRoute {

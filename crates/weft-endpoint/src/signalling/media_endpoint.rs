@@ -14,17 +14,17 @@ use super::{Created, Server};
 use crate::links::LinkTrouble;
 use crate::turn::TurnConnector;
 
-/// Redirects that are followed. Chosen by us: a load balancer needs one.
+/// Maximum number of redirects to follow. Chosen by us: a load balancer needs one.
 const MAX_REDIRECTS: usize = 3;
 
-/// Statuses of a refused offer after which a player asks for the server's own offer:
-/// servers that always offer take an offer for a bad request.
+/// Statuses of a refused offer after which a player requests the server's own offer,
+/// because servers that always make the offer treat an offer as a bad request.
 const WANTS_TO_OFFER: [u16; 4] = [400, 406, 415, 422];
 
 /// Request to publish, as part of an error.
 const PUBLISH: &str = "to publish";
 
-/// A WHIP or WHEP endpoint: an address that takes offers.
+/// WHIP or WHEP endpoint: a URL that accepts offers.
 #[derive(Clone)]
 pub struct MediaEndpoint {
     resources: Resources,
@@ -32,11 +32,12 @@ pub struct MediaEndpoint {
 }
 
 impl MediaEndpoint {
-    /// The endpoint at the server's `url`, which is its whole address, asked over these
-    /// links in turn; over none of them: wherever the routes lead. No request is made yet.
+    /// Creates a client of the endpoint at the server's `url`, which is its full URL.
+    /// Requests try these links in order; without links they use the system's routes.
+    /// Sends no request yet.
     ///
     /// # Errors
-    /// If the address is not one of HTTP, or the certificate to trust cannot be read.
+    /// If the URL is not an HTTP URL, or the trusted certificate cannot be read.
     pub fn new(server: &Server, links: Vec<LinkChoice>) -> Result<MediaEndpoint, SignallingError> {
         let url = server.url.clone();
         let uri: Option<Uri> = url.parse().ok();
@@ -45,27 +46,27 @@ impl MediaEndpoint {
             return Err(SignallingError::Url(url));
         }
         let links = LinkConnector::new(links, server.trust.config()?);
-        // A query may hold a key, which messages must not show.
+        // A query may contain a key, which messages must not show.
         let shown = url.split(['?', '#']).next().unwrap_or_default().to_owned();
         let exchange = Exchange::new(links, shown, ServerKind::Any);
         let resources = Resources::new(exchange, server.token.clone());
         Ok(MediaEndpoint { resources, url })
     }
 
-    /// Address without its query, for messages.
+    /// Returns the URL without its query, for messages.
     #[must_use]
     pub fn shown_url(&self) -> String {
         self.resources.exchange.base.url()
     }
 
-    /// Connector to TURN servers, which trusts the same certificates.
+    /// Returns a connector to TURN servers, which trusts the same certificates.
     #[must_use]
     pub fn turn_connector(&self) -> Arc<dyn TurnConnector> {
         Arc::new(LinkTurnConnector(self.resources.exchange.links.tls()))
     }
 
-    /// Publishes an offer. Redirects are followed on the same server, and one to another
-    /// server of a weft cluster: the token is for no others.
+    /// Publishes an offer. Follows redirects on the same server, and one to another
+    /// server of a weft cluster, because the token is for no other servers.
     ///
     /// # Errors
     /// If the server refuses or cannot be reached.
@@ -74,7 +75,7 @@ impl MediaEndpoint {
     }
 
     /// Plays with this offer. A server that makes the offers itself answers with its own
-    /// one, at once (406 or 409) or when it is asked for it with an empty body.
+    /// offer, at once (406 or 409) or after a request with an empty body.
     ///
     /// # Errors
     /// If the server refuses or cannot be reached.
@@ -83,7 +84,8 @@ impl MediaEndpoint {
             Err(error) if error.has_status(&WANTS_TO_OFFER) => error,
             done => return done,
         };
-        // If the server refuses this, too, its reason against our offer is the better one.
+        // If the server refuses this too, its reason for refusing our offer is more
+        // useful.
         self.create(PLAY, "").map_err(|_| refused)
     }
 
@@ -123,18 +125,18 @@ impl MediaEndpoint {
         self.resources.delete(location)
     }
 
-    /// Tells requests the state of a link by its media: they leave a dead one.
+    /// Reports the state of a link as observed by media; requests leave a dead link.
     pub fn on_link(&self, link: &str, up: bool) {
         self.resources.exchange.links.set_up(link, up);
     }
 
-    /// Links over which requests fail, while others carry them.
+    /// Returns the links over which requests fail while others work.
     #[must_use]
     pub fn link_faults(&self) -> BTreeMap<String, LinkFault> {
         self.resources.exchange.links.faults()
     }
 
-    /// Finds out why a link carries no media. It may take some seconds.
+    /// Diagnoses why a link carries no media. May take some seconds.
     #[must_use]
     pub fn diagnose(&self, link: &str) -> LinkTrouble {
         self.resources.diagnose(link, &self.url, None)

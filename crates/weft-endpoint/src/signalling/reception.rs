@@ -1,5 +1,4 @@
-//! Requests about the reception of a room: one connection for everything that we
-//! receive.
+//! Requests for the reception of a room: one connection for all received media.
 
 use super::error::SignallingError;
 use super::exchange::{AttemptTimeouts, MAX_DESCRIPTION};
@@ -8,8 +7,7 @@ use super::viewing::read_viewing;
 use super::{Created, Identity, ViewedCamera, Viewing};
 
 impl Room {
-    /// Begins to receive the room as our own participant; returns the server's
-    /// offer.
+    /// Starts to receive the room as our own participant; returns the server's offer.
     ///
     /// # Errors
     /// If the server refuses or cannot be reached.
@@ -28,7 +26,7 @@ impl Room {
         self.resources.answer(location, answer)
     }
 
-    /// Tells which cameras we want, the most important one first.
+    /// Sends the cameras that we want, the most important one first.
     ///
     /// # Errors
     /// If the server refuses or cannot be reached.

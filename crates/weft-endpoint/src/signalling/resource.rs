@@ -1,4 +1,4 @@
-//! Resources of WHIP and WHEP (RFC 9725): made by posting an offer, ended by DELETE.
+//! WHIP and WHEP resources (RFC 9725), created by posting an offer and ended by DELETE.
 
 use ureq::http::header::{LINK, LOCATION};
 use ureq::http::{Response, Uri};
@@ -12,7 +12,7 @@ use super::{Created, SECRET, SdpRole};
 use crate::links::LinkTrouble;
 use crate::turn::{MAX_SERVERS, TurnServer};
 
-/// The resources of one server, and the token that requests carry.
+/// Resources of one server, and the token for requests.
 #[derive(Clone)]
 pub(super) struct Resources {
     pub exchange: Exchange,
@@ -24,7 +24,8 @@ impl Resources {
         Resources { exchange, token }
     }
 
-    /// Resources of another server of the cluster, which takes the same token.
+    /// Returns the resources of another server of the cluster, which accepts the same
+    /// token.
     ///
     /// # Errors
     /// [`SignallingError::OtherServer`] if the token may not go there.
@@ -47,9 +48,8 @@ impl Resources {
         }
     }
 
-    /// Posts an offer to `url`, or asks for one with an empty `sdp`. The server's description
-    /// comes with the address of a resource. `secret` proves to a room which participant
-    /// asks.
+    /// Posts an offer to `url`, or requests one with an empty `sdp`. The server returns a
+    /// description and the URL of a resource. `secret` proves our identity to a room.
     ///
     /// # Errors
     /// If the server refuses or cannot be reached.
@@ -131,7 +131,7 @@ impl Resources {
     }
 
     /// Diagnoses why a link carries no media: checks its routes, then requests `url` over
-    /// it alone, whose good answer has the media type `kind`. May take some seconds.
+    /// this link only; a valid answer has the media type `kind`. May take some seconds.
     pub fn diagnose(&self, link: &str, url: &str, kind: Option<&'static str>) -> LinkTrouble {
         let links = &self.exchange.links;
         if let Some(LinkFault::Portal { answer }) = links.faults().remove(link) {
@@ -163,8 +163,8 @@ impl Resources {
         }
     }
 
-    /// URL of a resource named in the server's answer to `url`. Requests for it
-    /// carry the token, so it must be on the same server.
+    /// Returns the URL of a resource named in the server's answer to `url`. Requests for
+    /// it carry the token, so it must be on the same server.
     pub fn resolve(&self, url: &str, location: &str) -> Result<String, SignallingError> {
         let foreign = || SignallingError::ForeignLocation {
             url: self.base(),
@@ -188,7 +188,7 @@ impl Resources {
         if location.starts_with('/') {
             return Ok(format!("{own}{location}"));
         }
-        // Beside what was asked for (RFC 3986 section 5.2.3).
+        // Relative to the requested path (RFC 3986 section 5.2.3).
         let path = &url[own.len()..];
         let path = &path[..path.find(['?', '#']).unwrap_or(path.len())];
         let folder = &path[..path.rfind('/').map_or(0, |slash| slash + 1)];
@@ -197,8 +197,7 @@ impl Resources {
     }
 }
 
-/// Scheme, host and port for comparison (RFC 6454 section 4); `None` if
-/// missing.
+/// Returns scheme, host and port for comparison (RFC 6454 section 4); `None` if missing.
 fn place(uri: &Uri) -> Option<(&str, String, u16)> {
     let scheme = uri.scheme_str()?;
     let usual = match scheme {

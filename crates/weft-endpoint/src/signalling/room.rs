@@ -53,7 +53,7 @@ impl Room {
         })
     }
 
-    /// Client of the same room on another server of the cluster.
+    /// Returns a client of the same room on another server of the cluster.
     ///
     /// # Errors
     /// [`SignallingError::OtherServer`] if the token may not go there.
@@ -64,7 +64,7 @@ impl Room {
         })
     }
 
-    /// Ends our presence on this server after we have moved to another one.
+    /// Leaves this server after a move to another one.
     ///
     /// # Errors
     /// If the server refuses or cannot be reached.
@@ -79,14 +79,14 @@ impl Room {
         self.exchange().ask("to leave", None, send, |_, _| Ok(()))
     }
 
-    /// Connector to TURN servers, which trusts the same certificates.
+    /// Returns a connector to TURN servers, which trusts the same certificates.
     #[must_use]
     pub fn turn_connector(&self) -> Arc<dyn TurnConnector> {
         Arc::new(LinkTurnConnector(self.exchange().links.tls()))
     }
 
-    /// Reports the state of a link according to media: requests leave a link
-    /// that is down.
+    /// Reports the state of a link as observed by media; requests leave a link that is
+    /// down.
     pub fn on_link(&self, link: &str, up: bool) {
         self.exchange().links.set_up(link, up);
     }
@@ -96,7 +96,7 @@ impl Room {
         self.exchange().links.distrust_listening();
     }
 
-    /// Links over which requests fail while others work.
+    /// Returns the links over which requests fail while others work.
     #[must_use]
     pub fn link_faults(&self) -> BTreeMap<String, LinkFault> {
         self.exchange().links.faults()
@@ -110,8 +110,8 @@ impl Room {
         self.exchange().base.url()
     }
 
-    /// Sends a request of a newcomer, and again if the server redirects it to another one
-    /// of its cluster. `ask` appends its argument to the query.
+    /// Sends a newcomer's request, and repeats it if the server redirects it to another
+    /// one of its cluster. `ask` appends its argument to the query.
     fn following<T>(
         &self,
         ask: impl Fn(&str) -> Result<T, SignallingError>,
@@ -142,8 +142,8 @@ impl Room {
         })
     }
 
-    /// Plays a participant's publication as a new participant, which is listed
-    /// during the playback.
+    /// Plays a participant's publication as a new participant, who is listed during the
+    /// playback.
     ///
     /// # Errors
     /// If the server refuses or cannot be reached.
@@ -187,7 +187,7 @@ impl Room {
         self.exchange().ask("to unmute", None, send, |_, _| Ok(()))
     }
 
-    /// Tells the room which kinds of our publication are on.
+    /// Reports to the room which kinds of our media are on.
     ///
     /// # Errors
     /// If the server refuses or cannot be reached.
@@ -227,8 +227,8 @@ impl Room {
         self.exchange().ask(what, None, send, |_, _| Ok(()))
     }
 
-    /// Reads the room's events until the connection ends or `take` returns
-    /// false. Reads the next event after `take` returns.
+    /// Reads the room's events until the connection ends or `take` returns false. Reads
+    /// the next event only after `take` has returned.
     ///
     /// # Errors
     /// If the server refuses or cannot be reached.
@@ -280,8 +280,8 @@ impl Room {
     }
 }
 
-/// Body of an event stream after its first bytes: a path that loses large
-/// packets passes the headers but not the room's list.
+/// Returns the body of an event stream after its first bytes, because a path that loses
+/// large packets passes the headers but not the room's list.
 fn begin(
     response: Response<Body>,
     used: Option<&Used>,
@@ -307,8 +307,8 @@ fn begin(
     }
 }
 
-/// Root URL of the server, for requests to append their paths. Rejects URLs
-/// copied from a browser with a token or a room, and names the right options.
+/// Returns the root URL of the server, to which requests append their paths. Rejects URLs
+/// copied from a browser with a token or a room; the error names the right options.
 fn base(url: &str) -> Result<String, SignallingError> {
     let base = url.trim_end_matches('/');
     let host = base

@@ -1,5 +1,5 @@
-//! Reader of the room's event stream with bounds on size, rate and time: a
-//! server may send anything.
+//! Reader of the room's event stream with bounds on size, rate and time, because a server
+//! may send anything.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::thread;
@@ -13,25 +13,25 @@ use super::viewing::read_viewing;
 use super::{Identity, Participant, RoomEvent, SILENCE, valid_id};
 use crate::turn::{RoomIceServer, TurnServer};
 
-/// Longest event, in octets: the welcome of weft's server is shorter
+/// Maximum size of an event in octets: the welcome of weft's server is smaller
 /// (SECURITY.md).
 const MAX_EVENT: usize = 1 << 20;
 
-/// Octets of events read per second. A full room in which everybody sends
-/// statistics each second has 40 KiB. Chosen by us.
+/// Rate limit in octets per second. A full room in which all participants send statistics
+/// each second needs 40 KiB. Chosen by us.
 const RATE: f64 = (1 << 20) as f64;
 
-/// Octets in a burst: a few welcomes. Chosen by us.
+/// Maximum burst in octets: a few welcomes. Chosen by us.
 const BURST: f64 = (4 << 20) as f64;
 
 /// Minimum cost of an event in octets, which allows 1,024 events per second.
 /// Chosen by us.
 const LEAST: usize = 1 << 10;
 
-/// Longest accepted name, in characters: the limit of weft's server.
+/// Maximum length of a name in characters: the limit of weft's server.
 const MAX_NAME: usize = 64;
 
-/// Longest accepted URL of another server, in octets. Chosen by us.
+/// Maximum length of another server's URL, in octets. Chosen by us.
 const MAX_URL: usize = 1 << 10;
 
 /// Reads events until the stream ends or `take` returns false.
@@ -76,7 +76,7 @@ pub(super) fn read_events(
     Ok(())
 }
 
-/// Next line without its end, up to `most` octets; `None` at the end of the
+/// Returns the next line without its end, up to `most` octets; `None` at the end of the
 /// stream.
 fn next_line(stream: &mut impl BufRead, most: usize) -> io::Result<Option<String>> {
     let began = Instant::now();
@@ -112,10 +112,10 @@ fn next_line(stream: &mut impl BufRead, most: usize) -> io::Result<Option<String
     String::from_utf8(line).map(Some).map_err(invalid)
 }
 
-/// Rate limit of reading. A faster server waits in TCP.
+/// Rate limit of reading. The excess of a faster server waits in TCP.
 struct Pace {
     at: Instant,
-    /// Octets that can be read at once.
+    /// Octets that can be read now.
     left: f64,
 }
 
@@ -206,7 +206,7 @@ pub(super) fn room_event(name: &str, data: &str) -> Option<RoomEvent> {
     }
 }
 
-/// TURN servers of a list; none of one that cannot be read.
+/// Returns the TURN servers of a list; none if the list is unreadable.
 fn turn_servers(list: serde_json::Value) -> Vec<TurnServer> {
     let list: Vec<RoomIceServer> = serde_json::from_value(list).unwrap_or_default();
     TurnServer::of_room(&list)

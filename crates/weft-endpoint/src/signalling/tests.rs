@@ -137,7 +137,7 @@ fn nobody_listening_is_worth_another_try() {
     );
 }
 
-/// Server that gives this answer to one request.
+/// Starts a server that gives this answer to one request.
 fn answering(answer: &str) -> String {
     use std::io::{Read, Write};
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback");

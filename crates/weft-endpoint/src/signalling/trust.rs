@@ -19,10 +19,11 @@ pub enum Trust {
     /// Certificates signed by the public authorities.
     #[default]
     Public,
-    /// Certificates in this file (PEM): of an authority, or the server's own.
+    /// Certificates in this file (PEM): those of a certificate authority, or the server's
+    /// own.
     File(PathBuf),
-    /// Any certificate: a man in the middle can read and change the signalling,
-    /// including the keys of the call.
+    /// Any certificate; a man in the middle can read and change the signalling, including
+    /// the keys of the call.
     Anybody,
 }
 
@@ -82,8 +83,8 @@ impl Trust {
     }
 }
 
-/// Verifies certificates as usual, but reports a wrong name before an unknown
-/// issuer: captive portals show certificates with other names.
+/// Verifies certificates as usual, but reports a wrong name before an unknown issuer,
+/// because the certificates of captive portals have other names.
 #[derive(Debug)]
 struct NamesFirst(Arc<WebPkiServerVerifier>);
 

@@ -7,10 +7,10 @@ use weft_wire::rtp::Mid;
 use super::valid_id;
 use crate::caller::Track;
 
-/// Lines read of a list: as many as a description has media sections.
+/// Maximum number of lines in a list: the number of media sections of a description.
 const MAX_LINES: usize = 64;
 
-/// Media section of a reception, and whose track it carries.
+/// Media section of a reception, with the track that it carries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
     /// Media section.
@@ -24,7 +24,7 @@ pub struct Line {
 /// State of a reception on the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Viewing {
-    /// All lines that carry something; `None` if the message does not say.
+    /// All lines that carry a track; `None` if the message has no list.
     pub lines: Option<Vec<Line>>,
     /// Offer of the server that waits for our answer.
     pub offer: Option<String>,
@@ -35,7 +35,7 @@ pub struct Viewing {
 pub struct ViewedCamera {
     /// Id of the participant.
     pub participant: String,
-    /// Place among the participant's cameras, from 0.
+    /// Index among the participant's cameras, from 0.
     pub camera: usize,
     /// Width of the largest useful picture, in pixels.
     pub width: u32,
@@ -85,7 +85,7 @@ pub struct Wanted {
 }
 
 /// Reads a message about a reception; returns the name of its resource, which answers
-/// lack, and its news. `None` if it cannot be read.
+/// omit, and its news. `None` if it is unreadable.
 pub(super) fn read_viewing(text: &str) -> Option<(String, Viewing)> {
     let message: Message = serde_json::from_str(text).ok()?;
     let lines = message.lines.map(|lines| {

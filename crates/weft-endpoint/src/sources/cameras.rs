@@ -16,7 +16,7 @@ pub struct NamedCamera {
     pub spec: CameraSpec,
 }
 
-/// Cameras that conflict.
+/// Error: cameras conflict.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CamerasError {
     /// More cameras than a call supports.
@@ -46,7 +46,7 @@ const MAX_NAME: usize = 32;
 impl FromStr for NamedCamera {
     type Err = SpecError;
 
-    /// Parses `[NAME=]SRC`; text with a slash before its first `=` is a path.
+    /// Parses `[NAME=]SRC`; a text with a slash before its first `=` is a path.
     fn from_str(text: &str) -> Result<NamedCamera, SpecError> {
         let named = text.split_once('=').filter(|(name, _)| !name.contains('/'));
         let Some((name, source)) = named else {
@@ -99,7 +99,7 @@ pub fn check(cameras: &[NamedCamera]) -> Result<(), CamerasError> {
     Ok(())
 }
 
-/// Device behind symbolic links such as those in `/dev/v4l/by-id`.
+/// Returns the device behind symbolic links such as those in `/dev/v4l/by-id`.
 fn device(spec: &CameraSpec) -> Option<PathBuf> {
     match spec {
         CameraSpec::Device { path, .. } => {

@@ -29,7 +29,7 @@ pub struct Feed {
     preview: Preview,
 }
 
-/// Latest picture of a camera, before it is encoded. Clones share it.
+/// Latest picture of a camera before encoding. Clones share it.
 #[derive(Clone, Default)]
 pub struct Preview(Arc<Mutex<Option<Arc<Picture>>>>);
 
@@ -46,13 +46,13 @@ impl Preview {
     }
 }
 
-/// Pictures that wait for an encoder; a slow encoder skips pictures rather than
+/// Number of pictures that wait for an encoder; a slow encoder skips pictures instead of
 /// using old ones.
 const WAITING_PICTURES: usize = 2;
 
 impl Feed {
-    /// Opens the camera. Pictures of the built-in clip carry a stamp with their
-    /// number and time, to recognise them after decoding.
+    /// Opens the camera. Pictures of the built-in clip carry a stamp with their number
+    /// and time, by which they are recognised after decoding.
     ///
     /// # Errors
     /// If it cannot be opened.
@@ -76,7 +76,7 @@ impl Feed {
         }
     }
 
-    /// Stamps every picture with its number and time, to recognise it after
+    /// Stamps every picture with its number and time, by which it is recognised after
     /// decoding.
     #[must_use]
     pub fn stamped(self) -> Feed {
@@ -92,13 +92,13 @@ impl Feed {
         self.camera.format()
     }
 
-    /// Latest picture from now on.
+    /// Returns the latest picture, updated from now on.
     #[must_use]
     pub fn preview(&self) -> Preview {
         self.preview.clone()
     }
 
-    /// Receiver of all pictures from the start; skips pictures while it is
+    /// Returns a receiver of all pictures from the start; it skips pictures while it is
     /// full.
     pub fn subscribe(&mut self) -> Receiver<CapturedFrame> {
         let (sender, receiver) = sync_channel(WAITING_PICTURES);
@@ -159,9 +159,9 @@ impl Feed {
     }
 }
 
-/// Sleeps until `due`; returns it, or the present time if it is long past.
+/// Sleeps until `due`; returns it, or the present time if `due` is long past.
 pub(crate) fn wait_until(clock: &Clock, due: Instant) -> Instant {
-    /// Pause after which nothing is caught up (a suspended machine).
+    /// Delay above which lost time is not caught up (a suspended machine).
     const LOST: Duration = Duration::from_millis(500);
     let now = clock.now();
     if now < due {
@@ -181,7 +181,7 @@ mod tests {
 
     use super::*;
 
-    /// Camera whose first picture takes a while.
+    /// Camera whose first picture is late.
     struct Slow(u64);
 
     impl Camera for Slow {

@@ -34,7 +34,7 @@ pub struct SmallerEncoder {
     pub control: Arc<VideoControl>,
     /// Size and rate of its pictures.
     pub format: Format,
-    /// Most that it gets.
+    /// Maximum rate.
     pub most: Rate,
 }
 
@@ -48,14 +48,15 @@ impl From<Arc<VideoControl>> for CameraEncoders {
     }
 }
 
-/// Names of the two encodings, the smaller first, as our page names its smallest and its
-/// largest.
+/// Names of the two encodings, the smaller first; the page uses the same names for its
+/// smallest and largest encodings.
 const RIDS: [&str; 2] = ["q", "f"];
-/// Pictures from this height have a smaller encoding of a quarter of the size, and pictures
-/// from half of it one of half of the size. Chosen by us: 180 lines of 720 and of 360.
+/// Pictures of at least this height have a smaller encoding with a quarter of the size;
+/// pictures of at least half this height, one with half of the size. Chosen by us: 180
+/// lines for 720 and for 360.
 const QUARTERED: usize = 640;
-/// Most that an encoding of 320x180 gets, as the page's; larger ones get more in proportion
-/// to their pixels.
+/// Maximum rate of an encoding of 320x180, as in the page; larger ones get more in
+/// proportion to their pixels.
 const RATE: Rate = Rate::from_kbps(150);
 const PIXELS: usize = 320 * 180;
 
@@ -65,7 +66,8 @@ pub fn rids() -> Vec<Rid> {
 }
 
 impl SmallerEncoder {
-    /// Smaller encoding of pictures in this format; `None` if they are small already.
+    /// Returns the smaller encoding of pictures in this format; `None` if they are
+    /// already small.
     #[must_use]
     pub fn of(full: Format) -> Option<SmallerEncoder> {
         let part = match full.height {
@@ -81,7 +83,7 @@ impl SmallerEncoder {
         };
         let pixels = format.width * format.height;
         let control = Arc::<VideoControl>::default();
-        // Until a peer takes it.
+        // Paused until a peer accepts it.
         control.set_watched(false);
         Some(SmallerEncoder {
             control,

@@ -15,12 +15,12 @@ pub const RATE: Rate = Rate::from_kbps(40);
 const FRAME_TICKS: u32 = 960;
 const FRAME: Duration = Duration::from_millis(20);
 
-/// Opus packet on its way to the network.
+/// Opus packet to send.
 #[derive(Debug)]
 pub struct SoundFrame {
     /// Opus packet of 20 ms.
     pub data: Vec<u8>,
-    /// Audio level, if it is known.
+    /// Audio level, if known.
     pub level: Option<AudioLevel>,
     /// RTP timestamp, at 48 kHz.
     pub timestamp: u32,

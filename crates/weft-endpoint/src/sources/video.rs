@@ -26,12 +26,12 @@ pub struct VideoControl {
     paused: AtomicBool,
     /// Whether the user has switched the camera off.
     off: AtomicBool,
-    /// Number of times that somebody began to watch it again.
+    /// Number of times that somebody started to watch it again.
     resumed: AtomicU32,
     report: Mutex<CameraReport>,
 }
 
-/// Larger than any picture.
+/// Above the size of any picture.
 const NO_BUDGET: u64 = u64::MAX;
 
 impl Default for VideoControl {
@@ -84,14 +84,15 @@ impl VideoControl {
             .store(keyframe_requests, Ordering::Relaxed);
     }
 
-    /// Pauses encoding while nobody watches the camera. It begins again with a keyframe.
+    /// Pauses encoding while nobody watches the camera. Encoding resumes with a keyframe.
     pub fn set_watched(&self, watched: bool) {
         if self.paused.swap(!watched, Ordering::Relaxed) && watched {
             self.resumed.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Pauses encoding while the camera is switched off. It begins again with a keyframe.
+    /// Pauses encoding while the camera is switched off. Encoding resumes with a
+    /// keyframe.
     pub fn set_filming(&self, filming: Switch) {
         let off = filming == Switch::Off;
         if self.off.swap(off, Ordering::Relaxed) && !off {
@@ -130,7 +131,7 @@ impl VideoControl {
     }
 }
 
-/// Encoded picture on its way to the network.
+/// Encoded picture to send.
 #[derive(Debug)]
 pub struct VideoFrame {
     /// Encoded bytes, and whether it is a keyframe.
@@ -154,7 +155,7 @@ pub struct VideoSetup {
     pub degradation: Degradation,
 }
 
-/// Encodes `captured` until they end; `send` returns whether a receiver is left.
+/// Encodes `captured` until it ends; `send` returns whether a receiver is left.
 ///
 /// # Errors
 /// If the codec has no encoder.
@@ -224,7 +225,7 @@ pub enum Load {
     Fine,
 }
 
-/// Counts taken and missed pictures.
+/// Counts encoded and missed pictures.
 #[derive(Default)]
 struct LoadMeter {
     taken: u64,
@@ -262,7 +263,7 @@ impl LoadMeter {
     }
 }
 
-/// Encoder with its control before each picture.
+/// Encoder that applies its control before each picture.
 struct ControlledEncoder {
     encoder: VideoEncoder,
     control: EncoderControl,

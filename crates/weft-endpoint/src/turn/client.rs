@@ -1,6 +1,6 @@
-//! TURN client of one allocation, without sockets and clocks: `turn-client-proto` with
-//! what it lacks. It neither frames nor pads messages in streams, gives no word of refused
-//! credentials, and forgets permissions when this machine was suspended.
+//! TURN client of one allocation, without sockets and clocks. It adds to
+//! `turn-client-proto`, which neither frames nor pads messages in streams, does not report
+//! refused credentials, and loses permissions while this machine is suspended.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
@@ -19,20 +19,21 @@ use weft_units::{Duration, Instant, printable};
 
 use super::server::{TurnServer, TurnTransport};
 
-/// Most addresses that one allocation sends to. Chosen by us: a peer has a few addresses,
-/// and could name any number.
+/// Maximum number of addresses that one allocation sends to. Chosen by us: a peer has a
+/// few addresses, and could name any number.
 const MAX_PEERS: usize = 16;
 
-/// Datagrams that wait for the channel to their destination. Chosen by us: the first checks.
+/// Maximum number of datagrams that wait for the channel to their destination. Chosen by us:
+/// the first checks.
 const MAX_WAITING: usize = 8;
 
 /// Pause after a server refused to relay to an address. Chosen by us.
 const REFUSED_FOR: Duration = Duration::from_secs(10);
 
-/// Most characters of a server's reason that are shown. Chosen by us.
+/// Maximum number of characters shown of a server's reason. Chosen by us.
 const MAX_WORDS: usize = 100;
 
-/// Reason of an allocation that ends without a word of the server.
+/// Reason of an allocation that ends without a message from the server.
 pub const SILENT: &str = "does not answer; is it running there, and does a firewall block it?";
 
 /// Event of an allocation.
@@ -40,8 +41,8 @@ pub const SILENT: &str = "does not answer; is it running there, and does a firew
 pub enum ClientEvent {
     /// The server relays at this address.
     Allocated(SocketAddr),
-    /// The server refuses the allocation, or it has ended. The reason is a sentence without
-    /// its subject, the server.
+    /// The server refuses the allocation, or the allocation has ended. The reason is a
+    /// sentence without its subject, the server.
     Ended(String),
 }
 
@@ -54,7 +55,7 @@ pub struct Client {
     peers: BTreeMap<SocketAddr, Peer>,
     transmits: VecDeque<Vec<u8>>,
     events: VecDeque<ClientEvent>,
-    /// Refusals of credentials; the first one only asks for them (RFC 8489 section 9.2.3).
+    /// Refusals of credentials; the first one only requests them (RFC 8489 section 9.2.3).
     unauthorized: u32,
     /// Last reason that the server gave.
     reason: Option<String>,
@@ -67,12 +68,12 @@ enum Turn {
     Tcp(Box<TurnClientTcp>),
 }
 
-/// Address that is sent to.
+/// State of an address that we send to.
 enum Peer {
-    /// A channel is being made, for which these datagrams wait.
+    /// A channel is being created; these datagrams wait for it.
     Asked(Vec<Vec<u8>>),
     Bound,
-    /// The server refused it at this time.
+    /// The server refused the address at this time.
     Refused(Instant),
 }
 
@@ -90,8 +91,8 @@ fn at(now: Instant) -> TurnInstant {
 }
 
 impl Client {
-    /// Client at `local` of the server at this address, which allocates an address of the
-    /// same family.
+    /// Creates a client at `local` of the server at this address; the server allocates an
+    /// address of the same family.
     pub fn new(local: SocketAddr, server: SocketAddr, named: &TurnServer) -> Client {
         let mut config = TurnConfig::new(TurnCredentials::new(&named.username, &named.password));
         config.set_address_family(match server.is_ipv4() {
@@ -122,8 +123,8 @@ impl Client {
         }
     }
 
-    /// Handles a whole message of the server, without padding; returns the datagram inside
-    /// and its source, if it carries one.
+    /// Handles a complete message from the server, without padding; returns the datagram
+    /// in it and its source, if there is one.
     pub fn handle_message(
         &mut self,
         now: Instant,
@@ -156,7 +157,7 @@ impl Client {
                 });
                 match sent {
                     Ok(Some(built)) => return self.transmits.push_back(built.build().data),
-                    // It has expired while this machine was suspended.
+                    // It expired while this machine was suspended.
                     Err(SendError::NoPermission) => {}
                     Ok(None) | Err(_) => return,
                 }
@@ -181,7 +182,7 @@ impl Client {
         self.handle_timeout(now);
     }
 
-    /// Gives the allocation back.
+    /// Releases the allocation.
     pub fn end(&mut self, now: Instant) {
         let _ = turn!(&mut self.turn, turn => turn.delete(at(now)));
         self.handle_timeout(now);
@@ -197,7 +198,7 @@ impl Client {
         self.events.pop_front()
     }
 
-    /// Handles what is due, and returns the time of the next call.
+    /// Handles the events that are due, and returns the time of the next call.
     pub fn handle_timeout(&mut self, now: Instant) -> Option<Instant> {
         let polled = turn!(&mut self.turn, turn => turn.poll(at(now)));
         while let Some(transmit) = turn!(&mut self.turn, turn => turn.poll_transmit(at(now))) {
@@ -252,8 +253,8 @@ impl Client {
         }
     }
 
-    /// Notes why the server refuses a request. The second refusal of the credentials ends
-    /// the allocation: the library would ask for half a minute more.
+    /// Records why the server refuses a request. The second refusal of the credentials
+    /// ends the allocation, because the library would retry for another half minute.
     fn read_refusal(&mut self, message: &[u8]) {
         let Ok(message) = Message::from_bytes(message) else {
             return;

@@ -1,4 +1,4 @@
-//! Thread that joins an allocation to a link's connection with the TURN server.
+//! Thread that connects an allocation to a TURN server over a link.
 
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Read as _, Write as _};
@@ -17,21 +17,21 @@ use weft_net::{Clock, LinkChoice, TurnFraming};
 use super::client::{Client, ClientEvent, SILENT};
 use super::server::{TurnServer, TurnTransport};
 
-/// Time for connecting to a server, and then for an allocation. Chosen by us.
+/// Time limit for connecting to a server, and then for an allocation. Chosen by us.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Time for giving the allocation back. Chosen by us.
+/// Time limit for releasing the allocation. Chosen by us.
 const FAREWELL: Duration = Duration::from_millis(300);
 
-/// Octets that may wait for a TCP connection; further datagrams are dropped. Chosen by us:
-/// a tenth of a second at 5 Mbit/s.
+/// Maximum number of octets that wait for a TCP connection; further datagrams are dropped.
+/// Chosen by us: a tenth of a second at 5 Mbit/s.
 const MAX_UNSENT: usize = 64 << 10;
 
-/// Datagrams that may wait for the thread, and for the network thread. Chosen by us: half a
-/// second at 1,000 a second.
+/// Maximum number of datagrams that wait for the thread, and for the network thread. Chosen
+/// by us: half a second at 1,000 a second.
 const MAX_WAITING: usize = 512;
 
-/// Reads of a connection before other work gets its turn. Chosen by us.
+/// Reads from a connection before other work gets its turn. Chosen by us.
 const TURN: usize = 32;
 
 const SOCKET: Token = Token(0);
@@ -42,19 +42,19 @@ const WAKE: Token = Token(1);
 pub enum TurnNews {
     /// The server relays at this address.
     Up(SocketAddr),
-    /// A datagram came from this peer.
+    /// A datagram arrived from this peer.
     Datagram(SocketAddr, Vec<u8>),
-    /// There is no relay, or none any more. The reason is a sentence without its subject,
-    /// the server.
+    /// The relay could not be created, or has ended. The reason is a sentence without its
+    /// subject, the server.
     Failed(String),
 }
 
-/// TCP connection, with TLS if the server speaks that.
+/// TCP connection, with TLS if the server requires it.
 pub type TurnStream = (std::net::TcpStream, Option<Box<ClientConnection>>);
 
-/// Connector to TURN servers: resolves their names and connects over one link alone.
+/// Connector to TURN servers: resolves their names, and connects over one link only.
 pub trait TurnConnector: Send + Sync {
-    /// Opens a TCP connection, and makes the TLS handshake where the server speaks that.
+    /// Opens a TCP connection, and performs the TLS handshake if the server requires it.
     ///
     /// # Errors
     /// The reason in words.
@@ -79,22 +79,22 @@ pub trait TurnConnector: Send + Sync {
 
 /// Route to a TURN server.
 pub struct TurnRoute {
-    /// Link to go over.
+    /// Link to use.
     pub link: LinkChoice,
     pub server: TurnServer,
     pub connector: Arc<dyn TurnConnector>,
 }
 
-/// Running relay. Dropping it gives the allocation back.
+/// Running relay. Dropping it releases the allocation.
 pub struct TurnRelay {
     outgoing: SyncSender<(SocketAddr, Vec<u8>)>,
     waker: Arc<Waker>,
     stop: Arc<AtomicBool>,
-    /// Datagrams on their way to the network thread.
+    /// Datagrams for the network thread.
     waiting: Arc<AtomicUsize>,
 }
 
-/// Entrance of a relay for datagrams.
+/// Entry point of a relay for datagrams.
 pub struct TurnEntrance {
     outgoing: SyncSender<(SocketAddr, Vec<u8>)>,
     waker: Arc<Waker>,
@@ -110,10 +110,10 @@ impl TurnEntrance {
 }
 
 impl TurnRelay {
-    /// Starts a relay, whose news go to `tell` on a thread of its own.
+    /// Starts a relay; it passes its news to `tell` on its own thread.
     ///
     /// # Errors
-    /// If the system provides no readiness queue or thread.
+    /// If the system cannot provide a readiness queue or thread.
     pub fn start(
         clock: Clock,
         route: TurnRoute,
@@ -152,7 +152,7 @@ impl TurnRelay {
         Ok(relay)
     }
 
-    /// Returns an entrance for datagrams.
+    /// Returns an entry point for datagrams.
     pub fn entrance(&self) -> TurnEntrance {
         TurnEntrance {
             outgoing: self.outgoing.clone(),
@@ -160,7 +160,7 @@ impl TurnRelay {
         }
     }
 
-    /// Notes that the network thread took a datagram.
+    /// Records that the network thread has handled a datagram.
     pub fn on_taken(&self) {
         self.waiting.fetch_sub(1, Ordering::Relaxed);
     }
@@ -216,8 +216,7 @@ struct RunningTurn {
 }
 
 impl RunningTurn {
-    /// Runs until the end of the allocation, whose reason it returns, or until it is told to
-    /// stop.
+    /// Runs until a stop, or until the end of the allocation, whose reason it returns.
     fn run(&mut self, tell: &impl Fn(TurnNews)) -> Result<(), String> {
         let broken = |error: io::Error| format!("has closed the connection ({error})");
         self.carrier.register(&self.poll).map_err(broken)?;
@@ -262,8 +261,8 @@ impl RunningTurn {
         }
     }
 
-    /// Gives the allocation back, and waits a while for the answer: a connection that is closed
-    /// before may be reset, and lose the request.
+    /// Releases the allocation, and waits a while for the answer, because a connection that is
+    /// closed earlier may be reset and lose the request.
     fn end(&mut self, events: &mut Events) -> io::Result<()> {
         let until = self.clock.now() + FAREWELL.into();
         self.client.end(self.clock.now());
@@ -279,7 +278,7 @@ impl RunningTurn {
         }
     }
 
-    /// Sends what the client has for the server.
+    /// Sends the client's messages to the server.
     fn flush(&mut self) -> io::Result<()> {
         while let Some(message) = self.client.poll_transmit() {
             self.carrier.send(message)?;
@@ -287,7 +286,7 @@ impl RunningTurn {
         self.carrier.flush()
     }
 
-    /// Takes what has arrived; true if there may be more.
+    /// Handles the messages that have arrived; true if there may be more.
     fn receive(&mut self, now: weft_units::Instant, tell: &impl Fn(TurnNews)) -> io::Result<bool> {
         let RunningTurn {
             carrier,
@@ -337,7 +336,7 @@ impl Carrier {
     fn send(&mut self, message: Vec<u8>) -> io::Result<()> {
         match self {
             Carrier::Datagrams(socket) => {
-                // A full buffer loses the datagram like the network does.
+                // A full buffer loses the datagram, like the network.
                 let _ = socket.send(&message);
                 Ok(())
             }
@@ -352,7 +351,7 @@ impl Carrier {
         }
     }
 
-    /// Hands over the messages that have arrived, up to a turn; true if there may be more.
+    /// Passes on the messages that have arrived, up to a limit; true if there may be more.
     fn receive(&mut self, mut take: impl FnMut(&[u8])) -> io::Result<bool> {
         let mut buffer = [0; 4096];
         for _ in 0..TURN {
@@ -378,7 +377,7 @@ impl Carrier {
 
 impl StreamCarrier {
     /// Queues a message, padded to four octets (RFC 8656 section 12.5), unless too much
-    /// waits.
+    /// data waits.
     fn send(&mut self, mut message: Vec<u8>) -> io::Result<()> {
         if self.unsent.len() > MAX_UNSENT {
             return Ok(());
@@ -411,7 +410,7 @@ impl StreamCarrier {
         flushed
     }
 
-    /// Takes octets of the socket, and hands over the messages that are complete.
+    /// Handles octets from the socket, and passes on the complete messages.
     fn take(&mut self, mut octets: &[u8], take: &mut impl FnMut(&[u8])) -> io::Result<()> {
         match &mut self.tls {
             None => self.framing.buffer().extend_from_slice(octets),

@@ -1,4 +1,4 @@
-//! TURN servers that the user, a room or a WHIP or WHEP server names.
+//! TURN servers that the user configures, or that a room or a WHIP or WHEP server offers.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,14 +7,15 @@ use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 use weft_units::printable;
 
-/// Most servers that are read of one list. Chosen by us: browsers warn from five on.
+/// Maximum number of servers read from a list. Chosen by us: browsers warn about five or
+/// more.
 pub(crate) const MAX_SERVERS: usize = 4;
 
-/// Longest name, user name and password, in octets (RFC 1035 section 3.1; RFC 8489
-/// section 14.3 has 509 for user names).
+/// Maximum length of a name, user name or password, in octets (RFC 1035 section 3.1; RFC
+/// 8489 section 14.3 allows 509 for user names).
 const MAX_TEXT: usize = 509;
 
-/// Transport of the messages between us and a TURN server.
+/// Transport of messages between us and a TURN server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TurnTransport {
     /// UDP.
@@ -26,7 +27,7 @@ pub enum TurnTransport {
 }
 
 impl TurnTransport {
-    /// Name for people.
+    /// Returns the display name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -37,10 +38,10 @@ impl TurnTransport {
     }
 }
 
-/// TURN server with the credentials for it (RFC 7065, RFC 8656).
+/// TURN server with its credentials (RFC 7065, RFC 8656).
 #[derive(Clone, PartialEq, Eq)]
 pub struct TurnServer {
-    /// Name or address of its host.
+    /// Host name or address.
     pub host: String,
     /// Port.
     pub port: u16,
@@ -52,7 +53,7 @@ pub struct TurnServer {
     pub password: String,
 }
 
-/// Address of a TURN server that cannot be used.
+/// Error: the address of a TURN server is unusable.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not a TURN server with its credentials; write it like \
@@ -61,7 +62,7 @@ pub struct TurnServer {
 pub struct TurnServerError(String);
 
 impl TurnServer {
-    /// Server of a URI without credentials; `None` for one that is not of TURN.
+    /// Parses the server of a URI without credentials; `None` if it is not a TURN URI.
     fn new(uri: &str, username: &str, password: &str) -> Option<TurnServer> {
         let (scheme, rest) = uri.split_once(':')?;
         let is_tls = match scheme.to_ascii_lowercase().as_str() {
@@ -101,8 +102,8 @@ impl TurnServer {
         })
     }
 
-    /// Servers of a `Link` header (RFC 9725 section 4.6, RFC 8288 section 3). Others than
-    /// TURN servers with credentials are ignored.
+    /// Returns the servers of a `Link` header (RFC 9725 section 4.6, RFC 8288 section 3).
+    /// Ignores everything but TURN servers with credentials.
     pub(crate) fn of_link_header(header: &str) -> Vec<TurnServer> {
         let mut servers = Vec::new();
         for link in split_outside_quotes(header, ',') {
@@ -128,7 +129,7 @@ impl TurnServer {
         servers
     }
 
-    /// Servers of a room's list, which is that of `RTCPeerConnection`.
+    /// Returns the servers of a room's list, which has the form of `RTCPeerConnection`.
     pub(crate) fn of_room(list: &[RoomIceServer]) -> Vec<TurnServer> {
         let servers = list.iter().flat_map(|server| {
             let urls = match &server.urls {
@@ -160,7 +161,7 @@ enum Urls {
     Many(Vec<String>),
 }
 
-/// Parts between separators that are not in a quoted string.
+/// Splits at separators outside quoted strings.
 fn split_outside_quotes(text: &str, separator: char) -> Vec<&str> {
     let (mut parts, mut start) = (Vec::new(), 0);
     let (mut is_quoted, mut is_escaped) = (false, false);
@@ -180,7 +181,7 @@ fn split_outside_quotes(text: &str, separator: char) -> Vec<&str> {
     parts
 }
 
-/// Parameter of a link, with its value out of quotes.
+/// Parses a parameter of a link; returns its value without quotes.
 fn parameter(text: &str) -> Option<(&str, String)> {
     let (name, value) = text.split_once('=')?;
     let value = value.trim();
@@ -208,8 +209,8 @@ fn decoded(text: &str) -> Option<String> {
     decoded.ok().map(|text| text.into_owned())
 }
 
-/// The form of an option: a URI with the credentials before its host, each of which may be
-/// percent-encoded. A user name may have colons.
+/// Parses the form of an option: a URI with the credentials before its host. Both may be
+/// percent-encoded, and a user name may contain colons.
 impl FromStr for TurnServer {
     type Err = TurnServerError;
 
@@ -221,7 +222,7 @@ impl FromStr for TurnServer {
             let uri = format!("{scheme}:{place}");
             TurnServer::new(&uri, &decoded(username)?, &decoded(password)?)
         };
-        // Without what may be a password.
+        // Omits a possible password.
         let shown = text.rsplit_once('@').map_or(text, |(_, place)| place);
         read().ok_or_else(|| TurnServerError(printable(shown).to_string()))
     }
@@ -238,7 +239,7 @@ impl fmt::Display for TurnServer {
     }
 }
 
-/// Without the credentials.
+/// Omits the credentials.
 impl fmt::Debug for TurnServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "TurnServer({self})")

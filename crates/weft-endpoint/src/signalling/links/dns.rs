@@ -11,16 +11,16 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use super::source::Source;
 
-/// Time before a query is repeated. Chosen by us: above a round trip of the
-/// slowest networks.
+/// Time before a query is repeated. Chosen by us: longer than a round trip of the slowest
+/// networks.
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// Time that addresses of one family wait for the other family (RFC 8305
 /// section 3, Resolution Delay).
 const OTHER_FAMILY: Duration = Duration::from_millis(50);
 
-/// Largest answer over UDP without EDNS (RFC 1035 section 2.3.4), with room for
-/// servers that send more.
+/// Largest answer over UDP without EDNS (RFC 1035 section 2.3.4), with space for servers
+/// that send more.
 const DATAGRAM: usize = 4096;
 
 /// Reason why a server returned no address.
@@ -103,7 +103,7 @@ pub(super) fn ask(
     outcome(questions)
 }
 
-/// All addresses, or the most informative error.
+/// Returns all addresses, or the most informative error.
 fn outcome(questions: Vec<Question>) -> Result<Vec<IpAddr>, DnsError> {
     let mut found = Vec::new();
     let mut reason = None;
@@ -140,7 +140,7 @@ impl Question<'_> {
         builder.finish()
     }
 
-    /// Whether a message answers this query: same id, same question.
+    /// Whether a message answers this query: same id and same question.
     fn is_answered_by(&self, message: &Message<[u8]>) -> bool {
         let header = message.header();
         let same = message
@@ -213,8 +213,8 @@ impl Question<'_> {
     }
 }
 
-/// Maximum number of addresses used per family: above two for each of a few
-/// links. Chosen by us.
+/// Maximum number of addresses per family: more than two for each of a few links. Chosen
+/// by us.
 const MAX_ADDRESSES: usize = 8;
 
 /// Whether the address is on another machine. A public name that points to this

@@ -1,21 +1,21 @@
-//! Order in which requests try the links: those without recent faults first.
+//! Order of links for requests: those without recent faults come first.
 
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// Time for which a link is avoided after its first failure; doubled after each
-/// further one. Chosen by us: as long as a request with all its attempts, so that
-/// each attempt takes another link.
+/// Time for which a link is avoided after its first failure; doubled after each further
+/// one. Chosen by us: the time limit of a request, so that each attempt uses another
+/// link.
 const FIRST_PAUSE: Duration = Duration::from_secs(10);
 
-/// Longest time for which a link is avoided. Chosen by us: its link is retried
-/// within a minute after the login at a captive portal.
+/// Maximum time for which a link is avoided. Chosen by us: a link is retried within a
+/// minute after the login at a captive portal.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// Reason why requests fail over a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LinkFault {
-    /// A captive portal or a transparent proxy answers instead of the server.
+    /// A captive portal or transparent proxy answers instead of the server.
     Portal {
         /// Its answer, as the continuation of "it answers".
         answer: String,
@@ -23,7 +23,7 @@ pub enum LinkFault {
     /// Connections open, but answers do not arrive: large packets are lost (a
     /// path MTU black hole), or the link has just gone down.
     Stalled,
-    /// Connections are refused or break.
+    /// Connections are refused or reset.
     Broken(
         /// Message of the system.
         String,
@@ -50,7 +50,7 @@ impl fmt::Display for LinkFault {
 /// State of one link for requests.
 #[derive(Default)]
 pub(super) struct Health {
-    /// Down according to media.
+    /// Down, as observed by media.
     pub down: bool,
     pub fault: Option<LinkFault>,
     failures: u32,

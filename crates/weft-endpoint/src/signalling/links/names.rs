@@ -8,15 +8,15 @@ use std::time::Instant;
 use super::resolver::{self, Resolv};
 use super::source::LinkRoute;
 
-/// Addresses found for a name, and the link that found them; `None` for every
-/// link.
+/// Addresses found for a name, and the link that found them; `None` if they are valid for
+/// every link.
 pub(super) struct Answer {
     pub link: Option<usize>,
     pub addresses: Result<Vec<IpAddr>, String>,
 }
 
-/// Addresses of the server's name. Remembers the last address that worked: it
-/// belongs to the server that has our room, and stays valid during DNS outages.
+/// Addresses of the server's name. Remembers the last address that worked, because it
+/// belongs to the server with our room and remains valid during DNS outages.
 #[derive(Clone, Default)]
 pub(super) struct Names(Arc<Mutex<Option<(String, IpAddr)>>>);
 
@@ -40,9 +40,9 @@ impl Names {
         *known = Some((host.to_owned(), address));
     }
 
-    /// Queries all sources of the host's addresses, each on its own thread: the
-    /// DNS servers of each link over that link, and the system. Returns the
-    /// number of answers to expect.
+    /// Queries all sources of the host's addresses, each on its own thread: each link's
+    /// DNS servers over that link, and the system. Returns the number of answers to
+    /// expect.
     pub fn look_up(
         &self,
         host: &str,

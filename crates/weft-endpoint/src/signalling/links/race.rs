@@ -1,4 +1,4 @@
-//! Connection attempts over every link: the first success wins.
+//! Connection attempts over all links; the first success wins.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpStream};
@@ -28,8 +28,8 @@ const LAST_RESORT: Duration = Duration::from_secs(2);
 /// Chosen by us.
 const UNACKNOWLEDGED: Duration = Duration::from_secs(3);
 
-/// Idle time before keep-alive probes, so that a connection that only reads
-/// notices a dead link. Chosen by us.
+/// Idle time before keep-alive probes, by which a connection that only reads notices a
+/// dead link. Chosen by us.
 const IDLE: Duration = Duration::from_secs(2);
 
 /// Server to connect to.
@@ -54,7 +54,7 @@ pub(in super::super) enum OpenError {
     /// Error of the system.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// The other end did not prove to be the server.
+    /// The other end did not prove that it is the server.
     #[error("{0}")]
     Tls(#[from] rustls::Error),
     /// TCP connects, but the TLS handshake gets no answer.
@@ -81,7 +81,7 @@ struct Attempt {
 
 enum Step {
     Found(Answer),
-    /// TCP has connected, and the TLS handshake begins.
+    /// TCP has connected, and the TLS handshake starts.
     Opened {
         route: usize,
     },
@@ -101,7 +101,7 @@ pub(super) struct Race<'a> {
     begun: Instant,
     limit: Duration,
     waiting: Vec<Attempt>,
-    /// Pairs of route and server address that were started or wait.
+    /// Pairs of route and server address that were started or are waiting.
     known: Vec<(usize, IpAddr)>,
     running: usize,
     /// Routes of the TLS handshakes that are running.
@@ -134,8 +134,8 @@ impl<'a> Race<'a> {
         }
     }
 
-    /// Runs the race. Each attempt starts shortly after the previous one, or
-    /// when that one fails. Returns all failures before the end.
+    /// Runs the race. Each attempt starts shortly after the previous one, or when that
+    /// one fails. Also returns all failures so far.
     pub fn run(mut self, names: &Names) -> (Result<Connection, OpenError>, Failures) {
         let won = self.win(names);
         (won, self.failures)
@@ -217,7 +217,7 @@ impl<'a> Race<'a> {
         for (number, route) in self.routes.iter().enumerate() {
             let own = found_by.is_none() || found_by == route.link;
             let reachable = addresses.iter().filter(|server| route.reaches(server));
-            // Addresses found by other links come after its own.
+            // Addresses found by other links come after the link's own.
             let places = if own { 0.. } else { addresses.len().. };
             for (server, place) in reachable.zip(places) {
                 if self.known.contains(&(number, *server)) {
@@ -259,7 +259,7 @@ impl<'a> Race<'a> {
                 let _ = steps.send(Step::Opened { route: number });
             };
             let outcome = connect(link, source.as_ref(), server, &target, deadline, opened);
-            // The race is over for a loser; its connection closes.
+            // This attempt has lost the race; its connection closes.
             let _ = steps.send(Step::Tried {
                 route: number,
                 outcome,
@@ -267,8 +267,8 @@ impl<'a> Race<'a> {
         });
     }
 
-    /// Most informative failure: a TLS error, otherwise a stall with all its links,
-    /// otherwise the first error of the system.
+    /// Returns the most informative failure: a TLS error, otherwise a stall with all its
+    /// links, otherwise the first system error.
     fn lost(&mut self) -> OpenError {
         if self.failures.is_empty() {
             let unreachable = |kind| OpenError::Io(io::Error::from(kind));
@@ -340,7 +340,7 @@ fn stalled(link: Option<usize>, stall: Stall) -> OpenError {
     OpenError::Stalled { links, stall }
 }
 
-/// Remaining time, if there is any.
+/// Returns the remaining time, if there is any.
 fn left(deadline: Instant) -> io::Result<Duration> {
     let left = deadline.saturating_duration_since(Instant::now());
     match left.is_zero() {
@@ -370,7 +370,7 @@ fn handshake(
             return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
         }
         if let Err(error) = tls.process_new_packets() {
-            // Tells the other end the reason.
+            // Sends the reason to the other end.
             let _ = tls.write_tls(&mut io);
             return Err(error.into());
         }

@@ -11,7 +11,8 @@ use domain::base::{Name, Rtype};
 use super::dns::{self, DnsError};
 use super::source::Source;
 
-/// Exists while systemd-resolved runs, which knows the servers of each link.
+/// Directory that exists while systemd-resolved runs, which knows the servers of each
+/// link.
 const RESOLVED: &str = "/run/systemd/resolve";
 
 /// Maximum number of DNS servers, as in the system's resolver (resolv.conf(5),
@@ -31,16 +32,16 @@ impl Resolv {
         let file = |path: &str| fs::read_to_string(path).unwrap_or_default();
         let mut read = Resolv::parse(&file("/etc/resolv.conf"));
         if read.servers.is_empty() {
-            // The file names a stub on this machine, which queries over links
-            // of its own choice.
+            // The file names a stub on this machine, which chooses the link of its
+            // queries itself.
             let behind = Resolv::parse(&file(&format!("{RESOLVED}/resolv.conf")));
             read.servers = behind.servers;
         }
         read
     }
 
-    /// Parses the file. Leaves out servers on this machine: a socket bound to a
-    /// link does not reach them, and they query over any link.
+    /// Parses the file. Omits servers on this machine, because a socket bound to a link
+    /// does not reach them, and they query over any link.
     pub fn parse(text: &str) -> Resolv {
         let mut read = Resolv {
             ndots: 1,
@@ -65,8 +66,8 @@ impl Resolv {
         read
     }
 
-    /// Names to query in order: a host with a dot first as it is, others first
-    /// with the search list.
+    /// Returns the names to query in order: a host with a dot first unchanged, other
+    /// hosts first with the search list.
     pub fn candidates(&self, host: &str) -> Vec<Name<Vec<u8>>> {
         let whole = host.strip_suffix('.');
         let searched = self.search.iter().filter(|_| whole.is_none());
@@ -82,7 +83,7 @@ impl Resolv {
     }
 }
 
-/// Server of a list, unless it is on this machine.
+/// Returns a server of a list, unless it is on this machine.
 fn server(text: &str) -> Option<SocketAddr> {
     /// DNS port (RFC 1035 section 4.2).
     const DNS: u16 = 53;
@@ -99,7 +100,7 @@ fn server(text: &str) -> Option<SocketAddr> {
     })
 }
 
-/// Number of an interface, given as a number or a name.
+/// Returns the number of an interface from its number or name.
 fn scope_id(scope: &str) -> Option<u32> {
     let named = || fs::read_to_string(Path::new("/sys/class/net").join(scope).join("ifindex"));
     scope
@@ -108,8 +109,8 @@ fn scope_id(scope: &str) -> Option<u32> {
         .or_else(|| named().ok()?.trim().parse().ok())
 }
 
-/// Servers of the link, if systemd-resolved knows them; otherwise the system's
-/// servers.
+/// Returns the servers of the link, if systemd-resolved knows them; otherwise the
+/// system's servers.
 fn servers(source: &Source, resolv: &Resolv) -> Vec<SocketAddr> {
     let own = source
         .interface
@@ -135,8 +136,8 @@ fn own_servers(interface: &str) -> Option<Vec<SocketAddr>> {
     Some(told_servers(&String::from_utf8_lossy(&told.stdout)))
 }
 
-/// Servers of a line such as `Link 3 (wlan0): 192.168.1.1 fe80::1%3`; a server
-/// may have a `#NAME` or a port.
+/// Returns the servers of a line such as `Link 3 (wlan0): 192.168.1.1 fe80::1%3`; a
+/// server may have a `#NAME` or a port.
 fn told_servers(text: &str) -> Vec<SocketAddr> {
     let after = text.lines().filter_map(|line| line.split_once("): "));
     let words = after.flat_map(|(_, servers)| servers.split_whitespace());
@@ -185,15 +186,15 @@ pub(super) fn look_up(
     Err(reason)
 }
 
-/// Whether to query the name in DNS. Names of this machine (RFC 6761 section
-/// 6.3) and of multicast DNS (RFC 6762 section 3) are left to the system.
+/// Whether to query the name in DNS. The system resolves names of this machine (RFC 6761
+/// section 6.3) and of multicast DNS (RFC 6762 section 3).
 pub(super) fn is_for_dns(host: &str) -> bool {
     let host = host.trim_end_matches('.').to_ascii_lowercase();
     let of = |domain: &str| host == domain || host.ends_with(&format!(".{domain}"));
     !of("localhost") && !of("local") && !host.is_empty()
 }
 
-/// Addresses of a name in the hosts file (hosts(5)), which has priority.
+/// Returns the addresses of a name in the hosts file (hosts(5)), which has priority.
 pub(super) fn in_hosts_file(host: &str) -> Vec<IpAddr> {
     listed(&fs::read_to_string("/etc/hosts").unwrap_or_default(), host)
 }

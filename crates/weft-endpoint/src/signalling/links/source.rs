@@ -43,7 +43,7 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// Addresses of the link; empty if it is absent.
+    /// Returns the addresses of the link; empty if it is absent.
     pub fn all_of(spec: &LinkChoice) -> Vec<Source> {
         let Ok(link) = Link::open(spec, 0) else {
             return Vec::new();

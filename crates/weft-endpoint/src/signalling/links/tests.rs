@@ -35,7 +35,7 @@ impl Rig {
         Rig { listener, target }
     }
 
-    /// Both ends of a connection, and its source address.
+    /// Opens a connection; returns both ends, and its source address.
     fn open(&self, links: &LinkConnector) -> ([Arc<TcpStream>; 2], String) {
         let opened = links.open(&self.target, CONNECT).expect("a connection");
         let (other, from) = self.listener.accept().expect("its other end");
@@ -85,7 +85,7 @@ fn a_link_that_failed_comes_last_for_a_while_and_first_again_after_an_answer() {
     links.succeed(Some(0), None);
     assert_eq!(rig.open(&links).1, "127.0.0.2");
     assert!(links.faults().is_empty());
-    // If all links have failed, there is no reason to wait.
+    // If all links have failed, waiting is pointless.
     let began = Instant::now();
     links.fail(Some(0), LinkFault::Stalled);
     links.fail(Some(1), LinkFault::Stalled);
@@ -159,7 +159,7 @@ fn a_name_that_led_to_the_server_leads_there_when_nobody_knows_it_any_more() {
     let rig = Rig::new();
     let links = links(&["127.0.0.1"]);
     let named = Target {
-        // No resolver knows it (RFC 6761 section 6.4).
+        // No resolver resolves it (RFC 6761 section 6.4).
         host: "weft.invalid".to_owned(),
         ..rig.target.clone()
     };

@@ -28,9 +28,9 @@ pub(in super::super) struct Used {
 }
 
 thread_local! {
-    /// Connection of this thread's last request. The library calls the
-    /// transport on the thread of the request and has no other way to tell
-    /// which pooled connection it used.
+    /// Connection of this thread's last request. The library calls the transport on the
+    /// thread of the request, and offers no other way to learn which pooled connection it
+    /// used.
     static USED: RefCell<Option<Used>> = const { RefCell::new(None) };
 }
 
@@ -40,7 +40,7 @@ pub(in super::super) fn take_used() -> Option<Used> {
     USED.take()
 }
 
-/// Resolver for the library, with unused addresses: the connector resolves
+/// Resolver for the library that returns unused addresses, because the connector resolves
 /// names for each link.
 #[derive(Debug)]
 pub(in super::super) struct Unresolved;
@@ -144,8 +144,8 @@ impl Transport for LinkTransport {
         Ok(amount > 0)
     }
 
-    /// Whether a pooled connection can be reused: nothing waits to be read, and
-    /// its link is not avoided.
+    /// Whether a pooled connection can be reused: no data waits to be read, and its link
+    /// is not avoided.
     fn is_open(&mut self) -> bool {
         if self.links.is_avoided(self.link) || self.stream.set_nonblocking(true).is_err() {
             return false;

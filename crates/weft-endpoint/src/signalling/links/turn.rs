@@ -1,4 +1,4 @@
-//! Connections to TURN servers, each over one link alone.
+//! Connections to TURN servers, each restricted to one link.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -14,7 +14,7 @@ use super::race::{Connection, Race, Target};
 use super::source::{LinkRoute, Source};
 use crate::turn::{TurnConnector, TurnServer, TurnStream, TurnTransport};
 
-/// Connector with the certificates that it trusts.
+/// Connector with the trusted certificates.
 pub(crate) struct LinkTurnConnector(pub Arc<ClientConfig>);
 
 impl TurnConnector for LinkTurnConnector {
@@ -65,7 +65,7 @@ fn route_over(link: &LinkChoice) -> io::Result<LinkRoute> {
     })
 }
 
-/// Address of the host that the route reaches.
+/// Returns an address of the host that the route can reach.
 fn resolve(route: &LinkRoute, host: &str, limit: Duration) -> io::Result<IpAddr> {
     if let Ok(address) = host.parse() {
         return Ok(address);

@@ -114,7 +114,7 @@ fn a_flood_of_events_is_read_at_a_pace() {
     let later = now + flood + Duration::from_secs(60);
     assert_eq!(pace.wait(later, 1 << 20), Duration::ZERO);
 
-    // The welcome of a full room, followed by everybody's statistics.
+    // The welcome of a full room, followed by the statistics of all participants.
     let mut pace = Pace::new(now);
     assert_eq!(pace.wait(now, 1 << 20), Duration::ZERO);
     let figures = (0..6_000).map(|n| pace.wait(now + Duration::from_millis(n * 10), 400));

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::super::{Room, Server, SignallingError, Trust};
 
-/// Server that reads the head of each request and then calls `answer`. Returns
+/// Starts a server that reads the head of each request and then calls `answer`. Returns
 /// its URL and the received requests.
 pub(super) fn serving(
     answer: impl Fn(&mut TcpStream) + Send + Sync + 'static,
@@ -27,7 +27,7 @@ pub(super) fn serving(
     (url, requests)
 }
 
-/// Server that sends `begin` once and then `more` until the client stops.
+/// Starts a server that sends `begin` once and then `more` until the client stops.
 fn endless(begin: &'static str, more: &'static str, pause: Duration) -> String {
     let more = match pause {
         Duration::ZERO => more.repeat((64 << 10) / more.len()),
@@ -55,7 +55,7 @@ fn room_at(url: &str) -> Room {
 const CREATED: &str =
     "HTTP/1.1 201 Created\r\ncontent-type: application/sdp\r\nlocation: /whip/r/1\r\n";
 
-/// Time until an endless or slow answer is refused.
+/// Returns the time until an endless or slow answer is refused.
 fn refused_after(url: &str, ask: impl Fn(&Room) -> Option<SignallingError>) -> Duration {
     let begun = Instant::now();
     let error = ask(&room_at(url)).expect("an error");

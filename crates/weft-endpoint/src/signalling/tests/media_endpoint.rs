@@ -1,4 +1,4 @@
-//! WHIP and WHEP endpoints that are not weft's.
+//! WHIP and WHEP endpoints of other servers.
 
 use std::io::Write;
 use std::net::TcpStream;

@@ -1,5 +1,5 @@
-//! Requests over two links, the first of which is faulty: the server
-//! distinguishes the links by address.
+//! Requests over two links, the first of which is faulty. The server distinguishes the
+//! links by address.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -36,8 +36,8 @@ enum First {
     Breaks,
 }
 
-/// Server that treats 127.0.0.2 in this way and answers all others. Returns its
-/// URL and the requests by address.
+/// Starts a server that treats 127.0.0.2 in this way and answers all other addresses.
+/// Returns its URL and the requests by address.
 fn serve(first: First) -> (String, Receiver<(String, String)>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
     let address = listener.local_addr().expect("bound");
@@ -171,7 +171,7 @@ fn a_request_that_fails_over_one_link_is_answered_over_the_next() {
     }
 }
 
-/// Other servers than weft's may redirect to another host; so may a captive portal.
+/// A server other than weft's may redirect to another host, but so may a captive portal.
 #[test]
 fn a_redirect_over_one_link_to_another_host_is_tried_over_the_next() {
     let (url, requests) = serve(First::Answers(
@@ -187,7 +187,7 @@ fn a_redirect_over_one_link_to_another_host_is_tried_over_the_next() {
     let created = whip.publish("v=0").expect("201 over the second link");
     assert_eq!(created.location, format!("{url}/whip/r/1"));
     assert_eq!(requests.try_iter().count(), 2);
-    // The same answer over every link is the server's.
+    // If all links get the same answer, it is the server's.
     let both_first = MediaEndpoint::new(&server, links(&["a=127.0.0.2", "c=127.0.0.2"]));
     let refused = both_first.expect("an address").publish("v=0");
     let error = refused.err().expect("another server");
@@ -292,7 +292,7 @@ fn a_redirect_is_reported_with_the_new_address() {
     );
 }
 
-/// Certificate for this name, and the server configuration with it.
+/// Creates a certificate for this name, and a server configuration with it.
 fn certificate(name: &str) -> (String, Arc<ServerConfig>) {
     let made = rcgen::generate_simple_self_signed([name.to_owned()]).expect("a certificate");
     let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).expect("a key");
@@ -304,8 +304,8 @@ fn certificate(name: &str) -> (String, Arc<ServerConfig>) {
     (made.cert.pem(), Arc::new(config.expect("they fit")))
 }
 
-/// Server that shows 127.0.0.3 its own certificate, and all other addresses,
-/// including the system's routes, a foreign one.
+/// Starts a server that shows its own certificate to 127.0.0.3, and a foreign one to all
+/// other addresses, including the system's routes.
 fn serve_tls(others: Arc<ServerConfig>, own: Arc<ServerConfig>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
     let address = listener.local_addr().expect("bound");
@@ -346,8 +346,8 @@ fn a_certificate_of_somebody_elses_over_one_link_is_a_captive_portals() {
     let portal = faults.get("a").map(ToString::to_string).unwrap_or_default();
     assert!(portal.contains("captive portal"), "{faults:?}");
 
-    // With a single link, it looks like a wrong address, but it is not the
-    // server's certificate.
+    // With a single link, the error suggests a wrong address, but the certificate is not
+    // the server's.
     let alone = room(&url, &["a=127.0.0.2"], trust);
     let error = alone
         .publish("name=a", None, "v=0")

@@ -30,7 +30,7 @@ fn reply(question: &[u8], rcode: Rcode, addresses: &[Ipv4Addr]) -> Vec<u8> {
         for address in addresses {
             answer.push((&alias, 60, A::new(*address))).unwrap();
         }
-        // No query asked for this name.
+        // This name was not queried.
         answer
             .push((name("other.test"), 60, A::new([192, 0, 2, 9].into())))
             .unwrap();
@@ -38,7 +38,7 @@ fn reply(question: &[u8], rcode: Rcode, addresses: &[Ipv4Addr]) -> Vec<u8> {
     answer.finish()
 }
 
-/// Server on loopback that gives these answers to each query.
+/// Starts a server on loopback that gives these answers to each query.
 fn serve(answers: impl Fn(&[u8]) -> Vec<Vec<u8>> + Send + 'static) -> SocketAddr {
     let socket = UdpSocket::bind("127.0.0.1:0").expect("a port");
     let address = socket.local_addr().expect("bound");
@@ -68,7 +68,7 @@ fn asked(server: SocketAddr) -> Result<Vec<IpAddr>, DnsError> {
 fn an_alias_is_followed_and_only_its_addresses_count() {
     let addresses = [[203, 0, 113, 10].into(), Ipv4Addr::LOCALHOST];
     let server = serve(move |question| vec![reply(question, Rcode::NOERROR, &addresses)]);
-    // Addresses of this machine are left out.
+    // Addresses of this machine are omitted.
     let expected = [IpAddr::from([203, 0, 113, 10])];
     assert_eq!(asked(server).expect("an address"), expected);
 }
