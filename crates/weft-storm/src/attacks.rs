@@ -1,5 +1,5 @@
-//! Effects of attacks on the calls of others: one attack after another, everything else
-//! equal.
+//! Effects of attacks on the calls of others: one attack after another, with everything
+//! else equal.
 
 use weft_testing::pictures::{FRAME_INTERVAL, Layers};
 use weft_units::{Duration, Instant, Rate};
@@ -14,7 +14,7 @@ use crate::world::World;
 
 /// Viewers of the publisher.
 const VIEWERS: usize = 4;
-/// Attackers at a time.
+/// Number of simultaneous attackers.
 const INTRUDERS: usize = 3;
 /// Players of the first attacker's publication, for attacks by media.
 const ACCOMPLICES: usize = 4;
@@ -24,20 +24,20 @@ const UNTIL: Instant = Instant::from_nanos(15_000_000_000);
 /// Effect of an attack.
 #[derive(Clone, Debug)]
 pub struct Effect {
-    /// Part of the pictures captured during the attack that were shown.
+    /// Share of the pictures captured during the attack that were displayed.
     pub delivery: f64,
     /// Latency from capture to display, 99th percentile.
     pub p99: Duration,
     /// Number of freezes of all viewers, and their total duration.
     pub freezes: u32,
     pub frozen: Duration,
-    /// Share of the server's processor that the attackers' inputs took.
+    /// Share of the server's processor used by the attackers' inputs.
     pub processor: f64,
-    /// Longest time that one of their inputs took.
+    /// Longest time of one of their inputs.
     pub dearest: Duration,
     /// Number of datagrams or requests that they sent.
     pub inputs: u64,
-    /// Most memory that the server held.
+    /// Maximum memory that the server held.
     pub held: i64,
     /// Number of connections at the end.
     pub connections: usize,
@@ -86,7 +86,7 @@ pub fn forward(length: Duration, budgets: Budgets) -> u64 {
     planes.map(|plane| plane.stats().packets_forwarded).sum()
 }
 
-/// Members who play the publisher.
+/// Members who play the publisher's media.
 fn viewers(world: &World) -> impl Iterator<Item = &Member> + Clone {
     world.members.iter().skip(1).take(VIEWERS)
 }

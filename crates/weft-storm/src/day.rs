@@ -1,5 +1,5 @@
-//! A day of joins and leaves: the server holds as much in the evening as after the first
-//! hour.
+//! A day of joins and leaves: the server holds as much memory in the evening as after the
+//! first hour.
 
 use weft_testing::allocation::tally;
 use weft_testing::pictures::Layers;
@@ -13,9 +13,9 @@ use crate::world::World;
 
 /// Length of a call between a publisher and a viewer.
 const CALL: Duration = Duration::from_secs(2);
-/// Time from the beginning of one call to that of the next.
+/// Interval between the starts of two calls.
 const CYCLE: Duration = Duration::from_secs(60);
-/// Calls in an hour. In the rest of it the server forgets everybody.
+/// Number of calls in an hour. In the remaining time, the server forgets everybody.
 const CALLS: u64 = 55;
 const HOUR: Duration = Duration::from_secs(3_600);
 

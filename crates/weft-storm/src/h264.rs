@@ -1,24 +1,24 @@
 //! Pictures as H.264, for publishers that change the codec.
 //!
-//! The packets are real, the pictures are not: parameter sets, and one slice whose
-//! content has no start code in it.
+//! The packets are real, but the pictures are not: parameter sets, and one slice whose
+//! content has no start code.
 
 use weft_testing::pictures::{Picture, Stamp};
 
 /// Sequence and picture parameter set, as a byte stream (ITU-T H.264, annex B).
 const PARAMETERS: [u8; 14] = [0, 0, 0, 1, 0x67, 0x42, 0xc0, 0x1f, 0, 0, 0, 1, 0x68, 0xce];
-/// Bytes of a picture that have its stamp.
+/// Number of bytes in a picture that contain its stamp.
 const STAMPED: usize = 34;
-/// Set in each byte that carries four bits of the stamp: no byte is zero.
+/// Bit set in each byte that carries four bits of the stamp, so that no byte is zero.
 const NIBBLE: u8 = 0x10;
 
-/// Header of the slice of a keyframe, or of another picture, and its first byte:
-/// the slice begins with the first macroblock.
+/// Header and first byte of the slice of a keyframe, or of another picture: the slice
+/// starts with the first macroblock.
 fn slice(keyframe: bool) -> [u8; 6] {
     [0, 0, 0, 1, if keyframe { 0x65 } else { 0x41 }, 0x88]
 }
 
-/// Returns the picture as H.264, as long as it was, or a little longer.
+/// Returns the picture as H.264, with the same or a slightly greater length.
 pub fn write(picture: &Picture) -> Vec<u8> {
     let mut out = Vec::with_capacity(picture.data.len() + 2 * STAMPED);
     if picture.keyframe {
@@ -31,7 +31,7 @@ pub fn write(picture: &Picture) -> Vec<u8> {
     out
 }
 
-/// Reads the stamp of a picture that [`write`] made; `None` if it is none.
+/// Reads the stamp of a picture from [`write`]; `None` if it has none.
 pub fn read(data: &[u8]) -> Option<Stamp> {
     let is_slice = |part: &[u8]| part == slice(true) || part == slice(false);
     let at = data.windows(6).position(is_slice)?;

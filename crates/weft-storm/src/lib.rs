@@ -1,11 +1,11 @@
 //! A server in virtual time under bad networks, crashes and attacks.
 //!
-//! A run is drawn from its seed ([`plan::Plan::of`]): members who publish and play over
-//! links of their own, joins and departures, cuts, crashes and attacks. The checks look
+//! The seed determines the run ([`plan::Plan::of`]): members who publish and play over
+//! their own links, joins and departures, cuts, crashes and attacks. The checks are made
 //! from outside ([`watch`]). A seed always gives the same bytes.
 //!
-//! Media plane, rooms and peers are real, and so are ICE and SRTP. Only the DTLS
-//! handshake proves nothing, so that it repeats.
+//! The media plane, the rooms and the peers are real, and so are ICE and SRTP. Only the
+//! DTLS handshake has no security, so that it is reproducible.
 
 #![forbid(unsafe_code)]
 #![allow(missing_docs)]
@@ -38,20 +38,20 @@ use world::{Counts, World};
 pub struct Outcome {
     pub seed: u64,
     pub violations: Vec<String>,
-    /// Hash of every datagram with its time.
+    /// Hash of every datagram and its time.
     pub digest: u64,
     pub counts: Counts,
     /// Distance to the bounds.
     pub extremes: Extremes,
     pub meetings: Meetings,
-    /// Largest share of a viewer's pictures that attacks took away.
+    /// Maximum share of a viewer's pictures that attacks cost.
     pub most_taken_away: f64,
-    /// Most pictures of a viewer that attacks took away.
+    /// Maximum number of a viewer's pictures that attacks cost.
     pub most_pictures_taken: u64,
 }
 
-/// Runs a seed. Some runs with attacks are repeated without them, to
-/// measure what they take from the others.
+/// Runs a seed. Some runs with attacks are repeated without them, to measure their effect
+/// on the others.
 #[must_use]
 pub fn run(seed: u64, tells: bool) -> Outcome {
     /// Chosen by us: a repetition doubles the time.
@@ -82,16 +82,16 @@ pub fn run(seed: u64, tells: bool) -> Outcome {
     outcome
 }
 
-/// Share and number of a viewer's pictures that attacks may take: a player who joins
-/// behind others waits for the publisher's next keyframe, and checks leave at other
-/// times. Chosen by us: half a second of pictures.
+/// Maximum share and number of a viewer's pictures that attacks may cost: a player who
+/// joins after others waits for the publisher's next keyframe, and checks are sent at
+/// other times. Chosen by us: half a second of pictures.
 const MOST_TAKEN_AWAY: f64 = 0.1;
 const AND_SO_MANY: f64 = 15.0;
-/// Fewest pictures that allow a comparison. Chosen by us: two seconds.
+/// Minimum number of pictures for a comparison. Chosen by us: two seconds.
 const FEWEST: usize = 60;
 
-/// Compares viewers with good links only, whose publishers have good links, too: over bad
-/// links chance decides.
+/// Compares only viewers with good links and publishers with good links: over bad links,
+/// chance decides.
 fn compare(plan: &Plan, attacked: &World, peace: &World, outcome: &mut Outcome) {
     let place_of = |name: &str| plan.members.iter().position(|member| member.name == name);
     let is_good = |place: usize| plan.members[place].links.iter().all(|link| link.good);
@@ -101,9 +101,9 @@ fn compare(plan: &Plan, attacked: &World, peace: &World, outcome: &mut Outcome) 
             continue;
         };
         let publisher = place_of(publisher).expect("a player plays somebody");
-        // After a cut of the only link the old pictures rush past within a
-        // tenth of a second, or a keyframe makes them needless, whichever comes
-        // first: nobody misses those.
+        // After a cut of the only link, the old pictures are displayed within a tenth of
+        // a second, or a keyframe makes them unnecessary, whichever comes first. Nobody
+        // misses those pictures.
         let count = |screen: &Screen| {
             let live = |shown: &&Shown| {
                 !plan.is_cut_off(place, shown.captured)

@@ -20,8 +20,7 @@ use weft_units::Duration;
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Most memory that may be held beyond that after the first hour, in bytes: buffers that
-/// grew.
+/// Maximum growth of memory after the first hour, in bytes, for buffers that grew.
 const GROWTH: i64 = 64 << 10;
 
 /// Runs a server in virtual time under bad networks, crashes and attacks
@@ -112,7 +111,7 @@ fn seeds(from: u64, count: u64, jobs: u64, verbose: bool) -> bool {
     let mut extremes = Extremes::default();
     let mut meetings = Meetings::default();
     let (mut share, mut taken, mut defects) = (0.0_f64, 0, 0);
-    // Defects on request are not to be told of.
+    // Intentional defects are not reported.
     std::panic::set_hook(Box::new(|panic| {
         let is_meant = panic.payload().downcast_ref() == Some(&"as a defect would");
         if !is_meant {

@@ -17,9 +17,9 @@ use crate::peer_factory::PeerFactory;
 use crate::screen::Screen;
 use crate::server::{Requester, Server};
 
-/// Rate of a camera at first.
+/// Initial rate of a camera.
 const BEGINNING: Rate = Rate::from_kbps(300);
-/// Most that a member publishes.
+/// Maximum rate of a member's publication.
 const PUBLISHED: Rate = Rate::from_kbps(500);
 /// Time before a member tries again.
 pub const AGAIN: Duration = Duration::from_millis(300);
@@ -28,7 +28,7 @@ pub const AGAIN: Duration = Duration::from_millis(300);
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Part {
     Publishes,
-    /// Plays the participant of this name.
+    /// Plays the participant with this name.
     Plays(String),
 }
 
@@ -67,7 +67,7 @@ pub struct Stay {
     /// Id in the room.
     pub id: String,
     pub call: Option<Call>,
-    /// Connection that another one takes over from, until the server ends it.
+    /// Connection that another one replaces, until the server ends it.
     pub old: Option<Call>,
 }
 
@@ -78,13 +78,13 @@ pub struct Call {
     pub publisher: String,
     pub peer: Peer,
     pub ports: Vec<SocketAddr>,
-    /// Time at which it came up.
+    /// Time at which it was established.
     pub up: Option<Instant>,
     /// Number of the connection among those of the member.
     pub number: u64,
     codec: Codec,
-    /// Added to the camera's timestamps: each connection begins with a random one
-    /// (RFC 3550 section 5.1).
+    /// Offset of the camera's timestamps: each connection starts with a random one (RFC
+    /// 3550 section 5.1).
     timestamp_offset: u32,
 }
 
@@ -190,8 +190,8 @@ impl Member {
         });
     }
 
-    /// Publishes once more, like a second page: the new connection takes over when it is
-    /// up.
+    /// Publishes once more, like a second page: the new connection replaces the old one
+    /// when it is established.
     pub fn take_over(
         &mut self,
         now: Instant,
@@ -215,7 +215,7 @@ impl Member {
         };
     }
 
-    /// Leaves with a farewell.
+    /// Leaves with a goodbye.
     pub fn leave(&mut self, now: Instant, server: &mut Server) -> Vec<Datagram> {
         let mut farewells = Vec::new();
         if let Some(mut stay) = self.stay.take() {
@@ -250,7 +250,7 @@ impl Member {
         }
     }
 
-    /// Crashes: leaves without a farewell, and the event stream ends.
+    /// Crashes: leaves without a goodbye, and the event stream ends.
     pub fn crash(&mut self, now: Instant, server: &mut Server) {
         if let Some(stay) = self.stay.take() {
             server.release(now, &stay.id);
@@ -265,7 +265,7 @@ impl Member {
         }
     }
 
-    /// Notes the end of the connection and tries again later.
+    /// Records the end of the connection and tries again later.
     pub fn lose_call(&mut self, now: Instant) {
         if let Some(stay) = &mut self.stay {
             stay.call = None;
@@ -277,7 +277,7 @@ impl Member {
         self.stay.as_ref()?.call.as_ref()
     }
 
-    /// Returns the current connection and the one before it.
+    /// Returns the current connection and the previous one.
     pub fn calls(&self) -> impl Iterator<Item = &Call> {
         let stay = self.stay.iter();
         stay.flat_map(|stay| stay.call.iter().chain(&stay.old))
@@ -343,7 +343,7 @@ impl Member {
         }
     }
 
-    /// Sends what is due; returns whether the connection is over.
+    /// Sends everything that is due, and records a lost connection.
     pub fn drain(&mut self, now: Instant, out: &mut Vec<(u64, Datagram)>) {
         if let Some(old) = self.stay.as_mut().and_then(|stay| stay.old.as_mut()) {
             while let Some(output) = old.peer.poll_output() {
@@ -368,7 +368,7 @@ impl Member {
     fn on_event(&mut self, now: Instant, event: Event) -> bool {
         match event {
             Event::Association(AssociationEvent::Connected { .. }) => {
-                // Who looks on notices nothing of a connection that takes over.
+                // Viewers do not notice that a connection is replaced.
                 let before = self.stay.as_ref().and_then(|stay| stay.old.as_ref());
                 let since = before.and_then(|old| old.up).unwrap_or(now);
                 if let Some(call) = self.call_mut() {

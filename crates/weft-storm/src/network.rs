@@ -1,5 +1,5 @@
-//! Links between the server and everybody else: they lose, delay, double and reorder
-//! datagrams, and are cut.
+//! Links between the server and everybody else: they lose, delay, duplicate and reorder
+//! datagrams, and can be cut.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -7,9 +7,9 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use weft_links::{Departure, Link, LinkSpec};
 use weft_units::{Bytes, Duration, Instant, Rate, Rng};
 
-/// UDP and IP header.
+/// Length of the UDP and IP headers in bytes.
 const OVERHEAD: u64 = 28;
-/// Latest arrival of a datagram behind later ones of its link.
+/// Maximum delay of a reordered datagram.
 const MOST_LATE: Duration = Duration::from_millis(30);
 
 /// Address of the server.
@@ -26,12 +26,12 @@ pub struct Datagram {
     pub bytes: Vec<u8>,
 }
 
-/// Faults of a link beside loss and delay.
+/// Faults of a link in addition to loss and delay.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub struct Impairments {
     /// Probability that a datagram arrives twice.
     pub doubles: f64,
-    /// Probability that a datagram arrives later than those behind it.
+    /// Probability that a datagram arrives later than datagrams sent after it.
     pub reorders: f64,
 }
 
@@ -43,12 +43,12 @@ struct Way {
     rng: Rng,
 }
 
-/// All links. Each has an address at its far end, with any port.
+/// All links. Each has one address at its far end, with any port.
 pub struct Network {
     rng: Rng,
     ways: Vec<Way>,
     by_ip: BTreeMap<IpAddr, usize>,
-    /// Datagrams that arrive late, by time and order.
+    /// Delayed datagrams, by time and order.
     late: BTreeMap<(Instant, u64), Datagram>,
     count: u64,
     ready: VecDeque<Datagram>,
@@ -111,7 +111,7 @@ impl Network {
         self.ways[link].down.set_capacity(now, rate);
     }
 
-    /// Sends by the link that the addresses name; loses the datagram if there is none.
+    /// Sends on the link of the addresses; the datagram is lost if there is none.
     pub fn send(&mut self, now: Instant, datagram: Datagram) {
         let far = match datagram.to == SERVER {
             true => datagram.from.ip(),
@@ -122,7 +122,7 @@ impl Network {
         }
     }
 
-    /// Sends by this link, whatever the addresses say: attackers forge sources.
+    /// Sends on this link, regardless of the addresses: attackers forge sources.
     pub fn send_by(&mut self, now: Instant, link: usize, datagram: Datagram) {
         let way = &mut self.ways[link];
         let link = match datagram.to == SERVER {

@@ -16,8 +16,8 @@ pub struct PeerFactory {
 }
 
 impl PeerFactory {
-    /// Returns the settings of a new peer on these addresses, with the randomness of
-    /// `name`, which nobody else has.
+    /// Returns the settings of a new peer on these addresses, with its own randomness for
+    /// the unique `name`.
     pub fn config(&self, name: &str, role: IceRole, ports: &[SocketAddr]) -> PeerConfig {
         let links = (0..).zip(ports);
         let locals = links.map(|(link, addr)| LocalAddress {

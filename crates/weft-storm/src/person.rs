@@ -1,4 +1,4 @@
-//! Person in a meeting: publishes over one connection, and receives the room over another.
+//! Person in a meeting, who publishes over one connection and receives the room over another.
 
 pub mod camera;
 mod connection;
@@ -27,7 +27,7 @@ pub use connection::{Connection, Purpose};
 use talk::Talk;
 use viewer::{Standing, Viewer};
 
-/// Names of encodings, the smallest first, as the page has them.
+/// Names of the encodings, the smallest first, as in the web page.
 const RIDS: [&str; 3] = ["q", "h", "f"];
 
 /// Sizes at which a person shows the others.
@@ -37,7 +37,7 @@ pub enum Showing {
     Large,
     /// All small.
     Small,
-    /// The first large, the others small.
+    /// The first one large, the others small.
     First,
     /// Nobody.
     Nobody,
@@ -47,7 +47,7 @@ pub enum Showing {
 pub struct Presence {
     /// Id in the room.
     pub id: String,
-    /// All connections; of two publications the later one takes over.
+    /// All connections; of two publications, the later one replaces the earlier.
     pub connections: Vec<Connection>,
 }
 
@@ -70,7 +70,7 @@ pub struct Person {
     next_picture: Option<Instant>,
     next_sound: Option<Instant>,
     pub viewer: Viewer,
-    /// Id under which a moderator has removed the person.
+    /// Id under which a moderator removed the person.
     pub removed: Option<String>,
 }
 
@@ -120,7 +120,7 @@ impl Person {
         }
     }
 
-    /// Joins, or connects again what is missing.
+    /// Joins, or replaces missing connections.
     pub fn go_on(&mut self, now: Instant, server: &mut Server, factory: &PeerFactory) {
         self.due = None;
         if self.stay.is_none() {
@@ -148,7 +148,7 @@ impl Person {
         }
     }
 
-    /// Publishes over a new connection, which takes over from a present one.
+    /// Publishes over a new connection, which replaces an existing one.
     pub fn publish(&mut self, now: Instant, server: &mut Server, factory: &PeerFactory) {
         let Some(id) = self.stay.as_ref().map(|stay| stay.id.clone()) else {
             return;
@@ -265,7 +265,7 @@ impl Person {
         }
     }
 
-    /// Leaves; returns the farewells of the connections.
+    /// Leaves; returns the goodbyes of the connections.
     pub fn leave(&mut self, now: Instant, server: &mut Server) -> Vec<Datagram> {
         let mut farewells = Vec::new();
         if let Some(stay) = self.stay.take() {
@@ -282,7 +282,7 @@ impl Person {
         farewells
     }
 
-    /// Crashes: sends no farewell.
+    /// Crashes without a goodbye.
     pub fn crash(&mut self, now: Instant, server: &mut Server) {
         if let Some(stay) = self.stay.take() {
             server.release(now, &stay.id);
@@ -303,7 +303,7 @@ impl Person {
         self.due = was_there.then_some(again_at);
     }
 
-    /// Learns that a moderator has removed the person; tries to return.
+    /// Records that a moderator has removed the person; tries to return.
     pub fn be_removed(&mut self, now: Instant) {
         if let Some(stay) = self.stay.take() {
             self.rest();
@@ -312,7 +312,7 @@ impl Person {
         }
     }
 
-    /// Notes the end of a connection and tries again later.
+    /// Records the end of a connection and tries again later.
     pub fn lose(&mut self, now: Instant, resource: &ResourceId) {
         if let Some(stay) = &mut self.stay {
             let before = stay.connections.len();
@@ -323,7 +323,7 @@ impl Person {
         }
     }
 
-    /// Forgets publications that the server has ended for a later one.
+    /// Forgets publications that the server has ended because of a later one.
     pub fn follow(&mut self, server: &Server) {
         if let Some(stay) = &mut self.stay {
             stay.connections
@@ -339,13 +339,13 @@ impl Person {
         self.stay.iter_mut().flat_map(|stay| &mut stay.connections)
     }
 
-    /// Returns the publications that are up.
+    /// Returns the established publications.
     fn publications_mut(&mut self) -> impl Iterator<Item = &mut Connection> {
         let all = self.connections_mut();
         all.filter(|c| c.purpose == Purpose::Publication && c.up.is_some())
     }
 
-    /// Returns the latest connection for this purpose.
+    /// Returns the latest connection with this purpose.
     pub fn connection(&self, of: Purpose) -> Option<&Connection> {
         self.connections().rfind(|c| c.purpose == of)
     }
@@ -404,8 +404,8 @@ impl Person {
         }
     }
 
-    /// Sends what is due, each datagram with the number of its connection. `people` are all
-    /// of the meeting.
+    /// Sends everything that is due, each datagram with the number of its connection.
+    /// `people` are all people of the meeting.
     pub fn drain(&mut self, now: Instant, people: &[Standing], out: &mut Vec<(u64, Datagram)>) {
         for place in 0..self.connections().count() {
             loop {
@@ -482,7 +482,7 @@ impl Person {
     }
 }
 
-/// Marks the last section of pictures as a presentation (RFC 4796).
+/// Marks the last video section as a presentation (RFC 4796).
 fn presenting(offer: &str) -> String {
     let Some(at) = offer.rfind("m=video") else {
         return offer.to_owned();

@@ -1,5 +1,4 @@
-//! Plan of a run, drawn from its seed: members and their links, what happens to them, and
-//! attacks.
+//! Plan of a run, drawn from its seed: members and their links, incidents, and attacks.
 
 mod people;
 
@@ -18,11 +17,11 @@ use crate::server::Budgets;
 pub struct LinkPlan {
     pub spec: LinkSpec,
     pub impairments: Impairments,
-    /// Whether it carries a call alone.
+    /// Whether it can carry a call alone.
     pub good: bool,
 }
 
-/// Member: takes part as they should.
+/// Member who behaves as intended.
 #[derive(Clone, Debug)]
 pub struct MemberPlan {
     pub name: String,
@@ -39,23 +38,23 @@ pub struct PersonPlan {
     pub links: Vec<LinkPlan>,
 }
 
-/// Act of a person, or event that happens to one.
+/// Act of a person, or incident that affects one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Act {
     Joins,
     Leaves,
-    /// Crashes: sends no farewell.
+    /// Crashes without a goodbye.
     Crashes,
-    /// Publishes over another connection, which takes over.
+    /// Publishes over another connection, which replaces the present one.
     Republishes,
-    /// Begins or ends to share the screen.
+    /// Starts or stops sharing the screen.
     Shares(bool),
     /// Shows the others at other sizes.
     Shows(Showing),
-    /// Cuts the link with this place in the person's list.
+    /// Cuts the link with this index in the person's list.
     Cut(usize),
     Restored(usize),
-    /// The server's work for a connection of the person fails by a defect.
+    /// The server's work for a connection of the person fails because of a defect.
     Defect,
 }
 
@@ -68,31 +67,31 @@ pub enum Order {
     Lock(bool),
     /// Makes newcomers wait.
     Wait(bool),
-    /// Lets everybody in who waits.
+    /// Admits everybody who waits.
     Admit,
     Record(bool),
 }
 
-/// Incident of a member, named by its place, or of the server.
+/// Incident of a member, identified by its index, or of the server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Incident {
     Joins(usize),
-    /// Publishes over another connection, which takes over.
+    /// Publishes over another connection, which replaces the present one.
     TakesOver(usize),
-    /// Publishes with the other codec over another connection, which takes over.
+    /// Publishes with the other codec over another connection, which replaces the present one.
     ChangesCodec(usize),
     Leaves(usize),
-    /// Crashes: sends no farewell.
+    /// Crashes without a goodbye.
     Crashes(usize),
-    /// Cuts the link with this place in the member's list.
+    /// Cuts the link with this index in the member's list.
     Cut(usize, usize),
     Restored(usize, usize),
-    /// Gives the member's link with this place more capacity than it needs.
+    /// Gives the member's link with this index more capacity than it needs.
     SpeedsUp(usize, usize),
     ServerCrashes,
     /// The server's plane with this number fails; an empty one replaces it.
     PlaneFails(usize),
-    /// The server's work for this member fails by a defect.
+    /// The server's work for this member fails because of a defect.
     Defect(usize),
     /// The person with this number acts.
     Does(usize, Act),
@@ -103,17 +102,17 @@ pub enum Incident {
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub seed: u64,
-    /// Whether links lose nothing, keep the order and are never cut: then nothing may
-    /// be missing at the end.
+    /// Whether links lose nothing, keep the order and are never cut: then nothing may be
+    /// missing at the end.
     pub calm: bool,
     pub budgets: Budgets,
     /// Number of the server's planes.
     pub planes: usize,
     pub members: Vec<MemberPlan>,
-    /// People of a meeting, which has no other members.
+    /// People of a meeting; a meeting has no other members.
     pub people: Vec<PersonPlan>,
     pub attacks: Vec<(Attack, LinkPlan)>,
-    /// Deeds in order of time.
+    /// Incidents in order of time.
     pub incidents: Vec<(Instant, Incident)>,
     /// Time until everybody leaves.
     pub length: Duration,
@@ -168,7 +167,7 @@ impl Plan {
             plan.incidents.push((at(when), Incident::Defect(place)));
         }
         plan.spread(&root);
-        // Those at one time happen in the order in which they were drawn.
+        // Simultaneous ones keep the order in which they were drawn.
         plan.incidents.sort_by_key(|(at, _)| *at);
         plan
     }
@@ -214,7 +213,7 @@ impl Plan {
         }
     }
 
-    /// Whether all links of a member are cut then.
+    /// Whether all links of a member are cut at that time.
     pub fn is_cut_off(&self, member: usize, at: Instant) -> bool {
         let mut up = vec![true; self.members[member].links.len()];
         for (_, incident) in self.incidents.iter().take_while(|(when, _)| *when <= at) {
@@ -227,7 +226,7 @@ impl Plan {
         !up.contains(&true)
     }
 
-    /// Draws one or two links; in a calm run they are of this specification instead.
+    /// Draws one or two links; in a calm run, they have this specification instead.
     fn draw_links(
         &self,
         rng: &mut Rng,
@@ -301,8 +300,8 @@ impl Plan {
         }
     }
 
-    /// Adds a viewer whose link carries less than a publisher sends, all the time or
-    /// for some seconds.
+    /// Adds a viewer whose link carries less than a publisher sends, permanently or for
+    /// some seconds.
     fn add_slow_viewer(&mut self, root: &Rng) {
         let rng = &mut root.stream("slow viewer");
         let rate = 100 + rng.below(200);

@@ -1,4 +1,4 @@
-//! Processor of the server's media: cost of each input, and the time that it takes.
+//! Processor of the server's media: the cost of each input, and its time.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -10,9 +10,9 @@ use weft_units::{Duration, Instant};
 /// Clock of the server's work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pace {
-    /// By counts, equal on every machine: see [`Work::counted`].
+    /// Counted work, equal on every machine: see [`Work::counted`].
     Counted,
-    /// As fast as this machine, which never repeats.
+    /// Measured time on this machine, which is not reproducible.
     Measured,
 }
 
@@ -23,11 +23,11 @@ pub enum Load {
     Datagram(IpAddr),
     /// HTTP request from this address.
     Request(IpAddr),
-    /// Work of the server's own.
+    /// The server's own work.
     Timeout,
 }
 
-/// Input and the work that follows from it.
+/// Input and the work that it causes.
 pub struct Work {
     load: Load,
     pace: Pace,
@@ -49,7 +49,7 @@ impl Work {
         }
     }
 
-    /// Does a part of the work; a function of its own for profilers.
+    /// Does a part of the work; a separate function for profilers.
     #[inline(never)]
     pub fn part<R>(&mut self, part: impl FnOnce() -> R) -> R {
         let (done, cost) = match self.pace {
@@ -76,8 +76,8 @@ impl Work {
 
     /// Returns the time of the work on a processor that is the same everywhere:
     /// encryption at about a gigabit a second for each input and each datagram sent, and
-    /// time to fill the memory taken. Chosen by us, by a machine of 2024; it matters only
-    /// that work which expands becomes time.
+    /// the time to fill the allocated memory. Chosen by us, like a machine of 2024; it
+    /// matters only that work which expands takes time.
     pub fn counted(&self) -> Duration {
         let nanos = 4_000 + 4_000 * self.datagrams + 50 * self.cost.calls + self.cost.taken / 4;
         Duration::from_nanos(nanos)
@@ -91,7 +91,7 @@ pub struct Spent {
     pub time: Duration,
     /// Longest time of one input.
     pub most_time: Duration,
-    /// Most memory that one input took, in bytes.
+    /// Maximum memory that one input allocated, in bytes.
     pub most_taken: u64,
     /// Datagrams and bytes sent for them.
     pub datagrams: u64,
@@ -102,12 +102,12 @@ pub struct Spent {
 pub struct Processor {
     /// Clock of its work.
     pub pace: Pace,
-    /// End of the work under way.
+    /// End of the current work.
     pub free_at: Instant,
     pub spent: BTreeMap<Load, Spent>,
     /// Memory that the server holds, in bytes.
     pub held: i64,
-    /// Most memory that it held, in bytes.
+    /// Maximum memory that it held, in bytes.
     pub most_held: i64,
 }
 
@@ -122,12 +122,12 @@ impl Processor {
         }
     }
 
-    /// An answer of so many bytes leaves: the server does not hold it any more.
+    /// Records that an answer of this length has left: the server no longer holds it.
     pub fn hand_over(&mut self, bytes: usize) {
         self.held -= bytes as i64;
     }
 
-    /// Accounts for work that began now.
+    /// Accounts for work that started now.
     pub fn account(&mut self, now: Instant, work: &Work) {
         let time = match self.pace {
             Pace::Counted => work.counted(),

@@ -6,7 +6,7 @@ use weft_session::ReceivedFrame;
 use weft_testing::pictures::Stamp;
 use weft_units::{Duration, Freezes, Instant};
 
-/// A picture that was shown.
+/// Picture that was displayed.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown {
     pub at: Instant,
@@ -15,28 +15,28 @@ pub struct Shown {
     pub size: usize,
 }
 
-/// Pictures that a viewer was shown.
+/// Pictures that were displayed to a viewer.
 #[derive(Default, Debug)]
 pub struct Screen {
     pub shown: Vec<Shown>,
     pub freezes: Freezes,
     /// First finding: a picture out of order, or one that cannot be decoded.
     pub wrong: Option<String>,
-    /// Number of the last picture of this connection.
+    /// Number of the last picture on this connection.
     last: Option<u64>,
     /// Numbers of recent pictures, which others may refer to.
     recent: VecDeque<u64>,
-    /// Capture and RTP timestamp of the last one of this connection.
+    /// Capture time and RTP timestamp of the last picture on this connection.
     clock: Option<(Instant, u32)>,
 }
 
-/// Pictures that are remembered: those of three layers refer back over four.
+/// Number of remembered pictures: those of three layers refer back over four.
 const RECENT: usize = 16;
-/// Most that the RTP clock of a stream may jump where another source takes over:
-/// a forwarder goes by the times of arrival, which cuts and queues delay.
+/// Maximum jump of a stream's RTP clock when another source takes over: a forwarder uses
+/// the arrival times, which cuts and queues delay.
 const MOST_JUMP: f64 = 3.0;
 
-/// Pictures that were shown within a second.
+/// Pictures that were displayed within a second.
 #[derive(Clone, Copy, Debug)]
 pub struct Second {
     pub pictures: usize,
@@ -46,7 +46,7 @@ pub struct Second {
 }
 
 impl Screen {
-    /// Starts a connection: its pictures begin with a keyframe.
+    /// Starts a connection: its pictures start with a keyframe.
     pub fn begin_again(&mut self) {
         self.last = None;
         self.clock = None;
@@ -65,7 +65,7 @@ impl Screen {
         if self.last.is_none() && !stamp.keyframe {
             self.wrong = Some(format!("delta frame {number} before any keyframe"));
         }
-        // Who publishes may have restarted: with a keyframe, at the first.
+        // The publisher may have restarted, with a keyframe among its first pictures.
         let again = number < 300 && stamp.keyframe;
         if self.last >= Some(number) && !again {
             self.wrong = Some(format!("frame {number} after {:?}", self.last));
@@ -106,7 +106,7 @@ impl Screen {
         self.shown.iter().filter(within).count()
     }
 
-    /// Returns what was shown since `from`.
+    /// Returns the pictures displayed since `from`.
     pub fn since(&self, from: Instant) -> Second {
         let later = &self.shown[self.shown.partition_point(|s| s.at < from)..];
         let age = |s: &Shown| s.at.saturating_since(s.captured);

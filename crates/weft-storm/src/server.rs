@@ -1,5 +1,5 @@
-//! The server without sockets: its media planes, its rooms, and a processor that takes
-//! time for each input.
+//! Server without sockets: its media planes, its rooms, and a processor that takes time
+//! for each input.
 
 mod moderation;
 mod planes;
@@ -23,7 +23,7 @@ pub const ROOM: &str = "storm";
 /// Receive buffer of the socket, in bytes: the size that `weft-net` requests.
 const INBOX: usize = 4 << 20;
 
-/// Most media connections, as `weft serve` has by default.
+/// Maximum number of media connections, as `weft serve` has by default.
 pub const MOST_CONNECTIONS: usize = 2_000;
 
 /// Purpose of a resource.
@@ -39,9 +39,9 @@ pub enum Role {
 #[derive(Clone, Debug)]
 pub struct Resource {
     pub role: Role,
-    /// Participant who publishes, also for a player; the receiver of a room.
+    /// Participant who publishes, also for a player; for a reception, the receiver.
     pub publisher: String,
-    /// Place of its plane.
+    /// Index of its plane.
     plane: usize,
     published: Publishing,
     number: u64,
@@ -54,7 +54,7 @@ impl Resource {
     }
 }
 
-/// Participant who asks for a connection.
+/// Participant who requests a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Requester<'a> {
     pub by: IpAddr,
@@ -64,19 +64,19 @@ pub struct Requester<'a> {
 }
 
 impl<'a> Requester<'a> {
-    /// Participant without a secret of its own.
+    /// Participant without its own secret.
     pub fn plain(by: IpAddr, id: &'a str) -> Requester<'a> {
         let proof = Proof([0; 32]);
         Requester { by, id, proof }
     }
 }
 
-/// Reason of a refusal.
+/// Reason for a refusal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Refusal {
     /// The media plane refused.
     Media(MediaError),
-    /// The server has as many connections as it may.
+    /// The server has the maximum number of connections.
     Full,
     /// The room refused.
     Room,
@@ -84,9 +84,9 @@ pub enum Refusal {
 
 /// Running server.
 ///
-/// Rooms and planes are real. `weft-server`'s hub joins them in the product; its names
-/// come from the system's randomness and its requests over HTTP, so its steps are
-/// repeated here.
+/// Rooms and planes are real. In the product, the hub of `weft-server` connects them; its
+/// names come from the system's randomness and its requests arrive over HTTP, so its
+/// steps are repeated here.
 pub struct Server {
     pub planes: Planes,
     pub rooms: Registry,
@@ -97,15 +97,15 @@ pub struct Server {
     pub processor: Processor,
     /// Datagrams to send.
     pub outbox: VecDeque<Sent>,
-    /// Connections that ended by themselves since the last look.
+    /// Connections that ended by themselves since the last call.
     pub ended: Vec<(ResourceId, String)>,
-    /// Events of receptions and publications since the last look.
+    /// Events of receptions and publications since the last call.
     pub told: Vec<Event>,
     /// Participants whom a moderator has muted, and those who were removed.
     muted: BTreeSet<String>,
     removed: BTreeSet<String>,
     is_recording: bool,
-    /// Number of datagrams that found the socket's buffer full.
+    /// Number of datagrams dropped because the socket's buffer was full.
     pub overrun: u64,
 }
 
@@ -213,7 +213,7 @@ impl Server {
         }
     }
 
-    /// Plays what a participant publishes; returns the resource and our answer.
+    /// Plays a participant's publication; returns the resource and our answer.
     pub fn play(
         &mut self,
         now: Instant,
@@ -269,22 +269,22 @@ impl Server {
         }
     }
 
-    /// Answers a request for the server's figures.
+    /// Answers a request for the server's statistics.
     pub fn ask_for_figures(&mut self, now: Instant, by: IpAddr) {
         for at in 0..self.planes.count() {
             self.work(now, Load::Request(by), at, |plane| plane.stats());
         }
     }
 
-    /// Returns the participant of this name if it publishes now.
+    /// Returns the participant with this name if it publishes at present.
     pub fn published_by(&self, name: &str) -> Option<String> {
         let mut all = self.rooms.participants(ROOM).into_iter();
         let found = all.find(|p| p.name == name && !p.publishing.is_nothing());
         found.map(|p| p.id.clone())
     }
 
-    /// Names a connection and chooses its plane: that of the participant's others, or the
-    /// next one.
+    /// Names a connection and chooses its plane: that of the participant's other
+    /// connections, or the next one.
     fn open(&mut self, role: Role, participant: &str) -> Result<(ResourceId, usize), Refusal> {
         if self.resources.len() >= MOST_CONNECTIONS {
             return Err(Refusal::Full);
@@ -308,7 +308,7 @@ impl Server {
         Ok((id, plane))
     }
 
-    /// Drives a plane, and takes the outputs of all, at the processor's expense.
+    /// Drives a plane and handles the outputs of all, at the processor's expense.
     fn work<R>(
         &mut self,
         now: Instant,
@@ -380,7 +380,7 @@ impl Server {
         self.tell_rooms(now);
     }
 
-    /// Mutes a participant on all planes, or ends that.
+    /// Mutes or unmutes a participant on all planes.
     fn set_sound(&mut self, now: Instant, id: &str, sound: Sound) {
         for at in 0..self.planes.count() {
             self.work(now, Load::Timeout, at, |plane| {
@@ -393,7 +393,7 @@ impl Server {
         let all = self.resources.values();
         let mut connected = all.filter(|r| r.is_published_by(participant) && r.connected);
         let shown = connected.next_back().map(|r| r.published.clone());
-        // Somebody who is gone publishes nothing: no error.
+        // A participant who has left publishes nothing, which is not an error.
         let _ = self
             .rooms
             .set_publishing(ROOM, participant, shown.unwrap_or_default());

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use weft_forwarding::{Recorded, RecordedKind, RecordedTrack};
 use weft_units::Instant;
 
-/// Longest run of numbers before the last one in which a late packet may come.
+/// Maximum distance of a late packet's number from the last one.
 const WINDOW: u64 = 64;
 
 /// Track of a recording.
@@ -20,17 +20,17 @@ pub struct Track {
     numbers: Vec<u64>,
 }
 
-/// Tracks that are recorded.
+/// Recorded tracks.
 #[derive(Default)]
 pub struct Tape {
-    /// Time from which the room is recorded.
+    /// Time since which the room is recorded.
     pub since: Option<Instant>,
     /// Tracks by the number of their plane and their own.
     pub tracks: BTreeMap<(u64, RecordedTrack), Track>,
 }
 
 impl Tape {
-    /// Takes a message to the recorder; returns a finding.
+    /// Handles a message to the recorder; returns a finding.
     pub fn take(&mut self, now: Instant, plane: u64, recorded: Recorded) -> Option<String> {
         match recorded {
             Recorded::Began {

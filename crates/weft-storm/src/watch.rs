@@ -13,67 +13,67 @@ use crate::processor::{Load, Spent};
 use crate::screen::Second;
 use crate::server::{CONSENT, Sent, Server, is_media, is_rtcp};
 
-/// Longest time that media may go to an address that sends nothing. Consent is checked
-/// once a second, hence a second more.
+/// Maximum time for which media may be sent to a silent address. Consent is checked once
+/// a second, hence one more second.
 const MOST_SILENCE: Duration = Duration::from_secs(CONSENT.as_nanos() / 1_000_000_000 + 1);
-/// Longest time that pictures go to an address that sends nothing: later they would be
-/// stale.
+/// Maximum time for which pictures are sent to a silent address: later ones would be stale.
 const MOST_UNHEARD: Duration = Duration::from_secs(5);
-/// Longest freeze while viewer and publisher each have a good link that stays up. A dead
-/// path is known within 200 ms; lost packets have to come again, or a keyframe.
+/// Longest freeze while viewer and publisher each have a good link that stays up. A
+/// failed path is detected within 200 ms; then lost packets or a keyframe must arrive.
 pub const MOST_STILL: Duration = Duration::from_millis(400);
 /// Longest freeze of a call over any links that stay up, however bad.
 pub const MOST_STILL_ANYWHERE: Duration = Duration::from_millis(6_000);
 /// Longest time without an acknowledgement on a path over a good link: an idle path is
 /// measured four times a second.
 pub const MOST_UNACKNOWLEDGED: Duration = Duration::from_millis(1_500);
-/// Fewest pictures that a viewer of such a call sees in a second, of 30.
+/// Minimum number of pictures that a viewer of such a call sees in a second, of 30.
 pub const FEWEST: usize = 22;
-/// Fewest bytes of pictures that a viewer of such a call sees in a second.
+/// Minimum number of picture bytes that a viewer of such a call sees in a second.
 pub const LEAST_BYTES: usize = 14_000;
-/// Oldest picture that is shown in such a call, from capture to display.
+/// Maximum age of a picture in such a call, from capture to display.
 pub const OLDEST: Duration = Duration::from_millis(400);
-/// Most bytes of media that one connection sends to one address within [`TOGETHER`]: the
-/// pacer's largest burst, 63 kB, and the 26 kB that sound, repair and the pacer's rate came
-/// to where nothing left in bursts.
+/// Maximum number of media bytes that one connection sends to one address within
+/// [`TOGETHER`]: the pacer's largest burst, 63 kB, and the 26 kB that sound, repair and
+/// the pacer's rate reach without bursts.
 const MOST_TOGETHER: u64 = 63_000 + 26_000;
 /// Period of [`MOST_TOGETHER`].
 const TOGETHER: Duration = Duration::from_millis(5);
-/// Longest time that the connection of a browser is kept when nothing comes from it:
-/// consent (RFC 7675 section 5.1) and a little.
+/// Maximum time for which a silent browser's connection is kept: consent (RFC 7675
+/// section 5.1) and a little more.
 const MOST_KEPT: Duration = Duration::from_secs(CONSENT.as_nanos() / 1_000_000_000 + 3);
 /// Longest time of one input on the counted processor.
 const MOST_TIME: Duration = Duration::from_millis(8);
-/// Most memory that one input may take, in bytes, even if it is freed at once.
+/// Maximum memory that one input may allocate, in bytes, even if it is freed at once.
 const MOST_TAKEN: u64 = 2 << 20;
-/// Most memory that the server may hold for each connection, in bytes, and beside them.
+/// Maximum memory that the server may hold for each connection, and in addition to that,
+/// in bytes.
 const MOST_HELD: i64 = 2 << 20;
 const HELD_BY_ITSELF: i64 = 4 << 20;
-/// Bytes sent to a forged address for each byte that came from there: an answer to a
-/// check and four checks of our own, each a little longer than what it answers.
+/// Maximum number of bytes sent to a forged address for each byte from there: an answer
+/// to a check and four checks of our own, each a little longer than the check.
 const MOST_REFLECTED: u64 = 8;
 
-/// Longest time that something in a meeting may take or be missing, over good links that
-/// stay up. A moving call has [`MOST_STILL`]; in a meeting encodings change, too.
+/// Maximum durations of conditions in a meeting over good links that stay up. A moving
+/// call has [`MOST_STILL`]; in a meeting, encodings change, too.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Bound {
-    /// Somebody inside is not connected.
+    /// A participant is not connected.
     Unconnected,
     /// A tile is frozen.
     Still,
     /// A shared screen of ten pictures a second is frozen.
     ScreenStill,
-    /// A picture is as old when it is shown.
+    /// Age of a displayed picture.
     Age,
-    /// A tile that is large shows a smaller encoding, or the other way round: the
-    /// publisher resumes encodings with a keyframe, and rates have to be found.
+    /// A large tile shows a smaller encoding, or the reverse: the publisher resumes
+    /// encodings with a keyframe, and the rates must be determined.
     Small,
     Large,
-    /// Somebody is not heard.
+    /// A person is not heard.
     Silent,
-    /// No message of somebody comes.
+    /// No messages arrive from a person.
     Unsaid,
-    /// Nothing of somebody is recorded.
+    /// Nothing of a person is recorded.
     Unrecorded,
 }
 
@@ -92,7 +92,7 @@ impl Bound {
     }
 }
 
-/// Fewest pictures of a tile in a meeting: while encodings change some come late.
+/// Minimum number of pictures of a tile in a meeting: when encodings change, some arrive late.
 const FEWEST_IN_MEETINGS: usize = 15;
 
 /// SRTP context that an index belongs to: number of the association in the run.
@@ -103,9 +103,9 @@ type Context = u64;
 pub struct Watch {
     pub violations: Vec<String>,
     digest: DefaultHasher,
-    /// Hash of what was sent under each index.
+    /// Hash of the bytes sent with each index.
     encrypted: HashMap<(Context, u64, u32), u64>,
-    /// Time of the last datagram from an address, and bytes from and to there.
+    /// Time of the last datagram from an address, and bytes from and to it.
     heard: HashMap<SocketAddr, Heard>,
     /// Addresses that attackers forged.
     pub forged: BTreeSet<SocketAddr>,
@@ -113,16 +113,16 @@ pub struct Watch {
     pub ports: BTreeSet<SocketAddr>,
     pub datagrams: u64,
     pub extremes: Extremes,
-    /// Start of the current period on a way, and bytes since then.
+    /// Start of the current period of a connection and address, and bytes since then.
     together: HashMap<(Context, SocketAddr), (Instant, u64)>,
     /// Acknowledged packets of each path of a publisher's connection, and the time of
     /// the last change.
     pub acknowledged: BTreeMap<(usize, u64, PathId), (u64, Instant)>,
-    /// Connections of browsers that are gone, with the time of their end.
+    /// Connections of crashed browsers, with the time of their end.
     gone: Vec<(Instant, ResourceId)>,
     /// Addresses of connections that the server has ended on request.
     closed: BTreeMap<SocketAddr, Instant>,
-    /// Longest of each [`Bound`], and fewest pictures of a tile in a second.
+    /// Maximum of each [`Bound`], and minimum number of pictures of a tile in a second.
     pub meetings: Meetings,
 }
 
@@ -153,13 +153,13 @@ pub struct Extremes {
     pub still_anywhere: Duration,
     /// Longest time without an acknowledgement on a path over a good link.
     pub unacknowledged: Duration,
-    /// Fewest pictures that were shown in a second.
+    /// Minimum number of pictures displayed in a second.
     pub fewest: usize,
-    /// Fewest bytes of pictures that were shown in a second.
+    /// Minimum number of picture bytes displayed in a second.
     pub thinnest: usize,
-    /// Oldest picture that was shown.
+    /// Maximum age of a displayed picture.
     pub oldest: Duration,
-    /// Most bytes of media that were sent together.
+    /// Maximum number of media bytes sent together.
     pub together: u64,
 }
 
@@ -219,7 +219,7 @@ impl Watch {
     fn note(&mut self, now: Instant, datagram: &Datagram) -> u64 {
         let mut hasher = DefaultHasher::new();
         match datagram.bytes.first() {
-            // SCTP behind DTLS draws its numbers from the system.
+            // SCTP inside DTLS draws its numbers from the system.
             Some(20..=63) => hasher.write_usize(datagram.bytes.len()),
             _ => hasher.write(&datagram.bytes),
         }
@@ -275,15 +275,15 @@ impl Watch {
         self.on_media(now, 1 << 63 | context, datagram);
     }
 
-    /// Checks that an index is used once: only equal bytes may be sent again (RFC 3711
-    /// section 9.1).
+    /// Checks that an index is used only once: only equal bytes may be sent again (RFC
+    /// 3711 section 9.1).
     fn on_protected(&mut self, now: Instant, context: Context, datagram: &Datagram, hash: u64) {
         let bytes = &datagram.bytes;
         if !is_media(bytes) {
             return;
         }
         let index = match is_rtcp(bytes) {
-            // With AES-GCM the index is what comes last (RFC 7714 section 9).
+            // With AES-GCM, the index comes last (RFC 7714 section 9).
             true => match (bytes.get(4..8), bytes.last_chunk::<4>()) {
                 (Some(ssrc), Some(index)) => {
                     let ssrc = ssrc.iter().fold(1, |all, byte| all << 8 | u64::from(*byte));
@@ -321,7 +321,7 @@ impl Watch {
         self.extremes.together = self.extremes.together.max(sent);
     }
 
-    /// Checks the server's books and its memory.
+    /// Checks the server's counts and its memory.
     pub fn on_server(&mut self, now: Instant, server: &Server) {
         let is_kept = |(at, resource): &(Instant, ResourceId)| {
             now.saturating_since(*at) > MOST_KEPT && server.resources.contains_key(resource)
@@ -397,7 +397,7 @@ impl Watch {
         self.extremes.still_anywhere = self.extremes.still_anywhere.max(still);
     }
 
-    /// Checks a path over a good link on which nothing was acknowledged for so long.
+    /// Checks a path over a good link on which nothing was acknowledged for this time.
     pub fn on_unacknowledged(&mut self, now: Instant, name: &str, silence: Duration) {
         if silence > MOST_UNACKNOWLEDGED && self.extremes.unacknowledged <= MOST_UNACKNOWLEDGED {
             let what = format!("a path of {name} got no acknowledgement for {silence:?}");
@@ -427,8 +427,7 @@ impl Watch {
         self.extremes.oldest = self.extremes.oldest.max(oldest);
     }
 
-    /// Checks a viewer and its publisher whose links lose nothing: `missing` packets did
-    /// not arrive.
+    /// Checks a viewer and its publisher with lossless links: `missing` packets did not arrive.
     pub fn on_gaps(&mut self, now: Instant, name: &str, missing: u64) {
         if missing > 0 {
             self.complain(
@@ -444,7 +443,7 @@ impl Watch {
             .extend(ports.into_iter().map(|port| (port, now)));
     }
 
-    /// Checks a time of a meeting.
+    /// Checks a duration in a meeting.
     pub fn on_bound(&mut self, now: Instant, bound: Bound, name: &str, length: Duration) {
         let known = self.meetings.longest.entry(bound).or_default();
         let before = std::mem::replace(known, (*known).max(length));

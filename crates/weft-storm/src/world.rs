@@ -1,4 +1,4 @@
-//! A run in virtual time: the server, members, attackers, and the network between them.
+//! Run in virtual time: the server, members, attackers, and the network between them.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Instant as StdInstant;
@@ -28,8 +28,8 @@ mod tell;
 
 /// Interval of the checks.
 const LOOK: Duration = Duration::from_millis(100);
-/// Time after everybody has left: consent (30 s), [`weft_peer::RECONNECT_GRACE`] (180 s) and the
-/// room's grace (10 s) are over by then.
+/// Time after everybody has left: by then, consent (30 s), [`weft_peer::RECONNECT_GRACE`]
+/// (180 s) and the room's grace (10 s) have expired.
 const AFTERMATH: Duration = Duration::from_secs(240);
 
 /// Owner of a link.
@@ -48,7 +48,7 @@ struct LinkState {
     up_since: Option<Instant>,
 }
 
-/// Next incident and next look at the invariants.
+/// Next incident, and next check of the invariants.
 struct Schedule {
     incidents_done: usize,
     next_look: Instant,
@@ -69,7 +69,7 @@ pub struct World {
     network: Network,
     links: Vec<LinkState>,
     schedule: Schedule,
-    /// Start of the server.
+    /// Start time of the server.
     server_since: Instant,
     /// Whether to print what happens.
     pub tells: bool,
@@ -159,7 +159,7 @@ impl World {
         world
     }
 
-    /// Returns the name of the attacker at this place of the plan.
+    /// Returns the name of the attacker with this index in the plan.
     pub fn attacker(place: usize) -> String {
         format!("attacker {place}")
     }
@@ -191,7 +191,7 @@ impl World {
         self.tell(World::state);
         self.look_for_gaps();
         for place in 0..self.members.len() {
-            // Every other one leaves as one should.
+            // Every other member leaves regularly.
             match place % 2 {
                 0 => self.leave(place),
                 _ => self.crash(place),
@@ -391,7 +391,7 @@ impl World {
     }
 }
 
-/// Returns an epoch; any value will do where time is virtual.
+/// Returns an epoch; any value works in virtual time.
 fn any_epoch() -> StdInstant {
     StdInstant::now()
 }

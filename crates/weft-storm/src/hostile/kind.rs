@@ -11,39 +11,39 @@ pub enum Kind {
     Jumps,
     /// Reports arrivals in run lengths of thousands of packets.
     Runs,
-    /// Asks for hundreds of packets again and again.
+    /// Requests hundreds of packets again and again.
     Nacks,
-    /// Sends small RTCP messages, as many as fit each datagram.
+    /// Sends small RTCP messages, as many as fit into each datagram.
     Messages,
-    /// Asks for keyframes all the time.
+    /// Requests keyframes all the time.
     Keyframes,
-    /// Says goodbye on streams that go on.
+    /// Says goodbye on streams that continue.
     Goodbyes,
-    /// Sends media under a new source with each packet.
+    /// Sends media with a new source in each packet.
     Sources,
-    /// Sends nonsense under a valid key.
+    /// Sends nonsense with a valid key.
     Garbage,
-    /// Sends packets again that it has sent before.
+    /// Repeats packets that it has sent before.
     Replays,
     /// Sends as much as its link carries.
     Floods,
-    /// Sends the smallest packets that there are.
+    /// Sends the smallest possible packets.
     Crumbs,
-    /// Claims the server's role in ICE, and gives it back.
+    /// Claims the server's role in ICE, and then gives it up.
     Roles,
     /// Sends its own signed checks from others' addresses.
     Forges,
     /// Sends nonsense from everybody's addresses.
     Noise,
-    /// Asks for connections to others' addresses, 32 at a time.
+    /// Requests connections to others' addresses, 32 at a time.
     Reflects,
-    /// Asks for connections and is not heard of again.
+    /// Requests connections and is not heard again.
     Vanishes,
-    /// Asks for figures.
+    /// Requests statistics.
     Figures,
-    /// Joins with all that belongs to it, leaves, and joins again.
+    /// Joins the room and connects, leaves, and joins again.
     Joins,
-    /// Receives almost nothing: its link is far too slow for what it plays.
+    /// Receives almost nothing: its link is far too slow for the media that it plays.
     Sips,
 }
 
@@ -70,7 +70,7 @@ impl Kind {
         Kind::Sips,
     ];
 
-    /// Returns the parts that it needs a connection for; none for attacks without one.
+    /// Returns the parts for which it needs a connection; empty for attacks without one.
     pub fn parts(self, whom: &str) -> Vec<Part> {
         let plays = || Part::Plays(whom.to_owned());
         match self {
@@ -88,7 +88,7 @@ impl Kind {
         }
     }
 
-    /// Whether the attack is in published media, for others to play.
+    /// Whether the attack is in published media, which others play.
     pub fn is_published(self) -> bool {
         use Kind::{Crumbs, Floods, Garbage, Goodbyes, Jumps, Replays, Sources};
         matches!(

@@ -1,4 +1,4 @@
-//! Attackers. Those with a connection hold its keys and send what no honest peer would.
+//! Attackers. Those with a connection have its keys, and send packets that no honest peer would.
 
 mod kind;
 mod packets;
@@ -25,14 +25,14 @@ use packets::{Numbers, Streams};
 
 /// Interval of an attacker's actions.
 const TICK: Duration = Duration::from_millis(5);
-/// Time before it asks for a connection again.
+/// Time before it requests a connection again.
 const AGAIN: Duration = Duration::from_millis(500);
 
 /// Attack: its kind, rate and time.
 #[derive(Clone, Debug)]
 pub struct Attack {
     pub kind: Kind,
-    /// Part that it plays in the room to do so.
+    /// Part that it plays in the room for that.
     pub part: Option<Part>,
     pub speech: Speech,
     /// Rate of its datagrams.
@@ -56,9 +56,9 @@ pub struct Attacker {
     line: Option<Line>,
     due: Option<Instant>,
     tries: u64,
-    /// Bytes and requests that it may send by now.
+    /// Bytes and requests that it may send at present.
     credit: f64,
-    /// Addresses of others that it wrote into datagrams.
+    /// Addresses of others that it has forged as sources.
     pub forged: Vec<SocketAddr>,
     /// Number of refused requests.
     pub refused: u64,
@@ -99,12 +99,12 @@ impl Attacker {
         self.line.as_ref().map(|line| &line.resource)
     }
 
-    /// Forgets the connection: the server ended it, or restarted.
+    /// Forgets the connection, because the server ended it or restarted.
     pub fn lose_line(&mut self) {
         self.line = None;
     }
 
-    /// Forgets everything: the server has restarted and knows nobody.
+    /// Forgets everything, because the server has restarted and knows nobody.
     pub fn forget_server(&mut self) {
         (self.line, self.id) = (None, None);
     }
@@ -118,14 +118,14 @@ impl Attacker {
     pub fn handle_datagram(&mut self, now: Instant, datagram: &Datagram) {
         if let Some(line) = &mut self.line {
             let Datagram { from, to, bytes } = datagram;
-            // What is sent to it does not interest it.
+            // It ignores the datagrams sent to it.
             let _ = line
                 .association
                 .handle_datagram(now, FiveTuple::udp(*to, *from), bytes);
         }
     }
 
-    /// Does what is due. `others` are addresses of members.
+    /// Does everything that is due. `others` are addresses of members.
     pub fn handle_timeout(
         &mut self,
         now: Instant,
@@ -179,7 +179,7 @@ impl Attacker {
         }
     }
 
-    /// Asks for a connection.
+    /// Requests a connection.
     fn enter(&mut self, now: Instant, server: &mut Server, factory: &PeerFactory) {
         self.tries += 1;
         self.due = Some(now + AGAIN);
@@ -196,7 +196,7 @@ impl Attacker {
         };
         let name = format!("{} {}", self.name, self.tries);
         let port = SocketAddr::new(self.ip, 4_000 + (self.tries % 1_000) as u16);
-        // Roles: claims the one that the server has.
+        // Roles: claims the server's role.
         let role = match self.attack.kind == Kind::Roles && self.tries % 2 == 1 {
             true => IceRole::Controlled,
             false => IceRole::Controlling,
@@ -257,7 +257,7 @@ impl Attacker {
             }
             Kind::Noise => self.spend(|attacker| Some(attacker.noise(others)), out),
             Kind::Forges => self.spend(|attacker| attacker.forgery(others), out),
-            // Again, under the other role.
+            // Requests a connection again, with the other role.
             Kind::Roles if self.tries < 40 && self.rng.chance(0.02) => {
                 self.line = None;
                 self.enter(now, server, factory);
@@ -323,7 +323,7 @@ impl Attacker {
         let rng = &mut self.rng;
         let mut bytes = vec![0; 1 + rng.below(1_200) as usize];
         rng.fill(&mut bytes);
-        // Of each protocol some.
+        // Some datagrams of each protocol.
         bytes[0] = [0, 1, 22, 63, 128, 144, 255][rng.below(7) as usize];
         let port = 4_000 + rng.below(3) as u16;
         let own = SocketAddr::new(self.ip, port);
@@ -341,7 +341,7 @@ impl Attacker {
         }
     }
 
-    /// Returns a check of its own under another's address.
+    /// Returns one of its own checks with another's address.
     fn forgery(&mut self, others: &[SocketAddr]) -> Option<Datagram> {
         let line = self.line.as_ref()?;
         let count = line.checks.len() as u64;
@@ -374,7 +374,7 @@ impl Attacker {
             return server.ask_for_figures(now, self.ip);
         }
         self.tries += 1;
-        // Each time somebody new, as far as the room has room.
+        // A new name each time, while the room has space.
         let name = format!("{} {}", self.name, self.tries);
         if self.id.is_none() {
             self.id = server.join(now, &name).ok();
@@ -411,14 +411,14 @@ impl Line {
         let (streams, numbers) = (&self.streams, &mut self.numbers);
         let ours = streams.ours.unwrap_or(Ssrc(9));
         let step = match kind {
-            // As wide as a gap may be that is passed on, or wider.
+            // At least as wide as the largest gap that is passed on.
             Kind::Jumps if rng.chance(0.5) => 1_000,
             Kind::Jumps => 8_000,
             _ => 1,
         };
         numbers.transport = numbers.transport.wrapping_add(step);
         numbers.path = numbers.path.wrapping_add(step);
-        // The sender's own SRTP wants them within its window.
+        // The attacker's own SRTP needs them within its window.
         numbers.sequence = numbers.sequence.wrapping_add(step);
         let numbers = *numbers;
         match kind {

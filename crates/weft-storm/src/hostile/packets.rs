@@ -3,18 +3,18 @@
 use weft_units::{PathId, Rng, Ssrc};
 use weft_wire::rtp::{ExtensionMap, Extensions, Header, PathExtension};
 
-/// Streams of a connection, as far as they are known.
+/// Known streams of a connection.
 #[derive(Clone, Default, Debug)]
 pub struct Streams {
     /// SSRC that we may send with.
     pub ours: Option<Ssrc>,
-    /// SSRC that is sent to us.
+    /// SSRC of the media sent to us.
     pub theirs: Option<Ssrc>,
     pub payload_type: u8,
     pub extensions: ExtensionMap,
 }
 
-/// Sequence numbers that were sent.
+/// Latest sequence numbers that were sent.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Numbers {
     pub sequence: u16,
@@ -43,15 +43,15 @@ impl Streams {
         };
         let mut packet = Vec::new();
         header.write(&self.extensions, &mut packet);
-        // A keyframe's first packet, without a picture number.
+        // First packet of a keyframe, without a picture number.
         packet.extend_from_slice(&[0x10, 0, 0, 0]);
         packet.resize(packet.len() + payload, 0);
         packet
     }
 
     /// Writes a report of arrivals by run lengths: few bytes, many packets
-    /// (draft-holmer-rmcat-transport-wide-cc-extensions-01 section 3.1.3), of path 0 or
-    /// of the transport.
+    /// (draft-holmer-rmcat-transport-wide-cc-extensions-01 section 3.1.3), for path 0 or
+    /// for the transport.
     pub fn runs(&self, base: u16, received: bool) -> Vec<u8> {
         const LONGEST: u16 = 8_191;
         const RUNS: u16 = 4;
@@ -65,7 +65,7 @@ impl Streams {
         body.extend([0, 0, 1, 0]);
         let status = u16::from(received) << 13;
         (0..RUNS).for_each(|_| body.extend((status | LONGEST).to_be_bytes()));
-        // Steps of no time, as many as fit.
+        // Arrival times without any difference, as many as fit.
         body.resize(body.len() + if received { 800 } else { 0 }, 0);
         match self.extensions.path {
             Some(_) => self.rtcp(1, 204, &body),
@@ -102,7 +102,7 @@ impl Streams {
         all
     }
 
-    /// Writes a message: count or format, packet type, content behind the sender.
+    /// Writes a message: count or format, packet type, content after the sender's SSRC.
     pub fn rtcp(&self, count: u8, packet_type: u8, body: &[u8]) -> Vec<u8> {
         let sender = self.ours.unwrap_or(Ssrc(7)).0.to_be_bytes();
         let words = (4 + body.len()).div_ceil(4);
@@ -114,7 +114,7 @@ impl Streams {
         message
     }
 
-    /// Writes noise behind a valid header: media of our stream, or RTCP.
+    /// Writes noise after a valid header: media of our stream, or RTCP.
     pub fn garbage(&self, rng: &mut Rng, numbers: Numbers) -> (bool, Vec<u8>) {
         let mut noise = vec![0; rng.below(1_100) as usize];
         rng.fill(&mut noise);

@@ -1,24 +1,24 @@
-//! A person's camera in several encodings, the shared screen, and the microphone. Whatever
-//! they send bears the number of the person.
+//! A person's camera in several encodings, the shared screen, and the microphone. All
+//! their media contains the number of the person.
 
 use weft_testing::pictures::{FRAME_INTERVAL, Layers, Picture, Source};
 use weft_units::{Duration, Instant, Rate, Rng};
 
-/// Sizes of the encodings, and the most that each takes in kbit/s.
+/// Sizes of the encodings, and their maximum rates in kbit/s.
 const ENCODINGS: [((u16, u16), u64); 3] = [((160, 90), 50), ((320, 180), 110), ((640, 360), 240)];
-/// Number and size of the largest encoding.
+/// Number of the largest encoding.
 pub const LARGE: u8 = 2;
 pub const LARGEST: (u16, u16) = ENCODINGS[2].0;
 /// Number of the screen among the encodings.
 pub const SCREEN: u8 = 3;
 const SCREEN_SIZE: (u16, u16) = (1_280, 720);
 const SCREEN_RATE: Rate = Rate::from_kbps(100);
-/// Most that a person publishes.
+/// Maximum rate of a person's publication.
 pub const PUBLISHED: Rate = Rate::from_kbps(600);
-/// Time between two packets of sound.
+/// Interval between two packets of sound.
 pub const SOUND_INTERVAL: Duration = Duration::from_millis(60);
 
-/// Place of the mark in a picture: behind the stamp.
+/// Offset of the mark in a picture: after the stamp.
 const MARK: usize = 34;
 /// Last byte of the mark.
 const MAGIC: u8 = 0xa7;
@@ -33,7 +33,7 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// Reads the mark of a picture; `None` if nobody marked it.
+    /// Reads the mark of a picture; `None` if it has none.
     pub fn of(data: &[u8]) -> Option<Mark> {
         let mark: [u8; 4] = *data.get(MARK..)?.first_chunk()?;
         let [high, low, encoding, MAGIC] = mark else {
@@ -78,7 +78,7 @@ struct Encoding {
 }
 
 impl Camera {
-    /// Creates a camera with so many encodings; a single one is the largest.
+    /// Creates a camera with this many encodings; a single one is the largest.
     pub fn new(author: usize, encodings: usize, layers: Layers, rng: &Rng) -> Camera {
         let encoding = |number: u8, interval| {
             let (size, most) = match ENCODINGS.get(usize::from(number)) {
@@ -110,7 +110,7 @@ impl Camera {
         self.encodings.len()
     }
 
-    /// Divides the rate among the encodings that are wanted.
+    /// Divides the rate among the wanted encodings.
     pub fn set_rate(&mut self, rate: Rate) {
         let sending = self.encodings.iter().filter(|e| e.wanted);
         let most: u64 = sending.map(|e| e.most.as_bps()).sum();
@@ -121,8 +121,7 @@ impl Camera {
         }
     }
 
-    /// Takes the server's request which encodings to send. One that is resumed begins with
-    /// a keyframe.
+    /// Handles the server's request for encodings. A resumed one starts with a keyframe.
     pub fn set_wanted(&mut self, wanted: &[bool]) {
         for (encoding, wanted) in self.encodings.iter_mut().zip(wanted) {
             encoding.source.keyframe_wanted |= *wanted && !encoding.wanted;
@@ -130,12 +129,12 @@ impl Camera {
         }
     }
 
-    /// Returns the places of the encodings that are paused.
+    /// Returns the number of paused encodings.
     pub fn paused(&self) -> usize {
         self.encodings.iter().filter(|e| !e.wanted).count()
     }
 
-    /// A new connection sends everything.
+    /// Resets the wanted encodings: a new connection sends all.
     pub fn want_all(&mut self) {
         let all = vec![true; self.encodings.len()];
         self.set_wanted(&all);
@@ -149,7 +148,7 @@ impl Camera {
         }
     }
 
-    /// Takes the pictures that are due, each with the place of its stream.
+    /// Returns the pictures that are due, each with the index of its stream.
     pub fn capture(&mut self, now: Instant) -> Vec<(usize, Picture)> {
         let (author, screen) = (self.author, self.encodings.len());
         let shares = self.shares && self.taken.is_multiple_of(3);

@@ -10,7 +10,7 @@ use weft_units::{AudioLevel, Codec, Instant, MediaKind, StreamId};
 
 use super::talk::Talk;
 
-/// Level of the sound of people who speak (RFC 6464).
+/// Audio level of people who speak (RFC 6464).
 const SPEECH: AudioLevel = AudioLevel(0x80 | 20);
 
 /// The two connections.
@@ -26,20 +26,20 @@ pub struct Connection {
     pub purpose: Purpose,
     pub peer: Peer,
     pub ports: Vec<SocketAddr>,
-    /// Time at which it came up, or the one that it took over from.
+    /// Time at which it, or the connection that it replaced, was established.
     pub up: Option<Instant>,
-    /// Time at which it came up itself.
+    /// Time at which it was established itself.
     pub connected: Option<Instant>,
     /// Number of the connection among those of the person.
     pub number: u64,
-    /// Added to timestamps (RFC 3550 section 5.1).
+    /// Offset of timestamps (RFC 3550 section 5.1).
     pub(super) timestamp_offset: u32,
     pub talk: Talk,
     pub(super) is_over: bool,
 }
 
 impl Connection {
-    /// Sends pictures, each on the stream at its place.
+    /// Sends pictures, each on the stream with its index.
     pub(super) fn send_pictures(&mut self, now: Instant, pictures: &[(usize, Picture)]) {
         let streams: Vec<StreamId> = streams(&self.peer, MediaKind::Video).collect();
         let timestamp = clock(now, Codec::Vp8).wrapping_add(self.timestamp_offset);

@@ -1,4 +1,4 @@
-//! Messages of people to each other, on an ordered data channel of each publication.
+//! Messages between people, on an ordered data channel of each publication.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use weft_peer::Peer;
 use weft_peer::data::{ChannelConfig, ChannelId, Event, Message, Urgency};
 use weft_units::{Duration, Instant};
 
-/// Time between two messages of a person.
+/// Interval between two messages of a person.
 const INTERVAL: Duration = Duration::from_millis(350);
 const LABEL: &str = "notes";
 
@@ -15,7 +15,7 @@ const LABEL: &str = "notes";
 pub struct Talk {
     asked: bool,
     channel: Option<ChannelId>,
-    /// Time from which the channel is open.
+    /// Time since which the channel is open.
     pub since: Option<Instant>,
     next_at: Option<Instant>,
     /// Number of the next message.
@@ -28,7 +28,7 @@ impl Talk {
     /// Opens the channel.
     pub fn open(&mut self, now: Instant, peer: &mut Peer) {
         if !std::mem::replace(&mut self.asked, true) {
-            // A server that takes no messages is found by the silence.
+            // A server that accepts no messages is detected by the missing messages.
             let _ = peer.open_channel(now, ChannelConfig::named(LABEL));
         }
     }
@@ -53,7 +53,7 @@ impl Talk {
         }
     }
 
-    /// Takes an event; returns a finding about the order of messages.
+    /// Handles an event; returns a finding about the order of messages.
     pub fn on_event(&mut self, now: Instant, event: Event) -> Option<String> {
         match event {
             Event::Opened { channel, .. } => {

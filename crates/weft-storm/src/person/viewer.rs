@@ -1,4 +1,4 @@
-//! Everything that a person sees and hears, and whether it should.
+//! Media that a person sees and hears, and whether it should.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -9,25 +9,25 @@ use weft_units::{Codec, Duration, Instant, StreamId};
 
 use super::camera::{LARGE, Mark, SCREEN, sound_of};
 
-/// Longest time that packets of the track before may arrive on a line: those in queues,
-/// and those that are sent again.
+/// Maximum time for which packets of the previous track may arrive on a line: those in
+/// queues, and retransmissions.
 const IN_FLIGHT: Duration = Duration::from_secs(4);
-/// Period of pictures that are remembered.
+/// Period for which pictures are remembered.
 const REMEMBERED: Duration = Duration::from_secs(2);
-/// Pictures that later ones may refer to.
+/// Number of pictures that later ones may refer to.
 const RECENT: usize = 16;
-/// Pictures by which a keyframe may be behind: a viewer that gets an encoding again begins
-/// with its last keyframe, at most 400 ms old.
+/// Number of pictures by which a keyframe may be late: a viewer that gets an encoding
+/// again starts with its last keyframe, at most 400 ms old.
 const BEHIND: u64 = 12;
 
-/// State of a person as the room should have it.
+/// State of a person in the room, as it should be.
 #[derive(Clone, Default, Debug)]
 pub struct Standing {
     /// Id in the room.
     pub id: Option<String>,
-    /// Time of joining: what the person saw of itself before was another presence.
+    /// Time of joining: earlier pictures of the person belong to another presence.
     pub joined: Instant,
-    /// Time from which nothing that the person sends may be shown.
+    /// Time from which none of the person's media may be shown.
     pub outside: Option<Instant>,
     /// Time from which the person is muted.
     pub muted: Option<Instant>,
@@ -42,7 +42,7 @@ pub struct Viewer {
     tiles: BTreeMap<(usize, bool), Tile>,
     /// Time of the last sound of each person.
     pub heard: BTreeMap<usize, Instant>,
-    /// Findings since the last look.
+    /// Findings since the last call.
     pub wrong: Vec<String>,
     pub pictures: u64,
 }
@@ -55,7 +55,7 @@ struct Placed {
 
 struct Decoder {
     of: Mark,
-    /// Numbers of recent pictures, the last one first.
+    /// Numbers of recent pictures, the latest first.
     recent: VecDeque<u64>,
 }
 
@@ -75,13 +75,13 @@ struct Tile {
 }
 
 impl Viewer {
-    /// Begins a connection: it has no lines and no pictures.
+    /// Starts a connection: it has no lines and no pictures.
     pub fn begin_again(&mut self) {
         self.lines.clear();
         self.decoders.clear();
     }
 
-    /// Takes the server's message which line carries what.
+    /// Handles the server's message about the tracks on the lines.
     pub fn set_lines(&mut self, now: Instant, lines: &[Line]) {
         for (mid, placed) in &mut self.lines {
             if lines.iter().all(|line| line.mid != *mid) && placed.line.is_some() {
@@ -100,7 +100,7 @@ impl Viewer {
         }
     }
 
-    /// Returns what the lines carry.
+    /// Returns the lines in use.
     pub fn lines(&self) -> impl Iterator<Item = &Line> {
         self.lines
             .values()
@@ -146,7 +146,7 @@ impl Viewer {
         }
     }
 
-    /// Returns a finding if a line carries somebody else, or nothing.
+    /// Returns a finding if a line carries the wrong person, or none.
     fn stray(
         &self,
         now: Instant,
@@ -187,7 +187,7 @@ impl Viewer {
             }
             Some(decoder) => {
                 let last = decoder.recent.front().copied();
-                // Where a publication takes over, both send the keyframe.
+                // When a publication is replaced, both connections send the keyframe.
                 let again = stamp.keyframe && last <= Some(number + BEHIND);
                 if last >= Some(number) && !again {
                     let what = format!("picture {number} of {mark:?} after {last:?}");
@@ -207,7 +207,7 @@ impl Viewer {
         let tile = self.tiles.entry((mark.author, mark.encoding == SCREEN));
         let Tile { shown, last } = tile.or_default();
         last[usize::from(mark.encoding != LARGE)] = Some(now);
-        // While encodings change, one picture may come in both.
+        // When encodings change, one picture may arrive in both.
         if shown
             .back()
             .is_some_and(|last| last.captured >= stamp.captured)
@@ -236,8 +236,7 @@ impl Viewer {
         tile.map_or([None; 2], |tile| tile.last)
     }
 
-    /// Returns the pictures of a person, or of a screen, since then, and the last one
-    /// before.
+    /// Returns the pictures of a person, or of a screen, since then, and the last one before.
     pub fn shown(&self, author: usize, screen: bool) -> impl Iterator<Item = &Shown> {
         let tile = self.tiles.get(&(author, screen));
         tile.into_iter().flat_map(|tile| &tile.shown)

@@ -1,4 +1,4 @@
-//! Plan of a meeting: people who publish and receive the room, and what moderators do.
+//! Plan of a meeting: people who publish and receive the room, and the orders of moderators.
 
 use weft_testing::pictures::Layers;
 use weft_units::{Duration, Rate, Rng};
@@ -7,7 +7,7 @@ use super::{Act, Incident, LinkPlan, Order, PersonPlan, Plan, any_link, at, betw
 use crate::member::Speech;
 use crate::person::{Profile, Showing};
 
-/// Time that a meeting lasts longer than calls: encodings are paused after some seconds.
+/// Additional duration of a meeting compared with calls: encodings are paused after some seconds.
 const LONGER: Duration = Duration::from_secs(4);
 
 impl Plan {
@@ -16,7 +16,7 @@ impl Plan {
         let rng = &mut root.stream("meeting");
         self.length += LONGER;
         let count = 3 + rng.below(3) as usize;
-        // For some seconds nobody shows anybody large in half of the runs.
+        // In half of the runs, nobody shows anybody large for some seconds.
         let is_small = rng.chance(0.5);
         for number in 0..count {
             self.add_person(root, number, is_small);

@@ -18,8 +18,8 @@ impl Server {
         self.enter(now, name, newcomer, Standing::Host)
     }
 
-    /// Joins the room, or takes a place in its waiting room; returns the id. Anyone who was
-    /// removed under the id of the request stays out.
+    /// Joins the room, or enters its waiting room; returns the id. Anyone who was removed
+    /// under the id in the request stays out.
     pub fn enter(
         &mut self,
         now: Instant,
@@ -65,7 +65,7 @@ impl Server {
         Ok((resource, agreed.sdp))
     }
 
-    /// Takes the answer to an offer of ours; returns whether it is one.
+    /// Accepts the answer to an offer of ours; returns whether it is valid.
     pub fn accept(&mut self, now: Instant, resource: &ResourceId, answer: &str) -> bool {
         let at = self.resources.get(resource).map(|r| r.plane);
         at.is_some_and(|at| {
@@ -75,7 +75,7 @@ impl Server {
         })
     }
 
-    /// Takes what a person shows on its screen.
+    /// Sets the cameras that a person shows on its screen.
     pub fn set_view(&mut self, now: Instant, resource: &ResourceId, view: View) {
         if let Some(at) = self.resources.get(resource).map(|r| r.plane) {
             self.work(now, Load::Timeout, at, |plane| {
@@ -84,7 +84,7 @@ impl Server {
         }
     }
 
-    /// Begins or ends to share the screen of a publication.
+    /// Starts or stops sharing the screen of a publication.
     pub fn share_screen(&mut self, now: Instant, resource: &ResourceId, shared: bool) {
         if let Some(at) = self.resources.get(resource).map(|r| r.plane) {
             self.work(now, Load::Timeout, at, |plane| {
@@ -93,7 +93,7 @@ impl Server {
         }
     }
 
-    /// Mutes a participant, or ends that.
+    /// Mutes or unmutes a participant.
     pub fn set_muted(&mut self, now: Instant, id: &str, muted: bool) {
         self.rooms.set_muted(ROOM, id, muted);
         let sound = match muted {
@@ -108,7 +108,7 @@ impl Server {
         self.tell_rooms(now);
     }
 
-    /// Removes a participant for good.
+    /// Removes a participant permanently.
     pub fn remove(&mut self, now: Instant, id: &str) {
         self.removed.insert(id.to_owned());
         self.rooms.leave(ROOM, id);
@@ -123,7 +123,7 @@ impl Server {
         self.tell_rooms(now);
     }
 
-    /// Lets everybody in who waits.
+    /// Admits everybody who waits.
     pub fn admit_all(&mut self, now: Instant) {
         let waiting = self.rooms.waiting(ROOM).into_iter();
         for id in waiting.map(|who| who.id.clone()).collect::<Vec<_>>() {
@@ -132,7 +132,7 @@ impl Server {
         self.tell_rooms(now);
     }
 
-    /// Begins or ends the recording of the room.
+    /// Starts or ends the recording of the room.
     pub fn record(&mut self, now: Instant, recorded: bool) {
         self.is_recording = recorded;
         for at in 0..self.planes.count() {
@@ -142,13 +142,13 @@ impl Server {
         }
     }
 
-    /// Takes the messages to the recorder, each with the number of its plane.
+    /// Returns the messages to the recorder, each with the number of its plane.
     pub fn take_recorded(&mut self) -> Vec<(u64, Recorded)> {
         std::mem::take(&mut self.planes.recorded)
     }
 
     /// Replaces a plane that has failed: its connections have ended, and the new plane
-    /// learns what the rooms have set.
+    /// gets the settings of the rooms.
     pub fn replace_plane(&mut self, now: Instant, at: usize) {
         self.lose_plane(now, at);
         let is_recording = self.is_recording;

@@ -14,7 +14,7 @@ use crate::processor::Work;
 /// Bounds on the cost of a peer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Budgets {
-    /// In force, as in a product.
+    /// In force, as in the product.
     Kept,
     /// Removed, to measure their effect and their cost.
     LeftOut,
@@ -22,22 +22,22 @@ pub enum Budgets {
 
 /// Datagram to send.
 pub struct Sent {
-    /// Association that protects it: unique in the run.
+    /// Association that protects it; unique in the run.
     pub context: u64,
     pub datagram: Datagram,
 }
 
-/// All planes. Each has a socket of the server's one port.
+/// All planes. Each has a socket on the server's one port.
 pub struct Planes {
     factory: PeerFactory,
     budgets: Budgets,
     all: Vec<Plane>,
-    /// Number of each plane among all that there were.
+    /// Number of each plane among all planes so far.
     serials: Vec<u64>,
     begun: u64,
-    /// Messages on their way: from, to.
+    /// Messages in flight: from, to.
     relayed: VecDeque<(usize, usize, Relayed)>,
-    /// Messages to the recorder since the last look, each with the number of its plane.
+    /// Messages to the recorder since the last call, each with the number of its plane.
     pub recorded: Vec<(u64, Recorded)>,
 }
 
@@ -102,8 +102,8 @@ impl Planes {
         }
     }
 
-    /// Returns the plane whose socket gets datagrams from this address: the system knows
-    /// nothing of the connections.
+    /// Returns the plane whose socket receives datagrams from this address: the system
+    /// does not know the connections.
     pub fn socket_of(&self, from: SocketAddr) -> usize {
         let mut hash = DefaultHasher::new();
         hash.write(from.to_string().as_bytes());
@@ -129,7 +129,7 @@ impl Planes {
         work.part(|| call(&mut self.all[place]))
     }
 
-    /// Takes the outputs of a plane that was driven, and of those that it sends messages.
+    /// Handles the outputs of a plane that was driven, and of those that it sends messages to.
     pub fn settle(
         &mut self,
         now: Instant,
@@ -146,7 +146,7 @@ impl Planes {
         events
     }
 
-    /// Replaces a plane that has failed by an empty one.
+    /// Replaces a failed plane with an empty one.
     pub fn replace(
         &mut self,
         now: Instant,
@@ -181,7 +181,7 @@ impl Planes {
                 Output::Relay { to, message } => {
                     self.relayed.push_back((place, to.number(), message));
                 }
-                // These planes capture nothing.
+                // These planes do not capture packets.
                 Output::Captured { .. } => {}
                 Output::Record(recorded) => {
                     self.recorded.push((self.serials[place], recorded));

@@ -71,7 +71,7 @@ impl World {
                 self.watch.on_server_crash();
                 let mut rng = self.factory.rng.stream("server crash");
                 for member in &mut self.members {
-                    // They are told by their event streams, which break.
+                    // They notice it because their event streams break.
                     let later = Duration::from_secs_f64(0.2 + rng.unit());
                     member.forget_server(now + later);
                 }

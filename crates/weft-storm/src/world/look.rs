@@ -7,7 +7,7 @@ use weft_units::{Duration, Instant};
 use super::World;
 use crate::member::{Member, Part};
 
-/// Time after which a call must have become smooth.
+/// Time within which a call must become smooth.
 const BEGINNINGS: Duration = Duration::from_secs(3);
 /// Period over which pictures are counted.
 const SECOND: Duration = Duration::from_secs(1);
@@ -47,7 +47,7 @@ impl World {
         }
     }
 
-    /// Checks that every packet arrived where links lose nothing.
+    /// Checks that every packet arrived if links lose nothing.
     pub(super) fn look_for_gaps(&mut self) {
         for viewer in &self.members {
             let Some((call, publisher)) = viewer.call().zip(self.publisher_of(viewer)) else {
@@ -62,7 +62,7 @@ impl World {
         }
     }
 
-    /// Checks that what publishers send over good links is acknowledged, path by path.
+    /// Checks that packets of publishers over good links are acknowledged, on each path.
     fn look_at_paths(&mut self) {
         let now = self.now;
         let mut seen = BTreeMap::new();
@@ -105,8 +105,8 @@ impl World {
         })
     }
 
-    /// Whether a member's links lose nothing, repeat and reorder nothing and were never cut, and the
-    /// connection is past its beginnings.
+    /// Whether a member's links lose, repeat and reorder nothing and were never cut, and
+    /// the connection has passed its start.
     fn is_clean(&self, member: &Member) -> bool {
         let mut links = member.links.iter().map(|link| &self.links[*link]);
         self.fine_since(member)
@@ -114,8 +114,8 @@ impl World {
             && links.all(|link| link.is_clean && link.up_since == Some(Instant::ZERO))
     }
 
-    /// Returns the time from which a member must send or see pictures: the connection is
-    /// past its beginnings, and a good link has stayed up.
+    /// Returns the time from which a member must send or see pictures: the connection has
+    /// passed its start, and a good link has stayed up.
     fn fine_since(&self, member: &Member) -> Option<Instant> {
         let up = member.call()?.up? + BEGINNINGS;
         let links = member.links.iter().map(|link| &self.links[*link]);
@@ -125,7 +125,7 @@ impl World {
     }
 
     /// Returns the time from which a member must send or see some pictures: the
-    /// connection is past its beginnings, and any link has stayed up.
+    /// connection has passed its start, and any link has stayed up.
     fn there_since(&self, member: &Member) -> Option<Instant> {
         let up = member.call()?.up?;
         let links = member.links.iter().map(|link| &self.links[*link]);

@@ -10,14 +10,14 @@ use crate::person::camera::{LARGEST, SCREEN};
 use crate::server::ROOM;
 use crate::watch::Bound;
 
-/// Time after which a connection, or a link that is back, must have become smooth.
+/// Time within which a connection, or a restored link, must become smooth.
 const BEGINNINGS: Duration = Duration::from_secs(3);
-/// Time after which a change of the view must show.
+/// Time within which a change of the view must be visible.
 const CHANGES: Duration = Duration::from_secs(1);
-/// Time after which the rates are found.
+/// Time within which the rates are determined.
 const SETTLES: Duration = Duration::from_secs(4);
 const SECOND: Duration = Duration::from_secs(1);
-/// Sounds of a room that are forwarded.
+/// Number of sounds that are forwarded in a room.
 const HEARD: usize = 3;
 
 impl World {
@@ -65,7 +65,7 @@ impl World {
         }
     }
 
-    /// Checks that those inside are connected, and the others are not.
+    /// Checks that the participants inside are connected, and the others are not.
     fn check_presence(&mut self, place: usize) {
         let now = self.now;
         let (person, standing) = (&self.meeting.people[place], &self.meeting.standings[place]);
@@ -96,7 +96,8 @@ impl World {
         }
     }
 
-    /// Checks that lines carry what the viewer shows of those inside, and nothing else.
+    /// Checks that lines carry the cameras that the viewer shows of participants inside,
+    /// and nothing else.
     fn check_lines(&mut self, place: usize) {
         let person = &self.meeting.people[place];
         let Some(up) = person.connection(Purpose::Reception).and_then(|c| c.up) else {
@@ -121,8 +122,8 @@ impl World {
         }
     }
 
-    /// Returns the time from which a viewer must see a publisher's camera smoothly, and the
-    /// size and time of the view.
+    /// Returns the time from which a viewer must see a publisher's camera smoothly, and
+    /// the size and time of the view.
     fn seen_since(
         &self,
         viewer: usize,
@@ -175,7 +176,7 @@ impl World {
         self.check_size((viewer, publisher), &of, since.max(viewed), size);
     }
 
-    /// Checks that a viewer gets the encoding of the size at which it shows a camera. A path
+    /// Checks that a viewer gets the encoding for the displayed size of a camera. A path
     /// that is new or gone changes the rates.
     fn check_size(
         &mut self,
@@ -278,7 +279,7 @@ impl World {
         self.watch.on_bound(now, Bound::Unsaid, &of, unsaid);
     }
 
-    /// Checks that everything inside is recorded while the room is, and nothing else.
+    /// Checks that everything inside is recorded while the room is recorded, and nothing else.
     fn check_tape(&mut self) {
         let now = self.now;
         let planes = &self.server.planes;

@@ -1,4 +1,4 @@
-//! People of a meeting, and what the run knows of them.
+//! People of a meeting, and the run's records of them.
 
 use std::collections::BTreeMap;
 
@@ -25,16 +25,16 @@ type Tile = (String, usize);
 pub struct Meeting {
     pub people: Vec<Person>,
     pub(super) standings: Vec<Standing>,
-    /// Time of the last change of each person's sound, and of the screen.
+    /// Times of the last change of each person's sound, and then of the screen.
     pub(super) changed: Vec<Instant>,
     pub(super) shared: Vec<Instant>,
-    /// Time from which each viewer shows each participant at this size.
+    /// Time since which each viewer shows each participant at this size.
     views: Vec<BTreeMap<Tile, (Size, Instant)>>,
-    /// Number of the reception that was told the view.
+    /// Number of the reception to which the view was reported.
     viewing: Vec<u64>,
     /// Time from which each person should have both connections.
     pub(super) waits: Vec<Option<Instant>>,
-    /// Time from which no more people publish than are heard.
+    /// Time from which no more people publish sound than are heard.
     pub(super) audible: Option<Instant>,
     pub(super) tape: Tape,
 }
@@ -61,7 +61,7 @@ impl Meeting {
         self.people[place].drain(now, &self.standings, out);
     }
 
-    /// Notes whether a person is in the room, or outside, or waits there.
+    /// Records whether a person is inside the room, outside, or waiting.
     pub(super) fn note_standing(&mut self, place: usize, server: &Server, now: Instant) {
         let id = self.people[place].stay.as_ref().map(|stay| &stay.id);
         let standing = &mut self.standings[place];
@@ -75,7 +75,7 @@ impl Meeting {
         }
     }
 
-    /// Notes that a person has gone.
+    /// Records that a person has gone.
     pub(super) fn note_absence(&mut self, now: Instant, place: usize) {
         self.standings[place] = Standing {
             outside: Some(now),
@@ -89,8 +89,8 @@ impl Meeting {
         self.tape = Tape::default();
     }
 
-    /// Shows the others who publish as a person wants to see them. Returns the reception
-    /// and its view if that is a change.
+    /// Arranges the other publishers as a person wants to see them. Returns the reception
+    /// and its view if that has changed.
     pub(super) fn arrange(&mut self, now: Instant, place: usize, server: &Server) -> Option<View> {
         let person = &self.people[place];
         let me = person.stay.as_ref().map(|stay| &stay.id);
@@ -137,8 +137,8 @@ impl Meeting {
         })
     }
 
-    /// Returns the size at which a person shows this camera of a participant, and the time
-    /// since then.
+    /// Returns the size at which a person shows this camera of a participant, and the
+    /// time since which it does.
     pub(super) fn view(&self, place: usize, of: &str, camera: usize) -> Option<(Size, Instant)> {
         self.views[place].get(&(of.to_owned(), camera)).copied()
     }

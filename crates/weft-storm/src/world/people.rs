@@ -11,7 +11,7 @@ use crate::person::Purpose;
 use crate::plan::{Act, Order};
 
 impl World {
-    /// Runs what is due.
+    /// Handles everything that is due.
     pub(super) fn run_people(&mut self) {
         let now = self.now;
         for place in 0..self.meeting.people.len() {
@@ -31,7 +31,7 @@ impl World {
         self.meeting.note_standing(place, &self.server, self.now);
     }
 
-    /// Sends what people send, and gives them what the server tells them.
+    /// Sends people's media, and delivers the server's messages to them.
     pub(super) fn drain_people(&mut self) {
         let now = self.now;
         let mut out = Vec::new();
@@ -84,7 +84,7 @@ impl World {
         }
     }
 
-    /// Does what a person does.
+    /// Performs an act of a person.
     pub(super) fn act(&mut self, place: usize, act: Act) {
         let now = self.now;
         self.counts.acts += 1;
@@ -147,7 +147,7 @@ impl World {
         }
     }
 
-    /// Lets a person leave as one should.
+    /// Lets a person leave regularly.
     fn see_off(&mut self, place: usize) {
         let now = self.now;
         let person = &mut self.meeting.people[place];
@@ -200,7 +200,7 @@ impl World {
         }
     }
 
-    /// Everybody leaves; every other one as one should.
+    /// Ends the meeting: everybody leaves, every other person regularly.
     pub(super) fn end_meeting(&mut self) {
         for place in 0..self.meeting.people.len() {
             match place % 2 {
@@ -214,7 +214,7 @@ impl World {
     }
 
     /// Returns the time from which a person must be heard and seen over a connection: it
-    /// is past its beginnings, and a good link has stayed up.
+    /// has passed its start, and a good link has stayed up.
     pub(super) fn good_since(
         &self,
         place: usize,
@@ -227,8 +227,7 @@ impl World {
         Some(up.max(stayed).max(self.server_since))
     }
 
-    /// Returns the time from which nothing of a person's links and of a connection has
-    /// changed.
+    /// Returns the time since which nothing has changed on a person's links and on a connection.
     pub(super) fn unchanged_since(&self, place: usize, of: Purpose) -> Option<Instant> {
         let person = &self.meeting.people[place];
         let connected = person.connection(of)?.connected?;
@@ -240,7 +239,7 @@ impl World {
             .max()
     }
 
-    /// Returns the time from which a good link of a person has stayed up.
+    /// Returns the time since which a good link of a person has stayed up.
     pub(super) fn link_since(&self, place: usize) -> Option<Instant> {
         let links = self.meeting.people[place].links.iter();
         let links = links.map(|link| &self.links[*link]);
